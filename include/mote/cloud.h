@@ -1,0 +1,119 @@
+/// mote: a cloud is a count and named columns. A column is a strided view: of a memory-mapped file,
+/// of memory the cloud owns, or of the caller's memory. Nothing is converted until someone asks.
+///
+/// Names are lower case with underscores. Positions are the columns x, y, z; they keep the type of
+/// the source: integers with scale and offset (LAS), float or double. The standard names:
+///   x y z intensity return_number number_of_returns classification synthetic key_point withheld overlap
+///   scanner_channel scan_direction_flag edge_of_flight_line user_data scan_angle_rank (int8, degrees)
+///   scan_angle (int16, 0.006 degrees) point_source_id gps_time red green blue nir
+///   wave_packet_index wave_packet_offset wave_packet_size wave_return_location wave_x wave_y wave_z
+///   normal_x normal_y normal_z
+/// Anything else keeps the name that its file gives it.
+#ifndef MOTE_CLOUD_H
+#define MOTE_CLOUD_H
+
+#include "context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mote_cloud mote_cloud;
+
+/// One named attribute: a strided view of stored values.
+/// value = stored · scale + offset, where stored is (bits of) the number at data + i · stride_bytes.
+typedef struct mote_column {
+    const char *name;
+    const char *unit;        ///< "" if unknown
+    const char *description; ///< "" if none
+    const void *data;        ///< the first value; need not be aligned
+    uint32_t stride_bytes;   ///< from one value to the next
+    mote_type type;          ///< as stored
+    uint8_t bit_shift;       ///< for packed fields: stored = (raw >> bit_shift) & mask
+    uint8_t bit_count;       ///< 0: the whole value
+    double scale;            ///< 1 if none
+    double offset;           ///< 0 if none
+} mote_column;
+
+/// What mote_cloud_create needs to know of a column.
+typedef struct mote_column_spec {
+    const char *name;
+    mote_type type;
+    double scale;  ///< 0 counts as 1
+    double offset; ///< 0 if none
+} mote_column_spec;
+
+/// A variable-length record of a LAS file, kept so that it can be written again.
+typedef struct mote_record {
+    char user_id[17];
+    char description[33];
+    uint16_t record_id;
+    bool extended; ///< came after the points (EVLR)
+    uint64_t size_bytes;
+    const void *data;
+} mote_record;
+
+/// Makes a cloud of count points whose columns lie interleaved in one block of zeroed memory.
+/// Fill it through mote_cloud_column_data.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no name, a name twice, bad type), MOTE_ERROR_MEMORY
+/// Cost     O(count), sum of the type sizes per point
+MOTE_API mote_status mote_cloud_create(mote_context *ctx, uint64_t count, const mote_column_spec *specs,
+                                       uint32_t spec_count, mote_cloud **out);
+
+/// Makes a cloud that looks at the caller's memory, which must outlive it. Nothing is copied but names.
+/// columns  [column_count]; scale 0 counts as 1, stride 0 as the size of the type, NULL texts as ""
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column *columns,
+                                     uint32_t column_count, mote_cloud **out);
+
+/// Frees the cloud and what it owns. NULL is allowed.
+MOTE_API void mote_cloud_destroy(mote_cloud *cloud);
+
+MOTE_API uint64_t mote_cloud_count(const mote_cloud *cloud);
+MOTE_API uint32_t mote_cloud_column_count(const mote_cloud *cloud);
+/// The i-th column; NULL if there is none. Valid as long as the cloud and until a column is added.
+MOTE_API const mote_column *mote_cloud_column(const mote_cloud *cloud, uint32_t i);
+/// The column of that name; NULL if there is none.
+MOTE_API const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name);
+/// Writable memory of a column made by mote_cloud_create or mote_cloud_add_column; NULL for views of
+/// files or of the caller's memory. Step by the column's stride_bytes.
+MOTE_API void *mote_cloud_column_data(mote_cloud *cloud, const char *name);
+
+/// Adds a zeroed column in memory of its own.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (the name exists), MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spec);
+
+/// Copies count stored values from the first-th on, converted to type as C converts
+/// (floats to integers: rounded to nearest, saturated; NaN gives 0). Scale and offset are not applied.
+/// out  [count] of that type, dense
+MOTE_API void mote_column_read(const mote_column *column, uint64_t first, uint64_t count, mote_type type, void *out);
+/// The i-th value with scale and offset applied.
+MOTE_API double mote_column_value(const mote_column *column, uint64_t i);
+
+/// The coordinate reference system: WKT, "EPSG:n", or "" if unknown.
+MOTE_API const char *mote_cloud_crs(const mote_cloud *cloud);
+MOTE_API mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs);
+
+MOTE_API uint32_t mote_cloud_record_count(const mote_cloud *cloud);
+MOTE_API const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i);
+
+/// An axis-aligned box in world coordinates. Empty: min > max.
+typedef struct mote_box {
+    double min[3];
+    double max[3];
+} mote_box;
+
+/// The box of all points with finite coordinates.
+/// skipped  out, may be NULL: points with a NaN or infinite coordinate, which do not count
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z)
+/// Cost     one pass over the positions, in parallel
+MOTE_API mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_box *box, uint64_t *skipped);
+
+/// A 64-bit checksum of count, column names, types, scales and all values; layout does not matter.
+/// Same on every machine, for any number of threads.
+MOTE_API mote_status mote_cloud_hash(mote_context *ctx, const mote_cloud *cloud, uint64_t *hash);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

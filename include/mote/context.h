@@ -1,0 +1,77 @@
+/// mote: the context. One context = one stream of work, used from one thread at a time;
+/// different contexts are independent. The library never exits, prints or keeps hidden copies:
+/// messages go to the log callback, memory comes from the allocator given here.
+#ifndef MOTE_CONTEXT_H
+#define MOTE_CONTEXT_H
+
+#include "types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mote_context mote_context;
+
+/// Where the library's memory comes from. Both functions are called from worker threads too.
+typedef struct mote_allocator {
+    void *user;
+    /// Returns size_bytes (never 0) aligned to 64 bytes, or NULL.
+    void *(*allocate)(void *user, size_t size_bytes);
+    void (*release)(void *user, void *memory, size_t size_bytes);
+} mote_allocator;
+
+/// Called on the caller's thread between steps. done is 0..1 within the running call.
+/// Returning false cancels: the call ends with MOTE_CANCELLED and leaves no output.
+typedef bool (*mote_progress_fn)(void *user, double done, const char *stage);
+
+typedef enum mote_log_level { MOTE_LOG_WARNING, MOTE_LOG_INFO } mote_log_level;
+typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *message);
+
+typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;
+
+typedef struct mote_context_params {
+    mote_device_kind device;   ///< AUTO: the GPU where this build has one and it answers, else the CPU
+    int device_index;          ///< which GPU
+    int threads;               ///< CPU threads; 0 = all cores
+    mote_allocator allocator;  ///< allocate == NULL: the C library's
+    mote_progress_fn progress; ///< NULL: none
+    void *progress_user;
+    mote_log_fn log; ///< NULL: messages are dropped
+    void *log_user;
+} mote_context_params;
+
+MOTE_API mote_context_params mote_context_defaults(void);
+
+/// Makes a context. params NULL means defaults. out is NULL on failure.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (no such device)
+MOTE_API mote_status mote_context_create(const mote_context_params *params, mote_context **out);
+/// Frees the context. Everything made with it must be freed before. NULL is allowed.
+MOTE_API void mote_context_destroy(mote_context *ctx);
+
+/// The message of the first failure since the last mote_context_clear; "" if there was none.
+/// Valid until the next call with ctx.
+MOTE_API const char *mote_context_message(const mote_context *ctx);
+/// Forgets the failure, so that ctx can be used again.
+MOTE_API void mote_context_clear(mote_context *ctx);
+
+/// Bytes that ctx holds now and held at most since creation (or the last reset).
+MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
+MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
+MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
+/// One line of the record that a context keeps of its work, for --stats and --verbose.
+typedef struct mote_usage {
+    const char *name;
+    double seconds;      ///< of a stage; 0 for a structure
+    uint64_t peak_bytes; ///< of a structure in memory; 0 for a stage
+} mote_usage;
+/// Copies up to capacity lines: stages in the order they first ran, then structures in the order they were first
+/// allocated. Returns how many there are.
+MOTE_API uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity);
+MOTE_API int mote_context_threads(const mote_context *ctx);
+/// "cpu" or "cuda".
+MOTE_API const char *mote_context_backend(const mote_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

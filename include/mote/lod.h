@@ -1,0 +1,110 @@
+/// mote: levels of detail. An octree over a cloud in Morton order; each inner node holds one point per cell of
+/// a grid over its cube, each leaf what is left (additive) or everything (replacing).
+/// Source: P. Klaus, In-Core Level-Of-Detail Generation for Point Clouds on GPUs, TU Wien 2023; docs/lod.md.
+#ifndef MOTE_LOD_H
+#define MOTE_LOD_H
+
+#include "order.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mote_lod_scheme {
+    MOTE_LOD_ADDITIVE, ///< each point stands in exactly one node; viewers add the levels
+    MOTE_LOD_REPLACING ///< inner nodes hold representatives; finer nodes replace coarser ones
+} mote_lod_scheme;
+
+typedef enum mote_lod_sampling {
+    MOTE_LOD_RANDOM, ///< per cell the point with the smallest hash
+    MOTE_LOD_FIRST,  ///< per cell the point that came first in the input
+    MOTE_LOD_POISSON ///< blue noise: no two points of a level closer than its spacing
+} mote_lod_sampling;
+
+typedef enum mote_lod_filter {
+    MOTE_LOD_FILTER_NONE,      ///< representatives keep their own colour
+    MOTE_LOD_FILTER_CELL,      ///< average over the cell
+    MOTE_LOD_FILTER_NEIGHBORS, ///< over the cell and its 26 neighbours
+    MOTE_LOD_FILTER_GAUSSIAN   ///< the same, weighted by exp(-x²/0.1) of distance over largest distance
+} mote_lod_filter;
+
+typedef struct mote_lod_params {
+    mote_lod_scheme scheme;
+    mote_lod_sampling sampling;
+    mote_lod_filter filter;   ///< other than NONE needs REPLACING
+    uint32_t grid;            ///< sampling cells per side of a node, a power of two in 2..1024; 128
+    uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
+    uint64_t max_node_points; ///< a node with more is divided even below the lattice; 0 = no bound
+    uint64_t seed;
+} mote_lod_params;
+MOTE_API mote_lod_params mote_lod_defaults(void);
+
+/// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
+typedef struct mote_lod_node {
+    uint64_t prefix; ///< Morton code of the cell: 3·min(level, 21) bits
+    uint64_t first;  ///< its points (with those of all descendants) in the order: [first, first + total)
+    uint64_t total;
+    uint64_t point_count; ///< points stored in this node
+    uint32_t parent;      ///< index; UINT32_MAX for the root
+    uint32_t first_child; ///< index; 0 if leaf
+    uint8_t child_mask;   ///< bit 4x+2y+z
+    uint8_t level;
+} mote_lod_node;
+
+typedef struct mote_lod mote_lod;
+
+/// Builds the octree of a cloud. The cloud must outlive the result. Points with NaN or infinite coordinates are
+/// left out and counted.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
+/// Cost     O(n log n) worst, in practice linear; about 30 bytes of scratch per point. Same bytes for any number
+///          of threads.
+MOTE_API mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
+                                    mote_lod **out);
+MOTE_API void mote_lod_destroy(mote_lod *lod);
+
+MOTE_API const mote_lod_params *mote_lod_parameters(const mote_lod *lod);
+MOTE_API const mote_lattice *mote_lod_lattice(const mote_lod *lod);
+MOTE_API uint64_t mote_lod_skipped(const mote_lod *lod);
+MOTE_API uint32_t mote_lod_node_count(const mote_lod *lod);
+MOTE_API const mote_lod_node *mote_lod_nodes(const mote_lod *lod);
+/// The name viewers use: "r" and a digit 0..7 per level.
+/// name  [level + 2] out
+MOTE_API void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name);
+/// The points stored in a node, in Morton order.
+/// indices  [point_count] out: where each stood in the cloud
+/// colors   [3 · point_count] out, may be NULL: red, green, blue, averaged where a filter was asked for;
+///          zeros for a cloud without colours
+MOTE_API void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
+
+typedef enum mote_potree_encoding { MOTE_POTREE_DEFAULT, MOTE_POTREE_BROTLI } mote_potree_encoding;
+
+typedef struct mote_potree_params {
+    mote_potree_encoding encoding;
+    int brotli_quality;                     ///< 0..11
+    const char *name;                       ///< NULL: from the path
+    const char *description;                ///< NULL: none
+    const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
+} mote_potree_params;
+MOTE_API mote_potree_params mote_potree_defaults(void);
+
+/// What mote_potree_write did; for --stats.
+typedef struct mote_potree_report {
+    uint64_t points; ///< stored, representatives included
+    uint64_t octree_bytes;
+    uint64_t hierarchy_bytes;
+    uint64_t hash; ///< of the bytes of the three files
+    double seconds;
+} mote_potree_report;
+
+/// Writes a Potree 2.0 folder: metadata.json, hierarchy.bin, octree.bin. An existing Potree folder of that name is
+/// replaced when the new one is complete; any other existing folder or file is an error.
+/// report  out, may be NULL
+/// Returns MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_IO, MOTE_ERROR_DISK, MOTE_ERROR_MEMORY,
+///         MOTE_ERROR_UNSUPPORTED (built without jansson or brotli), MOTE_CANCELLED
+MOTE_API mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
+                                       const mote_potree_params *params, mote_potree_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

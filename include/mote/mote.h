@@ -1,0 +1,11 @@
+/// mote: the umbrella header.
+#ifndef MOTE_MOTE_H
+#define MOTE_MOTE_H
+#include "cloud.h"
+#include "context.h"
+#include "gen.h"
+#include "io.h"
+#include "lod.h"
+#include "order.h"
+#include "types.h"
+#endif

@@ -1,0 +1,303 @@
+#include "core/cloud.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "math/hash.h"
+
+mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) {
+    *out = NULL;
+    mote_cloud *cloud = mote_alloc_zero(ctx, sizeof *cloud, "cloud");
+    if (cloud == NULL) return MOTE_ERROR_MEMORY;
+    cloud->ctx = ctx;
+    cloud->count = count;
+    *out = cloud;
+    return MOTE_OK;
+}
+
+void mote_cloud_destroy(mote_cloud *cloud) {
+    if (cloud == NULL) return;
+    mote_context *ctx = cloud->ctx;
+    for (uint64_t i = 0; i < cloud->block_count; i++) {
+        if (cloud->blocks[i].unmap_bytes > 0) {
+            munmap(cloud->blocks[i].memory, cloud->blocks[i].unmap_bytes);
+        } else {
+            mote_free(ctx, cloud->blocks[i].memory);
+        }
+    }
+    mote_free(ctx, cloud->blocks);
+    mote_free(ctx, cloud->columns);
+    mote_free(ctx, cloud->records);
+    mote_free(ctx, cloud->crs);
+    mote_free(ctx, cloud);
+}
+
+mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_bytes) {
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_reserve(cloud->ctx, (void **)&cloud->blocks, &cloud->block_capacity, cloud->block_count + 1,
+                      sizeof *cloud->blocks, "cloud")) {
+        if (unmap_bytes > 0) {
+            munmap(memory, unmap_bytes);
+        } else {
+            mote_free(cloud->ctx, memory);
+        }
+        return MOTE_ERROR_MEMORY;
+    }
+    cloud->blocks[cloud->block_count].memory = memory;
+    cloud->blocks[cloud->block_count++].unmap_bytes = unmap_bytes;
+    return MOTE_OK;
+}
+
+/* A copy of text that lives as long as the cloud; "" needs none. */
+static mote_status keep_text(mote_cloud *cloud, const char *text, const char **kept) {
+    *kept = "";
+    if (text == NULL || text[0] == '\0') return MOTE_OK;
+    char *copy = mote_strdup(cloud->ctx, text);
+    MOTE_TRY(mote_cloud_adopt(cloud, copy, 0));
+    *kept = copy;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column) {
+    const uint32_t size_bytes = mote_type_size(column->type);
+    if (column->name == NULL || column->name[0] == '\0' || size_bytes == 0 || column->bit_count >= 8 * size_bytes ||
+        column->bit_shift + column->bit_count > 8 * size_bytes) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column without a name, or of no known type");
+    }
+    if (mote_cloud_find(cloud, column->name) != NULL) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column \"%s\" stands twice", column->name);
+    }
+    if (!mote_reserve(cloud->ctx, (void **)&cloud->columns, &cloud->column_capacity, cloud->column_count + 1,
+                      sizeof *cloud->columns, "cloud")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    mote_column view = *column;
+    MOTE_TRY(keep_text(cloud, column->name, &view.name));
+    MOTE_TRY(keep_text(cloud, column->unit, &view.unit));
+    MOTE_TRY(keep_text(cloud, column->description, &view.description));
+    if (view.stride_bytes == 0) view.stride_bytes = size_bytes;
+    if (view.scale == 0) view.scale = 1;
+    cloud->columns[cloud->column_count++] = view;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
+                            mote_cloud **out) {
+    mote_cloud *cloud = NULL;
+    *out = NULL;
+    MOTE_TRY(mote_cloud_new(ctx, count, &cloud));
+    for (uint32_t i = 0; i < column_count; i++) {
+        const mote_status status = mote_cloud_add_view(cloud, &columns[i]);
+        if (status != MOTE_OK) {
+            mote_cloud_destroy(cloud);
+            return status;
+        }
+    }
+    *out = cloud;
+    return MOTE_OK;
+}
+
+/* Zeroes size bytes with all threads: the pages of a large block are touched here for the first time. */
+static void zero_parallel(const mote_context *ctx, uint8_t *memory, uint64_t size_bytes) {
+    const int64_t piece = 4 << 20;
+    const int64_t pieces = (int64_t)((size_bytes + (uint64_t)piece - 1) / (uint64_t)piece);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) if (pieces > 1)
+    for (int64_t i = 0; i < pieces; i++) {
+        const uint64_t begin = (uint64_t)(i * piece);
+        memset(memory + begin, 0, size_bytes - begin < (uint64_t)piece ? size_bytes - begin : (uint64_t)piece);
+    }
+}
+
+/* Allocates a zeroed block of count records for the cloud. */
+static mote_status add_records_block(mote_cloud *cloud, uint64_t record_bytes, uint8_t **block) {
+    *block = NULL;
+    if (record_bytes > UINT32_MAX || (record_bytes > 0 && cloud->count > (UINT64_MAX >> 1) / record_bytes)) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_MEMORY, "out of memory: %llu points of %llu bytes",
+                         (unsigned long long)cloud->count, (unsigned long long)record_bytes);
+    }
+    const uint64_t size_bytes = cloud->count * record_bytes;
+    *block = mote_alloc(cloud->ctx, size_bytes, "cloud");
+    if (*block == NULL) return MOTE_ERROR_MEMORY;
+    zero_parallel(cloud->ctx, *block, size_bytes);
+    return mote_cloud_adopt(cloud, *block, 0);
+}
+
+static mote_column view_of_spec(const mote_column_spec *spec, const void *data, uint32_t stride_bytes) {
+    mote_column view;
+    memset(&view, 0, sizeof view);
+    view.name = spec->name;
+    view.type = spec->type;
+    view.scale = spec->scale;
+    view.offset = spec->offset;
+    view.data = data;
+    view.stride_bytes = stride_bytes;
+    return view;
+}
+
+mote_status mote_cloud_create(mote_context *ctx, uint64_t count, const mote_column_spec *specs, uint32_t spec_count,
+                              mote_cloud **out) {
+    mote_cloud *cloud = NULL;
+    uint8_t *block = NULL;
+    uint64_t record_bytes = 0;
+    *out = NULL;
+    for (uint32_t i = 0; i < spec_count; i++) record_bytes += mote_type_size(specs[i].type);
+    MOTE_TRY(mote_cloud_new(ctx, count, &cloud));
+    mote_status status = add_records_block(cloud, record_bytes, &block);
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < spec_count && status == MOTE_OK; i++) {
+        const mote_column view = view_of_spec(&specs[i], block + offset, (uint32_t)record_bytes);
+        status = mote_cloud_add_view(cloud, &view);
+        offset += mote_type_size(specs[i].type);
+    }
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(cloud);
+        return status;
+    }
+    *out = cloud;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spec) {
+    uint8_t *block = NULL;
+    if (spec->name == NULL || mote_cloud_find(cloud, spec->name) != NULL) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column \"%s\" exists", spec->name ? spec->name : "");
+    }
+    const uint32_t size_bytes = mote_type_size(spec->type);
+    MOTE_TRY(add_records_block(cloud, size_bytes, &block));
+    const mote_column view = view_of_spec(spec, block, size_bytes);
+    return mote_cloud_add_view(cloud, &view);
+}
+
+uint64_t mote_cloud_count(const mote_cloud *cloud) { return cloud->count; }
+uint32_t mote_cloud_column_count(const mote_cloud *cloud) { return (uint32_t)cloud->column_count; }
+
+const mote_column *mote_cloud_column(const mote_cloud *cloud, uint32_t i) {
+    return i < cloud->column_count ? &cloud->columns[i] : NULL;
+}
+
+const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name) {
+    for (uint64_t i = 0; i < cloud->column_count; i++) {
+        if (strcmp(cloud->columns[i].name, name) == 0) return &cloud->columns[i];
+    }
+    return NULL;
+}
+
+void *mote_cloud_column_data(mote_cloud *cloud, const char *name) {
+    const mote_column *column = mote_cloud_find(cloud, name);
+    if (column == NULL) return NULL;
+    for (uint64_t i = 0; i < cloud->block_count; i++) {
+        const mote_block *block = &cloud->blocks[i];
+        const uint64_t from_start = (uint64_t)((const uint8_t *)column->data - (uint8_t *)block->memory);
+        if (block->unmap_bytes == 0 && (const uint8_t *)column->data >= (uint8_t *)block->memory &&
+            from_start < column->stride_bytes) {
+            return (uint8_t *)block->memory + from_start;
+        }
+    }
+    return NULL;
+}
+
+void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out) {
+    snprintf(out, MOTE_NAME_BYTES, "%.100s", name[0] != '\0' ? name : "unnamed");
+    for (unsigned n = 2; mote_cloud_find(cloud, out) != NULL; n++) {
+        snprintf(out, MOTE_NAME_BYTES, "%.100s_%u", name[0] != '\0' ? name : "unnamed", n);
+    }
+}
+
+int64_t mote_column_integer(const mote_column *column, uint64_t i) {
+    const uint8_t *at = mote_column_at(column, i);
+    int64_t value = 0;
+    switch (column->type) {
+    case MOTE_INT8: value = (int8_t)*at; break;
+    case MOTE_UINT8: value = *at; break;
+    case MOTE_INT16: {
+        int16_t v;
+        memcpy(&v, at, 2);
+        value = v;
+        break;
+    }
+    case MOTE_UINT16: {
+        uint16_t v;
+        memcpy(&v, at, 2);
+        value = v;
+        break;
+    }
+    case MOTE_INT32: {
+        int32_t v;
+        memcpy(&v, at, 4);
+        value = v;
+        break;
+    }
+    case MOTE_UINT32: {
+        uint32_t v;
+        memcpy(&v, at, 4);
+        value = v;
+        break;
+    }
+    case MOTE_INT64:
+    case MOTE_UINT64: memcpy(&value, at, 8); break;
+    case MOTE_FLOAT32:
+    case MOTE_FLOAT64: value = (int64_t)mote_column_stored(column, i); break;
+    }
+    if (column->bit_count == 0) return value;
+    return (int64_t)(((uint64_t)value >> column->bit_shift) & ((1ull << column->bit_count) - 1));
+}
+
+double mote_column_stored(const mote_column *column, uint64_t i) {
+    const uint8_t *at = mote_column_at(column, i);
+    switch (column->type) {
+    case MOTE_FLOAT32: {
+        float v;
+        memcpy(&v, at, 4);
+        return (double)v;
+    }
+    case MOTE_FLOAT64: {
+        double v;
+        memcpy(&v, at, 8);
+        return v;
+    }
+    case MOTE_UINT64: return (double)(uint64_t)mote_column_integer(column, i);
+    default: return (double)mote_column_integer(column, i);
+    }
+}
+
+double mote_column_value(const mote_column *column, uint64_t i) {
+    return mote_column_stored(column, i) * column->scale + column->offset;
+}
+
+const char *mote_cloud_crs(const mote_cloud *cloud) { return cloud->crs != NULL ? cloud->crs : ""; }
+
+mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs) {
+    char *copy = mote_strdup(cloud->ctx, crs != NULL ? crs : "");
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    mote_free(cloud->ctx, cloud->crs);
+    cloud->crs = copy;
+    return MOTE_OK;
+}
+
+uint32_t mote_cloud_record_count(const mote_cloud *cloud) { return (uint32_t)cloud->record_count; }
+
+const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i) {
+    return i < cloud->record_count ? &cloud->records[i] : NULL;
+}
+
+mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record) {
+    if (!mote_reserve(cloud->ctx, (void **)&cloud->records, &cloud->record_capacity, cloud->record_count + 1,
+                      sizeof *cloud->records, "cloud")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    void *copy = mote_alloc(cloud->ctx, record->size_bytes, "records");
+    MOTE_TRY(mote_cloud_adopt(cloud, copy, 0));
+    if (record->size_bytes > 0) memcpy(copy, record->data, record->size_bytes);
+    cloud->records[cloud->record_count] = *record;
+    cloud->records[cloud->record_count++].data = copy;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from) {
+    MOTE_TRY(mote_cloud_set_crs(to, mote_cloud_crs(from)));
+    for (uint64_t i = 0; i < from->record_count; i++) MOTE_TRY(mote_cloud_add_record(to, &from->records[i]));
+    to->las = from->las;
+    to->position_step = from->position_step;
+    return MOTE_OK;
+}

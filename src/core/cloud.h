@@ -1,0 +1,69 @@
+/* The inside of a cloud, for readers and writers. */
+#ifndef MOTE_CLOUD_INTERNAL_H
+#define MOTE_CLOUD_INTERNAL_H
+
+#include "core/core.h"
+
+/* What of a LAS header is kept so that LAS → LAS gives it back. */
+typedef struct mote_las_origin {
+    bool present;
+    uint8_t version_minor;
+    uint8_t format; /* 0..10 */
+    uint16_t file_source_id;
+    uint16_t global_encoding;
+    uint16_t creation_day, creation_year;
+    uint8_t guid[16];
+    char system_id[33];
+    char software[33];
+} mote_las_origin;
+
+/* Memory that goes with the cloud: an allocation (unmap_bytes 0) or a mapped file. */
+typedef struct mote_block {
+    void *memory;
+    uint64_t unmap_bytes;
+} mote_block;
+
+struct mote_cloud {
+    mote_context *ctx;
+    uint64_t count;
+    mote_column *columns;
+    uint64_t column_count, column_capacity;
+    mote_record *records;
+    uint64_t record_count, record_capacity;
+    mote_block *blocks;
+    uint64_t block_count, block_capacity;
+    char *crs;
+    double position_step; /* decimal step of text coordinates, 0 if unknown */
+    mote_las_origin las;
+};
+
+/* An empty cloud of count points without columns. */
+mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out);
+
+/* Adds a view; texts are copied, NULL texts and scale 0 and stride 0 take their defaults. The name must be new. */
+mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column);
+
+/* Hands memory (from mote_alloc, or mapped: unmap_bytes > 0) to the cloud, also when it fails. */
+mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_bytes);
+
+/* Keeps a copy of a record. */
+mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
+
+/* A name that is still free: name itself, else name_2, name_3 … out has MOTE_NAME_BYTES. */
+#define MOTE_NAME_BYTES 128
+void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out);
+
+/* Copies everything but columns and points: CRS, records, LAS origin, position step. */
+mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from);
+
+/* The raw i-th value of a column, before bits are taken out of it. */
+static inline const uint8_t *mote_column_at(const mote_column *column, uint64_t i) {
+    return (const uint8_t *)column->data + i * column->stride_bytes;
+}
+
+/* The stored value as a 64-bit integer (integer columns only; uint64 above 2^63 wraps). */
+int64_t mote_column_integer(const mote_column *column, uint64_t i);
+/* The stored value as a double, without scale and offset. */
+double mote_column_stored(const mote_column *column, uint64_t i);
+
+#endif

@@ -1,0 +1,117 @@
+/* Reading columns in bulk: conversion, bounds, checksum. */
+#include <math.h>
+
+#include "core/cloud.h"
+#include "math/hash.h"
+
+/* A double to an integer range: rounded to nearest, saturated; NaN gives 0. */
+static int64_t saturate(double value, double low, double high) {
+    if (isnan(value)) return 0;
+    if (value <= low) return (int64_t)low;
+    if (value >= high) return high >= 9.2e18 ? INT64_MAX : (int64_t)high;
+    return (int64_t)nearbyint(value);
+}
+
+static void store(mote_type type, bool from_float, double real, int64_t whole, void *at) {
+    static const double low[] = {-128, 0, -32768, 0, -2147483648.0, 0, -9223372036854775808.0, 0};
+    static const double high[] = {
+        127, 255, 32767, 65535, 2147483647.0, 4294967295.0, 9223372036854775808.0, 18446744073709551616.0};
+    if (type == MOTE_FLOAT32) {
+        const float v = (float)real;
+        memcpy(at, &v, 4);
+    } else if (type == MOTE_FLOAT64) {
+        memcpy(at, &real, 8);
+    } else {
+        uint64_t v = (uint64_t)whole;
+        if (from_float && type == MOTE_UINT64) {
+            v = !(real > 0) ? 0 : real >= high[type] ? UINT64_MAX : (uint64_t)nearbyint(real);
+        } else if (from_float) {
+            v = (uint64_t)saturate(real, low[type], high[type]);
+        }
+        memcpy(at, &v, mote_type_size(type)); /* little-endian hosts only, as the build checks */
+    }
+}
+
+void mote_column_read(const mote_column *column, uint64_t first, uint64_t count, mote_type type, void *out) {
+    const uint32_t size_bytes = mote_type_size(type);
+    uint8_t *to = out;
+    if (type == column->type && column->bit_count == 0) {
+        for (uint64_t i = 0; i < count; i++, to += size_bytes) {
+            memcpy(to, mote_column_at(column, first + i), size_bytes);
+        }
+        return;
+    }
+    const bool from_float = mote_type_is_float(column->type);
+    for (uint64_t i = 0; i < count; i++, to += size_bytes) {
+        const double real = from_float || mote_type_is_float(type) ? mote_column_stored(column, first + i) : 0;
+        const int64_t whole = from_float ? 0 : mote_column_integer(column, first + i);
+        store(type, from_float, real, whole, to);
+    }
+}
+
+mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_box *box, uint64_t *skipped) {
+    const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
+                                  mote_cloud_find(cloud, "z")};
+    if (axes[0] == NULL || axes[1] == NULL || axes[2] == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no x, y and z");
+    }
+    double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
+    uint64_t left_out = 0;
+    const int64_t count = (int64_t)cloud->count;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
+    reduction(max : x1, y1, z1) reduction(+ : left_out)
+    for (int64_t i = 0; i < count; i++) {
+        const double x = mote_column_stored(axes[0], (uint64_t)i);
+        const double y = mote_column_stored(axes[1], (uint64_t)i);
+        const double z = mote_column_stored(axes[2], (uint64_t)i);
+        if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
+            left_out++;
+            continue;
+        }
+        x0 = fmin(x0, x), x1 = fmax(x1, x);
+        y0 = fmin(y0, y), y1 = fmax(y1, y);
+        z0 = fmin(z0, z), z1 = fmax(z1, z);
+    }
+    const double low[3] = {x0, y0, z0}, high[3] = {x1, y1, z1};
+    for (int k = 0; k < 3; k++) {
+        const double a = low[k] * axes[k]->scale + axes[k]->offset, b = high[k] * axes[k]->scale + axes[k]->offset;
+        box->min[k] = low[k] > high[k] ? INFINITY : fmin(a, b);
+        box->max[k] = low[k] > high[k] ? -INFINITY : fmax(a, b);
+    }
+    if (skipped != NULL) *skipped = left_out;
+    return MOTE_OK;
+}
+
+/* Sum over points of hash(position, value): order within the cloud counts, the split among threads does not. */
+static uint64_t column_hash(const mote_context *ctx, const mote_column *column, uint64_t count, uint64_t seed) {
+    uint64_t sum = 0;
+    const bool is_float = mote_type_is_float(column->type);
+    const uint32_t size_bytes = mote_type_size(column->type);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : sum)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        uint64_t bits = 0;
+        if (is_float) {
+            memcpy(&bits, mote_column_at(column, (uint64_t)i), size_bytes);
+        } else {
+            bits = (uint64_t)mote_column_integer(column, (uint64_t)i);
+        }
+        sum += mote_hash_pair(seed + (uint64_t)i, bits);
+    }
+    return sum;
+}
+
+mote_status mote_cloud_hash(mote_context *ctx, const mote_cloud *cloud, uint64_t *hash) {
+    uint64_t sum = mote_hash_pair(cloud->count, cloud->column_count);
+    for (uint64_t c = 0; c < cloud->column_count; c++) {
+        const mote_column *column = &cloud->columns[c];
+        uint64_t seed = (uint64_t)column->type, bits[2];
+        memcpy(&bits[0], &column->scale, 8);
+        memcpy(&bits[1], &column->offset, 8);
+        seed = mote_hash_pair(mote_hash_pair(seed, bits[0]), bits[1]);
+        for (const char *p = column->name; *p != '\0'; p++) seed = mote_hash_pair(seed, (uint8_t)*p);
+        sum = mote_hash_pair(sum, column_hash(ctx, column, cloud->count, seed));
+        MOTE_TRY(mote_progress(ctx, (double)(c + 1) / (double)cloud->column_count, "checksumming"));
+    }
+    *hash = sum;
+    return MOTE_OK;
+}

@@ -1,0 +1,231 @@
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#include "core/core.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "backend/backend.h"
+
+#define ALIGNMENT       64u
+#define HUGE_FROM_BYTES (4u << 20) /* from here on, ask the system for memory in huge pages */
+
+static void *default_allocate(void *user, size_t size_bytes) {
+    (void)user;
+    if (size_bytes < HUGE_FROM_BYTES) {
+        return aligned_alloc(ALIGNMENT, (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    }
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    madvise(memory, size_bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+static void default_release(void *user, void *memory, size_t size_bytes) {
+    (void)user;
+    if (size_bytes < HUGE_FROM_BYTES) {
+        free(memory);
+    } else {
+        munmap(memory, size_bytes);
+    }
+}
+
+mote_context_params mote_context_defaults(void) {
+    mote_context_params params;
+    memset(&params, 0, sizeof params);
+    params.device = MOTE_DEVICE_AUTO;
+    return params;
+}
+
+mote_status mote_context_create(const mote_context_params *params, mote_context **out) {
+    if (out == NULL) return MOTE_ERROR_ARGUMENT;
+    *out = NULL;
+    mote_context_params p = params != NULL ? *params : mote_context_defaults();
+    if (p.threads < 0 || p.threads > 4096) return MOTE_ERROR_ARGUMENT;
+    if (p.allocator.allocate == NULL) {
+        p.allocator.allocate = default_allocate;
+        p.allocator.release = default_release;
+    }
+    const mote_backend *backend = mote_backend_choose(p.device);
+    if (backend == NULL) return MOTE_ERROR_UNSUPPORTED;
+    mote_context *ctx = p.allocator.allocate(p.allocator.user, sizeof *ctx);
+    if (ctx == NULL) return MOTE_ERROR_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->params = p;
+    ctx->backend = backend;
+    ctx->threads = p.threads > 0 ? p.threads : omp_get_num_procs();
+    ctx->stage_now = -1;
+    pthread_mutex_init(&ctx->lock, NULL);
+    *out = ctx;
+    return MOTE_OK;
+}
+
+void mote_context_destroy(mote_context *ctx) {
+    if (ctx == NULL) return;
+    pthread_mutex_destroy(&ctx->lock);
+    const mote_allocator allocator = ctx->params.allocator;
+    allocator.release(allocator.user, ctx, sizeof *ctx);
+}
+
+const char *mote_context_message(const mote_context *ctx) { return ctx->message; }
+
+void mote_context_clear(mote_context *ctx) {
+    pthread_mutex_lock(&ctx->lock);
+    ctx->status = MOTE_OK;
+    ctx->message[0] = '\0';
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+uint64_t mote_context_memory_bytes(const mote_context *ctx) { return ctx->memory_bytes; }
+uint64_t mote_context_memory_peak_bytes(const mote_context *ctx) { return ctx->memory_peak_bytes; }
+void mote_context_memory_peak_reset(mote_context *ctx) { ctx->memory_peak_bytes = ctx->memory_bytes; }
+int mote_context_threads(const mote_context *ctx) { return ctx->threads; }
+const char *mote_context_backend(const mote_context *ctx) { return ctx->backend->name; }
+
+mote_status mote_context_status(mote_context *ctx) {
+    pthread_mutex_lock(&ctx->lock);
+    const mote_status status = ctx->status;
+    pthread_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+mote_status mote_fail(mote_context *ctx, mote_status status, const char *format, ...) {
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->status == MOTE_OK) {
+        ctx->status = status;
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+        va_end(arguments);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return status;
+}
+
+void mote_warn(mote_context *ctx, const char *format, ...) {
+    if (ctx->params.log == NULL) return;
+    char message[MOTE_MESSAGE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ctx->params.log(ctx->params.log_user, MOTE_LOG_WARNING, message);
+}
+
+/* In front of every allocation: its size and whose it is. */
+typedef struct allocation {
+    uint64_t size_bytes;
+    uint32_t structure;
+} allocation;
+
+static uint32_t structure_index(mote_context *ctx, const char *name) {
+    for (uint32_t i = 0; i < ctx->structure_count; i++) {
+        if (strcmp(ctx->structures[i].name, name) == 0) return i;
+    }
+    if (ctx->structure_count == MOTE_USAGE_LINES) return MOTE_USAGE_LINES - 1;
+    ctx->structures[ctx->structure_count].name = name;
+    return ctx->structure_count++;
+}
+
+void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {
+    const uint64_t whole = size_bytes + ALIGNMENT;
+    void *memory = NULL;
+    if (whole > size_bytes && whole <= SIZE_MAX) {
+        memory = ctx->params.allocator.allocate(ctx->params.allocator.user, (size_t)whole);
+    }
+    if (memory == NULL) {
+        mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s", (unsigned long long)size_bytes,
+                  structure);
+        return NULL;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    allocation *head = memory;
+    head->size_bytes = size_bytes;
+    head->structure = structure_index(ctx, structure);
+    ctx->memory_bytes += size_bytes;
+    if (ctx->memory_bytes > ctx->memory_peak_bytes) ctx->memory_peak_bytes = ctx->memory_bytes;
+    ctx->structure_bytes[head->structure] += size_bytes;
+    if (ctx->structure_bytes[head->structure] > ctx->structures[head->structure].peak_bytes) {
+        ctx->structures[head->structure].peak_bytes = ctx->structure_bytes[head->structure];
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return (uint8_t *)memory + ALIGNMENT;
+}
+
+void *mote_alloc_zero(mote_context *ctx, uint64_t size_bytes, const char *structure) {
+    void *memory = mote_alloc(ctx, size_bytes, structure);
+    if (memory != NULL) memset(memory, 0, size_bytes);
+    return memory;
+}
+
+void mote_free(mote_context *ctx, void *memory) {
+    if (memory == NULL) return;
+    allocation *head = (allocation *)((uint8_t *)memory - ALIGNMENT);
+    const uint64_t size_bytes = head->size_bytes;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->memory_bytes -= size_bytes;
+    ctx->structure_bytes[head->structure] -= size_bytes;
+    pthread_mutex_unlock(&ctx->lock);
+    ctx->params.allocator.release(ctx->params.allocator.user, head, (size_t)(size_bytes + ALIGNMENT));
+}
+
+bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
+                  const char *structure) {
+    if (count <= *capacity) return true;
+    const uint64_t doubled = *capacity * 2 > count ? *capacity * 2 : count;
+    if (doubled > UINT64_MAX / element_bytes) {
+        mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %s", structure);
+        return false;
+    }
+    void *grown = mote_alloc(ctx, doubled * element_bytes, structure);
+    if (grown == NULL) return false;
+    if (*memory != NULL) memcpy(grown, *memory, *capacity * element_bytes);
+    mote_free(ctx, *memory);
+    *memory = grown;
+    *capacity = doubled;
+    return true;
+}
+
+char *mote_strdup(mote_context *ctx, const char *text) {
+    const size_t size = strlen(text) + 1;
+    char *copy = mote_alloc(ctx, size, "texts");
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
+    if (ctx->params.progress == NULL) return MOTE_OK;
+    if (ctx->params.progress(ctx->params.progress_user, done, stage)) return MOTE_OK;
+    return mote_fail(ctx, MOTE_CANCELLED, "cancelled while %s", stage);
+}
+
+double mote_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void mote_stage(mote_context *ctx, const char *stage) {
+    const double now = mote_seconds();
+    if (ctx->stage_now >= 0) ctx->stages[ctx->stage_now].seconds += now - ctx->stage_started;
+    ctx->stage_now = -1;
+    ctx->stage_started = now;
+    if (stage == NULL) return;
+    for (uint32_t i = 0; i < ctx->stage_count; i++) {
+        if (strcmp(ctx->stages[i].name, stage) == 0) ctx->stage_now = (int)i;
+    }
+    if (ctx->stage_now < 0 && ctx->stage_count < MOTE_USAGE_LINES) {
+        ctx->stage_now = (int)ctx->stage_count++;
+        ctx->stages[ctx->stage_now].name = stage;
+    }
+}
+
+uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity) {
+    for (uint32_t i = 0; i < ctx->stage_count && i < capacity; i++) lines[i] = ctx->stages[i];
+    for (uint32_t i = 0; i < ctx->structure_count && ctx->stage_count + i < capacity; i++) {
+        lines[ctx->stage_count + i] = ctx->structures[i];
+    }
+    return ctx->stage_count + ctx->structure_count;
+}

@@ -1,0 +1,64 @@
+/* What every folder of src/ may use: failing, memory, progress, stages. */
+#ifndef MOTE_CORE_H
+#define MOTE_CORE_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "mote/cloud.h"
+#include "mote/context.h"
+
+struct mote_backend;
+
+#define MOTE_MESSAGE_BYTES 1024
+#define MOTE_USAGE_LINES   96
+
+struct mote_context {
+    mote_context_params params;
+    const struct mote_backend *backend;
+    int threads;
+    pthread_mutex_t lock; /* guards all below */
+    mote_status status;
+    char message[MOTE_MESSAGE_BYTES];
+    uint64_t memory_bytes, memory_peak_bytes;
+    mote_usage structures[MOTE_USAGE_LINES];
+    uint64_t structure_bytes[MOTE_USAGE_LINES];
+    uint32_t structure_count;
+    mote_usage stages[MOTE_USAGE_LINES];
+    uint32_t stage_count;
+    int stage_now;
+    double stage_started;
+};
+
+/* Notes the failure (the first one wins) and returns its status. Callable from any thread. */
+__attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, mote_status status, const char *format,
+                                                            ...);
+__attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
+/* The status of the first failure, MOTE_OK if none. */
+mote_status mote_context_status(mote_context *ctx);
+
+/* Memory, aligned to 64 bytes. structure is a string literal that names the use, for --stats.
+   NULL when there is none (the failure is noted). size 0 gives a valid pointer. */
+void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure);
+void *mote_alloc_zero(mote_context *ctx, uint64_t size_bytes, const char *structure);
+/* Grows *memory (which may be NULL) to hold at least count elements, doubling; false when there is none. */
+bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
+                  const char *structure);
+char *mote_strdup(mote_context *ctx, const char *text);
+void mote_free(mote_context *ctx, void *memory);
+
+/* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
+mote_status mote_progress(mote_context *ctx, double done, const char *stage);
+
+/* Starts timing a stage (a string literal) and ends the one before; NULL only ends. */
+void mote_stage(mote_context *ctx, const char *stage);
+double mote_seconds(void);
+
+#define MOTE_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        const mote_status try_status = (call);                                                                         \
+        if (try_status != MOTE_OK) return try_status;                                                                  \
+    } while (0)
+
+#endif

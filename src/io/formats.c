@@ -1,0 +1,85 @@
+/* The format table, and the public readers and writers on top of it. */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "io/io_internal.h"
+
+const mote_format mote_formats[] = {
+    {"las", ".las", mote_las_probe, mote_las_read, mote_las_write},
+    {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write},
+    {"xyz", ".xyz .txt .csv .pts .asc", mote_xyz_probe, mote_xyz_read, mote_xyz_write},
+};
+const uint32_t mote_format_count = sizeof mote_formats / sizeof mote_formats[0];
+
+mote_read_params mote_read_defaults(void) {
+    mote_read_params params;
+    memset(&params, 0, sizeof params);
+    params.level = -1;
+    return params;
+}
+
+mote_write_params mote_write_defaults(void) {
+    mote_write_params params;
+    memset(&params, 0, sizeof params);
+    params.las_format = -1;
+    return params;
+}
+
+/* The format whose list of endings has the path's; NULL if none. */
+static const mote_format *format_by_ending(const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (dot == NULL || strlen(dot) > 8 || strchr(dot, ' ') != NULL) return NULL;
+    char ending[16] = "";
+    for (size_t i = 0; dot[i] != '\0'; i++) ending[i] = (char)tolower((unsigned char)dot[i]);
+    const size_t length = strlen(ending);
+    for (uint32_t f = 0; f < mote_format_count; f++) {
+        const char *found = strstr(mote_formats[f].endings, ending);
+        if (found != NULL && (found[length] == ' ' || found[length] == '\0')) return &mote_formats[f];
+    }
+    return NULL;
+}
+
+static const mote_format *format_by_content(const mote_input *input) {
+    for (uint32_t f = 0; f < mote_format_count; f++) {
+        if (mote_formats[f].probe(input)) return &mote_formats[f];
+    }
+    return NULL;
+}
+
+const char *mote_file_format(mote_context *ctx, const char *path) {
+    if (mote_potree_probe(path)) return "potree";
+    mote_input input;
+    if (mote_input_open(ctx, path, &input) != MOTE_OK) return NULL;
+    const mote_format *format = format_by_content(&input);
+    mote_input_close(ctx, &input);
+    return format != NULL ? format->name : NULL;
+}
+
+mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    const mote_read_params p = params != NULL ? *params : mote_read_defaults();
+    *out = NULL;
+    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, &p, out);
+    mote_input input;
+    MOTE_TRY(mote_input_open(ctx, path, &input));
+    const mote_format *format = format_by_content(&input);
+    if (format == NULL) format = format_by_ending(path);
+    mote_status status;
+    if (format != NULL) {
+        status = format->read(ctx, &input, &p, out);
+    } else {
+        status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, text nor a Potree folder", path);
+    }
+    mote_input_close(ctx, &input);
+    return status;
+}
+
+mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                             const mote_write_params *params) {
+    const mote_write_params p = params != NULL ? *params : mote_write_defaults();
+    const mote_format *format = format_by_ending(path);
+    if (format == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: the ending names no format that mote writes (.las .ply .xyz .csv)", path);
+    }
+    return format->write(ctx, cloud, path, &p);
+}

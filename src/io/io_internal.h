@@ -1,0 +1,79 @@
+/* What readers and writers share: an input in memory, an output that appears only when complete, the format table. */
+#ifndef MOTE_IO_INTERNAL_H
+#define MOTE_IO_INTERNAL_H
+
+#include "core/cloud.h"
+#include "mote/io.h"
+
+/* A whole file in memory: mapped, or read where mapping is not possible (a pipe). */
+typedef struct mote_input {
+    const char *path;
+    const uint8_t *data;
+    uint64_t size_bytes;
+    void *owned; /* from mote_alloc; NULL if mapped or handed on */
+    bool mapped;
+} mote_input;
+
+mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
+void mote_input_close(mote_context *ctx, mote_input *input);
+/* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
+mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
+
+/* "malformed": notes MOTE_ERROR_DATA as "PATH: offset N: why". */
+__attribute__((format(printf, 4, 5))) mote_status mote_malformed(mote_context *ctx, const mote_input *input,
+                                                                 uint64_t offset, const char *format, ...);
+
+/* An output file under a temporary name beside its final one. */
+typedef struct mote_output {
+    char *path, *temporary;
+    int file;
+    uint8_t *buffer;
+    uint64_t buffered_bytes;
+    uint64_t written_bytes; /* all that mote_output_write took */
+} mote_output;
+
+mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
+/* Appends. */
+mote_status mote_output_write(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes);
+/* Writes at an offset; callable from several threads at once, not mixed with mote_output_write. */
+mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
+                                 uint64_t offset);
+/* Renames the complete file to its name (status MOTE_OK) or removes it (any other); returns the first failure. */
+mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_status status);
+/* Notes errno of a failed call on path: MOTE_ERROR_DISK for no space or quota, else MOTE_ERROR_IO. */
+mote_status mote_system_error(mote_context *ctx, const char *path, const char *doing);
+
+/* A file format. probe looks at the first bytes (and the path) and says whether it is this one. */
+typedef struct mote_format {
+    const char *name;
+    const char *endings; /* ".las .laz", lower case */
+    bool (*probe)(const mote_input *input);
+    mote_status (*read)(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+    mote_status (*write)(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params);
+} mote_format;
+
+/* One row per format, in src/io/formats.c. */
+extern const mote_format mote_formats[];
+extern const uint32_t mote_format_count;
+
+bool mote_las_probe(const mote_input *input);
+mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+mote_status mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                           const mote_write_params *params);
+bool mote_ply_probe(const mote_input *input);
+mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                           const mote_write_params *params);
+bool mote_xyz_probe(const mote_input *input);
+mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                           const mote_write_params *params);
+/* A folder with metadata.json, or the path of that file. */
+bool mote_potree_probe(const char *path);
+mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out);
+
+/* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/unite.c */
+mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
+                             mote_cloud **out);
+
+#endif

@@ -1,0 +1,17 @@
+/* What a backend supplies for the Morton order. */
+#ifndef MOTE_ORDER_OPS_H
+#define MOTE_ORDER_OPS_H
+
+#include "core/core.h"
+#include "mote/order.h"
+
+typedef struct mote_order_ops {
+    mote_status (*codes)(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
+    mote_status (*sort)(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count);
+    mote_status (*permute)(mote_context *ctx, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
+                           const uint32_t *indices, uint64_t count, void *out);
+} mote_order_ops;
+
+extern const mote_order_ops mote_order_cpu;
+
+#endif

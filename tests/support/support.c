@@ -1,0 +1,87 @@
+#define _GNU_SOURCE /* nftw, mkdtemp */
+#include "support/support.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+mote_context *test_context(int threads) {
+    mote_context_params params = mote_context_defaults();
+    params.threads = threads;
+    params.device = MOTE_DEVICE_CPU;
+    mote_context *ctx = NULL;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+static void *failing_allocate(void *user, size_t size_bytes) {
+    test_allocator *allocator = user;
+    const long call = __atomic_add_fetch(&allocator->calls, 1, __ATOMIC_RELAXED);
+    if (call == allocator->fail_at) return NULL;
+    void *memory = aligned_alloc(64, (size_bytes + 63) / 64 * 64);
+    if (memory != NULL) __atomic_add_fetch(&allocator->open, 1, __ATOMIC_RELAXED);
+    return memory;
+}
+
+static void failing_release(void *user, void *memory, size_t size_bytes) {
+    (void)size_bytes;
+    test_allocator *allocator = user;
+    __atomic_sub_fetch(&allocator->open, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+mote_context *test_context_failing(test_allocator *allocator, int threads) {
+    mote_context_params params = mote_context_defaults();
+    params.threads = threads;
+    params.device = MOTE_DEVICE_CPU;
+    params.allocator.user = allocator;
+    params.allocator.allocate = failing_allocate;
+    params.allocator.release = failing_release;
+    mote_context *ctx = NULL;
+    const mote_status status = mote_context_create(&params, &ctx);
+    if (allocator->fail_at != 1) assert_int_equal(status, MOTE_OK);
+    return ctx;
+}
+
+const char *test_data(const char *name) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", MOTE_SHARED_DATA, name);
+    if (access(path, R_OK) == 0) return path;
+    print_message("[  SKIPPED ] %s: the folder of real data is not there\n", path);
+    return NULL;
+}
+
+static char folder[64];
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where) {
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+static void remove_folder(void) { nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
+const char *test_folder(void) {
+    if (folder[0] == '\0') {
+        snprintf(folder, sizeof folder, "/tmp/mote-test-XXXXXX");
+        if (mkdtemp(folder) == NULL) abort();
+        atexit(remove_folder);
+    }
+    return folder;
+}
+
+const char *test_path(const char *name) {
+    static char paths[8][512];
+    static int turn;
+    char *path = paths[turn++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder(), name);
+    return path;
+}
+
+void test_write_file(const char *path, const void *data, size_t size_bytes) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size_bytes, file), size_bytes);
+    assert_int_equal(fclose(file), 0);
+}

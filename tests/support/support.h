@@ -1,0 +1,34 @@
+/* What tests share. */
+#ifndef MOTE_TEST_SUPPORT_H
+#define MOTE_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "mote/mote.h"
+
+/* A context of so many threads; fails the test when there is none. */
+mote_context *test_context(int threads);
+
+/* An allocator that fails the n-th allocation (0 = never) and counts what is open. */
+typedef struct test_allocator {
+    long fail_at, calls, open;
+} test_allocator;
+mote_context *test_context_failing(test_allocator *allocator, int threads);
+
+/* The path of a file of the real data, e.g. "las/point10.las"; NULL (and a line on the terminal) when the
+   folder is absent. The text is overwritten by the next call. */
+const char *test_data(const char *name);
+
+/* A fresh empty folder for the running test; the same for the whole process. Removed at exit. */
+const char *test_folder(void);
+/* test_folder()/name; one of 8 buffers in turn. */
+const char *test_path(const char *name);
+/* Writes bytes to a file. */
+void test_write_file(const char *path, const void *data, size_t size_bytes);
+
+#endif
