@@ -70,6 +70,3 @@ const mote_lod_node *mote_lod_nodes(const mote_lod *lod) { return NULL; }
 void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {}
 void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {}
 #endif
-#ifndef HAVE_ORDER
-const mote_order_ops mote_order_cpu = {0};
-#endif
