@@ -46,14 +46,6 @@ mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char
     mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                          const mote_read_params *params, mote_cloud **out) PENDING
 #endif
-#ifndef HAVE_GEN
-    mote_gen_params mote_gen_defaults(const char *kind) {
-    mote_gen_params p = {0};
-    return p;
-}
-mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, const mote_gen_params *params,
-                          mote_cloud **out) PENDING
-#endif
 #ifndef HAVE_LOD
     const mote_lod_ops mote_lod_cpu = {0};
 mote_lod_params mote_lod_defaults(void) {
