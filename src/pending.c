@@ -28,18 +28,6 @@ mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_
     mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                    const mote_write_params *params) PENDING
 #endif
-#ifndef HAVE_POTREE
-    bool mote_potree_probe(const char *path) {
-    return false;
-}
-mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params,
-                             mote_cloud **out) PENDING mote_potree_params mote_potree_defaults(void) {
-    mote_potree_params p = {0};
-    return p;
-}
-mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
-                              const mote_potree_params *params, mote_potree_report *report) PENDING
-#endif
 #ifndef HAVE_UNITE
     mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                                  mote_cloud **out) PENDING mote_status
