@@ -40,12 +40,6 @@ mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_rea
 mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                               const mote_potree_params *params, mote_potree_report *report) PENDING
 #endif
-#ifndef HAVE_UNITE
-    mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
-                                 mote_cloud **out) PENDING mote_status
-    mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
-                         const mote_read_params *params, mote_cloud **out) PENDING
-#endif
 #ifndef HAVE_LOD
     const mote_lod_ops mote_lod_cpu = {0};
 mote_lod_params mote_lod_defaults(void) {

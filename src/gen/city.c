@@ -1,7 +1,8 @@
 /* City: an airborne lidar scan of the made-up town, as a LAS file of point format 7 would hold it.
-   The scanner flies north and south in overlapping lines, its mirror sweeps to and fro across x; two channels look
-   ahead and back. A pulse depends on the seed and its own number only. Pulses go in blocks to the threads, which
-   write their echoes aside; a running sum of the counts then says where they belong. */
+   The scanner flies north and south in overlapping lines, its mirror sweeps to and fro across x; one channel looks
+   ahead and sweeps east, the other looks back and sweeps west. A pulse depends on the seed and its own number only.
+   Pulses go in blocks to the threads, which write their echoes aside; a running sum of the counts then says where they
+   belong. */
 #include "gen/city.h"
 
 #include <math.h>
@@ -120,8 +121,7 @@ static void plan_sweeps(flight *f, uint64_t count, double echoes_per_pulse) {
 
 static bool flies_north(const shot *s) { return s->line % 2 == 0; }
 static uint8_t channel_of(const shot *s) { return (uint8_t)(s->sweep % 2); }
-/* Each channel sweeps to and fro. */
-static bool sweeps_east(const shot *s) { return s->sweep / 2 % 2 == 0; }
+static bool sweeps_east(const shot *s) { return s->sweep % 2 == 0; }
 
 /* Where pulse number i is sent. The last line goes on until there are points enough. */
 static shot shot_of(const flight *f, uint64_t i) {

@@ -20,7 +20,8 @@ typedef struct beam {
     city_ray ray;
     city_return *returns;
     uint32_t count;
-    float energy; /* what is left of the pulse */
+    float energy;  /* what is left of the pulse */
+    float reached; /* height of the last echo above the foot: what comes later lies below */
 } beam;
 
 static uint64_t random_of(const beam *b, uint32_t salt) {
@@ -95,6 +96,7 @@ static void echo_hit(beam *b, const city_hit *hit, float h) {
     const float down = hit->high - h;
     const float u = hit->u - b->ray.slope_u * down, v = hit->v - b->ray.slope_v * down, z = b->ray.z + h;
     const city_surface s = city_paint_hit(hit, u, v, z, random_of(b, 2));
+    b->reached = h;
     city_block *block = city_find_block(b->cache, hit->block->at_u, hit->block->at_v);
     echo(b, block, u, v, z + s.lift, &s);
 }
@@ -110,15 +112,16 @@ static bool is_bough(const city_hit *hit, float u, float v, float z) {
     return a * a + b * b + c * c < 0.45f + 0.85f * bough;
 }
 
-/* Leaves send back parts of the pulse at random depths, until it is used up or through. */
-static bool pass_leaves(beam *b, const city_hit *hit) {
-    float h = hit->high;
+/* Leaves send back parts of the pulse at random depths, until it is used up, or through, or at something solid. */
+static bool pass_leaves(beam *b, const city_hit *hit, float solid) {
+    const float low = fmaxf(fmaxf(hit->low, solid), 0.3f);
+    float h = fminf(hit->high, b->reached);
     uint32_t tries = 0;
     while (b->count < CITY_RETURNS) {
         const uint64_t random = random_of(b, 102 + tries++);
         const float u = city_unit(random, 0);
         h -= 0.15f + 0.9f * u / (1.05f - u); /* most leaves sit near the crown's surface */
-        if (h < hit->low || h < 0.3f) return true;
+        if (h < low) return true;
         const float down = hit->high - h;
         if (!is_bough(hit, hit->u - b->ray.slope_u * down, hit->v - b->ray.slope_v * down, b->ray.z + h)) continue;
         echo_hit(b, hit, h);
@@ -147,12 +150,12 @@ static bool pass_trunk(beam *b, const city_hit *hit) {
     return false;
 }
 
-/* Sends the beam into a thing; true if some of it goes on. */
-static bool pass(beam *b, const city_hit *hit) {
+/* Sends the beam into a thing; true if some of it goes on. solid: top of the next thing that is not leaves, or 0. */
+static bool pass(beam *b, const city_hit *hit, float solid) {
     const float luck = city_unit(random_of(b, 100), 0);
     switch ((city_shape)hit->thing->shape) {
     case CITY_CROWN:
-    case CITY_CONIFER: return pass_leaves(b, hit) && pass_trunk(b, hit);
+    case CITY_CONIFER: return pass_leaves(b, hit, solid) && (solid > 0 || pass_trunk(b, hit));
     case CITY_WIRE:
         echo_hit(b, hit, hit->high);
         b->energy *= 0.7f;
@@ -174,16 +177,28 @@ static bool water_answers(const beam *b) {
     return city_unit(random_of(b, 101), 0) < 0.1f + 0.9f * city_clamp(1 - 25 * tilt, 0, 1);
 }
 
+static bool is_tree(const city_hit *hit) {
+    return hit->thing->shape == CITY_CROWN || hit->thing->shape == CITY_CONIFER;
+}
+
+/* Top of the first thing after hit i that is not a tree; 0 if there is none. */
+static float solid_below(const city_hit *hits, uint32_t count, uint32_t i) {
+    while (++i < count) {
+        if (!is_tree(&hits[i])) return hits[i].high;
+    }
+    return 0;
+}
+
 uint32_t city_send(city_cache *cache, const city_pulse *pulse, city_return *returns) {
     city_hit hits[CITY_HITS];
-    beam b = {cache, pulse, {NULL, 0, 0, 0, 0, 0}, returns, 0, 1};
+    beam b = {cache, pulse, {NULL, 0, 0, 0, 0, 0}, returns, 0, 1, CITY_TALLEST};
     aim(&b);
     const uint32_t count = city_trace(cache, b.ray, CITY_TALLEST, hits);
     float covered = CITY_TALLEST; /* things that stand in one another answer once */
     for (uint32_t i = 0; i < count; i++) {
         if (b.count == CITY_RETURNS) return b.count;
         if (hits[i].high > covered) continue;
-        if (!pass(&b, &hits[i])) return b.count;
+        if (!pass(&b, &hits[i], solid_below(hits, count, i))) return b.count;
         if (hits[i].thing->shape == CITY_BOX) covered = hits[i].low;
     }
     if (b.count == CITY_RETURNS) return b.count;
