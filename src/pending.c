@@ -13,21 +13,6 @@ mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_
     mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                    const mote_write_params *params) PENDING
 #endif
-#ifndef HAVE_TEXT
-    bool mote_ply_probe(const mote_input *input) {
-    return false;
-}
-mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING bool mote_xyz_probe(const mote_input *input) {
-    return false;
-}
-mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING
-#endif
 #ifndef HAVE_POTREE
     bool mote_potree_probe(const char *path) {
     return false;
