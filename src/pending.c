@@ -1,44 +1,12 @@
 /* Holds the place of what is being written on the branches; removed when they land. */
 #include "io/io_internal.h"
-
 #include "mote/mote.h"
-#include "order/order_ops.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define PENDING                                                                                                        \
-    { return MOTE_ERROR_UNSUPPORTED; }
-#ifndef HAVE_LAS
-bool mote_las_probe(const mote_input *input) { return false; }
-mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING
-#endif
-#ifndef HAVE_TEXT
-    bool mote_ply_probe(const mote_input *input) {
-    return false;
-}
-mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING bool mote_xyz_probe(const mote_input *input) {
-    return false;
-}
-mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING
-#endif
-#ifndef HAVE_UNITE
-    mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
-                                 mote_cloud **out) PENDING mote_status
-    mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
-                         const mote_read_params *params, mote_cloud **out) PENDING
-#endif
-#ifndef HAVE_GEN
-    mote_gen_params mote_gen_defaults(const char *kind) {
-    mote_gen_params p = {0};
-    return p;
-}
-mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, const mote_gen_params *params,
-                          mote_cloud **out) PENDING
-#endif
+bool mote_ply_probe(const mote_input *input) { return false; }
+mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
+mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params) { return MOTE_ERROR_UNSUPPORTED; }
+bool mote_xyz_probe(const mote_input *input) { return false; }
+mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
+mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params) { return MOTE_ERROR_UNSUPPORTED; }
+mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count, const mote_read_params *params, mote_cloud **out) { return path_count == 1 ? mote_cloud_read(ctx, paths[0], params, out) : MOTE_ERROR_UNSUPPORTED; }
+mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
