@@ -19,8 +19,8 @@ const common = {
     outdir: out,
     logLevel: 'warning',
 };
-// Split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
-const page = { ...common, entryPoints: { app: 'src/main.js' } };
+// The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
+const page = { ...common, entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 

@@ -1,6 +1,5 @@
 // The page: makes the viewer, its panels and window.mote, and opens the data set that the address names.
 import { Viewer, DEFAULTS } from './viewer.js';
-import { dataUrl } from './data/dataset.js';
 import { Panel } from './ui/panel.js';
 import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';
@@ -8,6 +7,7 @@ import { bindKeys } from './ui/keys.js';
 import { showFacts } from './ui/facts.js';
 import { createApi } from './api.js';
 
+const { moteBoot } = globalThis;
 const $ = (id) => document.getElementById(id);
 const NARROW = '(max-width: 720px)';
 
@@ -31,8 +31,15 @@ function settingsFrom(query) {
     return settings;
 }
 
+// What boot.js has begun; an address that it refused is reported here.
+function boot() {
+    if (moteBoot.error) throw moteBoot.error;
+    return moteBoot;
+}
+
 async function open(viewer, query) {
-    await viewer.open(dataUrl(query.get('data'), location.href), { forceWasm: query.has('wasm') });
+    const { url, requests } = boot();
+    await viewer.open(url, { requests, forceWasm: query.has('wasm') });
     if (query.has('color')) viewer.setMode(query.get('color'));
     const background = query.get('background');
     if (background && [...$('background').options].some((o) => o.value === background)) {
@@ -48,7 +55,7 @@ function start() {
     const query = new URLSearchParams(location.search);
     let viewer;
     try {
-        viewer = new Viewer($('canvas'), new URL('worker.js', import.meta.url));
+        viewer = new Viewer($('canvas'), moteBoot.pool);
     } catch (error) {
         $('splash').textContent = `This browser cannot draw with WebGL 2 (${error.message}). Another browser, or hardware acceleration in its settings, may help.`;
         window.mote = { ready: Promise.reject(error) };

@@ -1,6 +1,5 @@
 // The viewer without its panels: a data set, a camera, and frames drawn when something has changed.
 import { Dataset } from './data/dataset.js';
-import { WorkerPool } from './data/worker_pool.js';
 import { NodeLoader } from './data/loader.js';
 import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
@@ -14,6 +13,8 @@ import { sumByLevel } from './view/statistics.js';
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
 const PICK_RADIUS_PIXELS = 6;
+const MIN_ARRIVAL_MS = 50; // between two frames that only show newly arrived points
+const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a third of it goes into such frames
 const RESELECT_MS = 120; // while the camera rests, aborts and cache still get their turn
 
 export const DEFAULTS = Object.freeze({
@@ -27,9 +28,9 @@ export const DEFAULTS = Object.freeze({
 });
 
 export class Viewer extends EventTarget {
-    constructor(canvas, workerUrl) {
+    constructor(canvas, pool) {
         super();
-        this.pool = new WorkerPool(workerUrl); // first, so that it starts in parallel
+        this.pool = pool;
         this.canvas = canvas;
         this.settings = { ...DEFAULTS };
         this.camera = new OrbitCamera();
@@ -41,8 +42,10 @@ export class Viewer extends EventTarget {
         this.ranges = new Map(); // mode name -> [low, high]
         this.hiddenClasses = new Set();
         this.firstPictureMs = null;
-        this.frameMs = 0;
+        this.drawnAt = 0;
+        this.timer = null;
         this.dirty = true;
+        this.urgent = true;
         this.framePending = false;
         this.waiters = [];
         this.controls = new Controls(canvas, this.camera, {
@@ -58,6 +61,7 @@ export class Viewer extends EventTarget {
         canvas.addEventListener('webglcontextrestored', () => this.invalidate());
         new ResizeObserver(() => this.resize()).observe(canvas);
         this.resize();
+        this.renderer.warmUp();
     }
 
     emit(type, detail) {
@@ -65,7 +69,7 @@ export class Viewer extends EventTarget {
     }
 
     async open(url, options = {}) {
-        this.dataset = await new Dataset(url, this.pool, options).open();
+        this.dataset = await new Dataset(url, this.pool, options).open(options.requests);
         const { meta } = this.dataset;
         this.scheme = meta.scheme;
         // Everything is drawn relative to the corner of the cube: small numbers for 32-bit floats.
@@ -76,7 +80,7 @@ export class Viewer extends EventTarget {
             onNode: (node, fresh) => this.nodeArrived(node, fresh),
             onDrop: (node) => this.renderer.points.removeNode(node),
             onError: (message) => this.emit('error', message),
-            onChange: () => this.invalidate(),
+            onChange: () => this.invalidate(false),
         });
         this.loader.eager = meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));
         this.setMode(defaultMode(meta, this.modes).name);
@@ -105,31 +109,42 @@ export class Viewer extends EventTarget {
         this.invalidate();
     }
 
-    // A frame is due; several reasons before the next one make one frame.
-    invalidate() {
+    // A frame is due; several reasons before the next one make one frame. What a person does is shown at once;
+    // points that arrive wait a little, so that a slow graphics card is not busy with nothing but arrivals.
+    invalidate(urgent = true) {
         this.dirty = true;
+        this.urgent ||= urgent;
         if (this.framePending) return;
         this.framePending = true;
         requestAnimationFrame(() => this.frame());
     }
 
+    later(ms) {
+        this.timer ??= setTimeout(() => {
+            this.timer = null;
+            this.invalidate(false);
+        }, ms);
+    }
+
     frame() {
         this.framePending = false;
         if (!this.dirty || !this.dataset?.root) return;
-        this.dirty = false;
-        const start = performance.now();
+        if (!this.renderer.isDone()) return this.invalidate(false); // one frame at a time, or the picture lags behind
         this.select();
+        const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
+        if (this.loader.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
+        if (this.selection.points > 0 || this.firstPictureMs !== null) this.draw();
+        this.dirty = this.urgent = false;
+        if (this.loader.busy) this.later(RESELECT_MS);
+        this.settleWaiters();
+    }
+
+    draw() {
+        this.renderer.points.show(this.selection.draw, { additive: this.scheme === 'additive' });
         this.renderer.draw(this.camera, this.box);
-        this.frameMs = performance.now() - start;
+        this.drawnAt = performance.now();
         if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
         this.emit('frame');
-        if (this.loader.busy && !this.timer) {
-            this.timer = setTimeout(() => {
-                this.timer = null;
-                this.invalidate();
-            }, RESELECT_MS);
-        }
-        this.settleWaiters();
     }
 
     select() {
@@ -141,7 +156,6 @@ export class Viewer extends EventTarget {
         const options = { scheme: this.scheme, budget: this.settings.budget, maxError: this.settings.maxError };
         this.selection = selectNodes(this.dataset.root, view, options);
         this.loader.update(this.selection);
-        this.renderer.points.show(this.selection.draw, { additive: this.scheme === 'additive' });
     }
 
     markFirstPicture() {
@@ -236,7 +250,7 @@ export class Viewer extends EventTarget {
     }
 
     get idleNow() {
-        return Boolean(this.loader) && !this.dirty && !this.framePending && !this.loader.busy;
+        return Boolean(this.loader) && !this.dirty && !this.loader.busy;
     }
 
     // Resolves once nothing more is to load or to draw for this view.
@@ -263,7 +277,7 @@ export class Viewer extends EventTarget {
             pointsByLevel,
             firstPictureMs: this.firstPictureMs,
             budgetReached,
-            frameMs: this.frameMs,
+            frameMs: this.renderer.frameMs,
             cacheBytes: this.loader?.cache.bytes ?? 0,
         };
     }

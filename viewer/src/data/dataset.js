@@ -18,6 +18,16 @@ export function dataUrl(text, page) {
     return url.href;
 }
 
+// The two requests that need nothing but the address. They travel at the same time.
+export function startRequests(url) {
+    const requests = {
+        metadata: fetchJson(url + 'metadata.json'),
+        hierarchy: fetchRange(url + 'hierarchy.bin', 0, FIRST_GUESS_BYTES, { orLess: true }),
+    };
+    for (const request of Object.values(requests)) request.catch(() => {}); // open() reports it
+    return requests;
+}
+
 export class Dataset {
     constructor(url, pool, options = {}) {
         this.url = url;
@@ -28,19 +38,17 @@ export class Dataset {
         this.nodeCount = 0;
     }
 
-    // metadata.json and the start of hierarchy.bin travel at the same time.
-    async open() {
-        const hierarchyUrl = this.url + 'hierarchy.bin';
-        const guess = fetchRange(hierarchyUrl, 0, FIRST_GUESS_BYTES, { orLess: true });
-        guess.catch(() => {}); // reported below, after what metadata.json may have to say
-        this.meta = parseMetadata(await fetchJson(this.url + 'metadata.json'));
-        this.root = createRoot(this.meta);
+    async open(requests = startRequests(this.url)) {
+        this.meta = parseMetadata(await requests.metadata);
+        const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
         if (this.meta.points === 0 && size === 0) return this;
-        checkChunk(this.root);
-        let bytes = await guess;
-        bytes = size <= bytes.byteLength ? bytes.slice(0, size) : await fetchRange(hierarchyUrl, 0, size);
-        this.nodeCount += parseChunk(this.root, new Uint8Array(bytes));
+        checkChunk(root);
+        let bytes = await requests.hierarchy;
+        if (size <= bytes.byteLength) bytes = bytes.slice(0, size);
+        else bytes = await fetchRange(this.url + 'hierarchy.bin', 0, size);
+        this.nodeCount += parseChunk(root, new Uint8Array(bytes));
+        this.root = root;
         return this;
     }
 

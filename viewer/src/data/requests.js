@@ -9,6 +9,7 @@ const MAX_RUN_NODES = 24;
 export function nextRun(wanted, reach = 128) {
     const first = wanted[0];
     const run = { offset: first.byteOffset, size: first.byteSize, nodes: [first] };
+    if (first.level === 0) return run; // the first picture waits for nothing else
     const others = wanted.slice(1, reach).sort((a, b) => a.byteOffset - b.byteOffset);
     const at = others.findIndex((node) => node.byteOffset >= first.byteOffset);
     const after = at < 0 ? [] : others.slice(at);

@@ -9,7 +9,7 @@ export class WorkerPool {
         this.count = 0;
         this.queue = [];
         this.nextId = 1;
-        this.grow(); // the first one starts while metadata.json is still on its way
+        this.grow(); // starting takes a while: the first one does so while the page still loads
     }
 
     grow() {

@@ -4,6 +4,27 @@ const FOV_Y = (50 * Math.PI) / 180;
 
 const add = (a, b, f = 1) => [a[0] + b[0] * f, a[1] + b[1] * f, a[2] + b[2] * f];
 
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+// How far back the eye must stand for points [aside, depth] to fit between two borders of slope `tan`.
+function tightest(points, tan) {
+    const high = Math.max(...points.map(([side, depth]) => side / tan - depth));
+    const low = Math.max(...points.map(([side, depth]) => -side / tan - depth));
+    return (high + low) / 2;
+}
+
+// How far aside the eye must stand, `back` away, for the points to leave equal margins on both sides.
+function middle(points, back) {
+    let [low, high] = [Math.min(...points.map(([side]) => side)), Math.max(...points.map(([side]) => side))];
+    for (let i = 0; i < 40; i++) {
+        const shift = (low + high) / 2;
+        const seen = points.map(([side, depth]) => (side - shift) / Math.max(back + depth, 1e-9));
+        if (Math.max(...seen) + Math.min(...seen) > 0) low = shift;
+        else high = shift;
+    }
+    return (low + high) / 2;
+}
+
 export class OrbitCamera {
     constructor() {
         this.target = [0, 0, 0];
@@ -90,22 +111,26 @@ export class OrbitCamera {
         return [side(right, tanX, 1), side(right, tanX, -1), side(up, tanY, 1), side(up, tanY, -1)];
     }
 
-    // The nearest view in the present direction that shows a whole box.
-    fit(box, margin = 1.06) {
+    // The nearest view in the present direction that shows a whole box, in the middle of the screen.
+    fit(box, margin = 1.04) {
         const centre = box.min.map((m, i) => (m + box.max[i]) / 2);
         const { right, up, forward } = this.axes();
+        const corners = [...Array(8).keys()].map((k) => {
+            const p = centre.map((c, i) => ((k >> i) & 1 ? box.max[i] : box.min[i]) - c);
+            return { right: dot(p, right), up: dot(p, up), depth: dot(p, forward) };
+        });
         const tanY = Math.tan(this.fovY / 2);
-        const tanX = tanY * this.aspect;
-        const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-        let distance = 0;
-        for (let corner = 0; corner < 8; corner++) {
-            const p = centre.map((c, i) => ((corner >> i) & 1 ? box.max[i] : box.min[i]) - c);
-            const depth = dot(p, forward);
-            distance = Math.max(distance, Math.abs(dot(p, right)) / tanX - depth, Math.abs(dot(p, up)) / tanY - depth);
-        }
+        const across = tightest(corners.map((c) => [c.right, c.depth]), tanY * this.aspect);
+        const along = tightest(corners.map((c) => [c.up, c.depth]), tanY);
         this.sceneSize = Math.max(Math.hypot(...box.max.map((m, i) => m - box.min[i])), 1e-3);
-        this.target = centre;
-        this.distance = Math.max(distance * margin, this.sceneSize * 0.05);
+        const back = Math.max(Math.max(across, along) * margin, this.sceneSize * 0.05);
+        const aside = middle(corners.map((c) => [c.right, c.depth]), back);
+        const above = middle(corners.map((c) => [c.up, c.depth]), back);
+        const eye = add(add(add(centre, right, aside), up, above), forward, -back);
+        // The target stays at the height of the middle, so that turning keeps the cloud in place.
+        const level = (centre[2] - eye[2]) / forward[2];
+        this.distance = level > back * 0.5 && level < back * 1.5 ? level : back;
+        this.target = add(eye, forward, this.distance);
     }
 
     // Near and far planes around a box, as tight as depth precision wants them.

@@ -6,6 +6,14 @@ import {
 export const Source = Object.freeze({ RGB: 0, HEIGHT: 1, SCALAR: 2, LEVEL: 3, PLAIN: 4 });
 
 const VISIBLE_WIDTH = 256;
+const RATIO_STEPS = 32; // per octave
+
+// The entry of one node; see localSpacing() below.
+export function visibleEntry(firstChild, mask, spacingRatio) {
+    const code = Math.max(0, Math.min(255, Math.round(128 + RATIO_STEPS * Math.log2(spacingRatio))));
+    return ((firstChild & 0xffff) * 65536 + code * 256 + mask) >>> 0;
+}
+
 
 const vertexShader = /* glsl */ `
 precision highp float;
@@ -39,23 +47,27 @@ int bitsBelow(uint mask, int octant) {
 }
 
 // The spacing of the finest drawn node around this point: coarse points shrink where finer levels add to them.
+// An entry holds the index of the first drawn child (16 bits), the logarithm of the ratio between the node's
+// real and nominal spacing (8 bits) and the mask of drawn children (8 bits).
 float localSpacing() {
+    if (uNodeIndex < 0) return uSpacing;
     float spacing = uSpacing;
     int index = uNodeIndex;
+    uint entry = 0u;
     vec3 corner = vec3(0.0);
     vec3 size = uNodeSize * 0.5;
-    for (int i = 0; i < 24 && index >= 0; i++) {
-        uint entry = texelFetch(uVisible, ivec2(index % ${VISIBLE_WIDTH}, index / ${VISIBLE_WIDTH}), 0).r;
+    for (int i = 0; i < 24; i++) {
+        entry = texelFetch(uVisible, ivec2(index % ${VISIBLE_WIDTH}, index / ${VISIBLE_WIDTH}), 0).r;
         uint mask = entry & 255u;
         bvec3 upper = greaterThanEqual(position, corner + size);
         int octant = (upper.x ? 4 : 0) + (upper.y ? 2 : 0) + (upper.z ? 1 : 0);
         if ((mask & (1u << octant)) == 0u) break;
-        index = int(entry >> 8) + bitsBelow(mask, octant);
+        index = int(entry >> 16) + bitsBelow(mask, octant);
         corner += vec3(upper) * size;
         size *= 0.5;
         spacing *= 0.5;
     }
-    return spacing;
+    return spacing * exp2((float((entry >> 8) & 255u) - 128.0) / ${RATIO_STEPS}.0);
 }
 
 vec4 colour() {
@@ -96,11 +108,12 @@ export function paletteTexture() {
     return texture;
 }
 
-// Texels hold, for each drawn node in breadth-first order, the index of its first drawn child and their mask.
+// One entry for each drawn node, in breadth-first order.
 export function visibleTexture(rows) {
     const texture = new DataTexture(new Uint32Array(VISIBLE_WIDTH * rows), VISIBLE_WIDTH, rows, RedIntegerFormat, UnsignedIntType);
     texture.internalFormat = 'R32UI';
     texture.unpackAlignment = 4;
+    texture.needsUpdate = true; // a texture that was never filled would not match its sampler
     return texture;
 }
 

@@ -1,6 +1,19 @@
 // The nodes as three.js objects: made when a node arrives, shown when the selection says so.
 import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
-import { pointMaterial, Source, visibleTexture } from './point_material.js';
+import { pointMaterial, Source, visibleEntry, visibleTexture } from './point_material.js';
+
+// A leaf holds what is left, often fewer points than its level promises: how far apart they really are, as a
+// multiple of the nominal spacing, if they lie on a surface. Inner nodes are sampled as promised.
+function realSpacingRatio(node) {
+    if (node.children || !node.payload) return 1;
+    if (node.spacingRatio === undefined) {
+        const { min, max } = node.payload.box;
+        const [a, b] = max.map((m, i) => m - min[i]).sort((x, y) => y - x);
+        const real = Math.sqrt((a * Math.max(b, node.spacing)) / node.numPoints);
+        node.spacingRatio = Math.max(0.5, Math.min(4, real / node.spacing || 1));
+    }
+    return node.spacingRatio;
+}
 
 export class PointScene {
     constructor() {
@@ -15,6 +28,18 @@ export class PointScene {
 
     get uniforms() {
         return this.material.uniforms;
+    }
+
+    // Draws one point outside the picture, so that the shader is compiled before the first node arrives.
+    warmUp(render) {
+        const geometry = new BufferGeometry();
+        geometry.setAttribute('position', new BufferAttribute(new Float32Array([0, 0, 1e9]), 3));
+        const point = new Points(geometry, this.material);
+        point.frustumCulled = false;
+        this.group.add(point);
+        render();
+        this.group.remove(point);
+        geometry.dispose();
     }
 
     addNode(node) {
@@ -74,7 +99,7 @@ export class PointScene {
         u.uNodeBase.value = 0;
         if (this.source === Source.HEIGHT) u.uNodeBase.value = node.min[2];
         if (this.source === Source.LEVEL) u.uNodeBase.value = node.level;
-        u.uSpacing.value = node.spacing;
+        u.uSpacing.value = index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing;
         u.uNodeSize.value.set(...node.size);
         u.uNodeIndex.value = index;
         this.material.uniformsNeedUpdate = true;
@@ -102,14 +127,14 @@ export class PointScene {
         const entries = [];
         for (let i = 0; i < order.length; i++) {
             const node = order[i];
+            const firstChild = order.length;
             let mask = 0;
-            entries.push(order.length * 256);
             for (let c = 0; c < 8 && node.children; c++) {
                 if (!needed.has(node.children[c])) continue;
                 mask |= 1 << c;
                 order.push(node.children[c]);
             }
-            entries[i] += mask;
+            entries.push(visibleEntry(firstChild, mask, mask === 0 ? realSpacingRatio(node) : 1));
             const points = drawn.get(node);
             if (points) points.userData.index = i;
         }

@@ -6,6 +6,7 @@ import { PointScene } from './point_scene.js';
 import { EyeDome } from './eye_dome.js';
 
 const MAX_PIXEL_RATIO = 2;
+const MAX_FRAME_MS = 2000; // after this the fence is not waited for any more
 
 // The 12 edges of a box as pairs of corners.
 function boxEdges(min, max) {
@@ -36,6 +37,9 @@ export class Renderer {
         this.overlay.add(this.boxes);
         this.width = 1;
         this.height = 1;
+        this.fence = null;
+        this.frameStart = 0;
+        this.frameMs = 0; // from the first command of a frame until the graphics card is through with it
     }
 
     // In CSS pixels.
@@ -79,8 +83,33 @@ export class Renderer {
         camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
     }
 
+    // Compiles the shaders while metadata.json is still on its way.
+    warmUp() {
+        this.points.warmUp(() => this.gl.render(this.scene, this.camera));
+    }
+
+    // Whether the graphics card has finished the last frame.
+    isDone() {
+        if (!this.fence) return true;
+        const gl = this.gl.getContext();
+        const late = performance.now() - this.frameStart > MAX_FRAME_MS;
+        if (!late && !gl.isContextLost() && gl.getSyncParameter(this.fence, gl.SYNC_STATUS) !== gl.SIGNALED) return false;
+        gl.deleteSync(this.fence);
+        this.fence = null;
+        this.frameMs = performance.now() - this.frameStart;
+        return true;
+    }
+
+    setFence() {
+        const gl = this.gl.getContext();
+        if (this.fence) gl.deleteSync(this.fence);
+        this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        gl.flush();
+    }
+
     // view: an OrbitCamera; box: what the depth range must hold.
     draw(view, box) {
+        this.frameStart = performance.now();
         this.placeCamera(view, box);
         this.points.uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * Math.tan(view.fovY / 2));
         const drawPoints = () => {
@@ -98,5 +127,6 @@ export class Renderer {
             drawPoints();
         }
         if (this.boxes.visible) this.gl.render(this.overlay, this.camera);
+        this.setFence();
     }
 }
