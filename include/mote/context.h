@@ -30,11 +30,12 @@ typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *messag
 typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;
 
 typedef struct mote_context_params {
-    mote_device_kind device;   ///< AUTO: the GPU where this build has one and it answers, else the CPU
-    int device_index;          ///< which GPU
-    int threads;               ///< CPU threads; 0 = all cores
-    mote_allocator allocator;  ///< allocate == NULL: the C library's
-    mote_progress_fn progress; ///< NULL: none
+    mote_device_kind device;     ///< AUTO: the GPU where this build has one and it answers, else the CPU
+    int device_index;            ///< which GPU
+    int threads;                 ///< CPU threads; 0 = all cores
+    uint64_t memory_limit_bytes; ///< more than so much fails as if memory had run out; 0 = no bound
+    mote_allocator allocator;    ///< allocate == NULL: the C library's
+    mote_progress_fn progress;   ///< NULL: none
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
