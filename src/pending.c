@@ -1,6 +1,6 @@
 /* Holds the place of what is being written on the branches; removed when they land. */
 #include "io/io_internal.h"
-#include "lod/lod_ops.h"
+
 #include "mote/mote.h"
 #include "order/order_ops.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -53,23 +53,4 @@ mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char
 }
 mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, const mote_gen_params *params,
                           mote_cloud **out) PENDING
-#endif
-#ifndef HAVE_LOD
-    const mote_lod_ops mote_lod_cpu = {0};
-mote_lod_params mote_lod_defaults(void) {
-    mote_lod_params p = {0};
-    return p;
-}
-mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
-                           mote_lod **out) PENDING void mote_lod_destroy(mote_lod *lod) {}
-const mote_lod_params *mote_lod_parameters(const mote_lod *lod) { return NULL; }
-const mote_lattice *mote_lod_lattice(const mote_lod *lod) { return NULL; }
-uint64_t mote_lod_skipped(const mote_lod *lod) { return 0; }
-uint32_t mote_lod_node_count(const mote_lod *lod) { return 0; }
-const mote_lod_node *mote_lod_nodes(const mote_lod *lod) { return NULL; }
-void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {}
-void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {}
-#endif
-#ifndef HAVE_ORDER
-const mote_order_ops mote_order_cpu = {0};
 #endif

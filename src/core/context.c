@@ -227,6 +227,8 @@ double mote_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+int mote_thread_number(void) { return omp_get_thread_num(); }
+
 void mote_stage(mote_context *ctx, const char *stage) {
     const double now = mote_seconds();
     if (ctx->stage_now >= 0) ctx->stages[ctx->stage_now].seconds += now - ctx->stage_started;
