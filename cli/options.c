@@ -127,15 +127,25 @@ static bool store_value(const option *row, const char *word) {
 
 /* ---- help */
 
+/* Columns on the terminal: bytes of UTF-8 that begin a character. */
+static int text_width(const char *s) {
+    int width = 0;
+    for (; *s != '\0'; s++) width += ((unsigned char)*s & 0xC0) != 0x80;
+    return width;
+}
+
 static void print_row(const option *row) {
     char left[160];
     char letter[8] = "    ";
     if (row->letter != 0) snprintf(letter, sizeof letter, "-%c, ", row->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->values != NULL ? " " : "",
              row->values != NULL ? row->values : "");
-    const bool fits = strlen(left) + 2 <= HELP_COLUMN;
-    printf("%-*s", HELP_COLUMN, left);
-    if (!fits) printf("\n%*s", HELP_COLUMN, "");
+    const int width = text_width(left);
+    if (width + 2 <= HELP_COLUMN) {
+        printf("%s%*s", left, HELP_COLUMN - width, "");
+    } else {
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    }
     for (const char *at = row->help; *at != '\0'; at++) {
         putchar(*at);
         if (*at == '\n') printf("%*s", HELP_COLUMN, "");
@@ -159,7 +169,7 @@ static void add_row(table *all, option row) {
 }
 
 static void add_common(table *all, unsigned mask, common_options *c) {
-    const option seed = {"seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness"};
+    const option seed = {"seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
     const option run[] = {
         {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
         {"threads", 0, OPTION_INT, &c->threads, NULL, "N", "CPU threads; default all cores"},
