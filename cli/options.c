@@ -169,7 +169,8 @@ static void add_row(table *all, option row) {
 }
 
 static void add_common(table *all, unsigned mask, common_options *c) {
-    const option seed = {"seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
+    const option seed = {
+        "seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
     const option run[] = {
         {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
         {"threads", 0, OPTION_INT, &c->threads, NULL, "N", "CPU threads; default all cores"},
