@@ -72,9 +72,7 @@ static bool file_clashes(const char *input, const char *output) {
     return is_folder(input) && same_file(input, parent) && stat(output, &info) == 0;
 }
 
-static bool folder_clashes(const char *input, const char *output) {
-    return lies_in(input, output) || (is_folder(input) && lies_in(output, input));
-}
+static bool folder_clashes(const char *input, const char *output) { return lies_in(input, output); }
 
 static int check_parent(session *s, const char *output) {
     char parent[PATH_MAX];
@@ -113,7 +111,7 @@ int check_output_folder(session *s, const char *const *inputs, int input_count, 
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
     for (int i = 0; i < input_count; i++) {
         if (any_clash(inputs[i], output, folder_clashes)) {
-            return session_error(s, EXIT_USAGE, "%s: the output is an input, lies in one or contains one (%s)", output,
+            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output,
                                  inputs[i]);
         }
     }
