@@ -1,6 +1,6 @@
 /* Holds the place of what is being written on the branches; removed when they land. */
 #include "io/io_internal.h"
-
+#include "lod/lod_ops.h"
 #include "mote/mote.h"
 #include "order/order_ops.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -45,12 +45,4 @@ mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char
                                  mote_cloud **out) PENDING mote_status
     mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                          const mote_read_params *params, mote_cloud **out) PENDING
-#endif
-#ifndef HAVE_GEN
-    mote_gen_params mote_gen_defaults(const char *kind) {
-    mote_gen_params p = {0};
-    return p;
-}
-mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, const mote_gen_params *params,
-                          mote_cloud **out) PENDING
 #endif
