@@ -6,13 +6,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define PENDING                                                                                                        \
     { return MOTE_ERROR_UNSUPPORTED; }
-#ifndef HAVE_LAS
-bool mote_las_probe(const mote_input *input) { return false; }
-mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params,
-                          mote_cloud **out) PENDING mote_status
-    mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
-                   const mote_write_params *params) PENDING
-#endif
 #ifndef HAVE_TEXT
     bool mote_ply_probe(const mote_input *input) {
     return false;
