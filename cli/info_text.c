@@ -43,13 +43,20 @@ static void wkt_name(const char *wkt, char *line, size_t size) {
     }
 }
 
-/* The code of the whole: the last AUTHORITY["EPSG","n"] or ID["EPSG",n]. 0 if none. */
+/* The EPSG code of the whole: an AUTHORITY["EPSG","n"] or ID["EPSG",n] directly inside the outermost brackets.
+   0 if there is none: what lies deeper is the code of a unit, a datum, an axis. */
 static unsigned wkt_code(const char *wkt) {
+    int depth = 0;
+    bool quoted = false;
     unsigned code = 0;
-    for (const char *at = strstr(wkt, "\"EPSG\","); at != NULL; at = strstr(at + 1, "\"EPSG\",")) {
-        const char *digits = at + strlen("\"EPSG\",") + strspn(at + strlen("\"EPSG\","), " \"");
-        unsigned value = 0;
-        if (sscanf(digits, "%9u", &value) == 1) code = value;
+    for (const char *at = wkt; *at != '\0'; at++) {
+        if (*at == '"') quoted = !quoted;
+        if (quoted) continue;
+        depth += (*at == '[') - (*at == ']');
+        if (*at == '[' && depth == 2 && strncmp(at, "[\"EPSG\",", 8) == 0) {
+            unsigned value;
+            if (sscanf(at + 8 + strspn(at + 8, " \""), "%9u", &value) == 1) code = value;
+        }
     }
     return code;
 }
@@ -67,6 +74,15 @@ void crs_in_short(const char *crs, char *line, size_t size) {
     } else {
         snprintf(line, size, "%s", name);
     }
+}
+
+static const char *format_title(const char *format) {
+    static const char *const titles[][2] = {
+        {"las", "LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
+    }
+    return format;
 }
 
 static double column_step(const mote_cloud *cloud, const char *name) {
@@ -96,7 +112,7 @@ static void print_box(const info_facts *f) {
 
 static void print_head(const info_facts *f) {
     printf("%s\n", f->path);
-    printf("  %-12s%s", "format", f->format);
+    printf("  %-12s%s", "format", format_title(f->format));
     if (f->is_las) printf(" 1.%d, point format %d", f->las.version_minor, f->las.format);
     putchar('\n');
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
@@ -128,7 +144,8 @@ static void print_attributes(const info_facts *f) {
     printf("  attributes\n");
     for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
         const mote_column *column = mote_cloud_column(f->cloud, i);
-        printf("    %-*s  %-6s", width, column->name, mote_type_name(column->type));
+        const bool more = column->bit_count > 0 || column->scale != 1 || column->offset != 0 || column->unit[0] != '\0';
+        printf("    %-*s  %-*s", width, column->name, more ? 6 : 0, mote_type_name(column->type));
         if (column->bit_count > 0) printf("  %u bits", column->bit_count);
         if (column->scale != 1 || column->offset != 0) {
             printf("  scale %s offset %s", text_real(column->scale).chars, text_real(column->offset).chars);
@@ -171,7 +188,8 @@ static void print_histogram(const char *title, const histogram *h, const char *c
     printf("  %s\n", title);
     for (size_t i = 0; i < HISTOGRAM_BINS; i++) {
         if (h->bins[i] == 0) continue;
-        printf("    %3zu  %14s  %s\n", i, text_count(h->bins[i]).chars, i < name_count ? names[i] : "");
+        printf("    %3zu  %14s%s%s\n", i, text_count(h->bins[i]).chars, i < name_count ? "  " : "",
+               i < name_count ? names[i] : "");
     }
     if (h->beyond > 0) printf("    else %14s\n", text_count(h->beyond).chars);
 }

@@ -75,9 +75,13 @@ text text_position(double value, double step) {
     if (!(step > 0) || !isfinite(value) || fabs(value) > 1e15) return text_real(value);
     int decimals = 0;
     double rest = step;
-    while (decimals < 12 && fabs(rest - nearbyint(rest)) > 1e-6 * rest) {
+    while (decimals < 10 && fabs(rest - nearbyint(rest)) > 1e-6 * rest) {
         rest *= 10;
         decimals++;
+    }
+    if (decimals == 10) { /* no decimal step: one digit more than its size */
+        decimals = 1 - (int)floor(log10(step));
+        decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
     }
     text out;
     snprintf(out.chars, sizeof out.chars, "%.*f", decimals, value);
