@@ -1,8 +1,5 @@
 #include "lod/lod_cells.h"
 
-#include "math/hash.h"
-#include "math/morton.h"
-
 /* Counts where a new prefix begins within [first, last). */
 static uint64_t count_starts(const uint64_t *codes, uint64_t first, uint64_t last, uint32_t shift) {
     uint64_t starts = 0;
@@ -36,14 +33,6 @@ static void set_masks(const mote_lod *lod, cell_index *cells) {
             mask |= 1ull << (lod->codes[cells->cell_start[c]] >> shift & within);
         }
         cells->blocks[b].mask = mask;
-    }
-}
-
-static void fill_slots(cell_index *cells) {
-    for (uint64_t b = 0; b < cells->block_count; b++) {
-        uint64_t slot = mote_hash64(cells->blocks[b].code) & cells->slot_mask;
-        while (cells->slots[slot] != CELLS_NONE) slot = (slot + 1) & cells->slot_mask;
-        cells->slots[slot] = (uint32_t)b;
     }
 }
 
@@ -90,30 +79,15 @@ mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits
     mote_free(ctx, starts);
     if (status != MOTE_OK) return status;
     set_masks(lod, cells);
-    cells->slot_mask = 15;
-    while (cells->slot_mask < 2 * cells->block_count) cells->slot_mask = 2 * cells->slot_mask + 1;
-    cells->slots = mote_alloc(ctx, (cells->slot_mask + 1) * sizeof *cells->slots, "filter blocks");
-    if (cells->slots == NULL) return MOTE_ERROR_MEMORY;
-    memset(cells->slots, 0xFF, (cells->slot_mask + 1) * sizeof *cells->slots);
-    fill_slots(cells);
-    return MOTE_OK;
+    return places_build(ctx, cells->block_level, &cells->blocks[0].code, sizeof cells->blocks[0], cells->block_count,
+                        &cells->places);
 }
 
 void cells_free(mote_context *ctx, cell_index *cells) {
     mote_free(ctx, cells->cell_start);
     mote_free(ctx, cells->blocks);
-    mote_free(ctx, cells->slots);
+    places_free(ctx, &cells->places);
     memset(cells, 0, sizeof *cells);
-}
-
-uint32_t cells_find(const cell_index *cells, int64_t x, int64_t y, int64_t z) {
-    const int64_t side = 1ll << cells->block_level;
-    if (x < 0 || y < 0 || z < 0 || x >= side || y >= side || z >= side) return CELLS_NONE;
-    const uint64_t code = mote_morton_encode((uint32_t)x, (uint32_t)y, (uint32_t)z);
-    for (uint64_t slot = mote_hash64(code) & cells->slot_mask;; slot = (slot + 1) & cells->slot_mask) {
-        const uint32_t block = cells->slots[slot];
-        if (block == CELLS_NONE || cells->blocks[block].code == code) return block;
-    }
 }
 
 uint32_t cells_block_at(const cell_index *cells, uint64_t position) {

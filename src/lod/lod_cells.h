@@ -4,8 +4,7 @@
 #define MOTE_LOD_CELLS_H
 
 #include "lod/lod.h"
-
-#define CELLS_NONE UINT32_MAX
+#include "lod/lod_places.h"
 
 typedef struct cell_block {
     uint64_t code;  /* Morton code at the level of blocks */
@@ -19,16 +18,13 @@ typedef struct cell_index {
     uint64_t cell_count, block_count;
     uint32_t *cell_start; /* [cell_count + 1] sorted position of a cell's first point */
     cell_block *blocks;   /* [block_count + 1], ascending; the last only ends the cells */
-    uint32_t *slots;      /* hash table of block indices */
-    uint64_t slot_mask;
+    place_table places;   /* of the blocks */
 } cell_index;
 
 /* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. */
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
 void cells_free(mote_context *ctx, cell_index *cells);
 
-/* The block at integer coordinates of the block level; CELLS_NONE if it is empty or outside the cube. */
-uint32_t cells_find(const cell_index *cells, int64_t x, int64_t y, int64_t z);
 /* The first block whose points begin at a sorted position or later. */
 uint32_t cells_block_at(const cell_index *cells, uint64_t position);
 

@@ -13,8 +13,9 @@
 #define MOST_RUN   65536u          /* points whose 16-bit colours sum up to less than 2^32 */
 #define MOST_CELLS (MOST_SIDE * MOST_SIDE * MOST_SIDE)
 
+/* red, green, blue, weight */
 typedef struct color_sum {
-    uint64_t red, green, blue, weight;
+    uint64_t v[4];
 } color_sum;
 
 typedef struct filter {
@@ -37,112 +38,91 @@ static mote_lod_weights gaussian_weights(void) {
     return weights;
 }
 
-static void add_points(const filter *f, uint64_t first, uint64_t last, color_sum *sum) {
+static color_sum sum_points(const filter *f, uint64_t first, uint64_t last) {
+    color_sum sum = {{0, 0, 0, last - first}};
     for (uint64_t i = first; i < last; i++) {
-        sum->red += f->rgb[4 * i];
-        sum->green += f->rgb[4 * i + 1];
-        sum->blue += f->rgb[4 * i + 2];
+        for (int k = 0; k < 3; k++) sum.v[k] += f->rgb[4 * i + (uint64_t)k];
     }
-    sum->weight += last - first;
+    return sum;
 }
 
-/* The neighbourhood of one block: for each cell of the halo its index, or CELLS_NONE. */
+static void add_sum(color_sum *to, const color_sum *sum) {
+    for (int k = 0; k < 4; k++) to->v[k] += sum->v[k];
+}
+
+/* sum's values are below 2^32, the weight below 2^14. */
+static void add_weighted(color_sum *to, const color_sum *sum, uint32_t weight) {
+    for (int k = 0; k < 4; k++) to->v[k] += (uint64_t)(uint32_t)sum->v[k] * weight;
+}
+
+/* A cell at or around a block, in cells from one before the block's corner on. */
+typedef struct halo_cell {
+    uint32_t cell;
+    uint8_t at[3];
+} halo_cell;
+
 typedef struct neighborhood {
-    uint32_t cell[HALO * HALO * HALO];
-    uint8_t occupied[MOST_CELLS]; /* halo places of the block's own cells, ascending by Morton code */
-    uint32_t occupied_count;
+    halo_cell cells[HALO * HALO * HALO];
+    uint32_t count;
 } neighborhood;
 
-static uint32_t halo_place(uint32_t x, uint32_t y, uint32_t z) { return (x * HALO + y) * HALO + z; }
-
-/* Enters those cells of a block, dx dy dz blocks away, that lie in the halo. */
-static void enter_block(const filter *f, uint32_t block, const int64_t away[3], neighborhood *n) {
-    const int64_t side = f->cells.side;
+/* Enters those cells of a block, away blocks off, that lie in the halo. */
+static void enter_block(const filter *f, uint32_t block, const int away[3], neighborhood *n) {
+    const int side = (int)f->cells.side;
     uint32_t cell = f->cells.blocks[block].first;
     for (uint64_t mask = f->cells.blocks[block].mask; mask != 0; mask &= mask - 1, cell++) {
         const uint64_t code = (uint64_t)__builtin_ctzll(mask);
-        const int64_t x = (int64_t)mote_morton_compact(code >> 2) + away[0] * side + 1;
-        const int64_t y = (int64_t)mote_morton_compact(code >> 1) + away[1] * side + 1;
-        const int64_t z = (int64_t)mote_morton_compact(code) + away[2] * side + 1;
-        if (x < 0 || y < 0 || z < 0 || x > side + 1 || y > side + 1 || z > side + 1) continue;
-        n->cell[halo_place((uint32_t)x, (uint32_t)y, (uint32_t)z)] = cell;
+        const unsigned x = (unsigned)((int)mote_morton_compact(code >> 2) + away[0] * side + 1);
+        const unsigned y = (unsigned)((int)mote_morton_compact(code >> 1) + away[1] * side + 1);
+        const unsigned z = (unsigned)((int)mote_morton_compact(code) + away[2] * side + 1);
+        const unsigned most = (unsigned)side + 1;
+        if (x > most || y > most || z > most) continue;
+        n->cells[n->count++] = (halo_cell){cell, {(uint8_t)x, (uint8_t)y, (uint8_t)z}};
     }
 }
 
-static void gather_neighborhood(const filter *f, uint32_t block, int reach, neighborhood *n) {
-    const uint64_t code = f->cells.blocks[block].code;
-    const int64_t at[3] = {mote_morton_compact(code >> 2), mote_morton_compact(code >> 1), mote_morton_compact(code)};
-    memset(n->cell, 0xFF, sizeof n->cell);
-    for (int dx = -reach; dx <= reach; dx++) {
-        for (int dy = -reach; dy <= reach; dy++) {
-            for (int dz = -reach; dz <= reach; dz++) {
-                const int64_t away[3] = {dx, dy, dz};
-                const uint32_t found = cells_find(&f->cells, at[0] + dx, at[1] + dy, at[2] + dz);
-                if (found != CELLS_NONE) enter_block(f, found, away, n);
-            }
-        }
+static void gather_neighborhood(const filter *f, uint32_t block, neighborhood *n) {
+    static const int here[3] = {0, 0, 0};
+    n->count = 0;
+    if (f->lod->params.filter == MOTE_LOD_FILTER_CELL) {
+        enter_block(f, block, here, n);
+        return;
     }
-    n->occupied_count = 0;
-    for (uint64_t mask = f->cells.blocks[block].mask; mask != 0; mask &= mask - 1) {
-        const uint64_t m = (uint64_t)__builtin_ctzll(mask);
-        n->occupied[n->occupied_count++] = (uint8_t)halo_place(
-            mote_morton_compact(m >> 2) + 1, mote_morton_compact(m >> 1) + 1, mote_morton_compact(m) + 1);
+    uint32_t around[27];
+    places_around(&f->cells.places, f->cells.blocks[block].code, around);
+    for (int i = 0; i < 27; i++) {
+        const int away[3] = {i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1};
+        if (around[i] != PLACE_NONE) enter_block(f, around[i], away, n);
     }
 }
 
-/* Steps in the halo to the 27 cells around and including one. */
-static void neighbor_steps(int32_t steps[27]) {
-    for (int i = 0; i < 27; i++) steps[i] = ((i / 9 - 1) * HALO + (i / 3 % 3 - 1)) * HALO + (i % 3 - 1);
-}
-
-static void sum_cells(const filter *f, const neighborhood *n, color_sum *sums) {
-    for (uint32_t h = 0; h < HALO * HALO * HALO; h++) {
-        const uint32_t cell = n->cell[h];
-        if (cell == CELLS_NONE) continue;
-        memset(&sums[h], 0, sizeof sums[h]);
-        add_points(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1], &sums[h]);
-    }
-}
-
-static void average_neighbors(const filter *f, const neighborhood *n, color_sum *out) {
-    color_sum sums[HALO * HALO * HALO];
-    int32_t steps[27];
-    neighbor_steps(steps);
-    sum_cells(f, n, sums);
-    for (uint32_t t = 0; t < n->occupied_count; t++) {
-        memset(&out[t], 0, sizeof out[t]);
-        for (int i = 0; i < 27; i++) {
-            const int32_t h = n->occupied[t] + steps[i];
-            if (n->cell[h] == CELLS_NONE) continue;
-            out[t].red += sums[h].red;
-            out[t].green += sums[h].green;
-            out[t].blue += sums[h].blue;
-            out[t].weight += sums[h].weight;
-        }
-    }
-}
-
-/* Which cells of the block a source cell reaches, and over which of the 27 directions. */
+/* The occupied cells of a block that a cell of its neighbourhood reaches. */
 typedef struct reach_list {
     uint32_t count;
-    uint8_t target[27];       /* place among the block's occupied cells */
+    uint8_t target[27];       /* Morton code within the block */
     uint8_t direction[27][3]; /* target minus source, plus 1 */
 } reach_list;
 
-static void list_reach(const filter *f, const uint8_t *target_at, uint32_t h, reach_list *reach) {
-    const int32_t x = (int32_t)(h / (HALO * HALO)), y = (int32_t)(h / HALO % HALO), z = (int32_t)(h % HALO);
-    const int32_t side = (int32_t)f->cells.side;
+static void list_reach(const filter *f, uint64_t occupied, const uint8_t at[3], reach_list *reach) {
+    const int side = (int)f->cells.side, around = f->lod->params.filter == MOTE_LOD_FILTER_CELL ? 0 : 1;
+    int low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = at[k] - around > 1 ? at[k] - around : 1;
+        high[k] = at[k] + around < side ? at[k] + around : side;
+    }
     reach->count = 0;
-    for (int i = 0; i < 27; i++) {
-        const int32_t tx = x + i / 9 - 1, ty = y + i / 3 % 3 - 1, tz = z + i % 3 - 1;
-        if (tx < 1 || ty < 1 || tz < 1 || tx > side || ty > side || tz > side) continue;
-        const uint8_t target = target_at[halo_place((uint32_t)tx, (uint32_t)ty, (uint32_t)tz)];
-        if (target == UINT8_MAX) continue;
-        uint8_t *direction = reach->direction[reach->count];
-        direction[0] = (uint8_t)(i / 9);
-        direction[1] = (uint8_t)(i / 3 % 3);
-        direction[2] = (uint8_t)(i % 3);
-        reach->target[reach->count++] = target;
+    for (int x = low[0]; x <= high[0]; x++) {
+        for (int y = low[1]; y <= high[1]; y++) {
+            for (int z = low[2]; z <= high[2]; z++) {
+                const uint64_t target = mote_morton_encode((uint32_t)x - 1, (uint32_t)y - 1, (uint32_t)z - 1);
+                if ((occupied >> target & 1) == 0) continue;
+                uint8_t *direction = reach->direction[reach->count];
+                direction[0] = (uint8_t)(x - at[0] + 1);
+                direction[1] = (uint8_t)(y - at[1] + 1);
+                direction[2] = (uint8_t)(z - at[2] + 1);
+                reach->target[reach->count++] = (uint8_t)target;
+            }
+        }
     }
 }
 
@@ -157,76 +137,57 @@ static void eighths_of(uint64_t code, uint32_t level, uint32_t eighth[3]) {
     eighth[2] = mote_morton_compact(within) << (3 - bits) | middle;
 }
 
-static void add_weighted(const filter *f, const reach_list *reach, uint64_t code, const color_sum *sum,
-                         color_sum *out) {
-    uint32_t eighth[3];
-    eighths_of(code, f->cells.level, eighth);
-    for (uint32_t r = 0; r < reach->count; r++) {
-        const uint8_t *d = reach->direction[r];
-        const uint64_t w = mote_lod_weight(f->weights.axis[d[0]][eighth[0]], f->weights.axis[d[1]][eighth[1]],
-                                           f->weights.axis[d[2]][eighth[2]]);
-        color_sum *target = &out[reach->target[r]];
-        target->red += w * (uint32_t)sum->red;
-        target->green += w * (uint32_t)sum->green;
-        target->blue += w * (uint32_t)sum->blue;
-        target->weight += w * (uint32_t)sum->weight;
-    }
-}
-
 /* Points of a cell that share an eighth are consecutive, and weighed together. */
 static void weigh_cell(const filter *f, uint32_t cell, const reach_list *reach, color_sum *out) {
     const uint32_t left = MOTE_ORDER_BITS - f->cells.level;
     const uint32_t shift = 3 * (left > 3 ? left - 3 : 0);
     const uint64_t last = f->cells.cell_start[cell + 1];
-    for (uint64_t i = f->cells.cell_start[cell]; i < last;) {
+    for (uint64_t i = f->cells.cell_start[cell], end; i < last; i = end) {
         const uint64_t code = f->lod->codes[i];
-        color_sum sum = {0, 0, 0, 0};
-        uint64_t end = i + 1;
-        while (end < last && end - i < MOST_RUN && f->lod->codes[end] >> shift == code >> shift) end++;
-        add_points(f, i, end, &sum);
-        add_weighted(f, reach, code, &sum, out);
-        i = end;
+        for (end = i + 1; end < last && end - i < MOST_RUN && f->lod->codes[end] >> shift == code >> shift;) end++;
+        const color_sum sum = sum_points(f, i, end);
+        uint32_t eighth[3];
+        eighths_of(code, f->cells.level, eighth);
+        for (uint32_t r = 0; r < reach->count; r++) {
+            const uint8_t *d = reach->direction[r];
+            const uint32_t weight = mote_lod_weight(f->weights.axis[d[0]][eighth[0]], f->weights.axis[d[1]][eighth[1]],
+                                                    f->weights.axis[d[2]][eighth[2]]);
+            add_weighted(&out[reach->target[r]], &sum, weight);
+        }
     }
 }
 
-static void average_gaussian(const filter *f, const neighborhood *n, color_sum *out) {
-    uint8_t target_at[HALO * HALO * HALO];
+/* Sums, for each occupied cell of a block, over what it averages. */
+static void sum_block(const filter *f, uint32_t block, color_sum *out) {
+    const uint64_t occupied = f->cells.blocks[block].mask;
+    neighborhood n;
     reach_list reach;
-    memset(target_at, 0xFF, sizeof target_at);
-    memset(out, 0, n->occupied_count * sizeof *out);
-    for (uint32_t t = 0; t < n->occupied_count; t++) target_at[n->occupied[t]] = (uint8_t)t;
-    for (uint32_t h = 0; h < HALO * HALO * HALO; h++) {
-        if (n->cell[h] == CELLS_NONE) continue;
-        list_reach(f, target_at, h, &reach);
-        if (reach.count > 0) weigh_cell(f, n->cell[h], &reach, out);
-    }
-}
-
-static void average_cells(const filter *f, const neighborhood *n, color_sum *out) {
-    for (uint32_t t = 0; t < n->occupied_count; t++) {
-        const uint32_t cell = n->cell[n->occupied[t]];
-        memset(&out[t], 0, sizeof out[t]);
-        add_points(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1], &out[t]);
+    gather_neighborhood(f, block, &n);
+    memset(out, 0, MOST_CELLS * sizeof *out);
+    for (uint32_t i = 0; i < n.count; i++) {
+        list_reach(f, occupied, n.cells[i].at, &reach);
+        const uint32_t cell = n.cells[i].cell;
+        if (reach.count == 0) continue;
+        if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) {
+            weigh_cell(f, cell, &reach, out);
+        } else {
+            const color_sum sum = sum_points(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1]);
+            for (uint32_t r = 0; r < reach.count; r++) add_sum(&out[reach.target[r]], &sum);
+        }
     }
 }
 
 /* Writes the colours of a block's representatives. */
 static void color_block(const filter *f, uint32_t block) {
     mote_lod *lod = f->lod;
-    color_sum out[MOST_CELLS];
-    neighborhood n;
-    gather_neighborhood(f, block, lod->params.filter == MOTE_LOD_FILTER_CELL ? 0 : 1, &n);
-    switch (lod->params.filter) {
-    case MOTE_LOD_FILTER_NEIGHBORS: average_neighbors(f, &n, out); break;
-    case MOTE_LOD_FILTER_GAUSSIAN: average_gaussian(f, &n, out); break;
-    default: average_cells(f, &n, out);
-    }
+    color_sum sums[MOST_CELLS];
+    sum_block(f, block, sums);
     uint16_t *color = lod->colors + 3 * f->first_color[block];
-    for (uint32_t t = 0; t < n.occupied_count; t++) {
-        const uint32_t cell = f->cells.blocks[block].first + t;
-        const uint16_t average[3] = {mote_lod_average(out[t].red, out[t].weight),
-                                     mote_lod_average(out[t].green, out[t].weight),
-                                     mote_lod_average(out[t].blue, out[t].weight)};
+    uint32_t cell = f->cells.blocks[block].first;
+    for (uint64_t mask = f->cells.blocks[block].mask; mask != 0; mask &= mask - 1, cell++) {
+        const color_sum *sum = &sums[__builtin_ctzll(mask)];
+        uint16_t average[3];
+        for (int k = 0; k < 3; k++) average[k] = mote_lod_average(sum->v[k], sum->v[3]);
         for (uint64_t i = f->cells.cell_start[cell]; i < f->cells.cell_start[cell + 1]; i++) {
             if (lod->level[i] > f->level) continue;
             memcpy(color, average, sizeof average);

@@ -10,6 +10,7 @@
 
 #include "lod/lod_cpu.h"
 #include "lod/lod_math.h"
+#include "lod/lod_places.h"
 #include "math/morton.h"
 
 #define NONE       UINT32_MAX
@@ -23,6 +24,12 @@ typedef struct block {
     uint32_t accepted;
 } block;
 
+/* An accepted point, with its cell within its block, so that neighbours need not look anything up. */
+typedef struct disk {
+    uint32_t xyz[3];
+    uint8_t cell[4]; /* x, y, z; the last unused */
+} disk;
+
 typedef struct poisson {
     mote_lod *lod;
     lod_lists *lists;
@@ -31,11 +38,10 @@ typedef struct poisson {
     uint64_t candidate_count, block_count;
     uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
     uint32_t *candidates;                    /* sorted positions, ascending */
-    uint32_t *accepted;                      /* per block, from its first on, in the order of acceptance */
+    disk *accepted;                          /* per block, from its first on, in the order of acceptance */
     uint8_t *taken;                          /* by candidate */
     block *blocks;
-    uint32_t *slots;
-    uint64_t slot_mask;
+    place_table places;
 } poisson;
 
 /* What a thread needs to try the candidates of one block. */
@@ -101,64 +107,47 @@ static mote_status list_candidates(poisson *p) {
     exclusive_sum(p->node_blocks, nodes);
     p->candidate_count = p->node_candidates[nodes];
     p->block_count = p->node_blocks[nodes];
-    p->slot_mask = 15;
-    while (p->slot_mask < 2 * p->block_count) p->slot_mask = 2 * p->slot_mask + 1;
     p->candidates = mote_alloc(ctx, p->candidate_count * sizeof *p->candidates, "poisson candidates");
     p->accepted = mote_alloc(ctx, p->candidate_count * sizeof *p->accepted, "poisson candidates");
     p->taken = mote_alloc_zero(ctx, p->candidate_count, "poisson candidates");
     p->blocks = mote_alloc(ctx, (p->block_count + 1) * sizeof *p->blocks, "poisson blocks");
-    p->slots = mote_alloc(ctx, (p->slot_mask + 1) * sizeof *p->slots, "poisson blocks");
-    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL || p->slots == NULL) {
+    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL) {
         return MOTE_ERROR_MEMORY;
     }
     scan_nodes(p, true);
     p->blocks[p->block_count] = (block){UINT64_MAX, p->candidate_count, 0};
-    return MOTE_OK;
+    return places_build(ctx, p->block_level, &p->blocks[0].code, sizeof p->blocks[0], p->block_count, &p->places);
 }
 
-static void fill_slots(poisson *p) {
-    memset(p->slots, 0xFF, (p->slot_mask + 1) * sizeof *p->slots);
-    for (uint64_t b = 0; b < p->block_count; b++) {
-        uint64_t slot = mote_hash64(p->blocks[b].code) & p->slot_mask;
-        while (p->slots[slot] != NONE) slot = (slot + 1) & p->slot_mask;
-        p->slots[slot] = (uint32_t)b;
-    }
-}
+static uint32_t halo_place(uint32_t x, uint32_t y, uint32_t z) { return (x * HALO + y) * HALO + z; }
 
-static uint32_t find_block(const poisson *p, int64_t x, int64_t y, int64_t z) {
-    const int64_t side = 1ll << p->block_level;
-    if (x < 0 || y < 0 || z < 0 || x >= side || y >= side || z >= side) return NONE;
-    const uint64_t code = mote_morton_encode((uint32_t)x, (uint32_t)y, (uint32_t)z);
-    for (uint64_t slot = mote_hash64(code) & p->slot_mask;; slot = (slot + 1) & p->slot_mask) {
-        if (p->slots[slot] == NONE || p->blocks[p->slots[slot]].code == code) return p->slots[slot];
-    }
-}
-
-/* The place of a point in the halo of a block at; a value of HALO_CELLS or more when it lies outside. */
-static uint32_t halo_place(const poisson *p, uint32_t position, const int64_t at[3]) {
-    const uint64_t cell = p->lod->codes[position] >> 3 * (MOTE_ORDER_BITS - p->cell_level);
-    const int64_t side = 1ll << p->block_bits;
-    const int64_t x = (int64_t)mote_morton_compact(cell >> 2) - at[0] * side + 1;
-    const int64_t y = (int64_t)mote_morton_compact(cell >> 1) - at[1] * side + 1;
-    const int64_t z = (int64_t)mote_morton_compact(cell) - at[2] * side + 1;
-    if (x < 0 || y < 0 || z < 0 || x > side + 1 || y > side + 1 || z > side + 1) return HALO_CELLS;
-    return (uint32_t)((x * HALO + y) * HALO + z);
-}
-
-static void enter_point(const poisson *p, workspace *w, uint32_t position, uint32_t place) {
+static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
     uint32_t *point = w->points + 4 * w->point_count;
-    memcpy(point, p->lists->xyz + 3 * (uint64_t)position, 3 * sizeof *point);
+    memcpy(point, xyz, 3 * sizeof *point);
     point[3] = w->head[place];
     w->head[place] = (uint32_t)w->point_count++;
 }
 
+/* Enters those points of a block, dx dy dz blocks away, that lie in the halo. */
+static void enter_block(const poisson *p, workspace *w, const block *other, int dx, int dy, int dz) {
+    const int side = 1 << p->block_bits;
+    const int shift[3] = {dx * side + 1, dy * side + 1, dz * side + 1};
+    for (uint32_t j = 0; j < other->accepted; j++) {
+        const disk *d = &p->accepted[other->first + j];
+        const unsigned x = (unsigned)(d->cell[0] + shift[0]), y = (unsigned)(d->cell[1] + shift[1]);
+        const unsigned z = (unsigned)(d->cell[2] + shift[2]);
+        const unsigned most = (unsigned)side + 1;
+        if (x <= most && y <= most && z <= most) enter_point(w, d->xyz, halo_place(x, y, z));
+    }
+}
+
 /* Makes room for and enters what neighbouring blocks accepted near this one. */
-static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t index, const int64_t at[3]) {
+static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t index) {
     uint32_t around[27];
     uint64_t most = p->blocks[index + 1].first - p->blocks[index].first;
+    places_around(&p->places, p->blocks[index].code, around);
     for (int i = 0; i < 27; i++) {
-        around[i] = i == 13 ? NONE : find_block(p, at[0] + i / 9 - 1, at[1] + i / 3 % 3 - 1, at[2] + i % 3 - 1);
-        if (around[i] != NONE) most += p->blocks[around[i]].accepted;
+        if (around[i] != PLACE_NONE) most += p->blocks[around[i]].accepted;
     }
     if (!mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, most, 4 * sizeof *w->points,
                       "poisson workspace")) {
@@ -167,13 +156,7 @@ static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t inde
     memset(w->head, 0xFF, sizeof w->head);
     w->point_count = 0;
     for (int i = 0; i < 27; i++) {
-        if (around[i] == NONE) continue;
-        const block *other = &p->blocks[around[i]];
-        for (uint32_t j = 0; j < other->accepted; j++) {
-            const uint32_t position = p->accepted[other->first + j];
-            const uint32_t place = halo_place(p, position, at);
-            if (place < HALO_CELLS) enter_point(p, w, position, place);
-        }
+        if (around[i] != PLACE_NONE) enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1);
     }
     return MOTE_OK;
 }
@@ -243,17 +226,21 @@ static bool keeps_distance(const poisson *p, const workspace *w, const uint32_t 
 static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int32_t steps[27]) {
     block *own = &p->blocks[index];
     const uint64_t count = p->blocks[index + 1].first - own->first;
-    const int64_t at[3] = {mote_morton_compact(own->code >> 2), mote_morton_compact(own->code >> 1),
-                           mote_morton_compact(own->code)};
-    MOTE_TRY(enter_neighbors(p, w, index, at));
+    MOTE_TRY(enter_neighbors(p, w, index));
     MOTE_TRY(rank_candidates(p, w, own->first, count));
+    const uint32_t shift = 3 * (MOTE_ORDER_BITS - p->cell_level), within = (1u << p->block_bits) - 1;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t candidate = own->first + (uint32_t)w->keys[i];
         const uint32_t position = p->candidates[candidate];
-        const uint32_t place = halo_place(p, position, at);
-        if (!keeps_distance(p, w, p->lists->xyz + 3 * (uint64_t)position, place, steps)) continue;
-        enter_point(p, w, position, place);
-        p->accepted[own->first + own->accepted++] = position;
+        const uint64_t cell = p->lod->codes[position] >> shift;
+        const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
+        const uint32_t x = mote_morton_compact(cell >> 2) & within, y = mote_morton_compact(cell >> 1) & within;
+        const uint32_t z = mote_morton_compact(cell) & within;
+        const uint32_t place = halo_place(x + 1, y + 1, z + 1);
+        if (!keeps_distance(p, w, xyz, place, steps)) continue;
+        enter_point(w, xyz, place);
+        p->accepted[own->first + own->accepted++] =
+            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)x, (uint8_t)y, (uint8_t)z, 0}};
         p->taken[candidate] = 1;
     }
     return MOTE_OK;
@@ -306,7 +293,6 @@ static void settle_node(poisson *p, uint32_t index, uint64_t number) {
 
 static mote_status run(poisson *p) {
     MOTE_TRY(list_candidates(p));
-    fill_slots(p);
     MOTE_TRY(try_phases(p));
     const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
@@ -331,7 +317,8 @@ mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) 
     const double spacing = ldexp(side / lod->params.grid, -(int)level);
     p.spacing2 = spacing * spacing;
     const mote_status status = run(&p);
-    void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks, p.slots};
+    void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
+    places_free(lod->ctx, &p.places);
     return status;
 }

@@ -29,6 +29,9 @@ MOTE_HD uint64_t mote_morton_spread(uint32_t value) {
 
 /* The inverse: gathers bits 0, 3, 6 … */
 MOTE_HD uint32_t mote_morton_compact(uint64_t code) {
+#if defined(MOTE_HAVE_PDEP)
+    return (uint32_t)_pext_u64(code, 0x1249249249249249ull);
+#else
     uint64_t v = code & 0x1249249249249249ull;
     v = (v | v >> 2) & 0x10C30C30C30C30C3ull;
     v = (v | v >> 4) & 0x100F00F00F00F00Full;
@@ -36,6 +39,7 @@ MOTE_HD uint32_t mote_morton_compact(uint64_t code) {
     v = (v | v >> 16) & 0x001F00000000FFFFull;
     v = (v | v >> 32) & MOTE_MORTON_MASK;
     return (uint32_t)v;
+#endif
 }
 
 MOTE_HD uint64_t mote_morton_encode(uint32_t x, uint32_t y, uint32_t z) {
