@@ -74,16 +74,16 @@ static int describe_all(session *s, const arguments *words, bool with_stats) {
     const bool as_json = s->options.json;
     const bool many = words->count > 1;
     int code = EXIT_DONE;
-    json_start(&json, stdout, false);
-    if (as_json && many) json_open(&json, NULL, '[');
+    emit_start(&json, stdout, false);
+    if (as_json && many) emit_open(&json, NULL, '[');
     for (int i = 0; i < words->count && code != EXIT_CANCELLED; i++) {
         if (!as_json && i > 0) putchar('\n');
         const int one = describe(s, words->words[i], with_stats, as_json ? &json : NULL);
         mote_context_clear(s->ctx);
         if (code == EXIT_DONE || one == EXIT_CANCELLED) code = one;
     }
-    if (as_json && many) json_close(&json, ']');
-    if (as_json && (many || code == EXIT_DONE)) json_end(&json);
+    if (as_json && many) emit_close(&json, ']');
+    if (as_json && (many || code == EXIT_DONE)) emit_end(&json);
     return code;
 }
 

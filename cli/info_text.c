@@ -77,8 +77,7 @@ void crs_in_short(const char *crs, char *line, size_t size) {
 }
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {
-        {"las", "LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
+    static const char *const titles[][2] = {{"las", "LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }

@@ -6,13 +6,13 @@
 
 #include "text.h"
 
-void json_start(json_writer *json, FILE *to, bool one_line) {
+void emit_start(json_writer *json, FILE *to, bool one_line) {
     memset(json, 0, sizeof *json);
     json->to = to;
     json->one_line = one_line;
 }
 
-void json_end(json_writer *json) { fputc('\n', json->to); }
+void emit_end(json_writer *json) { fputc('\n', json->to); }
 
 /* Bytes of the well-formed UTF-8 character at s; 0 if there is none. */
 static int utf8_length(const unsigned char *s) {
@@ -59,34 +59,34 @@ static void begin_value(json_writer *json, const char *name) {
     fputs(json->one_line ? ":" : ": ", json->to);
 }
 
-void json_open(json_writer *json, const char *name, char bracket) {
+void emit_open(json_writer *json, const char *name, char bracket) {
     begin_value(json, name);
     fputc(bracket, json->to);
     json->filled[++json->depth] = false;
 }
 
-void json_close(json_writer *json, char bracket) {
+void emit_close(json_writer *json, char bracket) {
     const bool filled = json->filled[json->depth--];
     if (filled && !json->one_line) fprintf(json->to, "\n%*s", 2 * json->depth, "");
     fputc(bracket, json->to);
 }
 
-void json_text(json_writer *json, const char *name, const char *value) {
+void emit_text(json_writer *json, const char *name, const char *value) {
     begin_value(json, name);
     put_string(json->to, value);
 }
 
-void json_count(json_writer *json, const char *name, uint64_t value) {
+void emit_count(json_writer *json, const char *name, uint64_t value) {
     begin_value(json, name);
     fprintf(json->to, "%llu", (unsigned long long)value);
 }
 
-void json_real(json_writer *json, const char *name, double value) {
+void emit_real(json_writer *json, const char *name, double value) {
     begin_value(json, name);
     fputs(isfinite(value) ? text_real(value).chars : "null", json->to);
 }
 
-void json_bool(json_writer *json, const char *name, bool value) {
+void emit_bool(json_writer *json, const char *name, bool value) {
     begin_value(json, name);
     fputs(value ? "true" : "false", json->to);
 }

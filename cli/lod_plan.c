@@ -8,11 +8,18 @@
 #include "lod_print.h"
 #include "text.h"
 
-#define SAMPLE_POINTS   1000000u
-#define SCRATCH_BYTES   40.0 /* per point at the peak of mote_lod_build; docs/lod.md */
-#define NODE_BYTES      64.0 /* per node: table and names */
-#define HIERARCHY_BYTES 22.0 /* Potree 2.0: a record of hierarchy.bin */
-#define BROTLI_RATIO    0.5  /* of the raw bytes; what city scans give */
+#define SAMPLE_POINTS    1000000u
+#define NODE_BYTES       144.0 /* per node in memory: table and names */
+#define HIERARCHY_BYTES  22.0  /* Potree 2.0: a record of hierarchy.bin */
+#define BROTLI_RATIO     0.42  /* of the raw bytes, on city scans at the default quality */
+#define BROTLI_MEMORY    40e6  /* per thread: the encoder and its buffers */
+#define CELLS_OF_SURFACE 1.9   /* occupied cells of a grid of g a side, over g², on city scans */
+
+/* Bytes per point at the peak of building and writing, measured on city scans; docs/lod.md. */
+#define POINT_BYTES         25.0
+#define POINT_BYTES_POISSON 51.0
+#define POINT_BYTES_FILTER  37.0
+#define POINT_BYTES_TREE    9.0 /* of them while writing */
 
 typedef struct plan {
     double nodes, inner, stored_points;
@@ -32,11 +39,11 @@ static mote_status sample_cloud(session *s, const mote_cloud *cloud, mote_cloud 
     return status;
 }
 
-/* Points that an inner node of that many points below it would keep: the sampled cells of its surface. A grid of
-   g cells a side meets a surface in about 1.3 g² cells (measured on city scans); never more than there are points. */
+/* Points that an inner node keeps of so many below it: one per occupied cell of its grid. A surface meets
+   CELLS_OF_SURFACE · g² cells; that many random points leave some of them empty. */
 static double kept_points(const mote_lod_params *params, double points_below) {
-    const double cells = 1.3 * (double)params->grid * (double)params->grid;
-    return points_below < cells ? points_below : cells;
+    const double cells = CELLS_OF_SURFACE * (double)params->grid * (double)params->grid;
+    return cells * (1 - exp(-points_below / cells));
 }
 
 /* Walks the sorted codes level by level: a cell with more than the merge limit is an inner node, and each of its
@@ -65,16 +72,27 @@ static plan walk_levels(const uint64_t *codes, uint64_t count, double weight, co
     return p;
 }
 
-/* Bytes of a point in octree.bin: positions as three int32, the rest as stored; colours are one attribute of 6. */
+/* Bytes of a point in octree.bin: three int32 of position, one byte for all classification flags, the rest as
+   stored. */
 static double record_bytes(const mote_cloud *cloud) {
+    static const char together[] = "x,y,z,key_point,withheld,overlap"; /* synthetic counts for the flags */
     double bytes = 12;
     for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
         const mote_column *column = mote_cloud_column(cloud, i);
-        const bool position = strlen(column->name) == 1 && strchr("xyz", column->name[0]) != NULL;
-        const uint32_t size = mote_type_size(column->type);
-        if (!position) bytes += column->bit_count > 0 && column->bit_count <= 8 ? 1 : size;
+        if (!text_list_has(together, column->name)) bytes += mote_type_size(column->type);
     }
     return bytes;
+}
+
+static double memory_bytes(const session *s, const mote_lod_params *params, const mote_potree_params *potree,
+                           double points, double nodes) {
+    double per_point = POINT_BYTES;
+    if (params->filter != MOTE_LOD_FILTER_NONE) per_point = POINT_BYTES_FILTER;
+    if (params->sampling == MOTE_LOD_POISSON) per_point = POINT_BYTES_POISSON;
+    const double building = points * per_point;
+    double writing = points * POINT_BYTES_TREE;
+    if (potree->encoding == MOTE_POTREE_BROTLI) writing += BROTLI_MEMORY * mote_context_threads(s->ctx);
+    return fmax(building, writing) + nodes * NODE_BYTES;
 }
 
 static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
@@ -98,7 +116,7 @@ static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params 
         *out = walk_levels(codes, count, count > 0 ? all / (double)count : 1, params);
         const double ratio = potree->encoding == MOTE_POTREE_BROTLI ? BROTLI_RATIO : 1;
         out->disk_bytes = out->stored_points * record_bytes(cloud) * ratio + out->nodes * HIERARCHY_BYTES;
-        out->memory_bytes = all * SCRATCH_BYTES + out->nodes * NODE_BYTES;
+        out->memory_bytes = memory_bytes(s, params, potree, all, out->nodes);
     }
     free(codes);
     free(indices);
@@ -108,18 +126,18 @@ static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params 
 
 static void print_plan_json(const plan *p, uint64_t points) {
     json_writer json;
-    json_start(&json, stdout, false);
-    json_open(&json, NULL, '{');
-    json_bool(&json, "estimate", true);
-    json_count(&json, "points", points);
-    json_count(&json, "stored", (uint64_t)p->stored_points);
-    json_count(&json, "nodes", (uint64_t)p->nodes);
-    json_count(&json, "inner", (uint64_t)p->inner);
-    json_count(&json, "depth", p->depth);
-    json_count(&json, "disk_bytes", (uint64_t)p->disk_bytes);
-    json_count(&json, "memory_bytes", (uint64_t)p->memory_bytes);
-    json_close(&json, '}');
-    json_end(&json);
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_bool(&json, "estimate", true);
+    emit_count(&json, "points", points);
+    emit_count(&json, "stored", (uint64_t)p->stored_points);
+    emit_count(&json, "nodes", (uint64_t)p->nodes);
+    emit_count(&json, "inner", (uint64_t)p->inner);
+    emit_count(&json, "depth", p->depth);
+    emit_count(&json, "disk_bytes", (uint64_t)p->disk_bytes);
+    emit_count(&json, "memory_bytes", (uint64_t)p->memory_bytes);
+    emit_close(&json, '}');
+    emit_end(&json);
 }
 
 int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,

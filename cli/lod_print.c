@@ -97,40 +97,40 @@ void lod_print_stats(const session *s, const mote_lod *lod, const mote_potree_re
     print_costs(s, input_points);
 }
 
-static void json_levels(json_writer *json, const mote_lod *lod) {
+static void emit_levels(json_writer *json, const mote_lod *lod) {
     level_stats levels[LEVELS_MOST];
     const int count = lod_levels(lod, levels);
-    json_open(json, "levels", '[');
+    emit_open(json, "levels", '[');
     for (int i = 0; i < count; i++) {
-        json_open(json, NULL, '{');
-        json_count(json, "nodes", levels[i].nodes);
-        json_count(json, "inner", levels[i].inner);
-        json_count(json, "leaves", levels[i].leaves);
-        json_count(json, "points", levels[i].points);
-        json_count(json, "node_min", levels[i].node_min);
-        json_count(json, "node_median", levels[i].node_median);
-        json_count(json, "node_p90", levels[i].node_p90);
-        json_count(json, "node_max", levels[i].node_max);
-        json_close(json, '}');
+        emit_open(json, NULL, '{');
+        emit_count(json, "nodes", levels[i].nodes);
+        emit_count(json, "inner", levels[i].inner);
+        emit_count(json, "leaves", levels[i].leaves);
+        emit_count(json, "points", levels[i].points);
+        emit_count(json, "node_min", levels[i].node_min);
+        emit_count(json, "node_median", levels[i].node_median);
+        emit_count(json, "node_p90", levels[i].node_p90);
+        emit_count(json, "node_max", levels[i].node_max);
+        emit_close(json, '}');
     }
-    json_close(json, ']');
+    emit_close(json, ']');
 }
 
-static void json_costs(json_writer *json, const session *s) {
+static void emit_costs(json_writer *json, const session *s) {
     static mote_usage lines[USAGE_LINES];
     uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
     if (count > USAGE_LINES) count = USAGE_LINES;
-    json_open(json, "structures", '{');
+    emit_open(json, "structures", '{');
     for (uint32_t i = 0; i < count; i++) {
-        if (lines[i].peak_bytes > 0) json_count(json, lines[i].name, lines[i].peak_bytes);
+        if (lines[i].peak_bytes > 0) emit_count(json, lines[i].name, lines[i].peak_bytes);
     }
-    json_close(json, '}');
-    json_open(json, "stages", '{');
+    emit_close(json, '}');
+    emit_open(json, "stages", '{');
     for (uint32_t i = 0; i < count; i++) {
-        if (lines[i].seconds > 0) json_real(json, lines[i].name, lines[i].seconds);
+        if (lines[i].seconds > 0) emit_real(json, lines[i].name, lines[i].seconds);
     }
-    json_close(json, '}');
-    json_count(json, "peak_bytes", mote_context_memory_peak_bytes(s->ctx));
+    emit_close(json, '}');
+    emit_count(json, "peak_bytes", mote_context_memory_peak_bytes(s->ctx));
 }
 
 void lod_print_json(const session *s, const mote_lod *lod, const mote_potree_report *report, const char *output,
@@ -138,19 +138,19 @@ void lod_print_json(const session *s, const mote_lod *lod, const mote_potree_rep
     json_writer json;
     char digits[20];
     snprintf(digits, sizeof digits, "%016" PRIx64, report->hash);
-    json_start(&json, stdout, false);
-    json_open(&json, NULL, '{');
-    json_text(&json, "output", output);
-    json_count(&json, "points", input_points);
-    json_count(&json, "skipped", mote_lod_skipped(lod));
-    json_count(&json, "stored", report->points);
-    json_count(&json, "nodes", mote_lod_node_count(lod));
-    json_count(&json, "octree_bytes", report->octree_bytes);
-    json_count(&json, "hierarchy_bytes", report->hierarchy_bytes);
-    json_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) json_text(&json, "hash", digits);
-    json_levels(&json, lod);
-    json_costs(&json, s);
-    json_close(&json, '}');
-    json_end(&json);
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_text(&json, "output", output);
+    emit_count(&json, "points", input_points);
+    emit_count(&json, "skipped", mote_lod_skipped(lod));
+    emit_count(&json, "stored", report->points);
+    emit_count(&json, "nodes", mote_lod_node_count(lod));
+    emit_count(&json, "octree_bytes", report->octree_bytes);
+    emit_count(&json, "hierarchy_bytes", report->hierarchy_bytes);
+    emit_real(&json, "seconds", seconds_now() - s->started);
+    if (s->options.hash) emit_text(&json, "hash", digits);
+    emit_levels(&json, lod);
+    emit_costs(&json, s);
+    emit_close(&json, '}');
+    emit_end(&json);
 }

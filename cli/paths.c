@@ -111,8 +111,7 @@ int check_output_folder(session *s, const char *const *inputs, int input_count, 
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
     for (int i = 0; i < input_count; i++) {
         if (any_clash(inputs[i], output, folder_clashes)) {
-            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output,
-                                 inputs[i]);
+            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output, inputs[i]);
         }
     }
     return check_parent(s, output);

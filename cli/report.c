@@ -37,14 +37,14 @@ int report_output(session *s, const char *path, uint64_t points) {
         return EXIT_DONE;
     }
     json_writer json;
-    json_start(&json, stdout, false);
-    json_open(&json, NULL, '{');
-    json_text(&json, "output", path);
-    json_count(&json, "points", points);
-    json_count(&json, "bytes", (uint64_t)info.st_size);
-    json_real(&json, "seconds", seconds);
-    if (s->options.hash) json_text(&json, "hash", digits);
-    json_close(&json, '}');
-    json_end(&json);
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_text(&json, "output", path);
+    emit_count(&json, "points", points);
+    emit_count(&json, "bytes", (uint64_t)info.st_size);
+    emit_real(&json, "seconds", seconds);
+    if (s->options.hash) emit_text(&json, "hash", digits);
+    emit_close(&json, '}');
+    emit_end(&json);
     return EXIT_DONE;
 }

@@ -32,3 +32,17 @@ same_hash() {
     a=$(hash_of "$1") b=$(hash_of "$2")
     [[ -n $a && $a == "$b" ]] && echo same || echo "different: $a $b"
 }
+
+# interrupted SIGNAL COMMAND…: sends the signal once the command is at work; prints its exit code.
+interrupted() {
+    local signal=$1 code
+    shift
+    "$MOTE_BINARY" "${@:2}" 2>/dev/null &
+    sleep "${DELAY:-0.15}"
+    kill -"$signal" $! 2>/dev/null
+    wait $!
+    code=$?
+    echo $code
+}
+
+killed() { interrupted KILL "$@"; }
