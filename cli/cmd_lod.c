@@ -80,29 +80,67 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
 
 #define NAMES_MOST 512
 
-/* The columns that --attributes does not name, for attributes_left_out. Positions always stay. */
-static int attributes_left_out(session *s, const lod_options *o, const mote_cloud *cloud,
-                               const char *left_out[NAMES_MOST + 1]) {
-    const char *names[NAMES_MOST + 1];
-    uint32_t count = 0, out = 0;
-    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MOST; count++) {
-        names[count] = mote_cloud_column(cloud, count)->name;
-        const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
-        if (!position && !text_list_has(o->attributes, names[count])) left_out[out++] = names[count];
+/* Attributes of the Potree format that several columns make up. */
+typedef struct attribute_group {
+    const char *name;
+    const char *columns[4];
+} attribute_group;
+static const attribute_group groups[] = {
+    {"rgb", {"red", "green", "blue"}},
+    {"classification flags", {"synthetic", "key_point", "withheld", "overlap"}},
+};
+#define GROUP_COUNT (sizeof groups / sizeof groups[0])
+
+/* Whether the list names the group or one of its columns. */
+static bool list_has_group(const char *list, const attribute_group *group) {
+    bool found = text_list_has(list, group->name);
+    for (size_t i = 0; i < 4 && group->columns[i] != NULL; i++) found |= text_list_has(list, group->columns[i]);
+    return found;
+}
+
+static bool list_has_column(const char *list, const char *column) {
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        for (size_t i = 0; i < 4 && groups[g].columns[i] != NULL; i++) {
+            if (strcmp(groups[g].columns[i], column) == 0) return list_has_group(list, &groups[g]);
+        }
     }
-    names[count] = left_out[out] = NULL;
+    return text_list_has(list, column);
+}
+
+/* Refuses a word of the list that is neither a column nor a group. names: of all columns. */
+static int check_attributes(session *s, const char *list, const char *const *names) {
     char word[128];
-    for (const char *at = o->attributes; *at != '\0'; at += at[0] == ',') {
+    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
         const size_t length = strcspn(at, ",");
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         at += length;
-        if (word[0] == '\0' || mote_cloud_find(cloud, word) != NULL) continue;
+        bool known = word[0] == '\0';
+        for (size_t i = 0; names[i] != NULL; i++) known |= strcmp(names[i], word) == 0;
+        if (known) continue;
         const char *near = text_nearest(word, names);
         return session_error(s, EXIT_USAGE, "--attributes: there is no attribute \"%s\"%s%s%s", word,
                              near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                              near != NULL ? "\"?" : "");
     }
     return EXIT_DONE;
+}
+
+/* What --attributes does not name, for attributes_left_out. Positions always stay. */
+static int attributes_left_out(session *s, const char *list, const mote_cloud *cloud,
+                               const char *left_out[NAMES_MOST + 1]) {
+    const char *names[NAMES_MOST + 1];
+    uint32_t count = 0, out = 0;
+    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MOST - GROUP_COUNT; count++) {
+        names[count] = mote_cloud_column(cloud, count)->name;
+        const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
+        if (!position && !list_has_column(list, names[count])) left_out[out++] = names[count];
+    }
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        names[count++] = groups[g].name;
+        if (!list_has_group(list, &groups[g])) left_out[out++] = groups[g].name;
+    }
+    names[count] = left_out[out] = NULL;
+    return check_attributes(s, list, names);
 }
 
 /* ---- the command */
@@ -160,7 +198,7 @@ static int run_lod(session *s, const lod_options *o, const arguments *words) {
     potree.name = o->name;
     if (o->quality_given) potree.brotli_quality = o->quality;
     if (o->attributes != NULL) {
-        code = attributes_left_out(s, o, cloud, left_out);
+        code = attributes_left_out(s, o->attributes, cloud, left_out);
         potree.attributes_left_out = left_out;
     }
     if (code == EXIT_DONE) code = build_and_write(s, o, cloud, output, &potree);
@@ -186,7 +224,8 @@ int cmd_lod(int argc, char **argv) {
          "nodes with more points are divided even where all lie in\none cell of the lattice; default no bound"},
         {"encoding", 0, OPTION_CHOICE, &o.encoding, NULL, "default|brotli", "of the points on disk; default default"},
         {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 6"},
-        {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…", "only these beside the position; default all"},
+        {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",
+         "only these beside the position; default all.\nrgb stands for red, green and blue"},
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
         {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "estimate nodes, bytes in memory and on disk; write nothing"},

@@ -2,11 +2,5 @@
 #include "io/io_internal.h"
 #include "mote/mote.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-bool mote_ply_probe(const mote_input *input) { return false; }
-mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
-mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params) { return MOTE_ERROR_UNSUPPORTED; }
-bool mote_xyz_probe(const mote_input *input) { return false; }
-mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
-mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params) { return MOTE_ERROR_UNSUPPORTED; }
 mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count, const mote_read_params *params, mote_cloud **out) { return path_count == 1 ? mote_cloud_read(ctx, paths[0], params, out) : MOTE_ERROR_UNSUPPORTED; }
 mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count, mote_cloud **out) { return MOTE_ERROR_UNSUPPORTED; }
