@@ -33,16 +33,20 @@ same_hash() {
     [[ -n $a && $a == "$b" ]] && echo same || echo "different: $a $b"
 }
 
-# interrupted SIGNAL COMMAND…: sends the signal once the command is at work; prints its exit code.
+# interrupted SIGNAL COMMAND…: sends the signal while the command is at work; prints its exit code. At work means
+# after DELAY seconds (0.15), or with DELAY=part as soon as a file or folder with a temporary name is there.
 interrupted() {
-    local signal=$1 code
+    local signal=$1 tries=2000
     shift
     "$MOTE_BINARY" "${@:2}" 2>/dev/null &
-    sleep "${DELAY:-0.15}"
+    if [[ ${DELAY:-} == part ]]; then
+        while ! compgen -G "*.part*" >/dev/null && ((tries-- > 0)); do sleep 0.005; done
+    else
+        sleep "${DELAY:-0.15}"
+    fi
     kill -"$signal" $! 2>/dev/null
-    wait $!
-    code=$?
-    echo $code
+    wait $! 2>/dev/null
+    echo $?
 }
 
 killed() { interrupted KILL "$@"; }
