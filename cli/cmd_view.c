@@ -64,12 +64,9 @@ static int usage_error(const char *what, const char *value) {
 /* The value of "--name value" or "--name=value"; NULL if this argument is not that option. */
 static const char *option_value(const char *name, int argc, char **argv, int *i, bool *is_missing) {
     const size_t length = strlen(name);
-    if (strncmp(argv[*i], name, length) != 0)
-        return NULL;
-    if (argv[*i][length] == '=')
-        return argv[*i] + length + 1;
-    if (argv[*i][length] != '\0')
-        return NULL;
+    if (strncmp(argv[*i], name, length) != 0) return NULL;
+    if (argv[*i][length] == '=') return argv[*i] + length + 1;
+    if (argv[*i][length] != '\0') return NULL;
     if (*i + 1 >= argc) {
         *is_missing = true;
         return "";
@@ -81,8 +78,7 @@ static bool read_port(const char *text, int *port) {
     char *end = NULL;
     errno = 0;
     const long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 0 || value > 65535)
-        return false;
+    if (errno != 0 || end == text || *end != '\0' || value < 0 || value > 65535) return false;
     *port = (int)value;
     return true;
 }
@@ -100,14 +96,12 @@ static int parse_options(int argc, char **argv, view_options *o) {
         const char *given = argv[i];
         const char *value = NULL;
         if ((value = option_value("--port", argc, argv, &i, &is_missing)) != NULL) {
-            if (!is_missing && !read_port(value, &o->port))
-                return usage_error("not a port from 0 to 65535", value);
+            if (!is_missing && !read_port(value, &o->port)) return usage_error("not a port from 0 to 65535", value);
             o->port_is_fixed = true;
         } else if ((value = option_value("--host", argc, argv, &i, &is_missing)) != NULL) {
             o->host = value;
         } else if ((value = option_value("--for", argc, argv, &i, &is_missing)) != NULL) {
-            if (!is_missing && !read_seconds(value, &o->seconds))
-                return usage_error("not a number of seconds", value);
+            if (!is_missing && !read_seconds(value, &o->seconds)) return usage_error("not a number of seconds", value);
         } else if (strcmp(given, "--no-open") == 0) {
             o->open_browser = false;
         } else if (given[0] == '-' && given[1] != '\0') {
@@ -117,8 +111,7 @@ static int parse_options(int argc, char **argv, view_options *o) {
         } else {
             o->input = given;
         }
-        if (is_missing)
-            return usage_error("this option needs a value", given);
+        if (is_missing) return usage_error("this option needs a value", given);
     }
     return o->input != NULL ? EXIT_DONE : usage_error("no folder or file is given", NULL);
 }
@@ -135,16 +128,13 @@ static bool find_viewer(char *out, size_t size) {
         return snprintf(out, size, "%s", given) < (int)size && has_file(out, "index.html");
     char program[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
+    if (length <= 0) return false;
     program[length] = '\0';
     *strrchr(program, '/') = '\0';
-    if (snprintf(out, size, "%s/../share/mote/viewer", program) < (int)size && has_file(out, "index.html"))
-        return true;
+    if (snprintf(out, size, "%s/../share/mote/viewer", program) < (int)size && has_file(out, "index.html")) return true;
     for (char *slash = program + strlen(program); slash != NULL; slash = strrchr(program, '/')) {
         *slash = '\0';
-        if (snprintf(out, size, "%s/viewer/dist", program) < (int)size && has_file(out, "index.html"))
-            return true;
+        if (snprintf(out, size, "%s/viewer/dist", program) < (int)size && has_file(out, "index.html")) return true;
     }
     return false;
 }
@@ -158,10 +148,8 @@ static int find_data(const char *input, char *out, size_t size) {
         return EXIT_INPUT;
     }
     if (S_ISDIR(info.st_mode)) {
-        if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata))
-            return EXIT_DONE;
-        fprintf(stderr,
-                "mote view: %s holds no metadata.json. Make an octree of its files first: mote lod %s DIR\n",
+        if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return EXIT_DONE;
+        fprintf(stderr, "mote view: %s holds no metadata.json. Make an octree of its files first: mote lod %s DIR\n",
                 input, input);
         return EXIT_INPUT;
     }
@@ -185,26 +173,22 @@ static void open_browser(const char *url) {
     const char *program = "xdg-open";
     const char *x11 = getenv("DISPLAY");
     const char *wayland = getenv("WAYLAND_DISPLAY");
-    if ((x11 == NULL || x11[0] == '\0') && (wayland == NULL || wayland[0] == '\0'))
-        return;
+    if ((x11 == NULL || x11[0] == '\0') && (wayland == NULL || wayland[0] == '\0')) return;
 #endif
     const pid_t child = fork();
-    if (child < 0)
-        return;
+    if (child < 0) return;
     if (child > 0) {
         waitpid(child, NULL, 0);
         return;
     }
     /* Forked twice, so that the browser is nobody's zombie and outlives the server. */
-    if (fork() != 0)
-        _exit(0);
+    if (fork() != 0) _exit(0);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     const int null_fd = open("/dev/null", O_RDWR);
-    for (int fd = 0; null_fd >= 0 && fd < 3; fd++)
-        dup2(null_fd, fd);
+    for (int fd = 0; null_fd >= 0 && fd < 3; fd++) dup2(null_fd, fd);
     execlp(program, program, url, (char *)NULL);
     _exit(127);
 }
@@ -212,8 +196,7 @@ static void open_browser(const char *url) {
 /* Sleeps until one of the signals or the end of the time. */
 static void wait_for_end(const sigset_t *signals, double seconds) {
     if (seconds <= 0) {
-        while (sigwaitinfo(signals, NULL) < 0 && errno == EINTR) {
-        }
+        while (sigwaitinfo(signals, NULL) < 0 && errno == EINTR) {}
         return;
     }
     struct timespec now;
@@ -222,12 +205,9 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     for (;;) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         const double left = end - (double)now.tv_sec - 1e-9 * (double)now.tv_nsec;
-        if (left <= 0)
-            return;
-        struct timespec limit = {.tv_sec = (time_t)left,
-                                 .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))};
-        if (sigtimedwait(signals, NULL, &limit) > 0)
-            return;
+        if (left <= 0) return;
+        struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))};
+        if (sigtimedwait(signals, NULL, &limit) > 0) return;
     }
 }
 
@@ -253,10 +233,8 @@ static int serve(const view_options *o, const char *viewer_dir, const char *data
     snprintf(url, sizeof url, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", name, view_server_port(server));
     printf("%s\n", url);
     fflush(stdout);
-    if (is_everywhere)
-        fprintf(stderr, "mote view: everyone who reaches this machine can see this data set\n");
-    if (o->open_browser)
-        open_browser(url);
+    if (is_everywhere) fprintf(stderr, "mote view: everyone who reaches this machine can see this data set\n");
+    if (o->open_browser) open_browser(url);
     wait_for_end(&signals, o->seconds);
     view_server_stop(server);
     return EXIT_DONE;
@@ -273,16 +251,14 @@ int cmd_view(int argc, char **argv) {
         }
     }
     int code = parse_options(argc, argv, &o);
-    if (code != EXIT_DONE)
-        return code;
+    if (code != EXIT_DONE) return code;
 #ifndef MOTE_HAVE_CIVETWEB
     fprintf(stderr, "mote view was built without civetweb\n");
     return EXIT_FAILED;
 #endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
-        fprintf(stderr,
-                "mote view: the viewer page is not there. Build it (cd viewer && npm ci && npm run build) or "
-                "set MOTE_VIEWER to the folder of its index.html\n");
+        fprintf(stderr, "mote view: the viewer page is not there. Build it (cd viewer && npm ci && npm run build) or "
+                        "set MOTE_VIEWER to the folder of its index.html\n");
         return EXIT_FAILED;
     }
     code = find_data(o.input, data_dir, sizeof data_dir);

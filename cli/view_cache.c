@@ -21,21 +21,17 @@
  * error. */
 static int convert(const char *input, const char *out_dir) {
     (void)out_dir;
-    fprintf(stderr, "mote view: %s is not a Potree folder. Convert it first: mote lod %s DIR\n", input,
-            input);
+    fprintf(stderr, "mote view: %s is not a Potree folder. Convert it first: mote lod %s DIR\n", input, input);
     return 1;
 }
 
 static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
     const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < bytes; i++) hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
-static uint64_t hash_text(const char *text) {
-    return fnv1a(UINT64_C(0xcbf29ce484222325), text, strlen(text));
-}
+static uint64_t hash_text(const char *text) { return fnv1a(UINT64_C(0xcbf29ce484222325), text, strlen(text)); }
 
 static int cache_root(char *out, size_t size) {
     const char *xdg = getenv("XDG_CACHE_HOME");
@@ -47,8 +43,7 @@ static int cache_root(char *out, size_t size) {
     else if (home != NULL && home[0] == '/')
         length = snprintf(out, size, "%s/.cache/mote", home);
     if (length < 0 || (size_t)length >= size) {
-        fprintf(stderr,
-                "mote view: no place for the cache: neither XDG_CACHE_HOME nor HOME is an absolute path\n");
+        fprintf(stderr, "mote view: no place for the cache: neither XDG_CACHE_HOME nor HOME is an absolute path\n");
         return 1;
     }
     return 0;
@@ -57,14 +52,12 @@ static int cache_root(char *out, size_t size) {
 /* mkdir -p, readable by the user alone: scans may be confidential. */
 static int make_folders(char *path) {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL)
-            *slash = '\0';
+        if (slash != NULL) *slash = '\0';
         if (mkdir(path, 0700) != 0 && errno != EEXIST) {
             fprintf(stderr, "mote view: cannot create the cache folder %s: %s\n", path, strerror(errno));
             return errno == ENOSPC || errno == EDQUOT ? 4 : 1;
         }
-        if (slash == NULL)
-            return 0;
+        if (slash == NULL) return 0;
         *slash = '/';
     }
 }
@@ -92,22 +85,18 @@ static void remove_entry(const char *root, const char *name) {
     static const char *const files[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (snprintf(path, sizeof path, "%s/%s/%s", root, name, files[i]) < (int)sizeof path)
-            unlink(path);
+        if (snprintf(path, sizeof path, "%s/%s/%s", root, name, files[i]) < (int)sizeof path) unlink(path);
     }
-    if (snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path)
-        rmdir(path);
+    if (snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path) rmdir(path);
 }
 
 static void remove_outdated(const char *root, const char *prefix, const char *current) {
     DIR *folder = opendir(root);
-    if (folder == NULL)
-        return;
+    if (folder == NULL) return;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         const char *name = entry->d_name;
         /* Same length: not the temporary folder of a conversion that another process is in the middle of. */
-        if (strncmp(name, prefix, strlen(prefix)) == 0 && strlen(name) == strlen(current) &&
-            strcmp(name, current) != 0)
+        if (strncmp(name, prefix, strlen(prefix)) == 0 && strlen(name) == strlen(current) && strcmp(name, current) != 0)
             remove_entry(root, name);
     }
     closedir(folder);
@@ -125,10 +114,8 @@ int view_convert_to_cache(const char *input, char *out_dir, size_t out_size) {
         return 3;
     }
     int code = cache_root(root, sizeof root);
-    if (code == 0)
-        code = make_folders(root);
-    if (code != 0)
-        return code;
+    if (code == 0) code = make_folders(root);
+    if (code != 0) return code;
     entry_prefix(real, prefix, sizeof prefix);
     snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
     const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
@@ -137,8 +124,7 @@ int view_convert_to_cache(const char *input, char *out_dir, size_t out_size) {
         fprintf(stderr, "mote view: the path of the cache is too long: %s\n", root);
         return 1;
     }
-    if (access(metadata, R_OK) == 0)
-        return 0;
+    if (access(metadata, R_OK) == 0) return 0;
     remove_outdated(root, prefix, name);
     return convert(real, out_dir);
 }

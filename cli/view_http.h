@@ -24,8 +24,7 @@ typedef enum view_range_kind {
 /// header      "bytes=0-99", "bytes=100-", "bytes=-50"; NULL where there is none
 /// file_bytes  size of the file
 /// first, last out: inclusive byte positions if PARTIAL
-view_range_kind view_http_parse_range(const char *header, uint64_t file_bytes, uint64_t *first,
-                                      uint64_t *last);
+view_range_kind view_http_parse_range(const char *header, uint64_t file_bytes, uint64_t *first, uint64_t *last);
 
 /// Whether an If-None-Match list ("*", "\"a\", W/\"b\"") holds this entity tag (with its quotes).
 bool view_http_etag_matches(const char *list, const char *etag);

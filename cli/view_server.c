@@ -33,10 +33,10 @@ void view_server_stop(view_server *server) { (void)server; }
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES (256u * 1024u) /* read and sent at a time */
-#define PORTS_TO_TRY 20            /* after the first; then the system chooses */
-#define THREADS                                                                                              \
-    "48" /* a browser keeps up to six connections open, and each holds a thread while it lives               \
+#define PIECE_BYTES  (256u * 1024u) /* read and sent at a time */
+#define PORTS_TO_TRY 20             /* after the first; then the system chooses */
+#define THREADS                                                                                                        \
+    "48" /* a browser keeps up to six connections open, and each holds a thread while it lives                         \
           */
 
 struct view_server {
@@ -70,8 +70,7 @@ static int send_status(struct mg_connection *conn, int status, const char *reaso
               "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"
               "Cache-Control: no-store\r\n%s%s\r\n",
               status, reason, length, COMMON_HEADERS, extra);
-    if (!is_head)
-        mg_write(conn, body, (size_t)length);
+    if (!is_head) mg_write(conn, body, (size_t)length);
     return status;
 }
 
@@ -82,10 +81,8 @@ static int open_below(const char *root, const char *path) {
     char real[PATH_MAX];
     const size_t root_length = strlen(root);
     const int length = snprintf(joined, sizeof joined, "%s/%s", root, path);
-    if (length < 0 || (size_t)length >= sizeof joined || realpath(joined, real) == NULL)
-        return -1;
-    if (strncmp(real, root, root_length) != 0 || real[root_length] != '/')
-        return -1;
+    if (length < 0 || (size_t)length >= sizeof joined || realpath(joined, real) == NULL) return -1;
+    if (strncmp(real, root, root_length) != 0 || real[root_length] != '/') return -1;
     return open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
@@ -96,8 +93,7 @@ static bool open_served(const view_server *server, const char *path, served_file
         file->fd = open_below(server->data_root, path + sizeof data_prefix - 1);
     else
         file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
-    if (file->fd < 0)
-        return false;
+    if (file->fd < 0) return false;
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(file->fd);
         return false;
@@ -117,10 +113,8 @@ static void send_bytes(struct mg_connection *conn, int fd, uint64_t first, uint6
     while (piece != NULL && at <= last) {
         const uint64_t left = last - at + 1;
         const ssize_t got = pread(fd, piece, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, (off_t)at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0 || mg_write(conn, piece, (size_t)got) != (int)got)
-            break;
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0 || mg_write(conn, piece, (size_t)got) != (int)got) break;
         at += (uint64_t)got;
     }
     free(piece);
@@ -134,8 +128,7 @@ static int send_file(struct mg_connection *conn, const served_file *file) {
     uint64_t last = file->bytes - 1; /* unused where the file is empty */
     int status = 200;
     if (view_http_etag_matches(mg_get_header(conn, "If-None-Match"), file->etag)) {
-        mg_printf(conn, "HTTP/1.1 304 Not Modified\r\nETag: %s\r\nCache-Control: no-cache\r\n\r\n",
-                  file->etag);
+        mg_printf(conn, "HTTP/1.1 304 Not Modified\r\nETag: %s\r\nCache-Control: no-cache\r\n\r\n", file->etag);
         return 304;
     }
     if (if_range != NULL && strcmp(if_range, file->etag) != 0)
@@ -145,8 +138,8 @@ static int send_file(struct mg_connection *conn, const served_file *file) {
         snprintf(header, sizeof header, "Content-Range: bytes */%" PRIu64 "\r\n", file->bytes);
         return send_status(conn, 416, "Range Not Satisfiable", header);
     case VIEW_RANGE_PARTIAL:
-        snprintf(header, sizeof header, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n", first,
-                 last, file->bytes);
+        snprintf(header, sizeof header, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n", first, last,
+                 file->bytes);
         status = 206;
         break;
     case VIEW_RANGE_NONE:
@@ -178,8 +171,7 @@ static int handle_request(struct mg_connection *conn) {
         return send_status(conn, 403, "Forbidden", "");
     if (!view_http_decode_path(request->request_uri, path, sizeof path))
         return send_status(conn, 400, "Bad Request", "");
-    if (!open_served(server, path, &file))
-        return send_status(conn, 404, "Not Found", "");
+    if (!open_served(server, path, &file)) return send_status(conn, 404, "Not Found", "");
     const int status = send_file(conn, &file);
     close(file.fd);
     return status;
@@ -225,10 +217,8 @@ static bool start_listening(view_server *server, const view_server_options *opti
     const int more = options->port_is_fixed || options->port == 0 ? 0 : PORTS_TO_TRY;
     for (int i = 0; i <= more && server->context == NULL && options->port + i <= 65535; i++)
         server->context = try_port(server, options->host, options->port + i);
-    if (server->context == NULL && more > 0)
-        server->context = try_port(server, options->host, 0);
-    if (server->context == NULL)
-        return false;
+    if (server->context == NULL && more > 0) server->context = try_port(server, options->host, 0);
+    if (server->context == NULL) return false;
     struct mg_server_port ports[4];
     server->port = mg_get_server_ports(server->context, 4, ports) > 0 ? ports[0].port : options->port;
     return true;
@@ -262,10 +252,8 @@ view_server *view_server_start(const view_server_options *options, char *error, 
 int view_server_port(const view_server *server) { return server->port; }
 
 void view_server_stop(view_server *server) {
-    if (server == NULL)
-        return;
-    if (server->context != NULL)
-        mg_stop(server->context);
+    if (server == NULL) return;
+    if (server->context != NULL) mg_stop(server->context);
     mg_exit_library();
     free(server->viewer_root);
     free(server->data_root);

@@ -43,11 +43,12 @@ typedef struct mote_device {
 MOTE_API uint32_t mote_devices(mote_device *devices, uint32_t capacity);
 
 typedef struct mote_context_params {
-    mote_device_kind device;   ///< AUTO: the GPU where this build has one and it answers, else the CPU
-    int device_index;          ///< which GPU
-    int threads;               ///< CPU threads; 0 = all cores
-    mote_allocator allocator;  ///< allocate == NULL: the C library's
-    mote_progress_fn progress; ///< NULL: none
+    mote_device_kind device;     ///< AUTO: the GPU where this build has one and it answers, else the CPU
+    int device_index;            ///< which GPU
+    int threads;                 ///< CPU threads; 0 = all cores
+    uint64_t memory_limit_bytes; ///< more than so much fails as if memory had run out; 0 = no bound
+    mote_allocator allocator;    ///< allocate == NULL: the C library's
+    mote_progress_fn progress;   ///< NULL: none
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
