@@ -1,7 +1,7 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
 #include "io/xyz.h"
 
-#define MOST_NAMED 256u /* names of a comment that are looked at for x, y and z */
+#define MOST_NAMED 128u /* names of a comment that are looked at for x, y and z */
 
 static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 

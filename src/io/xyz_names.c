@@ -50,7 +50,7 @@ static void take_unit(mote_xyz_column *column) {
     char *const opening = strchr(column->name, closing == ']' ? '[' : '(');
     if ((closing != ']' && closing != ')') || opening == NULL || opening == column->name) return;
     column->name[length - 1] = '\0';
-    snprintf(column->unit, sizeof column->unit, "%s", opening + 1);
+    snprintf(column->unit, sizeof column->unit, "%.100s", opening + 1);
     char *end = opening;
     while (end > column->name && is_blank((uint8_t)end[-1])) end--;
     *end = '\0';
@@ -89,9 +89,11 @@ static void use_letters(mote_xyz_column *columns, uint32_t count) {
 }
 
 static void finish_name(mote_xyz_column *column) {
-    if (take_type(column)) return;
-    take_unit(column);
-    use_standard_name(column);
+    if (!take_type(column)) {
+        take_unit(column);
+        use_standard_name(column);
+    }
+    column->name[MOTE_XYZ_NAME_BYTES - 4] = '\0';
 }
 
 /* The name at *at, which may stand in quotes; *at moves behind the separator. False at the end. */
@@ -115,7 +117,7 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
             break;
         }
         any = true;
-        if (length < MOTE_XYZ_NAME_BYTES - 4) name[length++] = (char)c;
+        if (length < MOTE_XYZ_WORD_BYTES - 1) name[length++] = (char)c;
     }
     const bool at_separator = p < end;
     *at = at_separator ? p + 1 : p;
@@ -127,7 +129,7 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
 static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t most) {
     uint32_t count = 0;
     uint64_t at = p->header;
-    char name[MOTE_XYZ_NAME_BYTES];
+    char name[MOTE_XYZ_WORD_BYTES];
     while (next_name(p->table.input, separator, &at, p->header_end, name)) {
         /* "x [m] y [m]": the unit goes with the name before it. */
         if (separator == ' ' && count > 0 && count <= most && (name[0] == '[' || name[0] == '(')) {
