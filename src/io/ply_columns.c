@@ -15,6 +15,7 @@ typedef struct draft {
     char name[MOTE_PLY_NAME_BYTES];
     char *unit, *description; /* from notes; NULL if none */
     double scale, offset;
+    bool alias;  /* has the name of a standard column instead of its own */
     bool joined; /* with the next one: two halves of 64 bits */
     bool gone;   /* a list, or the second half */
     mote_type type;
@@ -50,6 +51,7 @@ static void rename_group(const drafts *d, const mote_ply_alias_group *group) {
         draft *const one = find_property(d, group->property[k], strlen(group->property[k]));
         if (one == NULL || has_name(d, group->column[k])) continue;
         memcpy(one->name, group->column[k], strlen(group->column[k]) + 1);
+        one->alias = true;
     }
 }
 
@@ -108,6 +110,7 @@ static mote_status read_key(mote_context *ctx, const mote_input *input, const dr
     if (!name && !unit) column->description = text;
     if (name && text[0] != '\0' && strlen(text) < sizeof column->name && !is_axis(text) && !is_axis(column->name)) {
         memcpy(column->name, text, strlen(text) + 1);
+        column->alias = false;
     }
     return MOTE_OK;
 }
@@ -151,14 +154,12 @@ static mote_status read_notes(mote_context *ctx, const mote_input *input, const 
     return MOTE_OK;
 }
 
-/* A column that has another name than its property, or could have one, remembers the property's name in its
-   description, so that the writer gives it back. */
+/* A column that has another name than its property, or whose name the writer would change, remembers the property's
+   name in its description, so that the writer gives it back. */
 static const char *original_name(const draft *one) {
-    if (strcmp(one->name, one->property->name) != 0) return one->property->name;
-    for (uint32_t g = 0; g < MOTE_PLY_ALIAS_GROUPS; g++) {
-        for (int k = 0; k < 3; k++) {
-            if (g == 0 && strcmp(one->name, mote_ply_alias_groups[g].column[k]) == 0) return one->name;
-        }
+    if (one->alias) return one->property->name;
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(one->name, mote_ply_alias_groups[0].column[k]) == 0) return one->name;
     }
     return NULL;
 }
