@@ -126,13 +126,9 @@ static void add_wide(ply_writer *w, const mote_column *column) {
     high->view.bit_count = (uint8_t)(bits - 32);
 }
 
-static bool is_position(const mote_column *column) {
-    return column->name[0] >= 'x' && column->name[0] <= 'z' && column->name[1] == '\0';
-}
-
 static void add_column(ply_writer *w, const mote_column *column) {
     const bool scaled = column->scale != 1 || column->offset != 0;
-    if (is_position(column) && (scaled || mote_type_size(column->type) == 8)) {
+    if (mote_text_is_axis(column->name) && (scaled || mote_type_size(column->type) == 8)) {
         ply_target *const target = add_target(w, column, MOTE_FLOAT64, "");
         target->world = scaled;
         target->view.scale = column->scale;

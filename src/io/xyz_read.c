@@ -180,7 +180,7 @@ static void keep_position_step(xyz_reader *r, uint32_t count) {
     uint32_t decimals = 0;
     for (uint32_t i = 0; i < count; i++) {
         const mote_xyz_column *const column = &r->columns[i];
-        if (column->skipped || column->name[0] < 'x' || column->name[0] > 'z' || column->name[1] != '\0') continue;
+        if (column->skipped || !mote_text_is_axis(column->name)) continue;
         if (column->type != MOTE_FLOAT64) return;
         if (r->survey[i].decimals > decimals) decimals = r->survey[i].decimals;
     }
