@@ -14,12 +14,15 @@ extern "C" {
 /// A cube in the world, over an integer lattice whose steps may differ by axis: coordinate p of a point maps to
 /// cell floor(p · 2^21 / side), the last cell closed. p is counted from the cube's corner, in steps.
 typedef struct mote_lattice {
-    double scale[3];    ///< world size of one step
-    double offset[3];   ///< world = stored · scale + offset
-    int64_t min[3];     ///< stored coordinate of the cube's corner
-    uint64_t side[3];   ///< of the cube, in steps of the axis; 1 or more
-    uint64_t extent[3]; ///< largest p that occurs; < 2^31
-    bool exact;         ///< every position of the cloud lies on the lattice
+    double scale[3];       ///< world size of one step
+    double offset[3];      ///< world = (min + p) · scale + offset
+    int64_t min[3];        ///< coordinate of the cube's corner
+    uint64_t side[3];      ///< of the cube, in steps of the axis; 1 or more
+    uint64_t extent[3];    ///< largest p that occurs; < 2^31
+    int64_t source_min[3]; ///< integer positions: smallest stored value, p = (stored - source_min) >> shift, rounded
+    uint32_t shift;        ///< 0 unless integer positions span 2^31 steps or more
+    bool integer;          ///< the positions are integers with a positive scale
+    bool exact;            ///< every position lies on the lattice
 } mote_lattice;
 
 /// Interleaves three 21-bit coordinates; higher bits are ignored.
@@ -33,6 +36,12 @@ MOTE_API void mote_morton_coordinates(uint64_t code, uint32_t xyz[3]);
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z)
 MOTE_API mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice,
                                         uint64_t *skipped);
+
+/// Writes the lattice coordinates p of points; zeros for a point with a NaN or infinite coordinate.
+/// indices  [count] which points; NULL: the first count
+/// xyz      [3 · count] out
+MOTE_API void mote_order_coordinates(const mote_cloud *cloud, const mote_lattice *lattice, const uint32_t *indices,
+                                     uint64_t count, uint32_t *xyz);
 
 /// Writes one code per point; points with a NaN or infinite coordinate get UINT64_MAX, so they sort last.
 /// codes  [count] out

@@ -55,6 +55,9 @@ mote_status mote_progress(mote_context *ctx, double done, const char *stage);
 void mote_stage(mote_context *ctx, const char *stage);
 double mote_seconds(void);
 
+/* The number of the calling thread within a parallel region, from 0. */
+int mote_thread_number(void);
+
 #define MOTE_TRY(call)                                                                                                 \
     do {                                                                                                               \
         const mote_status try_status = (call);                                                                         \

@@ -4,11 +4,19 @@
 
 #include "math/host_device.h"
 
+#if defined(__BMI2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#define MOTE_HAVE_PDEP 1
+#endif
+
 #define MOTE_MORTON_BITS 21u
 #define MOTE_MORTON_MASK 0x1FFFFFu
 
 /* Moves bit i of the low 21 bits to bit 3i. */
 MOTE_HD uint64_t mote_morton_spread(uint32_t value) {
+#if defined(MOTE_HAVE_PDEP)
+    return _pdep_u64(value, 0x1249249249249249ull);
+#else
     uint64_t v = value & MOTE_MORTON_MASK;
     v = (v | v << 32) & 0x001F00000000FFFFull;
     v = (v | v << 16) & 0x001F0000FF0000FFull;
@@ -16,10 +24,14 @@ MOTE_HD uint64_t mote_morton_spread(uint32_t value) {
     v = (v | v << 4) & 0x10C30C30C30C30C3ull;
     v = (v | v << 2) & 0x1249249249249249ull;
     return v;
+#endif
 }
 
 /* The inverse: gathers bits 0, 3, 6 … */
 MOTE_HD uint32_t mote_morton_compact(uint64_t code) {
+#if defined(MOTE_HAVE_PDEP)
+    return (uint32_t)_pext_u64(code, 0x1249249249249249ull);
+#else
     uint64_t v = code & 0x1249249249249249ull;
     v = (v | v >> 2) & 0x10C30C30C30C30C3ull;
     v = (v | v >> 4) & 0x100F00F00F00F00Full;
@@ -27,6 +39,7 @@ MOTE_HD uint32_t mote_morton_compact(uint64_t code) {
     v = (v | v >> 16) & 0x001F00000000FFFFull;
     v = (v | v >> 32) & MOTE_MORTON_MASK;
     return (uint32_t)v;
+#endif
 }
 
 MOTE_HD uint64_t mote_morton_encode(uint32_t x, uint32_t y, uint32_t z) {

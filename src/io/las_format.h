@@ -1,0 +1,123 @@
+/* What the LAS reader and writer share: the layout of header and records, and the parts each step supplies.
+   Facts: ASPRS, LAS specification 1.0 to 1.5. */
+#ifndef MOTE_LAS_FORMAT_H
+#define MOTE_LAS_FORMAT_H
+
+#include "io/io_internal.h"
+
+#define LAS_FORMATS            11u  /* point formats 0..10 */
+#define LAS_FIELDS_MAX         40u  /* more than any format has */
+#define LAS_HEADER_BYTES       227u /* LAS 1.0 to 1.2 */
+#define LAS_HEADER_BYTES_13    235u
+#define LAS_HEADER_BYTES_14    375u
+#define LAS_HEADER_BYTES_15    393u
+#define LAS_VLR_BYTES          54u /* in front of a variable-length record */
+#define LAS_EVLR_BYTES         60u /* in front of an extended one */
+#define LAS_VLR_PAYLOAD_MOST   65535u
+#define LAS_EXTRA_BYTES        192u /* one entry of the record that describes extra bytes */
+#define LAS_COMPRESSED_BITS    0xC0u
+#define LAS_ID_EXTRA_BYTES     4u
+#define LAS_ID_WAVEFORM        65535u
+#define LAS_ID_LASZIP          22204u
+#define LAS_ID_WKT_TRANSFORM   2111u
+#define LAS_ID_WKT             2112u
+#define LAS_ID_GEO_KEYS        34735u
+#define LAS_ID_GEO_DOUBLES     34736u
+#define LAS_ID_GEO_ASCII       34737u
+#define LAS_USER_SPEC          "LASF_Spec"
+#define LAS_USER_PROJECTION    "LASF_Projection"
+#define LAS_ENCODING_ADJUSTED  0x01u /* GPS times are adjusted standard time, not seconds of the week */
+#define LAS_ENCODING_INTERNAL  0x02u /* waveforms in this file */
+#define LAS_ENCODING_WKT       0x10u
+#define LAS_ENCODING_TIME_BASE 0x40u /* 1.5: GPS times count from time_offset million seconds */
+
+/* One dimension of a point format. */
+typedef struct las_field {
+    const char *name, *unit;
+    mote_type type;
+    uint16_t at; /* byte of the record */
+    uint8_t bit_shift, bit_count;
+    double scale;
+} las_field;
+
+/* The header's facts, checked. */
+typedef struct las_header {
+    bool compressed;
+    uint16_t header_bytes, point_bytes;
+    uint32_t points_at, record_count;
+    uint64_t legacy_count, long_count; /* long_count: LAS 1.4 and later, else 0 */
+    uint64_t count;                    /* the number to go by, see mote_las_count */
+    double scale[3], offset[3];
+    uint64_t waveform_at, extended_at;
+    uint32_t extended_count;
+    uint16_t time_offset; /* LAS 1.5 */
+    mote_las_origin origin;
+} las_header;
+
+static inline uint16_t las_u16(const uint8_t *at) {
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+static inline uint32_t las_u32(const uint8_t *at) {
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+static inline uint64_t las_u64(const uint8_t *at) {
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+static inline double las_f64(const uint8_t *at) {
+    double value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+static inline void las_put(uint8_t *at, uint64_t value, uint32_t size_bytes) { memcpy(at, &value, size_bytes); }
+static inline void las_put_f64(uint8_t *at, double value) { memcpy(at, &value, sizeof value); }
+
+/* ---- las_format.c */
+/* Bytes of a record without extra bytes. */
+uint32_t mote_las_record_bytes(uint32_t format);
+bool mote_las_has_gps_time(uint32_t format);
+bool mote_las_has_colors(uint32_t format);
+bool mote_las_has_nir(uint32_t format);
+bool mote_las_has_waveforms(uint32_t format);
+/* The dimensions of a format in the order of the record; returns how many. fields has LAS_FIELDS_MAX. */
+uint32_t mote_las_fields(uint32_t format, las_field *fields);
+/* Whether a format of the specification has a dimension of that name. */
+bool mote_las_is_field(const char *name);
+/* Whether a record is that of user and id. */
+bool mote_las_record_is(const mote_record *record, const char *user, uint32_t id);
+/* The waveform packets of the file. */
+bool mote_las_record_is_waveforms(const mote_record *record);
+/* Whether the writer makes the record anew or it has no meaning in what it writes. */
+bool mote_las_record_is_ours(const mote_record *record);
+
+/* ---- las_header.c */
+mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las_header *header);
+/* Settles header->count against the size of the file. */
+mote_status mote_las_count(mote_context *ctx, const mote_input *input, las_header *header);
+
+/* ---- las_records.c: keeps all records of the file in cloud, as views of the input. */
+mote_status mote_las_read_records(mote_context *ctx, const mote_input *input, const las_header *header,
+                                  mote_cloud *cloud);
+
+/* ---- las_extra.c */
+/* Adds columns for the bytes of a record after those of its format. */
+mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header,
+                                mote_cloud *cloud);
+/* Describes a column as one entry of LAS_EXTRA_BYTES; name is already short and unique. */
+void mote_las_describe_extra(const mote_column *column, const char *name, uint8_t *entry);
+/* Cuts a column's name to the 32 bytes of an entry, such that it is none of the count entries before. */
+void mote_las_extra_name(const char *name, const uint8_t *entries, uint64_t count, char out[33]);
+
+/* ---- las_crs.c */
+/* The CRS that records state: WKT, "EPSG:n" or "". text is for mote_free. */
+mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t count, char **text);
+/* The record that states a CRS; data is for mote_free and NULL where LAS cannot hold the text. */
+mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record *record);
+bool mote_las_record_is_crs(const mote_record *record);
+
+#endif

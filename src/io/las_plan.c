@@ -1,0 +1,379 @@
+/* Chooses what a LAS file needs to hold a cloud: point format, version, and for each dimension its source.
+   Nothing is cut silently: what no dimension holds becomes extra bytes. */
+#include <math.h>
+#include <stdio.h>
+
+#include "io/las_plan.h"
+
+#define RECORD_MOST 65535u
+
+/* What the attributes ask of a format. */
+typedef struct las_needs {
+    bool modern; /* formats 6 to 10 */
+    bool gps_time, colors, nir, waveforms;
+} las_needs;
+
+/* Whether the columns still look at records as a file of the cloud's origin has them. */
+static bool has_origin_layout(const mote_cloud *cloud) {
+    las_field fields[LAS_FIELDS_MAX];
+    const mote_column *x = mote_cloud_find(cloud, "x");
+    if (!cloud->las.present || cloud->las.format >= LAS_FORMATS || x == NULL) return false;
+    const uint32_t count = mote_las_fields(cloud->las.format, fields);
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_column *column = mote_cloud_find(cloud, fields[i].name);
+        if (column == NULL || column->type != fields[i].type || column->stride_bytes != x->stride_bytes ||
+            column->bit_shift != fields[i].bit_shift || column->bit_count != fields[i].bit_count ||
+            (uintptr_t)column->data - (uintptr_t)x->data != fields[i].at) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
+   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
+static bool is_extra_of_origin(const las_plan *plan, const mote_column *column) {
+    const mote_column *x = mote_cloud_find(plan->cloud, "x");
+    if (!plan->origin_layout || plan->params->las_format >= 0 || column->stride_bytes != x->stride_bytes) return false;
+    const uintptr_t at = (uintptr_t)column->data - (uintptr_t)x->data; /* wraps when before */
+    return at >= mote_las_record_bytes(plan->cloud->las.format) && at < x->stride_bytes;
+}
+
+/* The column for a dimension; NULL if there is none. */
+static const mote_column *find_chosen(const las_plan *plan, const char *name) {
+    const mote_column *column = mote_cloud_find(plan->cloud, name);
+    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
+    return is_extra_of_origin(plan, column) ? NULL : column;
+}
+
+/* ---- which columns */
+
+/* Whether list, names separated by commas, has name. */
+static bool list_has(const char *list, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = list; *at != '\0';) {
+        const size_t part = strcspn(at, ",");
+        if (part == length && memcmp(at, name, length) == 0) return true;
+        at += part + (at[part] == ',');
+    }
+    return false;
+}
+
+static mote_status check_list(mote_context *ctx, const las_plan *plan) {
+    for (const char *at = plan->params->columns; *at != '\0';) {
+        const size_t part = strcspn(at, ",");
+        char name[MOTE_NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", part < sizeof name ? (int)part : (int)sizeof name - 1, at);
+        if (part > 0 && mote_cloud_find(plan->cloud, name) == NULL) {
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the cloud has no attribute \"%s\"", plan->path, name);
+        }
+        at += part + (at[part] == ',');
+    }
+    return MOTE_OK;
+}
+
+static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
+    const char *list = plan->params->columns;
+    if (list != NULL) MOTE_TRY(check_list(ctx, plan));
+    for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
+        plan->chosen[i] = list == NULL || list_has(list, plan->cloud->columns[i].name);
+    }
+    return MOTE_OK;
+}
+
+/* ---- which format */
+
+/* The numbers that a dimension holds. */
+static void field_range(const las_field *field, double *low, double *high) {
+    const int bits = field->bit_count != 0 ? field->bit_count : 8 * (int)mote_type_size(field->type);
+    const bool is_signed = mote_type_is_signed(field->type);
+    *low = is_signed ? -ldexp(1, bits - 1) : 0;
+    *high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+}
+
+/* Whether a column's stored integers fit by their type alone, or by a look at the values. */
+static bool integers_fit(mote_context *ctx, const las_plan *plan, const mote_column *column, const las_field *field) {
+    double low, high, type_low, type_high;
+    const las_field as_stored = {.type = column->type, .bit_count = column->bit_count};
+    field_range(field, &low, &high);
+    if (!mote_type_is_float(column->type) && column->scale == field->scale && column->offset == 0) {
+        if (column->bit_count != 0) {
+            if (ldexp(1, column->bit_count) - 1 <= high) return true;
+        } else {
+            field_range(&as_stored, &type_low, &type_high);
+            if (type_low >= low && type_high <= high) return true;
+        }
+    }
+    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, field->scale);
+    return range.whole && (range.low > range.high || (range.low >= low && range.high <= high));
+}
+
+static bool needs_modern(mote_context *ctx, const las_plan *plan) {
+    static const char *const only_modern[] = {"overlap", "scanner_channel", "scan_angle", "nir"};
+    static const las_field narrow[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
+                                       {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
+                                       {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1}};
+    static const las_field wide[] = {{"classification", "", MOTE_UINT8, 0, 0, 0, 1},
+                                     {"return_number", "", MOTE_UINT8, 0, 0, 4, 1},
+                                     {"number_of_returns", "", MOTE_UINT8, 0, 0, 4, 1}};
+    for (size_t i = 0; i < sizeof only_modern / sizeof only_modern[0]; i++) {
+        if (find_chosen(plan, only_modern[i]) != NULL) return true;
+    }
+    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
+        const mote_column *column = find_chosen(plan, narrow[i].name);
+        if (column != NULL && !integers_fit(ctx, plan, column, &narrow[i]) &&
+            integers_fit(ctx, plan, column, &wide[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static las_needs find_needs(mote_context *ctx, const las_plan *plan) {
+    static const char *const waves[] = {"wave_packet_index",
+                                        "wave_packet_offset",
+                                        "wave_packet_size",
+                                        "wave_return_location",
+                                        "wave_x",
+                                        "wave_y",
+                                        "wave_z"};
+    las_needs needs;
+    memset(&needs, 0, sizeof needs);
+    needs.gps_time = find_chosen(plan, "gps_time") != NULL;
+    needs.colors =
+        find_chosen(plan, "red") != NULL || find_chosen(plan, "green") != NULL || find_chosen(plan, "blue") != NULL;
+    needs.nir = find_chosen(plan, "nir") != NULL;
+    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++) {
+        needs.waveforms = needs.waveforms || find_chosen(plan, waves[i]) != NULL;
+    }
+    needs.modern = needs_modern(ctx, plan);
+    return needs;
+}
+
+static bool format_serves(uint32_t format, const las_needs *needs) {
+    return (format >= 6) >= needs->modern && mote_las_has_gps_time(format) >= needs->gps_time &&
+           mote_las_has_colors(format) >= needs->colors && mote_las_has_nir(format) >= needs->nir &&
+           mote_las_has_waveforms(format) >= needs->waveforms;
+}
+
+static uint8_t least_version(uint32_t format, uint64_t count) {
+    if (format >= 6 || count > UINT32_MAX) return 4;
+    return format >= 4 ? 3 : 2;
+}
+
+/* Records too long for LAS before 1.4, apart from the waveforms, which 1.3 holds. */
+static bool has_long_records(const mote_cloud *cloud) {
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        const mote_record *record = &cloud->records[i];
+        if (record->size_bytes > LAS_VLR_PAYLOAD_MOST && !mote_las_record_is_ours(record) &&
+            !mote_las_record_is_waveforms(record)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static mote_status choose_version(mote_context *ctx, las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
+    const int forced = plan->params->las_version_minor;
+    const char *reason = plan->format >= 4 ? "its point format" : "the number of points";
+    uint8_t least = least_version(plan->format, plan->cloud->count);
+    if (least < 4 && has_long_records(plan->cloud)) {
+        least = 4;
+        reason = "a record of more than 65535 bytes";
+    }
+    if (forced == 0) {
+        const uint8_t before = origin->present ? (origin->version_minor > 4 ? 4 : origin->version_minor) : 0;
+        plan->version_minor = before > least ? before : least;
+        return MOTE_OK;
+    }
+    if (forced < 2 || forced > 4) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: mote writes LAS 1.2 to 1.4, not 1.%d", plan->path, forced);
+    }
+    if (forced < least) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS 1.%d cannot hold the cloud: %s needs 1.%u", plan->path,
+                         forced, reason, least);
+    }
+    plan->version_minor = (uint8_t)forced;
+    return MOTE_OK;
+}
+
+static mote_status choose_format(mote_context *ctx, las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
+    const int forced = plan->params->las_format;
+    if (forced >= (int)LAS_FORMATS || forced < -1) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS has no point format %d", plan->path, forced);
+    }
+    if (forced >= 0) {
+        plan->format = (uint8_t)forced;
+        return choose_version(ctx, plan);
+    }
+    const las_needs needs = find_needs(ctx, plan);
+    uint8_t best = LAS_FORMATS;
+    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
+        if (!format_serves(format, &needs)) continue;
+        if (best == LAS_FORMATS || mote_las_record_bytes(format) < mote_las_record_bytes(best)) best = format;
+    }
+    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs);
+    const int version = plan->params->las_version_minor;
+    const bool in_version = version == 0 || version >= least_version(origin->format, 0);
+    plan->format = keep && in_version ? origin->format : best;
+    return choose_version(ctx, plan);
+}
+
+/* ---- which source for each dimension */
+
+static bool is_color(const char *name) {
+    return strcmp(name, "red") == 0 || strcmp(name, "green") == 0 || strcmp(name, "blue") == 0 ||
+           strcmp(name, "nir") == 0;
+}
+
+/* Colours of other programs: 8 bits are widened so that white stays white, 0..1 is spread over 16 bits. */
+static bool fit_color(mote_context *ctx, const las_plan *plan, las_item *item) {
+    const mote_column *column = item->source;
+    if (column->scale != 1 || column->offset != 0) return false;
+    if (column->type == MOTE_UINT8) {
+        item->how = LAS_INTEGER;
+        item->factor = 257;
+        return true;
+    }
+    if (!mote_type_is_float(column->type)) return false;
+    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
+    if (range.low < 0 || range.high > 1) return false;
+    item->how = LAS_ROUND;
+    item->scale = 1.0 / 65535;
+    return true;
+}
+
+static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
+    const mote_column *column = item->source;
+    item->how = LAS_FLOAT;
+    if (item->field.type == MOTE_FLOAT32) {
+        return (column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0) ||
+               mote_las_is_single(ctx, column, plan->cloud->count);
+    }
+    if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
+    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, column->scale);
+    return range.low > range.high || fmax(fabs(range.low), fabs(range.high)) <= 9007199254740992.0;
+}
+
+/* Settles how the item's source becomes the dimension; false where it does not without loss. */
+static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
+    const mote_column *column = item->source;
+    if (mote_type_is_float(item->field.type)) return fit_float(ctx, plan, item);
+    if (is_color(item->field.name) && fit_color(ctx, plan, item)) return true;
+    if (!integers_fit(ctx, plan, column, &item->field)) return false;
+    const bool same = column->scale == item->field.scale && column->offset == 0;
+    item->how = same && !mote_type_is_float(column->type) ? LAS_INTEGER : LAS_ROUND;
+    item->scale = item->field.scale;
+    return true;
+}
+
+/* The two scan angles stand for each other where the format has only the other one. The rank has whole degrees, so
+   an angle that becomes one is kept as extra bytes as well. */
+static void borrow_scan_angle(las_plan *plan, las_item *item) {
+    const bool rank = strcmp(item->field.name, "scan_angle_rank") == 0;
+    if (!rank && strcmp(item->field.name, "scan_angle") != 0) return;
+    item->source = find_chosen(plan, rank ? "scan_angle" : "scan_angle_rank");
+    if (item->source == NULL) return;
+    item->how = LAS_ROUND;
+    item->scale = item->field.scale;
+    if (!rank) plan->used[item->source - plan->cloud->columns] = item->source->type == MOTE_INT8;
+}
+
+static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item) {
+    item->source = find_chosen(plan, item->field.name);
+    if (item->source == NULL) {
+        borrow_scan_angle(plan, item);
+        return MOTE_OK;
+    }
+    if (fit_item(ctx, plan, item)) {
+        plan->used[item->source - plan->cloud->columns] = true;
+        return MOTE_OK;
+    }
+    if (plan->params->las_format >= 0) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: point format %u cannot hold the values of \"%s\"", plan->path,
+                         plan->format, item->field.name);
+    }
+    mote_warn(ctx, "%s: LAS's %s cannot hold the values of the cloud's: they are written as extra bytes", plan->path,
+              item->field.name);
+    item->source = NULL;
+    return MOTE_OK;
+}
+
+/* Flags that a forced format lacks are no loss where none is set. */
+static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_column *column) {
+    if (plan->params->las_format < 0) return false;
+    if (strcmp(column->name, "overlap") != 0 && strcmp(column->name, "scanner_channel") != 0) return false;
+    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
+    return range.whole && range.low >= 0 && range.high <= 0;
+}
+
+/* All chosen columns without a dimension become extra bytes, in their order. */
+static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
+    for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
+        const mote_column *column = &plan->cloud->columns[i];
+        if (!plan->chosen[i] || plan->used[i] || is_idle_flag(ctx, plan, column)) continue;
+        const uint32_t size_bytes = mote_type_size(column->type);
+        if (plan->record_bytes + size_bytes > RECORD_MOST) {
+            return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the attributes need more than %u bytes per point",
+                             plan->path, RECORD_MOST);
+        }
+        las_item *item = &plan->items[plan->item_count++];
+        memset(item, 0, sizeof *item);
+        item->source = column;
+        item->field.type = column->type;
+        item->field.at = (uint16_t)plan->record_bytes;
+        item->how = mote_type_is_float(column->type) ? LAS_COPY : LAS_INTEGER;
+        item->factor = 1;
+        plan->record_bytes += size_bytes;
+        char name[33];
+        mote_las_extra_name(column->name, plan->extra, plan->extra_count, name);
+        mote_las_describe_extra(column, name, plan->extra + plan->extra_count++ * LAS_EXTRA_BYTES);
+    }
+    return MOTE_OK;
+}
+
+static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
+    las_field fields[LAS_FIELDS_MAX];
+    const uint32_t count = mote_las_fields(plan->format, fields);
+    plan->item_count = count;
+    plan->record_bytes = mote_las_record_bytes(plan->format);
+    memset(plan->items, 0, count * sizeof *plan->items);
+    for (uint32_t i = 0; i < count; i++) {
+        plan->items[i].field = fields[i];
+        plan->items[i].factor = 1;
+    }
+    MOTE_TRY(mote_las_plan_positions(ctx, plan));
+    for (uint32_t i = 3; i < count; i++) MOTE_TRY(plan_field(ctx, plan, &plan->items[i]));
+    return plan_extra(ctx, plan);
+}
+
+mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                               const char *path, las_plan *plan) {
+    memset(plan, 0, sizeof *plan);
+    plan->cloud = cloud;
+    plan->params = params;
+    plan->path = path;
+    const uint64_t columns = cloud->column_count;
+    plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
+    plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
+    plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");
+    plan->extra = mote_alloc_zero(ctx, columns * LAS_EXTRA_BYTES, "LAS plan");
+    if (plan->chosen == NULL || plan->used == NULL || plan->items == NULL || plan->extra == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    plan->origin_layout = has_origin_layout(cloud);
+    MOTE_TRY(choose_columns(ctx, plan));
+    MOTE_TRY(choose_format(ctx, plan));
+    MOTE_TRY(plan_fields(ctx, plan));
+    return mote_las_plan_runs(ctx, plan);
+}
+
+void mote_las_plan_free(mote_context *ctx, las_plan *plan) {
+    mote_free(ctx, plan->chosen);
+    mote_free(ctx, plan->used);
+    mote_free(ctx, plan->items);
+    mote_free(ctx, plan->extra);
+    mote_free(ctx, plan->runs);
+}

@@ -1,0 +1,79 @@
+/* The LAS writer's plan: which format, and for each dimension of the record where its values come from. */
+#ifndef MOTE_LAS_PLAN_H
+#define MOTE_LAS_PLAN_H
+
+#include "io/las_format.h"
+
+/* How stored values of a column become stored values of a dimension. */
+typedef enum las_conversion {
+    LAS_COPY,    /* the same bytes */
+    LAS_INTEGER, /* (stored - shift) · factor */
+    LAS_ROUND,   /* the integer nearest to (value - offset) / scale */
+    LAS_FLOAT    /* value */
+} las_conversion;
+
+typedef struct las_item {
+    const mote_column *source;
+    las_field field;
+    las_conversion how;
+    int64_t shift, factor;
+    double scale, offset;
+} las_item;
+
+/* A run of bytes of the record that stands in the source as it is. */
+typedef struct las_run {
+    const uint8_t *source;
+    uint32_t stride_bytes, at, size_bytes;
+} las_run;
+
+typedef struct las_plan {
+    const mote_cloud *cloud;
+    const mote_write_params *params;
+    const char *path;
+    uint8_t format, version_minor;
+    bool origin_layout; /* the columns look at records of the cloud's LAS origin */
+    uint32_t record_bytes;
+    double scale[3], offset[3];
+    bool *chosen; /* per column: it is to be written */
+    bool *used;   /* per column: some dimension holds it */
+    las_item *items;
+    uint64_t item_count;
+    uint8_t *extra; /* entries of LAS_EXTRA_BYTES */
+    uint64_t extra_count;
+    las_run *runs;
+    uint64_t run_count;
+} las_plan;
+
+/* Range of a column's (value / divisor), by a parallel pass. */
+typedef struct las_range {
+    double low, high; /* of the finite values; low > high if there are none */
+    bool whole;       /* all finite and integers */
+} las_range;
+
+/* ---- las_scan.c */
+las_range mote_las_scan(const mote_context *ctx, const mote_column *column, uint64_t count, double divisor);
+/* Whether a column of floats holds only what a float (32 bits) holds. */
+bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint64_t count);
+
+/* ---- las_position.c: makes the items of x, y and z and the header's scale and offset. */
+mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan);
+
+/* ---- las_plan.c */
+mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                               const char *path, las_plan *plan);
+void mote_las_plan_free(mote_context *ctx, las_plan *plan);
+
+/* ---- las_convert.c */
+#define LAS_BATCH_POINTS 512u /* the values of a batch stay in the first cache */
+/* Stored integers of a batch as two's complement in 64 bits. */
+void mote_las_load_integers(const mote_column *column, uint64_t first, uint64_t count, uint64_t *out);
+/* Values of a batch, with scale and offset applied. */
+void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t count, double *out);
+/* Finds what of the record can be copied as it is: fills plan->runs, marks those items LAS_COPY. */
+mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
+/* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */
+void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out);
+/* The source's own bytes where records of the cloud are already records of the plan; NULL where they are not. */
+const uint8_t *mote_las_same_records(const las_plan *plan, uint64_t first);
+
+#endif

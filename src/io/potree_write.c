@@ -1,0 +1,161 @@
+/* mote_potree_write: plan the record, write the three files into a temporary folder, give it its name. */
+#include "io/potree.h"
+#include "lod/lod.h"
+#include "math/hash.h"
+
+#define DEFAULT_QUALITY 4 /* docs/formats/potree.md lists sizes and speeds by quality */
+
+mote_potree_params mote_potree_defaults(void) {
+    mote_potree_params params;
+    memset(&params, 0, sizeof params);
+    params.encoding = MOTE_POTREE_DEFAULT;
+    params.brotli_quality = DEFAULT_QUALITY;
+    return params;
+}
+
+static mote_status check_params(mote_context *ctx, const mote_potree_params *params) {
+    if (!potree_has_jansson()) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, POTREE_NO_JANSSON);
+    if (params->encoding != MOTE_POTREE_DEFAULT && params->encoding != MOTE_POTREE_BROTLI) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%d is no encoding of Potree", (int)params->encoding);
+    }
+    if (params->encoding == MOTE_POTREE_DEFAULT) return MOTE_OK;
+    if (!potree_has_brotli()) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, POTREE_NO_BROTLI);
+    if (params->brotli_quality < 0 || params->brotli_quality > 11) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "brotli quality is %d, needs 0..11", params->brotli_quality);
+    }
+    return MOTE_OK;
+}
+
+/* What all steps of one run share. */
+typedef struct potree_run {
+    const potree_source *source;
+    const mote_potree_params *params;
+    potree_plan plan;
+    potree_folder folder;
+    potree_place *places;
+    potree_stats *stats; /* one per thread; the first becomes the sum */
+    uint64_t first_chunk_bytes;
+    mote_potree_report report;
+} potree_run;
+
+static mote_status make_stats(mote_context *ctx, potree_run *run) {
+    run->stats = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *run->stats, "potree");
+    if (run->stats == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < ctx->threads; t++) MOTE_TRY(potree_stats_make(&run->plan, &run->stats[t]));
+    return MOTE_OK;
+}
+
+static mote_status write_octree(mote_context *ctx, potree_run *run) {
+    mote_output output;
+    mote_stage(ctx, "write nodes");
+    MOTE_TRY(potree_folder_output(ctx, &run->folder, "octree.bin", &output));
+    potree_octree octree = {
+        ctx, run->source, &run->plan, &output, run->places, run->stats, run->params->brotli_quality};
+    mote_status status = run->params->encoding == MOTE_POTREE_BROTLI ? potree_octree_write_brotli(&octree)
+                                                                     : potree_octree_write(&octree);
+    status = mote_output_close(ctx, &output, status);
+    potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
+    for (uint32_t n = 0; n < run->source->node_count; n++) {
+        run->report.octree_bytes += run->places[n].size_bytes;
+        run->report.hash = mote_hash_pair(run->report.hash, run->places[n].hash);
+    }
+    return status;
+}
+
+static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
+    mote_output output;
+    uint64_t hash = 0;
+    mote_stage(ctx, "write hierarchy");
+    MOTE_TRY(potree_folder_output(ctx, &run->folder, "hierarchy.bin", &output));
+    const mote_status status =
+        potree_hierarchy_write(ctx, run->source, run->places, &output, &run->first_chunk_bytes, &hash);
+    run->report.hierarchy_bytes = output.written_bytes;
+    run->report.hash = mote_hash_pair(run->report.hash, hash);
+    return mote_output_close(ctx, &output, status);
+}
+
+static mote_status write_metadata(mote_context *ctx, potree_run *run) {
+    mote_output output;
+    uint64_t hash = 0;
+    const char *slash = strrchr(run->folder.path, '/');
+    const char *base = slash != NULL ? slash + 1 : run->folder.path;
+    mote_stage(ctx, "write metadata");
+    MOTE_TRY(potree_folder_output(ctx, &run->folder, "metadata.json", &output));
+    const potree_summary summary = {run->source,
+                                    &run->plan,
+                                    &run->stats[0],
+                                    run->params,
+                                    run->params->name != NULL ? run->params->name : base,
+                                    run->first_chunk_bytes};
+    const mote_status status = potree_metadata_write(ctx, &summary, &output, &hash);
+    run->report.hash = mote_hash_pair(run->report.hash, hash);
+    return mote_output_close(ctx, &output, status);
+}
+
+static mote_status write_files(mote_context *ctx, potree_run *run) {
+    run->places = mote_alloc_zero(ctx, run->source->node_count * sizeof *run->places, "potree");
+    if (run->places == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(make_stats(ctx, run));
+    MOTE_TRY(write_octree(ctx, run));
+    MOTE_TRY(write_hierarchy(ctx, run));
+    MOTE_TRY(write_metadata(ctx, run));
+    return mote_progress(ctx, 1, "writing nodes");
+}
+
+static void free_run(mote_context *ctx, potree_run *run) {
+    for (int t = 0; run->stats != NULL && t < ctx->threads; t++) mote_free(ctx, run->stats[t].ranges);
+    mote_free(ctx, run->stats);
+    mote_free(ctx, run->places);
+    potree_plan_free(&run->plan);
+}
+
+mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
+                                const mote_potree_params *params, mote_potree_report *report) {
+    const double started = mote_seconds();
+    potree_run run;
+    memset(&run, 0, sizeof run);
+    run.source = source;
+    run.params = params;
+    MOTE_TRY(check_params(ctx, params));
+    mote_stage(ctx, "plan record");
+    mote_status status = potree_plan_make(ctx, source, params, &run.plan);
+    if (status == MOTE_OK) {
+        status = potree_folder_open(ctx, path, &run.folder);
+        if (status == MOTE_OK) status = write_files(ctx, &run);
+        status = potree_folder_close(ctx, &run.folder, status);
+    }
+    mote_stage(ctx, NULL);
+    run.report.points = run.plan.points;
+    run.report.seconds = mote_seconds() - started;
+    if (report != NULL && status == MOTE_OK) *report = run.report;
+    free_run(ctx, &run);
+    return status;
+}
+
+static void node_points(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
+    mote_lod_node_points(lod, node, indices, colors);
+}
+
+mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
+                              const mote_potree_params *params, mote_potree_report *report) {
+    const mote_potree_params p = params != NULL ? *params : mote_potree_defaults();
+    if (lod == NULL || path == NULL || path[0] == '\0') {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_write needs levels of detail and a path");
+    }
+    static const mote_lod_node no_points = {0, 0, 0, 0, UINT32_MAX, 0, 0, 0};
+    potree_source source;
+    memset(&source, 0, sizeof source);
+    source.cloud = mote_lod_cloud(lod);
+    source.lattice = mote_lod_lattice(lod);
+    source.params = mote_lod_parameters(lod);
+    source.nodes = mote_lod_nodes(lod);
+    source.node_count = mote_lod_node_count(lod);
+    source.skipped = mote_lod_skipped(lod);
+    source.lod = lod;
+    source.node_points = node_points;
+    if (source.node_count == 0) { /* an empty tree still has a root in the file */
+        source.nodes = &no_points;
+        source.node_count = 1;
+    }
+    return potree_write_source(ctx, &source, path, &p, report);
+}

@@ -1,0 +1,184 @@
+/* Levels of detail, public entries: validate, put the steps in order, answer questions. */
+#include "lod/lod.h"
+
+#include <math.h>
+
+#include "backend/backend.h"
+#include "lod/lod_ops.h"
+
+mote_lod_params mote_lod_defaults(void) {
+    mote_lod_params params;
+    memset(&params, 0, sizeof params);
+    params.grid = 128;
+    params.merge_points = 10000;
+    return params;
+}
+
+static mote_status check(mote_context *ctx, const mote_lod_params *p) {
+    if ((unsigned)p->scheme > MOTE_LOD_REPLACING || (unsigned)p->sampling > MOTE_LOD_POISSON ||
+        (unsigned)p->filter > MOTE_LOD_FILTER_GAUSSIAN) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "scheme, sampling or filter is out of range");
+    }
+    if (p->grid < 2 || p->grid > 1024 || (p->grid & (p->grid - 1)) != 0) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "grid is %u, needs a power of two from 2 to 1024", p->grid);
+    }
+    if (p->merge_points < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "merge is 0, needs 1 or more points");
+    if (p->filter != MOTE_LOD_FILTER_NONE && p->scheme != MOTE_LOD_REPLACING) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "a colour filter needs the replacing scheme");
+    }
+    return MOTE_OK;
+}
+
+uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
+    const uint32_t cell = level + (uint32_t)__builtin_ctz(lod->params.grid);
+    return cell < MOTE_ORDER_BITS ? cell : MOTE_ORDER_BITS;
+}
+
+uint16_t lod_color(const mote_column *column, uint64_t index) {
+    if (!mote_type_is_float(column->type)) return (uint16_t)mote_column_integer(column, index);
+    const double value = mote_column_value(column, index) * 65535.0;
+    return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
+}
+
+/* Sorts the points: order and codes. Points left out have the largest code and fall off the end. */
+static mote_status build_order(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    const uint64_t all = lod->cloud->count;
+    if (all > UINT32_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
+                         (unsigned long long)all);
+    }
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    lod->count = all - lod->skipped;
+    lod->codes = mote_alloc(ctx, all * sizeof *lod->codes, "codes");
+    lod->order = mote_alloc(ctx, all * sizeof *lod->order, "order");
+    if (lod->codes == NULL || lod->order == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "codes");
+    MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
+    MOTE_TRY(mote_progress(ctx, 0.2, "computing Morton codes"));
+    mote_stage(ctx, "sort");
+    return mote_order_sort(ctx, lod->codes, lod->order, all);
+}
+
+static mote_status build(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    const mote_lod_ops *ops = ctx->backend->lod;
+    if (ops == NULL || ops->sample == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no levels of detail", ctx->backend->name);
+    }
+    MOTE_TRY(build_order(lod));
+    mote_stage(ctx, "tree");
+    MOTE_TRY(mote_progress(ctx, 0.6, "building the octree"));
+    lod->level = mote_alloc(ctx, lod->count, "levels");
+    if (lod->level == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(lod_tree_build(lod));
+    lod->kept = mote_alloc_zero(ctx, lod->node_count * sizeof *lod->kept, "nodes");
+    if (lod->kept == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "sampling");
+    MOTE_TRY(ops->sample(lod));
+    MOTE_TRY(mote_progress(ctx, 0.8, "sampling"));
+    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
+        mote_stage(ctx, "filter");
+        MOTE_TRY(ops->filter(lod));
+    }
+    mote_free(ctx, lod->codes);
+    lod->codes = NULL;
+    return mote_progress(ctx, 1.0, "building the octree");
+}
+
+mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
+    const mote_lod_params p = params != NULL ? *params : mote_lod_defaults();
+    *out = NULL;
+    MOTE_TRY(check(ctx, &p));
+    mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");
+    if (lod == NULL) return MOTE_ERROR_MEMORY;
+    lod->ctx = ctx;
+    lod->cloud = cloud;
+    lod->params = p;
+    static const char *const names[3] = {"red", "green", "blue"};
+    for (int k = 0; k < 3; k++) lod->rgb[k] = mote_cloud_find(cloud, names[k]);
+    if (lod->rgb[0] == NULL || lod->rgb[1] == NULL || lod->rgb[2] == NULL) lod->rgb[0] = NULL;
+    if (p.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
+        mote_warn(ctx, "the cloud has no colours: the colour filter has nothing to do");
+    }
+    const mote_status status = build(lod);
+    mote_stage(ctx, NULL);
+    if (status != MOTE_OK) {
+        mote_lod_destroy(lod);
+        return status;
+    }
+    *out = lod;
+    return MOTE_OK;
+}
+
+void mote_lod_destroy(mote_lod *lod) {
+    if (lod == NULL) return;
+    mote_context *ctx = lod->ctx;
+    void *const owned[] = {lod->order, lod->codes,       lod->level,  lod->nodes, lod->level_first,
+                           lod->kept,  lod->color_first, lod->colors, lod};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(ctx, owned[i]);
+}
+
+const mote_lod_params *mote_lod_parameters(const mote_lod *lod) { return &lod->params; }
+const mote_lattice *mote_lod_lattice(const mote_lod *lod) { return &lod->lattice; }
+uint64_t mote_lod_skipped(const mote_lod *lod) { return lod->skipped; }
+uint32_t mote_lod_node_count(const mote_lod *lod) { return (uint32_t)lod->node_count; }
+const mote_lod_node *mote_lod_nodes(const mote_lod *lod) { return lod->nodes; }
+const mote_cloud *mote_lod_cloud(const mote_lod *lod) { return lod->cloud; }
+
+void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
+    uint32_t at = lod->nodes[node].level;
+    name[at + 1] = '\0';
+    for (; at > 0; at--) {
+        const mote_lod_node *parent = &lod->nodes[lod->nodes[node].parent];
+        uint32_t digit = 0, rank = node - parent->first_child;
+        while ((parent->child_mask >> digit & 1) == 0 || rank-- > 0) digit++;
+        name[at] = (char)('0' + digit);
+        node = lod->nodes[node].parent;
+    }
+    name[0] = 'r';
+}
+
+/* The sorted positions whose byte is in [least, most], eight bytes at a time: most bytes of a coarse node's range
+   belong to finer nodes. */
+static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t least, uint8_t most,
+                        uint32_t *indices) {
+    const uint8_t *level = lod->level;
+    const uint64_t last = node->first + node->total;
+    uint64_t found = 0;
+    for (uint64_t i = node->first; i < last && found < node->point_count;) {
+        if (last - i >= 8) {
+            uint32_t any = 0;
+            for (uint64_t j = 0; j < 8; j++) any |= (uint32_t)((uint8_t)(level[i + j] - least) <= most - least);
+            if (any == 0) {
+                i += 8;
+                continue;
+            }
+        }
+        const uint64_t stop = last - i < 8 ? last : i + 8;
+        for (; i < stop; i++) {
+            if ((uint8_t)(level[i] - least) <= most - least) indices[found++] = lod->order[i];
+        }
+    }
+    return found;
+}
+
+void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
+    const mote_lod_node *n = &lod->nodes[node];
+    const bool inner = lod_is_inner(n);
+    if (!inner && n->point_count == n->total) {
+        memcpy(indices, lod->order + n->first, n->total * sizeof *indices);
+    } else {
+        collect(lod, n, lod->params.scheme == MOTE_LOD_ADDITIVE ? n->level : 0, n->level, indices);
+    }
+    if (colors == NULL) return;
+    if (inner && lod->colors != NULL) {
+        memcpy(colors, lod->colors + 3 * lod->color_first[node], 3 * n->point_count * sizeof *colors);
+        return;
+    }
+    for (uint64_t i = 0; i < n->point_count; i++) {
+        for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = lod->rgb[0] ? lod_color(lod->rgb[k], indices[i]) : 0;
+    }
+}

@@ -1,0 +1,49 @@
+/* The inside of a level-of-detail octree.
+
+   Everything is said by the order (indices sorted by Morton code), the node table, and one byte per point: the
+   coarsest level at which the point was chosen, or the level of its leaf if it never was. Because each level
+   chooses among what the next finer level chose, that byte tells the content of every node, in both schemes:
+   additive    a node of level l holds the points of its range whose byte is l
+   replacing   an inner node holds those whose byte is at most l; a leaf holds all of its range */
+#ifndef MOTE_LOD_INTERNAL_H
+#define MOTE_LOD_INTERNAL_H
+
+#include "core/cloud.h"
+#include "mote/lod.h"
+
+#define LOD_MOST_LEVELS 250u /* deeper only by chains of equal points */
+
+struct mote_lod {
+    mote_context *ctx;
+    const mote_cloud *cloud;
+    mote_lod_params params;
+    mote_lattice lattice;
+    uint64_t skipped;
+    uint64_t count;  /* points with finite coordinates */
+    uint32_t *order; /* [count] sorted position → index in the cloud */
+    uint64_t *codes; /* [count] sorted; NULL once the tree is complete */
+    uint8_t *level;  /* [count] by sorted position */
+    mote_lod_node *nodes;
+    uint64_t node_count, node_capacity;
+    uint32_t *level_first; /* [level_count + 1] index of the first node of each level */
+    uint32_t level_count;
+    uint64_t *kept;            /* [node_count] inner nodes: points chosen from below */
+    uint64_t *color_first;     /* [node_count] inner nodes: their first representative in colors */
+    uint16_t *colors;          /* [3 · representatives]; NULL without a filter */
+    const mote_column *rgb[3]; /* of the cloud; NULL if it has none */
+};
+
+const mote_cloud *mote_lod_cloud(const mote_lod *lod);
+
+/* Builds nodes, level_first and point_count of leaves from codes. src/lod/lod_tree.c */
+mote_status lod_tree_build(mote_lod *lod);
+
+/* A colour column as 16 bits: floats from 0..1, integers as they are. */
+uint16_t lod_color(const mote_column *column, uint64_t index);
+
+static inline bool lod_is_inner(const mote_lod_node *node) { return node->child_mask != 0; }
+
+/* The level whose cells are the sampling grid of nodes of a level: log2(grid) below, at most that of single codes. */
+uint32_t lod_cell_level(const mote_lod *lod, uint32_t level);
+
+#endif

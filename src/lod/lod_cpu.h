@@ -1,0 +1,29 @@
+/* The parts of the CPU's levels of detail. */
+#ifndef MOTE_LOD_CPU_H
+#define MOTE_LOD_CPU_H
+
+#include "lod/lod.h"
+
+/* Scratch of sampling: the points that inner nodes chose, each node's from its first position on. */
+typedef struct lod_lists {
+    uint32_t *chosen; /* [count] sorted positions, ascending within a node */
+    uint32_t *xyz;    /* [3 · count] lattice coordinates by sorted position; for poisson only */
+} lod_lists;
+
+/* Whether an inner node takes a sample from below: nodes of a chain hold their own share instead. */
+bool lod_samples(const mote_lod *lod, const mote_lod_node *node);
+
+/* The candidates of an inner node from one child: its chosen points, or all of a leaf's. */
+typedef struct lod_candidates {
+    const uint32_t *positions; /* NULL: first, first + 1 … */
+    uint64_t first, count;
+} lod_candidates;
+lod_candidates lod_child_candidates(const mote_lod *lod, const lod_lists *lists, uint32_t child);
+
+/* Chooses the points of all inner nodes of one level. */
+mote_status lod_sample_cells(mote_lod *lod, lod_lists *lists, uint32_t level);
+mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level);
+
+mote_status lod_filter_cpu(mote_lod *lod);
+
+#endif

@@ -1,0 +1,210 @@
+/* From positions of any type to integer coordinates in a cube. */
+#include <float.h>
+#include <math.h>
+
+#include "core/cloud.h"
+#include "mote/order.h"
+#include "order/lattice.h"
+
+#define MOST_STEPS 2147483647.0       /* 2^31 - 1: what a Potree position holds */
+#define MOST_EXACT 4503599627370496.0 /* 2^52: integers a double tells apart, with room */
+
+static bool find_axes(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        axes[k] = mote_cloud_find(cloud, names[k]);
+        if (axes[k] == NULL) {
+            mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no column %s", names[k]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_integer(const mote_column *const axes[3]) {
+    for (int k = 0; k < 3; k++) {
+        if (mote_type_is_float(axes[k]->type) || axes[k]->type == MOTE_UINT64 || !(axes[k]->scale > 0)) return false;
+    }
+    return true;
+}
+
+/* Smallest and largest stored value of each axis. */
+static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
+                           int64_t high[3]) {
+    int64_t x0 = INT64_MAX, y0 = INT64_MAX, z0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN, z1 = INT64_MIN;
+    const bool plain = axes[0]->type == MOTE_INT32 && axes[1]->type == MOTE_INT32 && axes[2]->type == MOTE_INT32;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min                                      \
+                                                                              : x0, y0, z0) reduction(max              \
+                                                                                                      : x1, y1, z1)
+    for (int64_t i = 0; i < count; i++) {
+        int64_t v[3];
+        for (int k = 0; k < 3; k++) {
+            int32_t narrow;
+            if (plain) memcpy(&narrow, mote_column_at(axes[k], (uint64_t)i), 4);
+            v[k] = plain ? narrow : mote_column_integer(axes[k], (uint64_t)i);
+        }
+        x0 = v[0] < x0 ? v[0] : x0, x1 = v[0] > x1 ? v[0] : x1;
+        y0 = v[1] < y0 ? v[1] : y0, y1 = v[1] > y1 ? v[1] : y1;
+        z0 = v[2] < z0 ? v[2] : z0, z1 = v[2] > z1 ? v[2] : z1;
+    }
+    low[0] = x0, low[1] = y0, low[2] = z0;
+    high[0] = x1, high[1] = y1, high[2] = z1;
+}
+
+/* The cube is as long as the longest extent in the world; each axis counts it in its own steps. */
+static void set_sides(mote_lattice *lattice) {
+    double longest = 0;
+    for (int k = 0; k < 3; k++) longest = fmax(longest, (double)lattice->extent[k] * lattice->scale[k]);
+    for (int k = 0; k < 3; k++) {
+        const double steps = ceil(longest / lattice->scale[k] * (1 - 2 * DBL_EPSILON));
+        const double most = MOST_EXACT / 2;
+        lattice->side[k] = steps < 1 ? 1 : steps > most ? (uint64_t)most : (uint64_t)steps;
+        if (lattice->side[k] < lattice->extent[k]) lattice->side[k] = lattice->extent[k];
+    }
+}
+
+static void integer_lattice(const mote_context *ctx, const mote_column *const axes[3], int64_t count,
+                            mote_lattice *lattice) {
+    int64_t low[3], high[3];
+    uint64_t widest = 0;
+    integer_bounds(ctx, axes, count, low, high);
+    for (int k = 0; k < 3; k++) {
+        const uint64_t extent = count > 0 ? (uint64_t)high[k] - (uint64_t)low[k] : 0;
+        widest = extent > widest ? extent : widest;
+    }
+    lattice->integer = true;
+    lattice->shift = 0;
+    while ((widest >> lattice->shift) + 1 >= (1ull << 31)) lattice->shift++;
+    lattice->exact = lattice->shift == 0;
+    for (int k = 0; k < 3; k++) {
+        if (count == 0) low[k] = high[k] = 0;
+        lattice->source_min[k] = low[k];
+        lattice->extent[k] = lattice_step((uint64_t)high[k] - (uint64_t)low[k], lattice->shift);
+        lattice->scale[k] = ldexp(axes[k]->scale, (int)lattice->shift);
+        const bool moved = lattice->shift > 0;
+        lattice->min[k] = moved ? 0 : low[k];
+        lattice->offset[k] = axes[k]->offset + (moved ? (double)low[k] * axes[k]->scale : 0);
+    }
+}
+
+static void real_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, double low[3],
+                        double high[3], uint64_t *skipped) {
+    double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
+    uint64_t left_out = 0;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
+    reduction(max : x1, y1, z1) reduction(+ : left_out)
+    for (int64_t i = 0; i < count; i++) {
+        const double x = mote_column_value(axes[0], (uint64_t)i), y = mote_column_value(axes[1], (uint64_t)i);
+        const double z = mote_column_value(axes[2], (uint64_t)i);
+        if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
+            left_out++;
+            continue;
+        }
+        x0 = fmin(x0, x), x1 = fmax(x1, x);
+        y0 = fmin(y0, y), y1 = fmax(y1, y);
+        z0 = fmin(z0, z), z1 = fmax(z1, z);
+    }
+    low[0] = x0, low[1] = y0, low[2] = z0;
+    high[0] = x1, high[1] = y1, high[2] = z1;
+    *skipped = left_out;
+}
+
+/* The step for real positions: the decimal one of the text if it fits, else the finest power of two that does. */
+static double real_step(const mote_cloud *cloud, const double low[3], const double high[3]) {
+    double longest = 0, farthest = 0;
+    for (int k = 0; k < 3; k++) {
+        longest = fmax(longest, high[k] - low[k]);
+        farthest = fmax(farthest, fmax(fabs(low[k]), fabs(high[k])));
+    }
+    const double decimal = cloud->position_step;
+    if (decimal > 0 && longest / decimal < MOST_STEPS - 1 && farthest / decimal < MOST_EXACT) return decimal;
+    if (!(longest > 0)) longest = farthest > 0 ? farthest : 1;
+    int exponent;
+    frexp(longest, &exponent); /* longest < 2^exponent */
+    double step = ldexp(1, exponent - 31 > -1000 ? exponent - 31 : -1000);
+    while (longest / step > MOST_STEPS - 1 || farthest / step > MOST_EXACT) step *= 2;
+    return step;
+}
+
+static void real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
+                         mote_lattice *lattice, uint64_t *skipped) {
+    double low[3], high[3];
+    real_bounds(ctx, axes, (int64_t)cloud->count, low, high, skipped);
+    if (*skipped == cloud->count) {
+        for (int k = 0; k < 3; k++) low[k] = high[k] = 0;
+    }
+    const double step = real_step(cloud, low, high);
+    lattice->integer = false;
+    lattice->exact = false;
+    lattice->shift = 0;
+    for (int k = 0; k < 3; k++) {
+        lattice->scale[k] = step;
+        lattice->offset[k] = 0;
+        lattice->min[k] = (int64_t)rint(low[k] / step);
+        lattice->extent[k] = (uint64_t)((int64_t)rint(high[k] / step) - lattice->min[k]);
+        lattice->source_min[k] = 0;
+    }
+}
+
+mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
+    const mote_column *axes[3];
+    uint64_t left_out = 0;
+    memset(lattice, 0, sizeof *lattice);
+    if (!find_axes(ctx, cloud, axes)) return MOTE_ERROR_ARGUMENT;
+    if (all_integer(axes)) {
+        integer_lattice(ctx, axes, (int64_t)cloud->count, lattice);
+    } else {
+        real_lattice(ctx, cloud, axes, lattice, &left_out);
+    }
+    set_sides(lattice);
+    if (skipped != NULL) *skipped = left_out;
+    return MOTE_OK;
+}
+
+/* One axis of up to LATTICE_BLOCK points; bad gets 1 where the coordinate is not finite. */
+static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t first,
+                       const uint32_t *indices, uint32_t count, uint32_t *steps, uint8_t *bad) {
+    if (lattice->integer && axis->type == MOTE_INT32 && lattice->shift == 0) {
+        const uint32_t origin = (uint32_t)lattice->source_min[k]; /* differences are right modulo 2^32 */
+        for (uint32_t j = 0; j < count; j++) {
+            uint32_t v;
+            memcpy(&v, mote_column_at(axis, indices != NULL ? indices[j] : first + j), 4);
+            steps[j] = v - origin;
+        }
+        return;
+    }
+    for (uint32_t j = 0; j < count; j++) {
+        const uint64_t i = indices != NULL ? indices[j] : first + j;
+        if (lattice->integer) {
+            const uint64_t v = (uint64_t)mote_column_integer(axis, i) - (uint64_t)lattice->source_min[k];
+            steps[j] = (uint32_t)lattice_step(v, lattice->shift);
+        } else {
+            const double v = mote_column_value(axis, i);
+            const bool finite = isfinite(v);
+            bad[j] |= !finite;
+            steps[j] = finite ? (uint32_t)((int64_t)rint(v / lattice->scale[k]) - lattice->min[k]) : 0;
+        }
+    }
+}
+
+void lattice_block(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, const uint32_t *indices,
+                   uint32_t count, uint32_t steps[3][LATTICE_BLOCK], uint8_t bad[LATTICE_BLOCK]) {
+    static const char *const names[3] = {"x", "y", "z"};
+    memset(bad, 0, count);
+    for (int k = 0; k < 3; k++) {
+        axis_steps(mote_cloud_find(cloud, names[k]), lattice, k, first, indices, count, steps[k], bad);
+    }
+}
+
+void mote_order_coordinates(const mote_cloud *cloud, const mote_lattice *lattice, const uint32_t *indices,
+                            uint64_t count, uint32_t *xyz) {
+    uint32_t steps[3][LATTICE_BLOCK];
+    uint8_t bad[LATTICE_BLOCK];
+    for (uint64_t first = 0; first < count; first += LATTICE_BLOCK) {
+        const uint32_t n = count - first < LATTICE_BLOCK ? (uint32_t)(count - first) : LATTICE_BLOCK;
+        lattice_block(cloud, lattice, first, indices != NULL ? indices + first : NULL, n, steps, bad);
+        for (uint32_t j = 0; j < n; j++) {
+            for (int k = 0; k < 3; k++) xyz[3 * (first + j) + (uint64_t)k] = bad[j] ? 0 : steps[k][j];
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/* Lattice coordinates in blocks, for the parts of the order and the levels of detail. */
+#ifndef MOTE_LATTICE_H
+#define MOTE_LATTICE_H
+
+#include "mote/order.h"
+
+#define LATTICE_BLOCK 512u /* points whose coordinates stay in the first-level cache */
+
+/* A difference of stored integers in steps of 2^shift, rounded. */
+static inline uint64_t lattice_step(uint64_t difference, uint32_t shift) {
+    return shift == 0 ? difference : (difference >> shift) + (difference >> (shift - 1) & 1);
+}
+
+/* Coordinates of count ≤ LATTICE_BLOCK points: the first-th on, or those in indices if not NULL.
+   bad[j] is 1 where a coordinate is not finite. */
+void lattice_block(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, const uint32_t *indices,
+                   uint32_t count, uint32_t steps[3][LATTICE_BLOCK], uint8_t bad[LATTICE_BLOCK]);
+
+#endif

@@ -1,0 +1,51 @@
+/* The Morton order on CPU cores: codes and permutation. The sort is in order_sort_cpu.c. */
+#include "core/cloud.h"
+#include "math/morton.h"
+#include "order/lattice.h"
+#include "order/order_ops.h"
+#include "order/order_sort_cpu.h"
+
+static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
+    mote_cell_divisor by[3];
+    for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(lattice->side[k]);
+    const int64_t blocks = (int64_t)((cloud->count + LATTICE_BLOCK - 1) / LATTICE_BLOCK);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        uint32_t steps[3][LATTICE_BLOCK];
+        uint8_t bad[LATTICE_BLOCK];
+        const uint64_t first = (uint64_t)b * LATTICE_BLOCK;
+        const uint32_t n = cloud->count - first < LATTICE_BLOCK ? (uint32_t)(cloud->count - first) : LATTICE_BLOCK;
+        lattice_block(cloud, lattice, first, NULL, n, steps, bad);
+        for (uint32_t j = 0; j < n; j++) {
+            const uint64_t code = mote_morton_encode(mote_cell_of(steps[0][j], by[0]), mote_cell_of(steps[1][j], by[1]),
+                                                     mote_cell_of(steps[2][j], by[2]));
+            codes[first + j] = bad[j] ? UINT64_MAX : code;
+        }
+    }
+    return MOTE_OK;
+}
+
+#define AHEAD 32 /* how many records ahead of use their memory is asked for */
+
+static mote_status cpu_permute(mote_context *ctx, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
+                               const uint32_t *indices, uint64_t count, void *out) {
+    const uint8_t *from = values;
+    uint8_t *to = out;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        if ((uint64_t)i + AHEAD < count) __builtin_prefetch(from + (uint64_t)indices[i + AHEAD] * stride_bytes);
+        const uint8_t *source = from + (uint64_t)indices[i] * stride_bytes;
+        uint8_t *target = to + (uint64_t)i * size_bytes;
+        switch (size_bytes) { /* sizes known to the compiler become single moves */
+        case 1: *target = *source; break;
+        case 2: memcpy(target, source, 2); break;
+        case 4: memcpy(target, source, 4); break;
+        case 8: memcpy(target, source, 8); break;
+        case 12: memcpy(target, source, 12); break;
+        default: memcpy(target, source, size_bytes);
+        }
+    }
+    return MOTE_OK;
+}
+
+const mote_order_ops mote_order_cpu = {cpu_codes, order_sort_cpu, cpu_permute};
