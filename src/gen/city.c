@@ -57,9 +57,9 @@ static const struct field {
     uint8_t bit_shift, bit_count;
     double scale, offset;
 } fields[] = {
-    {"x", "m", AT_X, MOTE_INT32, BITS(0, 0), STEP_M, UTM_EAST},
-    {"y", "m", AT_Y, MOTE_INT32, BITS(0, 0), STEP_M, UTM_NORTH},
-    {"z", "m", AT_Z, MOTE_INT32, BITS(0, 0), STEP_M, 0},
+    {"x", "", AT_X, MOTE_INT32, BITS(0, 0), STEP_M, UTM_EAST},
+    {"y", "", AT_Y, MOTE_INT32, BITS(0, 0), STEP_M, UTM_NORTH},
+    {"z", "", AT_Z, MOTE_INT32, BITS(0, 0), STEP_M, 0},
     {"intensity", "", AT_INTENSITY, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"return_number", "", AT_RETURNS, MOTE_UINT8, BITS(0, 4), 1, 0},
     {"number_of_returns", "", AT_RETURNS, MOTE_UINT8, BITS(4, 4), 1, 0},
@@ -72,9 +72,9 @@ static const struct field {
     {"edge_of_flight_line", "", AT_FLAGS, MOTE_UINT8, BITS(7, 1), 1, 0},
     {"classification", "", AT_CLASS, MOTE_UINT8, BITS(0, 0), 1, 0},
     {"user_data", "", AT_USER_DATA, MOTE_UINT8, BITS(0, 0), 1, 0},
-    {"scan_angle", "degrees", AT_ANGLE, MOTE_INT16, BITS(0, 0), ANGLE_STEP, 0},
+    {"scan_angle", "degree", AT_ANGLE, MOTE_INT16, BITS(0, 0), ANGLE_STEP, 0},
     {"point_source_id", "", AT_SOURCE, MOTE_UINT16, BITS(0, 0), 1, 0},
-    {"gps_time", "s", AT_TIME, MOTE_FLOAT64, BITS(0, 0), 1, 0},
+    {"gps_time", "second", AT_TIME, MOTE_FLOAT64, BITS(0, 0), 1, 0},
     {"red", "", AT_COLOR, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"green", "", AT_COLOR + 2, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"blue", "", AT_COLOR + 4, MOTE_UINT16, BITS(0, 0), 1, 0},
