@@ -1,8 +1,84 @@
-#include <stdio.h>
-
+/* The command mote: finds the sub-command and runs it. */
 #include <mote/mote.h>
+#include <stdio.h>
+#include <string.h>
 
-int main(void) {
-    printf("mote %s\n", mote_version());
-    return 0;
+#include "command.h"
+#include "options.h"
+#include "text.h"
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *line;
+} command;
+
+static const command commands[] = {
+    {"info", cmd_info, "what is in a file: points, box, attributes, CRS, density"},
+    {"convert", cmd_convert, "from format to format; choose attributes, crop, thin"},
+    {"gen", cmd_gen, "make a synthetic cloud: city, room, torus, …"},
+    {"lod", cmd_lod, "make a level-of-detail octree (Potree 2.0) for the web"},
+    {"view", cmd_view, "look at a cloud in the browser"},
+    {"bench", cmd_bench, "measure, beside published figures"},
+};
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static void print_overview(FILE *to) {
+    fprintf(to,
+            "mote %s: a point-cloud engine\n\n"
+            "Usage: mote COMMAND [options] inputs output\n\n"
+            "Examples:\n"
+            "  mote info scan.las --stats\n"
+            "  mote lod scan.las scan.mote && mote view scan.mote\n"
+            "  mote convert scan.mote back.las\n\n"
+            "Commands:\n",
+            mote_version());
+    for (size_t i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s%s\n", commands[i].name, commands[i].line);
+    fprintf(to, "\n\"mote help COMMAND\" explains one. \"mote --version\" prints the version.\n");
+}
+
+static const command *find_command(const char *name) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *name) {
+    const char *names[COMMAND_COUNT + 2];
+    for (size_t i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    names[COMMAND_COUNT] = "help";
+    names[COMMAND_COUNT + 1] = NULL;
+    const char *near = text_nearest(name, names);
+    if (near != NULL) return usage_error("", "there is no command \"%s\"; did you mean \"%s\"?", name, near);
+    return usage_error("", "there is no command \"%s\"", name);
+}
+
+static int show_help(int argc, char **argv) {
+    if (argc == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    const command *found = find_command(argv[0]);
+    if (found == NULL) return unknown_command(argv[0]);
+    char flag[] = "--help";
+    char *words[] = {argv[0], flag, NULL};
+    return found->run(2, words);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "help") == 0) return show_help(argc - 2, argv + 2);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return show_help(0, NULL);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        printf("mote %s\n", mote_version());
+        return EXIT_DONE;
+    }
+    if (word[0] == '-') return usage_error("", "the command comes first, before \"%s\"", word);
+    const command *found = find_command(word);
+    return found != NULL ? found->run(argc - 1, argv + 1) : unknown_command(word);
 }

@@ -97,6 +97,26 @@ MOTE_API mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs);
 MOTE_API uint32_t mote_cloud_record_count(const mote_cloud *cloud);
 MOTE_API const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i);
 
+/// Makes a cloud of the chosen points, in the order given; a point may be chosen more than once. Columns keep name,
+/// type, unit, scale and offset; CRS, records and the facts of the source come along.
+/// indices  [count], each below the cloud's count; NULL if count is 0
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (an index too large), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Cost     O(count), in parallel; sum of the type sizes per point
+MOTE_API mote_status mote_cloud_select(mote_context *ctx, const mote_cloud *cloud, const uint64_t *indices,
+                                       uint64_t count, mote_cloud **out);
+
+/// What the header of a LAS file said about itself, as it travels with the cloud.
+typedef struct mote_las_facts {
+    int version_minor; ///< of 1.x
+    int format;        ///< of the point records, 0..10
+    int creation_year, creation_day;
+    const char *system_id;
+    const char *software;
+} mote_las_facts;
+
+/// The facts of the LAS file that the cloud came from; false if it came from none.
+MOTE_API bool mote_cloud_las_facts(const mote_cloud *cloud, mote_las_facts *facts);
+
 /// An axis-aligned box in world coordinates. Empty: min > max.
 typedef struct mote_box {
     double min[3];

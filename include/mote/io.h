@@ -46,6 +46,9 @@ MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud
 /// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);
 
+/// The format that the ending of path names, for writing: "las", "ply", "xyz"; NULL if mote writes none such.
+MOTE_API const char *mote_ending_format(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -129,28 +129,48 @@ static uint32_t structure_index(mote_context *ctx, const char *name) {
     return ctx->structure_count++;
 }
 
-void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {
-    const uint64_t whole = size_bytes + ALIGNMENT;
-    void *memory = NULL;
-    if (whole > size_bytes && whole <= SIZE_MAX) {
-        memory = ctx->params.allocator.allocate(ctx->params.allocator.user, (size_t)whole);
-    }
-    if (memory == NULL) {
-        mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s", (unsigned long long)size_bytes,
-                  structure);
-        return NULL;
-    }
+/* Counts the bytes of an allocation to come, if the limit allows it. */
+static bool count_bytes(mote_context *ctx, uint64_t size_bytes) {
+    const uint64_t limit_bytes = ctx->params.memory_limit_bytes;
     pthread_mutex_lock(&ctx->lock);
-    allocation *head = memory;
+    const bool fits =
+        limit_bytes == 0 || (ctx->memory_bytes <= limit_bytes && size_bytes <= limit_bytes - ctx->memory_bytes);
+    if (fits) ctx->memory_bytes += size_bytes;
+    pthread_mutex_unlock(&ctx->lock);
+    return fits;
+}
+
+/* Fills the head of an allocation and keeps the peaks, of all memory and of the structure. */
+static void note_allocation(mote_context *ctx, allocation *head, uint64_t size_bytes, const char *structure) {
+    pthread_mutex_lock(&ctx->lock);
     head->size_bytes = size_bytes;
     head->structure = structure_index(ctx, structure);
-    ctx->memory_bytes += size_bytes;
     if (ctx->memory_bytes > ctx->memory_peak_bytes) ctx->memory_peak_bytes = ctx->memory_bytes;
     ctx->structure_bytes[head->structure] += size_bytes;
     if (ctx->structure_bytes[head->structure] > ctx->structures[head->structure].peak_bytes) {
         ctx->structures[head->structure].peak_bytes = ctx->structure_bytes[head->structure];
     }
     pthread_mutex_unlock(&ctx->lock);
+}
+
+void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {
+    const uint64_t whole = size_bytes + ALIGNMENT;
+    const bool fits = count_bytes(ctx, size_bytes);
+    void *memory = NULL;
+    if (fits && whole > size_bytes && whole <= SIZE_MAX) {
+        memory = ctx->params.allocator.allocate(ctx->params.allocator.user, (size_t)whole);
+    }
+    if (memory == NULL) {
+        if (fits) {
+            pthread_mutex_lock(&ctx->lock);
+            ctx->memory_bytes -= size_bytes;
+            pthread_mutex_unlock(&ctx->lock);
+        }
+        mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s%s", (unsigned long long)size_bytes,
+                  structure, fits ? "" : ", beyond the limit that was set");
+        return NULL;
+    }
+    note_allocation(ctx, memory, size_bytes, structure);
     return (uint8_t *)memory + ALIGNMENT;
 }
 

@@ -39,6 +39,11 @@ static const mote_format *format_by_ending(const char *path) {
     return NULL;
 }
 
+const char *mote_ending_format(const char *path) {
+    const mote_format *format = format_by_ending(path);
+    return format != NULL ? format->name : NULL;
+}
+
 static const mote_format *format_by_content(const mote_input *input) {
     for (uint32_t f = 0; f < mote_format_count; f++) {
         if (mote_formats[f].probe(input)) return &mote_formats[f];

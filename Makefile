@@ -1,0 +1,65 @@
+# The front door. Everything is built by CMake; see CMakePresets.json.
+#   make          build/release/mote            make check    every test
+#   make demo     a city in the browser         make bench    the benchmarks
+#   make deps     install what is needed        make format   clang-format on all sources
+#   make viewer   the web page                  make clean
+# Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+POINTS ?= 5M
+PORT ?= 0
+MOTE := build/release/mote
+VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
+                            viewer/src/* viewer/src/*/*)
+
+.PHONY: all deps viewer demo check bench clean format
+
+all: build/release/build.ninja
+	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
+
+build/%/build.ninja: CMakeLists.txt CMakePresets.json
+	cmake --preset $*
+
+deps:
+	cmake/install_deps.sh
+
+# The page is built once; without npm the folder viewer/dist of a release archive does.
+viewer: viewer/dist/index.html
+
+viewer/dist/index.html: $(VIEWER_INPUTS)
+ifneq ($(wildcard viewer/package.json),)
+	cd viewer && npm run build
+else
+	@echo "viewer: there is no viewer/package.json here" && exit 1
+endif
+
+demo: deps
+	$(MAKE) all viewer
+	mkdir -p demo
+ifdef IN
+	$(MOTE) lod $(IN) demo/demo.mote
+else
+	test -s demo/city-$(POINTS).las || $(MOTE) gen city demo/city-$(POINTS).las -n $(POINTS)
+	$(MOTE) lod demo/city-$(POINTS).las demo/demo.mote
+endif
+ifndef NO_VIEW
+	$(MOTE) view demo/demo.mote --port $(PORT)
+endif
+
+# All of it, in this order: what is fast to fail comes first. The last lines are those of ctest.
+check: deps
+	cmake --preset ci
+	cmake --build build/ci -j $(JOBS)
+	cmake --preset asan-ubsan
+	cmake --build build/asan-ubsan -j $(JOBS)
+	ctest --test-dir build/ci --output-on-failure
+
+bench: all
+	$(MOTE) bench order
+	$(MOTE) bench lod
+
+format:
+	git ls-files '*.c' '*.h' '*.cu' | xargs clang-format -i
+
+clean:
+	rm -rf build demo viewer/dist

@@ -1,0 +1,42 @@
+/* What the benchmarks share: repeated runs, a table beside published figures, a history. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "session.h"
+
+#define BENCH_RUNS_MOST 99
+
+typedef struct bench_options {
+    common_options common;
+    uint64_t count;      /* points */
+    int runs;            /* of each case */
+    const char *input;   /* NULL: generated */
+    const char *scratch; /* folder for inputs and outputs */
+    const char *only;    /* NULL, or the one case to run */
+    bool record;         /* append to the history */
+    const char *history;
+} bench_options;
+
+/* Runs of one case, in the case's unit (a rate: more is better). */
+typedef struct bench_runs {
+    double values[BENCH_RUNS_MOST];
+    int count;
+} bench_runs;
+
+/* A benchmark's result of one case. */
+typedef struct bench_result {
+    const char *bench, *name, *unit;
+    double median, low, high;
+    double peak_bytes_per_point; /* 0 if not measured */
+    uint64_t points;
+    int threads;
+} bench_result;
+
+void bench_summarize(const bench_runs *runs, bench_result *result);
+/* Appends one line of JSON to the history. Returns an exit code. */
+int bench_record(session *s, const bench_options *o, const bench_result *result);
+
+int bench_order(session *s, const bench_options *o);
+int bench_lod(session *s, const bench_options *o);
+
+#endif

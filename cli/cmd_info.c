@@ -1,0 +1,123 @@
+/* mote info: what is in a file. */
+#define _GNU_SOURCE /* stat */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "info_facts.h"
+#include "text.h"
+
+static const command_help help = {
+    "mote info FILE… [options]",
+    "Says what is in point clouds: format, points, box, attributes, coordinate reference system, records, density.",
+    "  mote info scan.las\n"
+    "  mote info scan.las --stats     also reads all points: min, max, mean, classes, returns, duplicates\n"
+    "  mote info scan.mote --json\n"
+    "  mote info --devices            what this machine and build compute on\n",
+    "With --hash, the checksum of all attributes and points: the same for the same content in any layout.\n"
+    "With --json and several files, the output is an array.\n",
+};
+
+/* Plain files can be looked at twice; a pipe cannot. */
+static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
+    if (facts->is_las) return "las";
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return "stream";
+    const char *format = mote_file_format(s->ctx, facts->path);
+    mote_context_clear(s->ctx);
+    return format != NULL ? format : "text";
+}
+
+static mote_status measure(session *s, info_facts *f) {
+    f->has_box = mote_cloud_find(f->cloud, "x") != NULL && mote_cloud_find(f->cloud, "y") != NULL &&
+                 mote_cloud_find(f->cloud, "z") != NULL;
+    if (!f->has_box) return MOTE_OK;
+    const mote_status status = mote_cloud_bounds(s->ctx, f->cloud, &f->box, &f->skipped);
+    if (status != MOTE_OK) return status;
+    f->has_box = f->box.min[0] <= f->box.max[0];
+    const double area = (f->box.max[0] - f->box.min[0]) * (f->box.max[1] - f->box.min[1]);
+    if (f->has_box && area > 0) f->density = (double)(mote_cloud_count(f->cloud) - f->skipped) / area;
+    return MOTE_OK;
+}
+
+static int describe(session *s, const char *path, bool with_stats, json_writer *json) {
+    mote_cloud *cloud = NULL;
+    struct stat info = {0};
+    int code = session_read(s, &path, 1, NULL, &cloud);
+    if (code != EXIT_DONE) return code;
+    info_facts facts = {.path = path, .cloud = cloud};
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
+    facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
+    facts.format = format_of(s, &facts, &info);
+    mote_status status = measure(s, &facts);
+    if (status == MOTE_OK && s->options.hash) {
+        status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
+        facts.has_hash = status == MOTE_OK;
+    }
+    if (status != MOTE_OK) code = session_fail(s, status, true);
+    cloud_stats stats = {0};
+    if (code == EXIT_DONE && with_stats) {
+        code = cloud_stats_compute(s, cloud, &stats);
+        facts.stats = &stats;
+    }
+    progress_clear(&s->bar);
+    if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
+    if (code == EXIT_DONE && json == NULL) info_print_text(&facts);
+    cloud_stats_free(&stats);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+/* All files, also after one that failed; the first failure is the exit code. */
+static int describe_all(session *s, const arguments *words, bool with_stats) {
+    json_writer json;
+    const bool as_json = s->options.json;
+    const bool many = words->count > 1;
+    int code = EXIT_DONE;
+    emit_start(&json, stdout, false);
+    if (as_json && many) emit_open(&json, NULL, '[');
+    for (int i = 0; i < words->count && code != EXIT_CANCELLED; i++) {
+        if (!as_json && i > 0) putchar('\n');
+        const int one = describe(s, words->words[i], with_stats, as_json ? &json : NULL);
+        mote_context_clear(s->ctx);
+        if (code == EXIT_DONE || one == EXIT_CANCELLED) code = one;
+    }
+    if (as_json && many) emit_close(&json, ']');
+    if (as_json && (many || code == EXIT_DONE)) emit_end(&json);
+    return code;
+}
+
+static void print_device(const char *name, mote_device_kind kind) {
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.device = kind;
+    if (mote_context_create(&params, &ctx) == MOTE_OK) {
+        printf("%-6savailable, %d CPU threads\n", name, mote_context_threads(ctx));
+    } else {
+        printf("%-6snot available in this build or on this machine\n", name);
+    }
+    mote_context_destroy(ctx);
+}
+
+int cmd_info(int argc, char **argv) {
+    bool with_stats = false, devices = false;
+    const option rows[] = {
+        {"stats", 0, OPTION_FLAG, &with_stats, NULL, NULL, "read all points"},
+        {"devices", 0, OPTION_FLAG, &devices, NULL, NULL, "list the backends"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    if (words.count == 0 && !devices) return usage_error("info", "info needs a file");
+    session s;
+    int code = session_open(&s, "info", &common);
+    if (code == EXIT_DONE && devices) {
+        print_device("cpu", MOTE_DEVICE_CPU);
+        print_device("cuda", MOTE_DEVICE_CUDA);
+    }
+    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, with_stats);
+    return session_close(&s, code);
+}

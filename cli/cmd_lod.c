@@ -1,0 +1,245 @@
+/* mote lod: levels of detail, as a Potree 2.0 folder. */
+#define _GNU_SOURCE /* stat */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lod_print.h"
+#include "paths.h"
+#include "text.h"
+
+static const command_help help = {
+    "mote lod IN… DIR [options]",
+    "Makes a level-of-detail octree in Potree 2.0 format, for \"mote view\" and every viewer of that format.\n"
+    "Inputs: LAS, PLY, text, Potree folders; several become one cloud, folders and patterns are searched.",
+    "  mote lod scan.las scan.mote && mote view scan.mote\n"
+    "  mote lod tiles/*.las all.mote --encoding brotli\n"
+    "  mote lod scan.las smooth.mote --filter gaussian      averaged colours, no flicker from afar\n"
+    "  mote lod scan.las even.mote --sampling poisson       evenly spaced points\n"
+    "  mote lod scan.las scan.mote --plan                   what it would need\n",
+    "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
+    "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
+    "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n",
+};
+
+typedef struct lod_options {
+    int scheme, sampling, filter, encoding, quality;
+    bool scheme_given, filter_given, quality_given, grid_given, merge_given, most_given;
+    uint64_t grid, merge, most;
+    const char *attributes, *name;
+    bool stats, plan;
+} lod_options;
+
+static bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+static int check_usage(const lod_options *o, const arguments *words) {
+    if (o->plan ? words->count < 1 : words->count < 2) {
+        return usage_error("lod", "lod needs one or more inputs and an output folder");
+    }
+    if (o->scheme_given && o->scheme == MOTE_LOD_ADDITIVE && o->filter != MOTE_LOD_FILTER_NONE) {
+        return usage_error("lod", "--filter averages, so it needs --scheme replacing, not additive");
+    }
+    if (o->grid_given && (!power_of_two(o->grid) || o->grid < 2 || o->grid > 1024)) {
+        return usage_error("lod", "--grid: %" PRIu64 " is no power of two in 2..1024", o->grid);
+    }
+    if (o->merge_given && (o->merge < 1 || o->merge > UINT32_MAX)) {
+        return usage_error("lod", "--merge: %" PRIu64 " is not in 1..%u", o->merge, UINT32_MAX);
+    }
+    if (o->quality_given && (o->quality < 0 || o->quality > 11)) {
+        return usage_error("lod", "--level-quality: %d is not in 0..11", o->quality);
+    }
+    if (o->quality_given && o->encoding != MOTE_POTREE_BROTLI) {
+        return usage_error("lod", "--level-quality is for --encoding brotli");
+    }
+    return EXIT_DONE;
+}
+
+/* The options as the library wants them; filters imply replacing, replacing without a filter averages cells. */
+static mote_lod_params lod_params(session *s, const lod_options *o) {
+    mote_lod_params params = mote_lod_defaults();
+    params.scheme = (mote_lod_scheme)o->scheme;
+    params.sampling = (mote_lod_sampling)o->sampling;
+    params.filter = (mote_lod_filter)o->filter;
+    static const char *const filters[] = {"none", "cell", "neighbors", "gaussian"};
+    if (o->filter != MOTE_LOD_FILTER_NONE && !o->scheme_given) {
+        session_note(s, "--filter %s implies --scheme replacing", filters[o->filter]);
+        params.scheme = MOTE_LOD_REPLACING;
+    }
+    if (params.scheme == MOTE_LOD_REPLACING && !o->filter_given) params.filter = MOTE_LOD_FILTER_CELL;
+    if (o->grid_given) params.grid = (uint32_t)o->grid;
+    if (o->merge_given) params.merge_points = (uint32_t)o->merge;
+    if (o->most_given) params.max_node_points = o->most;
+    if (s->options.seed_given) params.seed = s->options.seed;
+    return params;
+}
+
+/* ---- attributes */
+
+#define NAMES_MOST 512
+
+/* Attributes of the Potree format that several columns make up. */
+typedef struct attribute_group {
+    const char *name;
+    const char *columns[4];
+} attribute_group;
+static const attribute_group groups[] = {
+    {"rgb", {"red", "green", "blue"}},
+    {"classification flags", {"synthetic", "key_point", "withheld", "overlap"}},
+};
+#define GROUP_COUNT (sizeof groups / sizeof groups[0])
+
+/* Whether the list names the group or one of its columns. */
+static bool list_has_group(const char *list, const attribute_group *group) {
+    bool found = text_list_has(list, group->name);
+    for (size_t i = 0; i < 4 && group->columns[i] != NULL; i++) found |= text_list_has(list, group->columns[i]);
+    return found;
+}
+
+static bool list_has_column(const char *list, const char *column) {
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        for (size_t i = 0; i < 4 && groups[g].columns[i] != NULL; i++) {
+            if (strcmp(groups[g].columns[i], column) == 0) return list_has_group(list, &groups[g]);
+        }
+    }
+    return text_list_has(list, column);
+}
+
+/* Refuses a word of the list that is neither a column nor a group. names: of all columns. */
+static int check_attributes(session *s, const char *list, const char *const *names) {
+    char word[128];
+    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        bool known = word[0] == '\0';
+        for (size_t i = 0; names[i] != NULL; i++) known |= strcmp(names[i], word) == 0;
+        if (known) continue;
+        const char *near = text_nearest(word, names);
+        return session_error(s, EXIT_USAGE, "--attributes: there is no attribute \"%s\"%s%s%s", word,
+                             near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                             near != NULL ? "\"?" : "");
+    }
+    return EXIT_DONE;
+}
+
+/* What --attributes does not name, for attributes_left_out. Positions always stay. */
+static int attributes_left_out(session *s, const char *list, const mote_cloud *cloud,
+                               const char *left_out[NAMES_MOST + 1]) {
+    const char *names[NAMES_MOST + 1];
+    uint32_t count = 0, out = 0;
+    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MOST - GROUP_COUNT; count++) {
+        names[count] = mote_cloud_column(cloud, count)->name;
+        const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
+        if (!position && !list_has_column(list, names[count])) left_out[out++] = names[count];
+    }
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        names[count++] = groups[g].name;
+        if (!list_has_group(list, &groups[g])) left_out[out++] = groups[g].name;
+    }
+    names[count] = left_out[out] = NULL;
+    return check_attributes(s, list, names);
+}
+
+/* ---- the command */
+
+/* An output that is there and is no Potree folder would be refused at the end; better at the beginning. */
+static int check_replaceable(session *s, const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0) return EXIT_DONE;
+    const char *format = mote_file_format(s->ctx, path);
+    mote_context_clear(s->ctx);
+    if (S_ISDIR(info.st_mode) && format != NULL && strcmp(format, "potree") == 0) return EXIT_DONE;
+    return session_error(s, EXIT_FAILED, "%s: is there already and is no Potree folder; it is left alone", path);
+}
+
+static int build_and_write(session *s, const lod_options *o, const mote_cloud *cloud, const char *output,
+                           const mote_potree_params *potree) {
+    const mote_lod_params params = lod_params(s, o);
+    if (o->plan) return lod_print_plan(s, cloud, &params, potree);
+    mote_lod *lod = NULL;
+    mote_potree_report report = {0};
+    const uint64_t points = mote_cloud_count(cloud);
+    mote_status status = mote_lod_build(s->ctx, cloud, &params, &lod);
+    if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, output, potree, &report);
+    progress_clear(&s->bar);
+    if (status == MOTE_OK) {
+        const double seconds = seconds_now() - s->started;
+        session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", output, text_count(report.points).chars,
+                    mote_lod_node_count(lod), text_bytes(report.octree_bytes + report.hierarchy_bytes).chars,
+                    text_seconds(seconds).chars, text_real(floor((double)points / seconds / 1e4) / 100).chars);
+        if (mote_lod_skipped(lod) > 0) {
+            session_say(s, "warning: %s points without a finite position were left out",
+                        text_count(mote_lod_skipped(lod)).chars);
+        }
+        if (s->options.json) lod_print_json(s, lod, &report, output, points);
+        if (!s->options.json && o->stats) lod_print_stats(s, lod, &report, points);
+        if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", report.hash, output);
+    }
+    mote_lod_destroy(lod);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+static int run_lod(session *s, const lod_options *o, const arguments *words) {
+    /* --plan needs no output, but takes the same command line. */
+    const int inputs = o->plan && words->count == 1 ? 1 : words->count - 1;
+    const char *output = words->words[words->count - 1];
+    int code = EXIT_DONE;
+    if (!o->plan) code = check_output_folder(s, words->words, inputs, output);
+    if (code == EXIT_DONE && !o->plan) code = check_replaceable(s, output);
+    mote_cloud *cloud = NULL;
+    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, NULL, &cloud);
+    if (code != EXIT_DONE) return code;
+    const char *left_out[NAMES_MOST + 1];
+    mote_potree_params potree = mote_potree_defaults();
+    potree.encoding = (mote_potree_encoding)o->encoding;
+    potree.name = o->name;
+    if (o->quality_given) potree.brotli_quality = o->quality;
+    if (o->attributes != NULL) {
+        code = attributes_left_out(s, o->attributes, cloud, left_out);
+        potree.attributes_left_out = left_out;
+    }
+    if (code == EXIT_DONE) code = build_and_write(s, o, cloud, output, &potree);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+int cmd_lod(int argc, char **argv) {
+    lod_options o = {0};
+    const option rows[] = {
+        {"scheme", 0, OPTION_CHOICE, &o.scheme, &o.scheme_given, "additive|replacing",
+         "default additive; a filter implies replacing"},
+        {"sampling", 0, OPTION_CHOICE, &o.sampling, NULL, "random|first|poisson",
+         "which point of a cell; default random"},
+        {"filter", 0, OPTION_CHOICE, &o.filter, &o.filter_given, "none|cell|neighbors|gaussian",
+         "colour of representatives: average of the cell, of its\n27 neighbours, or of these weighted by distance;\n"
+         "default none, with --scheme replacing cell"},
+        {"grid", 0, OPTION_COUNT, &o.grid, &o.grid_given, "N",
+         "sampling cells per side of a node, a power of two; default 128"},
+        {"merge", 0, OPTION_COUNT, &o.merge, &o.merge_given, "N",
+         "cells with at most so many points are not divided; default 10000"},
+        {"max-node", 0, OPTION_COUNT, &o.most, &o.most_given, "N",
+         "nodes with more points are divided even where all lie in\none cell of the lattice; default no bound"},
+        {"encoding", 0, OPTION_CHOICE, &o.encoding, NULL, "default|brotli", "of the points on disk; default default"},
+        {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 6"},
+        {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",
+         "only these beside the position; default all.\nrgb stands for red, green and blue"},
+        {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
+        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "estimate nodes, bytes in memory and on disk; write nothing"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    const int wrong = check_usage(&o, &words);
+    if (wrong != EXIT_DONE) return wrong;
+    session s;
+    int code = session_open(&s, "lod", &common);
+    if (code == EXIT_DONE) code = run_lod(&s, &o, &words);
+    return session_close(&s, code);
+}

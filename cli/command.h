@@ -1,0 +1,22 @@
+/* The commands of mote: each is one function, called with its own name as argv[0], returning the exit code. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+/* Exit codes; docs/command.md explains them. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3,
+    EXIT_RESOURCES = 4,
+    EXIT_CANCELLED = 130,
+};
+
+int cmd_info(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+int cmd_gen(int argc, char **argv);
+int cmd_lod(int argc, char **argv);
+int cmd_view(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+
+#endif

@@ -1,0 +1,104 @@
+/* mote info for programs. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "info_facts.h"
+
+static void emit_triple(json_writer *json, const char *name, const double values[3]) {
+    emit_open(json, name, '[');
+    for (int k = 0; k < 3; k++) emit_real(json, NULL, values[k]);
+    emit_close(json, ']');
+}
+
+static void emit_stats(json_writer *json, const column_stats *stats) {
+    emit_real(json, "min", stats->min);
+    emit_real(json, "max", stats->max);
+    emit_real(json, "mean", stats->mean);
+    emit_count(json, "nan", stats->nans);
+}
+
+static void emit_attributes(json_writer *json, const info_facts *f) {
+    emit_open(json, "attributes", '[');
+    for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
+        const mote_column *column = mote_cloud_column(f->cloud, i);
+        emit_open(json, NULL, '{');
+        emit_text(json, "name", column->name);
+        emit_text(json, "type", mote_type_name(column->type));
+        if (column->bit_count > 0) emit_count(json, "bits", column->bit_count);
+        emit_real(json, "scale", column->scale);
+        emit_real(json, "offset", column->offset);
+        if (column->unit[0] != '\0') emit_text(json, "unit", column->unit);
+        if (column->description[0] != '\0') emit_text(json, "description", column->description);
+        if (f->stats != NULL) emit_stats(json, &f->stats->columns[i]);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
+static void emit_records(json_writer *json, const mote_cloud *cloud) {
+    emit_open(json, "records", '[');
+    for (uint32_t i = 0; i < mote_cloud_record_count(cloud); i++) {
+        const mote_record *record = mote_cloud_record(cloud, i);
+        emit_open(json, NULL, '{');
+        emit_text(json, "user_id", record->user_id);
+        emit_count(json, "record_id", record->record_id);
+        emit_text(json, "description", record->description);
+        emit_count(json, "bytes", record->size_bytes);
+        emit_bool(json, "extended", record->extended);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+}
+
+static void emit_histogram(json_writer *json, const char *name, const histogram *h) {
+    if (!h->present) return;
+    emit_open(json, name, '{');
+    for (int i = 0; i < HISTOGRAM_BINS; i++) {
+        char key[8];
+        if (h->bins[i] == 0) continue;
+        snprintf(key, sizeof key, "%d", i);
+        emit_count(json, key, h->bins[i]);
+    }
+    emit_close(json, '}');
+}
+
+static void emit_las(json_writer *json, const info_facts *f) {
+    if (!f->is_las) return;
+    emit_open(json, "las", '{');
+    emit_count(json, "version_minor", (uint64_t)f->las.version_minor);
+    emit_count(json, "point_format", (uint64_t)f->las.format);
+    emit_text(json, "system", f->las.system_id);
+    emit_text(json, "software", f->las.software);
+    emit_count(json, "creation_year", (uint64_t)f->las.creation_year);
+    emit_count(json, "creation_day", (uint64_t)f->las.creation_day);
+    emit_close(json, '}');
+}
+
+void info_print_json(const info_facts *f, json_writer *json) {
+    emit_open(json, NULL, '{');
+    emit_text(json, "path", f->path);
+    emit_text(json, "format", f->format);
+    if (f->file_bytes > 0) emit_count(json, "bytes", f->file_bytes);
+    emit_count(json, "points", mote_cloud_count(f->cloud));
+    if (f->has_box) {
+        emit_triple(json, "min", f->box.min);
+        emit_triple(json, "max", f->box.max);
+        emit_count(json, "not_finite", f->skipped);
+    }
+    if (f->density > 0) emit_real(json, "density", f->density);
+    emit_text(json, "crs", mote_cloud_crs(f->cloud));
+    emit_las(json, f);
+    emit_attributes(json, f);
+    emit_records(json, f->cloud);
+    if (f->stats != NULL) {
+        emit_histogram(json, "classes", &f->stats->classes);
+        emit_histogram(json, "returns", &f->stats->returns);
+        if (f->stats->duplicates_known) emit_count(json, "duplicates", f->stats->duplicates);
+    }
+    if (f->has_hash) {
+        char digits[20];
+        snprintf(digits, sizeof digits, "%016" PRIx64, f->hash);
+        emit_text(json, "hash", digits);
+    }
+    emit_close(json, '}');
+}

@@ -1,0 +1,291 @@
+/* The option parser that all commands share. */
+#include "options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "text.h"
+
+#define ROWS_MOST   64
+#define HELP_COLUMN 28
+
+/* All rows of a command: its own and the common ones. */
+typedef struct table {
+    option rows[ROWS_MOST + 1];
+    int own, count;
+    const char *command;
+} table;
+
+int usage_error(const char *command, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    fputs("mote: error: ", stderr);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fprintf(stderr, "\nmote: see \"mote help%s%s\"\n", command[0] != '\0' ? " " : "", command);
+    return EXIT_USAGE;
+}
+
+/* ---- values */
+
+/* How many units a letter stands for: "k" → kilo; 0 if it is none. "kB", "KiB" and "B" are allowed for bytes. */
+static uint64_t suffix_factor(const char *suffix, uint64_t kilo) {
+    uint64_t factor = 1;
+    if (*suffix == '\0') return 1;
+    if (kilo == 0) return 0;
+    switch (*suffix) {
+    case 'k':
+    case 'K': factor = kilo; break;
+    case 'm':
+    case 'M': factor = kilo * kilo; break;
+    case 'g':
+    case 'G': factor = kilo * kilo * kilo; break;
+    case 't':
+    case 'T': factor = kilo * kilo * kilo * kilo; break;
+    default: suffix--;
+    }
+    suffix++;
+    if (kilo == 1024 && (strcmp(suffix, "B") == 0 || strcmp(suffix, "iB") == 0)) return factor;
+    return *suffix == '\0' ? factor : 0;
+}
+
+bool parse_count(const char *word, uint64_t kilo, uint64_t *out) {
+    char *end;
+    if (word[0] < '0' || word[0] > '9') return false;
+    errno = 0;
+    const unsigned long long whole = strtoull(word, &end, 10);
+    if (*end != '.' && *end != 'e') {
+        const uint64_t factor = suffix_factor(end, kilo);
+        if (errno != 0 || factor == 0 || whole > UINT64_MAX / factor) return false;
+        *out = whole * factor;
+        return true;
+    }
+    const double real = strtod(word, &end);
+    const double value = real * (double)suffix_factor(end, kilo);
+    if (suffix_factor(end, kilo) == 0 || !(value >= 0) || value >= 9e15 || value != floor(value)) return false;
+    *out = (uint64_t)value;
+    return true;
+}
+
+bool parse_real(const char *word, double *out) {
+    char *end;
+    *out = strtod(word, &end);
+    return end != word && *end == '\0' && isfinite(*out);
+}
+
+static bool parse_int(const char *word, int *out) {
+    char *end;
+    errno = 0;
+    const long value = strtol(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0 || value < INT_MIN || value > INT_MAX) return false;
+    *out = (int)value;
+    return true;
+}
+
+static bool parse_choice(const char *word, const char *words, int *out) {
+    const size_t length = strlen(word);
+    int index = 0;
+    for (const char *at = words; at != NULL; index++) {
+        if (strncmp(at, word, length) == 0 && (at[length] == '|' || at[length] == '\0')) {
+            *out = index;
+            return true;
+        }
+        at = strchr(at, '|');
+        if (at != NULL) at++;
+    }
+    return false;
+}
+
+static const char *kind_text(option_kind kind) {
+    switch (kind) {
+    case OPTION_COUNT: return "a count like 5000, 1.5k or 5M";
+    case OPTION_BYTES: return "a size like 800M or 4G";
+    case OPTION_INT: return "a whole number";
+    case OPTION_REAL: return "a number";
+    default: return "a text";
+    }
+}
+
+static bool store_value(const option *row, const char *word) {
+    switch (row->kind) {
+    case OPTION_FLAG: *(bool *)row->target = true; return true;
+    case OPTION_TEXT: *(const char **)row->target = word; return true;
+    case OPTION_COUNT: return parse_count(word, 1000, row->target);
+    case OPTION_BYTES: return parse_count(word, 1024, row->target);
+    case OPTION_INT: return parse_int(word, row->target);
+    case OPTION_REAL: return parse_real(word, row->target);
+    case OPTION_CHOICE: return parse_choice(word, row->values, row->target);
+    }
+    return false;
+}
+
+/* ---- help */
+
+/* Columns on the terminal: bytes of UTF-8 that begin a character. */
+static int text_width(const char *s) {
+    int width = 0;
+    for (; *s != '\0'; s++) width += ((unsigned char)*s & 0xC0) != 0x80;
+    return width;
+}
+
+static void print_row(const option *row) {
+    char left[160];
+    char letter[8] = "    ";
+    if (row->letter != 0) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->values != NULL ? " " : "",
+             row->values != NULL ? row->values : "");
+    const int width = text_width(left);
+    if (width + 2 <= HELP_COLUMN) {
+        printf("%s%*s", left, HELP_COLUMN - width, "");
+    } else {
+        printf("%s\n%*s", left, HELP_COLUMN, "");
+    }
+    for (const char *at = row->help; *at != '\0'; at++) {
+        putchar(*at);
+        if (*at == '\n') printf("%*s", HELP_COLUMN, "");
+    }
+    putchar('\n');
+}
+
+static void print_help(const command_help *help, const table *all) {
+    printf("%s\n\nUsage: %s\n\nExamples:\n%s", help->summary, help->synopsis, help->examples);
+    if (all->own > 0) printf("\nOptions:\n");
+    for (int i = 0; i < all->own; i++) print_row(&all->rows[i]);
+    if (all->count > all->own) printf("\nCommon options:\n");
+    for (int i = all->own; i < all->count; i++) print_row(&all->rows[i]);
+    if (help->notes != NULL) printf("\n%s", help->notes);
+}
+
+/* ---- parsing */
+
+static void add_row(table *all, option row) {
+    if (all->count < ROWS_MOST) all->rows[all->count++] = row;
+}
+
+static void add_common(table *all, unsigned mask, common_options *c) {
+    const option seed = {
+        "seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
+    const option run[] = {
+        {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
+        {"threads", 0, OPTION_INT, &c->threads, NULL, "N", "CPU threads; default all cores"},
+        {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE", "use at most so much memory; default no bound"},
+        {"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, NULL, "no messages but errors, no progress bar"},
+        {"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, NULL, "seconds per stage and bytes per structure"},
+    };
+    const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
+    const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};
+    if (mask & COMMON_SEED) add_row(all, seed);
+    if (mask & COMMON_JSON) add_row(all, json);
+    if (mask & COMMON_HASH) add_row(all, hash);
+    for (size_t i = 0; (mask & COMMON_RUN) && i < sizeof run / sizeof run[0]; i++) add_row(all, run[i]);
+}
+
+static const option *find_row(const table *all, const char *name, size_t length) {
+    for (int i = 0; i < all->count; i++) {
+        if (strncmp(all->rows[i].name, name, length) == 0 && all->rows[i].name[length] == '\0') return &all->rows[i];
+    }
+    return NULL;
+}
+
+static const option *find_letter(const table *all, char letter) {
+    for (int i = 0; i < all->count; i++) {
+        if (all->rows[i].letter == letter) return &all->rows[i];
+    }
+    return NULL;
+}
+
+static parse_result unknown_option(const table *all, const char *word) {
+    const char *names[ROWS_MOST + 2];
+    char bare[80];
+    int count = 0;
+    for (; count < all->count; count++) names[count] = all->rows[count].name;
+    names[count++] = "help";
+    names[count] = NULL;
+    snprintf(bare, sizeof bare, "%s", word + strspn(word, "-"));
+    bare[strcspn(bare, "=")] = '\0';
+    const char *near = text_nearest(bare, names);
+    if (near != NULL) {
+        usage_error(all->command, "%s has no option \"%s\"; did you mean \"--%s\"?", all->command, word, near);
+    } else {
+        usage_error(all->command, "%s has no option \"%s\"", all->command, word);
+    }
+    return PARSE_WRONG;
+}
+
+/* Takes the option at argv[*at], and its value if that is the next word. */
+static parse_result take_option(const table *all, int argc, char **argv, int *at) {
+    const char *word = argv[*at], *value = NULL;
+    const option *row;
+    if (word[1] == '-') {
+        const size_t length = strcspn(word + 2, "=");
+        row = find_row(all, word + 2, length);
+        if (word[2 + length] == '=') value = word + 3 + length;
+    } else {
+        row = find_letter(all, word[1]);
+        if (word[2] != '\0') value = word + 2 + (word[2] == '=');
+    }
+    if (row == NULL || (row->kind == OPTION_FLAG && value != NULL && word[1] != '-')) return unknown_option(all, word);
+    if (row->kind == OPTION_FLAG && value != NULL) {
+        usage_error(all->command, "--%s takes no value", row->name);
+        return PARSE_WRONG;
+    }
+    if (row->kind != OPTION_FLAG && value == NULL) {
+        if (*at + 1 >= argc) {
+            usage_error(all->command, "--%s needs a value: %s", row->name, row->values);
+            return PARSE_WRONG;
+        }
+        value = argv[++*at];
+    }
+    if (!store_value(row, value)) {
+        const bool choice = row->kind == OPTION_CHOICE;
+        usage_error(all->command, "--%s: \"%s\" is not %s%s", row->name, value, choice ? "one of " : "",
+                    choice ? row->values : kind_text(row->kind));
+        return PARSE_WRONG;
+    }
+    if (row->given != NULL) *row->given = true;
+    return PARSE_RUN;
+}
+
+static bool asks_for_help(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    }
+    return false;
+}
+
+parse_result options_parse(const command_help *help, const option *rows, unsigned common_mask, common_options *common,
+                           int argc, char **argv, arguments *out) {
+    table all = {.command = argv[0]};
+    memset(common, 0, sizeof *common);
+    common->device = "auto";
+    for (; rows[all.own].name != NULL; all.own++) add_row(&all, rows[all.own]);
+    add_common(&all, common_mask, common);
+    if (asks_for_help(argc, argv)) {
+        print_help(help, &all);
+        return PARSE_HELP;
+    }
+    bool ended = false;
+    out->words = (const char **)(argv + 1); /* words move to the front as they are found */
+    out->count = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!ended && strcmp(argv[i], "--") == 0) {
+            ended = true;
+        } else if (!ended && argv[i][0] == '-' && argv[i][1] != '\0') {
+            const parse_result result = take_option(&all, argc, argv, &i);
+            if (result != PARSE_RUN) return result;
+        } else {
+            argv[1 + out->count++] = argv[i];
+        }
+    }
+    if (common->threads < 0 || common->threads > 4096) {
+        usage_error(all.command, "--threads: %d is not in 1..4096", common->threads);
+        return PARSE_WRONG;
+    }
+    return PARSE_RUN;
+}

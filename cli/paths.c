@@ -1,0 +1,118 @@
+/* What can go wrong with the paths of a command before any work is done. */
+#define _GNU_SOURCE /* realpath, glob */
+#include "paths.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "text.h"
+
+/* Formats that people will ask for and that are not here yet. */
+typedef struct missing_format {
+    const char *ending, *name;
+} missing_format;
+static const missing_format missing_formats[] = {{".copc.laz", "COPC"}, {".laz", "LAZ"},   {".copc", "COPC"},
+                                                 {".pcd", "PCD"},       {".e57", "E57"},   {".zlas", "zLAS"},
+                                                 {".npz", "NPZ"},       {".gltf", "glTF"}, {".glb", "glTF"}};
+
+static bool same_file(const char *a, const char *b) {
+    struct stat info_a, info_b;
+    return stat(a, &info_a) == 0 && stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+           info_a.st_ino == info_b.st_ino;
+}
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The folder that path lies in, without a trailing slash in path counting. */
+static void parent_folder(const char *path, char *parent) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    while (length > 0 && path[length - 1] != '/') length--;
+    if (length == 0) {
+        strcpy(parent, ".");
+    } else {
+        snprintf(parent, PATH_MAX, "%.*s", (int)length, path);
+    }
+}
+
+/* Whether inner is folder or lies somewhere below it. */
+static bool lies_in(const char *inner, const char *folder) {
+    char a[PATH_MAX], b[PATH_MAX];
+    if (realpath(inner, a) == NULL || realpath(folder, b) == NULL) return false;
+    const size_t length = strlen(b);
+    return strncmp(a, b, length) == 0 && (a[length] == '\0' || a[length] == '/' || strcmp(b, "/") == 0);
+}
+
+/* Calls clash(input, output) for the input, and for what it matches if it is a pattern. */
+static bool any_clash(const char *input, const char *output, bool (*clash)(const char *input, const char *output)) {
+    if (clash(input, output)) return true;
+    if (strpbrk(input, "*?") == NULL) return false;
+    glob_t matches;
+    bool found = false;
+    if (glob(input, 0, NULL, &matches) == 0) {
+        for (size_t i = 0; i < matches.gl_pathc; i++) found |= clash(matches.gl_pathv[i], output);
+        globfree(&matches);
+    }
+    return found;
+}
+
+/* An existing output in an input folder would be read, then replaced. */
+static bool file_clashes(const char *input, const char *output) {
+    if (same_file(input, output)) return true;
+    char parent[PATH_MAX];
+    parent_folder(output, parent);
+    struct stat info;
+    return is_folder(input) && same_file(input, parent) && stat(output, &info) == 0;
+}
+
+static bool folder_clashes(const char *input, const char *output) { return lies_in(input, output); }
+
+static int check_parent(session *s, const char *output) {
+    char parent[PATH_MAX];
+    if (strlen(output) >= PATH_MAX) return session_error(s, EXIT_FAILED, "%s: the path is too long", output);
+    parent_folder(output, parent);
+    if (is_folder(parent)) return EXIT_DONE;
+    return session_error(s, EXIT_FAILED, "%s: there is no folder %s", output, parent);
+}
+
+static int check_ending(session *s, const char *output) {
+    for (size_t i = 0; i < sizeof missing_formats / sizeof missing_formats[0]; i++) {
+        if (text_has_ending(output, missing_formats[i].ending)) {
+            return session_error(s, EXIT_FAILED, "%s: %s is not supported yet; mote writes .las, .ply, .xyz and .csv",
+                                 output, missing_formats[i].name);
+        }
+    }
+    if (mote_ending_format(output) != NULL) return EXIT_DONE;
+    return session_error(s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .ply .xyz .csv)",
+                         output);
+}
+
+int check_output_file(session *s, const char *const *inputs, int input_count, const char *output) {
+    if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
+    const int code = check_ending(s, output);
+    if (code != EXIT_DONE) return code;
+    for (int i = 0; i < input_count; i++) {
+        if (any_clash(inputs[i], output, file_clashes)) {
+            return session_error(s, EXIT_USAGE, "%s: the output is also an input (%s)", output, inputs[i]);
+        }
+    }
+    return check_parent(s, output);
+}
+
+int check_output_folder(session *s, const char *const *inputs, int input_count, const char *output) {
+    if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    for (int i = 0; i < input_count; i++) {
+        if (any_clash(inputs[i], output, folder_clashes)) {
+            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output, inputs[i]);
+        }
+    }
+    return check_parent(s, output);
+}

@@ -1,0 +1,50 @@
+/* What a command that wrote a cloud says about it. */
+#define _GNU_SOURCE /* stat */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "json.h"
+#include "text.h"
+
+/* Reads the output again: the checksum speaks of what a reader will get, not of what was meant. */
+static int hash_output(session *s, const char *path, uint64_t *hash) {
+    mote_cloud *cloud = NULL;
+    const int code = session_read(s, &path, 1, NULL, &cloud);
+    if (code != EXIT_DONE) return code;
+    const mote_status status = mote_cloud_hash(s->ctx, cloud, hash);
+    mote_cloud_destroy(cloud);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+int report_output(session *s, const char *path, uint64_t points) {
+    const double seconds = seconds_now() - s->started;
+    struct stat info = {0};
+    uint64_t hash = 0;
+    if (stat(path, &info) != 0) info.st_size = 0;
+    if (s->options.hash) {
+        const int code = hash_output(s, path, &hash);
+        if (code != EXIT_DONE) return code;
+    }
+    session_say(s, "%s: %s points, %s in %s", path, text_count(points).chars, text_bytes((uint64_t)info.st_size).chars,
+                text_seconds(seconds).chars);
+    char digits[20];
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    if (!s->options.json) {
+        if (s->options.hash) printf("%s  %s\n", digits, path);
+        return EXIT_DONE;
+    }
+    json_writer json;
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_text(&json, "output", path);
+    emit_count(&json, "points", points);
+    emit_count(&json, "bytes", (uint64_t)info.st_size);
+    emit_real(&json, "seconds", seconds);
+    if (s->options.hash) emit_text(&json, "hash", digits);
+    emit_close(&json, '}');
+    emit_end(&json);
+    return EXIT_DONE;
+}

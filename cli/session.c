@@ -1,0 +1,179 @@
+/* One run of a command: its context, messages, cancellation and exit code. */
+#define _GNU_SOURCE /* sigaction */
+#include "session.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+#define USAGE_LINES 256
+
+static volatile sig_atomic_t stop_wanted;
+
+static void on_signal(int number) {
+    (void)number;
+    stop_wanted = 1;
+}
+
+bool session_cancelled(void) { return stop_wanted != 0; }
+
+/* The first signal asks to stop; the handler is gone after it, so the second one kills. */
+static void catch_signals(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool on_progress(void *user, double done, const char *stage) {
+    session *s = user;
+    progress_update(&s->bar, done, stage);
+    return stop_wanted == 0;
+}
+
+/* ---- messages */
+
+static void print_message(session *s, const char *kind, const char *format, va_list values) {
+    progress_clear(&s->bar);
+    fprintf(stderr, "mote: %s", kind);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+}
+
+int session_error(session *s, int exit_code, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    print_message(s, "error: ", format, values);
+    va_end(values);
+    return exit_code;
+}
+
+void session_note(session *s, const char *format, ...) {
+    if (s->options.quiet) return;
+    va_list values;
+    va_start(values, format);
+    print_message(s, "note: ", format, values);
+    va_end(values);
+}
+
+void session_say(session *s, const char *format, ...) {
+    if (s->options.quiet) return;
+    va_list values;
+    va_start(values, format);
+    print_message(s, "", format, values);
+    va_end(values);
+}
+
+static void on_log(void *user, mote_log_level level, const char *message) {
+    session *s = user;
+    if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
+    progress_clear(&s->bar);
+    fprintf(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
+}
+
+int session_fail(session *s, mote_status status, bool reading) {
+    const char *message = mote_context_message(s->ctx);
+    if (message[0] == '\0') message = mote_status_name(status);
+    if (status == MOTE_CANCELLED) {
+        session_say(s, "%s", message);
+        return EXIT_CANCELLED;
+    }
+    session_error(s, 0, "%s", message);
+    switch (status) {
+    case MOTE_OK: return EXIT_DONE;
+    case MOTE_ERROR_ARGUMENT: return EXIT_USAGE;
+    case MOTE_ERROR_DATA: return EXIT_INPUT;
+    case MOTE_ERROR_MEMORY:
+    case MOTE_ERROR_DISK: return EXIT_RESOURCES;
+    case MOTE_ERROR_IO: return reading ? EXIT_INPUT : EXIT_FAILED;
+    default: return EXIT_FAILED;
+    }
+}
+
+/* ---- begin and end */
+
+/* "auto", "cpu", "cuda", "cuda:1". */
+static bool parse_device(const char *word, mote_context_params *params) {
+    uint64_t index = 0;
+    if (strcmp(word, "auto") == 0) {
+        params->device = MOTE_DEVICE_AUTO;
+    } else if (strcmp(word, "cpu") == 0) {
+        params->device = MOTE_DEVICE_CPU;
+    } else if (strcmp(word, "cuda") == 0) {
+        params->device = MOTE_DEVICE_CUDA;
+    } else if (strncmp(word, "cuda:", 5) == 0 && parse_count(word + 5, 0, &index) && index < 1024) {
+        params->device = MOTE_DEVICE_CUDA;
+    } else {
+        return false;
+    }
+    params->device_index = (int)index;
+    return true;
+}
+
+int session_open(session *s, const char *command, const common_options *options) {
+    memset(s, 0, sizeof *s);
+    s->command = command;
+    s->options = *options;
+    s->started = seconds_now();
+    mote_context_params params = mote_context_defaults();
+    if (!parse_device(options->device, &params)) {
+        return usage_error(command, "--device: \"%s\" is not auto, cpu, cuda or cuda:N", options->device);
+    }
+    params.threads = options->threads;
+    params.memory_limit_bytes = options->memory_bytes;
+    params.progress = on_progress;
+    params.log = on_log;
+    params.progress_user = params.log_user = s;
+    progress_start(&s->bar, !options->quiet);
+    catch_signals();
+    const mote_status status = mote_context_create(&params, &s->ctx);
+    if (status == MOTE_ERROR_UNSUPPORTED) {
+        return session_error(s, EXIT_FAILED, "--device %s: this build or machine has no such device", options->device);
+    }
+    if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "cannot start: %s", mote_status_name(status));
+    return EXIT_DONE;
+}
+
+static void print_usage(const session *s) {
+    static mote_usage lines[USAGE_LINES];
+    uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
+    if (count > USAGE_LINES) count = USAGE_LINES;
+    fprintf(stderr, "mote: %s on %d threads, %s in all\n", mote_context_backend(s->ctx), mote_context_threads(s->ctx),
+            text_seconds(seconds_now() - s->started).chars);
+    for (uint32_t i = 0; i < count; i++) {
+        if (lines[i].peak_bytes > 0) {
+            fprintf(stderr, "mote:   %-28s %14s at most\n", lines[i].name, text_bytes(lines[i].peak_bytes).chars);
+        } else if (lines[i].seconds > 0) {
+            fprintf(stderr, "mote:   %-28s %14s\n", lines[i].name, text_seconds(lines[i].seconds).chars);
+        }
+    }
+    fprintf(stderr, "mote:   %-28s %14s at most\n", "all memory",
+            text_bytes(mote_context_memory_peak_bytes(s->ctx)).chars);
+}
+
+int session_close(session *s, int exit_code) {
+    progress_clear(&s->bar);
+    if (s->ctx != NULL && s->options.verbose) print_usage(s);
+    mote_context_destroy(s->ctx);
+    s->ctx = NULL;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && exit_code == EXIT_DONE) {
+        return session_error(s, EXIT_RESOURCES, "standard output: cannot write all of the result");
+    }
+    return exit_code;
+}
+
+int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
+    *out = NULL;
+    const mote_status status = count == 1 ? mote_cloud_read(s->ctx, paths[0], params, out)
+                                          : mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
+    if (status != MOTE_OK) return session_fail(s, status, true);
+    s->bar.points = mote_cloud_count(*out);
+    return EXIT_DONE;
+}

@@ -1,0 +1,42 @@
+/* One run of a command: its context, messages, cancellation and exit code. */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include <mote/mote.h>
+
+#include "command.h"
+#include "options.h"
+#include "progress.h"
+
+typedef struct session {
+    const char *command;
+    common_options options;
+    mote_context *ctx;
+    progress_bar bar;
+    double started;
+} session;
+
+/* Makes the context from the common options and catches SIGINT and SIGTERM (the second one kills).
+   Returns EXIT_DONE or explains and returns another code; session_close is needed either way. */
+int session_open(session *s, const char *command, const common_options *options);
+
+/* Takes the bar away, prints what --verbose asks for, frees the context; makes sure that standard output arrived.
+   Returns the exit code. */
+int session_close(session *s, int exit_code);
+
+/* Prints the context's error and returns the exit code for it. reading: a file error is the input's fault. */
+int session_fail(session *s, mote_status status, bool reading);
+/* An error of the command's own. */
+__attribute__((format(printf, 3, 4))) int session_error(session *s, int exit_code, const char *format, ...);
+/* "mote: note: …", unless --quiet. */
+__attribute__((format(printf, 2, 3))) void session_note(session *s, const char *format, ...);
+/* A plain line on standard error, unless --quiet. */
+__attribute__((format(printf, 2, 3))) void session_say(session *s, const char *format, ...);
+
+/* Whether the user asked to stop; for loops of the command's own. */
+bool session_cancelled(void);
+
+/* Reads one or several inputs into one cloud. Returns an exit code. */
+int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);
+
+#endif

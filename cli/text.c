@@ -1,0 +1,145 @@
+/* Numbers as people read them, and near misses of names. */
+#include "text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_BYTES 64 /* longer words are not worth a suggestion */
+
+text text_count(uint64_t count) {
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    text out = {""};
+    size_t at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) out.chars[at++] = ',';
+        out.chars[at++] = digits[i];
+    }
+    return out;
+}
+
+/* value with one decimal below 10 and a letter per factor of 1000; unit goes last. */
+static text with_prefix(double value, const char *unit) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t i = 0;
+    while (value >= 999.5 && i + 1 < sizeof prefixes / sizeof prefixes[0]) {
+        value /= 1000;
+        i++;
+    }
+    text out;
+    snprintf(out.chars, sizeof out.chars, "%.*f%s%s%s", i > 0 && value < 99.95 ? 1 : 0, value,
+             prefixes[i][0] != '\0' || unit[0] != '\0' ? " " : "", prefixes[i], unit);
+    return out;
+}
+
+text text_bytes(uint64_t bytes) { return with_prefix((double)bytes, "B"); }
+text text_rate(double per_second) { return with_prefix(per_second, ""); }
+
+text text_seconds(double seconds) {
+    text out;
+    if (!(seconds >= 0) || seconds > 1e9) {
+        snprintf(out.chars, sizeof out.chars, "?");
+    } else if (seconds < 1) {
+        snprintf(out.chars, sizeof out.chars, "%.3f s", seconds);
+    } else if (seconds < 59.95) {
+        snprintf(out.chars, sizeof out.chars, "%.1f s", seconds);
+    } else {
+        const unsigned long whole = (unsigned long)(seconds + 0.5);
+        const unsigned long hours = whole / 3600, minutes = whole / 60 % 60;
+        if (hours > 0) {
+            snprintf(out.chars, sizeof out.chars, "%lu:%02lu:%02lu", hours, minutes, whole % 60);
+        } else {
+            snprintf(out.chars, sizeof out.chars, "%lu:%02lu", minutes, whole % 60);
+        }
+    }
+    return out;
+}
+
+text text_real(double value) {
+    text out;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out.chars, sizeof out.chars, "%.*g", digits, value);
+        if (strtod(out.chars, NULL) == value || isnan(value)) break;
+    }
+    /* 5e+06 is a number, but 5000000 is what people write. */
+    if (fabs(value) < 1e15 && strchr(out.chars, 'e') != NULL && value == floor(value)) {
+        snprintf(out.chars, sizeof out.chars, "%.0f", value);
+    }
+    return out;
+}
+
+text text_position(double value, double step) {
+    if (!(step > 0) || !isfinite(value) || fabs(value) > 1e15) return text_real(value);
+    int decimals = 0;
+    double rest = step;
+    while (decimals < 10 && fabs(rest - nearbyint(rest)) > 1e-6 * rest) {
+        rest *= 10;
+        decimals++;
+    }
+    if (decimals == 10) { /* no decimal step: one digit more than its size */
+        decimals = 1 - (int)floor(log10(step));
+        decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
+    }
+    text out;
+    snprintf(out.chars, sizeof out.chars, "%.*f", decimals, value);
+    return out;
+}
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+    const size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance, row by row. */
+static size_t edit_distance(const char *a, const char *b) {
+    const size_t length = strlen(b);
+    size_t row[WORD_BYTES + 1];
+    for (size_t j = 0; j <= length; j++) row[j] = j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 1; j <= length; j++) {
+            const size_t above = row[j];
+            row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates) {
+    const size_t length = strlen(word);
+    const char *nearest = NULL;
+    size_t best = length / 3 + 2; /* a near miss: about one letter in three */
+    if (length > WORD_BYTES) return NULL;
+    for (size_t i = 0; candidates[i] != NULL; i++) {
+        if (strlen(candidates[i]) > WORD_BYTES) continue;
+        const size_t distance = edit_distance(word, candidates[i]);
+        if (distance < best && distance < strlen(candidates[i])) {
+            best = distance;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+bool text_list_has(const char *list, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
+bool text_has_ending(const char *path, const char *ending) {
+    const size_t length = strlen(path), tail = strlen(ending);
+    if (length < tail) return false;
+    for (size_t i = 0; i < tail; i++) {
+        if (tolower((unsigned char)path[length - tail + i]) != tolower((unsigned char)ending[i])) return false;
+    }
+    return true;
+}

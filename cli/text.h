@@ -1,0 +1,34 @@
+/* Numbers as people read them, and near misses of names. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Holds any formatted number; the functions return it, so that a call can stand in an argument list. */
+typedef struct text {
+    char chars[48];
+} text;
+
+/* 1,234,567 */
+text text_count(uint64_t count);
+/* 12 B, 3.4 kB, 1.2 GB: powers of 1000 */
+text text_bytes(uint64_t bytes);
+/* 0.012 s, 3.4 s, 2:05, 1:02:03 */
+text text_seconds(double seconds);
+/* 940, 3.2 M: for rates */
+text text_rate(double per_second);
+/* The shortest decimal that reads back as the same double; "nan", "inf" */
+text text_real(double value);
+/* Rounded to the decimals that a step of that size can tell apart; step 0: text_real. */
+text text_position(double value, double step);
+
+/* The candidate (of a NULL-terminated list) nearest to word by edit distance; NULL if none is near. */
+const char *text_nearest(const char *word, const char *const *candidates);
+/* Whether name stands in a list separated by commas. */
+bool text_list_has(const char *list, const char *name);
+/* Whether path ends in ending (".laz"), whatever the case. */
+bool text_has_ending(const char *path, const char *ending);
+
+#endif

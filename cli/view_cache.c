@@ -1,0 +1,130 @@
+#define _GNU_SOURCE /* realpath, st_mtim */
+#include "view_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Part of the key: change it when the conversion or its defaults change, so that old results are not shown.
+ */
+#define CONVERSION_VERSION "lod-1 additive random default"
+
+/* The one call into the library: converts `input` with default options into the folder `out_dir`, which does
+ * not exist yet and appears only when it is complete. Returns 0 or an exit code, after a message on standard
+ * error. */
+static int convert(const char *input, const char *out_dir) {
+    (void)out_dir;
+    fprintf(stderr, "mote view: %s is not a Potree folder. Convert it first: mote lod %s DIR\n", input, input);
+    return 1;
+}
+
+static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++) hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_text(const char *text) { return fnv1a(UINT64_C(0xcbf29ce484222325), text, strlen(text)); }
+
+static int cache_root(char *out, size_t size) {
+    const char *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int length = -1;
+    /* The base directory specification: a relative XDG path is to be ignored. */
+    if (xdg != NULL && xdg[0] == '/')
+        length = snprintf(out, size, "%s/mote", xdg);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(out, size, "%s/.cache/mote", home);
+    if (length < 0 || (size_t)length >= size) {
+        fprintf(stderr, "mote view: no place for the cache: neither XDG_CACHE_HOME nor HOME is an absolute path\n");
+        return 1;
+    }
+    return 0;
+}
+
+/* mkdir -p, readable by the user alone: scans may be confidential. */
+static int make_folders(char *path) {
+    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL) *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+            fprintf(stderr, "mote view: cannot create the cache folder %s: %s\n", path, strerror(errno));
+            return errno == ENOSPC || errno == EDQUOT ? 4 : 1;
+        }
+        if (slash == NULL) return 0;
+        *slash = '/';
+    }
+}
+
+/* "name-PATHHASH-": what all results of one path have in common. The name is only for people. */
+static void entry_prefix(const char *real, char *out, size_t size) {
+    const char *slash = strrchr(real, '/');
+    char name[41];
+    size_t n = 0;
+    for (const char *p = slash + 1; *p != '\0' && n + 1 < sizeof name; p++) {
+        const int is_plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+        name[n++] = is_plain ? *p : '_';
+    }
+    name[n] = '\0';
+    snprintf(out, size, "%s-%016" PRIx64 "-", name, hash_text(real));
+}
+
+static uint64_t state_hash(const struct stat *info) {
+    const int64_t state[3] = {info->st_size, info->st_mtim.tv_sec, info->st_mtim.tv_nsec};
+    return fnv1a(hash_text(CONVERSION_VERSION), state, sizeof state);
+}
+
+/* Removes exactly what a conversion writes; a folder that holds anything else stays. */
+static void remove_entry(const char *root, const char *name) {
+    static const char *const files[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (snprintf(path, sizeof path, "%s/%s/%s", root, name, files[i]) < (int)sizeof path) unlink(path);
+    }
+    if (snprintf(path, sizeof path, "%s/%s", root, name) < (int)sizeof path) rmdir(path);
+}
+
+static void remove_outdated(const char *root, const char *prefix, const char *current) {
+    DIR *folder = opendir(root);
+    if (folder == NULL) return;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const char *name = entry->d_name;
+        /* Same length: not the temporary folder of a conversion that another process is in the middle of. */
+        if (strncmp(name, prefix, strlen(prefix)) == 0 && strlen(name) == strlen(current) && strcmp(name, current) != 0)
+            remove_entry(root, name);
+    }
+    closedir(folder);
+}
+
+int view_convert_to_cache(const char *input, char *out_dir, size_t out_size) {
+    char real[PATH_MAX];
+    char root[PATH_MAX];
+    char prefix[80];
+    char name[100];
+    char metadata[PATH_MAX];
+    struct stat info;
+    if (realpath(input, real) == NULL || stat(real, &info) != 0) {
+        fprintf(stderr, "mote view: cannot open %s: %s\n", input, strerror(errno));
+        return 3;
+    }
+    int code = cache_root(root, sizeof root);
+    if (code == 0) code = make_folders(root);
+    if (code != 0) return code;
+    entry_prefix(real, prefix, sizeof prefix);
+    snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
+    const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
+    if (length < 0 || (size_t)length >= out_size ||
+        snprintf(metadata, sizeof metadata, "%s/metadata.json", out_dir) >= (int)sizeof metadata) {
+        fprintf(stderr, "mote view: the path of the cache is too long: %s\n", root);
+        return 1;
+    }
+    if (access(metadata, R_OK) == 0) return 0;
+    remove_outdated(root, prefix, name);
+    return convert(real, out_dir);
+}

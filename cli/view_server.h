@@ -1,0 +1,33 @@
+/* The HTTP server of `mote view`: two folders, read only, to browsers on (normally) this machine.
+ *
+ * "/" is the page, "/data/" the data set. GET and HEAD, byte ranges, entity tags. Files are sent in pieces
+ * and never held in memory. No path leaves the two folders, neither by "..", by encoding nor by a symbolic
+ * link. Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
+#ifndef MOTE_CLI_VIEW_SERVER_H
+#define MOTE_CLI_VIEW_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct view_server view_server;
+
+typedef struct view_server_options {
+    const char *host;       /* address to bind, "127.0.0.1" */
+    int port;               /* first port to try, 0..65535; 0: any free one */
+    bool port_is_fixed;     /* false: take the next free port if this one is taken */
+    const char *viewer_dir; /* folder of index.html */
+    const char *data_dir;   /* Potree folder */
+} view_server_options;
+
+/// Starts serving in threads of its own, which inherit the caller's signal mask.
+/// error    [size] out: what went wrong, for people
+/// Returns  the server, or NULL
+view_server *view_server_start(const view_server_options *options, char *error, size_t size);
+
+/// The port that is served.
+int view_server_port(const view_server *server);
+
+/// Ends all connections and frees the server. NULL is allowed.
+void view_server_stop(view_server *server);
+
+#endif

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs what mote's build and tests need and what is missing: packages by apt-get, the page's by npm.
+# Without apt-get, or without the right to use it, says what is missing and goes on: the build names what it lacks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# command or file that shows that it is there, and the package that brings it
+needs=(
+    "cc build-essential"
+    "g++ build-essential"
+    "cmake cmake"
+    "ninja ninja-build"
+    "git git"
+    "clang-format clang-format"
+    "clang-tidy clang-tidy"
+    "chromium chromium"
+    "/usr/include/jansson.h libjansson-dev"
+    "/usr/include/brotli/encode.h libbrotli-dev"
+    "/usr/include/png.h libpng-dev"
+    "/usr/include/zlib.h zlib1g-dev"
+    "/usr/include/civetweb.h libcivetweb-dev"
+    "/usr/include/cmocka.h libcmocka-dev"
+    "node nodejs"
+    "npm npm"
+)
+
+missing=()
+for need in "${needs[@]}"; do
+    read -r sign package <<<"$need"
+    if [[ $sign == /* ]]; then
+        [[ -e $sign ]] || missing+=("$package")
+    elif ! command -v "$sign" >/dev/null; then
+        missing+=("$package")
+    fi
+done
+
+if ((${#missing[@]} > 0)); then
+    mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+    as_root=()
+    [[ $(id -u) == 0 ]] || as_root=(sudo)
+    if command -v apt-get >/dev/null && { [[ $(id -u) == 0 ]] || command -v sudo >/dev/null; }; then
+        echo "deps: installing ${missing[*]}"
+        "${as_root[@]}" apt-get update -q
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+    else
+        echo "deps: missing, and no apt-get or no right to use it: ${missing[*]}" >&2
+    fi
+fi
+
+if [[ -e viewer/package.json ]] && command -v npm >/dev/null; then
+    # npm writes this file at the end of an installation: newer than the lock means nothing is to do.
+    if [[ ! viewer/node_modules/.package-lock.json -nt viewer/package-lock.json ]]; then
+        (cd viewer && npm ci --no-audit --no-fund)
+    fi
+fi

@@ -1,0 +1,76 @@
+/* PLY: what the reader's parts share. Facts: docs/formats/ply.md. */
+#ifndef MOTE_PLY_H
+#define MOTE_PLY_H
+
+#include "io/text.h"
+
+#define MOTE_PLY_NAME_BYTES 104 /* of elements and properties, with the zero; mote_cloud_free_name keeps 100 */
+
+typedef enum mote_ply_encoding { MOTE_PLY_ASCII, MOTE_PLY_LITTLE, MOTE_PLY_BIG } mote_ply_encoding;
+
+typedef struct mote_ply_property {
+    char name[MOTE_PLY_NAME_BYTES];
+    mote_type type;
+    mote_type count_type; /* of a list */
+    bool list;
+} mote_ply_property;
+
+typedef struct mote_ply_element {
+    char name[MOTE_PLY_NAME_BYTES];
+    uint64_t offset; /* of its line */
+    uint64_t count;
+    uint32_t first_property, property_count;
+} mote_ply_element;
+
+/* A "comment mote …" line: the bytes behind these words. */
+typedef struct mote_ply_note {
+    uint64_t begin, end;
+} mote_ply_note;
+
+typedef struct mote_ply_header {
+    mote_ply_encoding encoding;
+    bool has_format;
+    char newline;    /* '\r' if lines end in that alone */
+    uint64_t body;   /* offset of the first element */
+    uint32_t vertex; /* index of the element that holds the points */
+    mote_ply_element *elements;
+    uint64_t element_count, element_capacity;
+    mote_ply_property *properties;
+    uint64_t property_count, property_capacity;
+    mote_ply_note *notes;
+    uint64_t note_count, note_capacity;
+} mote_ply_header;
+
+/* Reads and checks the header: points with x, y and z, and counts that the file can hold. Close it in any case. */
+mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, mote_ply_header *header);
+void mote_ply_header_close(mote_context *ctx, mote_ply_header *header);
+/* The next word of *at … end; false if there is none. */
+bool mote_ply_next_word(const mote_input *input, uint64_t *at, uint64_t end, uint64_t *word, uint64_t *word_end);
+/* Bytes of a binary row without lists' values; *fixed: it has no lists. */
+uint64_t mote_ply_row_bytes(const mote_ply_header *header, const mote_ply_element *element, bool *fixed);
+/* The type of that PLY name; false if there is none. */
+bool mote_ply_type(const uint8_t *name, uint64_t length, mote_type *type);
+/* The name that PLY gives a type; NULL for 64-bit integers. */
+const char *mote_ply_type_name(mote_type type);
+
+/* Copies a value of 1, 2, 4 or 8 bytes, with its bytes in reverse if swap. */
+void mote_ply_copy_value(uint8_t *to, const uint8_t *from, uint32_t size_bytes, bool swap);
+
+/* Where the scalar properties of the points lie in a record, and of what kind. */
+typedef struct mote_ply_layout {
+    uint32_t *offsets; /* [properties of the element]; UINT32_MAX for lists */
+    uint32_t record_bytes;
+} mote_ply_layout;
+
+/* Makes the columns over records that lie stride bytes apart from base on. */
+mote_status mote_ply_add_columns(mote_context *ctx, const mote_input *input, const mote_ply_header *header,
+                                 const mote_ply_layout *layout, const uint8_t *base, mote_cloud *cloud);
+
+/* Other names of standard columns. A reader renames them if a file has a whole group of them. */
+#define MOTE_PLY_ALIAS_GROUPS 3u
+typedef struct mote_ply_alias_group {
+    const char *property[4], *column[4]; /* the fourth may be absent from a file, or NULL */
+} mote_ply_alias_group;
+extern const mote_ply_alias_group mote_ply_alias_groups[MOTE_PLY_ALIAS_GROUPS];
+
+#endif

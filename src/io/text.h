@@ -1,0 +1,152 @@
+/* Tables of numbers as text, for PLY, XYZ, CSV and their kin: exact and independent of the locale in both directions.
+ */
+#ifndef MOTE_TEXT_H
+#define MOTE_TEXT_H
+
+#include "io/io_internal.h"
+
+/* ---- one number */
+
+typedef enum mote_text_kind {
+    MOTE_TEXT_INTEGER, /* digits alone, so that an integer column can hold it */
+    MOTE_TEXT_REAL,
+    MOTE_TEXT_INFINITE,
+    MOTE_TEXT_NAN
+} mote_text_kind;
+
+/* A number as it stands in the text: ± digits · 10^exponent. */
+typedef struct mote_text_number {
+    const uint8_t *begin, *end;
+    uint64_t digits;
+    int32_t exponent;
+    mote_text_kind kind;
+    bool negative;
+    bool inexact; /* too long for digits and exponent: they are not to be used */
+} mote_text_number;
+
+/* Takes a number apart; what follows it is not looked at. False if there is none at *at.
+   [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. */
+bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number);
+/* The nearest double or float; false if the number is finite but beyond the range. */
+bool mote_text_double(const mote_text_number *number, double *value);
+bool mote_text_float(const mote_text_number *number, float *value);
+/* Stores the number as type. False, and nothing stored, if it is out of range or (integer types) not whole. */
+bool mote_text_store(const mote_text_number *number, mote_type type, void *at);
+/* Decimals that the number needs, without trailing zeros; 0 for inf and nan, a large number for e-999. */
+uint32_t mote_text_decimals(const mote_text_number *number);
+/* Magnitude ≤ 1? */
+bool mote_text_within_one(const mote_text_number *number);
+
+/* 10^0 … 10^19. */
+extern const uint64_t mote_text_power10[20];
+
+/* ---- one number, written */
+
+#define MOTE_TEXT_NUMBER_BYTES 48 /* no number is longer */
+
+/* Each writes to out, without a zero at its end, and returns the length. */
+size_t mote_text_put_unsigned(char *out, uint64_t value);
+size_t mote_text_put_integer(char *out, int64_t value);
+/* value · 10^-decimals, all decimals. decimals ≤ 19 */
+size_t mote_text_put_fixed(char *out, int64_t value, uint32_t decimals);
+/* The fewest decimals (for very large and very small magnitudes: digits) that read back as the same number. *guess
+   makes it fast, not different: keep one per column, 0 at first. */
+size_t mote_text_put_double(char *out, double value, uint32_t *guess);
+size_t mote_text_put_float(char *out, float value, uint32_t *guess);
+
+/* A scale and offset that are short decimals: stored · scale + offset = (stored · factor + shift) / 10^decimals. */
+typedef struct mote_text_decimal {
+    bool exact; /* false: they are not, use floating point */
+    int64_t factor, shift;
+    uint32_t decimals;
+} mote_text_decimal;
+mote_text_decimal mote_text_decimal_find(double scale, double offset);
+/* (stored · factor + shift); false if it does not fit 63 bits. */
+bool mote_text_decimal_apply(const mote_text_decimal *decimal, int64_t stored, int64_t *scaled);
+/* The double nearest to an integer column's stored · scale + offset. */
+double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_column *column, uint64_t i);
+
+/* ---- words in header lines: percent-escaped, so that blanks, line ends and % survive */
+
+/* out has 3 · strlen(text) + 1 bytes. */
+size_t mote_text_escape(const char *text, char *out);
+/* In place on [text, text + length]; ends it with a zero. */
+void mote_text_unescape(char *text, size_t length);
+
+/* ---- reading a table */
+
+typedef struct mote_text_table {
+    const mote_input *input;
+    uint64_t begin, end;   /* the bytes of the table */
+    char newline;          /* '\n'; '\r' in files that know no '\n' */
+    char separator;        /* ' ': runs of blanks and tabs; else this one, with blanks around it */
+    bool comments;         /* lines that begin with #, // or ; are not rows */
+    uint64_t piece_count;  /* made by mote_text_count and mote_text_survey: */
+    uint64_t *piece_first; /* [piece_count + 1] number of the first row of each piece */
+} mote_text_table;
+
+/* One column of a row, or a list. */
+typedef struct mote_text_field {
+    mote_type type;
+    uint32_t offset; /* in the record */
+    bool skipped;    /* checked to be a number, not stored */
+    bool list;       /* a count, then so many numbers; not stored */
+    bool decimals;   /* counts for mote_text_rows.decimals */
+} mote_text_field;
+
+typedef struct mote_text_rows {
+    uint64_t first, count; /* rows of the table */
+    const mote_text_field *fields;
+    uint32_t field_count;
+    uint32_t record_bytes;
+    uint8_t *records;  /* count of them; NULL if all fields are skipped */
+    uint32_t decimals; /* out: the most that a field needs */
+} mote_text_rows;
+
+/* What a column holds, over all rows. */
+typedef struct mote_text_survey {
+    bool fraction;               /* a value is no integer of 64 bits */
+    bool beyond_one;             /* a magnitude is larger than 1 */
+    uint64_t most, most_negated; /* largest value and largest −value, integers only; 0 if none */
+    uint32_t decimals;
+} mote_text_survey;
+
+/* Finds the next row at or after *at: [*row, *row_end) without the line end; *at moves behind it. False at the end. */
+bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *row, uint64_t *row_end);
+/* The next field of a row: [*field, *field_end), blanks trimmed; false at the end of the row. */
+bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t row_end, uint64_t *field,
+                          uint64_t *field_end);
+/* Counts the rows. */
+mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t *rows);
+/* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. */
+#define MOTE_TEXT_COLUMNS 1024
+mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, uint32_t columns, mote_text_survey *survey,
+                              uint64_t *rows);
+/* Reads rows into records, in parallel. The table must have been counted or examined. */
+mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows);
+void mote_text_close(mote_context *ctx, mote_text_table *table);
+/* Notes MOTE_ERROR_DATA with the line and column of offset. */
+__attribute__((format(printf, 4, 5))) mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
+                                                                      uint64_t offset, const char *format, ...);
+
+/* ---- writing a table */
+
+/* The columns that params->columns names (separated by commas), in that order; all of them for NULL. x, y and z must be
+   among them. *picked is from mote_alloc. */
+mote_status mote_text_pick_columns(mote_context *ctx, const mote_cloud *cloud, const char *names,
+                                   const mote_column ***picked, uint32_t *count);
+
+/* How a column is written. */
+typedef struct mote_text_column {
+    const mote_column *column; /* NULL: always 0 */
+    mote_text_decimal decimal;
+    bool scaled;  /* scale or offset count */
+    bool pointed; /* whole floats get ".0", so that they read back as floats */
+} mote_text_column;
+
+mote_text_column mote_text_column_of(const mote_column *column, bool pointed);
+/* Appends all rows to output, in parallel. separator stands between values, "\n" behind rows. */
+mote_status mote_text_write(mote_context *ctx, mote_output *output, uint64_t rows, const mote_text_column *columns,
+                            uint32_t column_count, char separator, const char *stage);
+
+#endif

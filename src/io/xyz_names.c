@@ -1,0 +1,238 @@
+/* The names, units and types of the columns of a text file. */
+#include <stdio.h>
+
+#include "io/xyz.h"
+
+static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+/* Other spellings of standard names, in lower case. */
+static const char *const spellings[][2] = {
+    {"x", "x"},
+    {"y", "y"},
+    {"z", "z"},
+    {"intensity", "intensity"},
+    {"i", "intensity"},
+    {"red", "red"},
+    {"r", "red"},
+    {"green", "green"},
+    {"g", "green"},
+    {"blue", "blue"},
+    {"b", "blue"},
+    {"alpha", "alpha"},
+    {"a", "alpha"},
+    {"nx", "normal_x"},
+    {"ny", "normal_y"},
+    {"nz", "normal_z"},
+    {"normal_x", "normal_x"},
+    {"normal_y", "normal_y"},
+    {"normal_z", "normal_z"},
+    {"classification", "classification"},
+    {"class", "classification"},
+    {"gps_time", "gps_time"},
+    {"gpstime", "gps_time"},
+};
+
+static bool same_word(const char *text, const char *word) {
+    for (; *text != '\0' && lower(*text) == *word; text++) word++;
+    return *text == '\0' && *word == '\0';
+}
+
+static void use_standard_name(mote_xyz_column *column) {
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        if (same_word(column->name, spellings[i][0])) {
+            snprintf(column->name, sizeof column->name, "%s", spellings[i][1]);
+            return;
+        }
+    }
+}
+
+/* Cuts "x [m]" and "x(m)" into name and unit. */
+static void take_unit(mote_xyz_column *column) {
+    const size_t length = strlen(column->name);
+    if (length < 3) return;
+    const char closing = column->name[length - 1];
+    char *const opening = strchr(column->name, closing == ']' ? '[' : '(');
+    if ((closing != ']' && closing != ')') || opening == NULL || opening == column->name) return;
+    column->name[length - 1] = '\0';
+    snprintf(column->unit, sizeof column->unit, "%s", opening + 1);
+    char *end = opening;
+    while (end > column->name && is_blank((uint8_t)end[-1])) end--;
+    *end = '\0';
+}
+
+/* "name:type", as mote writes it: such a name is taken as it is. */
+static bool take_type(mote_xyz_column *column) {
+    char *const colon = strrchr(column->name, ':');
+    if (colon == NULL || colon == column->name) return false;
+    for (int type = MOTE_INT8; type <= MOTE_FLOAT64; type++) {
+        if (strcmp(colon + 1, mote_type_name((mote_type)type)) != 0) continue;
+        column->type = (mote_type)type;
+        column->has_type = true;
+        *colon = '\0';
+        mote_text_unescape(column->name, strlen(column->name));
+        return true;
+    }
+    return false;
+}
+
+static void finish_name(mote_xyz_column *column) {
+    if (take_type(column)) return;
+    take_unit(column);
+    use_standard_name(column);
+}
+
+/* The name at *at, which may stand in quotes; *at moves behind the separator. False at the end. */
+static bool next_name(const mote_input *input, char separator, uint64_t *at, uint64_t end, char *name) {
+    uint64_t p = *at;
+    size_t length = 0;
+    bool quoted = false, any = false;
+    while (p < end && is_blank(input->data[p]) && input->data[p] != (uint8_t)separator) p++;
+    for (; p < end; p++) {
+        const uint8_t c = input->data[p];
+        if (c == '"') {
+            /* Two quotes within quotes stand for one. */
+            if (quoted && p + 1 < end && input->data[p + 1] == '"')
+                p++;
+            else {
+                quoted = !quoted;
+                any = true;
+                continue;
+            }
+        } else if (!quoted && (separator == ' ' ? is_blank(c) : c == (uint8_t)separator)) {
+            break;
+        }
+        any = true;
+        if (length < MOTE_XYZ_NAME_BYTES - 4) name[length++] = (char)c;
+    }
+    const bool at_separator = p < end;
+    *at = at_separator ? p + 1 : p;
+    while (length > 0 && is_blank((uint8_t)name[length - 1])) length--;
+    name[length] = '\0';
+    return any || at_separator;
+}
+
+static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t most) {
+    uint32_t count = 0;
+    uint64_t at = p->header;
+    char name[MOTE_XYZ_NAME_BYTES];
+    while (next_name(p->table.input, separator, &at, p->header_end, name)) {
+        /* "x [m] y [m]": the unit goes with the name before it. */
+        if (separator == ' ' && count > 0 && count <= most && (name[0] == '[' || name[0] == '(')) {
+            mote_xyz_column *const last = &columns[count - 1];
+            const size_t length = strlen(last->name);
+            snprintf(last->name + length, sizeof last->name - length, "%s", name);
+            continue;
+        }
+        if (count < most) {
+            memset(&columns[count], 0, sizeof columns[count]);
+            memcpy(columns[count].name, name, strlen(name) + 1);
+        }
+        count++;
+    }
+    const uint32_t kept = count < most ? count : most;
+    for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
+    return count;
+}
+
+uint32_t mote_xyz_header_names(const mote_xyz_preamble *p, mote_xyz_column *columns, uint32_t most) {
+    static const char others[] = ",;\t ";
+    const uint64_t length = p->header_end - p->header;
+    uint32_t count = 0;
+    if (p->columns > 0) {
+        /* The header may be separated in another way than the rows. */
+        count = split_header(p, p->table.separator, columns, most);
+        for (const char *other = others; *other != '\0' && count != p->columns; other++) {
+            count = split_header(p, *other, columns, most);
+        }
+        return count == p->columns ? count : split_header(p, p->table.separator, columns, most);
+    }
+    for (const char *other = others; *other != '\0'; other++) {
+        if (*other == ' ' || memchr(p->table.input->data + p->header, *other, length) != NULL) {
+            return split_header(p, *other, columns, most);
+        }
+    }
+    return count;
+}
+
+uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most) {
+    uint32_t count = 0;
+    for (;; names++) {
+        const size_t length = strcspn(names, ",");
+        if (count < most) {
+            mote_xyz_column *const column = &columns[count];
+            memset(column, 0, sizeof *column);
+            snprintf(column->name, sizeof column->name, "%.*s", length < 100 ? (int)length : 100, names);
+            column->skipped = strcmp(column->name, "-") == 0 || length == 0;
+            finish_name(column);
+        }
+        count++;
+        names += length;
+        if (*names == '\0') return count;
+    }
+}
+
+static bool is_color(const mote_text_survey *survey) {
+    for (int k = 0; k < 3; k++) {
+        if (survey[k].fraction || survey[k].most_negated > 0 || survey[k].most > UINT16_MAX) return false;
+    }
+    return true;
+}
+
+static bool is_normal(const mote_text_survey *survey) {
+    return !survey[0].beyond_one && !survey[1].beyond_one && !survey[2].beyond_one;
+}
+
+void mote_xyz_guess_names(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count) {
+    static const char *const colors[] = {"red", "green", "blue"}, *const normals[] = {"normal_x", "normal_y",
+                                                                                      "normal_z"};
+    memset(columns, 0, count * sizeof *columns);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(columns[i].name, sizeof columns[i].name, i < 3 ? "%c" : "column_%u", i < 3 ? 'x' + i : i + 1);
+    }
+    const uint32_t rgb = count == 7 ? 4 : count == 6 || count == 9 ? 3 : 0;
+    const bool has_color = rgb > 0 && is_color(survey + rgb);
+    if (count == 4 || (count == 7 && has_color)) snprintf(columns[3].name, sizeof columns[3].name, "intensity");
+    for (uint32_t k = 0; k < 3 && has_color; k++) {
+        snprintf(columns[rgb + k].name, sizeof columns[0].name, "%s", colors[k]);
+    }
+    const uint32_t normal = count == 9 && has_color ? 6 : count == 6 && !has_color ? 3 : 0;
+    for (uint32_t k = 0; k < 3 && normal > 0 && is_normal(survey + normal); k++) {
+        snprintf(columns[normal + k].name, sizeof columns[0].name, "%s", normals[k]);
+    }
+}
+
+/* The smallest type that holds all values. */
+static mote_type fitting_type(const mote_text_survey *survey) {
+    static const mote_type unsigned_types[] = {MOTE_UINT8, MOTE_UINT16, MOTE_UINT32, MOTE_UINT64};
+    static const mote_type signed_types[] = {MOTE_INT8, MOTE_INT16, MOTE_INT32, MOTE_INT64};
+    for (unsigned k = 0; k < 4 && !survey->fraction; k++) {
+        const uint64_t most = UINT64_MAX >> (64 - (8u << k));
+        if (survey->most_negated == 0 && survey->most <= most) return unsigned_types[k];
+        if (survey->most <= most / 2 && survey->most_negated <= most / 2 + 1) return signed_types[k];
+    }
+    return MOTE_FLOAT64;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+void mote_xyz_choose_types(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count) {
+    static const char *const axes[] = {"x", "y", "z"}, *const colors[] = {"red", "green", "blue"};
+    mote_type color = MOTE_UINT8;
+    for (uint32_t i = 0; i < count; i++) {
+        if (columns[i].has_type) continue;
+        columns[i].type = is_one_of(columns[i].name, axes, 3) ? MOTE_FLOAT64 : fitting_type(&survey[i]);
+        if (is_one_of(columns[i].name, colors, 3) && columns[i].type == MOTE_UINT16) color = MOTE_UINT16;
+    }
+    /* The colours are of one type. */
+    for (uint32_t i = 0; i < count; i++) {
+        if (!columns[i].has_type && is_one_of(columns[i].name, colors, 3) && columns[i].type == MOTE_UINT8) {
+            columns[i].type = color;
+        }
+    }
+}

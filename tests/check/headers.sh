@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Each public header, and each header of src/math that C and CUDA share, compiles alone: as C17, as C++17, and as
+# CUDA where nvcc is.
+set -euo pipefail
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror)
+count=0
+shopt -s nullglob
+for header in include/mote/*.h src/math/*.h src/*/*_math.h; do
+    printf '#include "%s"\n#include "%s"\n' "$PWD/$header" "$PWD/$header" >"$scratch/one.c"
+    cp "$scratch/one.c" "$scratch/one.cpp"
+    cp "$scratch/one.c" "$scratch/one.cu"
+    cc -std=c17 "${warnings[@]}" -Iinclude -Isrc -fsyntax-only "$scratch/one.c"
+    c++ -std=c++17 "${warnings[@]}" -Iinclude -Isrc -fsyntax-only "$scratch/one.cpp"
+    if command -v nvcc >/dev/null; then
+        nvcc -std=c++17 -Iinclude -Isrc -arch=compute_75 -c -o "$scratch/one.o" "$scratch/one.cu"
+    fi
+    ((count += 1))
+done
+command -v nvcc >/dev/null && with="C, C++ and CUDA" || with="C and C++ (nvcc is not there)"
+echo "$count headers compile alone as $with"

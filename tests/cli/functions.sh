@@ -1,0 +1,52 @@
+# What the scripts of tests/cli may call.
+
+mote() { "$MOTE_BINARY" "$@"; }
+
+# need THING: skips the script (exit code 77) where THING is not there.
+need() {
+    case $1 in
+        root) [[ $(id -u) == 0 ]] || { echo "needs root"; exit 77; } ;;
+        user) [[ $(id -u) != 0 ]] || { echo "needs a user that is not root"; exit 77; } ;;
+        data) [[ -d $MOTE_SHARED_DATA ]] || { echo "the folder of real data is not there"; exit 77; } ;;
+        mount)
+            mkdir -p probe
+            mount -t tmpfs -o size=64k tmpfs probe 2>/dev/null || { echo "needs the right to mount"; exit 77; }
+            umount probe && rmdir probe
+            ;;
+        *) command -v "$1" >/dev/null || { echo "needs $1"; exit 77; } ;;
+    esac
+}
+
+# json_valid: standard input is JSON
+json_valid() { node -e 'JSON.parse(require("fs").readFileSync(0, "utf8")); console.log("valid")'; }
+
+# json_get EXPRESSION: prints EXPRESSION of the JSON j on standard input
+json_get() { node -e "const j = JSON.parse(require('fs').readFileSync(0, 'utf8')); console.log($1)"; }
+
+# hash_of FILE: the checksum of its content as a cloud
+hash_of() { mote info --hash --quiet "$1" | sed -n 's/^  hash *//p'; }
+
+# same_hash A B
+same_hash() {
+    local a b
+    a=$(hash_of "$1") b=$(hash_of "$2")
+    [[ -n $a && $a == "$b" ]] && echo same || echo "different: $a $b"
+}
+
+# interrupted SIGNAL COMMAND…: sends the signal while the command is at work; prints its exit code. At work means
+# after DELAY seconds (0.15), or with DELAY=part as soon as a file or folder with a temporary name is there.
+interrupted() {
+    local signal=$1 tries=2000
+    shift
+    "$MOTE_BINARY" "${@:2}" 2>/dev/null &
+    if [[ ${DELAY:-} == part ]]; then
+        while ! compgen -G "*.part*" >/dev/null && ((tries-- > 0)); do sleep 0.005; done
+    else
+        sleep "${DELAY:-0.15}"
+    fi
+    kill -"$signal" $! 2>/dev/null
+    wait $! 2>/dev/null
+    echo $?
+}
+
+killed() { interrupted KILL "$@"; }

@@ -1,0 +1,27 @@
+# Tests that are programs or scripts: the command line, golden results; with MOTE_CHECKS the checks of the sources.
+# Labels: cli golden check. ctest -L cli, ctest -LE check …
+option(MOTE_CHECKS "Test also the sources: format, analyser, headers alone, sanitizers, the web page" OFF)
+
+# ---- cli/*.test: scripts with the output that they expect
+file(GLOB cli_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.test)
+foreach(script ${cli_scripts})
+  get_filename_component(name ${script} NAME_WE)
+  add_test(NAME cli_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command> ${script})
+  set_tests_properties(cli_${name} PROPERTIES LABELS cli SKIP_RETURN_CODE 77 TIMEOUT 300
+                       ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
+endforeach()
+
+# ---- golden/golden.csv: checksums of results, for 1, 2 and 7 threads
+add_test(NAME golden COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command>)
+set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600)
+
+# ---- check/*.sh: called with the source and build folders; exit code 77 is "skipped", with the reason printed
+if(MOTE_CHECKS)
+  file(GLOB check_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/check/*.sh)
+  foreach(script ${check_scripts})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME check_${name} COMMAND ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 1200)
+  endforeach()
+endif()

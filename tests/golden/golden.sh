@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Checks the checksums of golden.csv, or writes them anew for a person to read the difference.
+#   golden.sh MOTE [--update-golden]
+# A row is NAME,HASH,COMMAND: the command runs in a scratch folder that the rows share, in order; its last line of
+# output begins with the checksum. Each row runs with 1, 2 and 7 threads and must give the same.
+set -uo pipefail
+binary=$(realpath "$1")
+update=${2:-}
+table=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/golden.csv
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-golden-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+# As a user calls it, with the number of threads of this turn.
+mote() {
+    local command=$1
+    shift
+    "$binary" "$command" --threads "$threads" --quiet "$@"
+}
+
+failures=0 rows=0
+new=$(head -n 1 "$table")
+while IFS=, read -r name hash command; do
+    ((rows += 1))
+    found=""
+    for threads in 7 2 1; do
+        output=$(eval "$command" </dev/null)
+        code=$?
+        got=$(tail -n 1 <<<"$output")
+        got=${got%% *}
+        if ((code != 0)) || [[ ! $got =~ ^[0-9a-f]{16}$ ]]; then
+            echo "$name: exit code $code with $threads threads: $output"
+            ((failures += 1))
+        elif [[ -n $found && $got != "$found" ]]; then
+            echo "$name: $got with $threads threads, $found with 7"
+            ((failures += 1))
+        fi
+        found=${found:-$got}
+    done
+    new+=$'\n'"$name,$found,$command"
+    if [[ $found != "$hash" && $update != --update-golden ]]; then
+        echo "$name: $found, expected $hash: $command"
+        ((failures += 1))
+    fi
+done < <(tail -n +2 "$table")
+[[ $update == --update-golden ]] && printf '%s\n' "$new" >"$table"
+echo "golden: $rows rows, $failures failures"
+((failures == 0 && rows > 0))

@@ -1,0 +1,38 @@
+// Builds viewer/dist: node build.mjs [--watch] [--out DIR]
+import { build, context } from 'esbuild';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const argument = (name) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : null);
+const out = resolve(argument('--out') ?? join(here, 'dist'));
+
+const common = {
+    absWorkingDir: here,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'linked', // the licences of bundled code stand beside it
+    outdir: out,
+    logLevel: 'warning',
+};
+// The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
+const page = { ...common, entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
+const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
+const style = { ...common, entryPoints: { app: 'src/app.css' } };
+
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));
+const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
+await copyFile(wasm, join(out, 'brotli.wasm'));
+
+if (process.argv.includes('--watch')) {
+    for (const options of [page, worker, style]) await (await context(options)).watch();
+} else {
+    await Promise.all([page, worker, style].map((options) => build(options)));
+    console.log(`built ${out}`);
+}

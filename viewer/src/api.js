@@ -1,0 +1,42 @@
+// window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
+export function createApi(viewer, ready) {
+    return {
+        ready,
+        stats: () => viewer.stats(),
+        metadata: () => {
+            const { name, points, scheme, encoding, projection, box, flags } = viewer.dataset.meta;
+            return { name, points, scheme, encoding, projection, flags, box: structuredClone(box) };
+        },
+        idle: () => viewer.idle(),
+        fit: () => viewer.fit(),
+        get colorModes() {
+            return viewer.modes.map((mode) => mode.name);
+        },
+        get colorMode() {
+            return viewer.mode?.name ?? null;
+        },
+        setColorMode: (name) => viewer.setMode(name),
+        setRange: (range) => viewer.setRange(range),
+        setPointBudget: (budget) => viewer.configure({ budget: Math.max(1, Number(budget)) }),
+        setMaxError: (maxError) => viewer.configure({ maxError: Math.max(0, Number(maxError)) }),
+        setPointSize: (pointSize, adaptive = viewer.settings.adaptive) => viewer.configure({ pointSize, adaptive }),
+        setEyeDome: (strength) => viewer.configure({ eyeDome: Math.max(0, Number(strength)) }),
+        setBoundingBox: (on) => viewer.configure({ boundingBox: Boolean(on) }),
+        // 'additive' or 'replacing': how the levels are combined, whatever metadata.json says.
+        setScheme: (scheme) => {
+            if (scheme !== 'additive' && scheme !== 'replacing') throw new Error(`no scheme "${scheme}"`);
+            viewer.scheme = scheme;
+            viewer.invalidate();
+        },
+        // { target: [x, y, z] in world coordinates, yaw, pitch: radians, distance }
+        get camera() {
+            const state = viewer.camera.get();
+            return { ...state, target: viewer.toWorld(state.target) };
+        },
+        set camera(state) {
+            viewer.camera.set({ ...state, target: state.target && viewer.toLocal(state.target) });
+            viewer.invalidate();
+        },
+        on: (type, listener) => viewer.addEventListener(type, (event) => listener(event.detail)),
+    };
+}

@@ -1,0 +1,93 @@
+// The layout of one point record: names, types, sizes, and how a value of each type is read.
+import { DataError } from './errors.js';
+
+// 64-bit integers become numbers: beyond 2^53 they lose their last digits, which a colour ramp never shows.
+export const TYPES = {
+    int8: { size: 1, read: (v, o) => v.getInt8(o) },
+    uint8: { size: 1, read: (v, o) => v.getUint8(o) },
+    int16: { size: 2, read: (v, o) => v.getInt16(o, true) },
+    uint16: { size: 2, read: (v, o) => v.getUint16(o, true) },
+    int32: { size: 4, read: (v, o) => v.getInt32(o, true) },
+    uint32: { size: 4, read: (v, o) => v.getUint32(o, true) },
+    int64: { size: 8, read: (v, o) => Number(v.getBigInt64(o, true)) },
+    uint64: { size: 8, read: (v, o) => Number(v.getBigUint64(o, true)) },
+    float: { size: 4, read: (v, o) => v.getFloat32(o, true) },
+    double: { size: 8, read: (v, o) => v.getFloat64(o, true) },
+};
+
+const BROTLI_POSITION_BYTES = 16; // two Morton words of 3 x 16 bits, each in 8 bytes
+const BROTLI_RGB_BYTES = 8; // one Morton word of 3 x 16 bits in 8 bytes
+
+const numbers = (list) => (Array.isArray(list) ? list.map(Number) : []);
+
+function parseAttribute(raw, position) {
+    const type = TYPES[raw?.type];
+    const name = String(raw?.name ?? '');
+    const numElements = Number(raw?.numElements);
+    if (!type) throw new DataError(`metadata.json: attribute "${name}" has the unknown type "${raw?.type}"`);
+    if (!Number.isInteger(numElements) || numElements < 1 || numElements > 1024)
+        throw new DataError(`metadata.json: attribute "${name}" has ${raw?.numElements} elements`);
+    return {
+        name,
+        description: String(raw.description ?? ''),
+        type: raw.type,
+        typeSize: type.size,
+        numElements,
+        size: type.size * numElements,
+        index: position,
+        min: numbers(raw.min),
+        max: numbers(raw.max),
+    };
+}
+
+export const isPosition = (a) => /^position(_cartesian)?$/i.test(a.name) && a.numElements === 3;
+export const isRgb = (a) => /^rgba?$/i.test(a.name) && a.numElements >= 3;
+
+function brotliSize(attribute) {
+    if (isPosition(attribute)) return BROTLI_POSITION_BYTES;
+    if (isRgb(attribute) && attribute.type === 'uint16') return BROTLI_RGB_BYTES;
+    return attribute.size;
+}
+
+// Returns { attributes, stride, brotliStride, position, rgb }. Each attribute knows where it stands in a record
+// (offset) and where its column starts per point in a BROTLI node (brotliOffset).
+export function parseAttributes(list) {
+    if (!Array.isArray(list) || list.length === 0) throw new DataError('metadata.json lists no attributes');
+    const attributes = list.map(parseAttribute);
+    let stride = 0;
+    let brotliStride = 0;
+    for (const a of attributes) {
+        a.offset = stride;
+        a.brotliOffset = brotliStride;
+        a.brotliSize = brotliSize(a);
+        stride += a.size;
+        brotliStride += a.brotliSize;
+    }
+    const position = attributes.find(isPosition);
+    if (!position) throw new DataError('metadata.json has no "position" attribute of three elements');
+    if (position.type !== 'int32') throw new DataError(`positions of type ${position.type} are not Potree 2.0`);
+    return { attributes, stride, brotliStride, position, rgb: attributes.find(isRgb) ?? null };
+}
+
+// A channel is one number per point: an attribute, or one element of a longer one ("velocity [1]").
+export function scalarChannels(layout) {
+    const channels = [];
+    for (const a of layout.attributes) {
+        if (a === layout.position || a === layout.rgb || a.numElements > 16) continue;
+        for (let element = 0; element < a.numElements; element++) {
+            const min = a.min[element];
+            const max = a.max[element];
+            const known = Number.isFinite(min) && Number.isFinite(max) && max >= min;
+            channels.push({
+                key: a.numElements === 1 ? a.name : `${a.name} [${element}]`,
+                attribute: a.index,
+                element,
+                type: a.type,
+                // GPU values are relative to the base, so that GPS times keep their fractions in 32-bit float.
+                base: known && a.typeSize >= 4 ? min : 0,
+                range: known ? [min, max] : null,
+            });
+        }
+    }
+    return channels;
+}

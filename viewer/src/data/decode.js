@@ -1,0 +1,151 @@
+// One node's bytes become arrays for the GPU. Pure: no DOM, no network; the workers and the tests call the same code.
+import { DataError } from './errors.js';
+import { TYPES } from './attributes.js';
+
+// Keeps every third bit of 24 and closes the gaps: one axis of an interleaved word.
+export function compact3(x) {
+    x &= 0x249249;
+    x = (x ^ (x >>> 2)) & 0x0c30c3;
+    x = (x ^ (x >>> 4)) & 0x00f00f;
+    return (x ^ (x >>> 8)) & 0xff;
+}
+
+// One axis (0, 1, 2) of a 48-bit Morton word given as its low and high 32 bits.
+export function axis16(low, high, axis) {
+    const lowPart = low & 0xffffff;
+    const highPart = ((low >>> 24) | (high << 8)) & 0xffffff;
+    return compact3(lowPart >>> axis) | (compact3(highPart >>> axis) << 8);
+}
+
+function positionReader(job, view) {
+    const { layout, encoding, numPoints } = job;
+    const out = [0, 0, 0];
+    if (encoding !== 'BROTLI') {
+        const { offset } = layout.position;
+        return (i) => {
+            const at = i * layout.stride + offset;
+            out[0] = view.getInt32(at, true);
+            out[1] = view.getInt32(at + 4, true);
+            out[2] = view.getInt32(at + 8, true);
+            return out;
+        };
+    }
+    const column = layout.position.brotliOffset * numPoints;
+    return (i) => {
+        const at = column + i * 16;
+        const highLow = view.getUint32(at, true);
+        const highHigh = view.getUint32(at + 4, true);
+        const lowLow = view.getUint32(at + 8, true);
+        const lowHigh = view.getUint32(at + 12, true);
+        for (let axis = 0; axis < 3; axis++)
+            out[axis] = (axis16(highLow, highHigh, axis) << 16) | axis16(lowLow, lowHigh, axis);
+        return out;
+    };
+}
+
+function decodePositions(job, view) {
+    const read = positionReader(job, view);
+    const { scale, shift, numPoints } = job;
+    const position = new Float32Array(numPoints * 3);
+    const min = [Infinity, Infinity, Infinity];
+    const max = [-Infinity, -Infinity, -Infinity];
+    for (let i = 0; i < numPoints; i++) {
+        const lattice = read(i);
+        for (let axis = 0; axis < 3; axis++) {
+            // In double until the last step: the sum is small, the terms may be millions of metres.
+            const value = lattice[axis] * scale[axis] + shift[axis];
+            position[3 * i + axis] = value;
+            if (value < min[axis]) min[axis] = value;
+            if (value > max[axis]) max[axis] = value;
+        }
+    }
+    return { position, box: { min, max } };
+}
+
+function rgbReader(job, view) {
+    const { layout, encoding, numPoints } = job;
+    const attribute = layout.rgb;
+    const read = TYPES[attribute.type].read;
+    const out = [0, 0, 0];
+    if (encoding === 'BROTLI' && attribute.type === 'uint16') {
+        const column = attribute.brotliOffset * numPoints;
+        return (i) => {
+            const low = view.getUint32(column + i * 8, true);
+            const high = view.getUint32(column + i * 8 + 4, true);
+            for (let c = 0; c < 3; c++) out[c] = axis16(low, high, c);
+            return out;
+        };
+    }
+    const [start, step] = columnOf(job, attribute);
+    return (i) => {
+        for (let c = 0; c < 3; c++) out[c] = read(view, start + i * step + c * attribute.typeSize);
+        return out;
+    };
+}
+
+// The whole data set is 8-bit or 16-bit; where the metadata does not say, the root node's colours decide.
+function decideShift(job, read) {
+    if (job.rgbShift !== null) return job.rgbShift;
+    for (let i = 0; i < job.numPoints; i++) {
+        if (Math.max(...read(i)) > 255) return 8;
+    }
+    return 0;
+}
+
+function decodeRgb(job, view) {
+    const read = rgbReader(job, view);
+    const shift = decideShift(job, read);
+    const { type } = job.layout.rgb;
+    const factor = type === 'float' || type === 'double' ? 255 : 1 / 2 ** shift;
+    const rgb = new Uint8ClampedArray(job.numPoints * 4);
+    for (let i = 0; i < job.numPoints; i++) {
+        const colour = read(i);
+        for (let c = 0; c < 3; c++) rgb[4 * i + c] = factor === 255 ? colour[c] * 255 : Math.floor(colour[c] * factor);
+        rgb[4 * i + 3] = 255;
+    }
+    return { rgb: new Uint8Array(rgb.buffer), rgbShift: shift };
+}
+
+// Start and step in bytes of an attribute in this node's bytes.
+function columnOf(job, attribute) {
+    if (job.encoding === 'BROTLI') return [attribute.brotliOffset * job.numPoints, attribute.size];
+    return [attribute.offset, job.layout.stride];
+}
+
+const NARROW = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array };
+
+function decodeChannel(job, view, channel) {
+    const attribute = job.layout.attributes[channel.attribute];
+    const read = TYPES[attribute.type].read;
+    const [start, step] = columnOf(job, attribute);
+    const first = start + channel.element * attribute.typeSize;
+    const values = new (NARROW[attribute.type] ?? Float32Array)(job.numPoints);
+    let min = Infinity;
+    let max = -Infinity;
+    for (let i = 0; i < job.numPoints; i++) {
+        const value = read(view, first + i * step);
+        if (value < min) min = value;
+        if (value > max) max = value;
+        values[i] = Number.isFinite(value) ? value - channel.base : 0;
+    }
+    return { key: channel.key, values, range: min <= max ? [min, max] : null };
+}
+
+// job: { name, encoding, layout, numPoints, scale, shift, rgbShift, channels, geometry }
+//   shift     added after scaling: data set offset minus the node's corner
+//   channels  which scalar channels to decode; geometry  false: only those
+// bytes: the node's bytes, decompressed. Returns { position, box, rgb, rgbShift, scalars }.
+export function decodeNode(job, bytes) {
+    const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
+    if (bytes.byteLength !== stride * job.numPoints)
+        throw new DataError(
+            `octree.bin: node ${job.name} has ${bytes.byteLength} bytes for ${job.numPoints} points of ${stride} bytes`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, scalars: [] };
+    if (job.geometry) {
+        Object.assign(out, decodePositions(job, view));
+        if (job.layout.rgb) Object.assign(out, decodeRgb(job, view));
+    }
+    out.scalars = job.channels.map((channel) => decodeChannel(job, view, channel));
+    return out;
+}

@@ -1,0 +1,55 @@
+// HTTP with words: whole files and byte ranges, where each failure says what to do about it.
+import { DataError, isAbort } from './errors.js';
+
+// Without Range support the server sends the whole file for each node; beyond this that is hopeless.
+const MAX_WHOLE_FILE = 256 * 1024 * 1024;
+
+const fileName = (url) => decodeURIComponent(new URL(url).pathname.split('/').pop());
+
+async function request(url, options) {
+    let response;
+    try {
+        response = await fetch(url, options);
+    } catch (error) {
+        if (isAbort(error)) throw error;
+        throw new DataError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
+    }
+    if (response.ok) return response;
+    const hint = response.status === 404 ? 'It is not there.' : `The server says ${response.status} ${response.statusText}.`;
+    throw new DataError(`Cannot read ${fileName(url)}. ${hint}`);
+}
+
+export async function fetchJson(url, signal) {
+    const response = await request(url, { signal, cache: 'no-cache' });
+    const text = await response.text();
+    try {
+        return JSON.parse(text);
+    } catch (error) {
+        throw new DataError(`${fileName(url)} is not valid JSON: ${error.message}`);
+    }
+}
+
+async function body(response, url) {
+    try {
+        return await response.arrayBuffer();
+    } catch (error) {
+        if (isAbort(error)) throw error;
+        throw new DataError(`The connection broke while ${fileName(url)} was read.`);
+    }
+}
+
+// Bytes [offset, offset + size) of a file as an ArrayBuffer. `orLess` accepts a file that ends earlier.
+export async function fetchRange(url, offset, size, { signal, orLess = false } = {}) {
+    const headers = { Range: `bytes=${offset}-${offset + size - 1}` };
+    const response = await request(url, { signal, headers });
+    if (response.status !== 206) {
+        const length = Number(response.headers.get('Content-Length'));
+        if (length > MAX_WHOLE_FILE)
+            throw new DataError(`The server does not support Range requests, which ${fileName(url)} needs.`);
+    }
+    let bytes = await body(response, url);
+    if (response.status !== 206) bytes = bytes.slice(offset, offset + size);
+    if (bytes.byteLength > size || (bytes.byteLength < size && !orLess))
+        throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
+    return bytes;
+}

@@ -1,0 +1,67 @@
+// Reads metadata.json: checks what the viewer depends on and says plainly what is wrong.
+import { DataError } from './errors.js';
+import { parseAttributes, scalarChannels } from './attributes.js';
+
+function vector(value, what) {
+    if (!Array.isArray(value) || value.length < 3 || !value.slice(0, 3).every(Number.isFinite))
+        throw new DataError(`metadata.json: ${what} is not three finite numbers`);
+    return value.slice(0, 3);
+}
+
+function schemeOf(flags) {
+    const list = (Array.isArray(flags) ? flags : [flags]).map((flag) => String(flag).toUpperCase());
+    return list.includes('REPLACING') ? 'replacing' : 'additive';
+}
+
+// The box of the real points: attribute min and max of the position, which the bounding cube only surrounds.
+function pointBox(position, cube) {
+    const [min, max] = [position.min, position.max];
+    const usable = [0, 1, 2].every((i) => Number.isFinite(min[i]) && Number.isFinite(max[i]) && max[i] >= min[i]);
+    return usable ? { min: min.slice(0, 3), max: max.slice(0, 3) } : { min: cube.min.slice(), max: cube.max.slice() };
+}
+
+// How far a 16-bit colour is shifted to 8 bits: 8 or 0 for the whole data set, or null where nothing says.
+function rgbShift(rgb) {
+    if (!rgb || rgb.typeSize === 1) return 0;
+    const known = rgb.max.slice(0, 3).filter(Number.isFinite);
+    if (known.length === 0) return null;
+    return Math.max(...known) > 255 ? 8 : 0;
+}
+
+export function parseMetadata(json) {
+    if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
+    const cube = {
+        min: vector(json.boundingBox?.min, 'boundingBox.min'),
+        max: vector(json.boundingBox?.max, 'boundingBox.max'),
+    };
+    const side = cube.max.map((high, i) => high - cube.min[i]);
+    if (side.some((s) => s < 0)) throw new DataError('metadata.json: boundingBox.max lies below boundingBox.min');
+    const layout = parseAttributes(json.attributes);
+    const encoding = String(json.encoding ?? 'DEFAULT').toUpperCase();
+    if (encoding !== 'DEFAULT' && encoding !== 'BROTLI')
+        throw new DataError(`encoding "${json.encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
+    const firstChunkSize = Number(json.hierarchy?.firstChunkSize);
+    if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
+        throw new DataError('metadata.json: hierarchy.firstChunkSize is missing');
+    const longest = Math.max(...side);
+    return {
+        name: String(json.name || 'Point cloud'),
+        description: String(json.description ?? ''),
+        points: Number(json.points) || 0,
+        projection: String(json.projection ?? ''),
+        scale: vector(json.scale, 'scale'),
+        offset: vector(json.offset, 'offset'),
+        spacing: Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128,
+        origin: cube.min,
+        side,
+        box: pointBox(layout.position, cube),
+        encoding,
+        scheme: schemeOf(json.flags ?? []),
+        flags: Array.isArray(json.flags) ? json.flags.map(String) : [],
+        depth: Number(json.hierarchy?.depth) || 0,
+        firstChunkSize,
+        layout,
+        channels: scalarChannels(layout),
+        rgbShift: rgbShift(layout.rgb),
+    };
+}

@@ -1,0 +1,111 @@
+// The settings panel: each control changes one setting, and follows when the setting changes elsewhere.
+import { RAMPS } from '../view/palettes.js';
+import { quantileRange } from '../view/colouring.js';
+import { short, value } from './format.js';
+
+const $ = (id) => document.getElementById(id);
+
+// Sliders run 0..100; budgets and errors are felt as factors, so they stand on a logarithmic scale.
+const logScale = (low, high) => ({
+    toValue: (t) => low * (high / low) ** (t / 100),
+    toSlider: (v) => (100 * Math.log(v / low)) / Math.log(high / low),
+});
+const BUDGET = logScale(1e5, 2e7);
+const ERROR = logScale(8, 0.35); // to the right is finer
+
+const twoDigits = (n) => Number(n.toPrecision(2));
+
+export class Panel {
+    constructor(viewer) {
+        this.viewer = viewer;
+        this.bindColour();
+        this.bindPoints();
+        this.bindView();
+        viewer.addEventListener('opened', () => this.fillModes());
+        viewer.addEventListener('settings', () => this.showSettings());
+        viewer.addEventListener('colours', () => this.showColours());
+        this.showSettings();
+    }
+
+    bindColour() {
+        const { viewer } = this;
+        $('ramp').append(...RAMPS.map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
+        $('mode').addEventListener('change', (e) => viewer.setMode(e.target.value));
+        $('ramp').addEventListener('change', (e) => viewer.configure({ ramp: e.target.value }));
+        const range = () => {
+            const [low, high] = [$('low').valueAsNumber, $('high').valueAsNumber];
+            if (Number.isFinite(low) && Number.isFinite(high)) viewer.setRange([low, high]);
+        };
+        $('low').addEventListener('change', range);
+        $('high').addEventListener('change', range);
+        $('range-full').addEventListener('click', () => viewer.setRange(viewer.fullRange()));
+        $('range-clip').addEventListener('click', () => viewer.setRange(this.clippedRange()));
+    }
+
+    // Percentiles of the coarsest nodes drawn: a fair sample of the whole.
+    clippedRange() {
+        const { viewer } = this;
+        const { channel } = viewer.mode;
+        const parts = [...viewer.selection.draw].sort((a, b) => a.level - b.level).slice(0, 12);
+        const values = [];
+        for (const node of parts) {
+            if (channel) values.push(...(node.payload.scalars.get(channel.key)?.values ?? []));
+            else for (let i = 2; i < node.payload.position.length; i += 3) values.push(node.payload.position[i] + node.min[2]);
+        }
+        const base = channel ? channel.base : viewer.dataset.meta.origin[2];
+        return quantileRange(values, base) ?? viewer.fullRange();
+    }
+
+    bindPoints() {
+        const { viewer } = this;
+        const slider = (id, change) => $(id).addEventListener('input', (e) => viewer.configure(change(e.target.valueAsNumber)));
+        slider('budget', (t) => ({ budget: twoDigits(BUDGET.toValue(t)) }));
+        slider('error', (t) => ({ maxError: twoDigits(ERROR.toValue(t)) }));
+        slider('size', (pointSize) => ({ pointSize }));
+        $('adaptive').addEventListener('change', (e) => viewer.configure({ adaptive: e.target.checked }));
+    }
+
+    bindView() {
+        const { viewer } = this;
+        let strength = viewer.settings.eyeDome || 0.5;
+        $('edl').addEventListener('change', (e) => viewer.configure({ eyeDome: e.target.checked ? strength : 0 }));
+        $('edl-strength').addEventListener('input', (e) => {
+            strength = e.target.valueAsNumber;
+            viewer.configure({ eyeDome: strength });
+        });
+        $('box').addEventListener('change', (e) => viewer.configure({ boundingBox: e.target.checked }));
+        $('background').addEventListener('change', (e) => ($('stage').className = `bg-${e.target.value}`));
+    }
+
+    fillModes() {
+        $('mode').replaceChildren(...this.viewer.modes.map((mode) => new Option(mode.label, mode.name)));
+        this.showColours();
+    }
+
+    showSettings() {
+        const s = this.viewer.settings;
+        $('budget').value = BUDGET.toSlider(s.budget);
+        $('budget-out').value = short(s.budget);
+        $('error').value = ERROR.toSlider(Math.max(s.maxError, 1e-3));
+        $('error-out').value = `${s.maxError} px`;
+        $('size').value = s.pointSize;
+        $('size-out').value = `× ${s.pointSize}`;
+        $('adaptive').checked = s.adaptive;
+        $('edl').checked = s.eyeDome > 0;
+        $('edl-row').hidden = !(s.eyeDome > 0);
+        $('edl-out').value = s.eyeDome;
+        if (s.eyeDome > 0) $('edl-strength').value = s.eyeDome;
+        $('box').checked = s.boundingBox;
+        $('ramp').value = s.ramp;
+    }
+
+    showColours() {
+        const { mode } = this.viewer;
+        $('mode').value = mode.name;
+        $('ramp-settings').hidden = mode.kind !== 'ramp';
+        if (mode.kind !== 'ramp') return;
+        const [low, high] = this.viewer.range();
+        $('low').value = value(low, high - low);
+        $('high').value = value(high, high - low);
+    }
+}

@@ -1,0 +1,81 @@
+// Colours: ramps for numbers, the ASPRS classes, and one colour per level. All end as 256 RGBA texels.
+
+const hex = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+
+const STOPS = {
+    spectrum: ['#3b2f80', '#3f6fd9', '#27b3c9', '#3fd07f', '#b6de3c', '#fcc02f', '#f5702a', '#b8201f'],
+    viridis: ['#440154', '#46327e', '#365c8d', '#277f8e', '#1fa187', '#4ac16d', '#a0da39', '#fde725'],
+    magma: ['#120d32', '#3b0f70', '#721f81', '#9e2f7f', '#cd4071', '#f1605d', '#fd9668', '#fcfdbf'],
+    terrain: ['#2c5f8a', '#3d8f6b', '#7fb45c', '#d6cf7d', '#b98a52', '#8d6449', '#b9aca4', '#ffffff'],
+    grey: ['#1c1c1c', '#ffffff'],
+};
+export const RAMPS = Object.keys(STOPS);
+
+// ASPRS LAS 1.4, table 17; the colours follow what maps of each class look like.
+export const CLASSES = {
+    0: ['Never classified', '#9aa0a6'],
+    1: ['Unclassified', '#c3c7cc'],
+    2: ['Ground', '#a9794c'],
+    3: ['Low vegetation', '#9bd770'],
+    4: ['Medium vegetation', '#4cae4f'],
+    5: ['High vegetation', '#1b7a37'],
+    6: ['Building', '#e8663d'],
+    7: ['Low point (noise)', '#d81e5b'],
+    8: ['Model key point', '#ffd23f'],
+    9: ['Water', '#2f86e0'],
+    10: ['Rail', '#8d6fd1'],
+    11: ['Road surface', '#6d7480'],
+    12: ['Overlap', '#f2e85c'],
+    13: ['Wire, guard', '#f7b3d2'],
+    14: ['Wire, conductor', '#f277b5'],
+    15: ['Transmission tower', '#b04fc4'],
+    16: ['Wire connector', '#7d3cb5'],
+    17: ['Bridge deck', '#4fc1c9'],
+    18: ['High noise', '#ff2e2e'],
+    19: ['Overhead structure', '#c9a227'],
+    20: ['Ignored ground', '#7a5a3c'],
+    21: ['Snow', '#eef6ff'],
+    22: ['Temporal exclusion', '#5e548e'],
+};
+
+// A fixed hue walk for what has no agreed colour: user classes and levels.
+function wheel(i) {
+    const hue = (i * 0.381966 + 0.55) % 1;
+    const channel = (shift) => {
+        const k = (shift + hue * 12) % 12;
+        return Math.round(255 * (0.62 - 0.36 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+    };
+    return [channel(0), channel(8), channel(4)];
+}
+
+export const className = (code) => CLASSES[code]?.[0] ?? (code < 64 ? `Reserved ${code}` : `User class ${code}`);
+export const classColour = (code) => (CLASSES[code] ? hex(CLASSES[code][1]) : wheel(code));
+export const levelColour = (level) => wheel(level);
+export const cssColour = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
+
+function texels(colourOf) {
+    const data = new Uint8Array(256 * 4);
+    for (let i = 0; i < 256; i++) data.set([...colourOf(i), 255], 4 * i);
+    return data;
+}
+
+export function rampColour(name, t) {
+    const stops = STOPS[name] ?? STOPS.spectrum;
+    const x = Math.max(0, Math.min(1, t)) * (stops.length - 1);
+    const i = Math.min(Math.floor(x), stops.length - 2);
+    const [a, b] = [hex(stops[i]), hex(stops[i + 1])];
+    return a.map((c, k) => Math.round(c + (b[k] - c) * (x - i)));
+}
+
+export const rampTexels = (name) => texels((i) => rampColour(name, i / 255));
+export const levelTexels = () => texels(levelColour);
+
+// hidden: a Set of class codes whose points are not drawn (alpha 0).
+export function classTexels(hidden) {
+    const data = texels(classColour);
+    for (const code of hidden) if (code < 256) data[4 * code + 3] = 0;
+    return data;
+}
+
+export const rampCss = (name) =>
+    `linear-gradient(to right, ${[...Array(9).keys()].map((i) => cssColour(rampColour(name, i / 8))).join(', ')})`;

@@ -1,0 +1,141 @@
+// The one material of all points. What differs from node to node is set just before the node is drawn.
+import {
+    DataTexture, GLSL3, NearestFilter, RawShaderMaterial, RedIntegerFormat, UnsignedIntType, Vector2, Vector3,
+} from 'three';
+
+export const Source = Object.freeze({ RGB: 0, HEIGHT: 1, SCALAR: 2, LEVEL: 3, PLAIN: 4 });
+
+const VISIBLE_WIDTH = 256;
+const RATIO_STEPS = 32; // per octave
+
+// The entry of one node; see localSpacing() below.
+export function visibleEntry(firstChild, mask, spacingRatio) {
+    const code = Math.max(0, Math.min(255, Math.round(128 + RATIO_STEPS * Math.log2(spacingRatio))));
+    return ((firstChild & 0xffff) * 65536 + code * 256 + mask) >>> 0;
+}
+
+
+const vertexShader = /* glsl */ `
+precision highp float;
+precision highp int;
+precision highp usampler2D;
+uniform mat4 modelViewMatrix;
+uniform mat4 projectionMatrix;
+uniform int uSource;
+uniform vec2 uMap;          // value -> palette coordinate: v * x + y
+uniform float uNodeBase;    // added to height or scalar; the level itself
+uniform float uSpacing;     // of the node, in world units
+uniform vec3 uNodeSize;
+uniform int uNodeIndex;     // in uVisible, or -1
+uniform usampler2D uVisible;
+uniform bool uAdaptive;
+uniform float uPixelSize;   // fixed: pixels; adaptive: times the spacing
+uniform float uPixelsPerRadian;
+uniform vec2 uSizeLimits;
+uniform sampler2D uPalette;
+in vec3 position;
+in vec4 rgb;
+in float scalar;
+out vec4 vColour;
+out float vDiameter;
+
+int bitsBelow(uint mask, int octant) {
+    uint m = mask & ((1u << octant) - 1u);
+    m = m - ((m >> 1) & 0x55u);
+    m = (m & 0x33u) + ((m >> 2) & 0x33u);
+    return int((m + (m >> 4)) & 0x0fu);
+}
+
+// The spacing of the finest drawn node around this point: coarse points shrink where finer levels add to them.
+// An entry holds the index of the first drawn child (16 bits), the logarithm of the ratio between the node's
+// real and nominal spacing (8 bits) and the mask of drawn children (8 bits).
+float localSpacing() {
+    if (uNodeIndex < 0) return uSpacing;
+    float spacing = uSpacing;
+    int index = uNodeIndex;
+    uint entry = 0u;
+    vec3 corner = vec3(0.0);
+    vec3 size = uNodeSize * 0.5;
+    for (int i = 0; i < 24; i++) {
+        entry = texelFetch(uVisible, ivec2(index % ${VISIBLE_WIDTH}, index / ${VISIBLE_WIDTH}), 0).r;
+        uint mask = entry & 255u;
+        bvec3 upper = greaterThanEqual(position, corner + size);
+        int octant = (upper.x ? 4 : 0) + (upper.y ? 2 : 0) + (upper.z ? 1 : 0);
+        if ((mask & (1u << octant)) == 0u) break;
+        index = int(entry >> 16) + bitsBelow(mask, octant);
+        corner += vec3(upper) * size;
+        size *= 0.5;
+        spacing *= 0.5;
+    }
+    return spacing * exp2((float((entry >> 8) & 255u) - 128.0) / ${RATIO_STEPS}.0);
+}
+
+vec4 colour() {
+    if (uSource == ${Source.RGB}) return rgb;
+    if (uSource == ${Source.PLAIN}) return vec4(0.55, 0.6, 0.66, 1.0);
+    float value = uNodeBase;
+    if (uSource == ${Source.HEIGHT}) value += position.z;
+    if (uSource == ${Source.SCALAR}) value += scalar;
+    return texture(uPalette, vec2(clamp(value * uMap.x + uMap.y, 0.001, 0.999), 0.5));
+}
+
+void main() {
+    vec4 eye = modelViewMatrix * vec4(position, 1.0);
+    gl_Position = projectionMatrix * eye;
+    vColour = colour();
+    float size = uPixelSize;
+    if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / max(-eye.z, 1e-6);
+    gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
+    if (vColour.a == 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // a hidden class: outside the clip volume
+}`;
+
+const fragmentShader = /* glsl */ `
+precision highp float;
+in vec4 vColour;
+in float vDiameter;
+out vec4 fragColour;
+void main() {
+    if (vDiameter > 2.5) {
+        vec2 p = gl_PointCoord - 0.5;
+        if (dot(p, p) > 0.25) discard;
+    }
+    fragColour = vec4(vColour.rgb, 1.0);
+}`;
+
+export function paletteTexture() {
+    const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1);
+    texture.magFilter = texture.minFilter = NearestFilter;
+    return texture;
+}
+
+// One entry for each drawn node, in breadth-first order.
+export function visibleTexture(rows) {
+    const texture = new DataTexture(new Uint32Array(VISIBLE_WIDTH * rows), VISIBLE_WIDTH, rows, RedIntegerFormat, UnsignedIntType);
+    texture.internalFormat = 'R32UI';
+    texture.unpackAlignment = 4;
+    texture.needsUpdate = true; // a texture that was never filled would not match its sampler
+    return texture;
+}
+
+export function pointMaterial() {
+    const uniform = (value) => ({ value });
+    return new RawShaderMaterial({
+        glslVersion: GLSL3,
+        vertexShader,
+        fragmentShader,
+        uniforms: {
+            uSource: uniform(Source.PLAIN),
+            uMap: uniform(new Vector2(1, 0)),
+            uNodeBase: uniform(0),
+            uSpacing: uniform(1),
+            uNodeSize: uniform(new Vector3(1, 1, 1)),
+            uNodeIndex: uniform(-1),
+            uVisible: uniform(visibleTexture(1)),
+            uAdaptive: uniform(true),
+            uPixelSize: uniform(1),
+            uPixelsPerRadian: uniform(1),
+            uSizeLimits: uniform(new Vector2(1, 64)),
+            uPalette: uniform(paletteTexture()),
+        },
+    });
+}

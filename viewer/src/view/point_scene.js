@@ -1,0 +1,156 @@
+// The nodes as three.js objects: made when a node arrives, shown when the selection says so.
+import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
+import { pointMaterial, Source, visibleEntry, visibleTexture } from './point_material.js';
+
+// A leaf holds what is left, often fewer points than its level promises: how far apart they really are, as a
+// multiple of the nominal spacing, if they lie on a surface. Inner nodes are sampled as promised.
+function realSpacingRatio(node) {
+    if (node.children || !node.payload) return 1;
+    if (node.spacingRatio === undefined) {
+        const { min, max } = node.payload.box;
+        const [a, b] = max.map((m, i) => m - min[i]).sort((x, y) => y - x);
+        const real = Math.sqrt((a * Math.max(b, node.spacing)) / node.numPoints);
+        node.spacingRatio = Math.max(0.5, Math.min(4, real / node.spacing || 1));
+    }
+    return node.spacingRatio;
+}
+
+export class PointScene {
+    constructor() {
+        this.group = new Group();
+        this.group.matrixAutoUpdate = false;
+        this.material = pointMaterial();
+        this.objects = new Map(); // node -> Points
+        this.drawn = [];
+        this.source = Source.PLAIN;
+        this.channel = null;
+    }
+
+    get uniforms() {
+        return this.material.uniforms;
+    }
+
+    // Draws one point outside the picture, so that the shader is compiled before the first node arrives.
+    warmUp(render) {
+        const geometry = new BufferGeometry();
+        geometry.setAttribute('position', new BufferAttribute(new Float32Array([0, 0, 1e9]), 3));
+        const point = new Points(geometry, this.material);
+        point.frustumCulled = false;
+        this.group.add(point);
+        render();
+        this.group.remove(point);
+        geometry.dispose();
+    }
+
+    addNode(node) {
+        let points = this.objects.get(node);
+        if (!points) this.objects.set(node, (points = this.createObject(node)));
+        this.attachChannel(points);
+    }
+
+    createObject(node) {
+        const geometry = new BufferGeometry();
+        const { position, rgb } = node.payload;
+        geometry.setAttribute('position', new BufferAttribute(position, 3));
+        if (rgb) geometry.setAttribute('rgb', new BufferAttribute(rgb, 4, true));
+        const points = new Points(geometry, this.material);
+        points.frustumCulled = false; // the traversal has done it
+        points.matrixAutoUpdate = false;
+        points.matrix.makeTranslation(...node.min);
+        points.matrixWorld.copy(points.matrix);
+        points.visible = false;
+        points.userData = { node, index: -1 };
+        points.onBeforeRender = () => this.setNodeUniforms(points);
+        this.group.add(points);
+        return points;
+    }
+
+    removeNode(node) {
+        const points = this.objects.get(node);
+        if (!points) return;
+        points.geometry.dispose();
+        this.group.remove(points);
+        this.objects.delete(node);
+    }
+
+    // Gives a node the array of the present channel; the previous one leaves the graphics card.
+    attachChannel(points) {
+        const scalar = this.channel && points.userData.node.payload.scalars.get(this.channel.key);
+        const present = points.geometry.getAttribute('scalar');
+        if (!scalar) {
+            if (present) points.geometry.deleteAttribute('scalar');
+        } else if (present?.array !== scalar.values) {
+            points.geometry.setAttribute('scalar', new BufferAttribute(scalar.values, 1));
+        }
+    }
+
+    // source: one of Source; channel: for Source.SCALAR.
+    setSource(source, channel) {
+        this.source = source;
+        this.channel = channel;
+        for (const points of this.objects.values()) this.attachChannel(points);
+    }
+
+    setNodeUniforms(points) {
+        const { node, index } = points.userData;
+        const u = this.uniforms;
+        const lacksChannel = this.source === Source.SCALAR && !points.geometry.getAttribute('scalar');
+        u.uSource.value = lacksChannel ? Source.PLAIN : this.source;
+        u.uNodeBase.value = 0;
+        if (this.source === Source.HEIGHT) u.uNodeBase.value = node.min[2];
+        if (this.source === Source.LEVEL) u.uNodeBase.value = node.level;
+        u.uSpacing.value = index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing;
+        u.uNodeSize.value.set(...node.size);
+        u.uNodeIndex.value = index;
+        this.material.uniformsNeedUpdate = true;
+    }
+
+    // Shows exactly these nodes.
+    show(nodes, { additive }) {
+        for (const points of this.drawn) points.visible = false;
+        this.drawn = nodes.map((node) => this.objects.get(node)).filter(Boolean);
+        for (const points of this.drawn) {
+            points.visible = true;
+            points.userData.index = -1;
+        }
+        if (additive && this.uniforms.uAdaptive.value) this.indexVisible();
+    }
+
+    // Fills uVisible. A node counts as drawn for the point size if it or something below it is drawn.
+    indexVisible() {
+        const drawn = new Map(this.drawn.map((points) => [points.userData.node, points]));
+        const needed = new Set();
+        for (const node of drawn.keys()) {
+            for (let n = node; n && !needed.has(n); n = n.parent) needed.add(n);
+        }
+        const order = [...needed].filter((node) => !node.parent);
+        const entries = [];
+        for (let i = 0; i < order.length; i++) {
+            const node = order[i];
+            const firstChild = order.length;
+            let mask = 0;
+            for (let c = 0; c < 8 && node.children; c++) {
+                if (!needed.has(node.children[c])) continue;
+                mask |= 1 << c;
+                order.push(node.children[c]);
+            }
+            entries.push(visibleEntry(firstChild, mask, mask === 0 ? realSpacingRatio(node) : 1));
+            const points = drawn.get(node);
+            if (points) points.userData.index = i;
+        }
+        this.uploadVisible(entries);
+    }
+
+    uploadVisible(entries) {
+        let texture = this.uniforms.uVisible.value;
+        const { width } = texture.image;
+        const rows = Math.max(1, Math.ceil(entries.length / width));
+        if (texture.image.height < rows) {
+            texture.dispose();
+            texture = visibleTexture(2 * rows);
+            this.uniforms.uVisible.value = texture;
+        }
+        texture.image.data.set(entries);
+        texture.needsUpdate = true;
+    }
+}

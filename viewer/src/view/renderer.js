@@ -1,0 +1,132 @@
+// three.js around the points: the canvas, the camera's matrices, boxes and one frame.
+import {
+    BufferGeometry, Color, Float32BufferAttribute, LineBasicMaterial, LineSegments, PerspectiveCamera, Scene, WebGLRenderer,
+} from 'three';
+import { PointScene } from './point_scene.js';
+import { EyeDome } from './eye_dome.js';
+
+const MAX_PIXEL_RATIO = 2;
+const MAX_FRAME_MS = 2000; // after this the fence is not waited for any more
+
+// The 12 edges of a box as pairs of corners.
+function boxEdges(min, max) {
+    const corner = (i) => [i & 1 ? max[0] : min[0], i & 2 ? max[1] : min[1], i & 4 ? max[2] : min[2]];
+    const out = [];
+    for (let i = 0; i < 8; i++) {
+        for (const bit of [1, 2, 4]) if (!(i & bit)) out.push(...corner(i), ...corner(i | bit));
+    }
+    return out;
+}
+
+export class Renderer {
+    constructor(canvas) {
+        this.gl = new WebGLRenderer({ canvas, alpha: true, antialias: false, powerPreference: 'high-performance' });
+        this.gl.autoClear = false;
+        this.gl.setClearColor(new Color(0), 0);
+        this.camera = new PerspectiveCamera();
+        this.camera.matrixAutoUpdate = false;
+        this.points = new PointScene();
+        this.scene = new Scene();
+        this.scene.add(this.points.group);
+        this.overlay = new Scene();
+        this.eyeDome = null; // made at first use: its shader costs time that the first picture needs
+        this.eyeDomeStrength = 0;
+        this.boxes = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: 0x6fb3ff }));
+        this.boxes.frustumCulled = false;
+        this.boxes.visible = false;
+        this.overlay.add(this.boxes);
+        this.width = 1;
+        this.height = 1;
+        this.fence = null;
+        this.frameStart = 0;
+        this.frameMs = 0; // from the first command of a frame until the graphics card is through with it
+    }
+
+    // In CSS pixels.
+    resize(width, height) {
+        this.gl.setPixelRatio(Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO));
+        this.gl.setSize(width, height, false);
+        this.width = width;
+        this.height = height;
+        this.eyeDome?.setSize(...this.bufferSize());
+    }
+
+    bufferSize() {
+        const ratio = this.gl.getPixelRatio();
+        return [Math.floor(this.width * ratio), Math.floor(this.height * ratio)];
+    }
+
+    setBoxes(boxes) {
+        const lines = boxes.flatMap((box) => boxEdges(box.min, box.max));
+        this.boxes.geometry.dispose();
+        this.boxes.geometry = new BufferGeometry();
+        this.boxes.geometry.setAttribute('position', new Float32BufferAttribute(lines, 3));
+        this.boxes.visible = lines.length > 0;
+    }
+
+    placeCamera(view, box) {
+        const { right, up, forward } = view.axes();
+        const eye = view.position();
+        const { near, far } = view.depthRange(box);
+        const camera = this.camera;
+        camera.fov = (view.fovY * 180) / Math.PI;
+        camera.aspect = view.aspect;
+        camera.near = near;
+        camera.far = far;
+        camera.updateProjectionMatrix();
+        camera.matrix.set(
+            right[0], up[0], -forward[0], eye[0],
+            right[1], up[1], -forward[1], eye[1],
+            right[2], up[2], -forward[2], eye[2],
+            0, 0, 0, 1);
+        camera.matrixWorld.copy(camera.matrix);
+        camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
+    }
+
+    // Compiles the shaders while metadata.json is still on its way.
+    warmUp() {
+        this.points.warmUp(() => this.gl.render(this.scene, this.camera));
+    }
+
+    // Whether the graphics card has finished the last frame.
+    isDone() {
+        if (!this.fence) return true;
+        const gl = this.gl.getContext();
+        const late = performance.now() - this.frameStart > MAX_FRAME_MS;
+        if (!late && !gl.isContextLost() && gl.getSyncParameter(this.fence, gl.SYNC_STATUS) !== gl.SIGNALED) return false;
+        gl.deleteSync(this.fence);
+        this.fence = null;
+        this.frameMs = performance.now() - this.frameStart;
+        return true;
+    }
+
+    setFence() {
+        const gl = this.gl.getContext();
+        if (this.fence) gl.deleteSync(this.fence);
+        this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        gl.flush();
+    }
+
+    // view: an OrbitCamera; box: what the depth range must hold.
+    draw(view, box) {
+        this.frameStart = performance.now();
+        this.placeCamera(view, box);
+        this.points.uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * Math.tan(view.fovY / 2));
+        const drawPoints = () => {
+            this.gl.clear();
+            this.gl.render(this.scene, this.camera);
+        };
+        if (this.eyeDomeStrength > 0) {
+            if (!this.eyeDome) {
+                this.eyeDome = new EyeDome();
+                this.eyeDome.setSize(...this.bufferSize());
+            }
+            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, drawPoints);
+        } else {
+            this.gl.setRenderTarget(null);
+            drawPoints();
+        }
+        if (this.boxes.visible) this.gl.render(this.overlay, this.camera);
+        this.setFence();
+    }
+}
