@@ -1,7 +1,8 @@
 /* City: an airborne lidar scan of the made-up town, as a LAS file of point format 7 would hold it.
-   The scanner flies north and south in overlapping lines, its mirror sweeps to and fro across x; two channels look
-   ahead and back. A pulse depends on the seed and its own number only. Pulses go in blocks to the threads, which
-   write their echoes aside; a running sum of the counts then says where they belong. */
+   The scanner flies north and south in overlapping lines, its mirror sweeps to and fro across x; one channel looks
+   ahead and sweeps east, the other looks back and sweeps west. A pulse depends on the seed and its own number only.
+   Pulses go in blocks to the threads, which write their echoes aside; a running sum of the counts then says where they
+   belong. */
 #include "gen/city.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #define OVERLAP        1.3   /* width of a swath over the spacing */
 #define TAN_MAX        0.36  /* of the scan angle: 20 degrees */
 #define FLIGHT_LOW_M   250.0
-#define LOOK_TILT      0.14f /* the channels look 8 degrees ahead and back */
+#define LOOK_TILT      0.18f /* the channels look 10 degrees ahead and back */
 #define SPEED_M_S      60.0
 #define TURN_S         90.0 /* to come back for the next line */
 #define GPS_START_S    3.2e8
@@ -118,6 +119,10 @@ static void plan_sweeps(flight *f, uint64_t count, double echoes_per_pulse) {
     f->sweeps = sweeps < 1 ? 1 : (uint64_t)sweeps;
 }
 
+static bool flies_north(const shot *s) { return s->line % 2 == 0; }
+static uint8_t channel_of(const shot *s) { return (uint8_t)(s->sweep % 2); }
+static bool sweeps_east(const shot *s) { return s->sweep % 2 == 0; }
+
 /* Where pulse number i is sent. The last line goes on until there are points enough. */
 static shot shot_of(const flight *f, uint64_t i) {
     const uint64_t per_line = f->sweeps * f->sweep_pulses;
@@ -127,13 +132,11 @@ static shot shot_of(const flight *f, uint64_t i) {
     s.sweep = in_line / f->sweep_pulses;
     s.index = in_line % f->sweep_pulses;
     const double turned = ((double)s.index + 0.5) / (double)f->sweep_pulses;
-    s.across = s.sweep % 2 == 0 ? turned : 1 - turned;
+    s.across = sweeps_east(&s) ? turned : 1 - turned;
     s.along = ((double)s.sweep + turned) / (double)f->sweeps;
     return s;
 }
 
-static bool flies_north(const shot *s) { return s->line % 2 == 0; }
-static uint8_t channel_of(const shot *s) { return (uint8_t)(s->sweep / 2 % 2); }
 /* Tangent of the scan angle, to the east. */
 static double tangent_of(const flight *f, const shot *s) { return (s->across - 0.5) * f->swath_m / f->height_m; }
 static double line_x(const flight *f, const shot *s) { return ((double)s->line + 0.5) * f->spacing_m - f->side_m / 2; }
@@ -167,7 +170,7 @@ static bool overlaps(const flight *f, const shot *s) {
 
 /* What all echoes of a pulse have in common. */
 static void fill_common(const flight *f, const shot *s, uint8_t *record) {
-    const bool rightward = (s->sweep % 2 == 0) == flies_north(s), edge = s->index + 1 == f->sweep_pulses;
+    const bool rightward = sweeps_east(s) == flies_north(s), edge = s->index + 1 == f->sweep_pulses;
     record[AT_FLAGS] =
         (uint8_t)((overlaps(f, s) ? 8 : 0) | channel_of(s) << 4 | (rightward ? 64 : 0) | (edge ? 128 : 0));
     const int16_t angle = angle_of(f, s);

@@ -20,7 +20,7 @@ typedef struct use_share {
 } use_share;
 
 static const use_share center_uses[] = {
-    {CITY_OLD_TOWN, 0.58f}, {CITY_OFFICES, 0.2f}, {CITY_CHURCH, 0.12f}, {CITY_PARK, 0.1f}};
+    {CITY_OLD_TOWN, 0.56f}, {CITY_OFFICES, 0.18f}, {CITY_CHURCH, 0.06f}, {CITY_PARK, 0.12f}, {CITY_SLABS, 0.08f}};
 static const use_share town_uses[] = {{CITY_HOUSES, 0.44f}, {CITY_SLABS, 0.16f},  {CITY_OLD_TOWN, 0.1f},
                                       {CITY_PARK, 0.08f},   {CITY_SPORTS, 0.07f}, {CITY_INDUSTRY, 0.1f},
                                       {CITY_CHURCH, 0.02f}, {CITY_OFFICES, 0.03f}};

@@ -109,9 +109,9 @@ void city_tree(city_site *site, float u, float v, float height_m, bool conifer) 
     tree.bottom = ground + height_m * (conifer ? 0.12f : 0.28f);
     tree.apex = ground;
     tree.slope_u = 0.06f + 0.012f * height_m;
-    tree.roof.r = light * (conifer ? 0.17f : 0.3f + 0.07f * tint);
-    tree.roof.g = light * (conifer ? 0.3f : 0.43f + 0.03f * tint);
-    tree.roof.b = light * (conifer ? 0.17f : 0.17f);
+    tree.roof.r = light * (conifer ? 0.19f : 0.32f + 0.07f * tint);
+    tree.roof.g = light * (conifer ? 0.29f : 0.41f + 0.02f * tint);
+    tree.roof.b = light * (conifer ? 0.19f : 0.21f);
     tree.wall.r = 0.36f, tree.wall.g = 0.29f, tree.wall.b = 0.22f;
     city_add(site->block, &tree);
 }
@@ -132,8 +132,8 @@ city_style city_house_style(city_site *site, float eaves_low_m, float eaves_high
     static const city_rgb walls[] = {{0.9f, 0.87f, 0.8f},   {0.86f, 0.78f, 0.62f}, {0.82f, 0.7f, 0.58f},
                                      {0.92f, 0.92f, 0.9f},  {0.72f, 0.44f, 0.35f}, {0.78f, 0.8f, 0.74f},
                                      {0.85f, 0.72f, 0.66f}, {0.7f, 0.74f, 0.8f}};
-    static const city_rgb roofs[] = {{0.66f, 0.3f, 0.2f},  {0.6f, 0.26f, 0.18f},  {0.7f, 0.38f, 0.25f},
-                                     {0.42f, 0.24f, 0.2f}, {0.36f, 0.36f, 0.38f}, {0.62f, 0.33f, 0.22f}};
+    static const city_rgb roofs[] = {{0.58f, 0.35f, 0.27f}, {0.53f, 0.31f, 0.24f}, {0.62f, 0.42f, 0.32f},
+                                     {0.43f, 0.3f, 0.26f},  {0.39f, 0.39f, 0.4f},  {0.56f, 0.38f, 0.3f}};
     city_style style;
     memset(&style, 0, sizeof style);
     style.eaves_m = city_draw(site, eaves_low_m, eaves_high_m);

@@ -66,7 +66,8 @@ static void fill_old_town(city_site *site) {
     house_row(site, city_rect(LOT_U0, LOT_V0, LOT_U, deep), 6, true);
     house_row(site, city_rect(LOT_U0, LOT_V0 + LOT_V - deep, LOT_U, deep), 6, true);
     house_row(site, city_rect(LOT_U0, LOT_V0 + deep, deep, LOT_V - 2 * deep), 3, false);
-    house_row(site, city_rect(LOT_U0 + LOT_U - deep, LOT_V0 + deep, deep, LOT_V - 2 * deep), 3, false);
+    const bool closed = city_chance(site, 0.7f);
+    if (closed) house_row(site, city_rect(LOT_U0 + LOT_U - deep, LOT_V0 + deep, deep, LOT_V - 2 * deep), 3, false);
     if (city_chance(site, 0.6f)) {
         city_style style = city_house_style(site, 5, 9);
         style.ridge_u = false;
@@ -105,13 +106,13 @@ static void fill_offices(city_site *site) {
 
 static void fill_church(city_site *site) {
     static const city_rgb stone = {0.74f, 0.66f, 0.54f}, copper = {0.38f, 0.6f, 0.52f}, slate = {0.34f, 0.36f, 0.4f};
-    city_style nave = flat_style(site, 13, CITY_WALL_WINDOWS, CITY_ROOF_TILES);
+    city_style nave = flat_style(site, 13, CITY_WALL_WINDOWS, CITY_ROOF_METAL);
     nave.pitch = 1.1f, nave.ridge_u = true, nave.wall = stone, nave.roof = slate;
     city_building(site, city_rect(42, 32, 36, 16), &nave);
     nave.eaves_m = 11, nave.ridge_u = false;
     city_building(site, city_rect(62, 25, 11, 30), &nave);
     city_style tower = nave;
-    tower.eaves_m = 29, tower.pitch = 3.9f, tower.hipped = true, tower.roof = copper, tower.roof_look = CITY_ROOF_METAL;
+    tower.eaves_m = 29, tower.pitch = 3.9f, tower.hipped = true, tower.roof = copper;
     city_building(site, city_rect(33.5f, 35.5f, 9, 9), &tower);
     city_trees(site, city_rect(LOT_U0 + 2, LOT_V0 + 2, LOT_U - 4, 12), 9, 0.6f, 7, 13);
     city_trees(site, city_rect(LOT_U0 + 2, LOT_V0 + LOT_V - 14, LOT_U - 4, 12), 9, 0.6f, 7, 13);

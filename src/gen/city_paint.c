@@ -43,7 +43,7 @@ static void paint_mark(city_surface *s, uint64_t random) {
 
 static void paint_grass(const city_block *block, float u, float v, uint64_t random, city_surface *s) {
     const float dry = patches(block, u, v, 9, 3), fine = patches(block, u, v, 0.8f, 4);
-    s->color = scaled(mixed(rgb(0.36f, 0.47f, 0.2f), rgb(0.55f, 0.55f, 0.3f), dry * dry), 0.82f + 0.3f * fine);
+    s->color = scaled(mixed(rgb(0.38f, 0.45f, 0.26f), rgb(0.56f, 0.54f, 0.37f), dry * dry), 0.82f + 0.3f * fine);
     s->reflectance = 0.48f;
     if (city_unit(random, 1) < 0.14f) {
         s->class = CITY_CLASS_LOW;
@@ -93,7 +93,7 @@ static void paint_pitch(const city_block *block, float u, float v, uint64_t rand
         return;
     }
     s->class = CITY_CLASS_GROUND, s->lift = 0;
-    s->color = scaled(phase(u, 10) < 0.5f ? rgb(0.3f, 0.5f, 0.2f) : rgb(0.36f, 0.57f, 0.25f),
+    s->color = scaled(phase(u, 10) < 0.5f ? rgb(0.32f, 0.47f, 0.25f) : rgb(0.38f, 0.54f, 0.3f),
                       0.95f + 0.1f * city_unit(random, 2));
     const float round = sqrtf(x * x + y * y), box = fmaxf(y - 15, 27 - x), goal = fmaxf(y - 7, 34.5f - x);
     const bool outline = (fabsf(x - 38.5f) < line && y < 22.5f) || (fabsf(y - 22.5f) < line && x < 38.5f);
@@ -245,10 +245,10 @@ static void paint_wall(const city_thing *thing, float along, float height, city_
     }
 }
 
-/* Solar panels on one roof in five, on the side that the sun meets. */
+/* Solar panels on one roof in eight, on the side that the sun meets. */
 static bool is_solar(const city_thing *thing, city_face face, float along, float up) {
     const bool sunny = face == CITY_FACE_ROOF_U0 || face == CITY_FACE_ROOF_V0;
-    return thing->roof_look == CITY_ROOF_TILES && sunny && thing->hash % 5 == 0 && along > 0.2f && along < 0.75f &&
+    return thing->roof_look == CITY_ROOF_TILES && sunny && thing->hash % 8 == 0 && along > 0.2f && along < 0.75f &&
            up > 0.25f && up < 0.8f;
 }
 

@@ -10,7 +10,9 @@
 #define GROUND_STEPS  3      /* the hills are flat enough for the beam to find its foot in so many */
 #define RANGE_NOISE_M 0.012f /* standard deviation along the beam */
 #define SPOT_NOISE_M  0.02f  /* and across */
-#define GRAZE_M       0.6f   /* a beam that cuts so little off a body is split by its edge */
+#define BOUGH_SALT    0x626f756768ull
+#define BOUGH_M       1.5f /* size of a bough */
+#define GRAZE_M       0.6f /* a beam that cuts so little off a body is split by its edge */
 
 typedef struct beam {
     city_cache *cache;
@@ -18,11 +20,12 @@ typedef struct beam {
     city_ray ray;
     city_return *returns;
     uint32_t count;
-    float energy; /* what is left of the pulse */
+    float energy;  /* what is left of the pulse */
+    float reached; /* height of the last echo above the foot: what comes later lies below */
 } beam;
 
 static uint64_t random_of(const beam *b, uint32_t salt) {
-    return mote_hash64(b->pulse->random + (b->count * 16u + salt + 1u) * MOTE_GOLDEN_GAMMA);
+    return mote_hash64(b->pulse->random + (b->count * 256u + salt + 1u) * MOTE_GOLDEN_GAMMA);
 }
 
 /* Moves a ray's foot to the height z of the pulse's line, into the block that lies there. */
@@ -55,8 +58,8 @@ static float dot(const float *a, const float *b) { return a[0] * b[0] + a[1] * b
 
 /* Sunlight and the blue light of the sky on a surface. */
 static city_rgb lit(const city_surface *s, float sunlight) {
-    const float facing = dot(s->normal, city_sun), sun = facing > 0 ? 0.66f * facing * sunlight : 0;
-    const float sky = s->ambient * (0.34f + 0.1f * s->normal[2]);
+    const float facing = dot(s->normal, city_sun), sun = facing > 0 ? 0.64f * facing * sunlight : 0;
+    const float sky = s->ambient * (0.4f + 0.1f * s->normal[2]);
     const city_rgb color = {city_clamp(s->color.r * (sky * 0.93f + sun * 1.04f), 0, 1),
                             city_clamp(s->color.g * (sky + sun), 0, 1),
                             city_clamp(s->color.b * (sky * 1.12f + sun * 0.94f), 0, 1)};
@@ -93,18 +96,34 @@ static void echo_hit(beam *b, const city_hit *hit, float h) {
     const float down = hit->high - h;
     const float u = hit->u - b->ray.slope_u * down, v = hit->v - b->ray.slope_v * down, z = b->ray.z + h;
     const city_surface s = city_paint_hit(hit, u, v, z, random_of(b, 2));
+    b->reached = h;
     city_block *block = city_find_block(b->cache, hit->block->at_u, hit->block->at_v);
     echo(b, block, u, v, z + s.lift, &s);
 }
 
-/* Leaves send back parts of the pulse at random depths, until it is used up or through. */
-static bool pass_leaves(beam *b, const city_hit *hit) {
-    float h = hit->high;
+/* Crowns are ragged: towards their edge, whole boughs are missing. */
+static bool is_bough(const city_hit *hit, float u, float v, float z) {
+    const city_thing *tree = hit->thing;
+    const float radius = (tree->u1 - tree->u0) / 2, half = (tree->top - tree->bottom) / 2;
+    const float a = (u - tree->u0 - radius) / radius, b = (v - tree->v0 - radius) / radius;
+    const float c = tree->shape == CITY_CROWN ? (z - tree->bottom - half) / half : 0;
+    const float bough =
+        city_noise(tree->hash ^ BOUGH_SALT, (double)((u + 0.5f * z) / BOUGH_M), (double)((v - 0.4f * z) / BOUGH_M));
+    return a * a + b * b + c * c < 0.45f + 0.85f * bough;
+}
+
+/* Leaves send back parts of the pulse at random depths, until it is used up, or through, or at something solid. */
+static bool pass_leaves(beam *b, const city_hit *hit, float solid) {
+    const float low = fmaxf(fmaxf(hit->low, solid), 0.3f);
+    float h = fminf(hit->high, b->reached);
+    uint32_t tries = 0;
     while (b->count < CITY_RETURNS) {
-        const uint64_t random = random_of(b, 3);
+        const uint64_t random = random_of(b, 102 + tries++);
         const float u = city_unit(random, 0);
         h -= 0.15f + 0.9f * u / (1.05f - u); /* most leaves sit near the crown's surface */
-        if (h < hit->low || h < 0.3f) return true;
+        if (h < low) return true;
+        const float down = hit->high - h;
+        if (!is_bough(hit, hit->u - b->ray.slope_u * down, hit->v - b->ray.slope_v * down, b->ray.z + h)) continue;
         echo_hit(b, hit, h);
         b->energy *= 0.62f;
         if (city_unit(random, 1) < 0.34f) return false;
@@ -131,12 +150,12 @@ static bool pass_trunk(beam *b, const city_hit *hit) {
     return false;
 }
 
-/* Sends the beam into a thing; true if some of it goes on. */
-static bool pass(beam *b, const city_hit *hit) {
-    const float luck = city_unit(random_of(b, 4), 0);
+/* Sends the beam into a thing; true if some of it goes on. solid: top of the next thing that is not leaves, or 0. */
+static bool pass(beam *b, const city_hit *hit, float solid) {
+    const float luck = city_unit(random_of(b, 100), 0);
     switch ((city_shape)hit->thing->shape) {
     case CITY_CROWN:
-    case CITY_CONIFER: return pass_leaves(b, hit) && pass_trunk(b, hit);
+    case CITY_CONIFER: return pass_leaves(b, hit, solid) && (solid > 0 || pass_trunk(b, hit));
     case CITY_WIRE:
         echo_hit(b, hit, hit->high);
         b->energy *= 0.7f;
@@ -155,19 +174,31 @@ static bool pass(beam *b, const city_hit *hit) {
 /* Still water throws the beam away, except straight below the scanner. */
 static bool water_answers(const beam *b) {
     const float tilt = b->pulse->tilt_x * b->pulse->tilt_x + b->pulse->tilt_y * b->pulse->tilt_y;
-    return city_unit(random_of(b, 5), 0) < 0.1f + 0.9f * city_clamp(1 - 25 * tilt, 0, 1);
+    return city_unit(random_of(b, 101), 0) < 0.1f + 0.9f * city_clamp(1 - 25 * tilt, 0, 1);
+}
+
+static bool is_tree(const city_hit *hit) {
+    return hit->thing->shape == CITY_CROWN || hit->thing->shape == CITY_CONIFER;
+}
+
+/* Top of the first thing after hit i that is not a tree; 0 if there is none. */
+static float solid_below(const city_hit *hits, uint32_t count, uint32_t i) {
+    while (++i < count) {
+        if (!is_tree(&hits[i])) return hits[i].high;
+    }
+    return 0;
 }
 
 uint32_t city_send(city_cache *cache, const city_pulse *pulse, city_return *returns) {
     city_hit hits[CITY_HITS];
-    beam b = {cache, pulse, {NULL, 0, 0, 0, 0, 0}, returns, 0, 1};
+    beam b = {cache, pulse, {NULL, 0, 0, 0, 0, 0}, returns, 0, 1, CITY_TALLEST};
     aim(&b);
     const uint32_t count = city_trace(cache, b.ray, CITY_TALLEST, hits);
     float covered = CITY_TALLEST; /* things that stand in one another answer once */
     for (uint32_t i = 0; i < count; i++) {
         if (b.count == CITY_RETURNS) return b.count;
         if (hits[i].high > covered) continue;
-        if (!pass(&b, &hits[i])) return b.count;
+        if (!pass(&b, &hits[i], solid_below(hits, count, i))) return b.count;
         if (hits[i].thing->shape == CITY_BOX) covered = hits[i].low;
     }
     if (b.count == CITY_RETURNS) return b.count;

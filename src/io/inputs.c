@@ -1,0 +1,175 @@
+/* Several inputs as one cloud: folders and patterns become lists of files. */
+#define _XOPEN_SOURCE 700 /* glob, opendir, stat and its file kinds */
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "io/io_internal.h"
+
+/* The endings that a folder is searched for. */
+static const char *const point_endings[] = {".las", ".laz", ".ply", ".xyz", ".txt", ".csv", ".pts", ".asc", ".pcd"};
+
+typedef struct file_list {
+    char **paths;
+    uint64_t count, capacity;
+} file_list;
+
+static mote_status add_file(mote_context *ctx, file_list *list, const char *path) {
+    if (!mote_reserve(ctx, (void **)&list->paths, &list->capacity, list->count + 1, sizeof *list->paths, "inputs")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    char *copy = mote_strdup(ctx, path);
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    list->paths[list->count++] = copy;
+    return MOTE_OK;
+}
+
+static void free_list(mote_context *ctx, file_list *list) {
+    for (uint64_t i = 0; i < list->count; i++) mote_free(ctx, list->paths[i]);
+    mote_free(ctx, list->paths);
+}
+
+static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static void sort_from(file_list *list, uint64_t first) {
+    if (list->count > first + 1) qsort(list->paths + first, list->count - first, sizeof *list->paths, by_bytes);
+}
+
+/* Letters of the alphabet only, whatever the locale. */
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+static bool is_point_file(const char *name) {
+    const char *dot = strrchr(name, '.');
+    if (dot == NULL || dot == name) return false;
+    for (size_t i = 0; i < sizeof point_endings / sizeof point_endings[0]; i++) {
+        const char *ending = point_endings[i], *at = dot;
+        while (*ending != '\0' && lower(*at) == *ending) ending++, at++;
+        if (*ending == '\0' && *at == '\0') return true;
+    }
+    return false;
+}
+
+static bool is_kind(const char *path, mode_t kind) {
+    struct stat info;
+    return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
+}
+
+/* folder/name, freshly allocated. */
+static char *join_path(mote_context *ctx, const char *folder, const char *name) {
+    const size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path = mote_alloc(ctx, length + strlen(name) + 2, "inputs");
+    if (path != NULL) snprintf(path, length + strlen(name) + 2, "%s%s%s", folder, slash, name);
+    return path;
+}
+
+static mote_status add_entry(mote_context *ctx, file_list *list, const char *folder, const char *name) {
+    if (!is_point_file(name)) return MOTE_OK;
+    char *path = join_path(ctx, folder, name);
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = is_kind(path, S_IFREG) ? add_file(ctx, list, path) : MOTE_OK;
+    mote_free(ctx, path);
+    return status;
+}
+
+/* All point files right in a folder, in the order of their names' bytes. */
+static mote_status add_folder(mote_context *ctx, file_list *list, const char *path) {
+    const uint64_t first = list->count;
+    DIR *folder = opendir(path);
+    if (folder == NULL) return mote_system_error(ctx, path, "list");
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK) {
+        errno = 0;
+        const struct dirent *entry = readdir(folder);
+        if (entry == NULL && errno != 0) status = mote_system_error(ctx, path, "list");
+        if (entry == NULL) break;
+        status = add_entry(ctx, list, path, entry->d_name);
+    }
+    closedir(folder);
+    if (status == MOTE_OK && list->count == first) {
+        return mote_fail(ctx, MOTE_ERROR_IO, "%s: neither metadata.json nor a point file in this folder", path);
+    }
+    sort_from(list, first);
+    return status;
+}
+
+/* Whether a folder is a Potree data set: read as one thing, not searched. */
+static mote_status is_potree(mote_context *ctx, const char *path, bool *found) {
+    char *metadata = join_path(ctx, path, "metadata.json");
+    if (metadata == NULL) return MOTE_ERROR_MEMORY;
+    *found = is_kind(metadata, S_IFREG);
+    mote_free(ctx, metadata);
+    return MOTE_OK;
+}
+
+/* A path without wildcards: a file, or a folder of either kind. What is missing shows when it is read. */
+static mote_status add_path(mote_context *ctx, file_list *list, const char *path) {
+    bool potree = false;
+    if (!is_kind(path, S_IFDIR)) return add_file(ctx, list, path);
+    MOTE_TRY(is_potree(ctx, path, &potree));
+    return potree ? add_file(ctx, list, path) : add_folder(ctx, list, path);
+}
+
+/* What a pattern matches, in the order of the paths' bytes. */
+static mote_status add_pattern(mote_context *ctx, file_list *list, const char *pattern) {
+    glob_t found;
+    memset(&found, 0, sizeof found);
+    const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
+    mote_status status = MOTE_OK;
+    if (failed == GLOB_NOMATCH) {
+        status = mote_fail(ctx, MOTE_ERROR_IO, "%s: no file matches this pattern", pattern);
+    } else if (failed == GLOB_NOSPACE) {
+        status = mote_fail(ctx, MOTE_ERROR_MEMORY, "%s: out of memory for its matches", pattern);
+    } else if (failed != 0) {
+        status = mote_system_error(ctx, pattern, "expand");
+    } else {
+        qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_bytes);
+        for (size_t i = 0; i < found.gl_pathc && status == MOTE_OK; i++) {
+            status = add_path(ctx, list, found.gl_pathv[i]);
+        }
+    }
+    globfree(&found);
+    return status;
+}
+
+static mote_status add_input(mote_context *ctx, file_list *list, const char *path) {
+    struct stat info;
+    const bool exists = stat(path, &info) == 0; /* a name that holds a star and exists means itself */
+    if (!exists && strpbrk(path, "*?[") != NULL) return add_pattern(ctx, list, path);
+    return add_path(ctx, list, path);
+}
+
+static mote_status read_and_unite(mote_context *ctx, const file_list *list, const mote_read_params *params,
+                                  mote_cloud **out) {
+    if (list->count > UINT32_MAX) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "more than 2^32 inputs");
+    mote_cloud **clouds = mote_alloc_zero(ctx, list->count * sizeof *clouds, "inputs");
+    if (clouds == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = MOTE_OK;
+    for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
+        status = mote_cloud_read(ctx, list->paths[i], params, &clouds[i]);
+    }
+    if (status == MOTE_OK) {
+        status = mote_cloud_unite(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);
+    }
+    for (uint64_t i = 0; i < list->count; i++) mote_cloud_destroy(clouds[i]);
+    mote_free(ctx, clouds);
+    return status;
+}
+
+mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
+                                 const mote_read_params *params, mote_cloud **out) {
+    file_list list = {NULL, 0, 0};
+    *out = NULL;
+    if (path_count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input is named");
+    mote_status status = MOTE_OK;
+    for (uint32_t i = 0; i < path_count && status == MOTE_OK; i++) status = add_input(ctx, &list, paths[i]);
+    if (status == MOTE_OK) {
+        status = list.count == 1 ? mote_cloud_read(ctx, list.paths[0], params, out)
+                                 : read_and_unite(ctx, &list, params, out);
+    }
+    free_list(ctx, &list);
+    return status;
+}
