@@ -155,7 +155,7 @@ void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint1
 
 /* ---- the checksum: potree_hash.c */
 typedef struct potree_hash {
-    uint64_t lanes[4];
+    uint64_t lanes[2];
     uint64_t size_bytes;
 } potree_hash;
 potree_hash potree_hash_begin(void);
@@ -207,6 +207,11 @@ mote_status potree_compress(potree_pool *pool, int quality, const uint8_t *data,
 /* Decompresses exactly size_bytes; false if the data are not that. out NULL: only looks. */
 bool potree_decompress(potree_pool *pool, const uint8_t *data, uint64_t data_bytes, uint8_t *out, uint64_t size_bytes);
 bool potree_has_brotli(void);
+/* Records of a block to columns of a node of total points, from its first-th on, and a column's codes back. */
+void potree_code_block(const potree_plan *plan, const uint8_t *records, uint32_t count, uint64_t first, uint64_t total,
+                       uint8_t *node_data);
+void potree_position_decode(const uint8_t coded[POTREE_POSITION_CODED], uint32_t xyz[3]);
+void potree_color_decode(const uint8_t coded[POTREE_COLOR_CODED], uint16_t rgb[3]);
 
 /* ---- hierarchy.bin: potree_hierarchy.c writes it, potree_nodes.c reads it */
 mote_status potree_hierarchy_write(mote_context *ctx, const potree_source *source, const potree_place *places,
@@ -224,6 +229,60 @@ typedef struct potree_summary {
 mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
                                   uint64_t *hash);
 bool potree_has_jansson(void);
+
+/* ---- reading: potree_layout.c takes metadata.json apart, potree_nodes.c the hierarchy, potree_decode.c the points */
+typedef struct potree_files {
+    mote_input metadata, hierarchy, octree;
+} potree_files;
+
+struct json_t;
+
+/* What metadata.json says. */
+typedef struct potree_layout {
+    mote_context *ctx;
+    const potree_files *files;
+    potree_attribute *attributes; /* name, role, type, elements, at, coded_at, range */
+    uint32_t attribute_count, element_count;
+    double *scales, *offsets; /* [element_count] of the attributes */
+    uint32_t position;        /* which attribute */
+    uint32_t stride_bytes, coded_stride_bytes;
+    double scale[3], offset[3]; /* world = X · scale + offset */
+    uint64_t first_chunk_bytes;
+    uint64_t points; /* as announced; UINT64_MAX if not */
+    bool brotli, replacing;
+    bool has_source;          /* the way back to the source's positions is known: */
+    mote_type source_type[3]; /* integers: X + less; reals: X · scale + offset */
+    int64_t source_less[3];
+    double source_offset[3]; /* integers: of the column */
+    struct json_t *json;
+} potree_layout;
+mote_status potree_layout_parse(mote_context *ctx, const potree_files *files, potree_layout *layout);
+void potree_layout_free(potree_layout *layout);
+/* What only mote's own folders say of an attribute's column; texts "" and type unchanged where they don't. */
+typedef struct potree_column_source {
+    char name[MOTE_NAME_BYTES];
+    char unit[MOTE_NAME_BYTES];
+    char description[4 * MOTE_NAME_BYTES];
+    mote_type type;
+} potree_column_source;
+void potree_layout_column(const potree_layout *layout, uint32_t attribute, potree_column_source *source);
+/* CRS, records, LAS origin. */
+mote_status potree_layout_extras(const potree_layout *layout, mote_cloud *cloud);
+
+typedef struct potree_node {
+    uint64_t offset, size_bytes; /* in octree.bin */
+    uint32_t points;
+    uint32_t first_child; /* children are neighbours */
+    uint32_t level;
+    uint8_t child_mask;
+} potree_node;
+/* All nodes, level by level and in Morton order. nodes is to be freed in any case. */
+mote_status potree_nodes_read(const potree_layout *layout, potree_node **nodes, uint32_t *count);
+
+/* The points of nodes as a cloud, in the order of the nodes. */
+mote_status potree_decode(const potree_layout *layout, const potree_node *nodes, uint32_t count, mote_cloud **out);
+/* Reads a data set that lies in memory. */
+mote_status potree_parse(mote_context *ctx, const potree_files *files, int level, mote_cloud **out);
 
 /* ---- the folder: potree_folder.c */
 typedef struct potree_folder {

@@ -1,9 +1,94 @@
+/* mote_potree_read: a Potree 2.0 folder, of mote or of anyone, as a cloud. */
+#define _GNU_SOURCE /* stat */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "io/potree.h"
-bool mote_potree_probe(const char *path) {
-    (void)path;
-    return false;
+
+#define METADATA "metadata.json"
+
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
+
+/* Bytes of the folder's part of path, with the slash: what the names of the files are appended to. */
+static size_t folder_bytes(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+}
+
+bool mote_potree_probe(const char *path) {
+    if (!is_folder(path)) return strcmp(path + folder_bytes(path), METADATA) == 0;
+    char name[4096];
+    const int length = snprintf(name, sizeof name, "%s/" METADATA, path);
+    return length > 0 && (size_t)length < sizeof name && access(name, F_OK) == 0;
+}
+
+/* Which nodes make the cloud: of one level, or all (additive), or the leaves (replacing: they hold every point). */
+static bool is_wanted(const potree_layout *layout, const potree_node *node, int level) {
+    if (level >= 0) return node->level == (uint32_t)level;
+    return !layout->replacing || node->child_mask == 0;
+}
+
+static mote_status choose_nodes(const potree_layout *layout, potree_node *nodes, uint32_t *count, int level) {
+    uint64_t stored = 0;
+    uint32_t chosen = 0;
+    const uint32_t deepest = nodes[*count - 1].level;
+    if (level >= 0 && (uint32_t)level > deepest) {
+        return mote_fail(layout->ctx, MOTE_ERROR_ARGUMENT, "%s: has levels 0..%u, not %d", layout->files->metadata.path,
+                         deepest, level);
+    }
+    for (uint32_t n = 0; n < *count; n++) {
+        stored += nodes[n].points;
+        if (is_wanted(layout, &nodes[n], level)) nodes[chosen++] = nodes[n];
+    }
+    *count = chosen;
+    if (layout->points != UINT64_MAX && layout->points != stored) {
+        mote_warn(layout->ctx, "%s: announces %llu points, its nodes hold %llu", layout->files->metadata.path,
+                  (unsigned long long)layout->points, (unsigned long long)stored);
+    }
+    return MOTE_OK;
+}
+
+mote_status potree_parse(mote_context *ctx, const potree_files *files, int level, mote_cloud **out) {
+    potree_layout layout;
+    potree_node *nodes = NULL;
+    uint32_t count = 0;
+    *out = NULL;
+    mote_status status = potree_layout_parse(ctx, files, &layout);
+    if (status == MOTE_OK) status = potree_nodes_read(&layout, &nodes, &count);
+    if (status == MOTE_OK) status = choose_nodes(&layout, nodes, &count, level);
+    if (status == MOTE_OK) status = potree_decode(&layout, nodes, count, out);
+    mote_free(ctx, nodes);
+    potree_layout_free(&layout);
+    return status;
+}
+
 mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
-    (void)path, (void)params, (void)out;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "pending");
+    static const char *const names[3] = {METADATA, "hierarchy.bin", "octree.bin"};
+    potree_files files;
+    mote_input *inputs[3] = {&files.metadata, &files.hierarchy, &files.octree};
+    char *paths[3] = {NULL, NULL, NULL};
+    memset(&files, 0, sizeof files);
+    *out = NULL;
+    const bool folder = is_folder(path);
+    const size_t length = folder ? strlen(path) : folder_bytes(path), size_bytes = length + 32;
+    mote_status status = MOTE_OK;
+    for (int f = 0; f < 3 && status == MOTE_OK; f++) {
+        paths[f] = mote_alloc(ctx, size_bytes, "texts");
+        if (paths[f] == NULL) {
+            status = MOTE_ERROR_MEMORY;
+            break;
+        }
+        snprintf(paths[f], size_bytes, "%.*s%s%s", (int)length, path, folder ? "/" : "", names[f]);
+        status = mote_input_open(ctx, paths[f], inputs[f]);
+    }
+    if (status == MOTE_OK) status = potree_parse(ctx, &files, params->level, out);
+    for (int f = 0; f < 3; f++) {
+        mote_input_close(ctx, inputs[f]);
+        mote_free(ctx, paths[f]);
+    }
+    return status;
 }
