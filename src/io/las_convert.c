@@ -4,8 +4,6 @@
 
 #include "io/las_plan.h"
 
-#define BATCH_POINTS 512u /* the values of a batch stay in the first cache */
-
 /* ---- what can be copied */
 
 /* Where a byte of the record can be copied from, and which of its bits stand there. */
@@ -113,8 +111,7 @@ static void load_raw(const mote_column *column, uint64_t first, uint64_t count, 
     }
 }
 
-/* Stored integers, as two's complement in 64 bits. */
-static void load_integers(const mote_column *column, uint64_t first, uint64_t count, uint64_t *out) {
+void mote_las_load_integers(const mote_column *column, uint64_t first, uint64_t count, uint64_t *out) {
     load_raw(column, first, count, out);
     if (column->bit_count != 0) {
         const uint64_t mask = (1ull << column->bit_count) - 1;
@@ -125,9 +122,8 @@ static void load_integers(const mote_column *column, uint64_t first, uint64_t co
     }
 }
 
-/* Values with scale and offset applied. */
-static void load_values(const mote_column *column, uint64_t first, uint64_t count, double *out) {
-    uint64_t raw[BATCH_POINTS];
+void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t count, double *out) {
+    uint64_t raw[LAS_BATCH_POINTS];
     if (column->type == MOTE_FLOAT32 || column->type == MOTE_FLOAT64) {
         load_raw(column, first, count, raw);
         for (uint64_t i = 0; i < count; i++) {
@@ -140,7 +136,7 @@ static void load_values(const mote_column *column, uint64_t first, uint64_t coun
             }
         }
     } else {
-        load_integers(column, first, count, raw);
+        mote_las_load_integers(column, first, count, raw);
         const bool is_unsigned = column->type == MOTE_UINT64;
         for (uint64_t i = 0; i < count; i++) out[i] = is_unsigned ? (double)raw[i] : (double)(int64_t)raw[i];
     }
@@ -183,21 +179,21 @@ static void store(const las_field *field, const uint64_t *values, uint64_t count
 }
 
 static void convert_item(const las_item *item, uint64_t first, uint64_t count, uint8_t *out, uint32_t stride_bytes) {
-    uint64_t raw[BATCH_POINTS];
-    double values[BATCH_POINTS];
+    uint64_t raw[LAS_BATCH_POINTS];
+    double values[LAS_BATCH_POINTS];
     switch (item->how) {
     case LAS_COPY: load_raw(item->source, first, count, raw); break;
     case LAS_INTEGER:
-        load_integers(item->source, first, count, raw);
+        mote_las_load_integers(item->source, first, count, raw);
         if (item->shift == 0 && item->factor == 1) break;
         for (uint64_t i = 0; i < count; i++) raw[i] = (raw[i] - (uint64_t)item->shift) * (uint64_t)item->factor;
         break;
     case LAS_ROUND:
-        load_values(item->source, first, count, values);
+        mote_las_load_values(item->source, first, count, values);
         round_values(item, values, count, raw);
         break;
     case LAS_FLOAT:
-        load_values(item->source, first, count, values);
+        mote_las_load_values(item->source, first, count, values);
         for (uint64_t i = 0; i < count; i++) {
             const float single = (float)values[i];
             raw[i] = 0;
@@ -222,8 +218,8 @@ static void copy_run(const las_run *run, uint64_t first, uint64_t count, uint8_t
 
 void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out) {
     const uint32_t stride_bytes = plan->record_bytes;
-    for (uint64_t done = 0; done < count; done += BATCH_POINTS) {
-        const uint64_t batch = count - done < BATCH_POINTS ? count - done : BATCH_POINTS;
+    for (uint64_t done = 0; done < count; done += LAS_BATCH_POINTS) {
+        const uint64_t batch = count - done < LAS_BATCH_POINTS ? count - done : LAS_BATCH_POINTS;
         uint8_t *to = out + done * stride_bytes;
         memset(to, 0, batch * stride_bytes);
         for (uint64_t i = 0; i < plan->run_count; i++) copy_run(&plan->runs[i], first + done, batch, to, stride_bytes);

@@ -86,6 +86,29 @@ static void read_long_fields(const uint8_t *data, las_header *h) {
     if (h->origin.version_minor >= 5 && h->header_bytes >= LAS_HEADER_BYTES_15) h->time_offset = las_u16(data + 391);
 }
 
+/* Some writers fill in the layout last: interrupted, they leave zeros for the header's size, the start of the points
+   and the counts. Then both follow from the version and the records that are there. */
+static mote_status recover_layout(mote_context *ctx, const mote_input *input, las_header *h) {
+    static const uint16_t usual[] = {LAS_HEADER_BYTES,    LAS_HEADER_BYTES,    LAS_HEADER_BYTES,
+                                     LAS_HEADER_BYTES_13, LAS_HEADER_BYTES_14, LAS_HEADER_BYTES_15};
+    if (h->header_bytes != 0 || h->points_at != 0 || h->legacy_count != 0) return MOTE_OK;
+    h->header_bytes = usual[h->origin.version_minor];
+    uint64_t at = h->header_bytes;
+    for (uint32_t i = 0; i < h->record_count && at <= UINT32_MAX; i++) {
+        if (at + LAS_VLR_BYTES > input->size_bytes) {
+            return mote_malformed(ctx, input, at, "the file was not finished, and record %u of %u is cut short", i + 1,
+                                  h->record_count);
+        }
+        at += LAS_VLR_BYTES + las_u16(input->data + at + 20);
+    }
+    if (at > input->size_bytes || at > UINT32_MAX) {
+        return mote_malformed(ctx, input, input->size_bytes, "the file was not finished: its records are cut short");
+    }
+    h->points_at = (uint32_t)at;
+    mote_warn(ctx, "%s: offset 94: the file was not finished; points are looked for at %u", input->path, h->points_at);
+    return MOTE_OK;
+}
+
 mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las_header *header) {
     const uint8_t *data = input->data;
     memset(header, 0, sizeof *header);
@@ -110,6 +133,7 @@ mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las
         header->scale[k] = las_f64(data + 131 + 8 * k);
         header->offset[k] = las_f64(data + 155 + 8 * k);
     }
+    MOTE_TRY(recover_layout(ctx, input, header));
     MOTE_TRY(check_layout(ctx, input, header));
     read_long_fields(data, header);
     return check_lattice(ctx, input, header);

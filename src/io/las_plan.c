@@ -13,9 +13,37 @@ typedef struct las_needs {
     bool gps_time, colors, nir, waveforms;
 } las_needs;
 
+/* Whether the columns still look at records as a file of the cloud's origin has them. */
+static bool has_origin_layout(const mote_cloud *cloud) {
+    las_field fields[LAS_FIELDS_MAX];
+    const mote_column *x = mote_cloud_find(cloud, "x");
+    if (!cloud->las.present || cloud->las.format >= LAS_FORMATS || x == NULL) return false;
+    const uint32_t count = mote_las_fields(cloud->las.format, fields);
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_column *column = mote_cloud_find(cloud, fields[i].name);
+        if (column == NULL || column->type != fields[i].type || column->stride_bytes != x->stride_bytes ||
+            column->bit_shift != fields[i].bit_shift || column->bit_count != fields[i].bit_count ||
+            (uintptr_t)column->data - (uintptr_t)x->data != fields[i].at) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
+   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
+static bool is_extra_of_origin(const las_plan *plan, const mote_column *column) {
+    const mote_column *x = mote_cloud_find(plan->cloud, "x");
+    if (!plan->origin_layout || plan->params->las_format >= 0 || column->stride_bytes != x->stride_bytes) return false;
+    const uintptr_t at = (uintptr_t)column->data - (uintptr_t)x->data; /* wraps when before */
+    return at >= mote_las_record_bytes(plan->cloud->las.format) && at < x->stride_bytes;
+}
+
+/* The column for a dimension; NULL if there is none. */
 static const mote_column *find_chosen(const las_plan *plan, const char *name) {
     const mote_column *column = mote_cloud_find(plan->cloud, name);
-    return column != NULL && plan->chosen[column - plan->cloud->columns] ? column : NULL;
+    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
+    return is_extra_of_origin(plan, column) ? NULL : column;
 }
 
 /* ---- which columns */
@@ -275,6 +303,7 @@ static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item)
 
 /* Flags that a forced format lacks are no loss where none is set. */
 static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_column *column) {
+    if (plan->params->las_format < 0) return false;
     if (strcmp(column->name, "overlap") != 0 && strcmp(column->name, "scanner_channel") != 0) return false;
     const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
     return range.whole && range.low >= 0 && range.high <= 0;
@@ -334,6 +363,7 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     if (plan->chosen == NULL || plan->used == NULL || plan->items == NULL || plan->extra == NULL) {
         return MOTE_ERROR_MEMORY;
     }
+    plan->origin_layout = has_origin_layout(cloud);
     MOTE_TRY(choose_columns(ctx, plan));
     MOTE_TRY(choose_format(ctx, plan));
     MOTE_TRY(plan_fields(ctx, plan));

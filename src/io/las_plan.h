@@ -31,6 +31,7 @@ typedef struct las_plan {
     const mote_write_params *params;
     const char *path;
     uint8_t format, version_minor;
+    bool origin_layout; /* the columns look at records of the cloud's LAS origin */
     uint32_t record_bytes;
     double scale[3], offset[3];
     bool *chosen; /* per column: it is to be written */
@@ -63,6 +64,11 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
 void mote_las_plan_free(mote_context *ctx, las_plan *plan);
 
 /* ---- las_convert.c */
+#define LAS_BATCH_POINTS 512u /* the values of a batch stay in the first cache */
+/* Stored integers of a batch as two's complement in 64 bits. */
+void mote_las_load_integers(const mote_column *column, uint64_t first, uint64_t count, uint64_t *out);
+/* Values of a batch, with scale and offset applied. */
+void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t count, double *out);
 /* Finds what of the record can be copied as it is: fills plan->runs, marks those items LAS_COPY. */
 mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
 /* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */

@@ -100,7 +100,7 @@ static mote_status plan_wide(mote_context *ctx, las_plan *plan, int axis, las_it
         return refuse_span(ctx, plan, axis, (double)low * column->scale + column->offset,
                            (double)high * column->scale + column->offset);
     }
-    item->shift = low + (int64_t)(span / 2);
+    item->shift = low + (int64_t)((span + 1) / 2);
     plan->offset[axis] = column->offset + (double)item->shift * column->scale;
     return MOTE_OK;
 }

@@ -117,6 +117,9 @@ static uint16_t global_encoding(const las_job *job) {
     const mote_las_origin *origin = &job->plan.cloud->las;
     const las_records *records = &job->records;
     uint16_t bits = origin->present && origin->version_minor >= 2 ? origin->global_encoding : 0;
+    /* The reader turned times of 1.5 with a base of their own into adjusted standard time. */
+    if (origin->present && origin->version_minor >= 5 && (bits & LAS_ENCODING_TIME_BASE) != 0)
+        bits |= LAS_ENCODING_ADJUSTED;
     if (records->wkt) {
         bits |= LAS_ENCODING_WKT;
     } else if (records->geo_keys) {

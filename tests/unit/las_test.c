@@ -1,58 +1,7 @@
-/* LAS: real files there and back, the writer's choices, extra bytes, coordinates. */
-#define _GNU_SOURCE /* mount, for the full disk */
-#include <dirent.h>
-#include <errno.h>
+/* LAS: real files there and back, the writer's choices, extra bytes, coordinates, CRS. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "io/las_format.h"
-#include "support/support.h"
-
-typedef struct file_bytes {
-    uint8_t *data;
-    size_t size;
-} file_bytes;
-
-static file_bytes load(const char *path) {
-    file_bytes file = {NULL, 0};
-    FILE *stream = fopen(path, "rb");
-    assert_non_null(stream);
-    fseek(stream, 0, SEEK_END);
-    file.size = (size_t)ftell(stream);
-    rewind(stream);
-    file.data = malloc(file.size + 1);
-    assert_non_null(file.data);
-    assert_int_equal(fread(file.data, 1, file.size, stream), file.size);
-    fclose(stream);
-    return file;
-}
-
-static void assert_same_file(const char *path_a, const char *path_b) {
-    const file_bytes a = load(path_a), b = load(path_b);
-    assert_int_equal(a.size, b.size);
-    assert_memory_equal(a.data, b.data, a.size);
-    free(a.data);
-    free(b.data);
-}
-
-static mote_cloud *read_ok(mote_context *ctx, const char *path) {
-    mote_cloud *cloud = NULL;
-    const mote_status status = mote_cloud_read(ctx, path, NULL, &cloud);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    return cloud;
-}
-
-static void write_ok(mote_context *ctx, const mote_cloud *cloud, const char *path) {
-    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-}
+#include "support/las_files.h"
 
 static bool same_record(const mote_record *a, const mote_record *b) {
     return memcmp(a->user_id, b->user_id, 16) == 0 && a->record_id == b->record_id && a->extended == b->extended &&
@@ -93,10 +42,10 @@ static void check_round_trip(mote_context *ctx, const char *path, uint64_t point
     mote_cloud *cloud = read_ok(ctx, path);
     assert_int_equal(mote_cloud_count(cloud), points);
     const char *out = test_path("round.las"), *slow = test_path("slow.las");
-    write_ok(ctx, cloud, out);
+    write_ok(ctx, cloud, out, NULL);
     assert_same_points(path, out);
     mote_cloud *copy = unpacked(ctx, cloud);
-    write_ok(ctx, copy, slow);
+    write_ok(ctx, copy, slow, NULL);
     assert_same_points(path, slow);
     mote_cloud_destroy(copy);
 
@@ -111,7 +60,7 @@ static void check_round_trip(mote_context *ctx, const char *path, uint64_t point
         assert_true(same_record(mote_cloud_record(cloud, i), mote_cloud_record(back, i)));
     }
     const char *again = test_path("again.las");
-    write_ok(ctx, back, again);
+    write_ok(ctx, back, again, NULL);
     assert_same_file(out, again);
     mote_cloud_destroy(back);
     mote_cloud_destroy(cloud);
@@ -129,7 +78,6 @@ static void real_files_round_trip(void **state) {
     while (fgets(line, sizeof line, manifest) != NULL) {
         unsigned long long points;
         if (sscanf(line, "| %255s | %*u | %*s | %llu |", name, &points) != 2 || strncmp(name, "las/", 4) != 0) continue;
-        print_message("%s\n", name);
         check_round_trip(ctx, test_data(name), points);
         files++;
     }
@@ -139,7 +87,418 @@ static void real_files_round_trip(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- what the writer chooses */
+
+/* A cloud of three points with x, y, z and count more columns, all zero. */
+static mote_cloud *cloud_with(mote_context *ctx, const mote_column_spec *more, uint32_t count) {
+    mote_column_spec specs[16] = {{"x", MOTE_INT32, 0.01, 0}, {"y", MOTE_INT32, 0.01, 0}, {"z", MOTE_INT32, 0.01, 0}};
+    for (uint32_t i = 0; i < count; i++) specs[3 + i] = more[i];
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 3, specs, 3 + count, &cloud), MOTE_OK);
+    return cloud;
+}
+
+typedef struct written {
+    uint8_t minor, format;
+    uint16_t bytes;
+} written;
+
+static written write_and_look(mote_context *ctx, const mote_cloud *cloud) {
+    write_ok(ctx, cloud, test_path("choice.las"), NULL);
+    const file_bytes file = load(test_path("choice.las"));
+    const written found = {file.data[25], file.data[104], las_u16(file.data + 105)};
+    free(file.data);
+    return found;
+}
+
+static void smallest_format_is_chosen(void **state) {
+    (void)state;
+    static const struct {
+        const char *names[4];
+        uint8_t minor, format;
+    } cases[] = {
+        {{"intensity"}, 2, 0},
+        {{"gps_time"}, 2, 1},
+        {{"red"}, 2, 2},
+        {{"blue", "gps_time"}, 2, 3},
+        {{"wave_packet_index"}, 3, 4},
+        {{"wave_x", "green"}, 3, 5},
+        {{"overlap"}, 4, 6},
+        {{"scanner_channel", "red"}, 4, 7},
+        {{"nir"}, 4, 8},
+        {{"scan_angle", "wave_z"}, 4, 9},
+        {{"nir", "wave_z"}, 4, 10},
+        {{"scan_angle_rank"}, 2, 0},
+    };
+    mote_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mote_column_spec more[4];
+        uint32_t count = 0;
+        for (; count < 4 && cases[i].names[count] != NULL; count++) {
+            const bool wave = strncmp(cases[i].names[count], "wave_x", 5) == 0 && cases[i].names[count][5] != 'p';
+            const mote_column_spec spec = {cases[i].names[count], wave ? MOTE_FLOAT32 : MOTE_UINT8, 0, 0};
+            more[count] = spec;
+        }
+        mote_cloud *cloud = cloud_with(ctx, more, count);
+        const written found = write_and_look(ctx, cloud);
+        assert_int_equal(found.minor, cases[i].minor);
+        assert_int_equal(found.format, cases[i].format);
+        assert_int_equal(found.bytes, mote_las_record_bytes(found.format));
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* One column with one value that decides. */
+static void values_choose_the_format(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        mote_type type;
+        double value;
+        uint8_t format;
+        uint16_t extra;
+    } cases[] = {
+        {"classification", MOTE_UINT8, 31, 0, 0},  {"classification", MOTE_UINT8, 40, 6, 0},
+        {"classification", MOTE_INT32, 255, 6, 0}, {"classification", MOTE_INT32, 256, 0, 4},
+        {"return_number", MOTE_UINT8, 7, 0, 0},    {"return_number", MOTE_UINT8, 9, 6, 0},
+        {"return_number", MOTE_UINT8, 16, 0, 1},   {"number_of_returns", MOTE_FLOAT64, 15, 6, 0},
+        {"intensity", MOTE_FLOAT64, 65535, 0, 0},  {"intensity", MOTE_FLOAT64, 70000, 0, 8},
+        {"intensity", MOTE_FLOAT32, 0.5, 0, 4},    {"intensity", MOTE_INT16, -1, 0, 2},
+        {"withheld", MOTE_UINT8, 1, 0, 0},         {"withheld", MOTE_UINT8, 2, 0, 1},
+        {"user_data", MOTE_INT8, -3, 0, 1},        {"scan_angle", MOTE_FLOAT64, 15, 6, 0},
+    };
+    mote_context *ctx = test_context(2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const mote_column_spec spec = {cases[i].name, cases[i].type, 0, 0};
+        mote_cloud *cloud = cloud_with(ctx, &spec, 1);
+        set_value(cloud, cases[i].name, 1, cases[i].value);
+        const written found = write_and_look(ctx, cloud);
+        assert_int_equal(found.format, cases[i].format);
+        assert_int_equal(found.bytes, mote_las_record_bytes(found.format) + cases[i].extra);
+        mote_cloud *back = read_ok(ctx, test_path("choice.las"));
+        char name[64];
+        snprintf(name, sizeof name, cases[i].extra > 0 ? "%s_2" : "%s", cases[i].name);
+        assert_near(mote_column_value(mote_cloud_find(back, name), 1), cases[i].value, 1e-9);
+        mote_cloud_destroy(back);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+static void colors_are_widened(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec more[] = {
+        {"red", MOTE_UINT8, 0, 0}, {"green", MOTE_FLOAT32, 0, 0}, {"blue", MOTE_UINT16, 0, 0}};
+    mote_cloud *cloud = cloud_with(ctx, more, 3);
+    set_value(cloud, "red", 1, 255);
+    set_value(cloud, "green", 1, 1);
+    set_value(cloud, "green", 2, 0.5);
+    set_value(cloud, "blue", 1, 255);
+    assert_int_equal(write_and_look(ctx, cloud).format, 2);
+    mote_cloud *back = read_ok(ctx, test_path("choice.las"));
+    assert_near(mote_column_value(mote_cloud_find(back, "red"), 1), 65535, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "green"), 1), 65535, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "green"), 2), 32768, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "blue"), 1), 255, 0);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Expects a refusal whose message has part. */
+static void assert_refused(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                           mote_status status, const char *part) {
+    const char *path = test_path("refused.las");
+    assert_int_equal(mote_cloud_write(ctx, cloud, path, params), status);
+    if (strstr(mote_context_message(ctx), part) == NULL) {
+        fail_msg("\"%s\" lacks \"%s\"", mote_context_message(ctx), part);
+    }
+    FILE *file = fopen(path, "rb");
+    assert_null(file);
+    mote_context_clear(ctx);
+}
+
+static void forced_choices(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec more[] = {{"classification", MOTE_UINT8, 0, 0},
+                                     {"overlap", MOTE_UINT8, 0, 0},
+                                     {"gps_time", MOTE_FLOAT64, 0, 0},
+                                     {"scan_angle", MOTE_INT16, 0.006, 0}};
+    mote_cloud *cloud = cloud_with(ctx, more, 4);
+    set_value(cloud, "scan_angle", 1, 1000);
+    set_value(cloud, "gps_time", 1, 0.5);
+    mote_write_params params = mote_write_defaults();
+    params.las_format = 0;
+    write_ok(ctx, cloud, test_path("forced.las"), &params); /* the idle flag goes, time and angle are extra bytes */
+    mote_cloud *back = read_ok(ctx, test_path("forced.las"));
+    assert_int_equal(back->las.format, 0);
+    assert_int_equal(back->las.version_minor, 2);
+    assert_null(mote_cloud_find(back, "overlap"));
+    assert_near(mote_column_value(mote_cloud_find(back, "scan_angle_rank"), 1), 6, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "scan_angle"), 1), 6, 1e-12);
+    assert_near(mote_column_value(mote_cloud_find(back, "gps_time"), 1), 0.5, 0);
+    mote_cloud_destroy(back);
+    set_value(cloud, "classification", 1, 40);
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "cannot hold the values of \"classification\"");
+    params.las_format = 7;
+    params.las_version_minor = 3;
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "needs 1.4");
+    params.las_version_minor = 5;
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "not 1.5");
+    params.las_format = 11;
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no point format 11");
+    params = mote_write_defaults();
+    params.columns = "x,y,nothing";
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no attribute \"nothing\"");
+    params.columns = "classification";
+    write_ok(ctx, cloud, test_path("forced.las"), &params);
+    back = read_ok(ctx, test_path("forced.las"));
+    assert_int_equal(back->las.format, 6);
+    assert_near(mote_column_value(mote_cloud_find(back, "gps_time"), 1), 0, 0);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* ---- extra bytes */
+
+static void extra_bytes_of_every_type(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    static const char *const names[10] = {"int8",   "uint8", "int16",  "uint16", "int32",
+                                          "uint32", "int64", "uint64", "float",  "double"};
+    mote_column_spec more[10];
+    for (int t = 0; t < 10; t++) {
+        const mote_column_spec spec = {names[t], (mote_type)t, t % 2 == 0 ? 1 : 0.25, t % 3 == 0 ? 0 : 7};
+        more[t] = spec;
+    }
+    mote_cloud *cloud = cloud_with(ctx, more, 10);
+    uint8_t *record = mote_cloud_column_data(cloud, "int8");
+    const uint32_t stride = mote_cloud_find(cloud, "int8")->stride_bytes;
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t k = 0; k < stride - 12; k++) record[i * stride + k] = (uint8_t)(i == 0 ? 0xFF : 37 * k + i * 11);
+    }
+    write_ok(ctx, cloud, test_path("extra.las"), NULL);
+    mote_cloud *back = read_ok(ctx, test_path("extra.las"));
+    for (int t = 0; t < 10; t++) {
+        const mote_column *a = mote_cloud_find(cloud, names[t]), *b = mote_cloud_find(back, names[t]);
+        assert_non_null(b);
+        assert_int_equal(a->type, b->type);
+        assert_true(a->scale == b->scale && a->offset == b->offset);
+        for (uint64_t i = 0; i < 3; i++) {
+            assert_memory_equal(mote_column_at(a, i), mote_column_at(b, i), mote_type_size(a->type));
+        }
+    }
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void long_and_equal_names(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec more[] = {
+        {"a_name_that_is_longer_than_32_bytes_1", MOTE_UINT8, 0, 0},
+        {"a_name_that_is_longer_than_32_bytes_2", MOTE_UINT8, 0, 0},
+        {"caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_\xC3\xA9\xC3\xA9", MOTE_UINT8, 0, 0}};
+    mote_cloud *cloud = cloud_with(ctx, more, 3);
+    for (int k = 0; k < 3; k++) set_value(cloud, more[k].name, 0, k + 1);
+    write_ok(ctx, cloud, test_path("names.las"), NULL);
+    mote_cloud *back = read_ok(ctx, test_path("names.las"));
+    assert_near(mote_column_value(mote_cloud_find(back, "a_name_that_is_longer_than_32_by"), 0), 1, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "a_name_that_is_longer_than_32__2"), 0), 2, 0);
+    assert_near(mote_column_value(mote_cloud_column(back, mote_cloud_column_count(back) - 1), 0), 3, 0);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* More columns than one record of descriptions holds. */
+static void many_extra_columns(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = cloud_with(ctx, NULL, 0);
+    for (int k = 0; k < 700; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "c%d", k);
+        const mote_column_spec spec = {name, MOTE_UINT16, 0, 0};
+        assert_int_equal(mote_cloud_add_column(cloud, &spec), MOTE_OK);
+        set_value(cloud, name, 2, k);
+    }
+    write_ok(ctx, cloud, test_path("many.las"), NULL);
+    mote_cloud *back = read_ok(ctx, test_path("many.las"));
+    assert_int_equal(back->column_count, 15 + 700);
+    assert_int_equal(back->record_count, 0);
+    assert_near(mote_column_value(mote_cloud_find(back, "c699"), 2), 699, 0);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* ---- coordinates */
+
+/* Writes three coordinates of a type and checks scale, and the error against half a step. */
+static void check_positions(mote_type type, const double values[3], double step, double scale, bool exact) {
+    mote_context *ctx = test_context(1);
+    const mote_column_spec specs[] = {{"x", type, 0, 0}, {"y", type, 0, 0}, {"z", type, 0, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 3, specs, 3, &cloud), MOTE_OK);
+    cloud->position_step = step;
+    for (uint64_t i = 0; i < 3; i++) set_value(cloud, "x", i, values[i]);
+    write_ok(ctx, cloud, test_path("positions.las"), NULL);
+    mote_cloud *back = read_ok(ctx, test_path("positions.las"));
+    const mote_column *x = mote_cloud_find(back, "x");
+    assert_near(x->scale, scale, scale * 1e-12);
+    for (uint64_t i = 0; i < 3; i++) {
+        const double value = mote_column_value(mote_cloud_find(cloud, "x"), i), kept = mote_column_value(x, i);
+        assert_near(kept, value,
+                    exact ? 4e-16 * fabs(value) + (type == MOTE_FLOAT32 ? 6e-8 * fabs(value) : 0) : scale * 0.500001);
+    }
+    mote_box box;
+    assert_int_equal(mote_cloud_bounds(ctx, back, &box, NULL), MOTE_OK);
+    const file_bytes file = load(test_path("positions.las"));
+    assert_true(las_f64(file.data + 179) == box.max[0] && las_f64(file.data + 187) == box.min[0]);
+    free(file.data);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void positions_find_their_lattice(void **state) {
+    (void)state;
+    check_positions(MOTE_FLOAT64, (const double[]){500000.123, 500001.5, 499999.25}, 0, 0.001, true);
+    check_positions(MOTE_FLOAT64, (const double[]){5000000.01, 5000000.02, 5000000.03}, 0.01, 0.01, true);
+    check_positions(MOTE_FLOAT64, (const double[]){5000000.01, 5000000.02, 5000000.03}, 0.001, 0.001, true);
+    check_positions(MOTE_FLOAT64, (const double[]){0.1, 0.25, 1.0 / 3}, 0, 1e-9, false);
+    check_positions(MOTE_FLOAT64, (const double[]){0, 1000, 1000.0 / 3}, 0, 1e-6, false);
+    check_positions(MOTE_FLOAT64, (const double[]){-12, 7, 3000}, 0, 1, true);
+    check_positions(MOTE_FLOAT32, (const double[]){1.25, 2.5, 3.1f}, 0, 0.01, true);
+    check_positions(MOTE_FLOAT32, (const double[]){500000.03125, 500001.0625, 0}, 0, 0.01, true);
+    check_positions(MOTE_INT32, (const double[]){-2147483647, 2147483647, 5}, 0, 1, true);
+    check_positions(MOTE_INT64, (const double[]){9e12, 9e12 + 4e9, 9e12 + 1}, 0, 1, true);
+    check_positions(MOTE_UINT32, (const double[]){4294967295.0, 0, 1}, 0, 1, true);
+    check_positions(MOTE_INT16, (const double[]){-5, 6, 7}, 0, 1, true);
+}
+
+static void positions_that_las_cannot_hold(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec specs[] = {{"x", MOTE_FLOAT64, 0, 0}, {"y", MOTE_FLOAT32, 0, 0}, {"z", MOTE_INT64, 0, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 3, specs, 3, &cloud), MOTE_OK);
+    set_value(cloud, "x", 0, NAN);
+    set_value(cloud, "y", 0, INFINITY);
+    set_value(cloud, "y", 1, INFINITY);
+    assert_refused(ctx, cloud, NULL, MOTE_ERROR_DATA, "2 points");
+    set_value(cloud, "x", 0, 1e12);
+    set_value(cloud, "y", 0, 0);
+    set_value(cloud, "y", 1, 0);
+    assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "x runs from 0 to 1e+12");
+    set_value(cloud, "x", 0, 1);
+    set_value(cloud, "z", 0, 1e12);
+    assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "z runs from 0 to 1e+12");
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_cloud_create(ctx, 3, specs, 2, &cloud), MOTE_OK);
+    assert_refused(ctx, cloud, NULL, MOTE_ERROR_ARGUMENT, "no z");
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* ---- coordinate reference systems and records */
+
+static void crs_travels(void **state) {
+    (void)state;
+    static const char *const systems[] = {"EPSG:25832", "EPSG:4326", "EPSG:4978", TINY_WKT, ""};
+    mote_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        mote_cloud *cloud = tiny_cloud(ctx);
+        assert_int_equal(mote_cloud_set_crs(cloud, systems[i]), MOTE_OK);
+        write_ok(ctx, cloud, test_path("crs.las"), NULL);
+        mote_cloud_destroy(cloud);
+        cloud = read_ok(ctx, test_path("crs.las"));
+        assert_string_equal(mote_cloud_crs(cloud), systems[i]);
+        assert_int_equal((cloud->las.global_encoding & LAS_ENCODING_WKT) != 0, strchr(systems[i], '[') != NULL);
+        assert_int_equal(mote_cloud_set_crs(cloud, "EPSG:32633"), MOTE_OK); /* the old records must not stay */
+        write_ok(ctx, cloud, test_path("crs2.las"), NULL);
+        mote_cloud_destroy(cloud);
+        cloud = read_ok(ctx, test_path("crs2.las"));
+        assert_string_equal(mote_cloud_crs(cloud), "EPSG:32633");
+        assert_int_equal(cloud->record_count, 3);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+static void waveforms_keep_their_place(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    for (uint8_t minor = 3; minor <= 4; minor++) {
+        const mote_column_spec wave = {"wave_packet_index", MOTE_UINT8, 0, 0};
+        mote_cloud *cloud = cloud_with(ctx, &wave, 1);
+        mote_record record = {.user_id = "before", .record_id = 1, .extended = true, .size_bytes = 3, .data = "abc"};
+        assert_int_equal(mote_cloud_add_record(cloud, &record), MOTE_OK);
+        const mote_record packets = {
+            .user_id = "LASF_Spec", .record_id = 65535, .extended = true, .size_bytes = 4, .data = "wave"};
+        assert_int_equal(mote_cloud_add_record(cloud, &packets), MOTE_OK);
+        const mote_las_origin origin = {.present = true, .version_minor = minor, .format = 4, .global_encoding = 4};
+        cloud->las = origin;
+        write_ok(ctx, cloud, test_path("wave.las"), NULL);
+        const file_bytes file = load(test_path("wave.las"));
+        const uint64_t at = las_u64(file.data + 227);
+        assert_int_equal(file.data[25], minor);
+        assert_int_equal(las_u16(file.data + 6), LAS_ENCODING_INTERNAL);
+        assert_memory_equal(file.data + at + 60, "wave", 4);
+        free(file.data);
+        mote_cloud *back = read_ok(ctx, test_path("wave.las"));
+        assert_int_equal(back->record_count, 2);
+        assert_true(same_record(&packets, mote_cloud_record(back, 1)));
+        mote_cloud_destroy(back);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* Long payloads need 1.4 and stand behind the points. */
+static void long_records(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = cloud_with(ctx, NULL, 0);
+    char *payload = calloc(1, 70000);
+    const mote_record record = {.user_id = "long", .record_id = 1, .size_bytes = 70000, .data = payload};
+    assert_int_equal(mote_cloud_add_record(cloud, &record), MOTE_OK);
+    const written found = write_and_look(ctx, cloud);
+    assert_int_equal(found.minor, 4);
+    assert_int_equal(found.format, 0);
+    mote_write_params params = mote_write_defaults();
+    params.las_version_minor = 2;
+    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "65535 bytes");
+    mote_cloud *back = read_ok(ctx, test_path("choice.las"));
+    assert_int_equal(mote_cloud_record(back, 0)->size_bytes, 70000);
+    assert_true(mote_cloud_record(back, 0)->extended);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    free(payload);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(real_files_round_trip)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_files_round_trip),
+        cmocka_unit_test(smallest_format_is_chosen),
+        cmocka_unit_test(values_choose_the_format),
+        cmocka_unit_test(colors_are_widened),
+        cmocka_unit_test(forced_choices),
+        cmocka_unit_test(extra_bytes_of_every_type),
+        cmocka_unit_test(long_and_equal_names),
+        cmocka_unit_test(many_extra_columns),
+        cmocka_unit_test(positions_find_their_lattice),
+        cmocka_unit_test(positions_that_las_cannot_hold),
+        cmocka_unit_test(crs_travels),
+        cmocka_unit_test(waveforms_keep_their_place),
+        cmocka_unit_test(long_records),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
