@@ -113,7 +113,7 @@ static int parse_options(int argc, char **argv, view_options *o) {
         }
         if (is_missing) return usage_error("this option needs a value", given);
     }
-    return o->input != NULL ? EXIT_DONE : usage_error("which folder or file?", NULL);
+    return o->input != NULL ? EXIT_DONE : usage_error("no folder or file is given", NULL);
 }
 
 static bool has_file(const char *folder, const char *name) {

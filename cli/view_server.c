@@ -190,25 +190,23 @@ static struct mg_context *try_port(view_server *server, const char *host, int po
     char address[300];
     snprintf(address, sizeof address, is_ipv6 ? "[%s]:%d" : "%s:%d", host, port);
     /* Paths are decoded here, once: view_http_decode_path() must see what was sent. */
-    const char *settings[] = {
-        "listening_ports",
-        address,
-        "decode_url",
-        "no",
-        "enable_directory_listing",
-        "no", /* what */
-        "num_threads",
-        THREADS,
-        "enable_keep_alive",
-        "yes",
-        "tcp_nodelay",
-        "1", /* how fast */
-        "keep_alive_timeout_ms",
-        "5000",
-        "request_timeout_ms",
-        "30000",
-        NULL, /* how long */
-    };
+    const char *settings[] = {"listening_ports",
+                              address,
+                              "decode_url",
+                              "no",
+                              "enable_directory_listing",
+                              "no",
+                              "num_threads",
+                              THREADS,
+                              "enable_keep_alive",
+                              "yes",
+                              "keep_alive_timeout_ms",
+                              "5000",
+                              "request_timeout_ms",
+                              "30000",
+                              "tcp_nodelay",
+                              "1",
+                              NULL};
     struct mg_callbacks callbacks = {0};
     callbacks.begin_request = handle_request;
     callbacks.log_message = keep_log;

@@ -29,6 +29,19 @@ typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *messag
 
 typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;
 
+/// Something to compute on.
+typedef struct mote_device {
+    mote_device_kind kind; ///< CPU or CUDA
+    int index;             ///< among those of its kind
+    bool usable;           ///< by this version of mote, on this machine
+    uint64_t memory_bytes; ///< 0 if unknown
+    char name[128];        ///< "AMD EPYC, 2 threads", "NVIDIA H200, compute capability 9.0"
+    char reason[160];      ///< why it is not usable; "" if it is
+} mote_device;
+/// Lists the CPU and, where this build has CUDA, the GPUs, or one line that says why there is none. Copies up to
+/// capacity entries and returns how many there are.
+MOTE_API uint32_t mote_devices(mote_device *devices, uint32_t capacity);
+
 typedef struct mote_context_params {
     mote_device_kind device;     ///< AUTO: the GPU where this build has one and it answers, else the CPU
     int device_index;            ///< which GPU

@@ -228,7 +228,8 @@ static mote_status read_line(mote_context *ctx, const mote_input *input, const h
     if (word_is(input, keyword, "format")) return read_format(ctx, input, line, header);
     if (word_is(input, keyword, "element")) return read_element(ctx, input, line, header);
     if (word_is(input, keyword, "property")) return read_property(ctx, input, line, header);
-    return mote_malformed(ctx, input, line->begin, "a PLY header line that is no format, element, property or comment");
+    return mote_malformed(ctx, input, line->begin,
+                          "a PLY header line that is no format, element, property, comment or end_header");
 }
 
 uint64_t mote_ply_row_bytes(const mote_ply_header *header, const mote_ply_element *element, bool *fixed) {

@@ -15,8 +15,15 @@
 
 /* red, green, blue, weight */
 typedef struct color_sum {
-    uint64_t v[4];
+    _Alignas(32) uint64_t v[4];
 } color_sum;
+
+/* Who touches whom, for blocks of one size. Directions are numbered as in places_around. */
+typedef struct touch_table {
+    uint64_t touched[27][MOST_CELLS]; /* [direction of a block][cell in it]: cells of the middle block around it */
+    uint64_t edge[27];                /* the cells of a block in that direction that touch any */
+    int8_t at[27][MOST_CELLS][4];     /* their coordinates, from the middle block's corner */
+} touch_table;
 
 typedef struct filter {
     mote_lod *lod;
@@ -25,6 +32,7 @@ typedef struct filter {
     const uint16_t *rgb;   /* [4 · count] sorted colours */
     uint64_t *first_color; /* [block_count + 1] representatives before a block; its own follow */
     mote_lod_weights weights;
+    touch_table touch;
 } filter;
 
 static mote_lod_weights gaussian_weights(void) {
@@ -36,6 +44,37 @@ static mote_lod_weights gaussian_weights(void) {
         }
     }
     return weights;
+}
+
+/* Whether two cells are the same or neighbours; for the filter of one cell only the same. */
+static bool touches(const int8_t *a, const int8_t *b, int reach) {
+    bool near = true;
+    for (int k = 0; k < 3; k++) near = near && a[k] - b[k] <= reach && b[k] - a[k] <= reach;
+    return near;
+}
+
+static void build_touch_table(filter *f) {
+    touch_table *t = &f->touch;
+    const int side = (int)f->cells.side, cells = side * side * side;
+    const int reach = f->lod->params.filter == MOTE_LOD_FILTER_CELL ? 0 : 1;
+    for (int d = 0; d < 27; d++) {
+        const int away[3] = {d / 9 - 1, d / 3 % 3 - 1, d % 3 - 1};
+        for (uint64_t c = 0; c < (uint64_t)cells; c++) {
+            for (int k = 0; k < 3; k++) {
+                t->at[d][c][k] = (int8_t)((int)mote_morton_compact(c >> (2 - k)) + away[k] * side);
+            }
+        }
+    }
+    for (int d = 0; d < 27; d++) {
+        t->edge[d] = 0;
+        for (uint64_t c = 0; c < (uint64_t)cells; c++) {
+            t->touched[d][c] = 0;
+            for (uint64_t m = 0; m < (uint64_t)cells; m++) {
+                if (touches(t->at[d][c], t->at[13][m], reach)) t->touched[d][c] |= 1ull << m;
+            }
+            if (t->touched[d][c] != 0) t->edge[d] |= 1ull << c;
+        }
+    }
 }
 
 static color_sum sum_points(const filter *f, uint64_t first, uint64_t last) {
@@ -50,80 +89,15 @@ static void add_sum(color_sum *to, const color_sum *sum) {
     for (int k = 0; k < 4; k++) to->v[k] += sum->v[k];
 }
 
-/* sum's values are below 2^32, the weight below 2^14. */
+/* Adds weight times a sum whose values are below 2^32. */
 static void add_weighted(color_sum *to, const color_sum *sum, uint32_t weight) {
+#if defined(__AVX2__)
+    const __m256i product =
+        _mm256_mul_epu32(_mm256_load_si256((const __m256i *)sum->v), _mm256_set1_epi64x((int64_t)weight));
+    _mm256_store_si256((__m256i *)to->v, _mm256_add_epi64(_mm256_load_si256((const __m256i *)to->v), product));
+#else
     for (int k = 0; k < 4; k++) to->v[k] += (uint64_t)(uint32_t)sum->v[k] * weight;
-}
-
-/* A cell at or around a block, in cells from one before the block's corner on. */
-typedef struct halo_cell {
-    uint32_t cell;
-    uint8_t at[3];
-} halo_cell;
-
-typedef struct neighborhood {
-    halo_cell cells[HALO * HALO * HALO];
-    uint32_t count;
-} neighborhood;
-
-/* Enters those cells of a block, away blocks off, that lie in the halo. */
-static void enter_block(const filter *f, uint32_t block, const int away[3], neighborhood *n) {
-    const int side = (int)f->cells.side;
-    uint32_t cell = f->cells.blocks[block].first;
-    for (uint64_t mask = f->cells.blocks[block].mask; mask != 0; mask &= mask - 1, cell++) {
-        const uint64_t code = (uint64_t)__builtin_ctzll(mask);
-        const unsigned x = (unsigned)((int)mote_morton_compact(code >> 2) + away[0] * side + 1);
-        const unsigned y = (unsigned)((int)mote_morton_compact(code >> 1) + away[1] * side + 1);
-        const unsigned z = (unsigned)((int)mote_morton_compact(code) + away[2] * side + 1);
-        const unsigned most = (unsigned)side + 1;
-        if (x > most || y > most || z > most) continue;
-        n->cells[n->count++] = (halo_cell){cell, {(uint8_t)x, (uint8_t)y, (uint8_t)z}};
-    }
-}
-
-static void gather_neighborhood(const filter *f, uint32_t block, neighborhood *n) {
-    static const int here[3] = {0, 0, 0};
-    n->count = 0;
-    if (f->lod->params.filter == MOTE_LOD_FILTER_CELL) {
-        enter_block(f, block, here, n);
-        return;
-    }
-    uint32_t around[27];
-    places_around(&f->cells.places, f->cells.blocks[block].code, around);
-    for (int i = 0; i < 27; i++) {
-        const int away[3] = {i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1};
-        if (around[i] != PLACE_NONE) enter_block(f, around[i], away, n);
-    }
-}
-
-/* The occupied cells of a block that a cell of its neighbourhood reaches. */
-typedef struct reach_list {
-    uint32_t count;
-    uint8_t target[27];       /* Morton code within the block */
-    uint8_t direction[27][3]; /* target minus source, plus 1 */
-} reach_list;
-
-static void list_reach(const filter *f, uint64_t occupied, const uint8_t at[3], reach_list *reach) {
-    const int side = (int)f->cells.side, around = f->lod->params.filter == MOTE_LOD_FILTER_CELL ? 0 : 1;
-    int low[3], high[3];
-    for (int k = 0; k < 3; k++) {
-        low[k] = at[k] - around > 1 ? at[k] - around : 1;
-        high[k] = at[k] + around < side ? at[k] + around : side;
-    }
-    reach->count = 0;
-    for (int x = low[0]; x <= high[0]; x++) {
-        for (int y = low[1]; y <= high[1]; y++) {
-            for (int z = low[2]; z <= high[2]; z++) {
-                const uint64_t target = mote_morton_encode((uint32_t)x - 1, (uint32_t)y - 1, (uint32_t)z - 1);
-                if ((occupied >> target & 1) == 0) continue;
-                uint8_t *direction = reach->direction[reach->count];
-                direction[0] = (uint8_t)(x - at[0] + 1);
-                direction[1] = (uint8_t)(y - at[1] + 1);
-                direction[2] = (uint8_t)(z - at[2] + 1);
-                reach->target[reach->count++] = (uint8_t)target;
-            }
-        }
-    }
+#endif
 }
 
 /* The place of a point within its cell, in eighths; the middle where the code has no finer bits. */
@@ -137,8 +111,23 @@ static void eighths_of(uint64_t code, uint32_t level, uint32_t eighth[3]) {
     eighth[2] = mote_morton_compact(within) << (3 - bits) | middle;
 }
 
+/* Adds a run of points that share an eighth of their cell to the cells around. */
+static void weigh_run(const filter *f, const color_sum *sum, uint64_t code, const int8_t *at, uint64_t targets,
+                      color_sum *out) {
+    uint32_t eighth[3];
+    eighths_of(code, f->cells.level, eighth);
+    for (; targets != 0; targets &= targets - 1) {
+        const uint32_t target = (uint32_t)__builtin_ctzll(targets);
+        const int8_t *to = f->touch.at[13][target];
+        const uint32_t weight = mote_lod_weight(f->weights.axis[to[0] - at[0] + 1][eighth[0]],
+                                                f->weights.axis[to[1] - at[1] + 1][eighth[1]],
+                                                f->weights.axis[to[2] - at[2] + 1][eighth[2]]);
+        add_weighted(&out[target], sum, weight);
+    }
+}
+
 /* Points of a cell that share an eighth are consecutive, and weighed together. */
-static void weigh_cell(const filter *f, uint32_t cell, const reach_list *reach, color_sum *out) {
+static void weigh_cell(const filter *f, uint32_t cell, const int8_t *at, uint64_t targets, color_sum *out) {
     const uint32_t left = MOTE_ORDER_BITS - f->cells.level;
     const uint32_t shift = 3 * (left > 3 ? left - 3 : 0);
     const uint64_t last = f->cells.cell_start[cell + 1];
@@ -146,34 +135,37 @@ static void weigh_cell(const filter *f, uint32_t cell, const reach_list *reach, 
         const uint64_t code = f->lod->codes[i];
         for (end = i + 1; end < last && end - i < MOST_RUN && f->lod->codes[end] >> shift == code >> shift;) end++;
         const color_sum sum = sum_points(f, i, end);
-        uint32_t eighth[3];
-        eighths_of(code, f->cells.level, eighth);
-        for (uint32_t r = 0; r < reach->count; r++) {
-            const uint8_t *d = reach->direction[r];
-            const uint32_t weight = mote_lod_weight(f->weights.axis[d[0]][eighth[0]], f->weights.axis[d[1]][eighth[1]],
-                                                    f->weights.axis[d[2]][eighth[2]]);
-            add_weighted(&out[reach->target[r]], &sum, weight);
+        weigh_run(f, &sum, code, at, targets, out);
+    }
+}
+
+/* Adds the cells of a block, in a direction from the middle one, to the middle block's occupied cells. */
+static void add_block(const filter *f, uint32_t index, int direction, uint64_t occupied, color_sum *out) {
+    const cell_block *block = &f->cells.blocks[index];
+    for (uint64_t mask = block->mask & f->touch.edge[direction]; mask != 0; mask &= mask - 1) {
+        const uint32_t code = (uint32_t)__builtin_ctzll(mask);
+        const uint64_t targets = f->touch.touched[direction][code] & occupied;
+        if (targets == 0) continue;
+        const uint32_t cell = block->first + (uint32_t)__builtin_popcountll(block->mask & ((1ull << code) - 1));
+        if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) {
+            weigh_cell(f, cell, f->touch.at[direction][code], targets, out);
+            continue;
         }
+        const color_sum sum = sum_points(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1]);
+        for (uint64_t t = targets; t != 0; t &= t - 1) add_sum(&out[__builtin_ctzll(t)], &sum);
     }
 }
 
 /* Sums, for each occupied cell of a block, over what it averages. */
 static void sum_block(const filter *f, uint32_t block, color_sum *out) {
     const uint64_t occupied = f->cells.blocks[block].mask;
-    neighborhood n;
-    reach_list reach;
-    gather_neighborhood(f, block, &n);
-    memset(out, 0, MOST_CELLS * sizeof *out);
-    for (uint32_t i = 0; i < n.count; i++) {
-        list_reach(f, occupied, n.cells[i].at, &reach);
-        const uint32_t cell = n.cells[i].cell;
-        if (reach.count == 0) continue;
-        if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) {
-            weigh_cell(f, cell, &reach, out);
-        } else {
-            const color_sum sum = sum_points(f, f->cells.cell_start[cell], f->cells.cell_start[cell + 1]);
-            for (uint32_t r = 0; r < reach.count; r++) add_sum(&out[reach.target[r]], &sum);
-        }
+    uint32_t around[27];
+    for (uint64_t mask = occupied; mask != 0; mask &= mask - 1) { memset(&out[__builtin_ctzll(mask)], 0, sizeof *out); }
+    add_block(f, block, 13, occupied, out);
+    if (f->lod->params.filter == MOTE_LOD_FILTER_CELL) return;
+    places_around(&f->cells.places, f->cells.blocks[block].code, around);
+    for (int d = 0; d < 27; d++) {
+        if (d != 13 && around[d] != PLACE_NONE) add_block(f, around[d], d, occupied, out);
     }
 }
 
@@ -230,6 +222,7 @@ static mote_status filter_level(filter *f) {
     f->first_color = mote_alloc(lod->ctx, (f->cells.block_count + 1) * sizeof *f->first_color, "filter blocks");
     if (f->first_color == NULL) return MOTE_ERROR_MEMORY;
     place_blocks(f);
+    build_touch_table(f);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(lod->ctx->threads)
     for (uint32_t b = 0; b < f->cells.block_count; b++) {
         if (f->first_color[b + 1] > f->first_color[b]) color_block(f, b);

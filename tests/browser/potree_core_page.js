@@ -1,0 +1,48 @@
+// A bare page around npm's potree-core, a reader that others wrote: does it draw what mote writes?
+import { PerspectiveCamera, Scene, WebGLRenderer } from 'three';
+import { PointColorType, PointSizeType, Potree } from 'potree-core';
+
+const STABLE_MS = 400; // nothing new for this long: loaded
+
+window.show = async (url, hasRgb) => {
+    const renderer = new WebGLRenderer({ canvas: document.querySelector('canvas'), preserveDrawingBuffer: true });
+    renderer.setSize(800, 600);
+    renderer.setClearColor(0x4080c0); // clouds without rgb are drawn black
+    const scene = new Scene();
+    const potree = new Potree();
+    potree.pointBudget = 5e6;
+    const cloud = await potree.loadPointCloud('metadata.json', url);
+    const { material } = cloud;
+    material.inputColorEncoding = material.outputColorEncoding = 1; // else colours pass through a gamma twice
+    material.pointSizeType = PointSizeType.FIXED;
+    material.size = 2;
+    material.pointColorType = hasRgb ? PointColorType.RGB : PointColorType.LOD;
+    cloud.minNodePixelSize = 1;
+    scene.add(cloud);
+    scene.updateMatrixWorld(true);
+    const box = (cloud.pcoGeometry.tightBoundingBox ?? cloud.pcoGeometry.boundingBox).clone().applyMatrix4(cloud.matrixWorld);
+    const centre = box.min.clone().add(box.max).multiplyScalar(0.5);
+    const size = Math.max(box.max.distanceTo(box.min), 1);
+    const camera = new PerspectiveCamera(50, 800 / 600, size / 1000, size * 10);
+    camera.up.set(0, 0, 1);
+    camera.position.set(centre.x - size * 0.4, centre.y - size * 0.7, centre.z + size * 0.6);
+    camera.lookAt(centre);
+    camera.updateMatrixWorld(true);
+    let last = -1;
+    let since = performance.now();
+    while (performance.now() - since < STABLE_MS || last <= 0) {
+        potree.updatePointClouds([cloud], camera, renderer);
+        renderer.render(scene, camera);
+        if (cloud.numVisiblePoints !== last) since = performance.now();
+        last = cloud.numVisiblePoints;
+        await new Promise((next) => setTimeout(next, 30));
+    }
+    const gl = renderer.getContext();
+    const pixels = new Uint8Array(800 * 600 * 4);
+    gl.readPixels(0, 0, 800, 600, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    let lit = 0;
+    // The corner shows what the clear colour came out as.
+    const isClear = (i) => [0, 1, 2].every((c) => Math.abs(pixels[i + c] - pixels[c]) <= 1);
+    for (let i = 0; i < pixels.length; i += 4) lit += !isClear(i);
+    return { points: last, lit };
+};
