@@ -171,8 +171,7 @@ int session_close(session *s, int exit_code) {
 
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
-    const mote_status status = count == 1 ? mote_cloud_read(s->ctx, paths[0], params, out)
-                                          : mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
+    const mote_status status = mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
     if (status != MOTE_OK) return session_fail(s, status, true);
     s->bar.points = mote_cloud_count(*out);
     return EXIT_DONE;
