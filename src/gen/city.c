@@ -29,7 +29,7 @@
 #define GPS_AND_WKT 0x11  /* global encoding: adjusted standard GPS time, CRS as WKT */
 
 #define BLOCK_PULSES      1024u
-#define BLOCKS_PER_THREAD 8
+#define BLOCKS_PER_THREAD 32 /* in a turn: threads wait for each other once in so many */
 #define PULSE_SALT        0x70756c7365ull
 
 /* A record of LAS point format 7. */
@@ -255,6 +255,7 @@ typedef struct scan {
 
 static mote_status scan_open(mote_context *ctx, uint64_t count, uint64_t seed, scan *s) {
     s->blocks = BLOCKS_PER_THREAD * (int64_t)ctx->threads;
+    if ((uint64_t)s->blocks > count / BLOCK_PULSES + 1) s->blocks = (int64_t)(count / BLOCK_PULSES + 1);
     s->caches = mote_alloc(ctx, (uint64_t)ctx->threads * sizeof *s->caches, "city blocks");
     s->parts = mote_alloc(ctx, (uint64_t)s->blocks * PART_BYTES, "city echoes");
     s->starts = mote_alloc(ctx, ((uint64_t)s->blocks + 1) * sizeof *s->starts, "city echoes");
