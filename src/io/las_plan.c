@@ -5,7 +5,8 @@
 
 #include "io/las_plan.h"
 
-#define RECORD_MOST 65535u
+#define RECORD_MOST      65535u
+#define SECONDS_PER_WEEK 604800.0
 
 /* What the attributes ask of a format. */
 typedef struct las_needs {
@@ -301,10 +302,14 @@ static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item)
     return MOTE_OK;
 }
 
-/* Flags that a forced format lacks are no loss where none is set. */
-static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_column *column) {
-    if (plan->params->las_format < 0) return false;
-    if (strcmp(column->name, "overlap") != 0 && strcmp(column->name, "scanner_channel") != 0) return false;
+/* What a forced format lacks is no loss where all of it is 0. */
+static bool is_idle(mote_context *ctx, const las_plan *plan, const mote_column *column) {
+    static const char *const may_be_idle[] = {"overlap", "scanner_channel", "scan_angle_rank"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof may_be_idle / sizeof may_be_idle[0]; i++) {
+        listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
+    }
+    if (!listed || plan->params->las_format < 0) return false;
     const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
     return range.whole && range.low >= 0 && range.high <= 0;
 }
@@ -313,7 +318,7 @@ static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_col
 static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
     for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
         const mote_column *column = &plan->cloud->columns[i];
-        if (!plan->chosen[i] || plan->used[i] || is_idle_flag(ctx, plan, column)) continue;
+        if (!plan->chosen[i] || plan->used[i] || is_idle(ctx, plan, column)) continue;
         const uint32_t size_bytes = mote_type_size(column->type);
         if (plan->record_bytes + size_bytes > RECORD_MOST) {
             return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the attributes need more than %u bytes per point",
@@ -349,6 +354,13 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     return plan_extra(ctx, plan);
 }
 
+/* What the header of a new file says of its GPS times: those beyond a week are no seconds of the week. */
+static bool has_adjusted_time(mote_context *ctx, const las_plan *plan) {
+    const mote_column *column = find_chosen(plan, "gps_time");
+    if (column == NULL || plan->cloud->las.present) return false;
+    return mote_las_scan(ctx, column, plan->cloud->count, 1).high > SECONDS_PER_WEEK;
+}
+
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan) {
     memset(plan, 0, sizeof *plan);
@@ -366,6 +378,7 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     plan->origin_layout = has_origin_layout(cloud);
     MOTE_TRY(choose_columns(ctx, plan));
     MOTE_TRY(choose_format(ctx, plan));
+    plan->adjusted_time = has_adjusted_time(ctx, plan);
     MOTE_TRY(plan_fields(ctx, plan));
     return mote_las_plan_runs(ctx, plan);
 }

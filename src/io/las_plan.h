@@ -31,6 +31,7 @@ typedef struct las_plan {
     const mote_write_params *params;
     const char *path;
     uint8_t format, version_minor;
+    bool adjusted_time; /* a new file's GPS times cannot be seconds of the week */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
     uint32_t record_bytes;
     double scale[3], offset[3];
