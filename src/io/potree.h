@@ -14,6 +14,7 @@
 #define POTREE_CLASSES         256u         /* entries of the histogram of classification */
 #define POTREE_CLASS_LANES     4u           /* histograms in turn, so that equal neighbours don't wait for each other */
 #define POTREE_MOST_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
+#define POTREE_LAS_TEXT        32u           /* bytes of a text in a LAS header */
 #define POTREE_NO_BROTLI       "built without brotli: no Potree folders of encoding BROTLI"
 #define POTREE_NO_JANSSON      "built without jansson: no Potree folders"
 

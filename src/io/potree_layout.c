@@ -296,6 +296,18 @@ static bool parse_guid(const char *text, uint8_t guid[16]) {
     return true;
 }
 
+/* raw_key: all 32 bytes, where there is something behind the end of the text. */
+static void get_header_text(const json_t *object, const char *key, const char *raw_key, char out[POTREE_LAS_TEXT + 1]) {
+    const json_t *raw = json_object_get(object, raw_key);
+    uint8_t bytes[POTREE_LAS_TEXT + 4];
+    uint64_t size_bytes = 0;
+    get_bytes(object, key, out, POTREE_LAS_TEXT + 1);
+    if (json_is_string(raw) && json_string_length(raw) == potree_base64_bytes(POTREE_LAS_TEXT) - 1 &&
+        potree_base64_decode(json_string_value(raw), json_string_length(raw), bytes, &size_bytes)) {
+        memcpy(out, bytes, size_bytes < POTREE_LAS_TEXT ? size_bytes : POTREE_LAS_TEXT);
+    }
+}
+
 static mote_status parse_las(const potree_layout *layout, const json_t *json, mote_las_origin *las) {
     int64_t minor, format, source_id, encoding, day, year;
     if (json == NULL) return MOTE_OK;
@@ -314,8 +326,8 @@ static mote_status parse_las(const potree_layout *layout, const json_t *json, mo
     las->global_encoding = (uint16_t)encoding;
     las->creation_day = (uint16_t)day;
     las->creation_year = (uint16_t)year;
-    get_bytes(json, "system_id", las->system_id, sizeof las->system_id);
-    get_bytes(json, "software", las->software, sizeof las->software);
+    get_header_text(json, "system_id", "system_id_raw", las->system_id);
+    get_header_text(json, "software", "software_raw", las->software);
     return MOTE_OK;
 }
 

@@ -199,6 +199,18 @@ static void put_position_source(json_builder *b, json_t *mote, const potree_summ
     put(b, mote, "position", position);
 }
 
+/* A text of the LAS header. Some writers leave something behind its end: then all 32 bytes go along. */
+static void put_header_text(json_builder *b, json_t *object, const char *key, const char *raw_key,
+                            const char text[POTREE_LAS_TEXT + 1]) {
+    put(b, object, key, bytes_json(b, text));
+    bool rest = false;
+    for (size_t i = strlen(text); i < POTREE_LAS_TEXT; i++) rest |= text[i] != '\0';
+    if (!rest) return;
+    char raw[POTREE_LAS_TEXT * 2];
+    potree_base64_encode((const uint8_t *)text, POTREE_LAS_TEXT, raw);
+    put(b, object, raw_key, json_string(raw));
+}
+
 static void put_las(json_builder *b, json_t *mote, const mote_las_origin *las) {
     if (!las->present) return;
     char guid[33];
@@ -211,8 +223,8 @@ static void put_las(json_builder *b, json_t *mote, const mote_las_origin *las) {
     put(b, object, "creation_day", json_integer(las->creation_day));
     put(b, object, "creation_year", json_integer(las->creation_year));
     put(b, object, "guid", json_string(guid));
-    put(b, object, "system_id", bytes_json(b, las->system_id));
-    put(b, object, "software", bytes_json(b, las->software));
+    put_header_text(b, object, "system_id", "system_id_raw", las->system_id);
+    put_header_text(b, object, "software", "software_raw", las->software);
     put(b, mote, "las", object);
 }
 

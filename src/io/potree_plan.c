@@ -245,6 +245,10 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
         }
     }
     if (plan->points == 0) plan->cube_side = 1; /* a cube that readers accept */
+    if (lattice->shift > 0) {
+        mote_warn(plan->ctx, "the positions span more than 2^31 steps: they are rounded to steps of %g",
+                  lattice->scale[0]);
+    }
     for (int k = 0; k < 3; k++) {
         /* By the formula that gives the points, so that the farthest lies inside whatever the rounding. */
         const double corner = ((double)plan->base[k] + (double)lattice->side[k]) * plan->scale[k] + plan->offset[k];

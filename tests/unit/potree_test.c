@@ -1,0 +1,779 @@
+/* Potree folders: what the writer writes, seen by a naive reader of the test's own and by mote's reader. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "core/cloud.h"
+#include "io/potree.h"
+#include "lod/lod.h"
+#include "support/support.h"
+
+#ifdef MOTE_HAVE_JANSSON
+#include <jansson.h>
+
+/* ---- clouds */
+
+static uint64_t random_state = 20240611;
+
+static uint32_t random_below(uint32_t below) {
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)((random_state >> 32) * below >> 32);
+}
+
+static void fill_random(mote_cloud *cloud, const char *name) {
+    const mote_column *column = mote_cloud_find(cloud, name);
+    uint8_t *to = mote_cloud_column_data(cloud, name);
+    for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, to += column->stride_bytes) {
+        uint8_t bytes[8];
+        for (int b = 0; b < 8; b++) bytes[b] = (uint8_t)random_below(256);
+        const double real = (double)random_below(2000000) / 7 - 1000;
+        const float narrow = (float)real;
+        const int64_t wide = (int64_t)(random_below(1u << 30)) * (1 << 20) - (1ll << 40); /* fits a double */
+        if (column->type == MOTE_FLOAT32) memcpy(bytes, &narrow, 4);
+        if (column->type == MOTE_FLOAT64) memcpy(bytes, &real, 8);
+        if (column->type == MOTE_INT64) memcpy(bytes, &wide, 8);
+        if (column->type == MOTE_UINT64) memcpy(bytes, &(uint64_t){(uint64_t)wide & 0xFFFFFFFFFFull}, 8);
+        memcpy(to, bytes, mote_type_size(column->type));
+    }
+}
+
+/* LAS-like positions within extent steps from origin, on a wavy surface, with duplicates. */
+static void fill_positions(mote_cloud *cloud, int32_t origin, uint32_t extent) {
+    const uint32_t stride = mote_cloud_find(cloud, "x")->stride_bytes;
+    uint8_t *to = mote_cloud_column_data(cloud, "x");
+    for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, to += stride) {
+        int32_t p[3] = {origin + (int32_t)random_below(extent), origin + (int32_t)random_below(extent), origin};
+        p[2] += (int32_t)((double)extent / 8 * (1 + sin((double)(p[0] - origin) * 9 / extent)));
+        memcpy(to, i % 50 == 49 ? to - stride : (uint8_t *)p, 12);
+    }
+}
+
+static mote_cloud *cloud_of_all_types(mote_context *ctx, uint64_t count) {
+    static const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.001, 500000},
+                                             {"y", MOTE_INT32, 0.001, 5e6},
+                                             {"z", MOTE_INT32, 0.002, -10},
+                                             {"intensity", MOTE_UINT16, 0, 0},
+                                             {"return_number", MOTE_UINT8, 0, 0},
+                                             {"withheld", MOTE_UINT8, 0, 0},
+                                             {"classification", MOTE_UINT8, 0, 0},
+                                             {"scan_angle", MOTE_INT16, 0, 0},
+                                             {"gps_time", MOTE_FLOAT64, 0, 0},
+                                             {"red", MOTE_UINT16, 0, 0},
+                                             {"green", MOTE_UINT16, 0, 0},
+                                             {"blue", MOTE_UINT16, 0, 0},
+                                             {"nir", MOTE_UINT16, 0, 0},
+                                             {"normal_x", MOTE_FLOAT32, 0, 0},
+                                             {"e int8", MOTE_INT8, 0, 0},
+                                             {"e uint8", MOTE_UINT8, 0, 0},
+                                             {"e int16", MOTE_INT16, 0.5, 3},
+                                             {"e uint16", MOTE_UINT16, 0, 0},
+                                             {"e int32", MOTE_INT32, 0, 0},
+                                             {"e uint32", MOTE_UINT32, 0, 0},
+                                             {"e int64", MOTE_INT64, 0, 0},
+                                             {"e uint64", MOTE_UINT64, 0.25, 1},
+                                             {"e float", MOTE_FLOAT32, 0, 0},
+                                             {"e double", MOTE_FLOAT64, 0, 0},
+                                             {"gps-time", MOTE_UINT8, 0, 0},
+                                             {"bad \xC3\x28 \"name\"\n", MOTE_INT8, 0, 0},
+                                             {"zero", MOTE_INT16, 0, 0}};
+    const uint32_t spec_count = sizeof specs / sizeof specs[0];
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, count, specs, spec_count, &cloud), MOTE_OK);
+    for (uint32_t s = 3; s + 1 < spec_count; s++) fill_random(cloud, specs[s].name);
+    uint8_t *withheld = mote_cloud_column_data(cloud, "withheld");
+    for (uint64_t i = 0; i < count; i++) withheld[i * mote_cloud_find(cloud, "withheld")->stride_bytes] &= 1;
+    fill_positions(cloud, 1000, 400000);
+    return cloud;
+}
+
+/* ---- files */
+
+typedef struct file_bytes {
+    uint8_t *data;
+    size_t size;
+} file_bytes;
+
+static file_bytes read_file(const char *folder, const char *name) {
+    char path[600];
+    file_bytes bytes = {NULL, 0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    bytes.size = (size_t)ftell(file);
+    rewind(file);
+    bytes.data = malloc(bytes.size + 1);
+    assert_int_equal(fread(bytes.data, 1, bytes.size, file), bytes.size);
+    fclose(file);
+    return bytes;
+}
+
+static void assert_same_files(const char *a, const char *b) {
+    static const char *const names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    for (int f = 0; f < 3; f++) {
+        file_bytes left = read_file(a, names[f]), right = read_file(b, names[f]);
+        assert_int_equal(left.size, right.size);
+        assert_memory_equal(left.data, right.data, left.size);
+        free(left.data);
+        free(right.data);
+    }
+}
+
+/* ---- a naive reader: names from order and childMask alone */
+
+typedef struct naive_node {
+    char name[300];
+    uint8_t mask;
+    uint32_t points;
+    uint64_t offset, size;
+} naive_node;
+
+typedef struct naive_set {
+    json_t *json;
+    file_bytes hierarchy, octree;
+    naive_node *nodes;
+    uint32_t count;
+    uint32_t chunks;
+} naive_set;
+
+static void naive_chunk(naive_set *set, uint64_t offset, uint64_t size, const char *root) {
+    naive_node *queue = calloc(size / 22 + 1, sizeof *queue);
+    uint64_t queued = 1;
+    snprintf(queue[0].name, sizeof queue[0].name, "%s", root);
+    assert_true(size % 22 == 0 && offset + size <= set->hierarchy.size);
+    for (uint64_t r = 0; r < size / 22; r++) {
+        const uint8_t *at = set->hierarchy.data + offset + 22 * r;
+        naive_node *node = &queue[r];
+        assert_true(r < queued);
+        node->mask = at[1];
+        memcpy(&node->points, at + 2, 4);
+        memcpy(&node->offset, at + 6, 8);
+        memcpy(&node->size, at + 14, 8);
+        if (at[0] == 2) {
+            assert_int_equal(strlen(node->name) - strlen(root), 4);
+            naive_chunk(set, node->offset, node->size, node->name);
+            continue;
+        }
+        assert_int_equal(at[0], node->mask == 0 ? 1 : 0);
+        for (int c = 0; c < 8; c++) {
+            if (!(node->mask >> c & 1)) continue;
+            assert_true(queued < size / 22);
+            snprintf(queue[queued++].name, sizeof node->name, "%.290s%d", node->name, c);
+        }
+        set->nodes = realloc(set->nodes, (set->count + 1) * sizeof *set->nodes);
+        set->nodes[set->count++] = *node;
+    }
+    assert_int_equal(queued, size / 22);
+    set->chunks++;
+    free(queue);
+}
+
+static naive_set naive_open(const char *folder) {
+    naive_set set = {NULL, {NULL, 0}, {NULL, 0}, NULL, 0, 0};
+    file_bytes text = read_file(folder, "metadata.json");
+    set.json = json_loadb((const char *)text.data, text.size, 0, NULL);
+    assert_non_null(set.json);
+    free(text.data);
+    set.hierarchy = read_file(folder, "hierarchy.bin");
+    set.octree = read_file(folder, "octree.bin");
+    const json_t *hierarchy = json_object_get(set.json, "hierarchy");
+    assert_int_equal(json_integer_value(json_object_get(hierarchy, "stepSize")), 4);
+    naive_chunk(&set, 0, (uint64_t)json_integer_value(json_object_get(hierarchy, "firstChunkSize")), "r");
+    return set;
+}
+
+static void naive_close(naive_set *set) {
+    json_decref(set->json);
+    free(set->hierarchy.data);
+    free(set->octree.data);
+    free(set->nodes);
+}
+
+static double json_at(const json_t *object, const char *key, const char *inner, size_t i) {
+    const json_t *array = json_object_get(object, key);
+    if (inner != NULL) array = json_object_get(array, inner);
+    const json_t *value = json_array_get(array, i);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static int by_offset(const void *a, const void *b) {
+    const naive_node *left = a, *right = b;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/* Nodes fill octree.bin without gap or overlap, coarse levels first. */
+static void check_places(naive_set *set) {
+    uint64_t end = 0;
+    size_t deepest = 0;
+    qsort(set->nodes, set->count, sizeof *set->nodes, by_offset);
+    for (uint32_t n = 0; n < set->count; n++) {
+        if (set->nodes[n].points == 0) assert_int_equal(set->nodes[n].size, 0);
+        if (set->nodes[n].points == 0) continue;
+        assert_int_equal(set->nodes[n].offset, end);
+        end += set->nodes[n].size;
+        assert_true(strlen(set->nodes[n].name) >= deepest);
+        deepest = strlen(set->nodes[n].name);
+    }
+    assert_int_equal(end, set->octree.size);
+}
+
+static uint32_t naive_stride(const naive_set *set) {
+    uint32_t stride = 0;
+    const json_t *attributes = json_object_get(set->json, "attributes");
+    for (size_t a = 0; a < json_array_size(attributes); a++) {
+        const json_t *attribute = json_array_get(attributes, a);
+        const json_int_t size = json_integer_value(json_object_get(attribute, "size"));
+        assert_int_equal(size, json_integer_value(json_object_get(attribute, "numElements")) *
+                                   json_integer_value(json_object_get(attribute, "elementSize")));
+        stride += (uint32_t)size;
+    }
+    return stride;
+}
+
+/* Every point of encoding DEFAULT lies in the box of its node, and the ranges of the position are tight. */
+static void check_boxes(const naive_set *set) {
+    const uint32_t stride = naive_stride(set);
+    const json_t *position = json_array_get(json_object_get(set->json, "attributes"), 0);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (uint32_t n = 0; n < set->count; n++) {
+        const naive_node *node = &set->nodes[n];
+        for (uint32_t i = 0; i < node->points; i++) {
+            int32_t p[3];
+            memcpy(p, set->octree.data + node->offset + (uint64_t)i * stride, 12);
+            for (size_t k = 0; k < 3; k++) {
+                double from = json_at(set->json, "boundingBox", "min", k);
+                double to = json_at(set->json, "boundingBox", "max", k);
+                for (const char *digit = node->name + 1; *digit != '\0'; digit++) {
+                    const double middle = from + (to - from) / 2;
+                    if ((*digit - '0') >> (2 - k) & 1) {
+                        from = middle;
+                    } else {
+                        to = middle;
+                    }
+                }
+                assert_true(p[k] >= 0);
+                const double step = json_at(set->json, "scale", NULL, k);
+                const double world = p[k] * step + json_at(set->json, "offset", NULL, k);
+                assert_true(world >= from - step &&
+                            world <= to + step); /* the lattice and the halves differ by a step */
+                low[k] = fmin(low[k], world);
+                high[k] = fmax(high[k], world);
+            }
+        }
+    }
+    for (size_t k = 0; k < 3 && set->octree.size > 0; k++) {
+        assert_true(low[k] == json_at(position, "min", NULL, k));
+        assert_true(high[k] == json_at(position, "max", NULL, k));
+        assert_true(json_at(set->json, "boundingBox", "min", k) == low[k]);
+        assert_true(json_at(set->json, "boundingBox", "max", k) >= high[k]);
+    }
+}
+
+static void check_folder(const char *folder, const mote_lod *lod, bool brotli) {
+    naive_set set = naive_open(folder);
+    const mote_lod_node *nodes = mote_lod_nodes(lod);
+    assert_int_equal(set.count, mote_lod_node_count(lod));
+    check_places(&set);
+    if (!brotli) check_boxes(&set);
+    uint64_t points = 0;
+    for (uint32_t n = 0; n < set.count; n++) { /* by offset = in the order of the nodes, where they have points */
+        char name[300];
+        mote_lod_node_name(lod, n, name);
+        if (nodes[n].point_count > 0) assert_string_equal(name, set.nodes[n].name);
+        assert_int_equal(nodes[n].point_count, set.nodes[n].points);
+        points += nodes[n].point_count;
+    }
+    assert_int_equal(points, json_integer_value(json_object_get(set.json, "points")));
+    naive_close(&set);
+}
+
+/* ---- comparing clouds */
+
+/* Where the points of a cloud read back stood in the source. */
+static uint32_t *order_of_nodes(const mote_lod *lod, int level) {
+    const mote_lod_node *nodes = mote_lod_nodes(lod);
+    const bool replacing = mote_lod_parameters(lod)->scheme == MOTE_LOD_REPLACING;
+    uint32_t *order = malloc(4 * (mote_cloud_count(mote_lod_cloud(lod)) + 1) * 2);
+    uint64_t used = 0;
+    for (uint32_t n = 0; n < mote_lod_node_count(lod); n++) {
+        const bool wanted = level >= 0 ? nodes[n].level == level : !replacing || nodes[n].child_mask == 0;
+        if (!wanted) continue;
+        mote_lod_node_points(lod, n, order + used, NULL);
+        used += nodes[n].point_count;
+    }
+    return order;
+}
+
+static bool is_flag(const char *name) {
+    return strcmp(name, "scanner_channel") == 0 || strcmp(name, "scan_direction_flag") == 0 ||
+           strcmp(name, "edge_of_flight_line") == 0 || strcmp(name, "synthetic") == 0 ||
+           strcmp(name, "key_point") == 0 || strcmp(name, "withheld") == 0 || strcmp(name, "overlap") == 0;
+}
+
+/* Type, scale, offset and every value. Only flags may be missing, and must be zero in the source. */
+static void assert_same_points(const mote_cloud *source, const mote_cloud *back, const uint32_t *order) {
+    for (uint32_t c = 0; c < mote_cloud_column_count(source); c++) {
+        const mote_column *from = mote_cloud_column(source, c), *to = mote_cloud_find(back, from->name);
+        const bool wide = to != NULL && from->type == MOTE_UINT64 && to->type == MOTE_FLOAT64; /* beyond 2^53 */
+        if (to == NULL) assert_true(is_flag(from->name));
+        if (c < 3 && from->scale != to->scale) continue; /* spans more steps than the format has */
+        if (to != NULL && !wide) assert_int_equal(from->type, to->type);
+        if (to != NULL) assert_true(from->scale == to->scale && from->offset == to->offset);
+        for (uint64_t i = 0; i < mote_cloud_count(back); i++) {
+            if (to == NULL) {
+                assert_true(mote_column_stored(from, order[i]) == 0);
+            } else if (wide) {
+                assert_true(mote_column_stored(from, order[i]) == mote_column_stored(to, i));
+            } else if (from->bit_count == 0 && to->bit_count == 0) {
+                assert_memory_equal(mote_column_at(from, order[i]), mote_column_at(to, i), mote_type_size(to->type));
+            } else {
+                assert_int_equal(mote_column_integer(from, order[i]), mote_column_integer(to, i));
+            }
+        }
+    }
+}
+
+static mote_lod *build(mote_context *ctx, const mote_cloud *cloud, mote_lod_scheme scheme, mote_lod_filter filter) {
+    mote_lod_params params = mote_lod_defaults();
+    params.scheme = scheme;
+    params.filter = filter;
+    params.grid = 8;
+    params.merge_points = 50;
+    mote_lod *lod = NULL;
+    assert_int_equal(mote_lod_build(ctx, cloud, &params, &lod), MOTE_OK);
+    return lod;
+}
+
+static mote_cloud *read_back(mote_context *ctx, const char *path, int level) {
+    mote_read_params params = mote_read_defaults();
+    mote_cloud *cloud = NULL;
+    params.level = level;
+    const mote_status status = mote_cloud_read(ctx, path, &params, &cloud);
+    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
+    assert_int_equal(status, MOTE_OK);
+    return cloud;
+}
+
+static mote_potree_params encoding_params(int brotli) {
+    mote_potree_params params = mote_potree_defaults();
+    params.encoding = brotli ? MOTE_POTREE_BROTLI : MOTE_POTREE_DEFAULT;
+    params.name = "test";
+    return params;
+}
+
+static void write_ok(mote_context *ctx, const mote_lod *lod, const char *path, int brotli, mote_potree_report *report) {
+    const mote_potree_params params = encoding_params(brotli);
+    const mote_status status = mote_potree_write(ctx, lod, path, &params, report);
+    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
+    assert_int_equal(status, MOTE_OK);
+}
+
+static int encodings(void) { return potree_has_brotli() ? 2 : 1; }
+
+/* Writes, looks at the folder, reads back and compares, in both encodings. */
+static void check_round_trip(mote_context *ctx, const mote_cloud *cloud) {
+    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+    for (int brotli = 0; brotli < encodings(); brotli++) {
+        const char *path = test_path(brotli ? "trip.brotli" : "trip.default");
+        mote_potree_report report;
+        write_ok(ctx, lod, path, brotli, &report);
+        assert_int_equal(report.points, mote_cloud_count(cloud) - mote_lod_skipped(lod));
+        check_folder(path, lod, brotli);
+        mote_cloud *back = read_back(ctx, path, -1);
+        assert_int_equal(mote_cloud_count(back), report.points);
+        uint32_t *order = order_of_nodes(lod, -1);
+        assert_same_points(cloud, back, order);
+        free(order);
+        mote_cloud_destroy(back);
+    }
+    mote_lod_destroy(lod);
+}
+
+/* ---- tests */
+
+static void keeps_every_type(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = cloud_of_all_types(ctx, 6000);
+    check_round_trip(ctx, cloud);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+static void same_bytes_for_any_threads(void **state) {
+    (void)state;
+    mote_potree_report first = {0}, report;
+    for (int run = 0; run < 6; run++) {
+        static const int threads[3] = {1, 2, 7};
+        random_state = 1;
+        mote_context *ctx = test_context(threads[run / 2]);
+        mote_cloud *cloud = cloud_of_all_types(ctx, 20000);
+        mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+        const int brotli = run % 2 < encodings() ? run % 2 : 0;
+        char name[32];
+        snprintf(name, sizeof name, "threads.%d", run);
+        write_ok(ctx, lod, test_path(name), brotli, &report);
+        if (run == 0) first = report;
+        if (run > 1) assert_same_files(test_path(run % 2 ? "threads.1" : "threads.0"), test_path(name));
+        if (run > 1 && run % 2 == 0) assert_true(report.hash == first.hash);
+        if (run == 1 && brotli) assert_true(report.hash != first.hash);
+        mote_lod_destroy(lod);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
+/* 0, 1, all equal, heavy duplicates. */
+static void survives_few_and_equal_points(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    static const struct {
+        uint64_t count;
+        uint32_t extent;
+    } cases[] = {{0, 1}, {1, 1}, {2, 1}, {5000, 1}, {5000, 3}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.01, 0},
+                                          {"y", MOTE_INT32, 0.01, 0},
+                                          {"z", MOTE_INT32, 0.01, 0},
+                                          {"a", MOTE_FLOAT64, 0, 0}};
+        mote_cloud *cloud = NULL;
+        assert_int_equal(mote_cloud_create(ctx, cases[c].count, specs, 4, &cloud), MOTE_OK);
+        if (cases[c].count > 0) fill_positions(cloud, -77, cases[c].extent);
+        check_round_trip(ctx, cloud);
+        mote_cloud_destroy(cloud);
+    }
+    naive_set set = naive_open(test_path("trip.default"));
+    const json_t *a = json_array_get(json_object_get(set.json, "attributes"), 1);
+    assert_true(json_at(a, "min", NULL, 0) < json_at(a, "max", NULL, 0)); /* 8-byte types must differ */
+    naive_close(&set);
+    mote_context_destroy(ctx);
+}
+
+static void keeps_positions_of_any_type(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    static const mote_type types[] = {MOTE_INT8,  MOTE_UINT16,  MOTE_INT32,  MOTE_UINT32,
+                                      MOTE_INT64, MOTE_FLOAT32, MOTE_FLOAT64};
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        const mote_column_spec specs[] = {
+            {"x", types[t], 0, 0}, {"y", types[t], 0, 0}, {"z", types[t], 0, 0}, {"n", MOTE_UINT32, 0, 0}};
+        mote_cloud *cloud = NULL;
+        assert_int_equal(mote_cloud_create(ctx, 3000, specs, 4, &cloud), MOTE_OK);
+        for (int k = 0; k < 3; k++) fill_random(cloud, specs[k].name);
+        const uint32_t stride = mote_cloud_find(cloud, "x")->stride_bytes, size = mote_type_size(types[t]);
+        for (uint64_t i = 0; i < 3000; i++) { /* within what a Potree position holds exactly */
+            for (uint32_t k = 0; k < 3; k++) {
+                const double real = (double)random_below(1u << 24) / 256 - 20000;
+                const float narrow = (float)real;
+                const int64_t whole = (int64_t)random_below(1u << 30) - (types[t] == MOTE_INT64 ? 1ll << 40 : 0);
+                uint8_t *to = (uint8_t *)mote_cloud_column_data(cloud, "x") + i * stride + k * size;
+                if (types[t] == MOTE_FLOAT64) memcpy(to, &real, 8);
+                if (types[t] == MOTE_FLOAT32) memcpy(to, &narrow, 4);
+                if (types[t] == MOTE_INT64 || types[t] == MOTE_UINT32 || types[t] == MOTE_INT32)
+                    memcpy(to, &whole, size);
+            }
+        }
+        check_round_trip(ctx, cloud);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* A double that the format cannot hold comes back as the nearest step, as int32. */
+static void rounds_to_the_nearest_step(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const double xyz[4][3] = {{0, 0, 0}, {1000, 1000, 1000}, {1.0 / 3, 2.0 / 3, 1e-9}, {NAN, 1, 1}};
+    mote_column columns[3];
+    memset(columns, 0, sizeof columns);
+    for (int k = 0; k < 3; k++) {
+        static const char *const names[3] = {"x", "y", "z"};
+        columns[k].name = names[k];
+        columns[k].type = MOTE_FLOAT64;
+        columns[k].data = &xyz[0][k];
+        columns[k].stride_bytes = 24;
+    }
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_wrap(ctx, 4, columns, 3, &cloud), MOTE_OK);
+    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+    write_ok(ctx, lod, test_path("steps"), 0, NULL);
+    mote_cloud *back = read_back(ctx, test_path("steps"), -1);
+    assert_int_equal(mote_cloud_count(back), 3);
+    assert_int_equal(mote_lod_skipped(lod), 1);
+    uint32_t *order = order_of_nodes(lod, -1);
+    for (uint64_t i = 0; i < 3; i++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            const mote_column *column = mote_cloud_column(back, k);
+            assert_int_equal(column->type, MOTE_INT32);
+            assert_true(fabs(mote_column_value(column, i) - xyz[order[i]][k]) <= column->scale / 2);
+        }
+    }
+    free(order);
+    mote_cloud_destroy(back);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void packs_and_leaves_out_flags(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    enum { COUNT = 1000 };
+    static uint8_t records[COUNT][16];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const int32_t p[3] = {(int32_t)random_below(1000), (int32_t)random_below(1000), (int32_t)i};
+        memcpy(records[i], p, 12);
+        records[i][12] = (uint8_t)(random_below(16) | random_below(2) << 6); /* flags, and the scan direction */
+        records[i][13] = (uint8_t)random_below(256);
+    }
+    static const struct {
+        const char *name;
+        uint8_t at, shift, bits;
+    } fields[] = {{"synthetic", 12, 0, 1},
+                  {"key_point", 12, 1, 1},
+                  {"withheld", 12, 2, 1},
+                  {"overlap", 12, 3, 1},
+                  {"scanner_channel", 12, 4, 2},
+                  {"scan_direction_flag", 12, 6, 1},
+                  {"edge_of_flight_line", 12, 7, 1},
+                  {"return_number", 13, 0, 4},
+                  {"number_of_returns", 13, 4, 4}};
+    mote_column columns[12];
+    memset(columns, 0, sizeof columns);
+    for (uint32_t c = 0; c < 12; c++) {
+        static const char *const axes[3] = {"x", "y", "z"};
+        columns[c].name = c < 3 ? axes[c] : fields[c - 3].name;
+        columns[c].type = c < 3 ? MOTE_INT32 : MOTE_UINT8;
+        columns[c].data = c < 3 ? &records[0][4 * c] : &records[0][fields[c - 3].at];
+        columns[c].stride_bytes = 16;
+        columns[c].bit_shift = c < 3 ? 0 : fields[c - 3].shift;
+        columns[c].bit_count = c < 3 ? 0 : fields[c - 3].bits;
+    }
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_wrap(ctx, COUNT, columns, 12, &cloud), MOTE_OK);
+    check_round_trip(ctx, cloud);
+    naive_set set = naive_open(test_path("trip.default"));
+    static const char *const names[] = {"position", "return number", "number of returns", "classification flags",
+                                        "scan direction flag"};
+    const json_t *attributes = json_object_get(set.json, "attributes");
+    assert_int_equal(json_array_size(attributes), 5);
+    for (size_t a = 0; a < 5; a++) {
+        assert_string_equal(json_string_value(json_object_get(json_array_get(attributes, a), "name")), names[a]);
+    }
+    naive_close(&set);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Averages stand in inner nodes; the whole cloud is the leaves; a level is what a level is. */
+static void replaces(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = cloud_of_all_types(ctx, 8000);
+    mote_lod *lod = build(ctx, cloud, MOTE_LOD_REPLACING, MOTE_LOD_FILTER_CELL);
+    for (int brotli = 0; brotli < encodings(); brotli++) {
+        write_ok(ctx, lod, test_path("replacing"), brotli, NULL);
+        check_folder(test_path("replacing"), lod, brotli);
+        mote_cloud *back = read_back(ctx, test_path("replacing"), -1);
+        assert_int_equal(mote_cloud_count(back), 8000);
+        uint32_t *order = order_of_nodes(lod, -1);
+        assert_same_points(cloud, back, order);
+        free(order);
+        mote_cloud_destroy(back);
+        mote_cloud *root = read_back(ctx, test_path("replacing/metadata.json"), 0);
+        const uint64_t count = mote_lod_nodes(lod)[0].point_count;
+        uint32_t *indices = malloc(count * 4);
+        uint16_t *colors = malloc(count * 6);
+        mote_lod_node_points(lod, 0, indices, colors);
+        assert_int_equal(mote_cloud_count(root), count);
+        for (uint64_t i = 0; i < count; i++) {
+            assert_int_equal(mote_column_integer(mote_cloud_find(root, "red"), i), colors[3 * i]);
+            assert_int_equal(mote_column_integer(mote_cloud_find(root, "blue"), i), colors[3 * i + 2]);
+            assert_int_equal(mote_column_integer(mote_cloud_find(root, "x"), i),
+                             mote_column_integer(mote_cloud_find(cloud, "x"), indices[i]));
+        }
+        free(indices);
+        free(colors);
+        mote_cloud_destroy(root);
+    }
+    mote_read_params params = mote_read_defaults();
+    params.level = 99;
+    mote_cloud *none = NULL;
+    assert_int_equal(mote_cloud_read(ctx, test_path("replacing"), &params, &none), MOTE_ERROR_ARGUMENT);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* A real LAS file comes back with all it had. */
+static void gives_a_scan_back(void **state) {
+    (void)state;
+    static const char *const names[] = {"las/point10.las",     "las/1.2-with-color.las", "las/extrabytes.las",
+                                        "las/pdrf4-1.3.las",   "las/pdrf5-1.3.las",      "las/pdrf8-1.4.las",
+                                        "las/pdrf9-1.4.las",   "las/pdrf10-1.4.las",     "las/5points_14.las",
+                                        "las/1_4_w_evlr.las",  "las/epsg_4326.las",      "las/no-points-1.3.las",
+                                        "las/autzen_trim.las", "las/lots_of_vlr.las"};
+    mote_context *ctx = test_context(2);
+    for (size_t f = 0; f < sizeof names / sizeof names[0]; f++) {
+        const char *path = test_data(names[f]);
+        mote_cloud *cloud = NULL;
+        if (path == NULL) continue;
+        if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
+        assert_non_null(cloud);
+        check_round_trip(ctx, cloud);
+        mote_cloud *back = read_back(ctx, test_path("trip.default"), -1);
+        assert_int_equal(mote_cloud_record_count(back), mote_cloud_record_count(cloud));
+        for (uint32_t r = 0; r < mote_cloud_record_count(cloud); r++) {
+            const mote_record *a = mote_cloud_record(cloud, r), *b = mote_cloud_record(back, r);
+            assert_string_equal(a->user_id, b->user_id);
+            assert_string_equal(a->description, b->description);
+            assert_true(a->record_id == b->record_id && a->extended == b->extended && a->size_bytes == b->size_bytes);
+            assert_memory_equal(a->data, b->data, a->size_bytes);
+        }
+        assert_string_equal(mote_cloud_crs(cloud), mote_cloud_crs(back));
+        assert_memory_equal(&cloud->las, &back->las, sizeof cloud->las);
+        mote_cloud_destroy(back);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* ---- trees that no builder makes */
+
+static void hand_points(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
+    (void)colors;
+    const potree_source *source = lod;
+    for (uint64_t i = 0; i < source->nodes[node].point_count; i++)
+        indices[i] = (uint32_t)(source->nodes[node].first + i);
+}
+
+/* A chain of 40 nodes, with a point in every third and two leaves at its end: proxies at 4, 8 … 36, empty nodes. */
+static void writes_deep_chains(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    enum { DEPTH = 40, NODES = DEPTH + 2, POINTS = 16 };
+    const mote_column_spec specs[] = {{"x", MOTE_INT32, 1, 0}, {"y", MOTE_INT32, 1, 0}, {"z", MOTE_INT32, 1, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, POINTS, specs, 3, &cloud), MOTE_OK);
+    mote_lattice lattice;
+    assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, NULL), MOTE_OK);
+    static mote_lod_node nodes[NODES];
+    uint64_t used = 0;
+    for (uint32_t n = 0; n < NODES; n++) {
+        nodes[n].level = (uint8_t)(n < DEPTH ? n : DEPTH);
+        nodes[n].child_mask = n + 1 < DEPTH ? 1 : n < DEPTH ? 0x81 : 0;
+        nodes[n].first_child = n < DEPTH ? n + 1 : 0;
+        nodes[n].first = used;
+        nodes[n].point_count = n % 3 == 0 || n >= DEPTH ? 1 : 0;
+        used += nodes[n].point_count;
+    }
+    assert_true(used <= POINTS);
+    const mote_lod_params lod_params = mote_lod_defaults();
+    potree_source source = {cloud, &lattice, &lod_params, nodes, NODES, 0, NULL, hand_points};
+    source.lod = &source;
+    mote_potree_params params = encoding_params(0);
+    mote_potree_report report;
+    assert_int_equal(potree_write_source(ctx, &source, test_path("chain"), &params, &report), MOTE_OK);
+    naive_set set = naive_open(test_path("chain"));
+    assert_int_equal(set.count, NODES);
+    assert_int_equal(set.chunks, DEPTH / 4);
+    check_places(&set);
+    naive_close(&set);
+    mote_cloud *back = read_back(ctx, test_path("chain"), -1);
+    assert_int_equal(mote_cloud_count(back), used);
+    mote_cloud_destroy(back);
+    back = read_back(ctx, test_path("chain"), DEPTH);
+    assert_int_equal(mote_cloud_count(back), 2);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Bit by bit, from the definition. */
+static void codes_are_as_defined(void **state) {
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        uint32_t xyz[3], back[3];
+        uint16_t rgb[3], rgb_back[3];
+        uint8_t record[18], coded[24];
+        for (int k = 0; k < 3; k++) {
+            xyz[k] = random_below(UINT32_MAX);
+            rgb[k] = (uint16_t)random_below(65536);
+        }
+        memcpy(record, xyz, 12);
+        memcpy(record + 12, rgb, 6);
+        potree_attribute attributes[2];
+        memset(attributes, 0, sizeof attributes);
+        attributes[0].role = POTREE_POSITION;
+        attributes[1].role = POTREE_COLOR;
+        attributes[1].at = 12;
+        attributes[1].coded_at = 16;
+        potree_plan plan;
+        memset(&plan, 0, sizeof plan);
+        plan.attributes = attributes;
+        plan.attribute_count = 2;
+        plan.stride_bytes = 18;
+        potree_code_block(&plan, record, 1, 0, 1, coded);
+        uint64_t high = 0, low = 0, color = 0, words[3];
+        for (int bit = 0; bit < 16; bit++) {
+            for (int k = 0; k < 3; k++) {
+                high |= (uint64_t)(xyz[k] >> (16 + bit) & 1) << (3 * bit + k);
+                low |= (uint64_t)(xyz[k] >> bit & 1) << (3 * bit + k);
+                color |= (uint64_t)(rgb[k] >> bit & 1) << (3 * bit + k);
+            }
+        }
+        memcpy(words, coded, sizeof words);
+        assert_true(words[0] == high && words[1] == low && words[2] == color);
+        potree_position_decode(coded, back);
+        potree_color_decode(coded + 16, rgb_back);
+        assert_memory_equal(xyz, back, sizeof xyz);
+        assert_memory_equal(rgb, rgb_back, sizeof rgb);
+    }
+}
+
+static void leaves_out_what_is_asked(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = cloud_of_all_types(ctx, 100);
+    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+    static const char *const names[] = {"rgb", "gps_time", "e int64", "classification flags", NULL};
+    mote_potree_params params = encoding_params(0);
+    params.attributes_left_out = names;
+    assert_int_equal(mote_potree_write(ctx, lod, test_path("less"), &params, NULL), MOTE_OK);
+    mote_cloud *back = read_back(ctx, test_path("less"), -1);
+    static const char *const gone[] = {"red", "green", "blue", "gps_time", "e int64", "withheld"};
+    for (size_t g = 0; g < sizeof gone / sizeof gone[0]; g++) assert_null(mote_cloud_find(back, gone[g]));
+    assert_non_null(mote_cloud_find(back, "e uint64"));
+    assert_non_null(mote_cloud_find(back, "gps-time"));
+    mote_cloud_destroy(back);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_every_type),
+                                       cmocka_unit_test(same_bytes_for_any_threads),
+                                       cmocka_unit_test(survives_few_and_equal_points),
+                                       cmocka_unit_test(keeps_positions_of_any_type),
+                                       cmocka_unit_test(rounds_to_the_nearest_step),
+                                       cmocka_unit_test(packs_and_leaves_out_flags),
+                                       cmocka_unit_test(replaces),
+                                       cmocka_unit_test(gives_a_scan_back),
+                                       cmocka_unit_test(writes_deep_chains),
+                                       cmocka_unit_test(codes_are_as_defined),
+                                       cmocka_unit_test(leaves_out_what_is_asked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void) {
+    print_message("built without jansson: no Potree folders\n");
+    return 0;
+}
+
+#endif
