@@ -75,6 +75,9 @@ static mote_status read_number(mote_context *ctx, const mote_input *input, uint6
     return MOTE_OK;
 }
 
+/* Notes never touch the positions. */
+static bool is_axis(const char *name) { return name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0'; }
+
 /* "joined int64": this property and the next are the halves of a 64-bit column. */
 static mote_status join(mote_context *ctx, const mote_input *input, const drafts *d, draft *low, uint64_t word,
                         uint64_t end) {
@@ -82,7 +85,7 @@ static mote_status join(mote_context *ctx, const mote_input *input, const drafts
     mote_type type = MOTE_INT8;
     if (!mote_ply_type(input->data + word, end - word, &type) || (type != MOTE_INT64 && type != MOTE_UINT64) ||
         low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].gone ||
-        d->all[i + 1].type != MOTE_UINT32) {
+        d->all[i + 1].type != MOTE_UINT32 || is_axis(low->name) || is_axis(d->all[i + 1].name)) {
         return mote_malformed(ctx, input, word, "a comment of mote joins properties that are no halves of a number");
     }
     low->joined = true;
@@ -103,7 +106,9 @@ static mote_status read_key(mote_context *ctx, const mote_input *input, const dr
     if (text == NULL) return MOTE_ERROR_MEMORY;
     if (unit) column->unit = text;
     if (!name && !unit) column->description = text;
-    if (name && strlen(text) < sizeof column->name && text[0] != '\0') memcpy(column->name, text, strlen(text) + 1);
+    if (name && text[0] != '\0' && strlen(text) < sizeof column->name && !is_axis(text) && !is_axis(column->name)) {
+        memcpy(column->name, text, strlen(text) + 1);
+    }
     return MOTE_OK;
 }
 

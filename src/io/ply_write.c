@@ -155,7 +155,7 @@ static mote_status put_text(ply_writer *w, const char *text) {
 static mote_status put_escaped(ply_writer *w, const char *key, const char *text) {
     char *const escaped = mote_alloc(w->ctx, 3 * strlen(text) + 1, "texts");
     if (escaped == NULL) return MOTE_ERROR_MEMORY;
-    mote_text_escape(text, escaped);
+    mote_text_escape(text, "", escaped);
     mote_status status = put_text(w, key);
     if (status == MOTE_OK) status = put_text(w, escaped);
     mote_free(w->ctx, escaped);

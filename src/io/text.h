@@ -68,8 +68,8 @@ double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_colu
 
 /* ---- words in header lines: percent-escaped, so that blanks, line ends and % survive */
 
-/* out has 3 · strlen(text) + 1 bytes. */
-size_t mote_text_escape(const char *text, char *out);
+/* also: further characters to escape. out has 3 · strlen(text) + 1 bytes. */
+size_t mote_text_escape(const char *text, const char *also, char *out);
 /* In place on [text, text + length]; ends it with a zero. */
 void mote_text_unescape(char *text, size_t length);
 

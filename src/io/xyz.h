@@ -30,6 +30,8 @@ typedef struct mote_xyz_column {
 void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamble *preamble);
 /* The names in the header line; how many there are, at most most. */
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t most);
+/* Are x, y and z among them? */
+bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count);
 /* Names separated by commas; "-" leaves a column out. How many there are. */
 uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most);
 /* Names by the number of columns and what they hold. */

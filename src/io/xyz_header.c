@@ -1,6 +1,8 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
 #include "io/xyz.h"
 
+#define MOST_NAMED 256u /* names of a comment that are looked at for x, y and z */
+
 static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static char find_newline(const mote_input *input) {
@@ -55,14 +57,9 @@ static bool begins_with(const mote_input *input, uint64_t at, uint64_t end, cons
 
 /* Are x, y and z among the names? A comment is taken for the header only then. */
 static bool names_positions(const mote_xyz_preamble *p) {
-    mote_xyz_column columns[64];
-    const uint32_t count = mote_xyz_header_names(p, columns, 64);
-    unsigned found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const char c = columns[i].name[0];
-        if (c >= 'x' && c <= 'z' && columns[i].name[1] == '\0') found |= 1u << (c - 'x');
-    }
-    return found == 7;
+    mote_xyz_column columns[MOST_NAMED];
+    const uint32_t count = mote_xyz_header_names(p, columns, MOST_NAMED);
+    return mote_xyz_has_positions(columns, count < MOST_NAMED ? count : MOST_NAMED);
 }
 
 static void note_comment(const mote_input *input, uint64_t at, uint64_t end, mote_xyz_preamble *p) {

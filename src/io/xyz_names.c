@@ -12,15 +12,10 @@ static const char *const spellings[][2] = {
     {"y", "y"},
     {"z", "z"},
     {"intensity", "intensity"},
-    {"i", "intensity"},
     {"red", "red"},
-    {"r", "red"},
     {"green", "green"},
-    {"g", "green"},
     {"blue", "blue"},
-    {"b", "blue"},
     {"alpha", "alpha"},
-    {"a", "alpha"},
     {"nx", "normal_x"},
     {"ny", "normal_y"},
     {"nz", "normal_z"},
@@ -74,6 +69,23 @@ static bool take_type(mote_xyz_column *column) {
         return true;
     }
     return false;
+}
+
+/* Letters mean colours only where all three of them stand. */
+static void use_letters(mote_xyz_column *columns, uint32_t count) {
+    static const char *const letters[][2] = {
+        {"r", "red"}, {"g", "green"}, {"b", "blue"}, {"a", "alpha"}, {"i", "intensity"}};
+    unsigned found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < 3; k++) found |= (unsigned)same_word(columns[i].name, letters[k][0]) << k;
+    }
+    for (uint32_t i = 0; i < count && found == 7; i++) {
+        for (unsigned k = 0; k < 5 && !columns[i].has_type; k++) {
+            if (same_word(columns[i].name, letters[k][0])) {
+                snprintf(columns[i].name, sizeof columns[i].name, "%s", letters[k][1]);
+            }
+        }
+    }
 }
 
 static void finish_name(mote_xyz_column *column) {
@@ -132,27 +144,28 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
     }
     const uint32_t kept = count < most ? count : most;
     for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
+    use_letters(columns, kept);
     return count;
 }
 
+bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count) {
+    unsigned found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char c = columns[i].name[0];
+        if (c >= 'x' && c <= 'z' && columns[i].name[1] == '\0') found |= 1u << (c - 'x');
+    }
+    return found == 7;
+}
+
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *p, mote_xyz_column *columns, uint32_t most) {
-    static const char others[] = ",;\t ";
-    const uint64_t length = p->header_end - p->header;
-    uint32_t count = 0;
-    if (p->columns > 0) {
-        /* The header may be separated in another way than the rows. */
-        count = split_header(p, p->table.separator, columns, most);
-        for (const char *other = others; *other != '\0' && count != p->columns; other++) {
-            count = split_header(p, *other, columns, most);
-        }
-        return count == p->columns ? count : split_header(p, p->table.separator, columns, most);
+    /* The header may be separated in another way than the rows. */
+    const char first = p->columns > 0 ? p->table.separator : ' ';
+    const char separators[] = {first, ',', ';', '\t', ' ', '\0'};
+    for (const char *separator = separators; *separator != '\0'; separator++) {
+        const uint32_t count = split_header(p, *separator, columns, most), kept = count < most ? count : most;
+        if (p->columns > 0 ? count == p->columns : mote_xyz_has_positions(columns, kept)) return count;
     }
-    for (const char *other = others; *other != '\0'; other++) {
-        if (*other == ' ' || memchr(p->table.input->data + p->header, *other, length) != NULL) {
-            return split_header(p, *other, columns, most);
-        }
-    }
-    return count;
+    return split_header(p, first, columns, most);
 }
 
 uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most) {
@@ -168,8 +181,10 @@ uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint3
         }
         count++;
         names += length;
-        if (*names == '\0') return count;
+        if (*names == '\0') break;
     }
+    use_letters(columns, count < most ? count : most);
+    return count;
 }
 
 static bool is_color(const mote_text_survey *survey) {

@@ -201,7 +201,7 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     } else if (params->columns != NULL) {
         count = mote_xyz_given_names(params->columns, r->columns, 0);
     } else {
-        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, 0) : 3;
+        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, MOTE_TEXT_COLUMNS) : 3;
     }
     if (count > MOTE_TEXT_COLUMNS) count = MOTE_TEXT_COLUMNS;
     MOTE_TRY(check_count(r));

@@ -26,10 +26,10 @@ static mote_status put_text(xyz_writer *w, const char *text) {
     return mote_output_write(w->ctx, &w->output, text, strlen(text));
 }
 
-static mote_status put_escaped(xyz_writer *w, const char *text) {
+static mote_status put_escaped(xyz_writer *w, const char *text, const char *also) {
     char *const escaped = mote_alloc(w->ctx, 3 * strlen(text) + 1, "texts");
     if (escaped == NULL) return MOTE_ERROR_MEMORY;
-    mote_text_escape(text, escaped);
+    mote_text_escape(text, also, escaped);
     const mote_status status = put_text(w, escaped);
     mote_free(w->ctx, escaped);
     return status;
@@ -53,7 +53,7 @@ static mote_type written_type(const mote_column *column) {
 static mote_status put_typed_header(xyz_writer *w) {
     if (mote_cloud_crs(w->cloud)[0] != '\0') {
         MOTE_TRY(put_text(w, "# mote crs "));
-        MOTE_TRY(put_escaped(w, mote_cloud_crs(w->cloud)));
+        MOTE_TRY(put_escaped(w, mote_cloud_crs(w->cloud), ""));
         MOTE_TRY(put_text(w, "\n"));
     }
     MOTE_TRY(put_text(w, "#"));
@@ -61,7 +61,7 @@ static mote_status put_typed_header(xyz_writer *w) {
         const mote_column *const column = w->columns[i];
         const mote_type type = written_type(column);
         MOTE_TRY(put_text(w, " "));
-        MOTE_TRY(put_escaped(w, column->name));
+        MOTE_TRY(put_escaped(w, column->name, "\"#/;[("));
         if (is_position(column) && type == MOTE_FLOAT64) continue;
         MOTE_TRY(put_text(w, ":"));
         MOTE_TRY(put_text(w, mote_type_name(type)));

@@ -247,10 +247,11 @@ static void finds_decimal_scales(void **state) {
 static void escapes_words(void **state) {
     (void)state;
     char text[64];
-    assert_int_equal(mote_text_escape("a b%\n\xC3\xBC", text), 13);
+    assert_int_equal(mote_text_escape("a b%\n\xC3\xBC", "", text), 13);
     assert_string_equal(text, "a%20b%25%0A\xC3\xBC");
     mote_text_unescape(text, strlen(text));
     assert_string_equal(text, "a b%\n\xC3\xBC");
+    assert_int_equal(mote_text_escape("a#b", "#", text), 5);
     strcpy(text, "%00%4%zz%");
     mote_text_unescape(text, strlen(text));
     assert_string_equal(text, "%00%4%zz%");
