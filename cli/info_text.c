@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "info_facts.h"
@@ -54,8 +55,7 @@ static unsigned wkt_code(const char *wkt) {
         if (quoted) continue;
         depth += (*at == '[') - (*at == ']');
         if (*at == '[' && depth == 2 && strncmp(at, "[\"EPSG\",", 8) == 0) {
-            unsigned value;
-            if (sscanf(at + 8 + strspn(at + 8, " \""), "%9u", &value) == 1) code = value;
+            code = (unsigned)strtoul(at + 8 + strspn(at + 8, " \""), NULL, 10);
         }
     }
     return code;
