@@ -1,8 +1,8 @@
 /* brotli with the context's memory. The encoder of a node takes megabytes and is gone after it, so each thread keeps
    the blocks for its next node. */
-#include "io/potree.h"
+#include <setjmp.h>
 
-#define POOL_BLOCKS 32u
+#include "io/potree.h"
 
 typedef struct pool_block {
     void *memory;
@@ -12,7 +12,10 @@ typedef struct pool_block {
 
 struct potree_pool {
     mote_context *ctx;
-    pool_block blocks[POOL_BLOCKS];
+    pool_block *blocks; /* all that brotli ever got from here */
+    uint64_t block_count, block_capacity;
+    bool jumps; /* running out of memory goes to out_of_memory instead of returning NULL */
+    jmp_buf out_of_memory;
 };
 
 potree_pool *potree_pool_make(mote_context *ctx) {
@@ -23,7 +26,8 @@ potree_pool *potree_pool_make(mote_context *ctx) {
 
 void potree_pool_free(potree_pool *pool) {
     if (pool == NULL) return;
-    for (uint32_t i = 0; i < POOL_BLOCKS; i++) mote_free(pool->ctx, pool->blocks[i].memory);
+    for (uint64_t i = 0; i < pool->block_count; i++) mote_free(pool->ctx, pool->blocks[i].memory);
+    mote_free(pool->ctx, pool->blocks);
     mote_free(pool->ctx, pool);
 }
 
@@ -35,42 +39,37 @@ void potree_pool_free(potree_pool *pool) {
 
 bool potree_has_brotli(void) { return true; }
 
-/* A free block that is large enough and less than twice so, or an empty place. */
+static void *pool_add(potree_pool *pool, uint64_t size_bytes) {
+    if (!mote_reserve(pool->ctx, (void **)&pool->blocks, &pool->block_capacity, pool->block_count + 1,
+                      sizeof *pool->blocks, "brotli")) {
+        return NULL;
+    }
+    void *memory = mote_alloc(pool->ctx, size_bytes, "brotli");
+    if (memory == NULL) return NULL;
+    const pool_block block = {memory, size_bytes, true};
+    pool->blocks[pool->block_count++] = block;
+    return memory;
+}
+
+/* A free block that is large enough and at most twice so, else a new one. */
 static void *pool_take(void *opaque, size_t size_bytes) {
     potree_pool *pool = opaque;
-    pool_block *empty = NULL;
-    for (uint32_t i = 0; i < POOL_BLOCKS; i++) {
+    for (uint64_t i = 0; i < pool->block_count; i++) {
         pool_block *block = &pool->blocks[i];
-        if (block->memory == NULL) {
-            empty = empty != NULL ? empty : block;
-        } else if (!block->used && block->size_bytes >= size_bytes && block->size_bytes / 2 <= size_bytes) {
+        if (!block->used && block->size_bytes >= size_bytes && block->size_bytes / 2 <= size_bytes) {
             block->used = true;
             return block->memory;
         }
     }
-    void *memory = mote_alloc(pool->ctx, size_bytes, "brotli");
-    if (memory != NULL && empty != NULL) {
-        empty->memory = memory;
-        empty->size_bytes = size_bytes;
-        empty->used = true;
-    }
+    void *memory = pool_add(pool, size_bytes);
+    if (memory == NULL && pool->jumps) longjmp(pool->out_of_memory, 1);
     return memory;
 }
 
 static void pool_give(void *opaque, void *memory) {
     potree_pool *pool = opaque;
-    uint32_t unused = 0;
-    for (uint32_t i = 0; i < POOL_BLOCKS; i++) {
-        if (memory != NULL && pool->blocks[i].memory == memory) {
-            pool->blocks[i].used = false;
-            return;
-        }
-        unused += pool->blocks[i].memory != NULL && !pool->blocks[i].used;
-    }
-    mote_free(pool->ctx, memory);
-    for (uint32_t i = 0; i < POOL_BLOCKS && unused == POOL_BLOCKS; i++) { /* all of sizes no longer asked for */
-        mote_free(pool->ctx, pool->blocks[i].memory);
-        pool->blocks[i].memory = NULL;
+    for (uint64_t i = 0; memory != NULL && i < pool->block_count; i++) {
+        if (pool->blocks[i].memory == memory) pool->blocks[i].used = false;
     }
 }
 
@@ -79,10 +78,10 @@ uint64_t potree_compressed_bound(uint64_t size_bytes) {
     return size_bytes + size_bytes / 64 + 4096;
 }
 
-mote_status potree_compress(potree_pool *pool, int quality, const uint8_t *data, uint64_t size_bytes, uint8_t *out,
-                            uint64_t *out_bytes) {
+static bool encode(potree_pool *pool, int quality, const uint8_t *data, uint64_t size_bytes, uint8_t *out,
+                   uint64_t *out_bytes) {
     BrotliEncoderState *encoder = BrotliEncoderCreateInstance(pool_take, pool_give, pool);
-    if (encoder == NULL) return mote_fail(pool->ctx, MOTE_ERROR_MEMORY, "out of memory: brotli");
+    if (encoder == NULL) return false;
     size_t in_left = size_bytes, out_left = potree_compressed_bound(size_bytes);
     uint8_t *to = out;
     BrotliEncoderSetParameter(encoder, BROTLI_PARAM_QUALITY, (uint32_t)quality);
@@ -92,9 +91,22 @@ mote_status potree_compress(potree_pool *pool, int quality, const uint8_t *data,
         BrotliEncoderCompressStream(encoder, BROTLI_OPERATION_FINISH, &in_left, &data, &out_left, &to, NULL) &&
         BrotliEncoderIsFinished(encoder);
     BrotliEncoderDestroyInstance(encoder);
-    if (!done) return mote_fail(pool->ctx, MOTE_ERROR_MEMORY, "out of memory: brotli");
     *out_bytes = (uint64_t)(to - out);
-    return MOTE_OK;
+    return done;
+}
+
+mote_status potree_compress(potree_pool *pool, int quality, const uint8_t *data, uint64_t size_bytes, uint8_t *out,
+                            uint64_t *out_bytes) {
+    /* The encoder of some distributions calls exit() when it gets no memory. A jump is the only way past that; what
+       the encoder leaves behind belongs to the pool. */
+    if (setjmp(pool->out_of_memory) != 0) {
+        pool->jumps = false;
+        return MOTE_ERROR_MEMORY;
+    }
+    pool->jumps = true;
+    const bool done = encode(pool, quality, data, size_bytes, out, out_bytes);
+    pool->jumps = false;
+    return done ? MOTE_OK : mote_fail(pool->ctx, MOTE_ERROR_MEMORY, "out of memory: brotli");
 }
 
 #define LOOK_BYTES 65536u

@@ -5,6 +5,11 @@
 
 #include "io/io_internal.h"
 
+/* Blanks, tabs, and line ends that are not the table's own. */
+static inline bool mote_text_is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/* Is it x, y or z? */
+static inline bool mote_text_is_axis(const char *name) { return name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0'; }
+
 /* ---- one number */
 
 typedef enum mote_text_kind {

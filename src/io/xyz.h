@@ -5,6 +5,7 @@
 #include "io/text.h"
 
 #define MOTE_XYZ_NAME_BYTES 104 /* with the zero; mote_cloud_free_name keeps 100 */
+#define MOTE_XYZ_WORD_BYTES 336 /* a name of 100 bytes, escaped, with its type */
 
 /* What stands before the rows. */
 typedef struct mote_xyz_preamble {
@@ -19,7 +20,7 @@ typedef struct mote_xyz_preamble {
 } mote_xyz_preamble;
 
 typedef struct mote_xyz_column {
-    char name[MOTE_XYZ_NAME_BYTES];
+    char name[MOTE_XYZ_WORD_BYTES];
     char unit[MOTE_XYZ_NAME_BYTES];
     bool skipped;
     bool has_type; /* the header states it */

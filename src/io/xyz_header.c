@@ -1,9 +1,7 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
 #include "io/xyz.h"
 
-#define MOST_NAMED 256u /* names of a comment that are looked at for x, y and z */
-
-static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+#define MOST_NAMED 128u /* names of a comment that are looked at for x, y and z */
 
 static char find_newline(const mote_input *input) {
     const uint64_t looked_at = input->size_bytes < (1u << 20) ? input->size_bytes : 1u << 20;
@@ -17,7 +15,7 @@ static bool blanks_between_commas(const uint8_t *row, const uint8_t *end) {
     for (; row < end; row++) {
         if (*row == ',') {
             word = blank_behind_word = false;
-        } else if (is_blank(*row)) {
+        } else if (mote_text_is_blank(*row)) {
             blank_behind_word = word;
         } else {
             if (blank_behind_word) return true;
@@ -44,8 +42,8 @@ static bool begins_with_number(const mote_input *input, uint64_t row, uint64_t r
 
 /* Behind #, // and ;, in any number. */
 static uint64_t skip_comment_signs(const mote_input *input, uint64_t at, uint64_t end) {
-    while (at < end &&
-           (input->data[at] == '#' || input->data[at] == '/' || input->data[at] == ';' || is_blank(input->data[at]))) {
+    while (at < end && (input->data[at] == '#' || input->data[at] == '/' || input->data[at] == ';' ||
+                        mote_text_is_blank(input->data[at]))) {
         at++;
     }
     return at;
@@ -110,7 +108,7 @@ void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamb
     uint64_t at = begins_with(input, 0, input->size_bytes, "\xEF\xBB\xBF") ? 3 : 0, row, row_end;
     for (uint64_t line = at; mote_text_next_row(&lines, &at, &row, &row_end); line = at) {
         mote_text_number number;
-        while (row_end > row && is_blank(input->data[row_end - 1])) row_end--;
+        while (row_end > row && mote_text_is_blank(input->data[row_end - 1])) row_end--;
         const uint8_t first = input->data[row];
         if (first == '#' || first == ';' || begins_with(input, row, row_end, "//")) {
             note_comment(input, row, row_end, p);

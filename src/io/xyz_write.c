@@ -35,10 +35,6 @@ static mote_status put_escaped(xyz_writer *w, const char *text, const char *also
     return status;
 }
 
-static bool is_position(const mote_column *column) {
-    return column->name[0] >= 'x' && column->name[0] <= 'z' && column->name[1] == '\0';
-}
-
 /* The type that holds the values as they are written. */
 static mote_type written_type(const mote_column *column) {
     if (column->scale != 1 || column->offset != 0) return MOTE_FLOAT64;
@@ -62,7 +58,7 @@ static mote_status put_typed_header(xyz_writer *w) {
         const mote_type type = written_type(column);
         MOTE_TRY(put_text(w, " "));
         MOTE_TRY(put_escaped(w, column->name, "\"#/;[("));
-        if (is_position(column) && type == MOTE_FLOAT64) continue;
+        if (mote_text_is_axis(column->name) && type == MOTE_FLOAT64) continue;
         MOTE_TRY(put_text(w, ":"));
         MOTE_TRY(put_text(w, mote_type_name(type)));
     }
@@ -121,7 +117,7 @@ static mote_status put_rows(xyz_writer *w, char separator) {
     mote_text_column *const columns = mote_alloc(w->ctx, w->column_count * sizeof *columns, "output");
     if (columns == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < w->column_count; i++) {
-        columns[i] = mote_text_column_of(w->columns[i], !is_position(w->columns[i]));
+        columns[i] = mote_text_column_of(w->columns[i], !mote_text_is_axis(w->columns[i]->name));
     }
     const mote_status status =
         mote_text_write(w->ctx, &w->output, w->cloud->count, columns, w->column_count, separator, "writing text");

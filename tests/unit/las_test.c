@@ -203,6 +203,8 @@ static void colors_are_widened(void **state) {
     assert_near(mote_column_value(mote_cloud_find(back, "green"), 2), 32768, 0);
     assert_near(mote_column_value(mote_cloud_find(back, "blue"), 1), 255, 0);
     mote_cloud_destroy(back);
+    set_value(cloud, "green", 2, NAN); /* no colour of LAS: the floats are kept as they are */
+    assert_int_equal(write_and_look(ctx, cloud).bytes, 26 + 4);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -473,6 +475,12 @@ static void extra_bytes_named_like_dimensions(void **state) {
     cloud = read_ok(ctx, test_path("named.las"));
     assert_int_equal(mote_cloud_find(cloud, "nir")->stride_bytes, 38);
     assert_near(mote_column_value(mote_cloud_find(cloud, "nir"), 2), 12345, 0);
+    params.las_format = 1;
+    write_ok(ctx, cloud, test_path("named.las"),
+             &params); /* overlap and channel are 0 and go, the rest is extra bytes */
+    mote_cloud_destroy(cloud);
+    cloud = read_ok(ctx, test_path("named.las"));
+    assert_int_equal(mote_cloud_find(cloud, "x")->stride_bytes, 28 + 2 + 2 + 6);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }

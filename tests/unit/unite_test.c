@@ -209,8 +209,34 @@ static void fills_missing_with_zero(void **state) {
     assert_float_equal(value(&two, "heat", POINTS + 3), 4, 0);
     assert_float_equal(value(&two, "cold", 0), 6, 0);
     assert_float_equal(value(&two, "cold", POINTS), 0, 0);
-    assert_non_null(strstr(two.warnings, "first.las: has no attribute \"heat\""));
-    assert_non_null(strstr(two.warnings, "second.las: has no attribute \"cold\""));
+    assert_non_null(strstr(
+        two.warnings, "first.las: lacks attributes that other inputs have; they are 0 for its points: \"heat\"\n"));
+    assert_non_null(strstr(
+        two.warnings, "second.las: lacks attributes that other inputs have; they are 0 for its points: \"cold\"\n"));
+    close_couple(&two);
+}
+
+static void lists_many_missing(void **state) {
+    (void)state;
+    mote_column columns[60];
+    char names[60][40];
+    static const uint8_t values[POINTS] = {1, 2, 3, 4};
+    couple two;
+    open_positioned(&two);
+    memset(columns, 0, sizeof columns);
+    memcpy(columns, two.b.columns, 3 * sizeof columns[0]);
+    for (int i = 3; i < 60; i++) {
+        snprintf(names[i], sizeof names[i], "an_attribute_with_a_long_name_%d", i);
+        columns[i].name = names[i];
+        columns[i].type = MOTE_UINT8;
+        columns[i].data = values;
+    }
+    assert_int_equal(mote_cloud_wrap(two.ctx, POINTS, columns, 60, &two.b.cloud), MOTE_OK);
+    assert_int_equal(unite(&two), MOTE_OK);
+    assert_non_null(strstr(two.warnings, "long_name_3\", "));
+    assert_non_null(strstr(two.warnings, " ...\n"));
+    assert_null(strstr(two.warnings, "... ..."));
+    assert_float_equal(value(&two, names[59], POINTS + 2), 3, 0);
     close_couple(&two);
 }
 
@@ -628,6 +654,7 @@ int main(void) {
         cmocka_unit_test(refuses_lossy_doubles),
         cmocka_unit_test(makes_bits_whole),
         cmocka_unit_test(fills_missing_with_zero),
+        cmocka_unit_test(lists_many_missing),
         cmocka_unit_test(joins_scales_as_double),
         cmocka_unit_test(keeps_equal_scales),
         cmocka_unit_test(finds_the_common_lattice),
