@@ -40,6 +40,13 @@ static mote_status measure(session *s, info_facts *f) {
     return MOTE_OK;
 }
 
+/* The levels of a Potree folder. */
+static mote_status look_at_levels(session *s, info_facts *f) {
+    f->is_potree = strcmp(f->format, "potree") == 0;
+    if (!f->is_potree) return MOTE_OK;
+    return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
+}
+
 static int describe(session *s, const char *path, bool with_stats, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
@@ -49,7 +56,8 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
     facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
     facts.format = format_of(s, &facts, &info);
-    mote_status status = measure(s, &facts);
+    mote_status status = look_at_levels(s, &facts);
+    if (status == MOTE_OK) status = measure(s, &facts);
     if (status == MOTE_OK && s->options.hash) {
         status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
         facts.has_hash = status == MOTE_OK;

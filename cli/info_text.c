@@ -129,6 +129,17 @@ static void print_head(const info_facts *f) {
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
 }
 
+static void print_levels(const info_facts *f) {
+    if (!f->is_potree) return;
+    printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
+           f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,
+           text_count(f->potree.points).chars);
+    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MOST; i++) {
+        printf("    level %2u  %9s nodes  %9s leaves  %14s points\n", i, text_count(f->levels[i].nodes).chars,
+               text_count(f->levels[i].leaves).chars, text_count(f->levels[i].points).chars);
+    }
+}
+
 static int name_width(const mote_cloud *cloud) {
     size_t width = 10;
     for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
@@ -195,6 +206,7 @@ static void print_histogram(const char *title, const histogram *h, const char *c
 
 void info_print_text(const info_facts *f) {
     print_head(f);
+    print_levels(f);
     print_attributes(f);
     print_records(f->cloud);
     if (f->stats == NULL) return;

@@ -104,6 +104,26 @@ typedef struct mote_potree_report {
 MOTE_API mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                                        const mote_potree_params *params, mote_potree_report *report);
 
+/// One level of a Potree folder.
+typedef struct mote_potree_level {
+    uint64_t nodes, leaves, points;
+} mote_potree_level;
+
+/// A Potree folder as a whole.
+typedef struct mote_potree_facts {
+    uint32_t level_count;
+    uint64_t nodes;
+    uint64_t points; ///< stored, representatives included
+    bool brotli;     ///< the encoding
+    bool replacing;  ///< the scheme
+} mote_potree_facts;
+
+/// What is in a Potree 2.0 folder, without reading its points.
+/// levels  [capacity] out; deeper ones are counted in facts only. NULL if capacity is 0
+/// Returns as mote_cloud_read
+MOTE_API mote_status mote_potree_levels(mote_context *ctx, const char *path, mote_potree_level *levels,
+                                        uint32_t capacity, mote_potree_facts *facts);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,7 +81,7 @@ static void unite_header(mote_cloud *to, mote_cloud *const *clouds, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         if (!clouds[i]->las.present || clouds[i]->las.format != clouds[0]->las.format) return;
     }
-    to->las = clouds[0]->las; // NOLINT(clang-analyzer-core.NullDereference): to was made before
+    to->las = clouds[0]->las;
 }
 
 /* ---- points */
@@ -208,7 +208,7 @@ static mote_status fill_cloud(const unite_plan *plan, const char *crs, mote_clou
     MOTE_TRY(mote_cloud_set_crs(*out, crs));
     MOTE_TRY(unite_records(*out, plan->clouds, plan->input_count));
     unite_header(*out, plan->clouds, plan->input_count);
-    (*out)->position_step = plan->position_step; // NOLINT(clang-analyzer-core.NullDereference): make_cloud made it
+    (*out)->position_step = plan->position_step;
     return copy_points(plan, total, records);
 }
 
