@@ -25,7 +25,7 @@ window.show = async (url, hasRgb) => {
     const size = Math.max(box.max.distanceTo(box.min), 1);
     const camera = new PerspectiveCamera(50, 800 / 600, size / 1000, size * 10);
     camera.up.set(0, 0, 1);
-    camera.position.set(centre.x - size * 0.4, centre.y - size * 0.7, centre.z + size * 0.6);
+    camera.position.set(centre.x - size * 0.5, centre.y - size * 0.9, centre.z + size * 0.7);
     camera.lookAt(centre);
     camera.updateMatrixWorld(true);
     let last = -1;
