@@ -21,8 +21,7 @@ static const command_help help = {
 
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
-    if (facts->is_las) return "las";
-    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return "stream";
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
     const char *format = mote_file_format(s->ctx, facts->path);
     mote_context_clear(s->ctx);
     return format != NULL ? format : "text";
@@ -44,6 +43,7 @@ static mote_status measure(session *s, info_facts *f) {
 static mote_status look_at_levels(session *s, info_facts *f) {
     f->is_potree = strcmp(f->format, "potree") == 0;
     if (!f->is_potree) return MOTE_OK;
+    f->is_las = false; /* it was once, and the folder remembers */
     return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
 }
 
