@@ -21,8 +21,7 @@ static const command_help help = {
 
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
-    if (facts->is_las) return "las";
-    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return "stream";
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
     const char *format = mote_file_format(s->ctx, facts->path);
     mote_context_clear(s->ctx);
     return format != NULL ? format : "text";
