@@ -112,7 +112,9 @@ static void print_box(const info_facts *f) {
 static void print_head(const info_facts *f) {
     printf("%s\n", f->path);
     printf("  %-12s%s", "format", format_title(f->format));
-    if (f->is_las) printf(" 1.%d, point format %d", f->las.version_minor, f->las.format);
+    if (f->is_las) {
+        printf("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
+    }
     putchar('\n');
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
     printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
