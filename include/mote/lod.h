@@ -37,6 +37,7 @@ typedef struct mote_lod_params {
     uint64_t max_node_points; ///< more points in one place than this become a chain of nodes; 2^24, 0 = no bound
     uint64_t seed;
 } mote_lod_params;
+/// Additive, random, no filter, grid 128, merge 10,000, seed 0.
 MOTE_API mote_lod_params mote_lod_defaults(void);
 
 /// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
@@ -60,12 +61,18 @@ typedef struct mote_lod mote_lod;
 ///          of threads.
 MOTE_API mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
                                     mote_lod **out);
+/// Frees the octree, not the cloud. NULL is allowed.
 MOTE_API void mote_lod_destroy(mote_lod *lod);
 
+/// What it was built with.
 MOTE_API const mote_lod_params *mote_lod_parameters(const mote_lod *lod);
+/// The cube and the steps of its coordinates.
 MOTE_API const mote_lattice *mote_lod_lattice(const mote_lod *lod);
+/// Points left out because a coordinate is NaN or infinite.
 MOTE_API uint64_t mote_lod_skipped(const mote_lod *lod);
+/// How many nodes; at least 1.
 MOTE_API uint32_t mote_lod_node_count(const mote_lod *lod);
+/// The nodes, level by level, the root first. Valid as long as the octree.
 MOTE_API const mote_lod_node *mote_lod_nodes(const mote_lod *lod);
 /// The name viewers use: "r" and a digit 0..7 per level.
 /// name  [level + 2] out
@@ -85,6 +92,7 @@ typedef struct mote_potree_params {
     const char *description;                ///< NULL: none
     const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
 } mote_potree_params;
+/// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);
 
 /// What mote_potree_write did; for --stats.
