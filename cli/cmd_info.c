@@ -95,16 +95,18 @@ static int describe_all(session *s, const arguments *words, bool with_stats) {
     return code;
 }
 
-static void print_device(const char *name, mote_device_kind kind) {
-    mote_context_params params = mote_context_defaults();
-    mote_context *ctx = NULL;
-    params.device = kind;
-    if (mote_context_create(&params, &ctx) == MOTE_OK) {
-        printf("%-6savailable, %d CPU threads\n", name, mote_context_threads(ctx));
-    } else {
-        printf("%-6snot available in this build or on this machine\n", name);
+#define DEVICES_MOST 64u
+
+static void print_devices(void) {
+    mote_device devices[DEVICES_MOST];
+    const uint32_t count = mote_devices(devices, DEVICES_MOST);
+    for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
+        const mote_device *d = &devices[i];
+        printf("%-8s%s", d->kind == MOTE_DEVICE_CPU ? "cpu" : "cuda", d->name);
+        if (d->memory_bytes > 0) printf(", %s", text_bytes(d->memory_bytes).chars);
+        if (!d->usable) printf(": not used: %s", d->reason);
+        putchar('\n');
     }
-    mote_context_destroy(ctx);
 }
 
 int cmd_info(int argc, char **argv) {
@@ -122,10 +124,7 @@ int cmd_info(int argc, char **argv) {
     if (words.count == 0 && !devices) return usage_error("info", "info needs a file");
     session s;
     int code = session_open(&s, "info", &common);
-    if (code == EXIT_DONE && devices) {
-        print_device("cpu", MOTE_DEVICE_CPU);
-        print_device("cuda", MOTE_DEVICE_CUDA);
-    }
+    if (code == EXIT_DONE && devices) { print_devices(); }
     if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, with_stats);
     return session_close(&s, code);
 }

@@ -135,7 +135,9 @@ int session_open(session *s, const char *command, const common_options *options)
     catch_signals();
     const mote_status status = mote_context_create(&params, &s->ctx);
     if (status == MOTE_ERROR_UNSUPPORTED) {
-        return session_error(s, EXIT_FAILED, "--device %s: this build or machine has no such device", options->device);
+        return session_error(s, EXIT_FAILED,
+                             "--device %s: no such device can be used; \"mote info --devices\" says why",
+                             options->device);
     }
     if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "cannot start: %s", mote_status_name(status));
     return EXIT_DONE;
