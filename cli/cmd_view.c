@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* readlink, sigtimedwait */
-#include "cmd_view.h"
+#include "command.h"
 
+#include "session.h"
 #include "view_cache.h"
 #include "view_server.h"
 
@@ -17,111 +18,34 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
-
 #define DEFAULT_PORT 8080
 
 typedef struct view_options {
-    const char *input;
     const char *host;
     int port;
-    bool port_is_fixed;
-    bool open_browser;
+    bool port_given, no_open;
     double seconds; /* 0: until a signal */
 } view_options;
 
-static const char HELP[] =
-    "Examples\n"
+static const command_help help = {
+    "mote view DIR|FILE [options]",
+    "Serves a Potree 2.0 folder, as \"mote lod\" writes it, together with the viewer, and prints the address.\n"
+    "Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
+    "again as long as the file does not change. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
     "  mote view scan.las                     convert it first, into the cache\n"
     "  mote view scan.mote --no-open          only print the address\n"
-    "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n"
-    "\n"
-    "Usage: mote view [options] DIR|FILE\n"
-    "\n"
-    "Serves a Potree 2.0 folder, as `mote lod` writes it, together with the viewer, and prints the address.\n"
-    "Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and "
-    "used\n"
-    "again as long as the file does not change. Ctrl-C ends the server.\n"
-    "\n"
-    "Options\n"
-    "  --port N       port to serve on (8080, or the next free one); 0: any free port\n"
-    "  --host ADDR    address to bind (127.0.0.1: only this machine)\n"
-    "  --no-open      do not open a browser\n"
-    "  --for SECONDS  end after this time\n"
-    "  --help         this text\n"
-    "\n"
-    "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist "
-    "of\n"
-    "the source tree that the program was built in.\n";
-
-static int usage_error(const char *what, const char *value) {
-    fprintf(stderr, "mote view: %s%s%s. See: mote view --help\n", what, value != NULL ? ": " : "",
-            value != NULL ? value : "");
-    return EXIT_USAGE;
-}
-
-/* The value of "--name value" or "--name=value"; NULL if this argument is not that option. */
-static const char *option_value(const char *name, int argc, char **argv, int *i, bool *is_missing) {
-    const size_t length = strlen(name);
-    if (strncmp(argv[*i], name, length) != 0) return NULL;
-    if (argv[*i][length] == '=') return argv[*i] + length + 1;
-    if (argv[*i][length] != '\0') return NULL;
-    if (*i + 1 >= argc) {
-        *is_missing = true;
-        return "";
-    }
-    return argv[++*i];
-}
-
-static bool read_port(const char *text, int *port) {
-    char *end = NULL;
-    errno = 0;
-    const long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < 0 || value > 65535) return false;
-    *port = (int)value;
-    return true;
-}
-
-static bool read_seconds(const char *text, double *seconds) {
-    char *end = NULL;
-    *seconds = strtod(text, &end);
-    return end != text && *end == '\0' && *seconds > 0 && *seconds < 1e9;
-}
-
-/* Returns EXIT_DONE if all is understood. */
-static int parse_options(int argc, char **argv, view_options *o) {
-    bool is_missing = false;
-    for (int i = 1; i < argc; i++) {
-        const char *given = argv[i];
-        const char *value = NULL;
-        if ((value = option_value("--port", argc, argv, &i, &is_missing)) != NULL) {
-            if (!is_missing && !read_port(value, &o->port)) return usage_error("not a port from 0 to 65535", value);
-            o->port_is_fixed = true;
-        } else if ((value = option_value("--host", argc, argv, &i, &is_missing)) != NULL) {
-            o->host = value;
-        } else if ((value = option_value("--for", argc, argv, &i, &is_missing)) != NULL) {
-            if (!is_missing && !read_seconds(value, &o->seconds)) return usage_error("not a number of seconds", value);
-        } else if (strcmp(given, "--no-open") == 0) {
-            o->open_browser = false;
-        } else if (given[0] == '-' && given[1] != '\0') {
-            return usage_error("unknown option", given);
-        } else if (o->input != NULL) {
-            return usage_error("only one folder or file can be shown; this is one too many", given);
-        } else {
-            o->input = given;
-        }
-        if (is_missing) return usage_error("this option needs a value", given);
-    }
-    return o->input != NULL ? EXIT_DONE : usage_error("no folder or file is given", NULL);
-}
+    "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
+    "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist of\n"
+    "the source tree that the program was built in.\n",
+};
 
 static bool has_file(const char *folder, const char *name) {
     char path[PATH_MAX];
     return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && access(path, R_OK) == 0;
 }
 
-/* Finds the folder of the page; see HELP for the order. */
+/* Finds the folder of the page; see help for the order. */
 static bool find_viewer(char *out, size_t size) {
     const char *given = getenv("MOTE_VIEWER");
     if (given != NULL && given[0] != '\0')
@@ -140,18 +64,14 @@ static bool find_viewer(char *out, size_t size) {
 }
 
 /* Gives the Potree folder to serve: the input itself, the folder of a metadata.json, or a conversion. */
-static int find_data(const char *input, char *out, size_t size) {
+static int find_data(session *s, const char *input, char *out, size_t size) {
     static const char metadata[] = "metadata.json";
     struct stat info;
-    if (stat(input, &info) != 0) {
-        fprintf(stderr, "mote view: cannot open %s: %s\n", input, strerror(errno));
-        return EXIT_INPUT;
-    }
+    if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (S_ISDIR(info.st_mode)) {
         if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return EXIT_DONE;
-        fprintf(stderr, "mote view: %s holds no metadata.json. Make an octree of its files first: mote lod %s DIR\n",
-                input, input);
-        return EXIT_INPUT;
+        return session_error(s, EXIT_INPUT, "%s: no metadata.json there. Make an octree of its files: mote lod %s DIR",
+                             input, input);
     }
     const char *slash = strrchr(input, '/');
     if (strcmp(slash != NULL ? slash + 1 : input, metadata) == 0) {
@@ -161,7 +81,7 @@ static int find_data(const char *input, char *out, size_t size) {
             snprintf(out, size, "%.*s/", (int)(slash - input), input);
         return EXIT_DONE;
     }
-    return view_convert_to_cache(input, out, size);
+    return view_convert_to_cache(s, input, out, size);
 }
 
 /* Shows the address in the user's browser if there is a screen. Failing is not an error: the address is
@@ -211,8 +131,8 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-static int serve(const view_options *o, const char *viewer_dir, const char *data_dir) {
-    const view_server_options options = {o->host, o->port, o->port_is_fixed, viewer_dir, data_dir};
+static int serve(session *s, const view_options *o, const char *viewer_dir, const char *data_dir) {
+    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, data_dir};
     char error[512];
     char url[320];
     sigset_t signals;
@@ -223,44 +143,53 @@ static int serve(const view_options *o, const char *viewer_dir, const char *data
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     view_server *server = view_server_start(&options, error, sizeof error);
-    if (server == NULL) {
-        fprintf(stderr, "mote view: %s\n", error);
-        return EXIT_FAILED;
-    }
+    if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
     const bool is_ipv6 = strchr(name, ':') != NULL;
     snprintf(url, sizeof url, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", name, view_server_port(server));
     printf("%s\n", url);
     fflush(stdout);
-    if (is_everywhere) fprintf(stderr, "mote view: everyone who reaches this machine can see this data set\n");
-    if (o->open_browser) open_browser(url);
+    if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
+    if (!o->no_open) open_browser(url);
     wait_for_end(&signals, o->seconds);
     view_server_stop(server);
     return EXIT_DONE;
 }
 
-int cmd_view(int argc, char **argv) {
-    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT, .open_browser = true};
+static int find_and_serve(session *s, const view_options *o, const char *input) {
     char viewer_dir[PATH_MAX];
     char data_dir[PATH_MAX];
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(HELP, stdout);
-            return EXIT_DONE;
-        }
-    }
-    int code = parse_options(argc, argv, &o);
-    if (code != EXIT_DONE) return code;
 #ifndef MOTE_HAVE_CIVETWEB
-    fprintf(stderr, "mote view was built without civetweb\n");
-    return EXIT_FAILED;
+    return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
-        fprintf(stderr, "mote view: the viewer page is not there. Build it (cd viewer && npm ci && npm run build) or "
-                        "set MOTE_VIEWER to the folder of its index.html\n");
-        return EXIT_FAILED;
+        return session_error(s, EXIT_FAILED,
+                             "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
+                             "its index.html");
     }
-    code = find_data(o.input, data_dir, sizeof data_dir);
-    return code != EXIT_DONE ? code : serve(&o, viewer_dir, data_dir);
+    const int code = find_data(s, input, data_dir, sizeof data_dir);
+    return code != EXIT_DONE ? code : serve(s, o, viewer_dir, data_dir);
+}
+
+int cmd_view(int argc, char **argv) {
+    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT};
+    const option rows[] = {
+        {"port", 0, OPTION_INT, &o.port, &o.port_given, "N", "default 8080, or the next free one; 0: any free port"},
+        {"host", 0, OPTION_TEXT, &o.host, NULL, "ADDR", "address to bind; default 127.0.0.1: only this machine"},
+        {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
+        {"for", 0, OPTION_REAL, &o.seconds, NULL, "SECONDS", "end after this time; default when interrupted"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    if (words.count != 1) return usage_error("view", "view needs one folder or file");
+    if (o.port < 0 || o.port > 65535) return usage_error("view", "--port is %d, not from 0 to 65535", o.port);
+    if (!(o.seconds >= 0 && o.seconds < 1e9)) return usage_error("view", "--for needs a number of seconds");
+    session s;
+    int code = session_open(&s, "view", &common);
+    if (code == EXIT_DONE) code = find_and_serve(&s, &o, words.words[0]);
+    return session_close(&s, code);
 }

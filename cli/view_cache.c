@@ -16,13 +16,22 @@
  */
 #define CONVERSION_VERSION "lod-1 additive random default"
 
-/* The one call into the library: converts `input` with default options into the folder `out_dir`, which does
- * not exist yet and appears only when it is complete. Returns 0 or an exit code, after a message on standard
- * error. */
-static int convert(const char *input, const char *out_dir) {
-    (void)out_dir;
-    fprintf(stderr, "mote view: %s is not a Potree folder. Convert it first: mote lod %s DIR\n", input, input);
-    return 1;
+/* Converts input with default options into out_dir, which does not exist yet and appears only when it is complete. */
+static int convert(session *s, const char *input, const char *out_dir) {
+    const char *slash = strrchr(input, '/');
+    mote_potree_params params = mote_potree_defaults();
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    params.name = slash != NULL ? slash + 1 : input;
+    int code = session_read(s, &input, 1, NULL, &cloud);
+    if (code == EXIT_DONE) {
+        mote_status status = mote_lod_build(s->ctx, cloud, NULL, &lod);
+        if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, out_dir, &params, NULL);
+        if (status != MOTE_OK) code = session_fail(s, status, false);
+    }
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return code;
 }
 
 static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
@@ -33,7 +42,7 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t bytes) {
 
 static uint64_t hash_text(const char *text) { return fnv1a(UINT64_C(0xcbf29ce484222325), text, strlen(text)); }
 
-static int cache_root(char *out, size_t size) {
+static int cache_root(session *s, char *out, size_t size) {
     const char *xdg = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     int length = -1;
@@ -43,19 +52,19 @@ static int cache_root(char *out, size_t size) {
     else if (home != NULL && home[0] == '/')
         length = snprintf(out, size, "%s/.cache/mote", home);
     if (length < 0 || (size_t)length >= size) {
-        fprintf(stderr, "mote view: no place for the cache: neither XDG_CACHE_HOME nor HOME is an absolute path\n");
-        return 1;
+        return session_error(s, EXIT_FAILED,
+                             "no place for the cache: neither XDG_CACHE_HOME nor HOME is an absolute path");
     }
     return 0;
 }
 
 /* mkdir -p, readable by the user alone: scans may be confidential. */
-static int make_folders(char *path) {
+static int make_folders(session *s, char *path) {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash != NULL) *slash = '\0';
         if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-            fprintf(stderr, "mote view: cannot create the cache folder %s: %s\n", path, strerror(errno));
-            return errno == ENOSPC || errno == EDQUOT ? 4 : 1;
+            const int code = errno == ENOSPC || errno == EDQUOT ? EXIT_RESOURCES : EXIT_FAILED;
+            return session_error(s, code, "cannot create the cache folder %s: %s", path, strerror(errno));
         }
         if (slash == NULL) return 0;
         *slash = '/';
@@ -102,7 +111,7 @@ static void remove_outdated(const char *root, const char *prefix, const char *cu
     closedir(folder);
 }
 
-int view_convert_to_cache(const char *input, char *out_dir, size_t out_size) {
+int view_convert_to_cache(session *s, const char *input, char *out_dir, size_t out_size) {
     char real[PATH_MAX];
     char root[PATH_MAX];
     char prefix[80];
@@ -110,21 +119,19 @@ int view_convert_to_cache(const char *input, char *out_dir, size_t out_size) {
     char metadata[PATH_MAX];
     struct stat info;
     if (realpath(input, real) == NULL || stat(real, &info) != 0) {
-        fprintf(stderr, "mote view: cannot open %s: %s\n", input, strerror(errno));
-        return 3;
+        return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno));
     }
-    int code = cache_root(root, sizeof root);
-    if (code == 0) code = make_folders(root);
+    int code = cache_root(s, root, sizeof root);
+    if (code == 0) code = make_folders(s, root);
     if (code != 0) return code;
     entry_prefix(real, prefix, sizeof prefix);
     snprintf(name, sizeof name, "%s%016" PRIx64, prefix, state_hash(&info));
     const int length = snprintf(out_dir, out_size, "%s/%s", root, name);
     if (length < 0 || (size_t)length >= out_size ||
         snprintf(metadata, sizeof metadata, "%s/metadata.json", out_dir) >= (int)sizeof metadata) {
-        fprintf(stderr, "mote view: the path of the cache is too long: %s\n", root);
-        return 1;
+        return session_error(s, EXIT_FAILED, "the path of the cache is too long: %s", root);
     }
     if (access(metadata, R_OK) == 0) return 0;
     remove_outdated(root, prefix, name);
-    return convert(real, out_dir);
+    return convert(s, real, out_dir);
 }
