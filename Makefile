@@ -3,11 +3,12 @@
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make clean
-# Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n
+# Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
+#            CMAKE_FLAGS=-D… (check)
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
-PORT ?= 0
+PORT ?=
 MOTE := build/release/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
                             viewer/src/* viewer/src/*/*)
@@ -23,7 +24,7 @@ build/%/build.ninja: CMakeLists.txt CMakePresets.json
 deps:
 	cmake/install_deps.sh
 
-# The page is built once; without npm the folder viewer/dist of a release archive does.
+# The page is built once, and again when a source of it is newer.
 viewer: viewer/dist/index.html
 
 viewer/dist/index.html: $(VIEWER_INPUTS)
@@ -43,14 +44,15 @@ else
 	$(MOTE) lod demo/city-$(POINTS).las demo/demo.mote
 endif
 ifndef NO_VIEW
-	$(MOTE) view demo/demo.mote --port $(PORT)
+	$(MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))
 endif
 
-# All of it, in this order: what is fast to fail comes first. The last lines are those of ctest.
+# Everything is a test of ctest, so the last lines are its summary; a test that cannot run here says why and is
+# listed as skipped. Labels: ctest --test-dir build/ci -L cli (golden, check).
 check: deps
-	cmake --preset ci
+	cmake --preset ci -DMOTE_CHECKS=ON $(CMAKE_FLAGS)
 	cmake --build build/ci -j $(JOBS)
-	cmake --preset asan-ubsan
+	cmake --preset asan-ubsan $(CMAKE_FLAGS)
 	cmake --build build/asan-ubsan -j $(JOBS)
 	ctest --test-dir build/ci --output-on-failure
 

@@ -21,8 +21,7 @@ static const command_help help = {
 
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
-    if (facts->is_las) return "las";
-    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return "stream";
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
     const char *format = mote_file_format(s->ctx, facts->path);
     mote_context_clear(s->ctx);
     return format != NULL ? format : "text";
@@ -40,6 +39,14 @@ static mote_status measure(session *s, info_facts *f) {
     return MOTE_OK;
 }
 
+/* The levels of a Potree folder. */
+static mote_status look_at_levels(session *s, info_facts *f) {
+    f->is_potree = strcmp(f->format, "potree") == 0;
+    if (!f->is_potree) return MOTE_OK;
+    f->is_las = false; /* it was once, and the folder remembers */
+    return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
+}
+
 static int describe(session *s, const char *path, bool with_stats, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
@@ -49,7 +56,8 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
     facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
     facts.format = format_of(s, &facts, &info);
-    mote_status status = measure(s, &facts);
+    mote_status status = look_at_levels(s, &facts);
+    if (status == MOTE_OK) status = measure(s, &facts);
     if (status == MOTE_OK && s->options.hash) {
         status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
         facts.has_hash = status == MOTE_OK;
@@ -87,16 +95,18 @@ static int describe_all(session *s, const arguments *words, bool with_stats) {
     return code;
 }
 
-static void print_device(const char *name, mote_device_kind kind) {
-    mote_context_params params = mote_context_defaults();
-    mote_context *ctx = NULL;
-    params.device = kind;
-    if (mote_context_create(&params, &ctx) == MOTE_OK) {
-        printf("%-6savailable, %d CPU threads\n", name, mote_context_threads(ctx));
-    } else {
-        printf("%-6snot available in this build or on this machine\n", name);
+#define DEVICES_MOST 64u
+
+static void print_devices(void) {
+    mote_device devices[DEVICES_MOST];
+    const uint32_t count = mote_devices(devices, DEVICES_MOST);
+    for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
+        const mote_device *d = &devices[i];
+        printf("%-8s%s", d->kind == MOTE_DEVICE_CPU ? "cpu" : "cuda", d->name);
+        if (d->memory_bytes > 0) printf(", %s", text_bytes(d->memory_bytes).chars);
+        if (!d->usable) printf(": not used: %s", d->reason);
+        putchar('\n');
     }
-    mote_context_destroy(ctx);
 }
 
 int cmd_info(int argc, char **argv) {
@@ -114,10 +124,7 @@ int cmd_info(int argc, char **argv) {
     if (words.count == 0 && !devices) return usage_error("info", "info needs a file");
     session s;
     int code = session_open(&s, "info", &common);
-    if (code == EXIT_DONE && devices) {
-        print_device("cpu", MOTE_DEVICE_CPU);
-        print_device("cuda", MOTE_DEVICE_CUDA);
-    }
+    if (code == EXIT_DONE && devices) { print_devices(); }
     if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, with_stats);
     return session_close(&s, code);
 }

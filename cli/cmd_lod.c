@@ -221,7 +221,7 @@ int cmd_lod(int argc, char **argv) {
         {"merge", 0, OPTION_COUNT, &o.merge, &o.merge_given, "N",
          "cells with at most so many points are not divided; default 10000"},
         {"max-node", 0, OPTION_COUNT, &o.most, &o.most_given, "N",
-         "nodes with more points are divided even where all lie in\none cell of the lattice; default no bound"},
+         "more points than this in one place become a chain of\nnodes; default 16777216, 0 = no bound"},
         {"encoding", 0, OPTION_CHOICE, &o.encoding, NULL, "default|brotli", "of the points on disk; default default"},
         {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 6"},
         {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",

@@ -5,6 +5,8 @@
 #include "info_stats.h"
 #include "json.h"
 
+#define INFO_LEVELS_MOST 32
+
 typedef struct info_facts {
     const char *path;
     const char *format; /* "las", "ply", … */
@@ -18,6 +20,9 @@ typedef struct info_facts {
     double density;   /* points per square unit of the box seen from above; 0 if unknown */
     bool has_hash;
     uint64_t hash;
+    bool is_potree;
+    mote_potree_facts potree;
+    mote_potree_level levels[INFO_LEVELS_MOST];
     const cloud_stats *stats; /* NULL without --stats */
 } info_facts;
 

@@ -62,6 +62,25 @@ static void emit_histogram(json_writer *json, const char *name, const histogram 
     emit_close(json, '}');
 }
 
+static void emit_potree(json_writer *json, const info_facts *f) {
+    if (!f->is_potree) return;
+    emit_open(json, "octree", '{');
+    emit_text(json, "scheme", f->potree.replacing ? "replacing" : "additive");
+    emit_text(json, "encoding", f->potree.brotli ? "brotli" : "default");
+    emit_count(json, "nodes", f->potree.nodes);
+    emit_count(json, "stored", f->potree.points);
+    emit_open(json, "levels", '[');
+    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MOST; i++) {
+        emit_open(json, NULL, '{');
+        emit_count(json, "nodes", f->levels[i].nodes);
+        emit_count(json, "leaves", f->levels[i].leaves);
+        emit_count(json, "points", f->levels[i].points);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+    emit_close(json, '}');
+}
+
 static void emit_las(json_writer *json, const info_facts *f) {
     if (!f->is_las) return;
     emit_open(json, "las", '{');
@@ -88,6 +107,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
     if (f->density > 0) emit_real(json, "density", f->density);
     emit_text(json, "crs", mote_cloud_crs(f->cloud));
     emit_las(json, f);
+    emit_potree(json, f);
     emit_attributes(json, f);
     emit_records(json, f->cloud);
     if (f->stats != NULL) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "info_facts.h"
@@ -54,8 +55,7 @@ static unsigned wkt_code(const char *wkt) {
         if (quoted) continue;
         depth += (*at == '[') - (*at == ']');
         if (*at == '[' && depth == 2 && strncmp(at, "[\"EPSG\",", 8) == 0) {
-            unsigned value;
-            if (sscanf(at + 8 + strspn(at + 8, " \""), "%9u", &value) == 1) code = value;
+            code = (unsigned)strtoul(at + 8 + strspn(at + 8, " \""), NULL, 10);
         }
     }
     return code;
@@ -112,7 +112,9 @@ static void print_box(const info_facts *f) {
 static void print_head(const info_facts *f) {
     printf("%s\n", f->path);
     printf("  %-12s%s", "format", format_title(f->format));
-    if (f->is_las) printf(" 1.%d, point format %d", f->las.version_minor, f->las.format);
+    if (f->is_las) {
+        printf("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
+    }
     putchar('\n');
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
     printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
@@ -127,6 +129,17 @@ static void print_head(const info_facts *f) {
         printf("  %-12sday %d of %d\n", "created", f->las.creation_day, f->las.creation_year);
     }
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
+}
+
+static void print_levels(const info_facts *f) {
+    if (!f->is_potree) return;
+    printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
+           f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,
+           text_count(f->potree.points).chars);
+    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MOST; i++) {
+        printf("    level %2u  %9s nodes  %9s leaves  %14s points\n", i, text_count(f->levels[i].nodes).chars,
+               text_count(f->levels[i].leaves).chars, text_count(f->levels[i].points).chars);
+    }
 }
 
 static int name_width(const mote_cloud *cloud) {
@@ -195,6 +208,7 @@ static void print_histogram(const char *title, const histogram *h, const char *c
 
 void info_print_text(const info_facts *f) {
     print_head(f);
+    print_levels(f);
     print_attributes(f);
     print_records(f->cloud);
     if (f->stats == NULL) return;

@@ -53,7 +53,7 @@ static bool lies_in(const char *inner, const char *folder) {
 /* Calls clash(input, output) for the input, and for what it matches if it is a pattern. */
 static bool any_clash(const char *input, const char *output, bool (*clash)(const char *input, const char *output)) {
     if (clash(input, output)) return true;
-    if (strpbrk(input, "*?") == NULL) return false;
+    if (strpbrk(input, "*?[") == NULL) return false;
     glob_t matches;
     bool found = false;
     if (glob(input, 0, NULL, &matches) == 0) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* struct winsize, clock_gettime */
 #include "progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,8 @@ static void draw(progress_bar *bar, double now, const char *stage) {
     fprintf(stderr, "\r\033[K%-20.20s", stage);
     if (columns >= 20 + BAR_CELLS + 10) fprintf(stderr, " %s %3d %%", shape, (int)(bar->done * 100));
     if (columns >= 20 + BAR_CELLS + 40) fprintf(stderr, "%s", rate);
-    if (columns >= 20 + BAR_CELLS + 54 && left >= 0) fprintf(stderr, "  %s left", text_seconds(left).chars);
+    if (columns >= 20 + BAR_CELLS + 54 && left >= 60) fprintf(stderr, "  %s left", text_seconds(left).chars);
+    if (columns >= 20 + BAR_CELLS + 54 && left >= 0 && left < 60) fprintf(stderr, "  %.0f s left", ceil(left));
     fflush(stderr);
 }
 

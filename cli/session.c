@@ -135,7 +135,9 @@ int session_open(session *s, const char *command, const common_options *options)
     catch_signals();
     const mote_status status = mote_context_create(&params, &s->ctx);
     if (status == MOTE_ERROR_UNSUPPORTED) {
-        return session_error(s, EXIT_FAILED, "--device %s: this build or machine has no such device", options->device);
+        return session_error(s, EXIT_FAILED,
+                             "--device %s: no such device can be used; \"mote info --devices\" says why",
+                             options->device);
     }
     if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "cannot start: %s", mote_status_name(status));
     return EXIT_DONE;
@@ -171,8 +173,7 @@ int session_close(session *s, int exit_code) {
 
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
-    const mote_status status = count == 1 ? mote_cloud_read(s->ctx, paths[0], params, out)
-                                          : mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
+    const mote_status status = mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
     if (status != MOTE_OK) return session_fail(s, status, true);
     s->bar.points = mote_cloud_count(*out);
     return EXIT_DONE;

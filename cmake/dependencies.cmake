@@ -35,7 +35,7 @@ function(mote_dependency name purpose scope header)
   set(MOTE_${scope}_DEFINITIONS ${MOTE_${scope}_DEFINITIONS} MOTE_HAVE_${name}=1 PARENT_SCOPE)
 endfunction()
 
-mote_dependency(JANSSON "Potree folders and --json" LIBRARY jansson.h jansson)
+mote_dependency(JANSSON "Potree folders" LIBRARY jansson.h jansson)
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
 mote_dependency(CIVETWEB "mote view" CLI civetweb.h civetweb)
 if("MOTE_HAVE_JANSSON=1" IN_LIST MOTE_LIBRARY_DEFINITIONS)

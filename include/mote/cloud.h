@@ -69,7 +69,9 @@ MOTE_API mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mo
 /// Frees the cloud and what it owns. NULL is allowed.
 MOTE_API void mote_cloud_destroy(mote_cloud *cloud);
 
+/// How many points.
 MOTE_API uint64_t mote_cloud_count(const mote_cloud *cloud);
+/// How many columns.
 MOTE_API uint32_t mote_cloud_column_count(const mote_cloud *cloud);
 /// The i-th column; NULL if there is none. Valid as long as the cloud and until a column is added.
 MOTE_API const mote_column *mote_cloud_column(const mote_cloud *cloud, uint32_t i);
@@ -92,9 +94,12 @@ MOTE_API double mote_column_value(const mote_column *column, uint64_t i);
 
 /// The coordinate reference system: WKT, "EPSG:n", or "" if unknown.
 MOTE_API const char *mote_cloud_crs(const mote_cloud *cloud);
+/// Sets it; the text is copied. NULL counts as "".
 MOTE_API mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs);
 
+/// How many records of the file are kept (LAS VLRs and EVLRs).
 MOTE_API uint32_t mote_cloud_record_count(const mote_cloud *cloud);
+/// The i-th record; NULL if there is none. Valid as long as the cloud.
 MOTE_API const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i);
 
 /// Makes a cloud of the chosen points, in the order given; a point may be chosen more than once. Columns keep name,

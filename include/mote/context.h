@@ -54,6 +54,7 @@ typedef struct mote_context_params {
     void *log_user;
 } mote_context_params;
 
+/// Automatic device, all cores, the C library's memory, no callbacks.
 MOTE_API mote_context_params mote_context_defaults(void);
 
 /// Makes a context. params NULL means defaults. out is NULL on failure.
@@ -70,7 +71,9 @@ MOTE_API void mote_context_clear(mote_context *ctx);
 
 /// Bytes that ctx holds now and held at most since creation (or the last reset).
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
+/// The most it held at once since creation or the last reset.
 MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
+/// Starts a new peak at what is held now.
 MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.
 typedef struct mote_usage {
@@ -81,6 +84,7 @@ typedef struct mote_usage {
 /// Copies up to capacity lines: stages in the order they first ran, then structures in the order they were first
 /// allocated. Returns how many there are.
 MOTE_API uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity);
+/// CPU threads that its calls use.
 MOTE_API int mote_context_threads(const mote_context *ctx);
 /// "cpu" or "cuda".
 MOTE_API const char *mote_context_backend(const mote_context *ctx);

@@ -13,6 +13,7 @@ typedef struct mote_gen_params {
     double noise_m;       ///< room: standard deviation along the normal, default 0.003
     double outlier_ratio; ///< room: 0..1, default 0.1
 } mote_gen_params;
+/// The published seed of a kind, 3 mm of noise, 10 % outliers.
 MOTE_API mote_gen_params mote_gen_defaults(const char *kind);
 
 /// Makes a cloud of count points.

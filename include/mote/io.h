@@ -15,6 +15,7 @@ typedef struct mote_read_params {
     const char *columns; ///< text files: names separated by commas; NULL = from header line or by count
     char separator;      ///< text files: 0 = find out
 } mote_read_params;
+/// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
 
 /// Reads one file or Potree folder. LAS and fixed-size binary PLY are memory-mapped, not copied.
@@ -36,6 +37,7 @@ typedef struct mote_write_params {
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
 } mote_write_params;
+/// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
 
 /// Writes a cloud; the ending of path names the format.

@@ -34,9 +34,10 @@ typedef struct mote_lod_params {
     mote_lod_filter filter;   ///< other than NONE needs REPLACING
     uint32_t grid;            ///< sampling cells per side of a node, a power of two in 2..1024; 128
     uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
-    uint64_t max_node_points; ///< a node with more is divided even below the lattice; 0 = no bound
+    uint64_t max_node_points; ///< more points in one place than this become a chain of nodes; 2^24, 0 = no bound
     uint64_t seed;
 } mote_lod_params;
+/// Additive, random, no filter, grid 128, merge 10,000, seed 0.
 MOTE_API mote_lod_params mote_lod_defaults(void);
 
 /// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
@@ -60,12 +61,18 @@ typedef struct mote_lod mote_lod;
 ///          of threads.
 MOTE_API mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
                                     mote_lod **out);
+/// Frees the octree, not the cloud. NULL is allowed.
 MOTE_API void mote_lod_destroy(mote_lod *lod);
 
+/// What it was built with.
 MOTE_API const mote_lod_params *mote_lod_parameters(const mote_lod *lod);
+/// The cube and the steps of its coordinates.
 MOTE_API const mote_lattice *mote_lod_lattice(const mote_lod *lod);
+/// Points left out because a coordinate is NaN or infinite.
 MOTE_API uint64_t mote_lod_skipped(const mote_lod *lod);
+/// How many nodes; at least 1.
 MOTE_API uint32_t mote_lod_node_count(const mote_lod *lod);
+/// The nodes, level by level, the root first. Valid as long as the octree.
 MOTE_API const mote_lod_node *mote_lod_nodes(const mote_lod *lod);
 /// The name viewers use: "r" and a digit 0..7 per level.
 /// name  [level + 2] out
@@ -85,6 +92,7 @@ typedef struct mote_potree_params {
     const char *description;                ///< NULL: none
     const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
 } mote_potree_params;
+/// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);
 
 /// What mote_potree_write did; for --stats.
@@ -103,6 +111,26 @@ typedef struct mote_potree_report {
 ///         MOTE_ERROR_UNSUPPORTED (built without jansson or brotli), MOTE_CANCELLED
 MOTE_API mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                                        const mote_potree_params *params, mote_potree_report *report);
+
+/// One level of a Potree folder.
+typedef struct mote_potree_level {
+    uint64_t nodes, leaves, points;
+} mote_potree_level;
+
+/// A Potree folder as a whole.
+typedef struct mote_potree_facts {
+    uint32_t level_count;
+    uint64_t nodes;
+    uint64_t points; ///< stored, representatives included
+    bool brotli;     ///< the encoding
+    bool replacing;  ///< the scheme
+} mote_potree_facts;
+
+/// What is in a Potree 2.0 folder, without reading its points.
+/// levels  [capacity] out; deeper ones are counted in facts only. NULL if capacity is 0
+/// Returns as mote_cloud_read
+MOTE_API mote_status mote_potree_levels(mote_context *ctx, const char *path, mote_potree_level *levels,
+                                        uint32_t capacity, mote_potree_facts *facts);
 
 #ifdef __cplusplus
 }

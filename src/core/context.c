@@ -91,6 +91,7 @@ mote_status mote_context_status(mote_context *ctx) {
     return status;
 }
 
+#undef mote_fail /* a macro where the analyser looks, see core.h */
 mote_status mote_fail(mote_context *ctx, mote_status status, const char *format, ...) {
     pthread_mutex_lock(&ctx->lock);
     if (ctx->status == MOTE_OK) {

@@ -34,6 +34,10 @@ struct mote_context {
 /* Notes the failure (the first one wins) and returns its status. Callable from any thread. */
 __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, mote_status status, const char *format,
                                                             ...);
+#ifdef __clang_analyzer__
+/* Lets the analyser see that it returns the status that it is given. */
+#define mote_fail(ctx, status, ...) (mote_fail(ctx, status, __VA_ARGS__), (status))
+#endif
 __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);

@@ -12,6 +12,7 @@ static mote_status add_columns(mote_cloud *to, const mote_cloud *from, uint8_t *
                          (unsigned long long)to->count, (unsigned long long)width_bytes);
     }
     *block = mote_alloc(to->ctx, to->count * width_bytes, "cloud");
+    if (*block == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_cloud_adopt(to, *block, 0));
     for (uint64_t c = 0; c < from->column_count; c++) {
         mote_column view = from->columns[c];

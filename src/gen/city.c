@@ -20,7 +20,8 @@
 #define TURN_S         90.0 /* to come back for the next line */
 #define GPS_START_S    3.2e8
 #define JITTER_M       0.05
-#define SAMPLES        32768u /* pulses that find out how many echoes there are per pulse */
+#define SAMPLES        32768u /* at least so many pulses find out how many echoes there are per pulse */
+#define GOLDEN_RATIO   0.6180339887498949
 
 #define UTM_EAST    500000.0 /* the map's origin */
 #define UTM_NORTH   5400000.0
@@ -29,7 +30,7 @@
 #define GPS_AND_WKT 0x11  /* global encoding: adjusted standard GPS time, CRS as WKT */
 
 #define BLOCK_PULSES      1024u
-#define BLOCKS_PER_THREAD 8
+#define BLOCKS_PER_THREAD 32 /* in a turn: threads wait for each other once in so many */
 #define PULSE_SALT        0x70756c7365ull
 
 /* A record of LAS point format 7. */
@@ -57,9 +58,9 @@ static const struct field {
     uint8_t bit_shift, bit_count;
     double scale, offset;
 } fields[] = {
-    {"x", "m", AT_X, MOTE_INT32, BITS(0, 0), STEP_M, UTM_EAST},
-    {"y", "m", AT_Y, MOTE_INT32, BITS(0, 0), STEP_M, UTM_NORTH},
-    {"z", "m", AT_Z, MOTE_INT32, BITS(0, 0), STEP_M, 0},
+    {"x", "", AT_X, MOTE_INT32, BITS(0, 0), STEP_M, UTM_EAST},
+    {"y", "", AT_Y, MOTE_INT32, BITS(0, 0), STEP_M, UTM_NORTH},
+    {"z", "", AT_Z, MOTE_INT32, BITS(0, 0), STEP_M, 0},
     {"intensity", "", AT_INTENSITY, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"return_number", "", AT_RETURNS, MOTE_UINT8, BITS(0, 4), 1, 0},
     {"number_of_returns", "", AT_RETURNS, MOTE_UINT8, BITS(4, 4), 1, 0},
@@ -72,9 +73,9 @@ static const struct field {
     {"edge_of_flight_line", "", AT_FLAGS, MOTE_UINT8, BITS(7, 1), 1, 0},
     {"classification", "", AT_CLASS, MOTE_UINT8, BITS(0, 0), 1, 0},
     {"user_data", "", AT_USER_DATA, MOTE_UINT8, BITS(0, 0), 1, 0},
-    {"scan_angle", "degrees", AT_ANGLE, MOTE_INT16, BITS(0, 0), ANGLE_STEP, 0},
+    {"scan_angle", "degree", AT_ANGLE, MOTE_INT16, BITS(0, 0), ANGLE_STEP, 0},
     {"point_source_id", "", AT_SOURCE, MOTE_UINT16, BITS(0, 0), 1, 0},
-    {"gps_time", "s", AT_TIME, MOTE_FLOAT64, BITS(0, 0), 1, 0},
+    {"gps_time", "second", AT_TIME, MOTE_FLOAT64, BITS(0, 0), 1, 0},
     {"red", "", AT_COLOR, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"green", "", AT_COLOR + 2, MOTE_UINT16, BITS(0, 0), 1, 0},
     {"blue", "", AT_COLOR + 4, MOTE_UINT16, BITS(0, 0), 1, 0},
@@ -227,7 +228,8 @@ static uint32_t scan_block(const flight *f, city_cache *cache, uint64_t first, u
 
 /* How many echoes a pulse has on average, from a sample of the flight. */
 static double sample_echoes(const mote_context *ctx, const flight *f, uint64_t count, city_cache *caches) {
-    const int64_t samples = (int64_t)(count / 8 + 64 < SAMPLES ? count / 8 + 64 : SAMPLES);
+    const uint64_t few = count / 8 + 64 < SAMPLES ? count / 8 + 64 : SAMPLES;
+    const int64_t samples = (int64_t)(few > count / 100 ? few : count / 100);
     uint64_t echoes = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : echoes)
     for (int64_t i = 0; i < samples; i++) {
@@ -235,7 +237,8 @@ static double sample_echoes(const mote_context *ctx, const flight *f, uint64_t c
         const uint64_t random = mote_hash_pair(f->seed, (uint64_t)i);
         /* From line to line and along it in order, so that the cache of blocks is of use. */
         const double at = ((double)i + 0.5) / (double)samples * (double)f->lines;
-        shot s = {(uint64_t)at, random >> 32, 0, (double)city_unit(random, 0), at - floor(at)};
+        const double turn = (double)i * GOLDEN_RATIO;
+        const shot s = {(uint64_t)at, (uint64_t)i, 0, turn - floor(turn), at - floor(at)};
         const city_pulse pulse = pulse_of(f, &s, random);
         echoes += city_send(&caches[omp_get_thread_num()], &pulse, returns);
     }
@@ -255,6 +258,7 @@ typedef struct scan {
 
 static mote_status scan_open(mote_context *ctx, uint64_t count, uint64_t seed, scan *s) {
     s->blocks = BLOCKS_PER_THREAD * (int64_t)ctx->threads;
+    if ((uint64_t)s->blocks > count / BLOCK_PULSES + 1) s->blocks = (int64_t)(count / BLOCK_PULSES + 1);
     s->caches = mote_alloc(ctx, (uint64_t)ctx->threads * sizeof *s->caches, "city blocks");
     s->parts = mote_alloc(ctx, (uint64_t)s->blocks * PART_BYTES, "city echoes");
     s->starts = mote_alloc(ctx, ((uint64_t)s->blocks + 1) * sizeof *s->starts, "city echoes");

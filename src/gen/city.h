@@ -115,6 +115,9 @@ static inline float city_unit(uint64_t hash, int part) { return (float)(hash >> 
 static inline float city_gauss(uint64_t hash) {
     return (city_unit(hash, 0) + city_unit(hash, 1) + city_unit(hash, 2) + city_unit(hash, 3) - 2.0f) * 1.7320508f;
 }
+/* Not fminf and fmaxf: those are calls, for the sake of NaN. */
+static inline float city_min(float a, float b) { return a < b ? a : b; }
+static inline float city_max(float a, float b) { return a > b ? a : b; }
 static inline float city_clamp(float value, float low, float high) {
     return value < low ? low : value > high ? high : value;
 }

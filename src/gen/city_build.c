@@ -38,7 +38,7 @@ void city_building(city_site *site, city_rectangle where, const city_style *styl
     if (ground < CITY_LEVEL - 0.5f && site->block->use == CITY_RIVER) return;
     city_thing box = thing_at(site, where, CITY_BOX, CITY_CLASS_BUILDING);
     const float half_u = (where.u1 - where.u0) / 2, half_v = (where.v1 - where.v0) / 2;
-    const float half = style->hipped ? fminf(half_u, half_v) : style->ridge_u ? half_v : half_u;
+    const float half = style->hipped ? city_min(half_u, half_v) : style->ridge_u ? half_v : half_u;
     box.bottom = ground - FOUNDATION_M;
     box.apex = box.top = ground + style->eaves_m + style->pitch * half;
     /* A hipped roof stops at the shorter side's ridge; a gable has slopes across its ridge only. */
@@ -99,7 +99,7 @@ void city_tree(city_site *site, float u, float v, float height_m, bool conifer) 
     const float spread = city_draw(site, 0.26f, 0.38f), tint = city_draw(site, -1, 1),
                 light = city_draw(site, 0.8f, 1.15f);
     float radius = height_m * (conifer ? 0.2f : spread);
-    const float edge = fminf(fminf(u, CITY_BLOCK_U - u), fminf(v, CITY_BLOCK_V - v)) - 0.05f;
+    const float edge = city_min(city_min(u, CITY_BLOCK_U - u), city_min(v, CITY_BLOCK_V - v)) - 0.05f;
     if (radius > edge) radius = edge; /* crowns end at the block's edge, the middle of a street */
     const float ground = city_ground(site->block, u, v);
     if (radius < 0.5f || ground < CITY_WATER + 0.4f || !is_free(site->block, u, v, radius)) return;

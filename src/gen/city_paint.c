@@ -61,7 +61,7 @@ static void paint_paving(const city_block *block, float u, float v, city_surface
 /* Streets: dashed middle line, zebra crossings before the crossroads, kerbs and sidewalks.
    across, along: distance from this street's middle, from the crossing street's. */
 static void paint_street(const city_block *block, float u, float v, uint64_t random, city_surface *s) {
-    const float off_u = fminf(u, CITY_BLOCK_U - u), off_v = fminf(v, CITY_BLOCK_V - v);
+    const float off_u = city_min(u, CITY_BLOCK_U - u), off_v = city_min(v, CITY_BLOCK_V - v);
     const bool runs_v = off_u < off_v;
     const float across = runs_v ? off_u : off_v, along = runs_v ? off_v : off_u, at = runs_v ? v : u;
     if (across > CITY_CARRIAGEWAY) {
@@ -89,13 +89,13 @@ static void paint_pitch(const city_block *block, float u, float v, uint64_t rand
         s->class = CITY_CLASS_GROUND, s->lift = 0;
         s->color = scaled(rgb(0.66f, 0.3f, 0.23f), 0.94f + 0.1f * city_unit(random, 2));
         s->reflectance = 0.3f;
-        if (phase(fmaxf(x - 40, y - 24), 1.25f) < 0.07f) paint_mark(s, random);
+        if (phase(city_max(x - 40, y - 24), 1.25f) < 0.07f) paint_mark(s, random);
         return;
     }
     s->class = CITY_CLASS_GROUND, s->lift = 0;
     s->color = scaled(phase(u, 10) < 0.5f ? rgb(0.32f, 0.47f, 0.25f) : rgb(0.38f, 0.54f, 0.3f),
                       0.95f + 0.1f * city_unit(random, 2));
-    const float round = sqrtf(x * x + y * y), box = fmaxf(y - 15, 27 - x), goal = fmaxf(y - 7, 34.5f - x);
+    const float round = sqrtf(x * x + y * y), box = city_max(y - 15, 27 - x), goal = city_max(y - 7, 34.5f - x);
     const bool outline = (fabsf(x - 38.5f) < line && y < 22.5f) || (fabsf(y - 22.5f) < line && x < 38.5f);
     const bool inner = x < line || fabsf(round - 8) < line || fabsf(box) < line || fabsf(goal) < line;
     if (outline || (inner && x < 38.5f && y < 22.5f)) paint_mark(s, random);
@@ -207,7 +207,7 @@ static void paint_river(const city_block *block, float u, float v, float ground,
 city_surface city_paint_ground(const city_block *block, float u, float v, uint64_t random) {
     city_surface s = {{0, 0, 0}, 0.3f, {0, 0, 1}, 0, 1, CITY_CLASS_GROUND};
     const float ground = city_ground(block, u, v);
-    const float off_u = fminf(u, CITY_BLOCK_U - u), off_v = fminf(v, CITY_BLOCK_V - v);
+    const float off_u = city_min(u, CITY_BLOCK_U - u), off_v = city_min(v, CITY_BLOCK_V - v);
     const bool country = block->use == CITY_FIELD || block->use == CITY_FOREST;
     if (block->use == CITY_RIVER && ground < CITY_LEVEL - 0.001f) {
         paint_river(block, u, v, ground, random, &s);
@@ -274,7 +274,7 @@ static void paint_roof(const city_hit *hit, float u, float v, uint64_t random, c
         const bool skylight = size_u > 40 && phase(a, 12) > 0.42f && phase(a, 12) < 0.58f && b > 2 && b < size_v - 2;
         if (skylight) s->color = rgb(0.6f, 0.7f, 0.75f), s->reflectance = 0.15f;
     } else if (thing->roof_look == CITY_ROOF_GRAVEL) {
-        const float rim = fminf(fminf(a, size_u - a), fminf(b, size_v - b));
+        const float rim = city_min(city_min(a, size_u - a), city_min(b, size_v - b));
         if (rim < 0.4f) s->color = rgb(0.78f, 0.78f, 0.76f), s->lift = 0.45f;
         if (thing->hash % 7 == 0 && rim > 1) s->color = mixed(s->color, rgb(0.4f, 0.48f, 0.24f), 0.8f); /* planted */
     }

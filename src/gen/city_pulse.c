@@ -114,8 +114,8 @@ static bool is_bough(const city_hit *hit, float u, float v, float z) {
 
 /* Leaves send back parts of the pulse at random depths, until it is used up, or through, or at something solid. */
 static bool pass_leaves(beam *b, const city_hit *hit, float solid) {
-    const float low = fmaxf(fmaxf(hit->low, solid), 0.3f);
-    float h = fminf(hit->high, b->reached);
+    const float low = city_max(city_max(hit->low, solid), 0.3f);
+    float h = city_min(hit->high, b->reached);
     uint32_t tries = 0;
     while (b->count < CITY_RETURNS) {
         const uint64_t random = random_of(b, 102 + tries++);

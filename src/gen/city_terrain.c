@@ -33,9 +33,9 @@ float city_terrain(uint64_t seed, double u, double v) {
     const uint64_t salted = seed ^ HILL_SALT;
     float relief = 0;
     if (away > RIVER_BANK) {
-        const float hills = 34 * (city_noise(salted, u / 800, v / 800) - 0.35f) +
-                            9 * (city_noise(salted + 1, u / 260, v / 260) - 0.5f) +
-                            1.2f * (city_noise(salted + 2, u / 60, v / 60) - 0.5f);
+        /* Never below the valley: only the river lies lower. */
+        const float hills = 30 * city_noise(salted, u / 800, v / 800) + 8 * city_noise(salted + 1, u / 260, v / 260) +
+                            1.2f * city_noise(salted + 2, u / 60, v / 60);
         relief = hills * city_step(RIVER_BANK, VALLEY_EDGE, away);
     }
     return CITY_LEVEL + relief - RIVER_DEPTH * (1 - city_step(RIVER_BED, RIVER_BANK, away));

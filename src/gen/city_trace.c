@@ -188,7 +188,7 @@ static void walk_ray(city_cache *cache, const city_ray *ray, float h, visit_fn v
         if (cell->top > w.ray.z + entered) {
             for (int i = 0; i < CITY_THINGS / 64; i++) things[i] |= cell->things[i];
         }
-        entered = fminf(w.next_u, w.next_v);
+        entered = city_min(w.next_u, w.next_v);
         const city_ray here = w.ray;
         const bool ends = entered >= h;
         if ((ends || walk_on(&w)) && (things[0] | things[1]) != 0) {

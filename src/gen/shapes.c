@@ -31,8 +31,9 @@ static void fill_lattice(const void *shape, uint64_t first, uint64_t count, floa
     const uint64_t side = *(const uint64_t *)shape;
     for (uint64_t i = 0; i < count; i++) {
         xyz[3 * i] = (float)((first + i) % side);
+        const uint64_t layer = (first + i) / (side * side);
         xyz[3 * i + 1] = (float)((first + i) / side % side);
-        xyz[3 * i + 2] = (float)((first + i) / (side * side));
+        xyz[3 * i + 2] = (float)layer;
     }
 }
 

@@ -157,6 +157,18 @@ static void round_values(const las_item *item, const double *values, uint64_t co
     }
 }
 
+static void float_bits(mote_type type, const double *values, uint64_t count, uint64_t *out) {
+    if (type == MOTE_FLOAT64) {
+        memcpy(out, values, count * sizeof *out);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const float single = (float)values[i];
+        out[i] = 0;
+        memcpy(&out[i], &single, sizeof single);
+    }
+}
+
 static inline void store_sized(const uint64_t *values, uint64_t count, uint8_t *out, uint32_t stride_bytes,
                                uint32_t size_bytes) {
     for (uint64_t i = 0; i < count; i++, out += stride_bytes) memcpy(out, &values[i], size_bytes);
@@ -194,15 +206,7 @@ static void convert_item(const las_item *item, uint64_t first, uint64_t count, u
         break;
     case LAS_FLOAT:
         mote_las_load_values(item->source, first, count, values);
-        for (uint64_t i = 0; i < count; i++) {
-            const float single = (float)values[i];
-            raw[i] = 0;
-            if (item->field.type == MOTE_FLOAT64) {
-                memcpy(&raw[i], &values[i], 8);
-            } else {
-                memcpy(&raw[i], &single, 4);
-            }
-        }
+        float_bits(item->field.type, values, count, raw);
         break;
     }
     store(&item->field, raw, count, out + item->field.at, stride_bytes);

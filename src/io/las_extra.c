@@ -48,7 +48,9 @@ static mote_status add_column(extra_cursor *c, mote_column *column, const char *
     column->data = c->input->data + c->header->points_at + c->at;
     column->stride_bytes = c->header->point_bytes;
     c->at += mote_type_size(column->type);
-    return mote_cloud_add_view(c->cloud, column);
+    const mote_status status = mote_cloud_add_view(c->cloud, column);
+    column->name = NULL; /* the cloud has its copy */
+    return status;
 }
 
 /* Bytes of no known type: base[0] …, or base_7 … by their place in the record where there is no base of their own. */

@@ -5,7 +5,9 @@
 
 #include "io/las_plan.h"
 
-#define RECORD_MOST 65535u
+#define RECORD_MOST      65535u
+#define SECONDS_PER_WEEK 604800.0
+#define DOUBLE_WHOLE     9007199254740992.0 /* 2^53: a double holds all integers up to it */
 
 /* What the attributes ask of a format. */
 typedef struct las_needs {
@@ -81,34 +83,83 @@ static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
     return MOTE_OK;
 }
 
-/* ---- which format */
+/* ---- what their values are */
 
 /* The numbers that a dimension holds. */
-static void field_range(const las_field *field, double *low, double *high) {
+static las_range field_range(const las_field *field) {
     const int bits = field->bit_count != 0 ? field->bit_count : 8 * (int)mote_type_size(field->type);
-    const bool is_signed = mote_type_is_signed(field->type);
-    *low = is_signed ? -ldexp(1, bits - 1) : 0;
-    *high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+    const bool is_signed = mote_type_is_signed(field->type) && field->bit_count == 0;
+    const las_range range = {is_signed ? -ldexp(1, bits - 1) : 0, ldexp(1, is_signed ? bits - 1 : bits) - 1, true,
+                             true};
+    return range;
 }
 
-/* Whether a column's stored integers fit by their type alone, or by a look at the values. */
-static bool integers_fit(mote_context *ctx, const las_plan *plan, const mote_column *column, const las_field *field) {
-    double low, high, type_low, type_high;
-    const las_field as_stored = {.type = column->type, .bit_count = column->bit_count};
-    field_range(field, &low, &high);
-    if (!mote_type_is_float(column->type) && column->scale == field->scale && column->offset == 0) {
-        if (column->bit_count != 0) {
-            if (ldexp(1, column->bit_count) - 1 <= high) return true;
-        } else {
-            field_range(&as_stored, &type_low, &type_high);
-            if (type_low >= low && type_high <= high) return true;
-        }
+static bool is_within(const las_range *inner, const las_range *outer) {
+    return inner->low > inner->high || (inner->low >= outer->low && inner->high <= outer->high);
+}
+
+/* Whether whatever a column may store is a number that the dimension holds. */
+static bool type_fits(const mote_column *column, const las_field *field) {
+    if (mote_type_is_float(column->type) || column->scale != field->scale || column->offset != 0) return false;
+    const las_field stored = {.type = column->type, .bit_count = column->bit_count};
+    const las_range inner = field_range(&stored), outer = field_range(field);
+    return is_within(&inner, &outer);
+}
+
+/* Adds the column of that name to those whose values must be looked at, unless its type says enough. A forced format
+   wants to know of all, for it may lack the dimension. */
+static void add_scan(las_plan *plan, const las_field *field) {
+    const mote_column *column = find_chosen(plan, field->name);
+    if (column == NULL) return;
+    const bool is_new_time = strcmp(field->name, "gps_time") == 0 && !plan->cloud->las.present;
+    const bool is_float = mote_type_is_float(field->type);
+    if (plan->params->las_format < 0 &&
+        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : type_fits(column, field)))
+        return;
+    las_scan *scan = &plan->scans[plan->scan_count++];
+    scan->column = column;
+    scan->divisor = field->scale;
+}
+
+/* Looks at all columns with the name of a dimension, by the narrowest form that a format has of it. */
+static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
+    static const las_field only_old[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
+                                         {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
+                                         {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1},
+                                         {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1}};
+    const uint32_t old_count = sizeof only_old / sizeof only_old[0];
+    las_field fields[LAS_FIELDS_MAX];
+    const uint32_t count = mote_las_fields(10, fields);
+    plan->scans = mote_alloc(ctx, (count + old_count) * sizeof *plan->scans, "LAS plan");
+    if (plan->scans == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < old_count; i++) add_scan(plan, &only_old[i]);
+    for (uint32_t i = 3; i < count; i++) {
+        bool is_old = false;
+        for (uint32_t k = 0; k < old_count; k++) is_old = is_old || strcmp(fields[i].name, only_old[k].name) == 0;
+        if (!is_old) add_scan(plan, &fields[i]);
     }
-    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, field->scale);
-    return range.whole && (range.low > range.high || (range.low >= low && range.high <= high));
+    return mote_las_scan(ctx, plan->scans, plan->scan_count, plan->cloud->count);
 }
 
-static bool needs_modern(mote_context *ctx, const las_plan *plan) {
+/* What the scan found; everything where the column was not looked at. */
+static las_range range_of(const las_plan *plan, const mote_column *column) {
+    for (uint32_t i = 0; i < plan->scan_count; i++) {
+        if (plan->scans[i].column == column) return plan->scans[i].range;
+    }
+    const las_range unknown = {-INFINITY, INFINITY, false, false};
+    return unknown;
+}
+
+/* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
+static bool integers_fit(const las_plan *plan, const mote_column *column, const las_field *field) {
+    if (type_fits(column, field)) return true;
+    const las_range inner = range_of(plan, column), outer = field_range(field);
+    return inner.whole && is_within(&inner, &outer);
+}
+
+/* ---- which format */
+
+static bool needs_modern(const las_plan *plan) {
     static const char *const only_modern[] = {"overlap", "scanner_channel", "scan_angle", "nir"};
     static const las_field narrow[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
                                        {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
@@ -121,15 +172,14 @@ static bool needs_modern(mote_context *ctx, const las_plan *plan) {
     }
     for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
         const mote_column *column = find_chosen(plan, narrow[i].name);
-        if (column != NULL && !integers_fit(ctx, plan, column, &narrow[i]) &&
-            integers_fit(ctx, plan, column, &wide[i])) {
+        if (column != NULL && !integers_fit(plan, column, &narrow[i]) && integers_fit(plan, column, &wide[i])) {
             return true;
         }
     }
     return false;
 }
 
-static las_needs find_needs(mote_context *ctx, const las_plan *plan) {
+static las_needs find_needs(const las_plan *plan) {
     static const char *const waves[] = {"wave_packet_index",
                                         "wave_packet_offset",
                                         "wave_packet_size",
@@ -146,7 +196,7 @@ static las_needs find_needs(mote_context *ctx, const las_plan *plan) {
     for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++) {
         needs.waveforms = needs.waveforms || find_chosen(plan, waves[i]) != NULL;
     }
-    needs.modern = needs_modern(ctx, plan);
+    needs.modern = needs_modern(plan);
     return needs;
 }
 
@@ -208,7 +258,7 @@ static mote_status choose_format(mote_context *ctx, las_plan *plan) {
         plan->format = (uint8_t)forced;
         return choose_version(ctx, plan);
     }
-    const las_needs needs = find_needs(ctx, plan);
+    const las_needs needs = find_needs(plan);
     uint8_t best = LAS_FORMATS;
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
         if (!format_serves(format, &needs)) continue;
@@ -229,7 +279,7 @@ static bool is_color(const char *name) {
 }
 
 /* Colours of other programs: 8 bits are widened so that white stays white, 0..1 is spread over 16 bits. */
-static bool fit_color(mote_context *ctx, const las_plan *plan, las_item *item) {
+static bool fit_color(const las_plan *plan, las_item *item) {
     const mote_column *column = item->source;
     if (column->scale != 1 || column->offset != 0) return false;
     if (column->type == MOTE_UINT8) {
@@ -238,8 +288,8 @@ static bool fit_color(mote_context *ctx, const las_plan *plan, las_item *item) {
         return true;
     }
     if (!mote_type_is_float(column->type)) return false;
-    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
-    if (range.low < 0 || range.high > 1) return false;
+    const las_range range = range_of(plan, column);
+    if (!range.finite || range.low < 0 || range.high > 1) return false;
     item->how = LAS_ROUND;
     item->scale = 1.0 / 65535;
     return true;
@@ -253,16 +303,17 @@ static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
                mote_las_is_single(ctx, column, plan->cloud->count);
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
-    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, column->scale);
-    return range.low > range.high || fmax(fabs(range.low), fabs(range.high)) <= 9007199254740992.0;
+    const las_range range = range_of(plan, column);
+    const double most = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
+    return range.low > range.high || most <= DOUBLE_WHOLE * fabs(column->scale);
 }
 
 /* Settles how the item's source becomes the dimension; false where it does not without loss. */
 static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
     const mote_column *column = item->source;
     if (mote_type_is_float(item->field.type)) return fit_float(ctx, plan, item);
-    if (is_color(item->field.name) && fit_color(ctx, plan, item)) return true;
-    if (!integers_fit(ctx, plan, column, &item->field)) return false;
+    if (is_color(item->field.name) && fit_color(plan, item)) return true;
+    if (!integers_fit(plan, column, &item->field)) return false;
     const bool same = column->scale == item->field.scale && column->offset == 0;
     item->how = same && !mote_type_is_float(column->type) ? LAS_INTEGER : LAS_ROUND;
     item->scale = item->field.scale;
@@ -301,11 +352,15 @@ static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item)
     return MOTE_OK;
 }
 
-/* Flags that a forced format lacks are no loss where none is set. */
-static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_column *column) {
-    if (plan->params->las_format < 0) return false;
-    if (strcmp(column->name, "overlap") != 0 && strcmp(column->name, "scanner_channel") != 0) return false;
-    const las_range range = mote_las_scan(ctx, column, plan->cloud->count, 1);
+/* What a forced format lacks is no loss where all of it is 0. */
+static bool is_idle(const las_plan *plan, const mote_column *column) {
+    static const char *const may_be_idle[] = {"overlap", "scanner_channel", "scan_angle_rank"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof may_be_idle / sizeof may_be_idle[0]; i++) {
+        listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
+    }
+    if (!listed || plan->params->las_format < 0) return false;
+    const las_range range = range_of(plan, column);
     return range.whole && range.low >= 0 && range.high <= 0;
 }
 
@@ -313,7 +368,7 @@ static bool is_idle_flag(mote_context *ctx, const las_plan *plan, const mote_col
 static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
     for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
         const mote_column *column = &plan->cloud->columns[i];
-        if (!plan->chosen[i] || plan->used[i] || is_idle_flag(ctx, plan, column)) continue;
+        if (!plan->chosen[i] || plan->used[i] || is_idle(plan, column)) continue;
         const uint32_t size_bytes = mote_type_size(column->type);
         if (plan->record_bytes + size_bytes > RECORD_MOST) {
             return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the attributes need more than %u bytes per point",
@@ -349,6 +404,13 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     return plan_extra(ctx, plan);
 }
 
+/* What the header of a new file says of its GPS times: those beyond a week are no seconds of the week. */
+static bool has_adjusted_time(const las_plan *plan) {
+    const mote_column *column = find_chosen(plan, "gps_time");
+    if (column == NULL || plan->cloud->las.present) return false;
+    return range_of(plan, column).high > SECONDS_PER_WEEK;
+}
+
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan) {
     memset(plan, 0, sizeof *plan);
@@ -365,7 +427,9 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     }
     plan->origin_layout = has_origin_layout(cloud);
     MOTE_TRY(choose_columns(ctx, plan));
+    MOTE_TRY(scan_columns(ctx, plan));
     MOTE_TRY(choose_format(ctx, plan));
+    plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));
     return mote_las_plan_runs(ctx, plan);
 }
@@ -373,6 +437,7 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
 void mote_las_plan_free(mote_context *ctx, las_plan *plan) {
     mote_free(ctx, plan->chosen);
     mote_free(ctx, plan->used);
+    mote_free(ctx, plan->scans);
     mote_free(ctx, plan->items);
     mote_free(ctx, plan->extra);
     mote_free(ctx, plan->runs);

@@ -26,16 +26,33 @@ typedef struct las_run {
     uint32_t stride_bytes, at, size_bytes;
 } las_run;
 
+/* Range of a column's value / divisor. */
+typedef struct las_range {
+    double low, high; /* of the finite values; low > high if there are none */
+    bool whole;       /* all finite and integers */
+    bool finite;      /* all finite */
+} las_range;
+
+/* A column to be looked at, and what was found. */
+typedef struct las_scan {
+    const mote_column *column;
+    double divisor;
+    las_range range;
+} las_scan;
+
 typedef struct las_plan {
     const mote_cloud *cloud;
     const mote_write_params *params;
     const char *path;
     uint8_t format, version_minor;
+    bool adjusted_time; /* a new file's GPS times cannot be seconds of the week */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
     uint32_t record_bytes;
     double scale[3], offset[3];
-    bool *chosen; /* per column: it is to be written */
-    bool *used;   /* per column: some dimension holds it */
+    bool *chosen;    /* per column: it is to be written */
+    bool *used;      /* per column: some dimension holds it */
+    las_scan *scans; /* of columns whose values decide what becomes of them */
+    uint32_t scan_count;
     las_item *items;
     uint64_t item_count;
     uint8_t *extra; /* entries of LAS_EXTRA_BYTES */
@@ -44,14 +61,9 @@ typedef struct las_plan {
     uint64_t run_count;
 } las_plan;
 
-/* Range of a column's (value / divisor), by a parallel pass. */
-typedef struct las_range {
-    double low, high; /* of the finite values; low > high if there are none */
-    bool whole;       /* all finite and integers */
-} las_range;
-
 /* ---- las_scan.c */
-las_range mote_las_scan(const mote_context *ctx, const mote_column *column, uint64_t count, double divisor);
+/* Fills in the ranges of all scans by one parallel pass over the points. */
+mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_count, uint64_t count);
 /* Whether a column of floats holds only what a float (32 bits) holds. */
 bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint64_t count);
 

@@ -120,7 +120,7 @@ static mote_status plan_integer(mote_context *ctx, las_plan *plan, int axis, las
 
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
     static const char *const names[3] = {"x", "y", "z"};
-    mote_box box;
+    mote_box box = {{0}, {0}};
     uint64_t broken = 0;
     bool any_real = false;
     for (int k = 0; k < 3; k++) {

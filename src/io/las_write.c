@@ -120,11 +120,9 @@ static uint16_t global_encoding(const las_job *job) {
     /* The reader turned times of 1.5 with a base of their own into adjusted standard time. */
     if (origin->present && origin->version_minor >= 5 && (bits & LAS_ENCODING_TIME_BASE) != 0)
         bits |= LAS_ENCODING_ADJUSTED;
-    if (records->wkt) {
-        bits |= LAS_ENCODING_WKT;
-    } else if (records->geo_keys) {
-        bits &= (uint16_t)~LAS_ENCODING_WKT;
-    }
+    if (job->plan.adjusted_time) bits |= LAS_ENCODING_ADJUSTED;
+    if (records->wkt || (!origin->present && job->plan.format >= 6)) { bits |= LAS_ENCODING_WKT; }
+    if (records->geo_keys && !records->wkt) bits &= (uint16_t)~LAS_ENCODING_WKT;
     bits &= (uint16_t)~LAS_ENCODING_INTERNAL;
     if (records->waveforms != 0) bits = (uint16_t)((bits & ~0x04u) | LAS_ENCODING_INTERNAL);
     return bits & known[job->plan.version_minor];

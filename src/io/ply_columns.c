@@ -15,6 +15,7 @@ typedef struct draft {
     char name[MOTE_PLY_NAME_BYTES];
     char *unit, *description; /* from notes; NULL if none */
     double scale, offset;
+    bool alias;  /* has the name of a standard column instead of its own */
     bool joined; /* with the next one: two halves of 64 bits */
     bool gone;   /* a list, or the second half */
     mote_type type;
@@ -50,6 +51,7 @@ static void rename_group(const drafts *d, const mote_ply_alias_group *group) {
         draft *const one = find_property(d, group->property[k], strlen(group->property[k]));
         if (one == NULL || has_name(d, group->column[k])) continue;
         memcpy(one->name, group->column[k], strlen(group->column[k]) + 1);
+        one->alias = true;
     }
 }
 
@@ -75,14 +77,14 @@ static mote_status read_number(mote_context *ctx, const mote_input *input, uint6
     return MOTE_OK;
 }
 
-/* "joined int64": this property and the next are the halves of a 64-bit column. */
+/* Notes never touch the positions. "joined int64": this property and the next are the halves of a 64-bit column. */
 static mote_status join(mote_context *ctx, const mote_input *input, const drafts *d, draft *low, uint64_t word,
                         uint64_t end) {
     const uint32_t i = (uint32_t)(low - d->all);
     mote_type type = MOTE_INT8;
     if (!mote_ply_type(input->data + word, end - word, &type) || (type != MOTE_INT64 && type != MOTE_UINT64) ||
         low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].gone ||
-        d->all[i + 1].type != MOTE_UINT32) {
+        d->all[i + 1].type != MOTE_UINT32 || mote_text_is_axis(low->name) || mote_text_is_axis(d->all[i + 1].name)) {
         return mote_malformed(ctx, input, word, "a comment of mote joins properties that are no halves of a number");
     }
     low->joined = true;
@@ -103,7 +105,11 @@ static mote_status read_key(mote_context *ctx, const mote_input *input, const dr
     if (text == NULL) return MOTE_ERROR_MEMORY;
     if (unit) column->unit = text;
     if (!name && !unit) column->description = text;
-    if (name && strlen(text) < sizeof column->name && text[0] != '\0') memcpy(column->name, text, strlen(text) + 1);
+    const bool free_name = strlen(text) <= 100 && text[0] != '\0' && !has_name(d, text); /* so that names stay unique */
+    if (name && free_name && !mote_text_is_axis(column->name)) {
+        memcpy(column->name, text, strlen(text) + 1);
+        column->alias = false;
+    }
     return MOTE_OK;
 }
 
@@ -146,14 +152,12 @@ static mote_status read_notes(mote_context *ctx, const mote_input *input, const 
     return MOTE_OK;
 }
 
-/* A column that has another name than its property, or could have one, remembers the property's name in its
-   description, so that the writer gives it back. */
+/* A column that has another name than its property, or whose name the writer would change, remembers the property's
+   name in its description, so that the writer gives it back. */
 static const char *original_name(const draft *one) {
-    if (strcmp(one->name, one->property->name) != 0) return one->property->name;
-    for (uint32_t g = 0; g < MOTE_PLY_ALIAS_GROUPS; g++) {
-        for (int k = 0; k < 3; k++) {
-            if (g == 0 && strcmp(one->name, mote_ply_alias_groups[g].column[k]) == 0) return one->name;
-        }
+    if (one->alias) return one->property->name;
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(one->name, mote_ply_alias_groups[0].column[k]) == 0) return one->name;
     }
     return NULL;
 }

@@ -60,14 +60,13 @@ static uint8_t *make_records(ply_reader *r) {
 /* ---- text */
 
 static void fields_of(const ply_reader *r, const mote_ply_element *element, mote_text_field *fields) {
-    static const char *const axes[] = {"x", "y", "z"};
     const bool is_vertex = element == vertex_of(r);
     for (uint32_t i = 0; i < element->property_count; i++) {
         const mote_ply_property *const property = &r->header.properties[element->first_property + i];
         fields[i] = (mote_text_field){.type = property->type, .list = property->list, .skipped = !is_vertex};
         if (!is_vertex || property->list) continue;
         fields[i].offset = r->layout.offsets[i];
-        for (int k = 0; k < 3; k++) fields[i].decimals |= strcmp(property->name, axes[k]) == 0;
+        fields[i].decimals = mote_text_is_axis(property->name);
     }
 }
 
@@ -76,8 +75,7 @@ static bool has_double_positions(const ply_reader *r) {
     int doubles = 0;
     for (uint32_t i = 0; i < vertex->property_count; i++) {
         const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
-        const bool axis = property->name[0] >= 'x' && property->name[0] <= 'z' && property->name[1] == '\0';
-        if (axis && !property->list && property->type == MOTE_FLOAT64) doubles++;
+        if (mote_text_is_axis(property->name) && !property->list && property->type == MOTE_FLOAT64) doubles++;
     }
     return doubles == 3;
 }

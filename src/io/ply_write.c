@@ -48,9 +48,9 @@ static bool is_written(const ply_writer *w, const char *name) {
     return false;
 }
 
-/* The property that a standard column came from, if its description says so; normals are nx, ny, nz by default.
-   Only whole groups have other names, as only these are renamed by the reader. */
-static const char *property_name(const ply_writer *w, const mote_column *column) {
+/* The property that a standard column came from, if its description says so; normals are nx, ny, nz by default. NULL
+   for other columns. Only whole groups have other names, as only these are renamed by the reader. */
+static const char *alias_of(const ply_writer *w, const mote_column *column) {
     for (uint32_t g = 0; g < MOTE_PLY_ALIAS_GROUPS; g++) {
         const mote_ply_alias_group *const group = &mote_ply_alias_groups[g];
         if (!is_written(w, group->column[0]) || !is_written(w, group->column[1]) || !is_written(w, group->column[2])) {
@@ -63,7 +63,12 @@ static const char *property_name(const ply_writer *w, const mote_column *column)
             if (strcmp(column->description, group->property[k]) == 0) return group->property[k];
         }
     }
-    return column->name;
+    return NULL;
+}
+
+static const char *property_name(const ply_writer *w, const mote_column *column) {
+    const char *const alias = alias_of(w, column);
+    return alias != NULL ? alias : column->name;
 }
 
 /* A free name without blanks, of at most 100 bytes. */
@@ -121,13 +126,9 @@ static void add_wide(ply_writer *w, const mote_column *column) {
     high->view.bit_count = (uint8_t)(bits - 32);
 }
 
-static bool is_position(const mote_column *column) {
-    return column->name[0] >= 'x' && column->name[0] <= 'z' && column->name[1] == '\0';
-}
-
 static void add_column(ply_writer *w, const mote_column *column) {
     const bool scaled = column->scale != 1 || column->offset != 0;
-    if (is_position(column) && (scaled || mote_type_size(column->type) == 8)) {
+    if (mote_text_is_axis(column->name) && (scaled || mote_type_size(column->type) == 8)) {
         ply_target *const target = add_target(w, column, MOTE_FLOAT64, "");
         target->world = scaled;
         target->view.scale = column->scale;
@@ -155,7 +156,7 @@ static mote_status put_text(ply_writer *w, const char *text) {
 static mote_status put_escaped(ply_writer *w, const char *key, const char *text) {
     char *const escaped = mote_alloc(w->ctx, 3 * strlen(text) + 1, "texts");
     if (escaped == NULL) return MOTE_ERROR_MEMORY;
-    mote_text_escape(text, escaped);
+    mote_text_escape(text, "", escaped);
     mote_status status = put_text(w, key);
     if (status == MOTE_OK) status = put_text(w, escaped);
     mote_free(w->ctx, escaped);
@@ -170,8 +171,10 @@ static mote_status put_number(ply_writer *w, const char *key, double value) {
     return mote_output_write(w->ctx, &w->output, text, length);
 }
 
-static bool description_names_property(const ply_writer *w, const mote_column *column) {
-    return column->description[0] != '\0' && strcmp(property_name(w, column), column->description) == 0;
+/* Is there a description that is more than the name of a property? */
+static bool is_described(const ply_writer *w, const mote_column *column) {
+    const char *const alias = alias_of(w, column);
+    return column->description[0] != '\0' && (alias == NULL || strcmp(alias, column->description) != 0);
 }
 
 /* "comment mote column …" where a property says less than its column. */
@@ -179,7 +182,7 @@ static mote_status put_note(ply_writer *w, const ply_target *target) {
     const mote_column *const column = target->source;
     const bool scaled = !target->world && (column->scale != 1 || column->offset != 0);
     const bool renamed = strcmp(target->name, property_name(w, column)) != 0;
-    const bool described = column->description[0] != '\0' && !description_names_property(w, column);
+    const bool described = is_described(w, column);
     if (target->half && target->view.bit_shift != column->bit_shift) return MOTE_OK; /* the first half has said it */
     if (!scaled && !renamed && !described && column->unit[0] == '\0') return MOTE_OK;
     MOTE_TRY(put_text(w, "comment mote column "));

@@ -285,6 +285,10 @@ mote_status potree_decode(const potree_layout *layout, const potree_node *nodes,
 /* Reads a data set that lies in memory. */
 mote_status potree_parse(mote_context *ctx, const potree_files *files, int level, mote_cloud **out);
 
+/* Opens the three files of the data set at path (its folder, or its metadata.json), calls use and closes them. */
+typedef mote_status (*potree_use)(mote_context *ctx, const potree_files *files, void *user);
+mote_status potree_with_files(mote_context *ctx, const char *path, potree_use use, void *user);
+
 /* ---- the folder: potree_folder.c */
 typedef struct potree_folder {
     char *path;      /* final */

@@ -290,7 +290,9 @@ static mote_status add_view(const decoder *d, mote_cloud *cloud, mote_column *vi
     view->name = free_name;
     view->data = d->records + at;
     view->stride_bytes = d->stride_bytes;
-    return mote_cloud_add_view(cloud, view);
+    const mote_status status = mote_cloud_add_view(cloud, view);
+    view->name = NULL; /* the cloud has its copy */
+    return status;
 }
 
 static mote_status add_position(const decoder *d, mote_cloud *cloud, uint32_t at) {
@@ -393,7 +395,7 @@ static mote_status place_points(decoder *d) {
         points += d->nodes[n].points; /* below 2^64: as many nodes as the file has records */
     }
     d->first[d->node_count] = points;
-    if (points > (UINT64_MAX >> 1) / d->stride_bytes) {
+    if (d->stride_bytes > 0 && points > (UINT64_MAX >> 1) / d->stride_bytes) {
         return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu points of %u bytes", (unsigned long long)points,
                          d->stride_bytes);
     }

@@ -66,13 +66,12 @@ mote_status potree_parse(mote_context *ctx, const potree_files *files, int level
     return status;
 }
 
-mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+mote_status potree_with_files(mote_context *ctx, const char *path, potree_use use, void *user) {
     static const char *const names[3] = {METADATA, "hierarchy.bin", "octree.bin"};
     potree_files files;
     mote_input *inputs[3] = {&files.metadata, &files.hierarchy, &files.octree};
     char *paths[3] = {NULL, NULL, NULL};
     memset(&files, 0, sizeof files);
-    *out = NULL;
     const bool folder = is_folder(path);
     const size_t length = folder ? strlen(path) : folder_bytes(path), size_bytes = length + 32;
     mote_status status = MOTE_OK;
@@ -85,10 +84,26 @@ mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_rea
         snprintf(paths[f], size_bytes, "%.*s%s%s", (int)length, path, folder ? "/" : "", names[f]);
         status = mote_input_open(ctx, paths[f], inputs[f]);
     }
-    if (status == MOTE_OK) status = potree_parse(ctx, &files, params->level, out);
+    if (status == MOTE_OK) status = use(ctx, &files, user);
     for (int f = 0; f < 3; f++) {
         mote_input_close(ctx, inputs[f]);
         mote_free(ctx, paths[f]);
     }
     return status;
+}
+
+typedef struct read_task {
+    int level;
+    mote_cloud **out;
+} read_task;
+
+static mote_status read_cloud(mote_context *ctx, const potree_files *files, void *user) {
+    const read_task *task = user;
+    return potree_parse(ctx, files, task->level, task->out);
+}
+
+mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    read_task task = {params->level, out};
+    *out = NULL;
+    return potree_with_files(ctx, path, read_cloud, &task);
 }

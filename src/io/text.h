@@ -5,6 +5,11 @@
 
 #include "io/io_internal.h"
 
+/* Blanks, tabs, and line ends that are not the table's own. */
+static inline bool mote_text_is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/* Is it x, y or z? */
+static inline bool mote_text_is_axis(const char *name) { return name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0'; }
+
 /* ---- one number */
 
 typedef enum mote_text_kind {
@@ -68,8 +73,8 @@ double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_colu
 
 /* ---- words in header lines: percent-escaped, so that blanks, line ends and % survive */
 
-/* out has 3 · strlen(text) + 1 bytes. */
-size_t mote_text_escape(const char *text, char *out);
+/* also: further characters to escape. out has 3 · strlen(text) + 1 bytes. */
+size_t mote_text_escape(const char *text, const char *also, char *out);
 /* In place on [text, text + length]; ends it with a zero. */
 void mote_text_unescape(char *text, size_t length);
 

@@ -237,12 +237,12 @@ double mote_text_decimal_value(const mote_text_decimal *decimal, const mote_colu
     return mote_column_value(column, i);
 }
 
-size_t mote_text_escape(const char *text, char *out) {
+size_t mote_text_escape(const char *text, const char *also, char *out) {
     static const char hex[17] = "0123456789ABCDEF";
     size_t length = 0;
     for (; *text != '\0'; text++) {
         const uint8_t c = (uint8_t)*text;
-        if (c > ' ' && c != '%' && c != 0x7F) {
+        if (c > ' ' && c != '%' && c != 0x7F && strchr(also, c) == NULL) {
             out[length++] = (char)c;
         } else {
             out[length++] = '%';

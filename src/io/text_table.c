@@ -35,8 +35,6 @@ typedef struct cursor {
     uint8_t separator;
 } cursor;
 
-static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 static bool is_comment(const uint8_t *at, const uint8_t *end) {
     return *at == '#' || *at == ';' || (*at == '/' && at + 1 < end && at[1] == '/');
 }
@@ -50,7 +48,7 @@ static bool next_row(const mote_text_table *table, uint64_t *at, uint64_t limit,
         *at = stop != NULL ? (uint64_t)(stop - data) + 1 : table->end;
         if (stop == NULL) stop = data + table->end;
         const uint8_t *first = line;
-        while (first < stop && is_blank(*first)) first++;
+        while (first < stop && mote_text_is_blank(*first)) first++;
         if (first == stop || (table->comments && is_comment(first, stop))) continue;
         *row = (uint64_t)(first - data);
         *row_end = (uint64_t)(stop - data);
@@ -67,12 +65,14 @@ bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t r
                           uint64_t *field_end) {
     const uint8_t *const data = table->input->data;
     uint64_t p = *at;
-    while (p < row_end && is_blank(data[p])) p++;
+    while (p < row_end && mote_text_is_blank(data[p])) p++;
     if (p == row_end) return false;
     *field = p;
-    while (p < row_end && (table->separator == ' ' ? !is_blank(data[p]) : data[p] != (uint8_t)table->separator)) p++;
+    while (p < row_end &&
+           (table->separator == ' ' ? !mote_text_is_blank(data[p]) : data[p] != (uint8_t)table->separator))
+        p++;
     *at = p < row_end ? p + 1 : p;
-    while (p > *field && is_blank(data[p - 1])) p--;
+    while (p > *field && mote_text_is_blank(data[p - 1])) p--;
     *field_end = p;
     return true;
 }
@@ -90,14 +90,15 @@ static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *
 /* Reads one number and the separator behind it. */
 static row_error next_number(cursor *row, mote_text_number *number) {
     const uint8_t *p = row->at;
-    while (p < row->end && is_blank(*p)) p++;
+    while (p < row->end && mote_text_is_blank(*p)) p++;
     row->at = p;
     if (p == row->end) return ROW_SHORT;
     if (!mote_text_scan(p, row->end, number)) return *p == row->separator ? ROW_EMPTY_VALUE : ROW_WORD;
     p = number->end;
-    if (p < row->end && *p != row->separator && !is_blank(*p)) return *p == ',' ? ROW_DECIMAL_COMMA : ROW_WORD;
+    if (p < row->end && *p != row->separator && !mote_text_is_blank(*p))
+        return *p == ',' ? ROW_DECIMAL_COMMA : ROW_WORD;
     if (row->separator != ' ') {
-        while (p < row->end && is_blank(*p)) p++;
+        while (p < row->end && mote_text_is_blank(*p)) p++;
         if (p < row->end && *p != row->separator) return ROW_WORD;
         if (p < row->end) p++;
     }
@@ -141,7 +142,7 @@ static row_error read_field(cursor *row, const mote_text_field *field, uint8_t *
 }
 
 static row_error at_row_end(cursor *row) {
-    while (row->at < row->end && is_blank(*row->at)) row->at++;
+    while (row->at < row->end && mote_text_is_blank(*row->at)) row->at++;
     return row->at < row->end ? ROW_LONG : ROW_FINE;
 }
 
@@ -275,7 +276,7 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
 static void quote_word(const mote_text_table *table, uint64_t offset, char word[32]) {
     const uint8_t *const data = table->input->data;
     size_t length = 0;
-    while (offset < table->end && length < 28 && !is_blank(data[offset])) {
+    while (offset < table->end && length < 28 && !mote_text_is_blank(data[offset])) {
         const uint8_t c = data[offset++];
         word[length++] = c > ' ' && c < 0x7F ? (char)c : '?';
     }

@@ -1,6 +1,8 @@
 /* The plan of a union: columns by name, and a type for each that loses nothing. */
 #include "io/unite_plan.h"
 
+#include <stdio.h>
+
 #define DOUBLE_WHOLE (1ll << 53) /* integers up to here are exact as double */
 
 bool unite_is_position(const char *name) {
@@ -147,19 +149,34 @@ static mote_status decide_type(unite_plan *plan, unite_column *column) {
     return MOTE_OK;
 }
 
-/* An input without positions cannot be helped by zeros; one without an attribute can, but is told of. */
-static mote_status check_missing(unite_plan *plan) {
+#define SHOWN_BYTES 60 /* of an attribute's name in a list */
+
+/* Adds a name to a list in text, as far as there is room. */
+static void append_name(char *text, size_t size_bytes, const char *name) {
+    const size_t length = strlen(text);
+    if (length + SHOWN_BYTES + 12 < size_bytes) {
+        snprintf(text + length, size_bytes - length, "%s\"%.*s\"", length > 0 ? ", " : "", SHOWN_BYTES, name);
+    } else if (text[length - 1] != '.') {
+        memcpy(text + length, " ...", 5);
+    }
+}
+
+/* An input without positions cannot be helped by zeros; one without other attributes can, but is told of, once. */
+static mote_status check_missing(unite_plan *plan, uint32_t input) {
+    char missing[MOTE_MESSAGE_BYTES / 2] = "";
+    if (mote_cloud_count(plan->clouds[input]) == 0) return MOTE_OK;
     for (uint64_t c = 0; c < plan->column_count; c++) {
         const unite_column *column = &plan->columns[c];
-        for (uint32_t i = 0; i < plan->input_count; i++) {
-            if (column->sources[i].column != NULL || mote_cloud_count(plan->clouds[i]) == 0) continue;
-            if (unite_is_position(column->name)) {
-                return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "%s: has no \"%s\", unlike other inputs",
-                                 plan->names[i], column->name);
-            }
-            mote_warn(plan->ctx, "%s: has no attribute \"%s\", unlike other inputs; it is 0 for its points",
-                      plan->names[i], column->name);
+        if (column->sources[input].column != NULL) continue;
+        if (unite_is_position(column->name)) {
+            return mote_fail(plan->ctx, MOTE_ERROR_ARGUMENT, "%s: has no \"%s\", unlike other inputs",
+                             plan->names[input], column->name);
         }
+        append_name(missing, sizeof missing, column->name);
+    }
+    if (missing[0] != '\0') {
+        mote_warn(plan->ctx, "%s: lacks attributes that other inputs have; they are 0 for its points: %s",
+                  plan->names[input], missing);
     }
     return MOTE_OK;
 }
@@ -172,7 +189,7 @@ mote_status unite_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
     plan->names = names;
     plan->input_count = count;
     MOTE_TRY(collect_columns(plan));
-    MOTE_TRY(check_missing(plan));
+    for (uint32_t i = 0; i < count; i++) MOTE_TRY(check_missing(plan, i));
     MOTE_TRY(unite_positions(plan));
     for (uint64_t c = 0; c < plan->column_count; c++) {
         if (!unite_is_position(plan->columns[c].name)) MOTE_TRY(decide_type(plan, &plan->columns[c]));

@@ -5,6 +5,7 @@
 #include "io/text.h"
 
 #define MOTE_XYZ_NAME_BYTES 104 /* with the zero; mote_cloud_free_name keeps 100 */
+#define MOTE_XYZ_WORD_BYTES 336 /* a name of 100 bytes, escaped, with its type */
 
 /* What stands before the rows. */
 typedef struct mote_xyz_preamble {
@@ -19,7 +20,7 @@ typedef struct mote_xyz_preamble {
 } mote_xyz_preamble;
 
 typedef struct mote_xyz_column {
-    char name[MOTE_XYZ_NAME_BYTES];
+    char name[MOTE_XYZ_WORD_BYTES];
     char unit[MOTE_XYZ_NAME_BYTES];
     bool skipped;
     bool has_type; /* the header states it */
@@ -30,6 +31,8 @@ typedef struct mote_xyz_column {
 void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamble *preamble);
 /* The names in the header line; how many there are, at most most. */
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t most);
+/* Are x, y and z among them? */
+bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count);
 /* Names separated by commas; "-" leaves a column out. How many there are. */
 uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most);
 /* Names by the number of columns and what they hold. */

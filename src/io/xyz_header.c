@@ -1,7 +1,7 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
 #include "io/xyz.h"
 
-static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+#define MOST_NAMED 128u /* names of a comment that are looked at for x, y and z */
 
 static char find_newline(const mote_input *input) {
     const uint64_t looked_at = input->size_bytes < (1u << 20) ? input->size_bytes : 1u << 20;
@@ -15,7 +15,7 @@ static bool blanks_between_commas(const uint8_t *row, const uint8_t *end) {
     for (; row < end; row++) {
         if (*row == ',') {
             word = blank_behind_word = false;
-        } else if (is_blank(*row)) {
+        } else if (mote_text_is_blank(*row)) {
             blank_behind_word = word;
         } else {
             if (blank_behind_word) return true;
@@ -42,8 +42,8 @@ static bool begins_with_number(const mote_input *input, uint64_t row, uint64_t r
 
 /* Behind #, // and ;, in any number. */
 static uint64_t skip_comment_signs(const mote_input *input, uint64_t at, uint64_t end) {
-    while (at < end &&
-           (input->data[at] == '#' || input->data[at] == '/' || input->data[at] == ';' || is_blank(input->data[at]))) {
+    while (at < end && (input->data[at] == '#' || input->data[at] == '/' || input->data[at] == ';' ||
+                        mote_text_is_blank(input->data[at]))) {
         at++;
     }
     return at;
@@ -55,14 +55,9 @@ static bool begins_with(const mote_input *input, uint64_t at, uint64_t end, cons
 
 /* Are x, y and z among the names? A comment is taken for the header only then. */
 static bool names_positions(const mote_xyz_preamble *p) {
-    mote_xyz_column columns[64];
-    const uint32_t count = mote_xyz_header_names(p, columns, 64);
-    unsigned found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const char c = columns[i].name[0];
-        if (c >= 'x' && c <= 'z' && columns[i].name[1] == '\0') found |= 1u << (c - 'x');
-    }
-    return found == 7;
+    mote_xyz_column columns[MOST_NAMED];
+    const uint32_t count = mote_xyz_header_names(p, columns, MOST_NAMED);
+    return mote_xyz_has_positions(columns, count < MOST_NAMED ? count : MOST_NAMED);
 }
 
 static void note_comment(const mote_input *input, uint64_t at, uint64_t end, mote_xyz_preamble *p) {
@@ -113,7 +108,7 @@ void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamb
     uint64_t at = begins_with(input, 0, input->size_bytes, "\xEF\xBB\xBF") ? 3 : 0, row, row_end;
     for (uint64_t line = at; mote_text_next_row(&lines, &at, &row, &row_end); line = at) {
         mote_text_number number;
-        while (row_end > row && is_blank(input->data[row_end - 1])) row_end--;
+        while (row_end > row && mote_text_is_blank(input->data[row_end - 1])) row_end--;
         const uint8_t first = input->data[row];
         if (first == '#' || first == ';' || begins_with(input, row, row_end, "//")) {
             note_comment(input, row, row_end, p);

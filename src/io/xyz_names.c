@@ -3,7 +3,6 @@
 
 #include "io/xyz.h"
 
-static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 /* Other spellings of standard names, in lower case. */
@@ -12,15 +11,10 @@ static const char *const spellings[][2] = {
     {"y", "y"},
     {"z", "z"},
     {"intensity", "intensity"},
-    {"i", "intensity"},
     {"red", "red"},
-    {"r", "red"},
     {"green", "green"},
-    {"g", "green"},
     {"blue", "blue"},
-    {"b", "blue"},
     {"alpha", "alpha"},
-    {"a", "alpha"},
     {"nx", "normal_x"},
     {"ny", "normal_y"},
     {"nz", "normal_z"},
@@ -55,9 +49,9 @@ static void take_unit(mote_xyz_column *column) {
     char *const opening = strchr(column->name, closing == ']' ? '[' : '(');
     if ((closing != ']' && closing != ')') || opening == NULL || opening == column->name) return;
     column->name[length - 1] = '\0';
-    snprintf(column->unit, sizeof column->unit, "%s", opening + 1);
+    snprintf(column->unit, sizeof column->unit, "%.100s", opening + 1);
     char *end = opening;
-    while (end > column->name && is_blank((uint8_t)end[-1])) end--;
+    while (end > column->name && mote_text_is_blank((uint8_t)end[-1])) end--;
     *end = '\0';
 }
 
@@ -76,10 +70,29 @@ static bool take_type(mote_xyz_column *column) {
     return false;
 }
 
+/* Letters mean colours only where all three of them stand. */
+static void use_letters(mote_xyz_column *columns, uint32_t count) {
+    static const char *const letters[][2] = {
+        {"r", "red"}, {"g", "green"}, {"b", "blue"}, {"a", "alpha"}, {"i", "intensity"}};
+    unsigned found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < 3; k++) found |= (unsigned)same_word(columns[i].name, letters[k][0]) << k;
+    }
+    for (uint32_t i = 0; i < count && found == 7; i++) {
+        for (unsigned k = 0; k < 5 && !columns[i].has_type; k++) {
+            if (same_word(columns[i].name, letters[k][0])) {
+                snprintf(columns[i].name, sizeof columns[i].name, "%s", letters[k][1]);
+            }
+        }
+    }
+}
+
 static void finish_name(mote_xyz_column *column) {
-    if (take_type(column)) return;
-    take_unit(column);
-    use_standard_name(column);
+    if (!take_type(column)) {
+        take_unit(column);
+        use_standard_name(column);
+    }
+    column->name[MOTE_XYZ_NAME_BYTES - 4] = '\0';
 }
 
 /* The name at *at, which may stand in quotes; *at moves behind the separator. False at the end. */
@@ -87,7 +100,7 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
     uint64_t p = *at;
     size_t length = 0;
     bool quoted = false, any = false;
-    while (p < end && is_blank(input->data[p]) && input->data[p] != (uint8_t)separator) p++;
+    while (p < end && mote_text_is_blank(input->data[p]) && input->data[p] != (uint8_t)separator) p++;
     for (; p < end; p++) {
         const uint8_t c = input->data[p];
         if (c == '"') {
@@ -99,15 +112,15 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
                 any = true;
                 continue;
             }
-        } else if (!quoted && (separator == ' ' ? is_blank(c) : c == (uint8_t)separator)) {
+        } else if (!quoted && (separator == ' ' ? mote_text_is_blank(c) : c == (uint8_t)separator)) {
             break;
         }
         any = true;
-        if (length < MOTE_XYZ_NAME_BYTES - 4) name[length++] = (char)c;
+        if (length < MOTE_XYZ_WORD_BYTES - 1) name[length++] = (char)c;
     }
     const bool at_separator = p < end;
     *at = at_separator ? p + 1 : p;
-    while (length > 0 && is_blank((uint8_t)name[length - 1])) length--;
+    while (length > 0 && mote_text_is_blank((uint8_t)name[length - 1])) length--;
     name[length] = '\0';
     return any || at_separator;
 }
@@ -115,7 +128,7 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
 static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t most) {
     uint32_t count = 0;
     uint64_t at = p->header;
-    char name[MOTE_XYZ_NAME_BYTES];
+    char name[MOTE_XYZ_WORD_BYTES];
     while (next_name(p->table.input, separator, &at, p->header_end, name)) {
         /* "x [m] y [m]": the unit goes with the name before it. */
         if (separator == ' ' && count > 0 && count <= most && (name[0] == '[' || name[0] == '(')) {
@@ -132,27 +145,27 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
     }
     const uint32_t kept = count < most ? count : most;
     for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
+    use_letters(columns, kept);
     return count;
 }
 
+bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count) {
+    unsigned found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (mote_text_is_axis(columns[i].name)) found |= 1u << (columns[i].name[0] - 'x');
+    }
+    return found == 7;
+}
+
 uint32_t mote_xyz_header_names(const mote_xyz_preamble *p, mote_xyz_column *columns, uint32_t most) {
-    static const char others[] = ",;\t ";
-    const uint64_t length = p->header_end - p->header;
-    uint32_t count = 0;
-    if (p->columns > 0) {
-        /* The header may be separated in another way than the rows. */
-        count = split_header(p, p->table.separator, columns, most);
-        for (const char *other = others; *other != '\0' && count != p->columns; other++) {
-            count = split_header(p, *other, columns, most);
-        }
-        return count == p->columns ? count : split_header(p, p->table.separator, columns, most);
+    /* The header may be separated in another way than the rows. */
+    const char first = p->columns > 0 ? p->table.separator : ' ';
+    const char separators[] = {first, ',', ';', '\t', ' ', '\0'};
+    for (const char *separator = separators; *separator != '\0'; separator++) {
+        const uint32_t count = split_header(p, *separator, columns, most), kept = count < most ? count : most;
+        if (p->columns > 0 ? count == p->columns : mote_xyz_has_positions(columns, kept)) return count;
     }
-    for (const char *other = others; *other != '\0'; other++) {
-        if (*other == ' ' || memchr(p->table.input->data + p->header, *other, length) != NULL) {
-            return split_header(p, *other, columns, most);
-        }
-    }
-    return count;
+    return split_header(p, first, columns, most);
 }
 
 uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most) {
@@ -168,8 +181,10 @@ uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint3
         }
         count++;
         names += length;
-        if (*names == '\0') return count;
+        if (*names == '\0') break;
     }
+    use_letters(columns, count < most ? count : most);
+    return count;
 }
 
 static bool is_color(const mote_text_survey *survey) {
@@ -214,24 +229,20 @@ static mote_type fitting_type(const mote_text_survey *survey) {
     return MOTE_FLOAT64;
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, names[i]) == 0) return true;
-    }
-    return false;
+static bool names_color(const char *name) {
+    return strcmp(name, "red") == 0 || strcmp(name, "green") == 0 || strcmp(name, "blue") == 0;
 }
 
 void mote_xyz_choose_types(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count) {
-    static const char *const axes[] = {"x", "y", "z"}, *const colors[] = {"red", "green", "blue"};
     mote_type color = MOTE_UINT8;
     for (uint32_t i = 0; i < count; i++) {
         if (columns[i].has_type) continue;
-        columns[i].type = is_one_of(columns[i].name, axes, 3) ? MOTE_FLOAT64 : fitting_type(&survey[i]);
-        if (is_one_of(columns[i].name, colors, 3) && columns[i].type == MOTE_UINT16) color = MOTE_UINT16;
+        columns[i].type = mote_text_is_axis(columns[i].name) ? MOTE_FLOAT64 : fitting_type(&survey[i]);
+        if (names_color(columns[i].name) && columns[i].type == MOTE_UINT16) color = MOTE_UINT16;
     }
     /* The colours are of one type. */
     for (uint32_t i = 0; i < count; i++) {
-        if (!columns[i].has_type && is_one_of(columns[i].name, colors, 3) && columns[i].type == MOTE_UINT8) {
+        if (!columns[i].has_type && names_color(columns[i].name) && columns[i].type == MOTE_UINT8) {
             columns[i].type = color;
         }
     }

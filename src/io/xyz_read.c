@@ -180,7 +180,7 @@ static void keep_position_step(xyz_reader *r, uint32_t count) {
     uint32_t decimals = 0;
     for (uint32_t i = 0; i < count; i++) {
         const mote_xyz_column *const column = &r->columns[i];
-        if (column->skipped || column->name[0] < 'x' || column->name[0] > 'z' || column->name[1] != '\0') continue;
+        if (column->skipped || !mote_text_is_axis(column->name)) continue;
         if (column->type != MOTE_FLOAT64) return;
         if (r->survey[i].decimals > decimals) decimals = r->survey[i].decimals;
     }
@@ -192,18 +192,19 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     mote_xyz_find_rows(r->input, params->separator, p);
     MOTE_TRY(check_preamble(r, params));
     uint32_t count = p->columns;
-    r->columns = mote_alloc_zero(r->ctx, MOTE_TEXT_COLUMNS * sizeof *r->columns, "text columns");
-    r->survey = mote_alloc_zero(r->ctx, MOTE_TEXT_COLUMNS * sizeof *r->survey, "text columns");
-    r->fields = mote_alloc_zero(r->ctx, MOTE_TEXT_COLUMNS * sizeof *r->fields, "text columns");
+    const uint32_t most = count > 0 ? count : MOTE_TEXT_COLUMNS;
+    r->columns = mote_alloc_zero(r->ctx, most * sizeof *r->columns, "text columns");
+    r->survey = mote_alloc_zero(r->ctx, most * sizeof *r->survey, "text columns");
+    r->fields = mote_alloc_zero(r->ctx, most * sizeof *r->fields, "text columns");
     if (r->columns == NULL || r->survey == NULL || r->fields == NULL) return MOTE_ERROR_MEMORY;
     if (count > 0) {
         MOTE_TRY(mote_text_examine(r->ctx, &p->table, count, r->survey, &r->rows));
     } else if (params->columns != NULL) {
         count = mote_xyz_given_names(params->columns, r->columns, 0);
     } else {
-        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, 0) : 3;
+        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, most) : 3;
     }
-    if (count > MOTE_TEXT_COLUMNS) count = MOTE_TEXT_COLUMNS;
+    if (count > most) count = most;
     MOTE_TRY(check_count(r));
     MOTE_TRY(name_columns(r, params, count));
     MOTE_TRY(check_positions(r, count));

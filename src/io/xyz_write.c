@@ -26,17 +26,13 @@ static mote_status put_text(xyz_writer *w, const char *text) {
     return mote_output_write(w->ctx, &w->output, text, strlen(text));
 }
 
-static mote_status put_escaped(xyz_writer *w, const char *text) {
+static mote_status put_escaped(xyz_writer *w, const char *text, const char *also) {
     char *const escaped = mote_alloc(w->ctx, 3 * strlen(text) + 1, "texts");
     if (escaped == NULL) return MOTE_ERROR_MEMORY;
-    mote_text_escape(text, escaped);
+    mote_text_escape(text, also, escaped);
     const mote_status status = put_text(w, escaped);
     mote_free(w->ctx, escaped);
     return status;
-}
-
-static bool is_position(const mote_column *column) {
-    return column->name[0] >= 'x' && column->name[0] <= 'z' && column->name[1] == '\0';
 }
 
 /* The type that holds the values as they are written. */
@@ -53,7 +49,7 @@ static mote_type written_type(const mote_column *column) {
 static mote_status put_typed_header(xyz_writer *w) {
     if (mote_cloud_crs(w->cloud)[0] != '\0') {
         MOTE_TRY(put_text(w, "# mote crs "));
-        MOTE_TRY(put_escaped(w, mote_cloud_crs(w->cloud)));
+        MOTE_TRY(put_escaped(w, mote_cloud_crs(w->cloud), ""));
         MOTE_TRY(put_text(w, "\n"));
     }
     MOTE_TRY(put_text(w, "#"));
@@ -61,8 +57,8 @@ static mote_status put_typed_header(xyz_writer *w) {
         const mote_column *const column = w->columns[i];
         const mote_type type = written_type(column);
         MOTE_TRY(put_text(w, " "));
-        MOTE_TRY(put_escaped(w, column->name));
-        if (is_position(column) && type == MOTE_FLOAT64) continue;
+        MOTE_TRY(put_escaped(w, column->name, "\"#/;[("));
+        if (mote_text_is_axis(column->name) && type == MOTE_FLOAT64) continue;
         MOTE_TRY(put_text(w, ":"));
         MOTE_TRY(put_text(w, mote_type_name(type)));
     }
@@ -121,7 +117,7 @@ static mote_status put_rows(xyz_writer *w, char separator) {
     mote_text_column *const columns = mote_alloc(w->ctx, w->column_count * sizeof *columns, "output");
     if (columns == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < w->column_count; i++) {
-        columns[i] = mote_text_column_of(w->columns[i], !is_position(w->columns[i]));
+        columns[i] = mote_text_column_of(w->columns[i], !mote_text_is_axis(w->columns[i]->name));
     }
     const mote_status status =
         mote_text_write(w->ctx, &w->output, w->cloud->count, columns, w->column_count, separator, "writing text");

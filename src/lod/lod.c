@@ -11,6 +11,7 @@ mote_lod_params mote_lod_defaults(void) {
     memset(&params, 0, sizeof params);
     params.grid = 128;
     params.merge_points = 10000;
+    params.max_node_points = 1u << 24;
     return params;
 }
 

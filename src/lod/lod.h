@@ -11,7 +11,7 @@
 #include "core/cloud.h"
 #include "mote/lod.h"
 
-#define LOD_MOST_LEVELS 250u /* deeper only by chains of equal points */
+#define LOD_MOST_LEVELS 256u /* a level is a byte; more than 22 only by chains of equal points */
 
 struct mote_lod {
     mote_context *ctx;

@@ -9,7 +9,7 @@ static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const m
     mote_cell_divisor by[3];
     for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(lattice->side[k]);
     const int64_t blocks = (int64_t)((cloud->count + LATTICE_BLOCK - 1) / LATTICE_BLOCK);
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(ctx->threads)
     for (int64_t b = 0; b < blocks; b++) {
         uint32_t steps[3][LATTICE_BLOCK];
         uint8_t bad[LATTICE_BLOCK];

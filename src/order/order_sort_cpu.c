@@ -7,11 +7,12 @@
    threads. */
 #include "order/order_sort_cpu.h"
 
-#define TOP_BITS     14u        /* of the first histogram */
-#define MOST_BUCKETS 4096u      /* that one scatter pass feeds: their write positions stay in the cache */
-#define SMALL_RUN    24u        /* up to here insertion wins */
-#define CACHED_PAIRS 24576u     /* 12 bytes each, twice: fits the second-level cache beside the histograms */
-#define ALONE_PAIRS  (1u << 16) /* below, one thread does it all */
+#define TOP_BITS          14u        /* of the first histogram */
+#define MOST_BUCKETS      4096u      /* that one scatter pass feeds: their write positions stay in the cache */
+#define SMALL_RUN         24u        /* up to here insertion wins */
+#define CACHED_PAIRS      24576u     /* 12 bytes each, twice: fits the second-level cache beside the histograms */
+#define ALONE_PAIRS       (1u << 16) /* below, one thread does it all */
+#define SHARES_PER_THREAD 4          /* of the input, so that a core that others use too does not hold up the rest */
 
 typedef struct pairs {
     uint64_t *codes;
@@ -135,49 +136,55 @@ static void sort_bucket(pairs from, pairs to, uint64_t count) {
     }
 }
 
-/* The scatter of step 1: where each thread's pairs of each bucket go. */
+/* The scatter of step 1: the input in equal shares, and where each share's pairs of each bucket go. */
 typedef struct scatter_plan {
     uint32_t shift, buckets;
-    uint32_t *counts; /* [threads][1 << TOP_BITS], later starts per thread and bucket */
+    int threads, shares;
+    uint32_t *counts; /* [shares][1 << TOP_BITS], later starts per share and bucket */
     uint32_t *starts; /* [buckets + 1] */
 } scatter_plan;
 
+static uint32_t *share_counts(const scatter_plan *plan, int share) {
+    return plan->counts + ((size_t)share << TOP_BITS);
+}
+
+static uint64_t share_first(const scatter_plan *plan, uint64_t count, int share) {
+    return count * (uint64_t)share / (uint64_t)plan->shares;
+}
+
 /* Halves the number of buckets until those in use are few enough. */
-static void coarsen(scatter_plan *plan, int threads) {
+static void coarsen(scatter_plan *plan) {
     for (plan->buckets = 1u << TOP_BITS;;) {
         uint32_t used = 0;
         for (uint32_t b = 0; b < plan->buckets; b++) {
             bool any = false;
-            for (int t = 0; t < threads && !any; t++) any = plan->counts[((uint32_t)t << TOP_BITS) + b] > 0;
+            for (int s = 0; s < plan->shares && !any; s++) any = share_counts(plan, s)[b] > 0;
             used += any;
         }
         if (used <= MOST_BUCKETS) return;
         plan->buckets /= 2;
         plan->shift++;
-        for (int t = 0; t < threads; t++) {
-            uint32_t *counts = plan->counts + ((size_t)t << TOP_BITS);
+        for (int s = 0; s < plan->shares; s++) {
+            uint32_t *counts = share_counts(plan, s);
             for (uint32_t b = 0; b < plan->buckets; b++) counts[b] = counts[2 * b] + counts[2 * b + 1];
         }
     }
 }
 
-static uint64_t share(uint64_t count, int thread, int threads) { return count * (uint64_t)thread / (uint64_t)threads; }
-
-static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *plan, int threads) {
+static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *plan) {
     const uint32_t mask = (1u << TOP_BITS) - 1;
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int t = 0; t < threads; t++) {
-        uint32_t *counts = plan->counts + ((size_t)t << TOP_BITS);
-        for (uint64_t i = share(count, t, threads); i < share(count, t + 1, threads); i++) {
-            counts[(codes[i] >> plan->shift) & mask]++;
-        }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
+    for (int s = 0; s < plan->shares; s++) {
+        uint32_t *counts = share_counts(plan, s);
+        const uint64_t last = share_first(plan, count, s + 1);
+        for (uint64_t i = share_first(plan, count, s); i < last; i++) counts[(codes[i] >> plan->shift) & mask]++;
     }
-    coarsen(plan, threads);
+    coarsen(plan);
     uint32_t start = 0;
     for (uint32_t b = 0; b < plan->buckets; b++) {
         plan->starts[b] = start;
-        for (int t = 0; t < threads; t++) {
-            uint32_t *mine = &plan->counts[((size_t)t << TOP_BITS) + b];
+        for (int s = 0; s < plan->shares; s++) {
+            uint32_t *mine = &share_counts(plan, s)[b];
             const uint32_t have = *mine;
             *mine = start;
             start += have;
@@ -186,12 +193,13 @@ static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *pl
     plan->starts[plan->buckets] = start;
 }
 
-static void scatter(const uint64_t *codes, pairs to, uint64_t count, const scatter_plan *plan, int threads) {
+static void scatter(const uint64_t *codes, pairs to, uint64_t count, const scatter_plan *plan) {
     const uint32_t mask = plan->buckets - 1;
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (int t = 0; t < threads; t++) {
-        uint32_t *starts = plan->counts + ((size_t)t << TOP_BITS);
-        for (uint64_t i = share(count, t, threads); i < share(count, t + 1, threads); i++) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
+    for (int s = 0; s < plan->shares; s++) {
+        uint32_t *starts = share_counts(plan, s);
+        const uint64_t last = share_first(plan, count, s + 1);
+        for (uint64_t i = share_first(plan, count, s); i < last; i++) {
             const uint64_t code = codes[i];
             const uint32_t at = starts[(code >> plan->shift) & mask]++;
             to.codes[at] = code;
@@ -208,13 +216,12 @@ static uint32_t differing_bits_parallel(const uint64_t *codes, uint64_t count, i
 }
 
 static mote_status sort_with(mote_context *ctx, pairs to, pairs from, scatter_plan *plan, uint64_t count) {
-    const int threads = count < ALONE_PAIRS ? 1 : ctx->threads;
-    const uint32_t bits = differing_bits_parallel(to.codes, count, threads);
+    const uint32_t bits = differing_bits_parallel(to.codes, count, plan->threads);
     plan->shift = bits > TOP_BITS ? bits - TOP_BITS : 0;
-    count_digits(to.codes, count, plan, threads);
-    scatter(to.codes, from, count, plan, threads);
+    count_digits(to.codes, count, plan);
+    scatter(to.codes, from, count, plan);
     MOTE_TRY(mote_progress(ctx, 0.4, "sorting"));
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(plan->threads)
     for (uint32_t b = 0; b < plan->buckets; b++) {
         const uint64_t first = plan->starts[b];
         sort_bucket(pairs_at(from, first), pairs_at(to, first), plan->starts[b + 1] - first);
@@ -224,14 +231,16 @@ static mote_status sort_with(mote_context *ctx, pairs to, pairs from, scatter_pl
 
 mote_status order_sort_cpu(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count) {
     if (count == 0) return MOTE_OK;
-    const int threads = count < ALONE_PAIRS ? 1 : ctx->threads;
     mote_status status = MOTE_ERROR_MEMORY;
-    scatter_plan plan = {0, 0, NULL, NULL};
+    scatter_plan plan;
+    memset(&plan, 0, sizeof plan);
+    plan.threads = count < ALONE_PAIRS ? 1 : ctx->threads;
+    plan.shares = plan.threads == 1 ? 1 : SHARES_PER_THREAD * plan.threads;
     const pairs to = {codes, indices};
     pairs from;
     from.codes = mote_alloc(ctx, count * sizeof *codes, "sort codes");
     from.indices = mote_alloc(ctx, count * sizeof *indices, "sort indices");
-    plan.counts = mote_alloc_zero(ctx, ((uint64_t)threads << TOP_BITS) * sizeof *plan.counts, "sort histogram");
+    plan.counts = mote_alloc_zero(ctx, ((uint64_t)plan.shares << TOP_BITS) * sizeof *plan.counts, "sort histogram");
     plan.starts = mote_alloc(ctx, ((1u << TOP_BITS) + 1) * sizeof *plan.starts, "sort histogram");
     if (from.codes != NULL && from.indices != NULL && plan.counts != NULL && plan.starts != NULL) {
         status = sort_with(ctx, to, from, &plan, count);

@@ -30,10 +30,10 @@ export async function checkPotreeCore(context, set, out, name) {
         const { page, problems } = await openPage(context);
         await page.goto(server.url);
         await page.waitForFunction(() => typeof window.show === 'function');
-        const result = await page.evaluate(([url, rgb]) => Promise.race([
-            window.show(url, rgb),
+        const result = await page.evaluate(([url, rgb, minLit]) => Promise.race([
+            window.show(url, rgb, minLit),
             new Promise((_, reject) => setTimeout(() => reject(new Error('nothing drawn after 60 s')), 60000)),
-        ]), [`${server.url}data/`, set.hasRgb]);
+        ]), [`${server.url}data/`, set.hasRgb, MIN_LIT_PIXELS]);
         await page.screenshot({ path: join(out, `${name}-potree-core.png`) });
         await page.close();
         assert.ok(result.points > 0, 'no points');

@@ -3,8 +3,10 @@ import { PerspectiveCamera, Scene, WebGLRenderer } from 'three';
 import { PointColorType, PointSizeType, Potree } from 'potree-core';
 
 const STABLE_MS = 400; // nothing new for this long: loaded
+const MOST_MS = 40000; // points count as visible before they are decoded: look until they show, or so long
 
-window.show = async (url, hasRgb) => {
+window.show = async (url, hasRgb, minLit) => {
+    const enough = (points) => Math.min(minLit, points / 4);
     const renderer = new WebGLRenderer({ canvas: document.querySelector('canvas'), preserveDrawingBuffer: true });
     renderer.setSize(800, 600);
     renderer.setClearColor(0x4080c0); // clouds without rgb are drawn black
@@ -25,24 +27,33 @@ window.show = async (url, hasRgb) => {
     const size = Math.max(box.max.distanceTo(box.min), 1);
     const camera = new PerspectiveCamera(50, 800 / 600, size / 1000, size * 10);
     camera.up.set(0, 0, 1);
-    camera.position.set(centre.x - size * 0.4, centre.y - size * 0.7, centre.z + size * 0.6);
+    camera.position.set(centre.x - size * 0.5, centre.y - size * 0.9, centre.z + size * 0.7);
     camera.lookAt(centre);
     camera.updateMatrixWorld(true);
+    const start = performance.now();
     let last = -1;
-    let since = performance.now();
-    while (performance.now() - since < STABLE_MS || last <= 0) {
+    let since = start;
+    for (;;) {
         potree.updatePointClouds([cloud], camera, renderer);
         renderer.render(scene, camera);
-        if (cloud.numVisiblePoints !== last) since = performance.now();
+        const now = performance.now();
+        if (cloud.numVisiblePoints !== last) since = now;
         last = cloud.numVisiblePoints;
+        if (last > 0 && now - since >= STABLE_MS) {
+            const lit = countLit(renderer.getContext());
+            if (lit >= enough(last) || now - start > MOST_MS) return { points: last, lit };
+            since = now;
+        }
         await new Promise((next) => setTimeout(next, 30));
     }
-    const gl = renderer.getContext();
+};
+
+function countLit(gl) {
     const pixels = new Uint8Array(800 * 600 * 4);
     gl.readPixels(0, 0, 800, 600, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-    let lit = 0;
     // The corner shows what the clear colour came out as.
     const isClear = (i) => [0, 1, 2].every((c) => Math.abs(pixels[i + c] - pixels[c]) <= 1);
+    let lit = 0;
     for (let i = 0; i < pixels.length; i += 4) lit += !isClear(i);
-    return { points: last, lit };
-};
+    return lit;
+}

@@ -2,11 +2,22 @@
 
 mote() { "$MOTE_BINARY" "$@"; }
 
+# mote (a copy of the binary in this folder) as a user with no special rights: this one, or nobody for root.
+as_user() {
+    if [[ $(id -u) == 0 ]]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups ./mote-copy "$@"
+    else
+        ./mote-copy "$@"
+    fi
+}
+
 # need THING: skips the script (exit code 77) where THING is not there.
 need() {
     case $1 in
         root) [[ $(id -u) == 0 ]] || { echo "needs root"; exit 77; } ;;
-        user) [[ $(id -u) != 0 ]] || { echo "needs a user that is not root"; exit 77; } ;;
+        other_user)
+            [[ $(id -u) != 0 ]] || command -v setpriv >/dev/null || { echo "needs setpriv, or not to be root"; exit 77; }
+            ;;
         data) [[ -d $MOTE_SHARED_DATA ]] || { echo "the folder of real data is not there"; exit 77; } ;;
         mount)
             mkdir -p probe

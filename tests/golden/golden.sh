@@ -2,7 +2,7 @@
 # Checks the checksums of golden.csv, or writes them anew for a person to read the difference.
 #   golden.sh MOTE [--update-golden]
 # A row is NAME,HASH,COMMAND: the command runs in a scratch folder that the rows share, in order; its last line of
-# output begins with the checksum. Each row runs with 1, 2 and 7 threads and must give the same.
+# output begins with the checksum. (Brotli's bytes depend on its version, so its row checks what reads back.) Each row runs with 1, 2 and 7 threads and must give the same.
 set -uo pipefail
 binary=$(realpath "$1")
 update=${2:-}

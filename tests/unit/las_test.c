@@ -203,6 +203,8 @@ static void colors_are_widened(void **state) {
     assert_near(mote_column_value(mote_cloud_find(back, "green"), 2), 32768, 0);
     assert_near(mote_column_value(mote_cloud_find(back, "blue"), 1), 255, 0);
     mote_cloud_destroy(back);
+    set_value(cloud, "green", 2, NAN); /* no colour of LAS: the floats are kept as they are */
+    assert_int_equal(write_and_look(ctx, cloud).bytes, 26 + 4);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -432,6 +434,57 @@ static void crs_travels(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What a new file says of its times and its CRS, without anything to go by. */
+static void new_files_state_their_encoding(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec more[] = {{"gps_time", MOTE_FLOAT64, 0, 0}, {"scan_angle", MOTE_INT16, 0.006, 0}};
+    for (uint32_t count = 1; count <= 2; count++) {
+        for (int week = 0; week < 2; week++) {
+            mote_cloud *cloud = cloud_with(ctx, more, count);
+            set_value(cloud, "gps_time", 1, week == 0 ? 604799 : 1.3e8);
+            write_and_look(ctx, cloud);
+            const file_bytes file = load(test_path("choice.las"));
+            assert_int_equal(las_u16(file.data + 6),
+                             (week != 0 ? LAS_ENCODING_ADJUSTED : 0) | (count == 2 ? LAS_ENCODING_WKT : 0));
+            assert_int_equal(las_u32(file.data + 90), 0);
+            free(file.data);
+            mote_cloud_destroy(cloud);
+        }
+    }
+    mote_context_destroy(ctx);
+}
+
+/* Extra bytes named like a dimension that the format lacks: the file must come back as it was. */
+static void extra_bytes_named_like_dimensions(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec more[] = {{"nir", MOTE_UINT16, 0, 0}, {"scan_angle", MOTE_INT16, 0.006, 0}};
+    mote_cloud *cloud = cloud_with(ctx, more, 2);
+    mote_write_params params = mote_write_defaults();
+    params.las_format = 0;
+    set_value(cloud, "nir", 2, 12345);
+    write_ok(ctx, cloud, test_path("named.las"), &params);
+    mote_cloud_destroy(cloud);
+    cloud = read_ok(ctx, test_path("named.las"));
+    assert_int_equal(write_and_look(ctx, cloud).format, 0);
+    assert_same_file(test_path("named.las"), test_path("choice.las"));
+    params.las_format = 8;
+    write_ok(ctx, cloud, test_path("named.las"), &params);
+    mote_cloud_destroy(cloud);
+    cloud = read_ok(ctx, test_path("named.las"));
+    assert_int_equal(mote_cloud_find(cloud, "nir")->stride_bytes, 38);
+    assert_near(mote_column_value(mote_cloud_find(cloud, "nir"), 2), 12345, 0);
+    params.las_format = 1;
+    write_ok(ctx, cloud, test_path("named.las"),
+             &params); /* overlap and channel are 0 and go, the rest is extra bytes */
+    mote_cloud_destroy(cloud);
+    cloud = read_ok(ctx, test_path("named.las"));
+    assert_int_equal(mote_cloud_find(cloud, "x")->stride_bytes, 28 + 2 + 2 + 6);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 static void waveforms_keep_their_place(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
@@ -499,6 +552,8 @@ int main(void) {
         cmocka_unit_test(crs_travels),
         cmocka_unit_test(waveforms_keep_their_place),
         cmocka_unit_test(long_records),
+        cmocka_unit_test(new_files_state_their_encoding),
+        cmocka_unit_test(extra_bytes_named_like_dimensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

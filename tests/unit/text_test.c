@@ -89,7 +89,7 @@ static void reads_numbers_exactly(void **state) {
         char text[64];
         const uint64_t random = mote_hash64(i), more = mote_hash64(~i);
         snprintf(text, sizeof text, "%s%llu.%0*llue%d", random & 1 ? "-" : "",
-                 (unsigned long long)(random >> (1 + more % 64)), (int)(1 + more / 64 % 12),
+                 (unsigned long long)(random >> (1 + more % 63)), (int)(1 + more / 64 % 12),
                  (unsigned long long)(more >> 24) % 1000000000000ull /
                      (unsigned long long)pow(10, 11 - (double)(more / 64 % 12)),
                  (int)(more / 1024 % 60) - 30);
@@ -247,10 +247,11 @@ static void finds_decimal_scales(void **state) {
 static void escapes_words(void **state) {
     (void)state;
     char text[64];
-    assert_int_equal(mote_text_escape("a b%\n\xC3\xBC", text), 13);
+    assert_int_equal(mote_text_escape("a b%\n\xC3\xBC", "", text), 13);
     assert_string_equal(text, "a%20b%25%0A\xC3\xBC");
     mote_text_unescape(text, strlen(text));
     assert_string_equal(text, "a b%\n\xC3\xBC");
+    assert_int_equal(mote_text_escape("a#b", "#", text), 5);
     strcpy(text, "%00%4%zz%");
     mote_text_unescape(text, strlen(text));
     assert_string_equal(text, "%00%4%zz%");

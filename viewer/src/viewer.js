@@ -17,6 +17,11 @@ const MIN_ARRIVAL_MS = 50; // between two frames that only show newly arrived po
 const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a third of it goes into such frames
 const RESELECT_MS = 120; // while the camera rests, aborts and cache still get their turn
 
+const COVERAGE = 1.7; // point size over point distance at which randomly sampled surfaces look closed
+const REST_MS = 250; // after the last move
+const MOVING_FRAME_MS = 60; // what a frame may take in motion
+const MIN_MOVING_POINTS = 100000;
+
 export const DEFAULTS = Object.freeze({
     budget: 2e6,
     maxError: 1.4, // pixels between samples
@@ -44,13 +49,14 @@ export class Viewer extends EventTarget {
         this.firstPictureMs = null;
         this.drawnAt = 0;
         this.timer = null;
+        this.restTimer = null;
+        this.movingUntil = 0;
         this.dirty = true;
         this.urgent = true;
         this.framePending = false;
         this.waiters = [];
         this.controls = new Controls(canvas, this.camera, {
-            changed: () => this.invalidate(),
-            started: () => {},
+            changed: () => this.moved(),
             pickAt: (x, y) => this.pickAt(x, y),
             picked: (hit) => this.emit('picked', hit),
         });
@@ -119,6 +125,18 @@ export class Viewer extends EventTarget {
         requestAnimationFrame(() => this.frame());
     }
 
+    // The camera is in motion. A slow graphics card then gets fewer points, and all of them when it comes to rest.
+    moved() {
+        this.movingUntil = performance.now() + REST_MS;
+        clearTimeout(this.restTimer);
+        this.restTimer = setTimeout(() => this.invalidate(), REST_MS + 10);
+        this.invalidate();
+    }
+
+    get isMoving() {
+        return performance.now() < this.movingUntil;
+    }
+
     later(ms) {
         this.timer ??= setTimeout(() => {
             this.timer = null;
@@ -139,22 +157,38 @@ export class Viewer extends EventTarget {
         this.settleWaiters();
     }
 
+    // The nodes of this frame: all that are there, or in motion as many as the graphics card draws in time.
+    nodesToDraw() {
+        const { draw, points } = this.selection;
+        const { frameMs, framePoints } = this.renderer;
+        if (!this.isMoving || framePoints === 0) return draw;
+        const affordable = Math.max(MIN_MOVING_POINTS, (framePoints / Math.max(frameMs, 1)) * MOVING_FRAME_MS);
+        if (points <= affordable) return draw;
+        return selectNodes(this.dataset.root, this.view(), { ...this.limits(), budget: affordable }).draw;
+    }
+
     draw() {
-        this.renderer.points.show(this.selection.draw, { additive: this.scheme === 'additive' });
+        this.renderer.points.show(this.nodesToDraw(), { additive: this.scheme === 'additive' });
         this.renderer.draw(this.camera, this.box);
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
         this.emit('frame');
     }
 
-    select() {
-        const view = {
+    view() {
+        return {
             position: this.camera.position(),
             planes: this.camera.planes(),
             pixelsPerRadian: this.canvas.clientHeight / (2 * Math.tan(this.camera.fovY / 2)),
         };
-        const options = { scheme: this.scheme, budget: this.settings.budget, maxError: this.settings.maxError };
-        this.selection = selectNodes(this.dataset.root, view, options);
+    }
+
+    limits() {
+        return { scheme: this.scheme, budget: this.settings.budget, maxError: this.settings.maxError };
+    }
+
+    select() {
+        this.selection = selectNodes(this.dataset.root, this.view(), this.limits());
         this.loader.update(this.selection);
     }
 
@@ -231,7 +265,7 @@ export class Viewer extends EventTarget {
         const uniforms = renderer.points.uniforms;
         const ratio = renderer.gl.getPixelRatio();
         uniforms.uAdaptive.value = settings.adaptive;
-        uniforms.uPixelSize.value = settings.adaptive ? 1.5 * settings.pointSize : 2 * settings.pointSize * ratio;
+        uniforms.uPixelSize.value = settings.adaptive ? COVERAGE * settings.pointSize : 2 * settings.pointSize * ratio;
         uniforms.uSizeLimits.value.set(settings.adaptive ? 1.5 * ratio : 1, 48 * ratio);
         renderer.eyeDomeStrength = settings.eyeDome;
         if (this.loader) this.loader.cache.limitBytes = CACHE_BASE_BYTES + settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
@@ -250,7 +284,7 @@ export class Viewer extends EventTarget {
     }
 
     get idleNow() {
-        return Boolean(this.loader) && !this.dirty && !this.loader.busy;
+        return Boolean(this.loader) && !this.dirty && !this.loader.busy && !this.isMoving;
     }
 
     // Resolves once nothing more is to load or to draw for this view.

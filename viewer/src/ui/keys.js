@@ -78,7 +78,8 @@ export function bindKeys(viewer, togglePanel) {
         if (!action) return;
         event.preventDefault();
         action.run();
-        viewer.invalidate();
+        if (/Arrow|Page/.test(key)) viewer.moved();
+        else viewer.invalidate();
     });
     fillHelp($('help-mouse'), MOUSE, 'span');
     fillHelp($('help-keys'), table.filter((a) => a.text).map((a) => [a.shown ?? a.keys[0].toUpperCase(), a.text]), 'kbd');

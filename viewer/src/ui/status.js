@@ -21,6 +21,8 @@ export class Status {
         $('s-points').textContent = `${integer(stats.pointsDrawn)} points`;
         $('s-nodes').textContent = `${integer(stats.nodesDrawn)} nodes, ${stats.levels} levels` + (stats.budgetReached ? ', budget reached' : '');
         $('s-fps').textContent = this.rate();
+        clearTimeout(this.rest);
+        this.rest = setTimeout(() => ($('s-fps').textContent = ''), 1500);
         this.progress();
     }
 

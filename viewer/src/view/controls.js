@@ -6,7 +6,7 @@ const WHEEL_LINE_PIXELS = 33;
 const MAX_WHEEL_PIXELS = 240;
 
 export class Controls {
-    // events { changed(), started(), pickAt(x, y) -> { point, distance } | null, picked(hit) }
+    // events { changed(), pickAt(x, y) -> { point, distance } | null, picked(hit) }
     constructor(element, camera, events) {
         this.element = element;
         this.camera = camera;
@@ -31,7 +31,6 @@ export class Controls {
         this.element.setPointerCapture?.(event.pointerId);
         const [x, y] = this.local(event);
         this.pointers.set(event.pointerId, { x, y });
-        this.events.started();
         const moves = event.button !== 0 || event.shiftKey || event.ctrlKey || event.metaKey;
         this.mode = this.pointers.size === 2 ? 'pinch' : moves ? 'pan' : 'turn';
         if (this.mode !== 'turn') this.grab = this.anchor(...this.centre());
@@ -89,7 +88,6 @@ export class Controls {
 
     wheel(event) {
         event.preventDefault();
-        this.events.started();
         const pixels = event.deltaMode === 1 ? event.deltaY * WHEEL_LINE_PIXELS : event.deltaY;
         const bounded = Math.max(-MAX_WHEEL_PIXELS, Math.min(MAX_WHEEL_PIXELS, pixels));
         const [x, y] = this.local(event);

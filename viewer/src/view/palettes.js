@@ -38,15 +38,10 @@ export const CLASSES = {
     22: ['Temporal exclusion', '#5e548e'],
 };
 
-// A fixed hue walk for what has no agreed colour: user classes and levels.
-function wheel(i) {
-    const hue = (i * 0.381966 + 0.55) % 1;
-    const channel = (shift) => {
-        const k = (shift + hue * 12) % 12;
-        return Math.round(255 * (0.62 - 0.36 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-    };
-    return [channel(0), channel(8), channel(4)];
-}
+// What has no agreed colour, user classes and levels, walks through twelve colours that are easy to tell apart.
+const WHEEL = ['#5b8ff9', '#5ad8a6', '#f6bd16', '#e8684a', '#6dc8ec', '#9270ca', '#ff9d4d', '#269a99', '#ff99c3', '#a3c25b',
+    '#c97b63', '#b0b7c3'];
+const wheel = (i) => hex(WHEEL[i % WHEEL.length]);
 
 export const className = (code) => CLASSES[code]?.[0] ?? (code < 64 ? `Reserved ${code}` : `User class ${code}`);
 export const classColour = (code) => (CLASSES[code] ? hex(CLASSES[code][1]) : wheel(code));

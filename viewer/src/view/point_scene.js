@@ -116,6 +116,10 @@ export class PointScene {
         if (additive && this.uniforms.uAdaptive.value) this.indexVisible();
     }
 
+    countDrawn() {
+        return this.drawn.reduce((sum, points) => sum + points.userData.node.numPoints, 0);
+    }
+
     // Fills uVisible. A node counts as drawn for the point size if it or something below it is drawn.
     indexVisible() {
         const drawn = new Map(this.drawn.map((points) => [points.userData.node, points]));

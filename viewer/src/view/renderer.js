@@ -39,6 +39,7 @@ export class Renderer {
         this.height = 1;
         this.fence = null;
         this.frameStart = 0;
+        this.framePoints = 0; // drawn in the last finished frame
         this.frameMs = 0; // from the first command of a frame until the graphics card is through with it
     }
 
@@ -97,6 +98,7 @@ export class Renderer {
         gl.deleteSync(this.fence);
         this.fence = null;
         this.frameMs = performance.now() - this.frameStart;
+        this.framePoints = this.points.countDrawn();
         return true;
     }
 

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The page in a headless browser, on folders of every scheme and encoding that mote lod writes. $2: the build folder.
+set -euo pipefail
+[[ -e tests/browser/run.mjs && -e viewer/package.json ]] || { echo "skipped: there is no viewer here"; exit 77; }
+command -v node >/dev/null || { echo "skipped: node is not there"; exit 77; }
+command -v chromium >/dev/null || { echo "skipped: chromium is not there"; exit 77; }
+mote=$2/mote
+data=${MOTE_SHARED_DATA:-../shared/data}
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-browser-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+make --no-print-directory viewer
+"$mote" gen city "$scratch/city.las" -n 300k -q
+"$mote" lod "$scratch/city.las" "$scratch/additive" -q
+"$mote" lod "$scratch/city.las" "$scratch/gaussian-brotli" -q --filter gaussian --encoding brotli
+sets=("$scratch/additive" "$scratch/gaussian-brotli")
+if [[ -e $data/las/autzen_trim.las ]]; then
+    "$mote" lod "$data/las/autzen_trim.las" "$scratch/autzen-poisson" -q --sampling poisson
+    sets+=("$scratch/autzen-poisson")
+else
+    echo "the folder of real data is not there: only synthetic scans"
+fi
+node tests/browser/run.mjs --mote "$mote" --out "$2/browser" "${sets[@]}"

@@ -1,0 +1,23 @@
+/* What the fuzz targets of file formats share: a context, a scratch file, and "what was written reads the same". */
+#ifndef MOTE_FUZZ_SUPPORT_H
+#define MOTE_FUZZ_SUPPORT_H
+
+#include "io/io_internal.h"
+#include "mote/mote.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A context of one thread. */
+mote_context *fuzz_context(void);
+/* A file of that name in a scratch folder, which goes at exit. One name per target. */
+const char *fuzz_path(const char *name);
+/* Ends the target with a message unless holds. */
+void fuzz_require(mote_context *ctx, bool holds, const char *what);
+/* Every value of a cloud is looked at. */
+void fuzz_touch(mote_context *ctx, const mote_cloud *cloud);
+/* Same count, names, types, scales, offsets and values; NaN equals NaN. */
+void fuzz_require_same(mote_context *ctx, const mote_cloud *a, const mote_cloud *b);
+/* Destroys cloud (may be NULL) and ctx; nothing may be left. */
+void fuzz_end(mote_context *ctx, mote_cloud *cloud);
+
+#endif

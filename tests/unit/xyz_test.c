@@ -1,0 +1,514 @@
+/* XYZ, CSV, PTS: separators, headers, types, what is refused, and that writing gives the same values back. */
+#define _GNU_SOURCE /* glob */
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/cloud.h"
+#include "support/support.h"
+
+static mote_cloud *read_with(mote_context *ctx, const char *name, const char *text, const mote_read_params *params) {
+    const char *const path = test_path(name);
+    mote_cloud *cloud = NULL;
+    test_write_file(path, text, strlen(text));
+    mote_context_clear(ctx);
+    if (mote_cloud_read(ctx, path, params, &cloud) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+    return cloud;
+}
+
+static mote_cloud *read_text(mote_context *ctx, const char *text) { return read_with(ctx, "in.xyz", text, NULL); }
+
+static double value(const mote_cloud *cloud, const char *name, uint64_t i) {
+    const mote_column *const column = mote_cloud_find(cloud, name);
+    if (column == NULL) fail_msg("there is no column %s", name);
+    return mote_column_value(column, i);
+}
+
+/* "x:double red:uint8 …" */
+static void check_columns(const mote_cloud *cloud, const char *expected) {
+    char text[512] = "";
+    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
+        const mote_column *const column = mote_cloud_column(cloud, i);
+        const size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "%s%s:%s", i > 0 ? " " : "", column->name, mote_type_name(column->type));
+    }
+    assert_string_equal(text, expected);
+}
+
+static void check_read(mote_context *ctx, const char *text, const char *columns, uint64_t count) {
+    mote_cloud *cloud = read_text(ctx, text);
+    check_columns(cloud, columns);
+    assert_int_equal(mote_cloud_count(cloud), count);
+    mote_cloud_destroy(cloud);
+}
+
+#define POSITIONS "x:double y:double z:double"
+
+static void reads_any_separator(void **state) {
+    (void)state;
+    static const char *const texts[] = {"1.5 2 3\n4 5 6\n",
+                                        "1.5\t2\t3\r\n4\t5\t6",
+                                        "1.5,2,3\n4,5,6\n",
+                                        "1.5, 2, 3,\n4 ,5,6\n",
+                                        "  1.5   2\t 3 \n\n \n4 5 6\n\n",
+                                        "1.5;2;3\n4;5;6\n",
+                                        "\xEF\xBB\xBF"
+                                        "1.5 2 3\n4 5 6",
+                                        "# a comment\n1.5 2 3\n// another\n4 5 6\n; the last\n",
+                                        "1.5 2 3\r4 5 6\r",
+                                        "2\n1.5 2 3\n4 5 6\n",
+                                        "x y z\n1.5 2 3\n4 5 6",
+                                        "\"X\",\"Y\",\"Z\"\n1.5,2,3\n4,5,6\n",
+                                        "//X,Y,Z\n2\n1.5 2 3\n4 5 6\n",
+                                        "X,Y,Z\n1.5 2 3\n4 5 6\n",
+                                        "#x y z\n1.5 2 3\n4 5 6\n"};
+    mote_context *ctx = test_context(2);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        mote_cloud *cloud = read_text(ctx, texts[i]);
+        if (mote_cloud_count(cloud) != 2 || mote_cloud_column_count(cloud) != 3 || value(cloud, "x", 0) != 1.5 ||
+            value(cloud, "z", 0) != 3 || value(cloud, "z", 1) != 6 || cloud->position_step != 0.1) {
+            fail_msg("case %zu", i);
+        }
+        mote_cloud_destroy(cloud);
+    }
+    mote_read_params params = mote_read_defaults();
+    params.separator = '|';
+    mote_cloud *cloud = read_with(ctx, "in.txt", "1.5|2|3\n4| 5 |6\n", &params);
+    assert_true(value(cloud, "z", 1) == 6);
+    mote_cloud_destroy(cloud);
+    params.separator = '\t';
+    cloud = read_with(ctx, "in.txt", "1.5\t2\t3\n", &params);
+    assert_true(value(cloud, "z", 0) == 3);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void names_columns_by_count(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    check_read(ctx, "1 2 3\n", POSITIONS, 1);
+    check_read(ctx, "1 2 3 4\n", POSITIONS " intensity:uint8", 1);
+    check_read(ctx, "1 2 3 4.5\n", POSITIONS " intensity:double", 1);
+    check_read(ctx, "1 2 3 4 5\n", POSITIONS " column_4:uint8 column_5:uint8", 1);
+    check_read(ctx, "1 2 3 4 5 255\n", POSITIONS " red:uint8 green:uint8 blue:uint8", 1);
+    check_read(ctx, "1 2 3 4 5 256\n", POSITIONS " red:uint16 green:uint16 blue:uint16", 1);
+    check_read(ctx, "1 2 3 0 -1 0\n", POSITIONS " normal_x:uint8 normal_y:int8 normal_z:uint8", 1);
+    check_read(ctx, "1 2 3 0.1 1 -0.5\n", POSITIONS " normal_x:double normal_y:uint8 normal_z:double", 1);
+    check_read(ctx, "1 2 3 0.1 1.5 -0.5\n", POSITIONS " column_4:double column_5:double column_6:double", 1);
+    check_read(ctx, "1 2 3 0.1 nan -0.5\n", POSITIONS " column_4:double column_5:double column_6:double", 1);
+    check_read(ctx, "1 2 3 -1035 97 59 38\n", POSITIONS " intensity:int16 red:uint8 green:uint8 blue:uint8", 1);
+    check_read(ctx, "1 2 3 1 2 3 0.5 0 1\n",
+               POSITIONS " red:uint8 green:uint8 blue:uint8 normal_x:double normal_y:uint8 normal_z:uint8", 1);
+    mote_context_destroy(ctx);
+}
+
+static void names_columns_by_header(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    check_read(ctx, "//X Y Z R G B Intensity\n1 2 3 4 5 6 7\n",
+               POSITIONS " red:uint8 green:uint8 blue:uint8 intensity:uint8", 1);
+    check_read(ctx, "\"Red\";\"x\";\"y\";\"z\";\"GPS_Time\";\"my name\"\n1;2;3;4;5.5;70000\n",
+               "red:uint8 x:double y:double z:double gps_time:double my name:uint32", 1);
+    check_read(ctx, "# x y z nx ny nz t:float c:int64 s:uint16\n1 2 3 0 0 1 2 3 4\n",
+               POSITIONS " normal_x:uint8 normal_y:uint8 normal_z:uint8 t:float c:int64 s:uint16", 1);
+    check_read(ctx, "# a comment on x, y and z: three words of many\n1 2 3\n", POSITIONS, 1);
+    check_read(ctx, "x,y,z,\"say \"\"so\"\", x\",t,t\n1,2,3,4,5,6\n",
+               POSITIONS " say \"so\", x:uint8 t:uint8 t_2:uint8", 1);
+    mote_context_destroy(ctx);
+}
+
+static void keeps_units_and_columns(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = read_text(ctx, "X [m] Y (m) Z[m] T [s]\n1 2 3 4\n");
+    check_columns(cloud, POSITIONS " T:uint8");
+    assert_string_equal(mote_cloud_find(cloud, "x")->unit, "m");
+    assert_string_equal(mote_cloud_find(cloud, "y")->unit, "m");
+    assert_string_equal(mote_cloud_find(cloud, "z")->unit, "m");
+    mote_cloud_destroy(cloud);
+    mote_read_params params = mote_read_defaults();
+    params.columns = "z,-,x,Y,class,";
+    cloud = read_with(ctx, "in.txt", "a b c d e f\n1 2 3 4 5 6\n", &params);
+    check_columns(cloud, "z:double x:double y:double classification:uint8");
+    assert_true(value(cloud, "x", 0) == 3);
+    mote_cloud_destroy(cloud);
+    cloud = read_text(ctx, "# x y z\n");
+    assert_int_equal(mote_cloud_count(cloud), 0);
+    check_columns(cloud, POSITIONS);
+    mote_cloud_destroy(cloud);
+    cloud = read_with(ctx, "none.csv", "x,y,z,\"a b\"\n", NULL);
+    check_columns(cloud, POSITIONS " a b:uint8");
+    mote_cloud_destroy(cloud);
+    cloud = read_with(ctx, "none.pts", "0\n", NULL);
+    assert_int_equal(mote_cloud_count(cloud), 0);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void types_hold_all_values(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud =
+        read_text(ctx, "x y z a b c d e f g h\n"
+                       "0 0 0 255 -128 65535 32768 4294967295 18446744073709551615 -9223372036854775808 1\n"
+                       "1e3 -0.001 inf 0 127 256 -1 0 0 9223372036854775807 1.0\n");
+    check_columns(cloud, POSITIONS " a:uint8 b:int8 c:uint16 d:int32 e:uint32 f:uint64 g:int64 h:double");
+    assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "f"), 0), -1);
+    assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "g"), 0), INT64_MIN);
+    assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "g"), 1), INT64_MAX);
+    assert_true(value(cloud, "x", 1) == 1000 && isinf(value(cloud, "z", 1)) && value(cloud, "d", 1) == -1);
+    assert_true(cloud->position_step == 0.001);
+    mote_cloud_destroy(cloud);
+    cloud = read_text(ctx, "0.0000000001 1 2\n");
+    assert_true(cloud->position_step == 0);
+    mote_cloud_destroy(cloud);
+    cloud = read_text(ctx, "1.250000 1.5000000000 200\n");
+    assert_true(cloud->position_step == 0.01);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void check_refused(mote_context *ctx, const char *text, const char *message) {
+    const char *const path = test_path("bad.csv");
+    mote_cloud *cloud = NULL;
+    test_write_file(path, text, strlen(text));
+    mote_context_clear(ctx);
+    if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_ERROR_DATA) fail_msg("read, instead of: %s", message);
+    assert_null(cloud);
+    if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s: not %s", mote_context_message(ctx), message);
+    assert_non_null(strstr(mote_context_message(ctx), "bad.csv: offset "));
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+}
+
+static void refuses_what_is_no_table(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    check_refused(ctx, "", "there are no rows of numbers");
+    check_refused(ctx, "\n \n# only words\n", "there are no rows of numbers");
+    check_refused(ctx, "1 2\n3 4\n", "a row of 2 values");
+    check_refused(ctx, "1 2 3\n4 5 6\n7 8\n", "offset 15: line 3, column 4: the row ends after 2 values, it needs 3");
+    check_refused(ctx, "1 2 3\n\r\n4 5 6 7\r\n", "line 3, column 7: \"7\": the row has more than 3 values");
+    check_refused(ctx, "1,2,3\n4,,6\n", "line 2, column 3: \",6\" follows an empty value");
+    check_refused(ctx, "1 2 3\n4 five 6\n", "line 2, column 3: \"five\" is no number");
+    check_refused(ctx, "1,5 2,5 3,5\n", "line 1, column 1: \"1,5\" has a decimal comma");
+    check_refused(ctx, "1,5;2;3\n", "decimal comma");
+    check_refused(ctx, "1 2 1e999\n", "line 1, column 5: \"1e999\" does not fit the type double");
+    check_refused(ctx, "3\n1 2 3\n4 5 6\n", "offset 0: line 1, column 1: the count is 3, the file has 2 rows");
+    check_refused(ctx, "1\n1 2 3\n4 5 6\n", "the count is 1, the file has 2 rows");
+    check_refused(ctx, "x y\n1 2 3\n", "the header names 2 columns, the rows have 3");
+    check_refused(ctx, "a b c\n1 2 3\n", "0 columns are named x");
+    check_refused(ctx, "x y z x\n1 2 3 4\n", "2 columns are named x");
+    check_refused(ctx, "some words\nand more words\n1 2 3\n", "line 2, column 1: a second line");
+    check_refused(ctx, "# x y z a:uint8\n1 2 3 300\n", "\"300\" does not fit the type uint8");
+    char *const wide = malloc(4000);
+    for (int i = 0; i < 1500; i++) memcpy(wide + 2 * i, "1 ", 3);
+    check_refused(ctx, wide, "a row of 1500 values, mote reads up to 1024");
+    free(wide);
+    mote_read_params params = mote_read_defaults();
+    mote_cloud *cloud = NULL;
+    const char *const path = test_path("in.xyz");
+    test_write_file(path, "1 2 3\n", 6);
+    for (int i = 0; i < 4; i++) {
+        static const char *const names[] = {"x,y", "x,y,z,a", "x,y,y", NULL};
+        params.columns = names[i];
+        params.separator = i == 3 ? '.' : 0;
+        mote_context_clear(ctx);
+        assert_int_not_equal(mote_cloud_read(ctx, path, &params, &cloud), MOTE_OK);
+        assert_null(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* The content decides, whatever the name of the file. */
+static void recognises_tables(void **state) {
+    (void)state;
+    static const char *const yes[] = {"1 2 3", "# x\n1,2,3\n", "12\n1 2 3 4 5 6 7\n", "\"x\",\"y\",\"z\"\n1,2,3\n",
+                                      "-.5\t+1e3 nan\n"};
+    static const char *const no[] = {"",
+                                     "\n",
+                                     "words\n",
+                                     "1 2\n",
+                                     "5\n",
+                                     "1 2 3\nfour five six\n",
+                                     "OFF\n8 6 12\n1 2 3\n",
+                                     "v 1 2 3\nv 4 5 6\n",
+                                     "2\n2\n0 0 0\n1 0 0\n",
+                                     "VERSION 0.7\nFIELDS X Y Z\n1 2 3\n",
+                                     "1 2 3\x01\n",
+                                     "{\"a\": 1}\n",
+                                     "# x y z\n"};
+    mote_context *ctx = test_context(1);
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+        test_write_file(test_path("what.dat"), yes[i], strlen(yes[i]));
+        const char *const format = mote_file_format(ctx, test_path("what.dat"));
+        if (format == NULL || strcmp(format, "xyz") != 0) fail_msg("not recognised: %s", yes[i]);
+    }
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+        test_write_file(test_path("what.dat"), no[i], strlen(no[i]));
+        if (mote_file_format(ctx, test_path("what.dat")) != NULL) fail_msg("taken for a table: %s", no[i]);
+    }
+    test_write_file(test_path("what.dat"), "1 2 3\0\n", 7);
+    assert_null(mote_file_format(ctx, test_path("what.dat")));
+    mote_context_destroy(ctx);
+}
+
+/* ---- writing */
+
+static mote_cloud *every_type(mote_context *ctx, uint64_t count) {
+    const mote_column_spec specs[] = {
+        {"x", MOTE_INT32, 0.001, 500000}, {"y", MOTE_INT32, 0.001, 0}, {"z", MOTE_INT32, 0.00025, 0},
+        {"intensity", MOTE_UINT16, 0, 0}, {"f f", MOTE_FLOAT32, 0, 0}, {"d", MOTE_FLOAT64, 0, 0},
+        {"angle", MOTE_INT16, 0.006, 0},  {"red", MOTE_UINT16, 0, 0},  {"green", MOTE_UINT16, 0, 0},
+        {"blue", MOTE_UINT16, 0, 0},      {"wide", MOTE_INT64, 0, 0},  {"wider", MOTE_UINT64, 0, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, count, specs, 12, &cloud), MOTE_OK);
+    for (uint32_t c = 0; c < 12; c++) {
+        const mote_column *const column = mote_cloud_column(cloud, c);
+        uint8_t *at = mote_cloud_column_data(cloud, column->name);
+        for (uint64_t i = 0; i < count; i++, at += column->stride_bytes) {
+            const float f = (float)i / 7;
+            const double d = (double)i / 3e-5;
+            const uint64_t n = i * 0x9E3779B97F4A7C15ull;
+            const void *from = column->type == MOTE_FLOAT32   ? (const void *)&f
+                               : column->type == MOTE_FLOAT64 ? (const void *)&d
+                                                              : &n;
+            memcpy(at, from, mote_type_size(column->type));
+        }
+    }
+    return cloud;
+}
+
+static char *load(const char *path, size_t *size) {
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *const bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    bytes[*size] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+static void xyz_keeps_names_types_and_values(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = every_type(ctx, 1000), *again = NULL, *third = NULL;
+    assert_int_equal(mote_cloud_set_crs(cloud, "EPSG:25832 %\n"), MOTE_OK);
+    const char *const path = test_path("out.xyz"), *const copy = test_path("copy.xyz");
+    assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
+    assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
+    check_columns(again, POSITIONS " intensity:uint16 f f:float d:double angle:double red:uint16 green:uint16 "
+                                   "blue:uint16 wide:int64 wider:uint64");
+    assert_string_equal(mote_cloud_crs(again), "EPSG:25832 %\n");
+    assert_true(again->position_step == 0.00001);
+    for (uint32_t c = 0; c < 12; c++) {
+        const mote_column *const a = mote_cloud_column(cloud, c), *const b = mote_cloud_column(again, c);
+        for (uint64_t i = 0; i < 1000; i++) {
+            if (a->scale != 1) {
+                /* The text has the exact decimal: X · scale + offset may be off by a rounding. */
+                assert_true(fabs(mote_column_value(a, i) - mote_column_value(b, i)) <= 1e-9);
+                assert_true(nearbyint((mote_column_value(b, i) - a->offset) / a->scale) == mote_column_stored(a, i));
+            } else if (mote_type_is_float(a->type)) {
+                assert_true(mote_column_value(a, i) == mote_column_value(b, i));
+            } else {
+                assert_int_equal(mote_column_integer(a, i), mote_column_integer(b, i));
+            }
+        }
+    }
+    /* Text to text: the same bytes. */
+    assert_int_equal(mote_cloud_write(ctx, again, copy, NULL), MOTE_OK);
+    assert_int_equal(mote_cloud_read(ctx, copy, NULL, &third), MOTE_OK);
+    uint64_t hashes[2];
+    assert_int_equal(mote_cloud_hash(ctx, again, &hashes[0]), MOTE_OK);
+    assert_int_equal(mote_cloud_hash(ctx, third, &hashes[1]), MOTE_OK);
+    assert_int_equal(hashes[0], hashes[1]);
+    mote_cloud_destroy(third);
+    mote_cloud_destroy(again);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void writes_each_kind(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec specs[] = {
+        {"x", MOTE_INT32, 0.01, 100}, {"y", MOTE_FLOAT32, 0, 0}, {"z", MOTE_INT32, 10, 3},   {"blue", MOTE_UINT8, 0, 0},
+        {"green", MOTE_UINT8, 0, 0},  {"red", MOTE_UINT8, 0, 0}, {"a,b", MOTE_FLOAT32, 0, 0}};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 1, specs, 7, &cloud), MOTE_OK);
+    *(uint8_t *)mote_cloud_column_data(cloud, "blue") = 9;
+    const int32_t x = -10005;
+    memcpy(mote_cloud_column_data(cloud, "x"), &x, 4);
+    static const char *const expected[][2] = {
+        {"kind.xyz", "# x y:float z blue:uint8 green:uint8 red:uint8 a,b:float\n-0.05 0 3 9 0 0 0.0\n"},
+        {"kind.txt", "# x y:float z blue:uint8 green:uint8 red:uint8 a,b:float\n-0.05 0 3 9 0 0 0.0\n"},
+        {"kind.CSV", "x,y,z,blue,green,red,\"a,b\"\n-0.05,0,3,9,0,0,0.0\n"},
+        {"kind.pts", "1\n-0.05 0 3 0 0 9\n"}};
+    for (int i = 0; i < 4; i++) {
+        const char *const path = test_path(expected[i][0]);
+        assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
+        size_t size = 0;
+        char *const text = load(path, &size);
+        assert_string_equal(text, expected[i][1]);
+        free(text);
+        mote_cloud *again = NULL;
+        assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
+        assert_true(value(again, "x", 0) == -0.05 && value(again, "blue", 0) == 9);
+        if (i < 3) assert_true(mote_type_is_float(mote_cloud_find(again, "a,b")->type));
+        mote_cloud_destroy(again);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void same_bytes_for_any_threads(void **state) {
+    (void)state;
+    const int threads[] = {1, 2, 7};
+    char *first = NULL;
+    size_t first_size = 0;
+    uint64_t first_hash = 0;
+    for (int t = 0; t < 3; t++) {
+        mote_context *ctx = test_context(threads[t]);
+        mote_cloud *cloud = every_type(ctx, 40000), *again = NULL;
+        const char *const path = test_path("threads.csv");
+        assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
+        size_t size = 0;
+        uint64_t hash = 0;
+        char *const text = load(path, &size);
+        assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
+        assert_int_equal(mote_cloud_count(again), 40000);
+        assert_int_equal(mote_cloud_hash(ctx, again, &hash), MOTE_OK);
+        if (t == 0) {
+            first = text;
+            first_size = size;
+            first_hash = hash;
+        } else {
+            assert_int_equal(size, first_size);
+            assert_int_equal(memcmp(text, first, size), 0);
+            assert_int_equal(hash, first_hash);
+            free(text);
+        }
+        mote_cloud_destroy(again);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+    free(first);
+}
+
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    const char *const source = test_path("source.xyz"), *const target = test_path("target.csv");
+    mote_context *plain = test_context(1);
+    mote_cloud *cloud = every_type(plain, 100);
+    assert_int_equal(mote_cloud_set_crs(cloud, "EPSG:1"), MOTE_OK);
+    assert_int_equal(mote_cloud_write(plain, cloud, source, NULL), MOTE_OK);
+    mote_status status = MOTE_ERROR_MEMORY;
+    for (long n = 2; status != MOTE_OK; n++) {
+        test_allocator allocator = {.fail_at = n};
+        mote_context *ctx = test_context_failing(&allocator, 2);
+        mote_cloud *again = NULL;
+        remove(target);
+        status = mote_cloud_read(ctx, source, NULL, &again);
+        if (status == MOTE_OK) {
+            status = mote_cloud_write(ctx, again, target, NULL);
+            assert_true((access(target, F_OK) == 0) == (status == MOTE_OK));
+        }
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        mote_cloud_destroy(again);
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(plain);
+}
+
+static bool stop_at(void *user, double done, const char *stage) {
+    (void)done, (void)stage;
+    return --*(int *)user > 0;
+}
+
+static void cancel_leaves_nothing(void **state) {
+    (void)state;
+    const char *const source = test_path("cancel.xyz"), *const target = test_path("cancelled.xyz");
+    mote_context *plain = test_context(1);
+    mote_cloud *cloud = every_type(plain, 40000);
+    assert_int_equal(mote_cloud_write(plain, cloud, source, NULL), MOTE_OK);
+    mote_status status = MOTE_CANCELLED;
+    for (int steps = 1; status != MOTE_OK; steps++) {
+        int left = steps;
+        mote_context_params context_params = mote_context_defaults();
+        context_params.threads = 1;
+        context_params.progress = stop_at;
+        context_params.progress_user = &left;
+        mote_context *ctx = NULL;
+        assert_int_equal(mote_context_create(&context_params, &ctx), MOTE_OK);
+        mote_cloud *again = NULL;
+        remove(target);
+        status = mote_cloud_read(ctx, source, NULL, &again);
+        if (status == MOTE_OK) status = mote_cloud_write(ctx, again, target, NULL);
+        assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
+        assert_true((access(target, F_OK) == 0) == (status == MOTE_OK));
+        mote_cloud_destroy(again);
+        assert_int_equal(mote_context_memory_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+    }
+    glob_t leftovers;
+    char pattern[600];
+    snprintf(pattern, sizeof pattern, "%s/*.part", test_folder());
+    assert_int_equal(glob(pattern, 0, NULL, &leftovers), GLOB_NOMATCH);
+    globfree(&leftovers);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(plain);
+}
+
+static void reads_real_files(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *columns;
+        uint64_t count;
+        double last_z;
+    } files[] = {{"pcd/test.pts", POSITIONS " intensity:int16 red:uint8 green:uint8 blue:uint8", 19, -1.533951},
+                 {"ply/stanford_buddha_headerless.xyz", POSITIONS, 78056, -0.011259},
+                 {"ply/stanford_dragon_headerless.xyz", POSITIONS, 41841, -0.0201442}};
+    mote_context *ctx = test_context(2);
+    for (int i = 0; i < 3; i++) {
+        const char *const path = test_data(files[i].name);
+        if (path == NULL) continue;
+        mote_cloud *cloud = NULL;
+        assert_string_equal(mote_file_format(ctx, path), "xyz");
+        assert_int_equal(mote_cloud_read(ctx, path, NULL, &cloud), MOTE_OK);
+        check_columns(cloud, files[i].columns);
+        assert_int_equal(mote_cloud_count(cloud), files[i].count);
+        assert_true(value(cloud, "z", files[i].count - 1) == files[i].last_z);
+        mote_cloud_destroy(cloud);
+    }
+    static const char *const others[] = {"pcd/1.2-with-color.ptx", "pcd/multiple-and-transform.ptx",
+                                         "pcd/utm17_comma.pcd", "pcd/sac_plane_test.pcd", "e57/A_B.e57"};
+    for (int i = 0; i < 5; i++) {
+        const char *const path = test_data(others[i]);
+        if (path != NULL) assert_null(mote_file_format(ctx, path));
+    }
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_any_separator),
+                                       cmocka_unit_test(names_columns_by_count),
+                                       cmocka_unit_test(names_columns_by_header),
+                                       cmocka_unit_test(keeps_units_and_columns),
+                                       cmocka_unit_test(types_hold_all_values),
+                                       cmocka_unit_test(refuses_what_is_no_table),
+                                       cmocka_unit_test(recognises_tables),
+                                       cmocka_unit_test(xyz_keeps_names_types_and_values),
+                                       cmocka_unit_test(writes_each_kind),
+                                       cmocka_unit_test(same_bytes_for_any_threads),
+                                       cmocka_unit_test(survives_failing_allocations),
+                                       cmocka_unit_test(cancel_leaves_nothing),
+                                       cmocka_unit_test(reads_real_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
