@@ -41,10 +41,10 @@ typedef struct decoder {
 
 /* ---- the plan */
 
-static mote_type column_type(const potree_layout *layout, const potree_attribute *attribute, mote_type wish) {
+/* The type of an attribute's columns; wish: that of the source, where the way back is known. */
+static mote_type column_type(const potree_attribute *attribute, mote_type wish) {
     const bool whole = attribute->type == MOTE_FLOAT64 && (wish == MOTE_INT64 || wish == MOTE_UINT64);
     const bool narrow = attribute->role == POTREE_COLOR && attribute->type == MOTE_UINT16 && wish == MOTE_UINT8;
-    (void)layout;
     return whole || narrow ? wish : attribute->type;
 }
 
@@ -71,7 +71,7 @@ static mote_status plan_ops(decoder *d) {
     for (uint32_t a = 0; a < layout->attribute_count; a++) {
         const potree_attribute *attribute = &layout->attributes[a];
         potree_layout_column(layout, a, &source);
-        decode_op op = plan_op(d, attribute, column_type(layout, attribute, source.type));
+        decode_op op = plan_op(d, attribute, column_type(attribute, source.type));
         if (op.kind == DECODE_POSITION && layout->has_source) {
             op.to_bytes = 0;
             for (int k = 0; k < 3; k++) op.to_bytes += mote_type_size(layout->source_type[k]);

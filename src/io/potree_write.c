@@ -3,7 +3,7 @@
 #include "lod/lod.h"
 #include "math/hash.h"
 
-#define DEFAULT_QUALITY 4 /* docs/formats/potree.md lists sizes and speeds by quality */
+#define DEFAULT_QUALITY 2 /* as small as 3 and 4, and faster: docs/formats/potree.md lists sizes and speeds */
 
 mote_potree_params mote_potree_defaults(void) {
     mote_potree_params params;
