@@ -15,6 +15,8 @@ async function request(url, options) {
         throw new DataError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
     }
     if (response.ok) return response;
+    if (response.status === 416)
+        throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
     const hint = response.status === 404 ? 'It is not there.' : `The server says ${response.status} ${response.statusText}.`;
     throw new DataError(`Cannot read ${fileName(url)}. ${hint}`);
 }

@@ -88,9 +88,14 @@ export class NodeLoader {
         try {
             bytes = size > 0 ? await this.dataset.fetchNodes(offset, size, run.abort.signal) : new ArrayBuffer(0);
         } catch (error) {
-            for (const node of nodes) this.mark(node, isAbort(error) ? State.EMPTY : State.FAILED);
+            // One bad node must not take its neighbours with it: they are asked for again, each alone.
+            const again = isAbort(error) || nodes.length > 1;
+            for (const node of nodes) {
+                this.mark(node, again ? State.EMPTY : State.FAILED);
+                if (!isAbort(error)) node.alone = true;
+            }
             this.loading -= nodes.length;
-            this.report(error);
+            if (!again) this.report(error);
         }
         this.runs.delete(run);
         if (bytes) {

@@ -9,7 +9,7 @@ const MAX_RUN_NODES = 24;
 export function nextRun(wanted, reach = 128) {
     const first = wanted[0];
     const run = { offset: first.byteOffset, size: first.byteSize, nodes: [first] };
-    if (first.level === 0) return run; // the first picture waits for nothing else
+    if (first.level === 0 || first.alone) return run; // the first picture waits for nothing else
     const others = wanted.slice(1, reach).sort((a, b) => a.byteOffset - b.byteOffset);
     const at = others.findIndex((node) => node.byteOffset >= first.byteOffset);
     const after = at < 0 ? [] : others.slice(at);
@@ -20,6 +20,7 @@ export function nextRun(wanted, reach = 128) {
 }
 
 function join(run, node) {
+    if (node.alone) return false;
     const start = Math.min(run.offset, node.byteOffset);
     const end = Math.max(run.offset + run.size, node.byteOffset + node.byteSize);
     const gap = end - start - run.size - node.byteSize;

@@ -10,7 +10,7 @@ function realSpacingRatio(node) {
         const { min, max } = node.payload.box;
         const [a, b] = max.map((m, i) => m - min[i]).sort((x, y) => y - x);
         const real = Math.sqrt((a * Math.max(b, node.spacing)) / node.numPoints);
-        node.spacingRatio = Math.max(0.5, Math.min(4, real / node.spacing || 1));
+        node.spacingRatio = Math.max(0.5, Math.min(2.5, real / node.spacing || 1));
     }
     return node.spacingRatio;
 }
