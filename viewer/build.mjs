@@ -29,6 +29,7 @@ await mkdir(out, { recursive: true });
 await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
+await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));
 
 if (process.argv.includes('--watch')) {
     for (const options of [page, worker, style]) await (await context(options)).watch();

@@ -48,6 +48,8 @@ export function parseMetadata(json) {
         name: String(json.name || 'Point cloud'),
         description: String(json.description ?? ''),
         points: Number(json.points) || 0,
+        // Replacing sets store representatives too; those of mote say how many points there were.
+        sourcePoints: Number(json.mote?.points) || Number(json.points) || 0,
         projection: String(json.projection ?? ''),
         scale: vector(json.scale, 'scale'),
         offset: vector(json.offset, 'offset'),

@@ -6,7 +6,8 @@ const $ = (id) => document.getElementById(id);
 function rows(meta) {
     const size = meta.box.max.map((m, i) => value(m - meta.box.min[i], m - meta.box.min[i] || 1)).join(' × ');
     return [
-        ['Points', integer(meta.points)],
+        ['Points', integer(meta.sourcePoints)],
+        ...(meta.points === meta.sourcePoints ? [] : [['Stored', integer(meta.points)]]),
         ['Size', size],
         ['Reference system', crsName(meta.projection)],
         ['Scheme', meta.scheme],
@@ -24,7 +25,7 @@ function rows(meta) {
 export function showFacts(meta) {
     document.title = `${meta.name} – mote`;
     $('title').textContent = meta.name;
-    $('subtitle').textContent = `${integer(meta.points)} points`;
+    $('subtitle').textContent = `${integer(meta.sourcePoints)} points`;
     $('facts').replaceChildren(...rows(meta).flatMap(([name, text, style]) => {
         const dt = document.createElement('dt');
         const dd = document.createElement('dd');
