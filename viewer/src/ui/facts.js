@@ -7,12 +7,12 @@ function rows(meta) {
     const size = meta.box.max.map((m, i) => value(m - meta.box.min[i], m - meta.box.min[i] || 1)).join(' × ');
     return [
         ['Points', integer(meta.sourcePoints)],
-        ...(meta.points === meta.sourcePoints ? [] : [['Stored', integer(meta.points)]]),
         ['Size', size],
         ['Reference system', crsName(meta.projection)],
         ['Scheme', meta.scheme],
         ['Encoding', meta.encoding.toLowerCase()],
         ['Depth', meta.depth ? `${meta.depth} levels` : 'not given'],
+        ...(meta.points === meta.sourcePoints ? [] : [['Stored', integer(meta.points)]]),
         ['Resolution', meta.scale.every((s) => s === meta.scale[0]) ? String(meta.scale[0]) : meta.scale.join(', ')],
         ['Lowest corner', meta.box.min.map((m) => value(m, 1)).join(', '), 'long'],
         ['Highest corner', meta.box.max.map((m) => value(m, 1)).join(', '), 'long'],
