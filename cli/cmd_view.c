@@ -151,6 +151,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     printf("%s\n", url);
     fflush(stdout);
     if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
+    session_say(s, "open this address in a browser; Ctrl-C ends the server");
     if (!o->no_open) open_browser(url);
     wait_for_end(&signals, o->seconds);
     view_server_stop(server);
