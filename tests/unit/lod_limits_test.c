@@ -1,0 +1,171 @@
+/* Levels of detail when things go wrong: memory runs out, the caller cancels, parameters and positions are absurd. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/hash.h"
+#include "reference/awkward_clouds.h"
+#include "reference/lod_reference.h"
+#include "support/support.h"
+
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    mote_context *healthy = test_context(1);
+    mote_cloud *cloud = awkward_cloud_make(healthy, awkward_cloud_named("around the middle"), 120, 0);
+    for (uint32_t i = 8; i < lod_combination_count; i += 5) {
+        mote_status status = MOTE_ERROR_MEMORY;
+        for (long n = 2; status != MOTE_OK; n++) {
+            test_allocator allocator = {.fail_at = n};
+            mote_context *ctx =
+                test_context_failing(&allocator, lod_combinations[i].filter == MOTE_LOD_FILTER_CELL ? 2 : 1);
+            mote_lod *lod = NULL;
+            status = mote_lod_build(ctx, cloud, &lod_combinations[i], &lod);
+            if (status != MOTE_OK) {
+                assert_int_equal(status, MOTE_ERROR_MEMORY);
+                assert_null(lod);
+                assert_non_null(strstr(mote_context_message(ctx), "out of memory"));
+            }
+            mote_lod_destroy(lod);
+            assert_int_equal(mote_context_memory_bytes(ctx), 0);
+            mote_context_destroy(ctx);
+            assert_int_equal(allocator.open, 0);
+            assert_true(n < 5000);
+        }
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(healthy);
+}
+
+typedef struct progress_watch {
+    long calls, cancel_at;
+    double last;
+    bool backwards;
+} progress_watch;
+
+static bool watch_progress(void *user, double done, const char *stage) {
+    progress_watch *watch = user;
+    watch->backwards = watch->backwards || !(done >= watch->last && done <= 1) || stage == NULL || stage[0] == '\0';
+    watch->last = done;
+    return ++watch->calls != watch->cancel_at;
+}
+
+static mote_status build_watched(progress_watch *watch, const mote_lod_params *p) {
+    mote_context_params params = mote_context_defaults();
+    params.threads = 1;
+    params.device = MOTE_DEVICE_CPU;
+    params.progress = watch_progress;
+    params.progress_user = watch;
+    mote_context *ctx = NULL;
+    mote_lod *lod = NULL;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("shells"), 300, 0);
+    const mote_status status = mote_lod_build(ctx, cloud, p, &lod);
+    if (status != MOTE_OK) assert_null(lod);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+    return status;
+}
+
+static void cancels_at_every_step(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < lod_combination_count; i += 3) {
+        progress_watch watch = {0};
+        if (lod_combinations[i].scheme == MOTE_LOD_REPLACING && lod_combinations[i].max_node_points > 0) continue;
+        assert_int_equal(build_watched(&watch, &lod_combinations[i]), MOTE_OK);
+        assert_true(watch.calls > 4 && watch.last == 1);
+        const long calls = watch.calls;
+        for (long n = 1; n <= calls; n++) {
+            progress_watch cancelling = {.cancel_at = n};
+            assert_int_equal(build_watched(&cancelling, &lod_combinations[i]), MOTE_CANCELLED);
+            assert_int_equal(cancelling.calls, n); /* nobody asks again after a no */
+        }
+    }
+}
+
+static void refuses_wrong_parameters(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[0], 10, 0);
+    mote_lod_params wrong[10];
+    for (int i = 0; i < 10; i++) wrong[i] = mote_lod_defaults();
+    wrong[0].grid = 0, wrong[1].grid = 1, wrong[2].grid = 3, wrong[3].grid = 2048;
+    wrong[4].merge_points = 0;
+    wrong[5].scheme = (mote_lod_scheme)2;
+    wrong[6].sampling = (mote_lod_sampling)3;
+    wrong[7].filter = (mote_lod_filter)4;
+    wrong[8].filter = MOTE_LOD_FILTER_CELL; /* with the additive scheme */
+    wrong[9].scheme = (mote_lod_scheme)-1;
+    for (int i = 0; i < 10; i++) {
+        mote_lod *lod = NULL;
+        mote_context_clear(ctx);
+        assert_int_equal(mote_lod_build(ctx, cloud, &wrong[i], &lod), MOTE_ERROR_ARGUMENT);
+        assert_null(lod);
+        assert_true(strlen(mote_context_message(ctx)) > 0);
+    }
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+static void refuses_clouds_without_positions(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    static const mote_column_spec specs[] = {{"x", MOTE_FLOAT32, 0, 0}, {"z", MOTE_FLOAT32, 0, 0}};
+    for (uint32_t columns = 0; columns <= 2; columns++) {
+        mote_cloud *cloud = NULL;
+        mote_lod *lod = NULL;
+        assert_int_equal(mote_cloud_create(ctx, 5, specs, columns, &cloud), MOTE_OK);
+        assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_ERROR_ARGUMENT);
+        assert_null(lod);
+        mote_cloud_destroy(cloud);
+        mote_context_clear(ctx);
+    }
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* ---- what files and callers may hand over */
+
+/* Builds with the library and the reference and compares them in every way. */
+static void check_build(mote_context *ctx, const mote_cloud *cloud, const char *name, const mote_lod_params *p) {
+    char why[REFERENCE_WHY_BYTES] = "", what[REFERENCE_NAME_BYTES];
+    uint32_t levels;
+    lod_combination_name(p, name, mote_cloud_count(cloud), what);
+    if (!lod_reference_agrees(ctx, cloud, p, &levels, why)) fail_msg("%s: %s", what, why);
+}
+
+/* More points of one place than sums of 32 bits take, all of the brightest white, beside a few black ones. */
+static void averages_a_huge_pile(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("pile"), 140000, 0);
+    const mote_lod_params piles[] = {{MOTE_LOD_REPLACING, MOTE_LOD_FIRST, MOTE_LOD_FILTER_GAUSSIAN, 2, 5, 0, 0},
+                                     {MOTE_LOD_REPLACING, MOTE_LOD_POISSON, MOTE_LOD_FILTER_GAUSSIAN, 8, 5, 0, 0},
+                                     {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NEIGHBORS, 2, 5, 0, 0}};
+    for (int i = 0; i < 3; i++) check_build(ctx, cloud, "pile", &piles[i]);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void chains_end(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_lod_params p = {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 8, 1, 1, 0};
+    for (uint64_t n = 240; n < 260; n += 3) { /* the deepest node is of level 249 */
+        mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("one place"), n, 0);
+        check_build(ctx, cloud, "one place", &p);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(cancels_at_every_step),
+        cmocka_unit_test(refuses_wrong_parameters),     cmocka_unit_test(refuses_clouds_without_positions),
+        cmocka_unit_test(averages_a_huge_pile),         cmocka_unit_test(chains_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
