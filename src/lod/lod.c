@@ -59,7 +59,10 @@ static mote_status build_order(mote_lod *lod) {
     MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
     MOTE_TRY(mote_progress(ctx, 0.2, "computing Morton codes"));
     mote_stage(ctx, "sort");
-    return mote_order_sort(ctx, lod->codes, lod->order, all);
+    mote_progress_share(ctx, 0.2, 0.6);
+    const mote_status status = mote_order_sort(ctx, lod->codes, lod->order, all);
+    mote_progress_share(ctx, 0, 1);
+    return status;
 }
 
 static mote_status build(mote_lod *lod) {

@@ -75,6 +75,7 @@ static void cancels_at_every_step(void **state) {
         progress_watch watch = {0};
         if (lod_combinations[i].scheme == MOTE_LOD_REPLACING && lod_combinations[i].max_node_points > 0) continue;
         assert_int_equal(build_watched(&watch, &lod_combinations[i]), MOTE_OK);
+        assert_false(watch.backwards);
         assert_true(watch.calls > 4 && watch.last == 1);
         const long calls = watch.calls;
         for (long n = 1; n <= calls; n++) {
