@@ -138,6 +138,41 @@ static void check_build(mote_context *ctx, const mote_cloud *cloud, const char *
     if (!lod_reference_agrees(ctx, cloud, p, &levels, why)) fail_msg("%s: %s", what, why);
 }
 
+/* Colours of other types than usual stay within 16 bits. */
+static void colors_saturate(void **state) {
+    (void)state;
+    static const int32_t reds[] = {-5, 0, 65535, 65536, 2147483647};
+    static const uint16_t expected[] = {0, 0, 65535, 65535, 65535};
+    static const float blues[] = {-1.0f, NAN, 0.5f, 1.0f, INFINITY};
+    static const uint16_t expected_blue[] = {0, 0, 32768, 65535, 65535};
+    static const mote_column_spec specs[] = {{"x", MOTE_FLOAT32, 0, 0},  {"y", MOTE_FLOAT32, 0, 0},
+                                             {"z", MOTE_FLOAT32, 0, 0},  {"red", MOTE_INT32, 0, 0},
+                                             {"green", MOTE_INT8, 0, 0}, {"blue", MOTE_FLOAT32, 0, 0}};
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    assert_int_equal(mote_cloud_create(ctx, 5, specs, 6, &cloud), MOTE_OK);
+    for (int i = 0; i < 5; i++) {
+        const size_t row = (size_t)i * mote_cloud_find(cloud, "x")->stride_bytes;
+        memcpy((uint8_t *)mote_cloud_column_data(cloud, "red") + row, &reds[i], 4);
+        memset((uint8_t *)mote_cloud_column_data(cloud, "green") + row, 0xFE, 1);
+        memcpy((uint8_t *)mote_cloud_column_data(cloud, "blue") + row, &blues[i], 4);
+    }
+    uint32_t indices[5];
+    uint16_t colors[15];
+    assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_OK);
+    mote_lod_node_points(lod, 0, indices, colors);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(indices[i], i);
+        assert_int_equal(colors[3 * i], expected[i]);
+        assert_int_equal(colors[3 * i + 1], 0);
+        assert_int_equal(colors[3 * i + 2], expected_blue[i]);
+    }
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 /* More points of one place than sums of 32 bits take, all of the brightest white, beside a few black ones. */
 static void averages_a_huge_pile(void **state) {
     (void)state;
@@ -164,9 +199,12 @@ static void chains_end(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(cancels_at_every_step),
-        cmocka_unit_test(refuses_wrong_parameters),     cmocka_unit_test(refuses_clouds_without_positions),
-        cmocka_unit_test(averages_a_huge_pile),         cmocka_unit_test(chains_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(survives_failing_allocations),
+                                       cmocka_unit_test(cancels_at_every_step),
+                                       cmocka_unit_test(refuses_wrong_parameters),
+                                       cmocka_unit_test(refuses_clouds_without_positions),
+                                       cmocka_unit_test(colors_saturate),
+                                       cmocka_unit_test(averages_a_huge_pile),
+                                       cmocka_unit_test(chains_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
