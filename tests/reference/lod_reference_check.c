@@ -162,7 +162,7 @@ static bool compare_color(const reference_filter *f, uint64_t position, const ui
         const double doubt = reference_average_weighted(f, position, true, average);
         for (int k = 0; k < 3; k++) {
             const double off = fabs(got[k] - average[k]);
-            REQUIRE(off <= 0.51 + 8 * doubt, "point %u, level %u: colour %u, gaussian average is %.3f ± %.3f", index,
+            REQUIRE(off <= 0.51 + 2.1 * doubt, "point %u, level %u: colour %u, gaussian average is %.3f ± %.3f", index,
                     f->level, got[k], average[k], doubt);
         }
         return true;
