@@ -28,11 +28,14 @@ static bool all_integer(const mote_column *const axes[3]) {
     return true;
 }
 
+/* Whole 32-bit integers, which need no conversion. */
+static bool is_plain(const mote_column *axis) { return axis->type == MOTE_INT32 && axis->bit_count == 0; }
+
 /* Smallest and largest stored value of each axis. */
 static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
                            int64_t high[3]) {
     int64_t x0 = INT64_MAX, y0 = INT64_MAX, z0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN, z1 = INT64_MIN;
-    const bool plain = axes[0]->type == MOTE_INT32 && axes[1]->type == MOTE_INT32 && axes[2]->type == MOTE_INT32;
+    const bool plain = is_plain(axes[0]) && is_plain(axes[1]) && is_plain(axes[2]);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min                                      \
                                                                               : x0, y0, z0) reduction(max              \
                                                                                                       : x1, y1, z1)
@@ -164,7 +167,7 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
 /* One axis of up to LATTICE_BLOCK points; bad gets 1 where the coordinate is not finite. */
 static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t first,
                        const uint32_t *indices, uint32_t count, uint32_t *steps, uint8_t *bad) {
-    if (lattice->integer && axis->type == MOTE_INT32 && lattice->shift == 0) {
+    if (lattice->integer && is_plain(axis) && lattice->shift == 0) {
         const uint32_t origin = (uint32_t)lattice->source_min[k]; /* differences are right modulo 2^32 */
         for (uint32_t j = 0; j < count; j++) {
             uint32_t v;

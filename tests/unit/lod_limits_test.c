@@ -138,6 +138,38 @@ static void check_build(mote_context *ctx, const mote_cloud *cloud, const char *
     if (!lod_reference_agrees(ctx, cloud, p, &levels, why)) fail_msg("%s: %s", what, why);
 }
 
+static void check_any_build(mote_context *ctx, const mote_cloud *cloud, const char *name) {
+    char why[REFERENCE_WHY_BYTES] = "";
+    mote_lattice lattice;
+    uint64_t skipped;
+    assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, &skipped), MOTE_OK);
+    if (!lod_reference_check_lattice(cloud, &lattice, skipped, why)) fail_msg("%s: %s", name, why);
+    for (uint32_t i = 0; i < lod_combination_count; i += 5) check_build(ctx, cloud, name, &lod_combinations[i]);
+}
+
+/* Positions packed with other fields into one word. */
+static void takes_packed_positions(void **state) {
+    (void)state;
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_context *ctx = test_context(1);
+    uint32_t words[200];
+    mote_column columns[3];
+    mote_cloud *cloud = NULL;
+    memset(columns, 0, sizeof columns);
+    for (uint64_t i = 0; i < 200; i++) words[i] = (uint32_t)mote_hash64(i);
+    for (uint8_t k = 0; k < 3; k++) {
+        columns[k].name = names[k];
+        columns[k].type = MOTE_INT32;
+        columns[k].data = words;
+        columns[k].bit_shift = (uint8_t)(10 * k);
+        columns[k].bit_count = 10;
+    }
+    assert_int_equal(mote_cloud_wrap(ctx, 200, columns, 3, &cloud), MOTE_OK);
+    check_any_build(ctx, cloud, "packed positions");
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 /* Colours of other types than usual stay within 16 bits. */
 static void colors_saturate(void **state) {
     (void)state;
@@ -199,12 +231,10 @@ static void chains_end(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(survives_failing_allocations),
-                                       cmocka_unit_test(cancels_at_every_step),
-                                       cmocka_unit_test(refuses_wrong_parameters),
-                                       cmocka_unit_test(refuses_clouds_without_positions),
-                                       cmocka_unit_test(colors_saturate),
-                                       cmocka_unit_test(averages_a_huge_pile),
-                                       cmocka_unit_test(chains_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(cancels_at_every_step),
+        cmocka_unit_test(refuses_wrong_parameters),     cmocka_unit_test(refuses_clouds_without_positions),
+        cmocka_unit_test(takes_packed_positions),       cmocka_unit_test(colors_saturate),
+        cmocka_unit_test(averages_a_huge_pile),         cmocka_unit_test(chains_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
