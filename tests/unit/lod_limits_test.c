@@ -138,6 +138,24 @@ static void check_build(mote_context *ctx, const mote_cloud *cloud, const char *
     if (!lod_reference_agrees(ctx, cloud, p, &levels, why)) fail_msg("%s: %s", what, why);
 }
 
+/* A cloud over the caller's doubles, x y z in turn. */
+static mote_cloud *wrap_doubles(mote_context *ctx, const double *xyz, uint64_t n, double scale, double offset) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_column columns[3];
+    mote_cloud *cloud = NULL;
+    memset(columns, 0, sizeof columns);
+    for (int k = 0; k < 3; k++) {
+        columns[k].name = names[k];
+        columns[k].type = MOTE_FLOAT64;
+        columns[k].data = xyz + k;
+        columns[k].stride_bytes = 3 * sizeof *xyz;
+        columns[k].scale = scale;
+        columns[k].offset = offset;
+    }
+    assert_int_equal(mote_cloud_wrap(ctx, n, columns, 3, &cloud), MOTE_OK);
+    return cloud;
+}
+
 static void check_any_build(mote_context *ctx, const mote_cloud *cloud, const char *name) {
     char why[REFERENCE_WHY_BYTES] = "";
     mote_lattice lattice;
@@ -145,6 +163,23 @@ static void check_any_build(mote_context *ctx, const mote_cloud *cloud, const ch
     assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, &skipped), MOTE_OK);
     if (!lod_reference_check_lattice(cloud, &lattice, skipped, why)) fail_msg("%s: %s", name, why);
     for (uint32_t i = 0; i < lod_combination_count; i += 5) check_build(ctx, cloud, name, &lod_combinations[i]);
+}
+
+/* Numbers at the ends of what a double holds. */
+static void takes_extreme_positions(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-310, 1e-200, 1e200, 8e307};
+    mote_context *ctx = test_context(1);
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        double xyz[300];
+        char name[40];
+        for (uint64_t i = 0; i < 300; i++) xyz[i] = sizes[s] * ((double)(mote_hash64(i) % 1000) / 1000);
+        snprintf(name, sizeof name, "of size %g", sizes[s]);
+        mote_cloud *cloud = wrap_doubles(ctx, xyz, 100, 1, 0);
+        check_any_build(ctx, cloud, name);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
 }
 
 /* Positions packed with other fields into one word. */
@@ -231,10 +266,14 @@ static void chains_end(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(cancels_at_every_step),
-        cmocka_unit_test(refuses_wrong_parameters),     cmocka_unit_test(refuses_clouds_without_positions),
-        cmocka_unit_test(takes_packed_positions),       cmocka_unit_test(colors_saturate),
-        cmocka_unit_test(averages_a_huge_pile),         cmocka_unit_test(chains_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(survives_failing_allocations),
+                                       cmocka_unit_test(cancels_at_every_step),
+                                       cmocka_unit_test(refuses_wrong_parameters),
+                                       cmocka_unit_test(refuses_clouds_without_positions),
+                                       cmocka_unit_test(takes_extreme_positions),
+                                       cmocka_unit_test(takes_packed_positions),
+                                       cmocka_unit_test(colors_saturate),
+                                       cmocka_unit_test(averages_a_huge_pile),
+                                       cmocka_unit_test(chains_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
