@@ -182,6 +182,50 @@ static void takes_extreme_positions(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* The cube around such points has no side that a double can name. */
+static void refuses_what_no_cube_holds(void **state) {
+    (void)state;
+    const double xyz[] = {-1.7e308, 0, 0, 1.7e308, 1, 2, 5, 5, 5};
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = wrap_doubles(ctx, xyz, 3, 1, 0);
+    mote_lod *lod = NULL;
+    assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_ERROR_UNSUPPORTED);
+    assert_null(lod);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* A scale or an offset that makes coordinates infinite makes their points not finite, integers included. */
+static void skips_points_that_scale_makes_infinite(void **state) {
+    (void)state;
+    const struct {
+        double scale, offset;
+        uint64_t skipped;
+    } cases[] = {{INFINITY, 0, 100}, {NAN, 0, 100}, {1, INFINITY, 100}, {1, NAN, 100}, {1e306, 0, 50}, {-1, 3, 0}};
+    mote_context *ctx = test_context(1);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char name[60];
+        mote_cloud *cloud = NULL;
+        mote_column_spec specs[3] = {
+            {"x", MOTE_INT32, cases[c].scale, cases[c].offset}, {"y", MOTE_INT32, 1, 0}, {"z", MOTE_INT32, 1, 0}};
+        assert_int_equal(mote_cloud_create(ctx, 100, specs, 3, &cloud), MOTE_OK);
+        uint8_t *at = mote_cloud_column_data(cloud, "x");
+        for (int32_t i = 0; i < 100; i++) {
+            const int32_t xyz[3] = {i % 2 == 0 ? 20 + i / 2 : 1000 + i, 3 * i, i / 4};
+            memcpy(at + 12 * i, xyz, sizeof xyz);
+        }
+        snprintf(name, sizeof name, "scale %g, offset %g", cases[c].scale, cases[c].offset);
+        mote_lattice lattice;
+        uint64_t skipped;
+        assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, &skipped), MOTE_OK);
+        assert_int_equal(skipped, cases[c].skipped);
+        check_any_build(ctx, cloud, name);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 /* Positions packed with other fields into one word. */
 static void takes_packed_positions(void **state) {
     (void)state;
@@ -271,6 +315,8 @@ int main(void) {
                                        cmocka_unit_test(refuses_wrong_parameters),
                                        cmocka_unit_test(refuses_clouds_without_positions),
                                        cmocka_unit_test(takes_extreme_positions),
+                                       cmocka_unit_test(refuses_what_no_cube_holds),
+                                       cmocka_unit_test(skips_points_that_scale_makes_infinite),
                                        cmocka_unit_test(takes_packed_positions),
                                        cmocka_unit_test(colors_saturate),
                                        cmocka_unit_test(averages_a_huge_pile),
