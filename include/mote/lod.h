@@ -34,7 +34,7 @@ typedef struct mote_lod_params {
     mote_lod_filter filter;   ///< other than NONE needs REPLACING
     uint32_t grid;            ///< sampling cells per side of a node, a power of two in 2..1024; 128
     uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
-    uint64_t max_node_points; ///< a node with more is divided even below the lattice; 0 = no bound
+    uint64_t max_node_points; ///< a leaf with more is divided even below the lattice; 0 = no bound
     uint64_t seed;
 } mote_lod_params;
 MOTE_API mote_lod_params mote_lod_defaults(void);
