@@ -57,6 +57,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
     ctx->backend = backend;
     ctx->threads = p.threads > 0 ? p.threads : omp_get_num_procs();
     ctx->stage_now = -1;
+    ctx->progress_last = 1;
     pthread_mutex_init(&ctx->lock, NULL);
     *out = ctx;
     return MOTE_OK;
@@ -218,8 +219,14 @@ char *mote_strdup(mote_context *ctx, const char *text) {
 
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     if (ctx->params.progress == NULL) return MOTE_OK;
-    if (ctx->params.progress(ctx->params.progress_user, done, stage)) return MOTE_OK;
+    const double whole = ctx->progress_first + done * (ctx->progress_last - ctx->progress_first);
+    if (ctx->params.progress(ctx->params.progress_user, whole, stage)) return MOTE_OK;
     return mote_fail(ctx, MOTE_CANCELLED, "cancelled while %s", stage);
+}
+
+void mote_progress_share(mote_context *ctx, double first, double last) {
+    ctx->progress_first = first;
+    ctx->progress_last = last;
 }
 
 double mote_seconds(void) {

@@ -29,6 +29,7 @@ struct mote_context {
     uint32_t stage_count;
     int stage_now;
     double stage_started;
+    double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
 };
 
 /* Notes the failure (the first one wins) and returns its status. Callable from any thread. */
@@ -54,6 +55,8 @@ void mote_free(mote_context *ctx, void *memory);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
+/* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
+void mote_progress_share(mote_context *ctx, double first, double last);
 
 /* Starts timing a stage (a string literal) and ends the one before; NULL only ends. */
 void mote_stage(mote_context *ctx, const char *stage);

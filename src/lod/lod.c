@@ -36,7 +36,10 @@ uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
 }
 
 uint16_t lod_color(const mote_column *column, uint64_t index) {
-    if (!mote_type_is_float(column->type)) return (uint16_t)mote_column_integer(column, index);
+    if (!mote_type_is_float(column->type)) {
+        const int64_t whole = mote_column_integer(column, index);
+        return whole < 0 ? 0 : whole > 65535 ? 65535 : (uint16_t)whole;
+    }
     const double value = mote_column_value(column, index) * 65535.0;
     return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
 }
@@ -60,7 +63,10 @@ static mote_status build_order(mote_lod *lod) {
     MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
     MOTE_TRY(mote_progress(ctx, 0.2, "computing Morton codes"));
     mote_stage(ctx, "sort");
-    return mote_order_sort(ctx, lod->codes, lod->order, all);
+    mote_progress_share(ctx, 0.2, 0.6);
+    const mote_status status = mote_order_sort(ctx, lod->codes, lod->order, all);
+    mote_progress_share(ctx, 0, 1);
+    return status;
 }
 
 static mote_status build(mote_lod *lod) {

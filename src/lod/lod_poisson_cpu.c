@@ -34,7 +34,7 @@ typedef struct poisson {
     mote_lod *lod;
     lod_lists *lists;
     uint32_t level, cell_level, block_level, block_bits;
-    double scale[3], spacing2;
+    double scale[3], spacing2; /* in units of set_spacing */
     uint64_t candidate_count, block_count;
     uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
     uint32_t *candidates;                    /* sorted positions, ascending */
@@ -300,6 +300,19 @@ static mote_status run(poisson *p) {
     return MOTE_OK;
 }
 
+/* Lengths are measured in a power of two near the spacing, so that their squares neither overflow nor vanish; a power
+   of two changes no comparison. */
+static void set_spacing(poisson *p) {
+    const mote_lattice *lattice = &p->lod->lattice;
+    double side = 0;
+    int exponent;
+    for (int k = 0; k < 3; k++) side = fmax(side, (double)lattice->extent[k] * lattice->scale[k]);
+    const double spacing = frexp(side / p->lod->params.grid, &exponent);
+    exponent -= (int)p->level;
+    p->spacing2 = spacing * spacing;
+    for (int k = 0; k < 3; k++) p->scale[k] = ldexp(lattice->scale[k], -exponent);
+}
+
 mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {
     poisson p;
     memset(&p, 0, sizeof p);
@@ -309,13 +322,7 @@ mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) 
     p.cell_level = lod_cell_level(lod, level);
     p.block_bits = p.cell_level - level < 3 ? p.cell_level - level : 3;
     p.block_level = p.cell_level - p.block_bits;
-    double side = 0;
-    for (int k = 0; k < 3; k++) {
-        p.scale[k] = lod->lattice.scale[k];
-        side = fmax(side, (double)lod->lattice.extent[k] * p.scale[k]);
-    }
-    const double spacing = ldexp(side / lod->params.grid, -(int)level);
-    p.spacing2 = spacing * spacing;
+    set_spacing(&p);
     const mote_status status = run(&p);
     void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);

@@ -21,18 +21,24 @@ static bool find_axes(mote_context *ctx, const mote_cloud *cloud, const mote_col
     return true;
 }
 
+/* Integers with a positive scale, and finite in the world whatever is stored: else each point must be looked at. */
 static bool all_integer(const mote_column *const axes[3]) {
     for (int k = 0; k < 3; k++) {
-        if (mote_type_is_float(axes[k]->type) || axes[k]->type == MOTE_UINT64 || !(axes[k]->scale > 0)) return false;
+        const mote_column *axis = axes[k];
+        if (mote_type_is_float(axis->type) || axis->type == MOTE_UINT64 || !(axis->scale > 0)) return false;
+        if (!isfinite(ldexp(axis->scale, 64) + fabs(axis->offset))) return false;
     }
     return true;
 }
+
+/* Whole 32-bit integers, which need no conversion. */
+static bool is_plain(const mote_column *axis) { return axis->type == MOTE_INT32 && axis->bit_count == 0; }
 
 /* Smallest and largest stored value of each axis. */
 static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
                            int64_t high[3]) {
     int64_t x0 = INT64_MAX, y0 = INT64_MAX, z0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN, z1 = INT64_MIN;
-    const bool plain = axes[0]->type == MOTE_INT32 && axes[1]->type == MOTE_INT32 && axes[2]->type == MOTE_INT32;
+    const bool plain = is_plain(axes[0]) && is_plain(axes[1]) && is_plain(axes[2]);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min                                      \
                                                                               : x0, y0, z0) reduction(max              \
                                                                                                       : x1, y1, z1)
@@ -126,12 +132,17 @@ static double real_step(const mote_cloud *cloud, const double low[3], const doub
     return step;
 }
 
-static void real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                         mote_lattice *lattice, uint64_t *skipped) {
+static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
+                                mote_lattice *lattice, uint64_t *skipped) {
     double low[3], high[3];
     real_bounds(ctx, axes, (int64_t)cloud->count, low, high, skipped);
     if (*skipped == cloud->count) {
         for (int k = 0; k < 3; k++) low[k] = high[k] = 0;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (isfinite(2 * (high[k] - low[k]))) continue; /* twice: the cube is a step longer */
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s from %g to %g: no cube around that has a side in a double",
+                         axes[k]->name, low[k], high[k]);
     }
     const double step = real_step(cloud, low, high);
     lattice->integer = false;
@@ -144,6 +155,7 @@ static void real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_
         lattice->extent[k] = (uint64_t)((int64_t)rint(high[k] / step) - lattice->min[k]);
         lattice->source_min[k] = 0;
     }
+    return MOTE_OK;
 }
 
 mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
@@ -154,7 +166,7 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
     if (all_integer(axes)) {
         integer_lattice(ctx, axes, (int64_t)cloud->count, lattice);
     } else {
-        real_lattice(ctx, cloud, axes, lattice, &left_out);
+        MOTE_TRY(real_lattice(ctx, cloud, axes, lattice, &left_out));
     }
     set_sides(lattice);
     if (skipped != NULL) *skipped = left_out;
@@ -164,7 +176,7 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
 /* One axis of up to LATTICE_BLOCK points; bad gets 1 where the coordinate is not finite. */
 static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t first,
                        const uint32_t *indices, uint32_t count, uint32_t *steps, uint8_t *bad) {
-    if (lattice->integer && axis->type == MOTE_INT32 && lattice->shift == 0) {
+    if (lattice->integer && is_plain(axis) && lattice->shift == 0) {
         const uint32_t origin = (uint32_t)lattice->source_min[k]; /* differences are right modulo 2^32 */
         for (uint32_t j = 0; j < count; j++) {
             uint32_t v;
@@ -179,10 +191,11 @@ static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int
             const uint64_t v = (uint64_t)mote_column_integer(axis, i) - (uint64_t)lattice->source_min[k];
             steps[j] = (uint32_t)lattice_step(v, lattice->shift);
         } else {
+            /* Beside a coordinate that is not finite, the others may lie anywhere: the bounds do not know them. */
             const double v = mote_column_value(axis, i);
-            const bool finite = isfinite(v);
-            bad[j] |= !finite;
-            steps[j] = finite ? (uint32_t)((int64_t)rint(v / lattice->scale[k]) - lattice->min[k]) : 0;
+            const double p = rint(v / lattice->scale[k]) - (double)lattice->min[k]; /* both below 2^53: exact */
+            bad[j] |= !isfinite(v);
+            steps[j] = p >= 0 && p <= (double)lattice->extent[k] ? (uint32_t)p : 0;
         }
     }
 }
