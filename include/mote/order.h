@@ -22,7 +22,7 @@ typedef struct mote_lattice {
     int64_t source_min[3]; ///< integer positions: smallest stored value, p = (stored - source_min) >> shift, rounded
     uint32_t shift;        ///< 0 unless integer positions span 2^31 steps or more
     bool integer;          ///< the positions are integers with a positive scale
-    bool exact;            ///< every position lies on the lattice
+    bool exact;            ///< integer positions on their own steps: nothing is rounded
 } mote_lattice;
 
 /// Interleaves three 21-bit coordinates; higher bits are ignored.

@@ -97,6 +97,8 @@ static mote_status build(mote_lod *lod) {
 
 mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
     const mote_lod_params p = params != NULL ? *params : mote_lod_defaults();
+    if (cloud == NULL || out == NULL)
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the octree");
     *out = NULL;
     MOTE_TRY(check(ctx, &p));
     mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");

@@ -3,9 +3,9 @@
    of all levels down to any one keep that level's distance.
 
    Candidates are tried in this order: blocks of up to 8³ cells (a cell is as wide as the spacing) in eight phases by
-   the parity of their coordinates, within a block by the random rank of the point, ties in sorted order. Blocks of
-   one phase are a block apart and cannot touch each other, so threads share a phase and the result is that of doing
-   it one after the other. */
+   the parity of their coordinates, within a block by the upper 32 bits of the random rank of the point, ties in sorted
+   order. Blocks of one phase are a block apart and cannot touch each other, so threads share a phase and the result is
+   that of doing it one after the other. */
 #include <math.h>
 
 #include "lod/lod_cpu.h"

@@ -141,7 +141,7 @@ static void grow_tree(lod_reference *r) {
         }
         if (!one_place) divide(r, i);
         if (one_place && node.total > most) {
-            r->refused = r->params.scheme == MOTE_LOD_REPLACING || node.level + 1 >= 250;
+            r->refused = r->params.scheme == MOTE_LOD_REPLACING || node.level + 1 >= 256;
             if (r->refused) return;
             hand_down(r, i, most);
         }

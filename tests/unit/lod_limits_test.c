@@ -124,6 +124,7 @@ static void refuses_clouds_without_positions(void **state) {
         mote_cloud_destroy(cloud);
         mote_context_clear(ctx);
     }
+    assert_int_equal(mote_lod_build(ctx, NULL, NULL, NULL), MOTE_ERROR_ARGUMENT);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);
 }
@@ -301,7 +302,7 @@ static void chains_end(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     const mote_lod_params p = {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 8, 1, 1, 0};
-    for (uint64_t n = 240; n < 260; n += 3) { /* the deepest node is of level 249 */
+    for (uint64_t n = 250; n < 265; n += 2) { /* the deepest node is of level 255 */
         mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("one place"), n, 0);
         check_build(ctx, cloud, "one place", &p);
         mote_cloud_destroy(cloud);
