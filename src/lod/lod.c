@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "lod/lod_ops.h"
+#include "order/order_ties.h"
 
 mote_lod_params mote_lod_defaults(void) {
     mote_lod_params params;
@@ -66,7 +67,9 @@ static mote_status build_order(mote_lod *lod) {
     mote_progress_share(ctx, 0.2, 0.6);
     const mote_status status = mote_order_sort(ctx, lod->codes, lod->order, all);
     mote_progress_share(ctx, 0, 1);
-    return status;
+    if (status != MOTE_OK || lod->params.sampling == MOTE_LOD_FIRST)
+        return status; /* first: the input's order counts */
+    return order_settle_ties(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count);
 }
 
 static mote_status build(mote_lod *lod) {

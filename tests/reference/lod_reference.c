@@ -41,10 +41,18 @@ static uint16_t color_of(const mote_column *column, uint64_t i) {
     return isnan(value) || value <= 0 ? 0 : value >= 1 ? 65535 : (uint16_t)rint(value * 65535);
 }
 
-static int by_code(const void *a, const void *b) {
+static int by_code_and_index(const void *a, const void *b) {
     const reference_point *p = a, *q = b;
     if (p->code != q->code) return p->code < q->code ? -1 : 1;
     return p->index < q->index ? -1 : p->index > q->index;
+}
+
+static int by_code_and_place(const void *a, const void *b) {
+    const reference_point *p = a, *q = b;
+    for (int k = 0; k < 3 && p->code == q->code; k++) {
+        if (p->p[k] != q->p[k]) return p->p[k] < q->p[k] ? -1 : 1;
+    }
+    return by_code_and_index(a, b);
 }
 
 static void order_points(lod_reference *r, const mote_cloud *cloud) {
@@ -73,7 +81,8 @@ static void order_points(lod_reference *r, const mote_cloud *cloud) {
         r->skipped += !finite;
     }
     free(xyz);
-    qsort(r->points, r->count, sizeof *r->points, by_code);
+    qsort(r->points, r->count, sizeof *r->points,
+          r->params.sampling == MOTE_LOD_FIRST ? by_code_and_index : by_code_and_place);
 }
 
 /* ---- the tree */

@@ -29,7 +29,7 @@ typedef struct lod_reference {
     mote_lod_params params;
     mote_lattice lattice;
     uint64_t count, skipped;
-    reference_point *points; /* [count] in Morton order, equal codes by index */
+    reference_point *points; /* [count] in Morton order; equal codes by coordinates but for first, then by index */
     reference_node *nodes;   /* level by level, in Morton order */
     uint32_t node_count, level_count;
     uint8_t *taken; /* [level_count · count] 1: the inner node of that level chose the point */
