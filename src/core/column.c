@@ -61,9 +61,9 @@ mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_b
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
     reduction(max : x1, y1, z1) reduction(+ : left_out)
     for (int64_t i = 0; i < count; i++) {
-        const double x = mote_column_stored(axes[0], (uint64_t)i);
-        const double y = mote_column_stored(axes[1], (uint64_t)i);
-        const double z = mote_column_stored(axes[2], (uint64_t)i);
+        const double x = mote_column_value(axes[0], (uint64_t)i);
+        const double y = mote_column_value(axes[1], (uint64_t)i);
+        const double z = mote_column_value(axes[2], (uint64_t)i);
         if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
             left_out++;
             continue;
@@ -73,11 +73,8 @@ mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_b
         z0 = fmin(z0, z), z1 = fmax(z1, z);
     }
     const double low[3] = {x0, y0, z0}, high[3] = {x1, y1, z1};
-    for (int k = 0; k < 3; k++) {
-        const double a = low[k] * axes[k]->scale + axes[k]->offset, b = high[k] * axes[k]->scale + axes[k]->offset;
-        box->min[k] = low[k] > high[k] ? INFINITY : fmin(a, b);
-        box->max[k] = low[k] > high[k] ? -INFINITY : fmax(a, b);
-    }
+    memcpy(box->min, low, sizeof low);
+    memcpy(box->max, high, sizeof high);
     if (skipped != NULL) *skipped = left_out;
     return MOTE_OK;
 }

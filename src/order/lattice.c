@@ -93,28 +93,6 @@ static void integer_lattice(const mote_context *ctx, const mote_column *const ax
     }
 }
 
-static void real_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, double low[3],
-                        double high[3], uint64_t *skipped) {
-    double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
-    uint64_t left_out = 0;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
-    reduction(max : x1, y1, z1) reduction(+ : left_out)
-    for (int64_t i = 0; i < count; i++) {
-        const double x = mote_column_value(axes[0], (uint64_t)i), y = mote_column_value(axes[1], (uint64_t)i);
-        const double z = mote_column_value(axes[2], (uint64_t)i);
-        if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
-            left_out++;
-            continue;
-        }
-        x0 = fmin(x0, x), x1 = fmax(x1, x);
-        y0 = fmin(y0, y), y1 = fmax(y1, y);
-        z0 = fmin(z0, z), z1 = fmax(z1, z);
-    }
-    low[0] = x0, low[1] = y0, low[2] = z0;
-    high[0] = x1, high[1] = y1, high[2] = z1;
-    *skipped = left_out;
-}
-
 /* The step for real positions: the decimal one of the text if it fits, else the finest power of two that does. */
 static double real_step(const mote_cloud *cloud, const double low[3], const double high[3]) {
     double longest = 0, farthest = 0;
@@ -134,8 +112,9 @@ static double real_step(const mote_cloud *cloud, const double low[3], const doub
 
 static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
                                 mote_lattice *lattice, uint64_t *skipped) {
-    double low[3], high[3];
-    real_bounds(ctx, axes, (int64_t)cloud->count, low, high, skipped);
+    mote_box box;
+    double *const low = box.min, *const high = box.max;
+    MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, skipped));
     if (*skipped == cloud->count) {
         for (int k = 0; k < 3; k++) low[k] = high[k] = 0;
     }
