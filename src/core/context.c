@@ -210,6 +210,17 @@ bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t
     return true;
 }
 
+bool mote_make_room(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
+                    const char *structure) {
+    if (count <= *capacity && *memory != NULL) return true;
+    mote_free(ctx, *memory);
+    *capacity = 0;
+    *memory = mote_alloc(ctx, count * element_bytes, structure);
+    if (*memory == NULL) return false;
+    *capacity = count;
+    return true;
+}
+
 char *mote_strdup(mote_context *ctx, const char *text) {
     const size_t size = strlen(text) + 1;
     char *copy = mote_alloc(ctx, size, "texts");

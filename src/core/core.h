@@ -50,6 +50,9 @@ void *mote_alloc_zero(mote_context *ctx, uint64_t size_bytes, const char *struct
 /* Grows *memory (which may be NULL) to hold at least count elements, doubling; false when there is none. */
 bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
                   const char *structure);
+/* Makes *memory hold at least count elements, not keeping what was in it: for scratch that is used again and again. */
+bool mote_make_room(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
+                    const char *structure);
 char *mote_strdup(mote_context *ctx, const char *text);
 void mote_free(mote_context *ctx, void *memory);
 

@@ -55,9 +55,12 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
         cells->cell_count += cell_share;
         cells->block_count += block_share;
     }
-    cells->cell_start = mote_alloc(ctx, (cells->cell_count + 1) * sizeof *cells->cell_start, "filter cells");
-    cells->blocks = mote_alloc(ctx, (cells->block_count + 1) * sizeof *cells->blocks, "filter blocks");
-    if (cells->cell_start == NULL || cells->blocks == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_make_room(ctx, (void **)&cells->cell_start, &cells->cell_capacity, cells->cell_count + 1,
+                        sizeof *cells->cell_start, "filter cells") ||
+        !mote_make_room(ctx, (void **)&cells->blocks, &cells->block_capacity, cells->block_count + 1,
+                        sizeof *cells->blocks, "filter blocks")) {
+        return MOTE_ERROR_MEMORY;
+    }
 #pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
     for (uint64_t t = 0; t < threads; t++) {
         fill(lod, cells, lod->count * t / threads, lod->count * (t + 1) / threads, starts[2 * t], starts[2 * t + 1]);
@@ -69,7 +72,7 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
 
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells) {
     mote_context *ctx = lod->ctx;
-    memset(cells, 0, sizeof *cells);
+    cells->cell_count = cells->block_count = 0;
     cells->level = level;
     cells->block_level = level - block_bits;
     cells->side = 1u << block_bits;

@@ -15,13 +15,14 @@ typedef struct cell_block {
 typedef struct cell_index {
     uint32_t level, block_level;
     uint32_t side; /* cells per side of a block: 1, 2 or 4 */
-    uint64_t cell_count, block_count;
+    uint64_t cell_count, block_count, cell_capacity, block_capacity;
     uint32_t *cell_start; /* [cell_count + 1] sorted position of a cell's first point */
     cell_block *blocks;   /* [block_count + 1], ascending; the last only ends the cells */
     place_table places;   /* of the blocks */
 } cell_index;
 
-/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. */
+/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed or one to use
+   again; what it has is kept for cells_free also when this fails. */
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
 void cells_free(mote_context *ctx, cell_index *cells);
 

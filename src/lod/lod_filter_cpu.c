@@ -29,7 +29,8 @@ typedef struct filter {
     mote_lod *lod;
     uint32_t level;
     cell_index cells;
-    const uint16_t *rgb;   /* [4 · count] sorted colours */
+    const uint16_t *rgb; /* [4 · count] sorted colours */
+    uint64_t first_color_capacity;
     uint64_t *first_color; /* [block_count + 1] representatives before a block; its own follow */
     mote_lod_weights weights;
     touch_table touch;
@@ -219,8 +220,10 @@ static mote_status filter_level(filter *f) {
     const uint32_t cell_level = lod_cell_level(lod, f->level);
     const uint32_t bits = cell_level - f->level < 2 ? cell_level - f->level : 2;
     MOTE_TRY(cells_build(lod, cell_level, bits, &f->cells));
-    f->first_color = mote_alloc(lod->ctx, (f->cells.block_count + 1) * sizeof *f->first_color, "filter blocks");
-    if (f->first_color == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_make_room(lod->ctx, (void **)&f->first_color, &f->first_color_capacity, f->cells.block_count + 1,
+                        sizeof *f->first_color, "filter blocks")) {
+        return MOTE_ERROR_MEMORY;
+    }
     place_blocks(f);
     build_touch_table(f);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(lod->ctx->threads)
@@ -266,14 +269,14 @@ mote_status lod_filter_cpu(mote_lod *lod) {
     uint16_t *rgb = sorted_colors(lod);
     if (rgb == NULL) return MOTE_ERROR_MEMORY;
     f.rgb = rgb;
-    for (f.level = 0; f.level + 1 < lod->level_count && status == MOTE_OK; f.level++) {
+    /* The finest level first: it needs the most scratch, which then serves all others. */
+    for (f.level = lod->level_count - 1; f.level-- > 0 && status == MOTE_OK;) {
         status = filter_level(&f);
-        cells_free(lod->ctx, &f.cells);
-        mote_free(lod->ctx, f.first_color);
-        f.first_color = NULL;
-        const double done = (double)(f.level + 1) / lod->level_count;
+        const double done = 1 - (double)f.level / lod->level_count;
         if (status == MOTE_OK) status = mote_progress(lod->ctx, 0.8 + 0.2 * done, "filtering colours");
     }
+    cells_free(lod->ctx, &f.cells);
+    mote_free(lod->ctx, f.first_color);
     mote_free(lod->ctx, rgb);
     return status;
 }

@@ -25,8 +25,10 @@ mote_status places_build(mote_context *ctx, uint32_t level, const uint64_t *code
     table->level = level;
     table->mask = 15;
     while (table->mask < 2 * groups) table->mask = 2 * table->mask + 1;
-    table->groups = mote_alloc(ctx, (table->mask + 1) * sizeof *table->groups, "places of blocks");
-    if (table->groups == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_make_room(ctx, (void **)&table->groups, &table->capacity, table->mask + 1, sizeof *table->groups,
+                        "places of blocks")) {
+        return MOTE_ERROR_MEMORY;
+    }
     memset(table->groups, 0xFF, (table->mask + 1) * sizeof *table->groups);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t code = code_at(codes, stride_bytes, i);
@@ -40,6 +42,7 @@ mote_status places_build(mote_context *ctx, uint32_t level, const uint64_t *code
 void places_free(mote_context *ctx, place_table *table) {
     mote_free(ctx, table->groups);
     table->groups = NULL;
+    table->capacity = 0;
 }
 
 void places_around(const place_table *table, uint64_t code, uint32_t around[27]) {

@@ -14,11 +14,11 @@ typedef struct place_group {
 
 typedef struct place_table {
     place_group *groups;
-    uint64_t mask;
+    uint64_t mask, capacity;
     uint32_t level; /* of the blocks: coordinates are below 2^level */
 } place_table;
 
-/* Enters blocks whose ascending Morton codes stand stride_bytes apart. */
+/* Enters blocks whose ascending Morton codes stand stride_bytes apart. table is zeroed or one to use again. */
 mote_status places_build(mote_context *ctx, uint32_t level, const uint64_t *codes, uint32_t stride_bytes,
                          uint64_t count, place_table *table);
 void places_free(mote_context *ctx, place_table *table);
