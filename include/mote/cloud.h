@@ -97,6 +97,12 @@ MOTE_API const char *mote_cloud_crs(const mote_cloud *cloud);
 /// Sets it; the text is copied. NULL counts as "".
 MOTE_API mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs);
 
+/// Organised clouds (PCD, PTX): the points are the cells of a grid, row by row, and a cell without a point has NaN
+/// positions. false if the cloud is not organised.
+MOTE_API bool mote_cloud_grid(const mote_cloud *cloud, uint64_t *width, uint64_t *height);
+/// Makes it one; width · height must be the number of points. Both 0: no longer organised.
+MOTE_API mote_status mote_cloud_set_grid(mote_cloud *cloud, uint64_t width, uint64_t height);
+
 /// How many records of the file are kept (LAS VLRs and EVLRs).
 MOTE_API uint32_t mote_cloud_record_count(const mote_cloud *cloud);
 /// The i-th record; NULL if there is none. Valid as long as the cloud.

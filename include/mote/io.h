@@ -11,9 +11,15 @@ extern "C" {
 #endif
 
 typedef struct mote_read_params {
-    int level;           ///< Potree folders: only the nodes of this level; -1 = the whole cloud
-    const char *columns; ///< text files: names separated by commas; NULL = from header line or by count
-    char separator;      ///< text files: 0 = find out
+    int level;              ///< Potree folders: only the nodes of this level; -1 = the whole cloud
+    const char *columns;    ///< text files: names separated by commas; NULL = from header line or by count
+    char separator;         ///< text files: 0 = find out
+    const char *select;     ///< x, y, z and these attributes, separated by commas; NULL = all. LAZ: of point formats
+                            ///< 6 to 10 the others are not even decoded. A name that the file lacks is no error.
+    const mote_box *bounds; ///< only points in this box, borders included; NULL = all. COPC and Potree: nodes outside
+                            ///< are not even read.
+    double resolution;      ///< octrees (COPC, Potree): no nodes finer than this spacing; world units, 0 = all
+    bool salvage;           ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
@@ -30,6 +36,21 @@ MOTE_API mote_status mote_cloud_read(mote_context *ctx, const char *path, const 
 MOTE_API mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                           const mote_read_params *params, mote_cloud **out);
 
+/// Reads a cloud in pieces, so that memory is bounded by the pieces and not by the file (LAS, LAZ; of other formats the
+/// whole cloud is one piece).
+typedef struct mote_reader mote_reader;
+
+/// Opens a file or Potree folder. params as for mote_cloud_read.
+MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
+                                      mote_reader **out);
+/// Points in all pieces together (before bounds, which are known only when the points are).
+MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
+/// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
+/// their places in memory and get new values with each call. NULL after the last one.
+MOTE_API mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece);
+/// Frees the reader and its piece. NULL is allowed.
+MOTE_API void mote_reader_close(mote_reader *reader);
+
 typedef struct mote_write_params {
     const char *columns;   ///< only these, separated by commas; NULL = all
     bool text;             ///< PLY: ascii instead of binary
@@ -44,6 +65,19 @@ MOTE_API mote_write_params mote_write_defaults(void);
 /// Returns  as mote_cloud_read, and MOTE_ERROR_DISK
 MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                                       const mote_write_params *params);
+
+/// Writes a cloud in pieces, as mote_reader gives them: .las and .laz of clouds that come from LAS or LAZ, attributes
+/// and format unchanged; the file is the one that mote_cloud_write makes of the whole.
+typedef struct mote_writer mote_writer;
+
+/// Opens the output. piece: the cloud that every mote_writer_add gets, with its values anew. count: points in all.
+/// Returns  as mote_cloud_write; MOTE_ERROR_UNSUPPORTED if it can't be written in pieces
+MOTE_API mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_t count, const char *path,
+                                      const mote_write_params *params, mote_writer **out);
+/// Appends the points that the piece holds now.
+MOTE_API mote_status mote_writer_add(mote_writer *writer);
+/// Completes and renames the file (status MOTE_OK and count points were added) or removes it; frees the writer.
+MOTE_API mote_status mote_writer_close(mote_writer *writer, mote_status status);
 
 /// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);

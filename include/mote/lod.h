@@ -112,6 +112,26 @@ typedef struct mote_potree_report {
 MOTE_API mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                                        const mote_potree_params *params, mote_potree_report *report);
 
+typedef struct mote_copc_params {
+    const char *columns; ///< only these, separated by commas; NULL = all
+} mote_copc_params;
+/// Every attribute.
+MOTE_API mote_copc_params mote_copc_defaults(void);
+
+/// What mote_copc_write did; for --stats.
+typedef struct mote_copc_report {
+    uint64_t points, nodes;
+    uint64_t file_bytes, hierarchy_bytes;
+    uint64_t hash; ///< of the file's bytes
+    double seconds;
+} mote_copc_report;
+
+/// Writes a COPC 1.0 file (LAZ 1.4, an octree of chunks, each point once): the octree must be additive.
+/// report  out, may be NULL
+/// Returns as mote_potree_write
+MOTE_API mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *path,
+                                     const mote_copc_params *params, mote_copc_report *report);
+
 /// One level of a Potree folder.
 typedef struct mote_potree_level {
     uint64_t nodes, leaves, points;

@@ -33,6 +33,7 @@ struct mote_cloud {
     mote_block *blocks;
     uint64_t block_count, block_capacity;
     char *crs;
+    uint64_t grid_width, grid_height; /* 0: not organised */
     double position_step; /* decimal step of text coordinates, 0 if unknown */
     mote_las_origin las;
 };

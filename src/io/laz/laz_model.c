@@ -1,0 +1,65 @@
+/* The slow part of the models: done once in some hundred symbols. */
+#include "io/laz/laz_model.h"
+
+#define COUNT_MOST     (1u << LAZ_SHARE_BITS)
+#define BIT_COUNT_MOST (1u << LAZ_BIT_SHARE_BITS)
+#define BIT_CYCLE_MOST 64u
+
+static uint32_t halve_counts(uint16_t *counts, uint32_t n) {
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < n; i++) total += counts[i] = (uint16_t)((counts[i] + 1u) >> 1);
+    return total;
+}
+
+static void spread_shares(laz_model *m, uint32_t n, uint32_t layout) {
+    const uint16_t *counts = laz_counts(m, layout);
+    uint16_t *low = laz_low(m);
+    const uint32_t scale = 0x80000000u / m[LAZ_TOTAL];
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        low[i] = (uint16_t)(scale * sum >> (31 - LAZ_SHARE_BITS));
+        sum += counts[i];
+    }
+    if (layout <= LAZ_FLAT_MOST) return;
+    uint16_t *coarse = laz_coarse(m, layout);
+    for (uint32_t i = 0; i * 16 < n; i++) coarse[i] = low[i * 16];
+}
+
+void mote_laz_model_update(laz_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t cycle_most = (n + 6) * 8;
+    uint32_t total = (uint32_t)m[LAZ_TOTAL] + m[LAZ_CYCLE];
+    if (total > COUNT_MOST) total = halve_counts(laz_counts(m, layout), n);
+    m[LAZ_TOTAL] = (uint16_t)total;
+    spread_shares(m, n, layout);
+    const uint32_t cycle = m[LAZ_CYCLE] * 5u >> 2;
+    m[LAZ_LEFT] = m[LAZ_CYCLE] = (uint16_t)(cycle < cycle_most ? cycle : cycle_most);
+}
+
+void mote_laz_model_start(laz_model *m, uint32_t n, uint32_t layout) {
+    uint16_t *counts = laz_counts(m, layout);
+    memset(m, 0xFF, LAZ_MODEL_WORDS(layout) * sizeof *m);
+    for (uint32_t i = 0; i < n; i++) counts[i] = 1;
+    m[LAZ_TOTAL] = (uint16_t)n;
+    spread_shares(m, n, layout);
+    m[LAZ_LEFT] = m[LAZ_CYCLE] = (uint16_t)((n + 6) / 2);
+}
+
+void mote_laz_bit_start(laz_bit_model *m) {
+    m->zeros = 1;
+    m->total = 2;
+    m->share = 1u << (LAZ_BIT_SHARE_BITS - 1);
+    m->left = m->cycle = 4;
+}
+
+void mote_laz_bit_update(laz_bit_model *m) {
+    m->total = (uint16_t)(m->total + m->cycle);
+    if (m->total > BIT_COUNT_MOST) {
+        m->total = (uint16_t)((m->total + 1) >> 1);
+        m->zeros = (uint16_t)((m->zeros + 1) >> 1);
+        if (m->zeros == m->total) m->total++;
+    }
+    const uint32_t scale = 0x80000000u / m->total;
+    m->share = (uint16_t)(m->zeros * scale >> (31 - LAZ_BIT_SHARE_BITS));
+    const uint32_t cycle = m->cycle * 5u >> 2;
+    m->left = m->cycle = (uint16_t)(cycle < BIT_CYCLE_MOST ? cycle : BIT_CYCLE_MOST);
+}

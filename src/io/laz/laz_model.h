@@ -1,0 +1,95 @@
+/* Adaptive models of the arithmetic coder: how often each symbol came, and from that the share of the interval that it
+   gets. The arithmetic is the format's (LASzip); the layout in memory is ours, so that a symbol is found without a
+   branch: all bounds are 16 bits wide and compared 16 at a time.
+
+   A model of n symbols is an array of 16-bit words, so that models of any size stand in one structure:
+     [0] symbols until the next update, [1] their number in this cycle, [2] total of the counts
+     low[n]    lower bound of the symbol's share of [0, 2^15); padded with 0xFFFF to a multiple of 16
+     count[n]  how often it came
+     coarse[]  every 16th of low, padded with 0xFFFF: only where n > LAZ_FLAT_MOST */
+#ifndef MOTE_LAZ_MODEL_H
+#define MOTE_LAZ_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#define LAZ_SHARE_BITS 15u /* shares are of 2^15 */
+#define LAZ_FLAT_MOST  64u /* up to so many symbols all bounds are compared at once */
+#define LAZ_HEAD_WORDS 16u
+#define LAZ_PADDED(n)  (((n) + 15u) / 16u * 16u)
+#define LAZ_COARSE(n)  ((n) > LAZ_FLAT_MOST ? LAZ_PADDED(LAZ_PADDED(n) / 16u) : 0u)
+/* Words of a model of n symbols. */
+#define LAZ_MODEL_WORDS(n) (LAZ_HEAD_WORDS + 2u * LAZ_PADDED(n) + LAZ_COARSE(n))
+
+typedef uint16_t laz_model; /* the first word of one; 32-byte aligned */
+#define LAZ_MODEL(name, n) _Alignas(32) laz_model name[LAZ_MODEL_WORDS(n)]
+
+enum { LAZ_LEFT, LAZ_CYCLE, LAZ_TOTAL };
+
+static inline uint16_t *laz_low(laz_model *m) { return m + LAZ_HEAD_WORDS; }
+static inline uint16_t *laz_counts(laz_model *m, uint32_t n) { return m + LAZ_HEAD_WORDS + LAZ_PADDED(n); }
+static inline uint16_t *laz_coarse(laz_model *m, uint32_t n) { return m + LAZ_HEAD_WORDS + 2 * LAZ_PADDED(n); }
+
+/* Makes the shares anew from the counts and starts the next, longer cycle. laz_model.c */
+void mote_laz_model_update(laz_model *m, uint32_t n, uint32_t layout);
+/* All symbols alike. layout: the number of symbols that the memory was laid out for, n or more. */
+void mote_laz_model_start(laz_model *m, uint32_t n, uint32_t layout);
+
+/* Notes that a symbol came. */
+static inline void laz_model_note(laz_model *m, uint32_t n, uint32_t layout, uint32_t symbol) {
+    laz_counts(m, layout)[symbol]++;
+    if (--m[LAZ_LEFT] == 0) mote_laz_model_update(m, n, layout);
+}
+
+/* How many of 16 bounds are at most share. */
+#if defined(__AVX2__)
+static inline uint32_t laz_count_16(const uint16_t *bounds, __m256i share) {
+    const __m256i b = _mm256_load_si256((const __m256i *)(const void *)bounds);
+    const __m256i most = _mm256_cmpeq_epi16(_mm256_max_epu16(b, share), share);
+    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(most)) / 2;
+}
+#else
+static inline uint32_t laz_count_16(const uint16_t *bounds, uint16_t share) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 16; i++) count += bounds[i] <= share;
+    return count;
+}
+#endif
+
+/* The symbol whose share holds the given one, below 2^16. layout is a constant where it is called. */
+static inline uint32_t laz_model_find(laz_model *m, uint32_t layout, uint32_t share) {
+#if defined(__AVX2__)
+    const __m256i key = _mm256_set1_epi16((short)share);
+#else
+    const uint16_t key = (uint16_t)share;
+#endif
+    uint32_t first = 0, found = 0;
+    if (layout > LAZ_FLAT_MOST) {
+        const uint16_t *coarse = laz_coarse(m, layout);
+        for (uint32_t i = 0; i < LAZ_COARSE(layout); i += 16) first += laz_count_16(coarse + i, key);
+        first = (first - 1) * 16;
+        found = laz_count_16(laz_low(m) + first, key);
+    } else {
+        for (uint32_t i = 0; i < LAZ_PADDED(layout); i += 16) found += laz_count_16(laz_low(m) + i, key);
+    }
+    return first + found - 1;
+}
+
+/* A model of one bit. */
+typedef struct laz_bit_model {
+    uint16_t left, cycle;
+    uint16_t zeros, total;
+    uint16_t share; /* of zero, of 2^13 */
+} laz_bit_model;
+
+#define LAZ_BIT_SHARE_BITS 13u
+
+void mote_laz_bit_start(laz_bit_model *m);
+void mote_laz_bit_update(laz_bit_model *m);
+
+#endif
