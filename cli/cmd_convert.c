@@ -13,21 +13,22 @@
 static const command_help help = {
     "mote convert IN… OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .ply .xyz .csv .txt .pts .asc. Inputs: LAS, PLY, text, Potree 2.0 folders; folders and patterns of them.",
+    ".las .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, PLY, PCD, PTX, text, Potree 2.0 folders; folders and\n"
+    "patterns of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
     "  mote convert scan.las centre.las --crop 500000,5800000,500100,5800100\n"
     "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
     "  mote convert scan.mote level3.las --level 3\n",
-    "Without --crop, --thin and --select every point and attribute is kept, in order; LAS to LAS and PLY to PLY\n"
-    "keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
+    "Without --crop, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
+    "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
 typedef struct convert_options {
     const char *select, *crop, *columns, *separator, *las_version;
     uint64_t thin;
     int level, point_format;
-    bool thin_given, level_given, ascii, big_endian, format_given;
+    bool thin_given, level_given, ascii, big_endian, compress, format_given;
     mote_box box;
 } convert_options;
 
@@ -80,7 +81,9 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
     }
     if (o->format_given) params->las_format = o->point_format;
     if (o->ascii && o->big_endian) return usage_error("convert", "--ascii and --big-endian exclude each other");
+    if (o->ascii && o->compress) return usage_error("convert", "--ascii and --compress exclude each other");
     params->text = o->ascii;
+    params->compress = o->compress;
     params->big_endian = o->big_endian;
     return EXIT_DONE;
 }
@@ -89,9 +92,11 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
 static int check_format_options(const convert_options *o, const char *output) {
     const char *format = mote_ending_format(output);
     if (format == NULL) return EXIT_DONE; /* explained later */
-    if ((o->ascii || o->big_endian) && strcmp(format, "ply") != 0) {
-        return usage_error("convert", "--ascii and --big-endian are for .ply");
+    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
+        return usage_error("convert", "--ascii is for .ply and .pcd");
     }
+    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
+    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
         return usage_error("convert", "--las-version and --point-format are for .las");
     }
@@ -233,8 +238,9 @@ int cmd_convert(int argc, char **argv) {
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --crop)"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
-        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply: as text; default binary, little-endian"},
+        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},
+        {"compress", 0, OPTION_FLAG, &o.compress, NULL, NULL, ".pcd: binary_compressed; default binary"},
         {"las-version", 0, OPTION_TEXT, &o.las_version, NULL, "V",
          ".las: 1.2, 1.3 or 1.4; default what the attributes need"},
         {"point-format", 0, OPTION_INT, &o.point_format, &o.format_given, "N",

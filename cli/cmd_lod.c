@@ -14,7 +14,7 @@
 static const command_help help = {
     "mote lod IN… DIR [options]",
     "Makes a level-of-detail octree in Potree 2.0 format, for \"mote view\" and every viewer of that format.\n"
-    "Inputs: LAS, PLY, text, Potree folders; several become one cloud, folders and patterns are searched.",
+    "Inputs: LAS, PLY, PCD, PTX, text, Potree folders; several become one cloud, folders and patterns are searched.",
     "  mote lod scan.las scan.mote && mote view scan.mote\n"
     "  mote lod tiles/*.las all.mote --encoding brotli\n"
     "  mote lod scan.las smooth.mote --filter gaussian      averaged colours, no flicker from afar\n"

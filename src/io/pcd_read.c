@@ -5,6 +5,7 @@
 #include "io/pcd.h"
 
 #define PROBE_BYTES    (64u << 10)
+#define PAGE_BYTES     4096u
 #define UNPACKED_BYTES (16ull << 20) /* between two reports of progress */
 
 /* What the parts of the reader share. */
@@ -156,6 +157,15 @@ static mote_status read_text(pcd_reader *r) {
 
 /* ---- binary */
 
+/* PCL fills its files up to a page of memory; anything else behind the points is worth a word. */
+static void warn_of_rest(const pcd_reader *r, uint64_t begin) {
+    const uint64_t left = r->input->size_bytes - begin;
+    bool zero = left < PAGE_BYTES;
+    for (uint64_t i = begin; i < r->input->size_bytes && zero; i++) zero = r->input->data[i] == 0;
+    if (zero) return;
+    mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last point are left out", r->input->path, left);
+}
+
 static mote_status read_binary(pcd_reader *r) {
     const uint64_t left = r->input->size_bytes - r->header.body;
     if (r->header.points > left / r->header.point_bytes) {
@@ -164,10 +174,7 @@ static mote_status read_binary(pcd_reader *r) {
                               r->header.points, r->header.point_bytes, left);
     }
     const uint64_t size_bytes = r->header.points * r->header.point_bytes;
-    if (left > size_bytes) {
-        mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last point are left out", r->input->path,
-                  left - size_bytes);
-    }
+    warn_of_rest(r, r->header.body + size_bytes);
     place_in_records(r, r->input->data + r->header.body);
     return MOTE_OK;
 }
@@ -191,9 +198,7 @@ static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t un
         return mote_malformed(r->ctx, r->input, body, "%" PRIu64 " compressed bytes cannot become %" PRIu64, packed,
                               unpacked);
     }
-    if (packed < left) {
-        mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last point are left out", r->input->path, left - packed);
-    }
+    warn_of_rest(r, body + 8 + packed);
     return MOTE_OK;
 }
 
