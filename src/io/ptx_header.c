@@ -48,7 +48,7 @@ static mote_status read_header(mote_context *ctx, const mote_text_table *table, 
     for (int line = 0; line < MOTE_PTX_HEADER_ROWS; line++, place->row++) {
         uint64_t row, row_end;
         if (!mote_text_next_row(table, &place->at, &row, &row_end)) {
-            return mote_text_malformed(ctx, table, table->end, "the file ends before %s of scan", line_names[line]);
+            return mote_text_malformed(ctx, table, table->end, "the file ends before %s", line_names[line]);
         }
         if (line == 0) header->offset = row;
         MOTE_TRY(read_line(ctx, table, row, row_end, line, header));

@@ -495,7 +495,7 @@ static void refuses_bad_points(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {XYZ REST "DATA ascii\n1 2 3\n4 5 6 7\n", "line 11, column 7: \"7\": the row has more than 3 values"},
-        {XYZ REST "DATA ascii\n1 2 3\n4 5\n", "line 11, column 4: the row ends after 2 values, it needs 3"},
+        {XYZ REST "DATA ascii\n1 2 3\n 4 5\n\n", "line 11, column 5: the row ends after 2 values, it needs 3"},
         {XYZ REST "DATA ascii\n1 2 3\n         ", "the file ends after 1 of 2 points"},
         {XYZ REST "DATA ascii\n1 2 three\n4 5 6\n", "line 10, column 5: \"three\" is no number"},
         {XYZ REST "DATA ascii\n", "2 points of 3 values need at least 6 bytes each, the file has 0 left"},
@@ -651,7 +651,8 @@ static void writes_a_bit_of_everything(void **state) {
         if (a->description[0] != '\0') assert_string_equal(a->description, b->description);
         for (uint64_t i = 0; i < 3000; i += 7) {
             const double wanted = mote_column_value(a, i), got = mote_column_value(b, i);
-            if (!(fabs(wanted - got) <= 1e-9 * (fabs(wanted) < 1 ? fabs(wanted) : 1) || wanted == got)) fail_msg("%s: %.17g is %.17g", a->name, wanted, got);
+            if (!(fabs(wanted - got) <= 1e-9 * (fabs(wanted) < 1 ? fabs(wanted) : 1) || wanted == got))
+                fail_msg("%s: %.17g is %.17g", a->name, wanted, got);
         }
     }
     assert_true(again->position_step == 0.00001);
