@@ -204,6 +204,24 @@ static int select_attributes(session *s, const convert_options *o, const mote_cl
 
 /* ---- the command */
 
+/* How many points the output has: LAS cannot hold those without a finite position. */
+static mote_status count_written(session *s, const mote_cloud *cloud, const char *output, uint64_t *points) {
+    static const char *const axes[] = {"x", "y", "z"};
+    const char *format = mote_ending_format(output);
+    mote_box box;
+    uint64_t skipped = 0;
+    bool any_real = false;
+    *points = mote_cloud_count(cloud);
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, axes[k]);
+        any_real = any_real || (column != NULL && mote_type_is_float(column->type));
+    }
+    if (!any_real || format == NULL || strcmp(format, "las") != 0) return MOTE_OK;
+    const mote_status status = mote_cloud_bounds(s->ctx, cloud, &box, &skipped);
+    *points -= skipped;
+    return status;
+}
+
 static int convert(session *s, const convert_options *o, mote_write_params *params, const arguments *words) {
     const int inputs = words->count - 1;
     const char *output = words->words[inputs];
@@ -220,9 +238,10 @@ static int convert(session *s, const convert_options *o, mote_write_params *para
     if (code == EXIT_DONE) code = subset(s, o, &cloud);
     if (code == EXIT_DONE) {
         params->columns = list;
-        const uint64_t points = mote_cloud_count(cloud);
+        uint64_t points = mote_cloud_count(cloud);
         s->bar.points = points;
-        const mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        if (status == MOTE_OK) status = count_written(s, cloud, output, &points);
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
     free(list);

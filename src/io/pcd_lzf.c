@@ -9,23 +9,38 @@
 #define COPY_LEAST    3u
 #define COPY_MOST     264u
 #define DISTANCE_MOST 8192u
+#define STEP_BYTES    16u
 #define TABLE_BITS    14
 
 /* ---- decoding */
 
-static void copy_back(uint8_t *to, uint32_t distance, uint32_t length) {
+/* room: bytes from to on that may be written, length or more. Steps of a fixed size are one instruction each, so they
+   run a little too far where there is room; what they spoil is written later. */
+static void copy_back(uint8_t *to, uint32_t distance, uint32_t length, uint64_t room) {
     const uint8_t *const from = to - distance;
-    if (distance >= length) {
-        memcpy(to, from, length);
-    } else {
-        for (uint32_t i = 0; i < length; i++) to[i] = from[i];
+    if (distance >= STEP_BYTES && room >= length + STEP_BYTES) {
+        for (uint32_t i = 0; i < length; i += STEP_BYTES) memcpy(to + i, from + i, STEP_BYTES);
+        return;
     }
+    /* What is there repeats, so each step may take all that the ones before have made. */
+    for (; length > distance; distance *= 2) {
+        memcpy(to, from, distance);
+        to += distance;
+        length -= distance;
+    }
+    memcpy(to, from, length);
 }
 
 static const char *decode_literals(mote_lzf *lzf, uint32_t length) {
     if (length > lzf->in_bytes - lzf->in_at - 1) return "literal bytes run past the end of the compressed data";
     if (length > lzf->out_bytes - lzf->out_at) return "there are more points than the header says";
-    memcpy(lzf->out + lzf->out_at, lzf->in + lzf->in_at + 1, length);
+    uint8_t *const to = lzf->out + lzf->out_at;
+    const uint8_t *const from = lzf->in + lzf->in_at + 1;
+    if (lzf->out_bytes - lzf->out_at >= LITERALS_MOST && lzf->in_bytes - lzf->in_at > LITERALS_MOST) {
+        memcpy(to, from, LITERALS_MOST);
+    } else {
+        memcpy(to, from, length);
+    }
     lzf->in_at += 1 + length;
     lzf->out_at += length;
     return NULL;
@@ -40,7 +55,7 @@ static const char *decode_copy(mote_lzf *lzf) {
     const uint32_t distance = ((in[0] & 31u) << 8 | in[bytes - 1]) + 1;
     if (distance > lzf->out_at) return "a copy reaches back before the first byte";
     if (length > lzf->out_bytes - lzf->out_at) return "there are more points than the header says";
-    copy_back(lzf->out + lzf->out_at, distance, length);
+    copy_back(lzf->out + lzf->out_at, distance, length, lzf->out_bytes - lzf->out_at);
     lzf->in_at += bytes;
     lzf->out_at += length;
     return NULL;
