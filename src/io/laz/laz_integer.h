@@ -40,10 +40,10 @@ static inline uint32_t laz_integer_fold(uint32_t value, uint32_t width) {
 }
 
 /* An integer of width bits (a constant where it is called), and in *k the bits of its difference, which often serve as
-   context of what follows. */
-static inline uint32_t laz_read_integer(laz_reader *r, laz_integer *m, uint32_t width, uint32_t context,
-                                        uint32_t predicted, uint32_t *k_out) {
-    const uint32_t k = laz_read_symbol_of(r, m->widths[context], width + 1, LAZ_WIDTHS_MOST);
+   context of what follows. widths: the model of k in the caller's context. */
+static inline uint32_t laz_read_integer_of(laz_reader *r, laz_integer *m, laz_model *widths, uint32_t width,
+                                           uint32_t predicted, uint32_t *k_out) {
+    const uint32_t k = laz_read_symbol_of(r, widths, width + 1, LAZ_WIDTHS_MOST);
     uint32_t difference;
     *k_out = k;
     if (k == 0) {
@@ -59,6 +59,11 @@ static inline uint32_t laz_read_integer(laz_reader *r, laz_integer *m, uint32_t 
         difference = 0x80000000u;
     }
     return laz_integer_fold(predicted + difference, width);
+}
+
+static inline uint32_t laz_read_integer(laz_reader *r, laz_integer *m, uint32_t width, uint32_t context,
+                                        uint32_t predicted, uint32_t *k_out) {
+    return laz_read_integer_of(r, m, m->widths[context], width, predicted, k_out);
 }
 
 /* Bits of a difference, given as two's complement of 32 bits: k such that it lies in [1 - 2^k, 2^k]. */

@@ -6,6 +6,7 @@
 
 #include "io/laz/laz_model.h"
 
+/* value < length holds at all times, whatever the bytes: then each share has a symbol. */
 typedef struct laz_reader {
     const uint8_t *data;
     uint64_t at, size_bytes; /* at > size_bytes: read past the end, which gives zeros: a fault */
@@ -31,7 +32,8 @@ static inline void laz_reader_start(laz_reader *r, const uint8_t *data, uint64_t
     r->value = laz_reader_peek(r);
     r->length = UINT32_MAX;
     r->at = 4;
-    r->bad = false;
+    r->bad = r->value == UINT32_MAX;
+    r->value -= r->bad;
 }
 
 static inline bool laz_reader_failed(const laz_reader *r) { return r->at > r->size_bytes || r->bad; }
@@ -49,7 +51,7 @@ static inline void laz_reader_fill(laz_reader *r) {
 static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
     const uint32_t step = r->length >> LAZ_SHARE_BITS;
     const uint32_t share = r->value / step;
-    const uint32_t symbol = laz_model_find(m, layout, share < 0x8000u ? share : 0x7FFFu);
+    const uint32_t symbol = laz_model_find(m, layout, share);
     const uint16_t *low = laz_low(m) + symbol;
     const uint32_t from = low[0] * step;
     const uint32_t length = (uint32_t)(low[1] - low[0]) * step;
@@ -80,9 +82,10 @@ static inline uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
 static inline uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
     r->length >>= bits;
     uint32_t read = r->value / r->length;
-    const uint32_t most = (1u << bits) - 1;
-    r->bad |= read > most;
-    read = read < most ? read : most;
+    if (__builtin_expect(read >> bits != 0, 0)) {
+        r->bad = true;
+        read = r->value = 0;
+    }
     r->value -= read * r->length;
     laz_reader_fill(r);
     return read;
