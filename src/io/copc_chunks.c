@@ -6,40 +6,33 @@
 #include "io/potree.h" /* the checksum */
 #include "math/hash.h"
 
-#define NODES_PER_ROUND 16u /* per thread; between rounds chunks are written and the caller hears of progress */
+#define NODES_PER_ROUND 16u         /* per thread; between rounds chunks are written and the caller hears of progress */
 #define POINTS_MOST     2147483647u /* of a node and bytes of its chunk: int32 in the hierarchy */
-#define AT_FLAGS        14u         /* bytes of a record of formats 6 to 8 */
-#define AT_GPS          22u
+#define AT_GPS          22u         /* byte of a record of formats 6 to 8 */
 
 /* A node's chunk until it is written. */
-typedef struct slot {
+typedef struct chunk_slot {
     uint8_t *data;
     uint64_t capacity;
-} slot;
+} chunk_slot;
 
-static void tally_points(const uint8_t *records, uint64_t count, uint32_t stride_bytes, copc_tally *tally) {
+static void tally_times(const uint8_t *records, uint64_t count, uint32_t stride_bytes, copc_worker *worker) {
     for (uint64_t i = 0; i < count; i++, records += stride_bytes) {
-        int32_t xyz[3];
-        memcpy(xyz, records, sizeof xyz);
-        for (int k = 0; k < 3; k++) {
-            tally->low[k] = xyz[k] < tally->low[k] ? xyz[k] : tally->low[k];
-            tally->high[k] = xyz[k] > tally->high[k] ? xyz[k] : tally->high[k];
-        }
-        tally->returns[records[AT_FLAGS] & 15]++;
         const double gps = las_f64(records + AT_GPS);
-        tally->gps_low = gps < tally->gps_low ? gps : tally->gps_low; /* false for NaN */
-        tally->gps_high = gps > tally->gps_high ? gps : tally->gps_high;
+        worker->gps_low = gps < worker->gps_low ? gps : worker->gps_low; /* false for NaN */
+        worker->gps_high = gps > worker->gps_high ? gps : worker->gps_high;
     }
 }
 
-static mote_status encode_node(const copc_job *job, uint32_t node, slot *slot, copc_place *place) {
+static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *slot, copc_place *place) {
     copc_worker *worker = &job->workers[omp_get_thread_num()];
     const uint8_t *data = NULL;
     uint64_t count = 0, size_bytes = 0;
     memset(place, 0, sizeof *place);
     MOTE_TRY(mote_copc_load(job, worker, node, &count));
     if (count == 0) return MOTE_OK;
-    tally_points(worker->records, count, job->plan.record_bytes, &worker->tally);
+    mote_las_tally_count(&job->plan, worker->records, count, &worker->tally);
+    tally_times(worker->records, count, job->plan.record_bytes, worker);
     if (count <= POINTS_MOST) MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, &data, &size_bytes));
     if (count > POINTS_MOST || size_bytes > POINTS_MOST) {
         return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED,
@@ -56,7 +49,7 @@ static mote_status encode_node(const copc_job *job, uint32_t node, slot *slot, c
     return MOTE_OK;
 }
 
-static mote_status encode_round(const copc_job *job, uint32_t first, uint32_t last, slot *slots) {
+static mote_status encode_round(const copc_job *job, uint32_t first, uint32_t last, chunk_slot *slots) {
     int failed = MOTE_OK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
     for (int64_t node = first; node < (int64_t)last; node++) {
@@ -68,7 +61,7 @@ static mote_status encode_round(const copc_job *job, uint32_t first, uint32_t la
     return (mote_status)failed;
 }
 
-static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, const slot *slots) {
+static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, const chunk_slot *slots) {
     int failed = MOTE_OK;
     for (uint32_t node = first; node < last; node++) {
         copc_place *place = &job->places[node];
@@ -79,8 +72,8 @@ static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, con
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
     for (int64_t node = first; node < (int64_t)last; node++) {
         const copc_place *place = &job->places[node];
-        const mote_status status = mote_output_write_at(job->ctx, &job->output, slots[node - first].data,
-                                                        place->size_bytes, place->at);
+        const mote_status status =
+            mote_output_write_at(job->ctx, &job->output, slots[node - first].data, place->size_bytes, place->at);
         if (status == MOTE_OK) continue;
 #pragma omp atomic write
         failed = (int)status;
@@ -88,7 +81,7 @@ static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, con
     return (mote_status)failed;
 }
 
-static mote_status write_nodes(copc_job *job, slot *slots, uint32_t slot_count) {
+static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
     uint64_t done = 0, all = 0;
     for (uint32_t n = 0; n < job->node_count; n++) all += job->nodes[n].point_count;
     for (uint32_t first = 0; first < job->node_count; first += slot_count) {
@@ -123,9 +116,10 @@ static mote_status write_table(copc_job *job) {
         const uint32_t count = list_chunks(job, entries);
         uint8_t pointer[8];
         las_put(table + 4, count, 4); /* behind a version, 0 */
-        const uint64_t size_bytes = 8 + mote_laz_table_encode(entries, count, true, table + 8);
+        uint64_t size_bytes = 8;
+        if (count > 0) size_bytes += mote_laz_table_encode(entries, count, true, table + 8);
         las_put(pointer, job->at, 8);
-        status = mote_output_write_at(job->ctx, &job->output, pointer, sizeof pointer, job->points_at);
+        status = mote_output_write_at(job->ctx, &job->output, pointer, sizeof pointer, job->layout.points_at);
         if (status == MOTE_OK) status = mote_output_write_at(job->ctx, &job->output, table, size_bytes, job->at);
         job->hash = potree_hash_chain(job->hash, table, size_bytes);
         job->at += size_bytes;
@@ -137,9 +131,9 @@ static mote_status write_table(copc_job *job) {
 
 mote_status mote_copc_write_chunks(copc_job *job) {
     const uint32_t slot_count = NODES_PER_ROUND * (uint32_t)job->ctx->threads;
-    slot *slots = mote_alloc_zero(job->ctx, slot_count * sizeof *slots, "COPC chunks");
+    chunk_slot *slots = mote_alloc_zero(job->ctx, slot_count * sizeof *slots, "COPC chunks");
     if (slots == NULL) return MOTE_ERROR_MEMORY;
-    job->at = job->points_at + 8;
+    job->at = job->layout.points_at + 8;
     mote_status status = write_nodes(job, slots, slot_count);
     for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, slots[i].data);
     mote_free(job->ctx, slots);

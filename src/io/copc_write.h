@@ -3,8 +3,7 @@
 #define MOTE_COPC_WRITE_H
 
 #include "io/copc.h"
-#include "io/las_tail.h"
-#include "io/laz/laz.h"
+#include "io/las_write.h"
 
 /* Where a node's chunk went. */
 typedef struct copc_place {
@@ -17,13 +16,6 @@ typedef struct copc_stray {
     uint32_t node, index;
 } copc_stray;
 
-/* What the header says of the points. */
-typedef struct copc_tally {
-    int32_t low[3], high[3];
-    uint64_t returns[16];
-    double gps_low, gps_high;
-} copc_tally;
-
 /* The working memory of a thread. */
 typedef struct copc_worker {
     laz_encoder *encoder;
@@ -33,7 +25,8 @@ typedef struct copc_worker {
     uint64_t record_capacity;
     copc_stray *strays; /* found by this thread */
     uint64_t stray_count, stray_capacity;
-    copc_tally tally;
+    las_tally tally;
+    double gps_low, gps_high;
 } copc_worker;
 
 typedef struct copc_job {
@@ -49,7 +42,8 @@ typedef struct copc_job {
     copc_worker *workers; /* [threads] */
     copc_stray *strays;   /* of all threads, by node and then by index */
     uint64_t stray_count;
-    uint64_t points_at, at; /* at: the end of what is written of the points */
+    las_layout layout;
+    uint64_t at; /* the end of what is written */
     uint64_t hash;
 } copc_job;
 
