@@ -127,7 +127,7 @@ static void patched_headers(void **state) {
             {at + 34, 2, 99, false, "of type 99"},
             {at + 36, 2, 0, false, "0 bytes"},
             {at + 38, 2, 9, false, "version 9"},
-            {247, 8, 1001, false, layered ? "chunk 4 of 4" : "chunk 4 of 4, point 101"},
+            {247, 8, 1001, false, layered ? "chunk 4 of 4" : "chunk 4 of 4, point 1001"},
             {247, 8, 1200, false, "chunk 4 of 4"},
             {247, 8, 1201, false, "the header says 1201 points, the chunks in the file hold"},
             {247, 8, 0xFFFFFFFF, false, "the header says 4294967295 points"},
