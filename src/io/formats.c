@@ -5,7 +5,7 @@
 #include "io/io_internal.h"
 
 const mote_format mote_formats[] = {
-    {"las", ".las", mote_las_probe, mote_las_read, mote_las_write},
+    {"las", ".las .laz", mote_las_probe, mote_las_read, mote_las_write},
     {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write},
     {"xyz", ".xyz .txt .csv .pts .asc", mote_xyz_probe, mote_xyz_read, mote_xyz_write},
 };
@@ -104,7 +104,7 @@ mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const c
     const mote_format *format = format_by_ending(path);
     if (format == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: the ending names no format that mote writes (.las .ply .xyz .csv)", path);
+                         "%s: the ending names no format that mote writes (.las .laz .ply .xyz .csv)", path);
     }
     return format->write(ctx, cloud, path, &p);
 }

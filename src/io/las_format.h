@@ -25,6 +25,7 @@
 #define LAS_ID_GEO_DOUBLES     34736u
 #define LAS_ID_GEO_ASCII       34737u
 #define LAS_USER_SPEC          "LASF_Spec"
+#define LAS_USER_LASZIP        "laszip encoded"
 #define LAS_USER_PROJECTION    "LASF_Projection"
 #define LAS_USER_LASZIP        "laszip encoded"
 #define LAS_ENCODING_ADJUSTED  0x01u /* GPS times are adjusted standard time, not seconds of the week */
