@@ -13,7 +13,8 @@
 static const command_help help = {
     "mote convert IN… OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .ply .xyz .csv .txt .pts .asc. Inputs: LAS, PLY, text, Potree 2.0 folders; folders and patterns of them.",
+    ".las .laz .ply .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, text, Potree 2.0 folders; folders and patterns\n"
+    "of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
     "  mote convert scan.las centre.las --crop 500000,5800000,500100,5800100\n"
@@ -93,7 +94,7 @@ static int check_format_options(const convert_options *o, const char *output) {
         return usage_error("convert", "--ascii and --big-endian are for .ply");
     }
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
-        return usage_error("convert", "--las-version and --point-format are for .las");
+        return usage_error("convert", "--las-version and --point-format are for .las and .laz");
     }
     return EXIT_DONE;
 }
@@ -236,9 +237,9 @@ int cmd_convert(int argc, char **argv) {
         {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},
         {"las-version", 0, OPTION_TEXT, &o.las_version, NULL, "V",
-         ".las: 1.2, 1.3 or 1.4; default what the attributes need"},
+         ".las, .laz: 1.2, 1.3 or 1.4; default what the attributes need"},
         {"point-format", 0, OPTION_INT, &o.point_format, &o.format_given, "N",
-         ".las: 0..10; default what the attributes need"},
+         ".las, .laz: 0..10; default what the attributes need"},
         {"columns", 0, OPTION_TEXT, &o.columns, NULL, "A,B,…",
          "text inputs: names of the columns; default the header line"},
         {"separator", 0, OPTION_TEXT, &o.separator, NULL, "C",
