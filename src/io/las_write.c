@@ -53,13 +53,16 @@ static mote_status write_blocks(las_writer *w) {
 
 /* ---- before them */
 
+static uint64_t block_points(const las_plan *plan) {
+    if (plan->chunk_points != 0) return plan->chunk_points;
+    return plan->record_bytes > 0 ? BLOCK_BYTES / plan->record_bytes : 1;
+}
+
+/* Small files need less memory, and no more threads than blocks. */
 static void choose_blocks(las_writer *w) {
-    const uint64_t count = w->plan.count, threads = (uint64_t)w->ctx->threads;
-    const uint32_t record_bytes = w->plan.record_bytes;
-    const uint64_t most = w->plan.chunk_points != 0 ? w->plan.chunk_points
-                                                    : (record_bytes < BLOCK_BYTES ? BLOCK_BYTES / record_bytes : 1);
+    const uint64_t count = w->plan.count, most = block_points(&w->plan);
+    const uint64_t blocks = (count + most - 1) / most, threads = (uint64_t)w->ctx->threads;
     w->block_points = count > 0 && count < most ? count : most;
-    const uint64_t blocks = (count + most - 1) / most;
     w->threads = blocks < threads ? blocks : threads;
     if (w->threads == 0) w->threads = 1;
 }
