@@ -1,8 +1,10 @@
 /* mote convert: from format to format, all points or some, all attributes or some. */
+#define _GNU_SOURCE /* stat */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "paths.h"
 #include "report.h"
@@ -198,6 +200,57 @@ static int select_attributes(session *s, const convert_options *o, const mote_cl
     return code;
 }
 
+/* ---- in pieces */
+
+/* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
+static bool can_stream(const session *s, const convert_options *o, const arguments *words) {
+    struct stat info;
+    const char *input = words->words[0], *output = words->words[words->count - 1];
+    if (words->count != 2 || o->crop != NULL || o->thin_given || o->select != NULL || s->options.hash) return false;
+    if (strcmp(mote_ending_format(output), "las") != 0 || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return false;
+    }
+    const char *format = mote_file_format(s->ctx, input);
+    return format != NULL && strcmp(format, "las") == 0;
+}
+
+/* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
+static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, bool *reading) {
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK && piece != NULL) {
+        *reading = false;
+        status = mote_writer_add(writer);
+        if (status != MOTE_OK) break;
+        *reading = true;
+        status = mote_reader_next(reader, &piece);
+    }
+    if (status == MOTE_OK) *reading = false;
+    return mote_writer_close(writer, status);
+}
+
+/* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
+static int stream(session *s, const mote_read_params *params, const mote_write_params *writing, const char *input,
+                  const char *output, bool *done) {
+    mote_reader *reader = NULL;
+    mote_writer *writer = NULL;
+    const mote_cloud *piece = NULL;
+    bool reading = true;
+    mote_status status = mote_reader_open(s->ctx, input, params, &reader);
+    const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
+    s->bar.points = points;
+    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    if (status == MOTE_OK && piece != NULL) {
+        reading = false;
+        status = mote_writer_open(s->ctx, piece, points, output, writing, &writer);
+    }
+    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || writer != NULL);
+    if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    mote_reader_close(reader);
+    if (*done) return status != MOTE_OK ? session_fail(s, status, reading) : report_output(s, output, points);
+    mote_context_clear(s->ctx);
+    return EXIT_DONE;
+}
+
 /* ---- the command */
 
 static int convert(session *s, const convert_options *o, mote_write_params *params, const arguments *words) {
@@ -209,6 +262,11 @@ static int convert(session *s, const convert_options *o, mote_write_params *para
     if (o->level_given) reading.level = o->level;
     reading.columns = o->columns;
     if (o->separator != NULL) reading.separator = o->separator[0];
+    if (can_stream(s, o, words)) {
+        bool done = false;
+        code = stream(s, &reading, params, words->words[0], output, &done);
+        if (done) return code;
+    }
     mote_cloud *cloud = NULL;
     char *list = NULL;
     code = session_read(s, words->words, inputs, &reading, &cloud);
