@@ -43,9 +43,14 @@ static mote_status measure(session *s, info_facts *f) {
     return MOTE_OK;
 }
 
-/* The levels of a Potree folder. */
-static mote_status look_at_levels(session *s, info_facts *f) {
+/* The levels of a Potree folder or COPC file. */
+static mote_status look_at_levels(session *s, info_facts *f, const struct stat *info) {
     f->is_potree = strcmp(f->format, "potree") == 0;
+    if (strcmp(f->format, "las") == 0 && S_ISREG(info->st_mode)) {
+        const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MOST, &f->copc);
+        if (f->copc.is_copc) f->format = "copc";
+        return status;
+    }
     if (!f->is_potree) return MOTE_OK;
     f->is_las = false; /* it was once, and the folder remembers */
     return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
@@ -62,7 +67,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
     facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
     facts.format = format_of(s, &facts, &info);
-    mote_status status = look_at_levels(s, &facts);
+    mote_status status = look_at_levels(s, &facts, &info);
     if (status == MOTE_OK) status = measure(s, &facts);
     if (status == MOTE_OK && s->options.hash) {
         status = mote_cloud_hash(s->ctx, cloud, &facts.hash);

@@ -77,7 +77,8 @@ void crs_in_short(const char *crs, char *line, size_t size) {
 }
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {{"las", "LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
+    static const char *const titles[][2] = {
+        {"las", "LAS"}, {"copc", "COPC, LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }
@@ -148,7 +149,19 @@ static void print_head(const info_facts *f) {
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
 }
 
+static void print_copc(const info_facts *f) {
+    const mote_copc_facts *copc = &f->copc;
+    printf("  %-12sadditive, cube of side %s, spacing %s; %s nodes hold %s points; %s page%s\n", "octree",
+           text_real(2 * copc->halfsize).chars, text_real(copc->spacing).chars, text_count(copc->nodes).chars,
+           text_count(copc->points).chars, text_count(copc->pages).chars, copc->pages == 1 ? "" : "s");
+    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
+        printf("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
+               text_count(f->copc_levels[i].points).chars, text_real(f->copc_levels[i].spacing).chars);
+    }
+}
+
 static void print_levels(const info_facts *f) {
+    if (f->copc.is_copc) print_copc(f);
     if (!f->is_potree) return;
     printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
            f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,

@@ -83,6 +83,9 @@ static int check_parent(session *s, const char *output) {
 }
 
 static int check_ending(session *s, const char *output) {
+    if (text_has_ending(output, ".copc.laz")) {
+        return session_error(s, EXIT_USAGE, "%s: COPC is an octree: \"mote lod\" writes it", output);
+    }
     for (size_t i = 0; i < sizeof missing_formats / sizeof missing_formats[0]; i++) {
         if (text_has_ending(output, missing_formats[i].ending)) {
             return session_error(s, EXIT_FAILED,
@@ -99,7 +102,11 @@ int check_output_file(session *s, const char *const *inputs, int input_count, co
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
     if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
     const int code = check_ending(s, output);
-    if (code != EXIT_DONE) return code;
+    return code == EXIT_DONE ? check_output_copc(s, inputs, input_count, output) : code;
+}
+
+int check_output_copc(session *s, const char *const *inputs, int input_count, const char *output) {
+    if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
     for (int i = 0; i < input_count; i++) {
         if (any_clash(inputs[i], output, file_clashes)) {
             return session_error(s, EXIT_USAGE, "%s: the output is also an input (%s)", output, inputs[i]);

@@ -166,7 +166,7 @@ static bool prepare(decode_job *job, uint8_t *records, bool keep) {
     if (job->results == NULL || job->decoders == NULL || (!keep && job->scratch == NULL)) return false;
     for (uint64_t i = 0; i < job->count; i++) {
         const las_chunk *chunk = &job->chunks[i];
-        job->results[i].data = job->source->input->data + chunk->at;
+        job->results[i].data = chunk->mended != NULL ? chunk->mended : job->source->input->data + chunk->at;
         job->results[i].size_bytes = chunk->size_bytes;
         job->results[i].points = chunk->points;
         job->results[i].records = records;

@@ -252,20 +252,25 @@ static mote_status choose_version(mote_context *ctx, las_plan *plan) {
 static mote_status choose_format(mote_context *ctx, las_plan *plan) {
     const mote_las_origin *origin = &plan->cloud->las;
     const int forced = plan->params->las_format;
-    if (forced >= (int)LAS_FORMATS || forced < -1) {
+    if (forced >= (int)LAS_FORMATS || (forced < -1 && forced != LAS_FORMAT_COPC)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS has no point format %d", plan->path, forced);
     }
     if (forced >= 0) {
         plan->format = (uint8_t)forced;
         return choose_version(ctx, plan);
     }
-    const las_needs needs = find_needs(plan);
+    las_needs needs = find_needs(plan);
+    if (forced == LAS_FORMAT_COPC) {
+        needs.modern = true;
+        needs.waveforms = false; /* they become extra bytes */
+    }
     uint8_t best = LAS_FORMATS;
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
         if (!format_serves(format, &needs)) continue;
         if (best == LAS_FORMATS || mote_las_record_bytes(format) < mote_las_record_bytes(best)) best = format;
     }
-    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs);
+    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs) &&
+                      !(forced == LAS_FORMAT_COPC && mote_las_has_waveforms(origin->format));
     const int version = plan->params->las_version_minor;
     const bool in_version = version == 0 || version >= mote_las_least_version(origin->format, 0);
     plan->format = keep && in_version ? origin->format : best;

@@ -4,6 +4,8 @@
 
 #include "io/las_format.h"
 
+#define LAS_FORMAT_COPC (-2) /* asked for in mote_write_params.las_format: 6, 7 or 8, as the attributes need */
+
 /* How stored values of a column become stored values of a dimension. */
 typedef enum las_conversion {
     LAS_COPY,    /* the same bytes */
@@ -103,6 +105,8 @@ void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t co
 mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
 /* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */
 void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out);
+/* The same for points in any order. */
+void mote_las_gather(const las_plan *plan, const uint32_t *indices, uint64_t count, uint8_t *out);
 /* The source's own bytes where records of the cloud are already records of the plan; NULL where they are not. */
 const uint8_t *mote_las_same_records(const las_plan *plan, uint64_t first);
 
