@@ -60,22 +60,42 @@ const char *mote_file_format(mote_context *ctx, const char *path) {
     return format != NULL ? format->name : NULL;
 }
 
-mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
-    const mote_read_params p = params != NULL ? *params : mote_read_defaults();
-    *out = NULL;
-    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, &p, out);
+static mote_status read_path(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, params, out);
     mote_input input;
     MOTE_TRY(mote_input_open(ctx, path, &input));
     const mote_format *format = format_by_content(&input);
     if (format == NULL) format = format_by_ending(path);
     mote_status status;
     if (format != NULL) {
-        status = format->read(ctx, &input, &p, out);
+        status = format->read(ctx, &input, params, out);
     } else {
         status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, text nor a Potree folder", path);
     }
     mote_input_close(ctx, &input);
     return status;
+}
+
+#define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
+
+mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    const mote_read_params p = params != NULL ? *params : mote_read_defaults();
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
+    mote_cloud *cloud = NULL;
+    *out = NULL;
+    mote_progress_share(ctx, first, middle);
+    mote_status status = read_path(ctx, path, &p, &cloud);
+    if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
+    mote_progress_share(ctx, middle, last);
+    if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
+    mote_progress_share(ctx, first, last);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(cloud);
+        return status;
+    }
+    *out = cloud;
+    return MOTE_OK;
 }
 
 mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,

@@ -6,7 +6,7 @@
 static const char *const ended_early = "the chunk ends before its last point";
 
 /* ---- Items and state */
-static laz_part *find_part(laz_parts *parts, uint32_t kind) {
+static laz_part *part_of(laz_parts *parts, uint32_t kind) {
     switch (kind) {
     case LAZ_POINT10: return &parts->point10;
     case LAZ_GPSTIME11: return &parts->gps;
@@ -18,17 +18,15 @@ static laz_part *find_part(laz_parts *parts, uint32_t kind) {
 }
 
 const char *mote_laz_pointwise_parts(const laz_schema *schema, laz_parts *parts) {
-    const laz_part *last = NULL;
     uint32_t at = 0;
     memset(parts, 0, sizeof *parts);
     for (uint32_t i = 0; i < schema->item_count; i++) {
         const laz_item *item = &schema->items[i];
-        laz_part *part = find_part(parts, item->kind);
+        laz_part *part = part_of(parts, item->kind);
         if (part == NULL || item->version < 1 || item->version > 2) return "an item that pointwise records do not have";
-        if (part <= last) return "items in an order that is not that of a record";
+        if (part->version != 0) return "two items of one kind";
         *part = (laz_part){item->version, at, item->size_bytes};
         at += item->size_bytes;
-        last = part;
     }
     if (parts->point10.version == 0) return "a record without POINT10";
     parts->record_bytes = at;

@@ -17,7 +17,7 @@ typedef struct laz_part {
 } laz_part;
 
 typedef struct laz_parts {
-    laz_part point10, gps, rgb, wave, extra; /* in this order in the record */
+    laz_part point10, gps, rgb, wave, extra; /* coded in this order */
     uint32_t record_bytes;
 } laz_parts;
 
