@@ -19,6 +19,10 @@ static const command_help help = {
     "With --json and several files, the output is an array.\n",
 };
 
+typedef struct info_options {
+    bool stats, salvage, devices;
+} info_options;
+
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
@@ -52,10 +56,12 @@ static mote_status look_at_levels(session *s, info_facts *f, const struct stat *
     return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
 }
 
-static int describe(session *s, const char *path, bool with_stats, json_writer *json) {
+static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
-    int code = session_read(s, &path, 1, NULL, &cloud);
+    mote_read_params reading = mote_read_defaults();
+    reading.salvage = o->salvage;
+    int code = session_read(s, &path, 1, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     info_facts facts = {.path = path, .cloud = cloud};
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
@@ -69,7 +75,7 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
     }
     if (status != MOTE_OK) code = session_fail(s, status, true);
     cloud_stats stats = {0};
-    if (code == EXIT_DONE && with_stats) {
+    if (code == EXIT_DONE && o->stats) {
         code = cloud_stats_compute(s, cloud, &stats);
         facts.stats = &stats;
     }
@@ -82,7 +88,7 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
 }
 
 /* All files, also after one that failed; the first failure is the exit code. */
-static int describe_all(session *s, const arguments *words, bool with_stats) {
+static int describe_all(session *s, const arguments *words, const info_options *o) {
     json_writer json;
     const bool as_json = s->options.json;
     const bool many = words->count > 1;
@@ -91,7 +97,7 @@ static int describe_all(session *s, const arguments *words, bool with_stats) {
     if (as_json && many) emit_open(&json, NULL, '[');
     for (int i = 0; i < words->count && code != EXIT_CANCELLED; i++) {
         if (!as_json && i > 0) putchar('\n');
-        const int one = describe(s, words->words[i], with_stats, as_json ? &json : NULL);
+        const int one = describe(s, words->words[i], o, as_json ? &json : NULL);
         mote_context_clear(s->ctx);
         if (code == EXIT_DONE || one == EXIT_CANCELLED) code = one;
     }
@@ -115,10 +121,11 @@ static void print_devices(void) {
 }
 
 int cmd_info(int argc, char **argv) {
-    bool with_stats = false, devices = false;
+    info_options o = {0};
     const option rows[] = {
-        {"stats", 0, OPTION_FLAG, &with_stats, NULL, NULL, "read all points"},
-        {"devices", 0, OPTION_FLAG, &devices, NULL, NULL, "list the backends"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "read all points"},
+        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "LAZ: leave out damaged chunks and say what is lost"},
+        {"devices", 0, OPTION_FLAG, &o.devices, NULL, NULL, "list the backends"},
         {0},
     };
     common_options common;
@@ -126,10 +133,10 @@ int cmd_info(int argc, char **argv) {
     const parse_result parsed =
         options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count == 0 && !devices) return usage_error("info", "info needs a file");
+    if (words.count == 0 && !o.devices) return usage_error("info", "info needs a file");
     session s;
     int code = session_open(&s, "info", &common);
-    if (code == EXIT_DONE && devices) { print_devices(); }
-    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, with_stats);
+    if (code == EXIT_DONE && o.devices) { print_devices(); }
+    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, &o);
     return session_close(&s, code);
 }

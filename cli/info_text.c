@@ -110,6 +110,22 @@ static void print_box(const info_facts *f) {
         printf("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
 }
 
+/* How LAZ is compressed. */
+static void print_compression(const info_facts *f) {
+    static const char *const names[] = {"", "pointwise, one stream", "pointwise", "layered"};
+    if (!f->is_las || f->las.compressor < 1 || f->las.compressor > 3) return;
+    printf("  %-12sLAZ, %s: %s\n", "compression", names[f->las.compressor], f->las.items);
+    printf("  %-12s%s of ", "chunks", text_count(f->las.chunk_count).chars);
+    if (f->las.chunk_points > 0) {
+        printf("%s points", text_count(f->las.chunk_points).chars);
+    } else {
+        printf("varying size");
+    }
+    const uint64_t points = mote_cloud_count(f->cloud);
+    if (points > 0) printf(", %.2f bytes a point", (double)f->las.compressed_bytes / (double)points);
+    putchar('\n');
+}
+
 static void print_head(const info_facts *f) {
     printf("%s\n", f->path);
     printf("  %-12s%s", "format", format_title(f->format));
@@ -117,6 +133,7 @@ static void print_head(const info_facts *f) {
         printf("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
     }
     putchar('\n');
+    print_compression(f);
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
     printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
     if (f->skipped > 0) printf("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);

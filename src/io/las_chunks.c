@@ -70,13 +70,10 @@ static void find_table(const las_source *source, chunk_table *table) {
 /* Whether the chunks fill the space between the table's offset and the table. */
 static const char *check_sizes(const las_source *source, const chunk_table *table) {
     const uint64_t space = table->at - source->header.points_at - OFFSET_BYTES;
-    const bool variable = source->schema.chunk_points == LAZ_VARIABLE;
-    /* Without the table variable chunks of this kind cannot be found: then a gap behind them is better than none. */
-    const bool needed = variable && source->schema.compressor == LAZ_POINTWISE_CHUNK;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < table->count; i++) sum += table->entries[i].size_bytes;
     if (sum > space) return "the chunks of the chunk table are larger than the point data";
-    return sum == space || needed ? NULL : "the chunks of the chunk table do not fill the point data";
+    return sum == space ? NULL : "the chunks of the chunk table do not fill the point data";
 }
 
 static mote_status read_table(const las_source *source, chunk_table *table) {
