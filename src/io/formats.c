@@ -1,6 +1,7 @@
 /* The format table, and the public readers and writers on top of it. */
 #include <ctype.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "io/io_internal.h"
 
@@ -25,9 +26,15 @@ mote_write_params mote_write_defaults(void) {
     return params;
 }
 
-/* The format whose list of endings has the path's; NULL if none. */
+static bool is_copc(const char *path) {
+    const size_t length = strlen(path);
+    return length >= 9 && strcasecmp(path + length - 9, ".copc.laz") == 0;
+}
+
+/* The format whose list of endings has the path's; NULL if none. COPC is LAZ to read; to write, an octree of its own.
+ */
 static const mote_format *format_by_ending(const char *path) {
-    const char *dot = strrchr(path, '.');
+    const char *dot = is_copc(path) ? NULL : strrchr(path, '.');
     if (dot == NULL || strlen(dot) > 8 || strchr(dot, ' ') != NULL) return NULL;
     char ending[16] = "";
     for (size_t i = 0; dot[i] != '\0'; i++) ending[i] = (char)tolower((unsigned char)dot[i]);
