@@ -112,6 +112,7 @@ static void check_table(const uint8_t *data, size_t size, bool variable) {
     static uint8_t bytes[16 * MOST_ENTRIES + 64];
     laz_entry entries[MOST_ENTRIES], back[MOST_ENTRIES];
     uint32_t count = 0;
+    memset(entries, 0, sizeof entries);
     memset(back, 0, sizeof back);
     for (; count < MOST_ENTRIES && size - count * 8u >= 8; count++) {
         uint32_t pair[2];
