@@ -19,7 +19,8 @@ typedef struct mote_read_params {
     const mote_box *bounds; ///< only points in this box, borders included; NULL = all. COPC and Potree: nodes outside
                             ///< are not even read.
     double resolution;      ///< octrees (COPC, Potree): no nodes finer than this spacing; world units, 0 = all
-    bool salvage;           ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
+    bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

@@ -2,11 +2,12 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "io/io_internal.h"
 
 const mote_format mote_formats[] = {
-    {"las", ".las", mote_las_probe, mote_las_read, mote_las_write, true},
+    {"las", ".las .laz", mote_las_probe, mote_las_read, mote_las_write, true},
     {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write, false},
     {"pcd", ".pcd", mote_pcd_probe, mote_pcd_read, mote_pcd_write, false},
     {"ptx", ".ptx", mote_ptx_probe, mote_ptx_read, NULL, false},
@@ -28,9 +29,15 @@ mote_write_params mote_write_defaults(void) {
     return params;
 }
 
-/* The format whose list of endings has the path's; NULL if none. */
+static bool is_copc(const char *path) {
+    const size_t length = strlen(path);
+    return length >= 9 && strcasecmp(path + length - 9, ".copc.laz") == 0;
+}
+
+/* The format whose list of endings has the path's; NULL if none. COPC is LAZ to read; to write, an octree of its own.
+ */
 static const mote_format *format_by_ending(const char *path) {
-    const char *dot = strrchr(path, '.');
+    const char *dot = is_copc(path) ? NULL : strrchr(path, '.');
     if (dot == NULL || strlen(dot) > 8 || strchr(dot, ' ') != NULL) return NULL;
     char ending[16] = "";
     for (size_t i = 0; dot[i] != '\0'; i++) ending[i] = (char)tolower((unsigned char)dot[i]);
@@ -73,23 +80,43 @@ const char *mote_file_format(mote_context *ctx, const char *path) {
     return format != NULL ? format->name : NULL;
 }
 
-mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
-    const mote_read_params p = params != NULL ? *params : mote_read_defaults();
-    *out = NULL;
-    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, &p, out);
+static mote_status read_path(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    if (mote_potree_probe(path)) return mote_potree_read(ctx, path, params, out);
     mote_input input;
     MOTE_TRY(mote_input_open(ctx, path, &input));
     const mote_format *format = format_by_content(&input);
     if (format == NULL) format = format_by_ending(path);
     mote_status status;
     if (format != NULL) {
-        status = format->read(ctx, &input, &p, out);
+        status = format->read(ctx, &input, params, out);
     } else {
         status =
             mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder", path);
     }
     mote_input_close(ctx, &input);
     return status;
+}
+
+#define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
+
+mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    const mote_read_params p = params != NULL ? *params : mote_read_defaults();
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
+    mote_cloud *cloud = NULL;
+    *out = NULL;
+    mote_progress_share(ctx, first, middle);
+    mote_status status = read_path(ctx, path, &p, &cloud);
+    if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
+    mote_progress_share(ctx, middle, last);
+    if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
+    mote_progress_share(ctx, first, last);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(cloud);
+        return status;
+    }
+    *out = cloud;
+    return MOTE_OK;
 }
 
 /* The numbers of the points whose coordinates are all finite; *indices is NULL when there is no memory. */
@@ -140,7 +167,7 @@ mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const c
     mote_cloud *finite = NULL;
     if (format == NULL || format->write == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: the ending names no format that mote writes (.las .ply .pcd .xyz .csv)", path);
+                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
     }
     if (format->finite) MOTE_TRY(leave_out_infinite(ctx, cloud, path, &finite));
     const mote_status status = format->write(ctx, finite != NULL ? finite : cloud, path, &p);

@@ -87,6 +87,15 @@ mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const cha
 bool mote_potree_probe(const char *path);
 mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out);
 
+/* ---- choose.c */
+/* Drops the columns that select (see mote_read_params) does not name. NULL: keeps all. */
+void mote_cloud_keep_columns(mote_cloud *cloud, const char *select);
+/* Numbers of the points in the box, borders included, for mote_free; *count: how many. */
+mote_status mote_cloud_find_inside(mote_context *ctx, const mote_cloud *cloud, const mote_box *box, uint64_t **indices,
+                                   uint64_t *count);
+/* Replaces *cloud by its points in the box; leaves it alone if that is all of them. On failure it is still there. */
+mote_status mote_cloud_keep_inside(mote_context *ctx, mote_cloud **cloud, const mote_box *box);
+
 /* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/unite.c */
 mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                              mote_cloud **out);
