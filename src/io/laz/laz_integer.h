@@ -41,7 +41,7 @@ static inline uint32_t laz_integer_fold(uint32_t value, uint32_t width) {
 
 /* An integer of width bits (a constant where it is called), and in *k the bits of its difference, which often serve as
    context of what follows. */
-static inline uint32_t laz_read_integer(laz_reader *r, laz_integer *m, uint32_t width, uint32_t context,
+LAZ_INLINE uint32_t laz_read_integer(laz_reader *r, laz_integer *m, uint32_t width, uint32_t context,
                                         uint32_t predicted, uint32_t *k_out) {
     const uint32_t k = laz_read_symbol_of(r, m->widths[context], width + 1, LAZ_WIDTHS_MOST);
     uint32_t difference;

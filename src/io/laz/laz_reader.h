@@ -6,6 +6,8 @@
 
 #include "io/laz/laz_model.h"
 
+#define LAZ_INLINE static inline __attribute__((always_inline))
+
 typedef struct laz_reader {
     const uint8_t *data;
     uint64_t at, size_bytes; /* at > size_bytes: read past the end, which gives zeros: a fault */
@@ -14,7 +16,7 @@ typedef struct laz_reader {
 } laz_reader;
 
 /* The next four bytes, the first one highest; zeros behind the end. */
-static inline uint32_t laz_reader_peek(const laz_reader *r) {
+LAZ_INLINE uint32_t laz_reader_peek(const laz_reader *r) {
     uint32_t next = 0;
     if (__builtin_expect(r->at + 4 <= r->size_bytes, 1)) {
         memcpy(&next, r->data + r->at, 4);
@@ -37,7 +39,7 @@ static inline void laz_reader_start(laz_reader *r, const uint8_t *data, uint64_t
 static inline bool laz_reader_failed(const laz_reader *r) { return r->at > r->size_bytes || r->bad; }
 
 /* Moves bytes in until length is 2^24 or more; no loop, no branch. */
-static inline void laz_reader_fill(laz_reader *r) {
+LAZ_INLINE void laz_reader_fill(laz_reader *r) {
     const uint32_t shift = (uint32_t)__builtin_clz(r->length) & 24u;
     const uint64_t next = laz_reader_peek(r);
     r->value = r->value << shift | (uint32_t)(next >> (32 - shift));
@@ -46,7 +48,7 @@ static inline void laz_reader_fill(laz_reader *r) {
 }
 
 /* A symbol of a model whose memory is laid out for layout symbols, of which the first n are used. */
-static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
+LAZ_INLINE uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
     const uint32_t step = r->length >> LAZ_SHARE_BITS;
     const uint32_t share = r->value / step;
     const uint32_t symbol = laz_model_find(m, layout, share < 0x8000u ? share : 0x7FFFu);
@@ -61,11 +63,11 @@ static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t 
 }
 
 /* A symbol of a model of n symbols; n is a constant where it is called. */
-static inline uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) {
+LAZ_INLINE uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) {
     return laz_read_symbol_of(r, m, n, n);
 }
 
-static inline uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
+LAZ_INLINE uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
     const uint32_t split = m->share * (r->length >> LAZ_BIT_SHARE_BITS);
     const bool one = r->value >= split;
     r->value -= one ? split : 0;
@@ -77,7 +79,7 @@ static inline uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
 }
 
 /* 1 to 19 raw bits. */
-static inline uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
+LAZ_INLINE uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
     r->length >>= bits;
     uint32_t read = r->value / r->length;
     const uint32_t most = (1u << bits) - 1;
