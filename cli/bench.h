@@ -8,9 +8,11 @@
 
 typedef struct bench_options {
     common_options common;
-    uint64_t count;      /* points */
-    int runs;            /* of each case */
-    const char *input;   /* NULL: generated */
+    uint64_t count;     /* points */
+    int runs;           /* of each case */
+    const char *input;  /* NULL: generated */
+    const char **files; /* [file_count] inputs; none: generated */
+    int file_count;
     const char *scratch; /* folder for inputs and outputs */
     const char *only;    /* NULL, or the one case to run */
     bool record;         /* append to the history */
@@ -36,7 +38,11 @@ void bench_summarize(const bench_runs *runs, bench_result *result);
 /* Appends one line of JSON to the history. Returns an exit code. */
 int bench_record(session *s, const bench_options *o, const bench_result *result);
 
+/* A context like the session's with its own number of threads. */
+mote_status bench_context(const session *s, int threads, mote_context **ctx);
+
 int bench_order(session *s, const bench_options *o);
 int bench_lod(session *s, const bench_options *o);
+int bench_laz(session *s, const bench_options *o);
 
 #endif

@@ -69,19 +69,11 @@ static mote_status run_once(mote_context *ctx, const order_case *c, order_data *
     return status;
 }
 
-/* A context like the session's with its own number of threads. The city's memory belongs to the session's. */
-static mote_status context_with_threads(const session *s, int threads, mote_context **ctx) {
-    mote_context_params params = mote_context_defaults();
-    params.device = strcmp(mote_context_backend(s->ctx), "cuda") == 0 ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
-    params.threads = threads;
-    return mote_context_create(&params, ctx);
-}
-
 static int run_case(session *s, const bench_options *o, const order_case *c, order_data *data, int threads) {
     mote_context *ctx = NULL;
     bench_runs runs = {.count = 0};
     bench_result result = {.bench = "order", .name = c->name, .unit = "M/s", .points = data->count, .threads = threads};
-    mote_status status = context_with_threads(s, threads, &ctx);
+    mote_status status = bench_context(s, threads, &ctx);
     double warm_up;
     if (status == MOTE_OK) status = run_once(ctx, c, data, &warm_up);
     for (; runs.count < o->runs && status == MOTE_OK && !session_cancelled(); runs.count++) {

@@ -76,6 +76,8 @@ static inline void laz_follow_channels(laz_following *f, laz_points *points, uin
 typedef void laz_point_reader(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value);
 typedef void laz_point_writer(void *models, laz_writer *w, const laz_points *points, uint32_t i, const uint8_t *value);
 
+#define LAZ_INLINE static inline __attribute__((always_inline))
+
 LAZ_INLINE uint16_t laz_get_u16(const uint8_t *from) {
     uint16_t value;
     memcpy(&value, from, sizeof value);

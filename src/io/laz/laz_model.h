@@ -43,53 +43,55 @@ void mote_laz_model_start(laz_model *m, uint32_t n, uint32_t layout);
 /* Notes that a symbol came. */
 static inline void laz_model_note(laz_model *m, uint32_t n, uint32_t layout, uint32_t symbol) {
     laz_counts(m, layout)[symbol]++;
-    if (--m[LAZ_LEFT] == 0) mote_laz_model_update(m, n, layout);
+    if (__builtin_expect(--m[LAZ_LEFT] == 0, 0)) mote_laz_model_update(m, n, layout);
 }
 
-/* How many of 16 bounds are at most share. */
+/* Twice the number of 16 bounds that are at most share. */
 #if defined(__AVX2__)
-static inline uint32_t laz_count_16(const uint16_t *bounds, __m256i share) {
-    const __m256i b = _mm256_load_si256((const __m256i *)(const void *)bounds);
+typedef __m256i laz_key;
+static inline laz_key laz_key_of(uint32_t share) { return _mm256_set1_epi16((short)share); }
+static inline uint32_t laz_twice_below(const void *bounds, laz_key share) {
+    const __m256i b = _mm256_load_si256((const __m256i *)bounds);
     const __m256i most = _mm256_cmpeq_epi16(_mm256_max_epu16(b, share), share);
-    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(most)) / 2;
+    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(most));
 }
 #else
-static inline uint32_t laz_count_16(const uint16_t *bounds, uint16_t share) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 16; i++) count += bounds[i] <= share;
-    return count;
+typedef uint16_t laz_key;
+static inline laz_key laz_key_of(uint32_t share) { return (laz_key)share; }
+static inline uint32_t laz_twice_below(const void *bounds, laz_key share) {
+    const uint16_t *b = bounds;
+    uint32_t twice = 0;
+    for (uint32_t i = 0; i < 16; i++) twice += 2u * (b[i] <= share);
+    return twice;
 }
 #endif
 
-/* The symbol whose share holds the given one, below 2^16. layout is a constant where it is called. */
+/* The symbol whose share holds the given one, below 0xFFFF. layout is a constant where it is called. */
 static inline uint32_t laz_model_find(laz_model *m, uint32_t layout, uint32_t share) {
-#if defined(__AVX2__)
-    const __m256i key = _mm256_set1_epi16((short)share);
-#else
-    const uint16_t key = (uint16_t)share;
-#endif
-    uint32_t first = 0, found = 0;
+    const laz_key key = laz_key_of(share);
+    const uint8_t *low = (const uint8_t *)laz_low(m);
+    uint32_t twice = 0;
     if (layout > LAZ_FLAT_MOST) {
-        const uint16_t *coarse = laz_coarse(m, layout);
-        for (uint32_t i = 0; i < LAZ_COARSE(layout); i += 16) first += laz_count_16(coarse + i, key);
-        first = (first - 1) * 16;
-        found = laz_count_16(laz_low(m) + first, key);
-    } else {
-        for (uint32_t i = 0; i < LAZ_PADDED(layout); i += 16) found += laz_count_16(laz_low(m) + i, key);
+        const uint8_t *coarse = (const uint8_t *)laz_coarse(m, layout);
+        for (uint32_t i = 0; i < LAZ_COARSE(layout); i += 16) twice += laz_twice_below(coarse + 2 * i, key);
+        const uint32_t first = twice * 16 - 32; /* byte of the block of 16 that the symbol is in */
+        return (first + laz_twice_below(low + first, key)) / 2 - 1;
     }
-    return first + found - 1;
+    for (uint32_t i = 0; i < LAZ_PADDED(layout); i += 16) twice += laz_twice_below(low + 2 * i, key);
+    return twice / 2 - 1;
 }
 
-/* A model of one bit. */
-typedef struct laz_bit_model {
-    uint16_t left, cycle;
-    uint16_t zeros, total;
-    uint16_t share; /* of zero, of 2^13 */
-} laz_bit_model;
-
+/* A model of one bit is one of two symbols that reckons otherwise: shares of 2^13, shorter cycles. Its layout is its
+   caller's, so that it can stand among others. */
 #define LAZ_BIT_SHARE_BITS 13u
+#define LAZ_BIT_SYMBOLS    2u
 
-void mote_laz_bit_start(laz_bit_model *m);
-void mote_laz_bit_update(laz_bit_model *m);
+void mote_laz_bit_start(laz_model *m, uint32_t layout);
+void mote_laz_bit_update(laz_model *m, uint32_t layout);
+
+static inline void laz_bit_note(laz_model *m, uint32_t layout, uint32_t bit) {
+    laz_counts(m, layout)[bit]++;
+    if (__builtin_expect(--m[LAZ_LEFT] == 0, 0)) mote_laz_bit_update(m, layout);
+}
 
 #endif

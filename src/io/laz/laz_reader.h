@@ -6,8 +6,10 @@
 
 #include "io/laz/laz_model.h"
 
-#define LAZ_INLINE static inline __attribute__((always_inline))
+/* Has the compiler work out a value before it chooses: a branch on a symbol would be missed often. */
+#define LAZ_UNPREDICTABLE(value) __asm__("" : "+r"(value))
 
+/* value < length holds at all times, whatever the bytes: then each share has a symbol. */
 typedef struct laz_reader {
     const uint8_t *data;
     uint64_t at, size_bytes; /* at > size_bytes: read past the end, which gives zeros: a fault */
@@ -16,7 +18,7 @@ typedef struct laz_reader {
 } laz_reader;
 
 /* The next four bytes, the first one highest; zeros behind the end. */
-LAZ_INLINE uint32_t laz_reader_peek(const laz_reader *r) {
+static inline uint32_t laz_reader_peek(const laz_reader *r) {
     uint32_t next = 0;
     if (__builtin_expect(r->at + 4 <= r->size_bytes, 1)) {
         memcpy(&next, r->data + r->at, 4);
@@ -33,13 +35,14 @@ static inline void laz_reader_start(laz_reader *r, const uint8_t *data, uint64_t
     r->value = laz_reader_peek(r);
     r->length = UINT32_MAX;
     r->at = 4;
-    r->bad = false;
+    r->bad = r->value == UINT32_MAX;
+    r->value -= r->bad;
 }
 
 static inline bool laz_reader_failed(const laz_reader *r) { return r->at > r->size_bytes || r->bad; }
 
 /* Moves bytes in until length is 2^24 or more; no loop, no branch. */
-LAZ_INLINE void laz_reader_fill(laz_reader *r) {
+static inline void laz_reader_fill(laz_reader *r) {
     const uint32_t shift = (uint32_t)__builtin_clz(r->length) & 24u;
     const uint64_t next = laz_reader_peek(r);
     r->value = r->value << shift | (uint32_t)(next >> (32 - shift));
@@ -47,44 +50,48 @@ LAZ_INLINE void laz_reader_fill(laz_reader *r) {
     r->at += shift >> 3;
 }
 
-/* A symbol of a model whose memory is laid out for layout symbols, of which the first n are used. */
-LAZ_INLINE uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
-    const uint32_t step = r->length >> LAZ_SHARE_BITS;
-    const uint32_t share = r->value / step;
-    const uint32_t symbol = laz_model_find(m, layout, share < 0x8000u ? share : 0x7FFFu);
+/* A symbol in shares of 2^share_bits, not yet noted in the model, which is laid out for layout symbols, n of them used.
+ */
+static inline uint32_t laz_read_share(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout, uint32_t share_bits) {
+    const uint32_t step = r->length >> share_bits;
+    const uint32_t symbol = laz_model_find(m, layout, r->value / step);
     const uint16_t *low = laz_low(m) + symbol;
     const uint32_t from = low[0] * step;
-    const uint32_t length = (uint32_t)(low[1] - low[0]) * step;
-    r->length = symbol + 1 == n ? r->length - from : length; /* the last gets what rounding left over */
+    uint32_t to = low[1] * step;
+    LAZ_UNPREDICTABLE(to);
+    to = symbol + 1 == n ? r->length : to; /* the last gets what rounding left over */
+    r->length = to - from;
     r->value -= from;
     laz_reader_fill(r);
+    return symbol;
+}
+
+/* A symbol of a model whose memory is laid out for layout symbols, of which the first n are used. */
+static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t symbol = laz_read_share(r, m, n, layout, LAZ_SHARE_BITS);
     laz_model_note(m, n, layout, symbol);
     return symbol;
 }
 
 /* A symbol of a model of n symbols; n is a constant where it is called. */
-LAZ_INLINE uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) {
+static inline uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) {
     return laz_read_symbol_of(r, m, n, n);
 }
 
-LAZ_INLINE uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
-    const uint32_t split = m->share * (r->length >> LAZ_BIT_SHARE_BITS);
-    const bool one = r->value >= split;
-    r->value -= one ? split : 0;
-    r->length = one ? r->length - split : split;
-    m->zeros = (uint16_t)(m->zeros + !one);
-    laz_reader_fill(r);
-    if (--m->left == 0) mote_laz_bit_update(m);
-    return one;
+static inline uint32_t laz_read_bit(laz_reader *r, laz_model *m, uint32_t layout) {
+    const uint32_t bit = laz_read_share(r, m, LAZ_BIT_SYMBOLS, LAZ_BIT_SYMBOLS, LAZ_BIT_SHARE_BITS);
+    laz_bit_note(m, layout, bit);
+    return bit;
 }
 
 /* 1 to 19 raw bits. */
-LAZ_INLINE uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
+static inline uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
     r->length >>= bits;
     uint32_t read = r->value / r->length;
-    const uint32_t most = (1u << bits) - 1;
-    r->bad |= read > most;
-    read = read < most ? read : most;
+    if (__builtin_expect(read >> bits != 0, 0)) {
+        r->bad = true;
+        read = r->value = 0;
+    }
     r->value -= read * r->length;
     laz_reader_fill(r);
     return read;

@@ -1,0 +1,193 @@
+/* mote bench laz: LAZ files decoded to clouds, whole and positions only, and encoded again. Everything is in memory:
+   the inputs in the page cache, the outputs in /dev/shm. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "text.h"
+
+#define FORMAT_KEPT (-1)
+
+/* Published: LASzip 3.5 decoding the whole records, one thread on one core of a machine like this one, M points/s. */
+typedef struct laszip_figure {
+    const char *file; /* begins with */
+    int format;
+    double decode;
+} laszip_figure;
+static const laszip_figure laszip_figures[] = {
+    {"autzen", 2, 3.4},
+    {"autzen", 7, 3.2},
+    {"lone-star", 6, 3.9},
+    {"indoor", 3, 5.5},
+};
+
+typedef enum laz_step { STEP_DECODE, STEP_POSITIONS, STEP_ENCODE, STEPS } laz_step;
+static const char *const step_names[STEPS] = {"decode", "positions", "encode"};
+
+/* A compressed file in one point format, made ready to be measured. */
+typedef struct laz_subject {
+    char name[64];   /* of the file, without folder and ending */
+    char path[4160]; /* the compressed file */
+    char out[4160];  /* where encoding writes to */
+    int format;
+    uint64_t points, bytes;
+} laz_subject;
+
+static double laszip_decode(const laz_subject *subject) {
+    for (size_t i = 0; i < sizeof laszip_figures / sizeof laszip_figures[0]; i++) {
+        const laszip_figure *f = &laszip_figures[i];
+        if (f->format == subject->format && strncmp(subject->name, f->file, strlen(f->file)) == 0) return f->decode;
+    }
+    return 0;
+}
+
+/* One timed step. encoded: the cloud that STEP_ENCODE writes. */
+static mote_status run_once(mote_context *ctx, const laz_subject *subject, laz_step step, const mote_cloud *encoded,
+                            double *seconds) {
+    mote_read_params params = mote_read_defaults();
+    mote_cloud *cloud = NULL;
+    if (step == STEP_POSITIONS) params.select = "x,y,z";
+    const double begin = seconds_now();
+    const mote_status status = step == STEP_ENCODE ? mote_cloud_write(ctx, encoded, subject->out, NULL)
+                                                   : mote_cloud_read(ctx, subject->path, &params, &cloud);
+    *seconds = seconds_now() - begin;
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status run_all(mote_context *ctx, const bench_options *o, const laz_subject *subject, laz_step step,
+                           bench_runs *runs) {
+    mote_cloud *encoded = NULL;
+    double seconds = 0;
+    mote_status status = MOTE_OK;
+    if (step == STEP_ENCODE) status = mote_cloud_read(ctx, subject->path, NULL, &encoded);
+    if (status == MOTE_OK) status = run_once(ctx, subject, step, encoded, &seconds); /* not counted */
+    while (status == MOTE_OK && runs->count < o->runs && !session_cancelled()) {
+        status = run_once(ctx, subject, step, encoded, &seconds);
+        runs->values[runs->count++] = (double)subject->points / seconds / 1e6;
+    }
+    mote_cloud_destroy(encoded);
+    unlink(subject->out);
+    return status;
+}
+
+static void print_row(const laz_subject *subject, laz_step step, const bench_result *result) {
+    const double bar = step == STEP_DECODE ? laszip_decode(subject) : 0;
+    printf("%-28.28s %6d %-9s %7d %12.2f %8.2f – %-8.2f", subject->name, subject->format, step_names[step],
+           result->threads, result->median, result->low, result->high);
+    if (bar > 0) printf(" %8.1f %7.1f", bar, result->median / bar);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static int run_step(session *s, const bench_options *o, const laz_subject *subject, laz_step step, int threads) {
+    char name[128];
+    bench_runs runs = {.count = 0};
+    bench_result result = {.bench = "laz", .unit = "M points/s", .points = subject->points, .threads = threads};
+    mote_context *ctx = NULL;
+    mote_status status = bench_context(s, threads, &ctx);
+    if (status == MOTE_OK) status = run_all(ctx, o, subject, step, &runs);
+    int code = EXIT_DONE;
+    if (session_cancelled()) {
+        code = EXIT_CANCELLED;
+    } else if (status != MOTE_OK) {
+        code = session_error(s, EXIT_FAILED, "%s", ctx != NULL ? mote_context_message(ctx) : mote_status_name(status));
+    }
+    mote_context_destroy(ctx);
+    if (code != EXIT_DONE) return code;
+    snprintf(name, sizeof name, "%s %s format %d", step_names[step], subject->name, subject->format);
+    result.name = name;
+    bench_summarize(&runs, &result);
+    print_row(subject, step, &result);
+    return bench_record(s, o, &result);
+}
+
+static int run_steps(session *s, const bench_options *o, const laz_subject *subject) {
+    const int all = mote_context_threads(s->ctx);
+    int code = EXIT_DONE;
+    for (int step = 0; step < STEPS && code == EXIT_DONE; step++) {
+        if (o->only != NULL && strcmp(o->only, step_names[step]) != 0) continue;
+        code = run_step(s, o, subject, (laz_step)step, 1);
+        if (code == EXIT_DONE && all > 1) code = run_step(s, o, subject, (laz_step)step, all);
+    }
+    return code;
+}
+
+/* The cloud as a compressed file of that format in the folder; then the steps. */
+static int run_format(session *s, const bench_options *o, const mote_cloud *cloud, const char *name, int format,
+                      const char *folder) {
+    laz_subject subject = {.points = mote_cloud_count(cloud)};
+    mote_write_params params = mote_write_defaults();
+    params.las_format = format;
+    snprintf(subject.name, sizeof subject.name, "%s", name);
+    snprintf(subject.path, sizeof subject.path, "%s/in.laz", folder);
+    snprintf(subject.out, sizeof subject.out, "%s/out.laz", folder);
+    mote_cloud *made = NULL;
+    mote_las_facts facts = {0};
+    mote_status status = mote_cloud_write(s->ctx, cloud, subject.path, &params);
+    if (status == MOTE_OK) status = mote_cloud_read(s->ctx, subject.path, NULL, &made);
+    progress_clear(&s->bar);
+    if (status == MOTE_OK) mote_cloud_las_facts(made, &facts);
+    mote_cloud_destroy(made);
+    subject.format = facts.format;
+    const int code = status == MOTE_OK ? run_steps(s, o, &subject) : session_fail(s, status, false);
+    unlink(subject.path);
+    return code;
+}
+
+/* The formats that a cloud is measured in: its own, and the layered one that holds the same. The city has no own: 2. */
+static int run_cloud(session *s, const bench_options *o, const mote_cloud *cloud, const char *name,
+                     const char *folder) {
+    mote_las_facts facts = {.format = 2};
+    const bool from_las = mote_cloud_las_facts(cloud, &facts);
+    int code = run_format(s, o, cloud, name, from_las ? FORMAT_KEPT : facts.format, folder);
+    if (code != EXIT_DONE || facts.format >= 6) return code;
+    const bool colored = mote_cloud_find(cloud, "red") != NULL;
+    return run_format(s, o, cloud, name, colored ? 7 : 6, folder);
+}
+
+static int run_file(session *s, const bench_options *o, const char *path, const char *folder) {
+    char name[64];
+    const char *slash = strrchr(path, '/');
+    mote_cloud *cloud = NULL;
+    snprintf(name, sizeof name, "%s", slash != NULL ? slash + 1 : path);
+    char *ending = strrchr(name, '.');
+    if (ending != NULL) *ending = '\0';
+    int code = session_read(s, &path, 1, NULL, &cloud);
+    if (code == EXIT_DONE) code = run_cloud(s, o, cloud, name, folder);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+static int run_city(session *s, const bench_options *o, const char *folder) {
+    mote_cloud *cloud = NULL;
+    const mote_status status = mote_generate(s->ctx, "city", o->count, NULL, &cloud);
+    const int code = status == MOTE_OK ? run_cloud(s, o, cloud, "city", folder) : session_fail(s, status, false);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+static int run_inputs(session *s, const bench_options *o, const char *folder) {
+    int code = EXIT_DONE;
+    printf("laz: median and spread of %d runs; file in the page cache to cloud, cloud to file in %s\n", o->runs,
+           o->scratch);
+    printf("%-28s %6s %-9s %7s %12s %19s %8s %7s\n", "file", "format", "step", "threads", "M points/s",
+           "lowest – highest", "LASzip", "times");
+    if (o->file_count == 0) code = run_city(s, o, folder);
+    for (int i = 0; i < o->file_count && code == EXIT_DONE; i++) code = run_file(s, o, o->files[i], folder);
+    if (code != EXIT_DONE) return code;
+    printf("positions: x, y and z only. LASzip: 3.5, whole records, measured; it decodes with one thread\n");
+    return EXIT_DONE;
+}
+
+int bench_laz(session *s, const bench_options *o) {
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/mote-bench-XXXXXX", o->scratch);
+    if (mkdtemp(folder) == NULL) return session_error(s, EXIT_FAILED, "%s: cannot make a folder there", o->scratch);
+    const int code = run_inputs(s, o, folder);
+    rmdir(folder);
+    return code;
+}
