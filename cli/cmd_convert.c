@@ -1,40 +1,43 @@
 /* mote convert: from format to format, all points or some, all attributes or some. */
+#define _GNU_SOURCE /* stat */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "paths.h"
 #include "report.h"
 #include "text.h"
 
-#define BLOCK_POINTS 4096
-
 static const command_help help = {
     "mote convert IN… OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .ply .xyz .csv .txt .pts .asc. Inputs: LAS, PLY, text, Potree 2.0 folders; folders and patterns of them.",
+    ".las .laz .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree 2.0 folders;\n"
+    "folders and patterns of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
-    "  mote convert scan.las centre.las --crop 500000,5800000,500100,5800100\n"
+    "  mote convert scan.las centre.las --bounds 500000,5800000,500100,5800100\n"
     "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
-    "  mote convert scan.mote level3.las --level 3\n",
-    "Without --crop, --thin and --select every point and attribute is kept, in order; LAS to LAS and PLY to PLY\n"
-    "keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
+    "  mote convert scan.mote level3.las --level 3\n"
+    "  mote convert scan.copc.laz coarse.laz --resolution 0.5\n",
+    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
+    "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
 typedef struct convert_options {
-    const char *select, *crop, *columns, *separator, *las_version;
+    const char *select, *bounds, *columns, *separator, *las_version;
     uint64_t thin;
     int level, point_format;
-    bool thin_given, level_given, ascii, big_endian, format_given;
+    double resolution;
+    bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
 } convert_options;
 
 /* ---- the options' meaning */
 
 /* "minx,miny[,minz],maxx,maxy[,maxz]" */
-static bool parse_crop(const char *list, mote_box *box) {
+static bool parse_bounds(const char *list, mote_box *box) {
     double values[6];
     int count = 0;
     const char *at = list;
@@ -58,12 +61,15 @@ static bool parse_crop(const char *list, mote_box *box) {
 
 static int check_usage(convert_options *o, const arguments *words, mote_write_params *params) {
     if (words->count < 2) return usage_error("convert", "convert needs one or more inputs and an output");
-    if (o->crop != NULL && !parse_crop(o->crop, &o->box)) {
-        return usage_error("convert", "--crop: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
-                           o->crop);
+    if (o->bounds != NULL && !parse_bounds(o->bounds, &o->box)) {
+        return usage_error("convert", "--bounds: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
+                           o->bounds);
     }
     if (o->thin_given && o->thin < 1) return usage_error("convert", "--thin: every how manieth point? 1 or more");
     if (o->level_given && o->level < 0) return usage_error("convert", "--level: %d is below 0", o->level);
+    if (o->resolution_given && !(o->resolution > 0 && isfinite(o->resolution))) {
+        return usage_error("convert", "--resolution: a distance between points, above 0");
+    }
     if (o->separator != NULL && strcmp(o->separator, "tab") == 0) o->separator = "\t";
     if (o->separator != NULL && (o->separator[0] == '\0' || o->separator[1] != '\0')) {
         return usage_error("convert", "--separator: \"%s\" is not one character", o->separator);
@@ -80,7 +86,9 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
     }
     if (o->format_given) params->las_format = o->point_format;
     if (o->ascii && o->big_endian) return usage_error("convert", "--ascii and --big-endian exclude each other");
+    if (o->ascii && o->compress) return usage_error("convert", "--ascii and --compress exclude each other");
     params->text = o->ascii;
+    params->compress = o->compress;
     params->big_endian = o->big_endian;
     return EXIT_DONE;
 }
@@ -89,65 +97,30 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
 static int check_format_options(const convert_options *o, const char *output) {
     const char *format = mote_ending_format(output);
     if (format == NULL) return EXIT_DONE; /* explained later */
-    if ((o->ascii || o->big_endian) && strcmp(format, "ply") != 0) {
-        return usage_error("convert", "--ascii and --big-endian are for .ply");
+    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
+        return usage_error("convert", "--ascii is for .ply and .pcd");
     }
+    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
+    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
-        return usage_error("convert", "--las-version and --point-format are for .las");
+        return usage_error("convert", "--las-version and --point-format are for .las and .laz");
     }
     return EXIT_DONE;
 }
 
 /* ---- choosing points */
 
-/* Whether each of the points [first, first + count) lies in the box, along one axis. */
-static void test_axis(const mote_column *column, double low, double high, uint64_t first, uint64_t count, bool *keep) {
-    double values[BLOCK_POINTS];
-    mote_column_read(column, first, count, MOTE_FLOAT64, values);
-    for (uint64_t i = 0; i < count; i++) {
-        const double value = values[i] * column->scale + column->offset;
-        keep[i] = keep[i] && value >= low && value <= high;
-    }
-}
-
-/* The points that --crop and then --thin keep. *indices is NULL when there is no memory. */
-static uint64_t choose_points(const convert_options *o, const mote_cloud *cloud, uint64_t **indices) {
-    const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
-                                  mote_cloud_find(cloud, "z")};
-    const uint64_t all = mote_cloud_count(cloud);
-    const uint64_t step = o->thin_given ? o->thin : 1;
-    uint64_t chosen = 0, inside = 0;
-    *indices = malloc((size_t)(o->crop != NULL ? all : all / step + 1) * sizeof **indices + 1);
-    if (*indices == NULL) return 0;
-    for (uint64_t first = 0; first < all && !session_cancelled(); first += BLOCK_POINTS) {
-        bool keep[BLOCK_POINTS];
-        const uint64_t count = all - first < BLOCK_POINTS ? all - first : BLOCK_POINTS;
-        for (uint64_t i = 0; i < count; i++) keep[i] = true;
-        for (int k = 0; k < 3 && o->crop != NULL; k++) {
-            test_axis(axes[k], o->box.min[k], o->box.max[k], first, count, keep);
-        }
-        for (uint64_t i = 0; i < count; i++) {
-            if (keep[i] && inside++ % step == 0) (*indices)[chosen++] = first + i;
-        }
-    }
-    return chosen;
-}
-
-/* Replaces the cloud by what --crop and --thin leave of it. */
-static int subset(session *s, const convert_options *o, mote_cloud **cloud) {
-    if (o->crop == NULL && !o->thin_given) return EXIT_DONE;
-    if (mote_cloud_find(*cloud, "x") == NULL || mote_cloud_find(*cloud, "y") == NULL ||
-        mote_cloud_find(*cloud, "z") == NULL) {
-        return session_error(s, EXIT_INPUT, "the input has no x, y and z");
-    }
-    uint64_t *indices = NULL;
+/* Replaces the cloud by every --thin-th of its points. */
+static int thin(session *s, const convert_options *o, mote_cloud **cloud) {
+    if (!o->thin_given) return EXIT_DONE;
+    const uint64_t all = mote_cloud_count(*cloud), count = all / o->thin + (all % o->thin != 0);
+    uint64_t *indices = malloc((size_t)count * sizeof *indices + 1);
     mote_cloud *chosen = NULL;
-    const uint64_t count = choose_points(o, *cloud, &indices);
     if (indices == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: the list of chosen points");
+    for (uint64_t i = 0; i < count; i++) indices[i] = i * o->thin;
     const mote_status status = mote_cloud_select(s->ctx, *cloud, indices, count, &chosen);
     free(indices);
     if (status != MOTE_OK) return session_fail(s, status, false);
-    if (count == 0) session_note(s, "no point is left; the output is empty");
     mote_cloud_destroy(*cloud);
     *cloud = chosen;
     return EXIT_DONE;
@@ -157,70 +130,165 @@ static int subset(session *s, const convert_options *o, mote_cloud **cloud) {
 
 #define NAMES_MOST 512
 
-static int unknown_attribute(session *s, const mote_cloud *cloud, const char *name) {
+/* What the input has that is nearly called so; "" if nothing. */
+static void nearest_attribute(session *s, const char *input, const char *name, char *near, size_t size) {
+    const mote_cloud *cloud = NULL;
+    mote_reader *reader = NULL;
     const char *names[NAMES_MOST + 1];
     uint32_t count = 0;
-    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MOST; count++) {
+    near[0] = '\0';
+    mote_status status = mote_reader_open(s->ctx, input, NULL, &reader);
+    if (status == MOTE_OK) status = mote_reader_next(reader, &cloud);
+    while (status == MOTE_OK && cloud != NULL && count < mote_cloud_column_count(cloud) && count < NAMES_MOST) {
         names[count] = mote_cloud_column(cloud, count)->name;
+        count++;
     }
     names[count] = NULL;
-    const char *near = text_nearest(name, names);
-    return session_error(s, EXIT_USAGE, "--select: there is no attribute \"%s\"%s%s%s", name,
-                         near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+    const char *found = text_nearest(name, names);
+    if (found != NULL) snprintf(near, size, "; did you mean \"%s\"?", found);
+    mote_reader_close(reader);
 }
 
-/* The list for the writer: what --select names, x, y and z in front if they are not among it. */
-static int select_attributes(session *s, const convert_options *o, const mote_cloud *cloud, char **list) {
-    *list = NULL;
+/* Only what --select names was read; a name that is not there is a mistake. */
+static int check_select(session *s, const convert_options *o, const char *input, const mote_cloud *cloud) {
     if (o->select == NULL) return EXIT_DONE;
-    const size_t size = strlen(o->select) + 8;
-    char *copy = malloc(size);
-    *list = malloc(size);
-    if (copy == NULL || *list == NULL) {
-        free(copy);
-        return session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
+    for (const char *at = o->select; *at != '\0'; at += at[0] == ',') {
+        char name[128], near[160];
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        at += length;
+        if (mote_cloud_find(cloud, name) != NULL) continue;
+        nearest_attribute(s, input, name, near, sizeof near);
+        return session_error(s, EXIT_USAGE, "--select: there is no attribute \"%s\"%s", name, near);
     }
-    (*list)[0] = '\0';
-    for (const char *axis = "x\0y\0z\0"; *axis != '\0'; axis += 2) {
-        if (text_list_has(o->select, axis)) continue;
-        strcat(strcat(*list, axis), ",");
+    return EXIT_DONE;
+}
+
+/* ---- in pieces */
+
+static mote_read_params reading_params(const convert_options *o) {
+    mote_read_params params = mote_read_defaults();
+    if (o->level_given) params.level = o->level;
+    params.columns = o->columns;
+    if (o->separator != NULL) params.separator = o->separator[0];
+    params.select = o->select;
+    if (o->bounds != NULL) params.bounds = &o->box;
+    if (o->resolution_given) params.resolution = o->resolution;
+    params.salvage = o->salvage;
+    return params;
+}
+
+static bool is_las(const char *format) { return format != NULL && strcmp(format, "las") == 0; }
+
+/* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
+static bool can_stream(const session *s, const convert_options *o, const arguments *words) {
+    struct stat info;
+    const char *input = words->words[0], *output = words->words[words->count - 1];
+    if (words->count != 2 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
+    if (!is_las(mote_ending_format(output)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    return is_las(mote_file_format(s->ctx, input));
+}
+
+/* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
+static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, bool *reading) {
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK && piece != NULL) {
+        *reading = false;
+        status = mote_writer_add(writer);
+        if (status != MOTE_OK) break;
+        *reading = true;
+        status = mote_reader_next(reader, &piece);
     }
-    strcat(*list, o->select);
+    if (status == MOTE_OK) *reading = false;
+    return mote_writer_close(writer, status);
+}
+
+/* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
+static int stream(session *s, const convert_options *o, const mote_write_params *params, const arguments *words,
+                  bool *done) {
+    const char *input = words->words[0], *output = words->words[1];
+    const mote_read_params reading_as = reading_params(o);
+    mote_reader *reader = NULL;
+    mote_writer *writer = NULL;
+    const mote_cloud *piece = NULL;
+    bool reading = true;
     int code = EXIT_DONE;
-    strcpy(copy, o->select);
-    for (char *name = copy, *next; name != NULL && code == EXIT_DONE; name = next) {
-        next = strchr(name, ',');
-        if (next != NULL) *next++ = '\0';
-        if (mote_cloud_find(cloud, name) == NULL) code = unknown_attribute(s, cloud, name);
+    mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
+    const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
+    s->bar.points = points;
+    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    if (piece != NULL) code = check_select(s, o, input, piece);
+    if (piece != NULL && code == EXIT_DONE) {
+        reading = false;
+        status = mote_writer_open(s->ctx, piece, points, output, params, &writer);
     }
-    free(copy);
-    return code;
+    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
+    if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    mote_reader_close(reader);
+    if (!*done) mote_context_clear(s->ctx);
+    if (!*done || code != EXIT_DONE) return code;
+    return status != MOTE_OK ? session_fail(s, status, reading) : report_output(s, output, points);
 }
 
 /* ---- the command */
 
-static int convert(session *s, const convert_options *o, mote_write_params *params, const arguments *words) {
+/* Other files would be read as a whole, which is not what was asked for. Folders and patterns are not looked into. */
+static int check_octrees(session *s, const convert_options *o, const char *const *inputs, int input_count) {
+    for (int i = 0; i < input_count && o->resolution_given; i++) {
+        struct stat info;
+        mote_copc_facts facts;
+        const char *format = mote_file_format(s->ctx, inputs[i]);
+        const bool is_potree = format != NULL && strcmp(format, "potree") == 0;
+        if (stat(inputs[i], &info) != 0 || !S_ISREG(info.st_mode) || is_potree) continue;
+        mote_copc_levels(s->ctx, inputs[i], NULL, 0, &facts);
+        mote_context_clear(s->ctx);
+        if (facts.is_copc) continue;
+        return session_error(s, EXIT_USAGE, "--resolution: %s is neither a COPC file nor a Potree folder", inputs[i]);
+    }
+    mote_context_clear(s->ctx);
+    return EXIT_DONE;
+}
+
+/* How many points the output has: LAS cannot hold those without a finite position. */
+static mote_status count_written(session *s, const mote_cloud *cloud, const char *output, uint64_t *points) {
+    static const char *const axes[] = {"x", "y", "z"};
+    const char *format = mote_ending_format(output);
+    mote_box box;
+    uint64_t skipped = 0;
+    bool any_real = false;
+    *points = mote_cloud_count(cloud);
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, axes[k]);
+        any_real = any_real || (column != NULL && mote_type_is_float(column->type));
+    }
+    if (!any_real || format == NULL || strcmp(format, "las") != 0) return MOTE_OK;
+    const mote_status status = mote_cloud_bounds(s->ctx, cloud, &box, &skipped);
+    *points -= skipped;
+    return status;
+}
+
+static int convert(session *s, const convert_options *o, const mote_write_params *params, const arguments *words) {
     const int inputs = words->count - 1;
     const char *output = words->words[inputs];
     int code = check_output_file(s, words->words, inputs, output);
+    if (code == EXIT_DONE) code = check_octrees(s, o, words->words, inputs);
     if (code != EXIT_DONE) return code;
-    mote_read_params reading = mote_read_defaults();
-    if (o->level_given) reading.level = o->level;
-    reading.columns = o->columns;
-    if (o->separator != NULL) reading.separator = o->separator[0];
+    bool done = false;
+    if (can_stream(s, o, words)) code = stream(s, o, params, words, &done);
+    if (done) return code;
+    const mote_read_params reading = reading_params(o);
     mote_cloud *cloud = NULL;
-    char *list = NULL;
     code = session_read(s, words->words, inputs, &reading, &cloud);
-    if (code == EXIT_DONE) code = select_attributes(s, o, cloud, &list);
-    if (code == EXIT_DONE) code = subset(s, o, &cloud);
+    if (code == EXIT_DONE) code = check_select(s, o, words->words[0], cloud);
+    if (code == EXIT_DONE) code = thin(s, o, &cloud);
     if (code == EXIT_DONE) {
-        params->columns = list;
-        const uint64_t points = mote_cloud_count(cloud);
+        uint64_t points = mote_cloud_count(cloud);
+        if (points == 0 && o->bounds != NULL) session_note(s, "no point is left; the output is empty");
         s->bar.points = points;
-        const mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        if (status == MOTE_OK) status = count_written(s, cloud, output, &points);
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
-    free(list);
     mote_cloud_destroy(cloud);
     return code;
 }
@@ -228,17 +296,24 @@ static int convert(session *s, const convert_options *o, mote_write_params *para
 int cmd_convert(int argc, char **argv) {
     convert_options o = {0};
     const option rows[] = {
-        {"select", 0, OPTION_TEXT, &o.select, NULL, "A,B,…", "only these attributes, and x, y, z; default all"},
-        {"crop", 0, OPTION_TEXT, &o.crop, NULL, "BOX",
+        {"select", 0, OPTION_TEXT, &o.select, NULL, "A,B,…",
+         "only these attributes, and x, y, z; default all.\nOf LAZ the others are not even decoded"},
+        {"bounds", 0, OPTION_TEXT, &o.bounds, NULL, "BOX",
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
-        {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --crop)"},
+        {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
+        {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
+        {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
+         "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},
+        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,
+         "LAZ: leave out damaged chunks and say what is lost,\ninstead of an error"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
-        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply: as text; default binary, little-endian"},
+        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},
+        {"compress", 0, OPTION_FLAG, &o.compress, NULL, NULL, ".pcd: binary_compressed; default binary"},
         {"las-version", 0, OPTION_TEXT, &o.las_version, NULL, "V",
-         ".las: 1.2, 1.3 or 1.4; default what the attributes need"},
+         ".las, .laz: 1.2, 1.3 or 1.4; default what the attributes need"},
         {"point-format", 0, OPTION_INT, &o.point_format, &o.format_given, "N",
-         ".las: 0..10; default what the attributes need"},
+         ".las, .laz: 0..10; default what the attributes need"},
         {"columns", 0, OPTION_TEXT, &o.columns, NULL, "A,B,…",
          "text inputs: names of the columns; default the header line"},
         {"separator", 0, OPTION_TEXT, &o.separator, NULL, "C",

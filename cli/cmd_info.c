@@ -19,6 +19,10 @@ static const command_help help = {
     "With --json and several files, the output is an array.\n",
 };
 
+typedef struct info_options {
+    bool stats, salvage, devices;
+} info_options;
+
 /* Plain files can be looked at twice; a pipe cannot. */
 static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
@@ -39,24 +43,31 @@ static mote_status measure(session *s, info_facts *f) {
     return MOTE_OK;
 }
 
-/* The levels of a Potree folder. */
-static mote_status look_at_levels(session *s, info_facts *f) {
+/* The levels of a Potree folder or COPC file. */
+static mote_status look_at_levels(session *s, info_facts *f, const struct stat *info) {
     f->is_potree = strcmp(f->format, "potree") == 0;
+    if (strcmp(f->format, "las") == 0 && S_ISREG(info->st_mode)) {
+        const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MOST, &f->copc);
+        if (f->copc.is_copc) f->format = "copc";
+        return status;
+    }
     if (!f->is_potree) return MOTE_OK;
     f->is_las = false; /* it was once, and the folder remembers */
     return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
 }
 
-static int describe(session *s, const char *path, bool with_stats, json_writer *json) {
+static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
     mote_cloud *cloud = NULL;
     struct stat info = {0};
-    int code = session_read(s, &path, 1, NULL, &cloud);
+    mote_read_params reading = mote_read_defaults();
+    reading.salvage = o->salvage;
+    int code = session_read(s, &path, 1, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     info_facts facts = {.path = path, .cloud = cloud};
     if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
     facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
     facts.format = format_of(s, &facts, &info);
-    mote_status status = look_at_levels(s, &facts);
+    mote_status status = look_at_levels(s, &facts, &info);
     if (status == MOTE_OK) status = measure(s, &facts);
     if (status == MOTE_OK && s->options.hash) {
         status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
@@ -64,7 +75,7 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
     }
     if (status != MOTE_OK) code = session_fail(s, status, true);
     cloud_stats stats = {0};
-    if (code == EXIT_DONE && with_stats) {
+    if (code == EXIT_DONE && o->stats) {
         code = cloud_stats_compute(s, cloud, &stats);
         facts.stats = &stats;
     }
@@ -77,7 +88,7 @@ static int describe(session *s, const char *path, bool with_stats, json_writer *
 }
 
 /* All files, also after one that failed; the first failure is the exit code. */
-static int describe_all(session *s, const arguments *words, bool with_stats) {
+static int describe_all(session *s, const arguments *words, const info_options *o) {
     json_writer json;
     const bool as_json = s->options.json;
     const bool many = words->count > 1;
@@ -86,7 +97,7 @@ static int describe_all(session *s, const arguments *words, bool with_stats) {
     if (as_json && many) emit_open(&json, NULL, '[');
     for (int i = 0; i < words->count && code != EXIT_CANCELLED; i++) {
         if (!as_json && i > 0) putchar('\n');
-        const int one = describe(s, words->words[i], with_stats, as_json ? &json : NULL);
+        const int one = describe(s, words->words[i], o, as_json ? &json : NULL);
         mote_context_clear(s->ctx);
         if (code == EXIT_DONE || one == EXIT_CANCELLED) code = one;
     }
@@ -110,10 +121,11 @@ static void print_devices(void) {
 }
 
 int cmd_info(int argc, char **argv) {
-    bool with_stats = false, devices = false;
+    info_options o = {0};
     const option rows[] = {
-        {"stats", 0, OPTION_FLAG, &with_stats, NULL, NULL, "read all points"},
-        {"devices", 0, OPTION_FLAG, &devices, NULL, NULL, "list the backends"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "read all points"},
+        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "LAZ: leave out damaged chunks and say what is lost"},
+        {"devices", 0, OPTION_FLAG, &o.devices, NULL, NULL, "list the backends"},
         {0},
     };
     common_options common;
@@ -121,10 +133,10 @@ int cmd_info(int argc, char **argv) {
     const parse_result parsed =
         options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count == 0 && !devices) return usage_error("info", "info needs a file");
+    if (words.count == 0 && !o.devices) return usage_error("info", "info needs a file");
     session s;
     int code = session_open(&s, "info", &common);
-    if (code == EXIT_DONE && devices) { print_devices(); }
-    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, with_stats);
+    if (code == EXIT_DONE && o.devices) { print_devices(); }
+    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, &o);
     return session_close(&s, code);
 }

@@ -1,4 +1,4 @@
-/* mote lod: levels of detail, as a Potree 2.0 folder. */
+/* mote lod: levels of detail, as a Potree 2.0 folder or a COPC file. */
 #define _GNU_SOURCE /* stat */
 #include <inttypes.h>
 #include <math.h>
@@ -12,22 +12,28 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote lod IN… DIR [options]",
-    "Makes a level-of-detail octree in Potree 2.0 format, for \"mote view\" and every viewer of that format.\n"
-    "Inputs: LAS, PLY, text, Potree folders; several become one cloud, folders and patterns are searched.",
+    "mote lod IN… DIR|FILE.copc.laz [options]",
+    "Makes a level-of-detail octree: a folder in Potree 2.0 format, for \"mote view\" and every viewer of that "
+    "format,\n"
+    "or, where the output's name ends in .copc.laz, a COPC file: LAZ that is read by box and resolution.\n"
+    "Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree folders; several become one cloud, folders and patterns "
+    "are\nsearched.",
     "  mote lod scan.las scan.mote && mote view scan.mote\n"
+    "  mote lod scan.laz scan.copc.laz\n"
     "  mote lod tiles/*.las all.mote --encoding brotli\n"
     "  mote lod scan.las smooth.mote --filter gaussian      averaged colours, no flicker from afar\n"
     "  mote lod scan.las even.mote --sampling poisson       evenly spaced points\n"
     "  mote lod scan.las scan.mote --plan                   what it would need\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
     "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
-    "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n",
+    "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n"
+    "COPC is additive; --filter, --encoding, --max-node and --name are for folders.\n",
 };
 
 typedef struct lod_options {
     int scheme, sampling, filter, encoding, quality;
-    bool scheme_given, filter_given, quality_given, grid_given, merge_given, most_given;
+    bool scheme_given, filter_given, encoding_given, quality_given, grid_given, merge_given, most_given;
+    bool copc; /* what to write */
     uint64_t grid, merge, most;
     const char *attributes, *name;
     bool stats, plan;
@@ -35,9 +41,23 @@ typedef struct lod_options {
 
 static bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
+/* Options that a COPC file would have to ignore are mistakes. */
+static int check_copc_usage(const lod_options *o) {
+    if (!o->copc) return EXIT_DONE;
+    if (o->scheme == MOTE_LOD_REPLACING)
+        return usage_error("lod", "COPC is additive: --scheme replacing is for folders");
+    if (o->filter != MOTE_LOD_FILTER_NONE) {
+        return usage_error("lod", "COPC holds each point as it is: --filter is for folders");
+    }
+    if (o->encoding_given) return usage_error("lod", "COPC is LAZ: --encoding is for folders");
+    if (o->most_given) return usage_error("lod", "COPC has one node in one place: --max-node is for folders");
+    if (o->name != NULL) return usage_error("lod", "COPC has no place for a name: --name is for folders");
+    return EXIT_DONE;
+}
+
 static int check_usage(const lod_options *o, const arguments *words) {
     if (o->plan ? words->count < 1 : words->count < 2) {
-        return usage_error("lod", "lod needs one or more inputs and an output folder");
+        return usage_error("lod", "lod needs one or more inputs and an output, a folder or FILE.copc.laz");
     }
     if (o->scheme_given && o->scheme == MOTE_LOD_ADDITIVE && o->filter != MOTE_LOD_FILTER_NONE) {
         return usage_error("lod", "--filter averages, so it needs --scheme replacing, not additive");
@@ -54,7 +74,7 @@ static int check_usage(const lod_options *o, const arguments *words) {
     if (o->quality_given && o->encoding != MOTE_POTREE_BROTLI) {
         return usage_error("lod", "--level-quality is for --encoding brotli");
     }
-    return EXIT_DONE;
+    return check_copc_usage(o);
 }
 
 /* The options as the library wants them; filters imply replacing, replacing without a filter averages cells. */
@@ -72,6 +92,7 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
     if (o->grid_given) params.grid = (uint32_t)o->grid;
     if (o->merge_given) params.merge_points = (uint32_t)o->merge;
     if (o->most_given) params.max_node_points = o->most;
+    if (o->copc) params.max_node_points = 0;
     if (s->options.seed_given) params.seed = s->options.seed;
     return params;
 }
@@ -143,7 +164,33 @@ static int attributes_left_out(session *s, const char *list, const mote_cloud *c
     return check_attributes(s, list, names);
 }
 
+/* The names of a cloud's columns that are not in the list, separated by commas; for free, NULL without memory. */
+static char *columns_but(const mote_cloud *cloud, const char *const *left_out) {
+    size_t size = 1;
+    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) size += strlen(mote_cloud_column(cloud, i)->name) + 1;
+    char *list = malloc(size);
+    if (list == NULL) return NULL;
+    char *at = list;
+    *at = '\0';
+    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
+        const char *name = mote_cloud_column(cloud, i)->name;
+        bool is_left_out = false;
+        for (size_t k = 0; left_out[k] != NULL; k++) is_left_out |= strcmp(left_out[k], name) == 0;
+        if (!is_left_out) at += snprintf(at, size - (size_t)(at - list), "%s,", name);
+    }
+    return list;
+}
+
 /* ---- the command */
+
+/* What is to be written and where. */
+typedef struct lod_task {
+    const mote_cloud *cloud;
+    const char *output;
+    const char *names[NAMES_MOST + 1];
+    const char *const *left_out; /* attributes; NULL: none */
+    const char *columns;         /* what is not left out; NULL: all */
+} lod_task;
 
 /* An output that is there and is no Potree folder would be refused at the end; better at the beginning. */
 static int check_replaceable(session *s, const char *path) {
@@ -155,53 +202,100 @@ static int check_replaceable(session *s, const char *path) {
     return session_error(s, EXIT_FAILED, "%s: is there already and is no Potree folder; it is left alone", path);
 }
 
-static int build_and_write(session *s, const lod_options *o, const mote_cloud *cloud, const char *output,
-                           const mote_potree_params *potree) {
-    const mote_lod_params params = lod_params(s, o);
-    if (o->plan) return lod_print_plan(s, cloud, &params, potree);
-    mote_lod *lod = NULL;
+static mote_status write_potree(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
+                                lod_written *written) {
+    mote_potree_params params = mote_potree_defaults();
     mote_potree_report report = {0};
-    const uint64_t points = mote_cloud_count(cloud);
-    mote_status status = mote_lod_build(s->ctx, cloud, &params, &lod);
-    if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, output, potree, &report);
-    progress_clear(&s->bar);
-    if (status == MOTE_OK) {
-        const double seconds = seconds_now() - s->started;
-        session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", output, text_count(report.points).chars,
-                    mote_lod_node_count(lod), text_bytes(report.octree_bytes + report.hierarchy_bytes).chars,
-                    text_seconds(seconds).chars, text_real(floor((double)points / seconds / 1e4) / 100).chars);
-        if (mote_lod_skipped(lod) > 0) {
-            session_say(s, "warning: %s points without a finite position were left out",
-                        text_count(mote_lod_skipped(lod)).chars);
-        }
-        if (s->options.json) lod_print_json(s, lod, &report, output, points);
-        if (!s->options.json && o->stats) lod_print_stats(s, lod, &report, points);
-        if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", report.hash, output);
+    params.encoding = (mote_potree_encoding)o->encoding;
+    params.name = o->name;
+    params.attributes_left_out = task->left_out;
+    if (o->quality_given) params.brotli_quality = o->quality;
+    const mote_status status = mote_potree_write(s->ctx, lod, task->output, &params, &report);
+    const lod_written all = {false, report.points, report.octree_bytes, report.hierarchy_bytes, report.hash};
+    *written = all;
+    return status;
+}
+
+static mote_status write_copc(session *s, const lod_task *task, const mote_lod *lod, lod_written *written) {
+    mote_copc_params params = mote_copc_defaults();
+    mote_copc_report report = {0};
+    params.columns = task->columns;
+    const mote_status status = mote_copc_write(s->ctx, lod, task->output, &params, &report);
+    const lod_written all = {true, report.points, report.file_bytes, report.hierarchy_bytes, report.hash};
+    *written = all;
+    return status;
+}
+
+static void report_written(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
+                           const lod_written *written) {
+    const double seconds = seconds_now() - s->started;
+    const uint64_t points = mote_cloud_count(task->cloud);
+    const uint64_t bytes = written->bytes + (written->copc ? 0 : written->hierarchy_bytes);
+    session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", task->output,
+                text_count(written->points).chars, mote_lod_node_count(lod), text_bytes(bytes).chars,
+                text_seconds(seconds).chars, text_real(floor((double)points / seconds / 1e4) / 100).chars);
+    if (mote_lod_skipped(lod) > 0) {
+        session_say(s, "warning: %s points without a finite position were left out",
+                    text_count(mote_lod_skipped(lod)).chars);
     }
+    if (s->options.json) lod_print_json(s, lod, written, task->output, points);
+    if (!s->options.json && o->stats) lod_print_stats(s, lod, written, points);
+    if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", written->hash, task->output);
+}
+
+static int build_and_write(session *s, const lod_options *o, const lod_task *task) {
+    const mote_lod_params params = lod_params(s, o);
+    if (o->plan) {
+        mote_potree_params potree = mote_potree_defaults();
+        potree.encoding = (mote_potree_encoding)o->encoding;
+        return lod_print_plan(s, task->cloud, &params, o->copc ? NULL : &potree);
+    }
+    mote_lod *lod = NULL;
+    lod_written written = {0};
+    mote_status status = mote_lod_build(s->ctx, task->cloud, &params, &lod);
+    if (status == MOTE_OK) {
+        status = o->copc ? write_copc(s, task, lod, &written) : write_potree(s, o, task, lod, &written);
+    }
+    progress_clear(&s->bar);
+    if (status == MOTE_OK) report_written(s, o, task, lod, &written);
     mote_lod_destroy(lod);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+static int check_output(session *s, const lod_options *o, const arguments *words, int inputs, const char *output) {
+    if (o->plan) return EXIT_DONE;
+    if (o->copc) return check_output_copc(s, words->words, inputs, output);
+    const int code = check_output_folder(s, words->words, inputs, output);
+    return code == EXIT_DONE ? check_replaceable(s, output) : code;
+}
+
+/* What --attributes leaves, in the form that the format's writer wants. columns is for free. */
+static int choose_attributes(session *s, const lod_options *o, lod_task *task, char **columns) {
+    *columns = NULL;
+    if (o->attributes == NULL) return EXIT_DONE;
+    const int code = attributes_left_out(s, o->attributes, task->cloud, task->names);
+    task->left_out = task->names;
+    if (code != EXIT_DONE || !o->copc) return code;
+    *columns = columns_but(task->cloud, task->names);
+    task->columns = *columns;
+    return *columns != NULL ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
 }
 
 static int run_lod(session *s, const lod_options *o, const arguments *words) {
     /* --plan needs no output, but takes the same command line. */
     const int inputs = o->plan && words->count == 1 ? 1 : words->count - 1;
-    const char *output = words->words[words->count - 1];
-    int code = EXIT_DONE;
-    if (!o->plan) code = check_output_folder(s, words->words, inputs, output);
-    if (code == EXIT_DONE && !o->plan) code = check_replaceable(s, output);
     mote_cloud *cloud = NULL;
-    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, NULL, &cloud);
+    char *columns = NULL;
+    lod_task task = {.output = words->words[words->count - 1]};
+    int code = check_output(s, o, words, inputs, task.output);
+    mote_read_params reading = mote_read_defaults();
+    reading.prepare_order = !o->plan;
+    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
     if (code != EXIT_DONE) return code;
-    const char *left_out[NAMES_MOST + 1];
-    mote_potree_params potree = mote_potree_defaults();
-    potree.encoding = (mote_potree_encoding)o->encoding;
-    potree.name = o->name;
-    if (o->quality_given) potree.brotli_quality = o->quality;
-    if (o->attributes != NULL) {
-        code = attributes_left_out(s, o->attributes, cloud, left_out);
-        potree.attributes_left_out = left_out;
-    }
-    if (code == EXIT_DONE) code = build_and_write(s, o, cloud, output, &potree);
+    task.cloud = cloud;
+    code = choose_attributes(s, o, &task, &columns);
+    if (code == EXIT_DONE) code = build_and_write(s, o, &task);
+    free(columns);
     mote_cloud_destroy(cloud);
     return code;
 }
@@ -222,7 +316,8 @@ int cmd_lod(int argc, char **argv) {
          "cells with at most so many points are not divided; default 10000"},
         {"max-node", 0, OPTION_COUNT, &o.most, &o.most_given, "N",
          "more points than this in one place become a chain of\nnodes; default 16777216, 0 = no bound"},
-        {"encoding", 0, OPTION_CHOICE, &o.encoding, NULL, "default|brotli", "of the points on disk; default default"},
+        {"encoding", 0, OPTION_CHOICE, &o.encoding, &o.encoding_given, "default|brotli",
+         "of the points on disk; default default"},
         {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 6"},
         {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",
          "only these beside the position; default all.\nrgb stands for red, green and blue"},
@@ -236,6 +331,8 @@ int cmd_lod(int argc, char **argv) {
     const parse_result parsed =
         options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    o.copc =
+        words.count > 0 && text_has_ending(words.words[words.count - 1], ".copc.laz") && (words.count > 1 || !o.plan);
     const int wrong = check_usage(&o, &words);
     if (wrong != EXIT_DONE) return wrong;
     session s;

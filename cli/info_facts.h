@@ -9,7 +9,7 @@
 
 typedef struct info_facts {
     const char *path;
-    const char *format; /* "las", "ply", … */
+    const char *format; /* "las", "copc", "ply", … */
     uint64_t file_bytes;
     const mote_cloud *cloud;
     bool is_las;
@@ -23,6 +23,8 @@ typedef struct info_facts {
     bool is_potree;
     mote_potree_facts potree;
     mote_potree_level levels[INFO_LEVELS_MOST];
+    mote_copc_facts copc; /* is_copc: a LAZ file with an octree */
+    mote_copc_level copc_levels[INFO_LEVELS_MOST];
     const cloud_stats *stats; /* NULL without --stats */
 } info_facts;
 

@@ -81,6 +81,41 @@ static void emit_potree(json_writer *json, const info_facts *f) {
     emit_close(json, '}');
 }
 
+static void emit_compression(json_writer *json, const mote_las_facts *las) {
+    if (las->compressor == 0) return;
+    emit_open(json, "compression", '{');
+    emit_count(json, "compressor", (uint64_t)las->compressor);
+    emit_text(json, "items", las->items);
+    emit_count(json, "chunk_points", las->chunk_points);
+    emit_count(json, "chunks", las->chunk_count);
+    emit_count(json, "bytes", las->compressed_bytes);
+    emit_close(json, '}');
+}
+
+static void emit_copc(json_writer *json, const info_facts *f) {
+    const mote_copc_facts *copc = &f->copc;
+    if (!copc->is_copc) return;
+    emit_open(json, "octree", '{');
+    emit_text(json, "scheme", "additive");
+    emit_text(json, "encoding", "laz");
+    emit_count(json, "nodes", copc->nodes);
+    emit_count(json, "stored", copc->points);
+    emit_count(json, "pages", copc->pages);
+    emit_triple(json, "center", copc->center);
+    emit_real(json, "halfsize", copc->halfsize);
+    emit_real(json, "spacing", copc->spacing);
+    emit_open(json, "levels", '[');
+    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
+        emit_open(json, NULL, '{');
+        emit_count(json, "nodes", f->copc_levels[i].nodes);
+        emit_count(json, "points", f->copc_levels[i].points);
+        emit_real(json, "spacing", f->copc_levels[i].spacing);
+        emit_close(json, '}');
+    }
+    emit_close(json, ']');
+    emit_close(json, '}');
+}
+
 static void emit_las(json_writer *json, const info_facts *f) {
     if (!f->is_las) return;
     emit_open(json, "las", '{');
@@ -90,6 +125,7 @@ static void emit_las(json_writer *json, const info_facts *f) {
     emit_text(json, "software", f->las.software);
     emit_count(json, "creation_year", (uint64_t)f->las.creation_year);
     emit_count(json, "creation_day", (uint64_t)f->las.creation_day);
+    emit_compression(json, &f->las);
     emit_close(json, '}');
 }
 
@@ -99,6 +135,13 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_text(json, "format", f->format);
     if (f->file_bytes > 0) emit_count(json, "bytes", f->file_bytes);
     emit_count(json, "points", mote_cloud_count(f->cloud));
+    uint64_t width, height;
+    if (mote_cloud_grid(f->cloud, &width, &height)) {
+        emit_open(json, "grid", '{');
+        emit_count(json, "width", width);
+        emit_count(json, "height", height);
+        emit_close(json, '}');
+    }
     if (f->has_box) {
         emit_triple(json, "min", f->box.min);
         emit_triple(json, "max", f->box.max);
@@ -108,6 +151,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_text(json, "crs", mote_cloud_crs(f->cloud));
     emit_las(json, f);
     emit_potree(json, f);
+    emit_copc(json, f);
     emit_attributes(json, f);
     emit_records(json, f->cloud);
     if (f->stats != NULL) {

@@ -77,7 +77,9 @@ void crs_in_short(const char *crs, char *line, size_t size) {
 }
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {{"las", "LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
+    static const char *const titles[][2] = {{"las", "LAS"},          {"copc", "COPC, LAS"}, {"ply", "PLY"},
+                                            {"pcd", "PCD"},          {"ptx", "PTX"},        {"xyz", "text"},
+                                            {"potree", "Potree 2.0"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }
@@ -109,6 +111,22 @@ static void print_box(const info_facts *f) {
         printf("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
 }
 
+/* How LAZ is compressed. */
+static void print_compression(const info_facts *f) {
+    static const char *const names[] = {"", "pointwise, one stream", "pointwise", "layered"};
+    if (!f->is_las || f->las.compressor < 1 || f->las.compressor > 3) return;
+    printf("  %-12sLAZ, %s: %s\n", "compression", names[f->las.compressor], f->las.items);
+    printf("  %-12s%s of ", "chunks", text_count(f->las.chunk_count).chars);
+    if (f->las.chunk_points > 0) {
+        printf("%s points", text_count(f->las.chunk_points).chars);
+    } else {
+        printf("varying size");
+    }
+    const uint64_t points = mote_cloud_count(f->cloud);
+    if (points > 0) printf(", %.2f bytes a point", (double)f->las.compressed_bytes / (double)points);
+    putchar('\n');
+}
+
 static void print_head(const info_facts *f) {
     printf("%s\n", f->path);
     printf("  %-12s%s", "format", format_title(f->format));
@@ -116,8 +134,13 @@ static void print_head(const info_facts *f) {
         printf("%s 1.%d, point format %d", f->is_potree ? ", from LAS" : "", f->las.version_minor, f->las.format);
     }
     putchar('\n');
+    print_compression(f);
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
     printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
+    uint64_t width, height;
+    if (mote_cloud_grid(f->cloud, &width, &height)) {
+        printf("  %-12s%s × %s\n", "organised", text_count(width).chars, text_count(height).chars);
+    }
     if (f->skipped > 0) printf("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);
     print_box(f);
     char crs[200];
@@ -131,7 +154,19 @@ static void print_head(const info_facts *f) {
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
 }
 
+static void print_copc(const info_facts *f) {
+    const mote_copc_facts *copc = &f->copc;
+    printf("  %-12sadditive, cube of side %s, spacing %s; %s nodes hold %s points; %s page%s\n", "octree",
+           text_real(2 * copc->halfsize).chars, text_real(copc->spacing).chars, text_count(copc->nodes).chars,
+           text_count(copc->points).chars, text_count(copc->pages).chars, copc->pages == 1 ? "" : "s");
+    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
+        printf("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
+               text_count(f->copc_levels[i].points).chars, text_real(f->copc_levels[i].spacing).chars);
+    }
+}
+
 static void print_levels(const info_facts *f) {
+    if (f->copc.is_copc) print_copc(f);
     if (!f->is_potree) return;
     printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
            f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,

@@ -8,12 +8,15 @@
 #include "lod_print.h"
 #include "text.h"
 
-#define SAMPLE_POINTS    1000000u
-#define NODE_BYTES       144.0 /* per node in memory: table and names */
-#define HIERARCHY_BYTES  22.0  /* Potree 2.0: a record of hierarchy.bin */
-#define BROTLI_RATIO     0.42  /* of the raw bytes, on city scans at the default quality */
-#define BROTLI_MEMORY    40e6  /* per thread: the encoder and its buffers */
-#define CELLS_OF_SURFACE 1.9   /* occupied cells of a grid of g a side, over g², on city scans */
+#define SAMPLE_POINTS        1000000u
+#define NODE_BYTES           144.0 /* per node in memory: table and names */
+#define HIERARCHY_BYTES      22.0  /* Potree 2.0: a record of hierarchy.bin */
+#define BROTLI_RATIO         0.42  /* of the raw bytes, on city scans at the default quality */
+#define BROTLI_MEMORY        40e6  /* per thread: the encoder and its buffers */
+#define COPC_HIERARCHY_BYTES 32.0
+#define LAZ_RATIO            0.33 /* of the raw bytes, on city scans in octree nodes */
+#define COPC_MEMORY          10e6 /* per thread: the encoder and chunks that wait */
+#define CELLS_OF_SURFACE     1.9  /* occupied cells of a grid of g a side, over g², on city scans */
 
 /* Bytes per point at the peak of building and writing, measured on city scans; docs/lod.md. */
 #define POINT_BYTES         25.0
@@ -91,7 +94,9 @@ static double memory_bytes(const session *s, const mote_lod_params *params, cons
     if (params->sampling == MOTE_LOD_POISSON) per_point = POINT_BYTES_POISSON;
     const double building = points * per_point;
     double writing = points * POINT_BYTES_TREE;
-    if (potree->encoding == MOTE_POTREE_BROTLI) writing += BROTLI_MEMORY * mote_context_threads(s->ctx);
+    if (potree == NULL) writing += COPC_MEMORY * mote_context_threads(s->ctx);
+    if (potree != NULL && potree->encoding == MOTE_POTREE_BROTLI)
+        writing += BROTLI_MEMORY * mote_context_threads(s->ctx);
     return fmax(building, writing) + nodes * NODE_BYTES;
 }
 
@@ -114,8 +119,10 @@ static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params 
     if (status == MOTE_OK) {
         const double all = (double)mote_cloud_count(cloud);
         *out = walk_levels(codes, count, count > 0 ? all / (double)count : 1, params);
-        const double ratio = potree->encoding == MOTE_POTREE_BROTLI ? BROTLI_RATIO : 1;
-        out->disk_bytes = out->stored_points * record_bytes(cloud) * ratio + out->nodes * HIERARCHY_BYTES;
+        const bool brotli = potree != NULL && potree->encoding == MOTE_POTREE_BROTLI;
+        const double ratio = potree == NULL ? LAZ_RATIO : brotli ? BROTLI_RATIO : 1;
+        const double node_bytes = potree == NULL ? COPC_HIERARCHY_BYTES : HIERARCHY_BYTES;
+        out->disk_bytes = out->stored_points * record_bytes(cloud) * ratio + out->nodes * node_bytes;
         out->memory_bytes = memory_bytes(s, params, potree, all, out->nodes);
     }
     free(codes);

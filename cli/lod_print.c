@@ -89,11 +89,12 @@ static void print_costs(const session *s, uint64_t points) {
     printf("%-28s %14.3f %14.2f\n", "all", seconds, n / seconds / 1e6);
 }
 
-void lod_print_stats(const session *s, const mote_lod *lod, const mote_potree_report *report, uint64_t input_points) {
+void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
     print_levels(lod);
-    printf("\n%s points in, %s stored, %s left out (no finite position); octree.bin %s, hierarchy.bin %s\n",
-           text_count(input_points).chars, text_count(report->points).chars, text_count(mote_lod_skipped(lod)).chars,
-           text_bytes(report->octree_bytes).chars, text_bytes(report->hierarchy_bytes).chars);
+    printf("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
+           text_count(input_points).chars, text_count(written->points).chars, text_count(mote_lod_skipped(lod)).chars,
+           written->copc ? "file" : "octree.bin", text_bytes(written->bytes).chars,
+           written->copc ? "of it hierarchy" : "hierarchy.bin", text_bytes(written->hierarchy_bytes).chars);
     print_costs(s, input_points);
 }
 
@@ -133,20 +134,20 @@ static void emit_costs(json_writer *json, const session *s) {
     emit_count(json, "peak_bytes", mote_context_memory_peak_bytes(s->ctx));
 }
 
-void lod_print_json(const session *s, const mote_lod *lod, const mote_potree_report *report, const char *output,
+void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points) {
     json_writer json;
     char digits[20];
-    snprintf(digits, sizeof digits, "%016" PRIx64, report->hash);
+    snprintf(digits, sizeof digits, "%016" PRIx64, written->hash);
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", output);
     emit_count(&json, "points", input_points);
     emit_count(&json, "skipped", mote_lod_skipped(lod));
-    emit_count(&json, "stored", report->points);
+    emit_count(&json, "stored", written->points);
     emit_count(&json, "nodes", mote_lod_node_count(lod));
-    emit_count(&json, "octree_bytes", report->octree_bytes);
-    emit_count(&json, "hierarchy_bytes", report->hierarchy_bytes);
+    emit_count(&json, written->copc ? "file_bytes" : "octree_bytes", written->bytes);
+    emit_count(&json, "hierarchy_bytes", written->hierarchy_bytes);
     emit_real(&json, "seconds", seconds_now() - s->started);
     if (s->options.hash) emit_text(&json, "hash", digits);
     emit_levels(&json, lod);

@@ -15,11 +15,21 @@ typedef struct level_stats {
 /* Fills levels[0 … count) and returns count; 0 when there is no memory. */
 int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MOST]);
 
-void lod_print_stats(const session *s, const mote_lod *lod, const mote_potree_report *report, uint64_t input_points);
-void lod_print_json(const session *s, const mote_lod *lod, const mote_potree_report *report, const char *output,
+/* What was written: a Potree folder, or a COPC file. */
+typedef struct lod_written {
+    bool copc;
+    uint64_t points; /* stored, representatives included */
+    uint64_t bytes;  /* octree.bin, or the whole file */
+    uint64_t hierarchy_bytes;
+    uint64_t hash;
+} lod_written;
+
+void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points);
+void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points);
 
-/* --plan: what a conversion would take, estimated from a sample of the points. Returns an exit code. */
+/* --plan: what a conversion would take, estimated from a sample of the points; potree NULL: of COPC. Returns an exit
+   code. */
 int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
                    const mote_potree_params *potree);
 

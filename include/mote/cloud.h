@@ -123,6 +123,11 @@ typedef struct mote_las_facts {
     int creation_year, creation_day;
     const char *system_id;
     const char *software;
+    int compressor;            ///< of LAZ: 1 pointwise, 2 pointwise in chunks, 3 layered; 0: not compressed
+    const char *items;         ///< of LAZ: parts of a record and their versions, "POINT10 v2, RGB12 v2"; else ""
+    uint64_t chunk_points;     ///< of LAZ: points in a chunk; 0: it varies
+    uint64_t chunk_count;      ///< of LAZ
+    uint64_t compressed_bytes; ///< of LAZ: all chunks together
 } mote_las_facts;
 
 /// The facts of the LAS file that the cloud came from; false if it came from none.

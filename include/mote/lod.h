@@ -132,6 +132,28 @@ typedef struct mote_copc_report {
 MOTE_API mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *path,
                                      const mote_copc_params *params, mote_copc_report *report);
 
+/// One level of a COPC file.
+typedef struct mote_copc_level {
+    uint64_t nodes, points;
+    double spacing; ///< of its points; world units
+} mote_copc_level;
+
+/// The octree of a COPC file.
+typedef struct mote_copc_facts {
+    bool is_copc; ///< false: any other file, and the rest is 0
+    uint32_t level_count;
+    uint64_t nodes; ///< that hold points
+    uint64_t points, pages;
+    double spacing; ///< of level 0; halved with each level
+    double center[3], halfsize;
+} mote_copc_facts;
+
+/// What the octree of a COPC file holds, without reading its points.
+/// levels  [capacity] out; deeper ones are counted in facts only. NULL if capacity is 0
+/// Returns as mote_cloud_read; MOTE_OK for a file that is not COPC
+MOTE_API mote_status mote_copc_levels(mote_context *ctx, const char *path, mote_copc_level *levels, uint32_t capacity,
+                                      mote_copc_facts *facts);
+
 /// One level of a Potree folder.
 typedef struct mote_potree_level {
     uint64_t nodes, leaves, points;

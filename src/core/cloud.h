@@ -4,6 +4,8 @@
 
 #include "core/core.h"
 
+#define MOTE_LAZ_ITEMS_BYTES 96
+
 /* What of a LAS header is kept so that LAS → LAS gives it back. */
 typedef struct mote_las_origin {
     bool present;
@@ -15,6 +17,11 @@ typedef struct mote_las_origin {
     uint8_t guid[16];
     char system_id[33];
     char software[33];
+    /* How the points were compressed, for those who ask; see mote_las_facts. */
+    uint8_t compressor;
+    uint32_t chunk_points;
+    uint64_t chunk_count, compressed_bytes;
+    char items[MOTE_LAZ_ITEMS_BYTES];
 } mote_las_origin;
 
 /* Memory that goes with the cloud: an allocation (unmap_bytes 0) or a mapped file. */
@@ -22,6 +29,13 @@ typedef struct mote_block {
     void *memory;
     uint64_t unmap_bytes;
 } mote_block;
+
+/* What the order already knows of a cloud's points; see order/order_early.h. */
+typedef struct mote_prepared {
+    bool box_known; /* low and high: stored coordinates, of all points */
+    int32_t low[3], high[3];
+    uint64_t *codes; /* [count] in the lattice of that box; NULL if there are none */
+} mote_prepared;
 
 struct mote_cloud {
     mote_context *ctx;
@@ -34,8 +48,9 @@ struct mote_cloud {
     uint64_t block_count, block_capacity;
     char *crs;
     uint64_t grid_width, grid_height; /* 0: not organised */
-    double position_step; /* decimal step of text coordinates, 0 if unknown */
+    double position_step;             /* decimal step of text coordinates, 0 if unknown */
     mote_las_origin las;
+    mote_prepared prepared;
 };
 
 /* An empty cloud of count points without columns. */
@@ -54,7 +69,8 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
 #define MOTE_NAME_BYTES 128
 void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out);
 
-/* Copies everything but columns and points: CRS, records, LAS origin, position step. */
+/* Copies everything but columns and points: CRS, records, LAS origin, position step; not the grid, for the points may
+   be others. */
 mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from);
 
 /* The raw i-th value of a column, before bits are taken out of it. */

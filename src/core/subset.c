@@ -83,5 +83,10 @@ bool mote_cloud_las_facts(const mote_cloud *cloud, mote_las_facts *facts) {
     facts->creation_day = las->creation_day;
     facts->system_id = las->system_id;
     facts->software = las->software;
+    facts->compressor = las->compressor;
+    facts->items = las->items;
+    facts->chunk_points = las->chunk_points == UINT32_MAX ? 0 : las->chunk_points;
+    facts->chunk_count = las->chunk_count;
+    facts->compressed_bytes = las->compressed_bytes;
     return true;
 }

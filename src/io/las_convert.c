@@ -232,3 +232,44 @@ void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint
         }
     }
 }
+
+/* ---- points in any order */
+
+static void gather_run(const las_run *run, const uint32_t *indices, uint64_t count, uint8_t *out,
+                       uint32_t stride_bytes) {
+    const uint64_t step = run->stride_bytes;
+    for (uint64_t i = 0; i < count; i++, out += stride_bytes) {
+        memcpy(out + run->at, run->source + indices[i] * step, run->size_bytes);
+    }
+}
+
+/* The chosen values next to each other, then as any others. */
+static void gather_item(const las_item *item, const uint32_t *indices, uint64_t count, uint8_t *out,
+                        uint32_t stride_bytes) {
+    uint8_t values[LAS_BATCH_POINTS * 8];
+    const uint32_t size_bytes = mote_type_size(item->source->type);
+    mote_column dense = *item->source;
+    las_item from_dense = *item;
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(values + i * size_bytes, mote_column_at(item->source, indices[i]), size_bytes);
+    }
+    dense.data = values;
+    dense.stride_bytes = size_bytes;
+    from_dense.source = &dense;
+    convert_item(&from_dense, 0, count, out, stride_bytes);
+}
+
+void mote_las_gather(const las_plan *plan, const uint32_t *indices, uint64_t count, uint8_t *out) {
+    const uint32_t stride_bytes = plan->record_bytes;
+    for (uint64_t done = 0; done < count; done += LAS_BATCH_POINTS) {
+        const uint64_t batch = count - done < LAS_BATCH_POINTS ? count - done : LAS_BATCH_POINTS;
+        uint8_t *to = out + done * stride_bytes;
+        memset(to, 0, batch * stride_bytes);
+        for (uint64_t i = 0; i < plan->run_count; i++) {
+            gather_run(&plan->runs[i], indices + done, batch, to, stride_bytes);
+        }
+        for (uint64_t i = 0; i < plan->item_count; i++) {
+            gather_item(&plan->items[i], indices + done, batch, to, stride_bytes);
+        }
+    }
+}

@@ -113,5 +113,5 @@ bool mote_las_record_is_waveforms(const mote_record *record) {
 
 bool mote_las_record_is_ours(const mote_record *record) {
     return mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES) ||
-           mote_las_record_is(record, "laszip encoded", LAS_ID_LASZIP) || strcmp(record->user_id, "copc") == 0;
+           mote_las_record_is(record, LAS_USER_LASZIP, LAS_ID_LASZIP) || strcmp(record->user_id, "copc") == 0;
 }

@@ -25,7 +25,9 @@
 #define LAS_ID_GEO_DOUBLES     34736u
 #define LAS_ID_GEO_ASCII       34737u
 #define LAS_USER_SPEC          "LASF_Spec"
+#define LAS_USER_LASZIP        "laszip encoded"
 #define LAS_USER_PROJECTION    "LASF_Projection"
+#define LAS_USER_LASZIP        "laszip encoded"
 #define LAS_ENCODING_ADJUSTED  0x01u /* GPS times are adjusted standard time, not seconds of the week */
 #define LAS_ENCODING_INTERNAL  0x02u /* waveforms in this file */
 #define LAS_ENCODING_WKT       0x10u
@@ -97,6 +99,10 @@ bool mote_las_record_is_ours(const mote_record *record);
 
 /* ---- las_header.c */
 mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las_header *header);
+/* Where point data must end: at the records after it, else at the end of the file. */
+uint64_t mote_las_points_end(const mote_input *input, const las_header *header);
+/* Sets header->count to what the header says, with a warning where it says two things. */
+void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_header *header);
 /* Settles header->count against the size of the file. */
 mote_status mote_las_count(mote_context *ctx, const mote_input *input, las_header *header);
 

@@ -139,8 +139,7 @@ mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las
     return check_lattice(ctx, input, header);
 }
 
-/* Where point data must end: at the records after it, else at the end of the file. */
-static uint64_t points_end(const mote_input *input, const las_header *h) {
+uint64_t mote_las_points_end(const mote_input *input, const las_header *h) {
     uint64_t end = input->size_bytes;
     if (h->extended_count > 0 && h->extended_at >= h->points_at && h->extended_at < end) end = h->extended_at;
     if ((h->origin.global_encoding & LAS_ENCODING_INTERNAL) != 0 && h->waveform_at >= h->points_at &&
@@ -167,22 +166,25 @@ static mote_status count_from_size(mote_context *ctx, const mote_input *input, l
     return MOTE_OK;
 }
 
-mote_status mote_las_count(mote_context *ctx, const mote_input *input, las_header *header) {
-    const uint64_t rest = points_end(input, header) - header->points_at;
-    const uint64_t held = rest / header->point_bytes;
-    const bool by_long = header->long_count != 0;
-    header->count = by_long ? header->long_count : header->legacy_count;
-    if (by_long && header->legacy_count != 0 && header->legacy_count != header->long_count) {
+void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_header *header) {
+    header->count = header->long_count != 0 ? header->long_count : header->legacy_count;
+    if (header->long_count != 0 && header->legacy_count != 0 && header->legacy_count != header->long_count) {
         mote_warn(ctx,
                   "%s: offset 107: %" PRIu64 " points in the old count, %" PRIu64 " in the 64-bit one, which is taken",
                   input->path, header->legacy_count, header->long_count);
     }
+    check_box(ctx, input, header);
+}
+
+mote_status mote_las_count(mote_context *ctx, const mote_input *input, las_header *header) {
+    const uint64_t rest = mote_las_points_end(input, header) - header->points_at;
+    const uint64_t held = rest / header->point_bytes;
+    mote_las_stated_count(ctx, input, header);
     if (header->count == 0) MOTE_TRY(count_from_size(ctx, input, header, rest));
     if (header->count > held) {
-        return mote_malformed(ctx, input, by_long ? 247 : 107,
+        return mote_malformed(ctx, input, header->long_count != 0 ? 247 : 107,
                               "the header says %" PRIu64 " points of %u bytes, the file holds %" PRIu64, header->count,
                               header->point_bytes, held);
     }
-    check_box(ctx, input, header);
     return MOTE_OK;
 }

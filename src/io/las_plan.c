@@ -2,8 +2,10 @@
    Nothing is cut silently: what no dimension holds becomes extra bytes. */
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "io/las_plan.h"
+#include "io/laz/laz.h"
 
 #define RECORD_MOST      65535u
 #define SECONDS_PER_WEEK 604800.0
@@ -32,9 +34,7 @@ static bool has_origin_layout(const mote_cloud *cloud) {
     return true;
 }
 
-/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
-   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
-static bool is_extra_of_origin(const las_plan *plan, const mote_column *column) {
+bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column) {
     const mote_column *x = mote_cloud_find(plan->cloud, "x");
     if (!plan->origin_layout || plan->params->las_format >= 0 || column->stride_bytes != x->stride_bytes) return false;
     const uintptr_t at = (uintptr_t)column->data - (uintptr_t)x->data; /* wraps when before */
@@ -45,7 +45,7 @@ static bool is_extra_of_origin(const las_plan *plan, const mote_column *column) 
 static const mote_column *find_chosen(const las_plan *plan, const char *name) {
     const mote_column *column = mote_cloud_find(plan->cloud, name);
     if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
-    return is_extra_of_origin(plan, column) ? NULL : column;
+    return mote_las_is_extra_of_origin(plan, column) ? NULL : column;
 }
 
 /* ---- which columns */
@@ -123,6 +123,7 @@ static void add_scan(las_plan *plan, const las_field *field) {
 
 /* Looks at all columns with the name of a dimension, by the narrowest form that a format has of it. */
 static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
+    if (plan->settled) return MOTE_OK;
     static const las_field only_old[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
                                          {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
                                          {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1},
@@ -206,7 +207,7 @@ static bool format_serves(uint32_t format, const las_needs *needs) {
            mote_las_has_waveforms(format) >= needs->waveforms;
 }
 
-static uint8_t least_version(uint32_t format, uint64_t count) {
+uint8_t mote_las_least_version(uint32_t format, uint64_t count) {
     if (format >= 6 || count > UINT32_MAX) return 4;
     return format >= 4 ? 3 : 2;
 }
@@ -227,7 +228,7 @@ static mote_status choose_version(mote_context *ctx, las_plan *plan) {
     const mote_las_origin *origin = &plan->cloud->las;
     const int forced = plan->params->las_version_minor;
     const char *reason = plan->format >= 4 ? "its point format" : "the number of points";
-    uint8_t least = least_version(plan->format, plan->cloud->count);
+    uint8_t least = mote_las_least_version(plan->format, plan->count);
     if (least < 4 && has_long_records(plan->cloud)) {
         least = 4;
         reason = "a record of more than 65535 bytes";
@@ -251,22 +252,27 @@ static mote_status choose_version(mote_context *ctx, las_plan *plan) {
 static mote_status choose_format(mote_context *ctx, las_plan *plan) {
     const mote_las_origin *origin = &plan->cloud->las;
     const int forced = plan->params->las_format;
-    if (forced >= (int)LAS_FORMATS || forced < -1) {
+    if (forced >= (int)LAS_FORMATS || (forced < -1 && forced != LAS_FORMAT_COPC)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS has no point format %d", plan->path, forced);
     }
     if (forced >= 0) {
         plan->format = (uint8_t)forced;
         return choose_version(ctx, plan);
     }
-    const las_needs needs = find_needs(plan);
+    las_needs needs = find_needs(plan);
+    if (forced == LAS_FORMAT_COPC) {
+        needs.modern = true;
+        needs.waveforms = false; /* they become extra bytes */
+    }
     uint8_t best = LAS_FORMATS;
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
         if (!format_serves(format, &needs)) continue;
         if (best == LAS_FORMATS || mote_las_record_bytes(format) < mote_las_record_bytes(best)) best = format;
     }
-    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs);
+    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs) &&
+                      !(forced == LAS_FORMAT_COPC && mote_las_has_waveforms(origin->format));
     const int version = plan->params->las_version_minor;
-    const bool in_version = version == 0 || version >= least_version(origin->format, 0);
+    const bool in_version = version == 0 || version >= mote_las_least_version(origin->format, 0);
     plan->format = keep && in_version ? origin->format : best;
     return choose_version(ctx, plan);
 }
@@ -411,27 +417,51 @@ static bool has_adjusted_time(const las_plan *plan) {
     return range_of(plan, column).high > SECONDS_PER_WEEK;
 }
 
-mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
-                               const char *path, las_plan *plan) {
-    memset(plan, 0, sizeof *plan);
-    plan->cloud = cloud;
-    plan->params = params;
-    plan->path = path;
-    const uint64_t columns = cloud->column_count;
-    plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
-    plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
-    plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");
-    plan->extra = mote_alloc_zero(ctx, columns * LAS_EXTRA_BYTES, "LAS plan");
-    if (plan->chosen == NULL || plan->used == NULL || plan->items == NULL || plan->extra == NULL) {
-        return MOTE_ERROR_MEMORY;
-    }
-    plan->origin_layout = has_origin_layout(cloud);
+static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
+    plan->origin_layout = has_origin_layout(plan->cloud);
     MOTE_TRY(choose_columns(ctx, plan));
+    plan->settled = mote_las_is_settled(plan);
+    if (!plan->settled && !whole) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: cannot be written in pieces: the values of all points decide what its format is",
+                         plan->path);
+    }
     MOTE_TRY(scan_columns(ctx, plan));
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));
     return mote_las_plan_runs(ctx, plan);
+}
+
+static mote_status start_plan(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                              const char *path, las_plan *plan) {
+    const uint64_t columns = cloud->column_count;
+    const char *dot = strrchr(path, '.');
+    memset(plan, 0, sizeof *plan);
+    plan->cloud = cloud;
+    plan->params = params;
+    plan->path = path;
+    plan->count = cloud->count;
+    plan->chunk_points = dot != NULL && strcasecmp(dot, ".laz") == 0 ? LAZ_CHUNK_POINTS : 0;
+    plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
+    plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
+    plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");
+    plan->extra = mote_alloc_zero(ctx, columns * LAS_EXTRA_BYTES, "LAS plan");
+    const bool had = plan->chosen != NULL && plan->used != NULL && plan->items != NULL && plan->extra != NULL;
+    return had ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                               const char *path, las_plan *plan) {
+    MOTE_TRY(start_plan(ctx, cloud, params, path, plan));
+    return make_plan(ctx, true, plan);
+}
+
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+                                 const mote_write_params *params, const char *path, las_plan *plan) {
+    MOTE_TRY(start_plan(ctx, piece, params, path, plan));
+    plan->count = count;
+    return make_plan(ctx, false, plan);
 }
 
 void mote_las_plan_free(mote_context *ctx, las_plan *plan) {

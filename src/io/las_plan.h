@@ -4,6 +4,8 @@
 
 #include "io/las_format.h"
 
+#define LAS_FORMAT_COPC (-2) /* asked for in mote_write_params.las_format: 6, 7 or 8, as the attributes need */
+
 /* How stored values of a column become stored values of a dimension. */
 typedef enum las_conversion {
     LAS_COPY,    /* the same bytes */
@@ -41,9 +43,12 @@ typedef struct las_scan {
 } las_scan;
 
 typedef struct las_plan {
-    const mote_cloud *cloud;
+    const mote_cloud *cloud; /* or a piece of it */
     const mote_write_params *params;
     const char *path;
+    uint64_t count;        /* points of the file */
+    uint32_t chunk_points; /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
+    bool settled;          /* what becomes of a column follows from its type, whatever its values */
     uint8_t format, version_minor;
     bool adjusted_time; /* a new file's GPS times cannot be seconds of the week */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
@@ -70,10 +75,25 @@ bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint
 /* ---- las_position.c: makes the items of x, y and z and the header's scale and offset. */
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan);
 
+/* ---- las_settled.c */
+/* Whether the chosen columns are dimensions as the cloud's LAS origin has them, or no dimensions at all, so that the
+   plan is the same for all values. */
+bool mote_las_is_settled(const las_plan *plan);
+
 /* ---- las_plan.c */
+/* For a cloud written as a whole. A path that ends in .laz asks for compression. */
 mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                                const char *path, las_plan *plan);
+/* For a file of count points of which the cloud holds some at a time. MOTE_ERROR_UNSUPPORTED where the values of all
+   of them would have to be known. */
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+                                 const mote_write_params *params, const char *path, las_plan *plan);
 void mote_las_plan_free(mote_context *ctx, las_plan *plan);
+/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
+   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
+bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column);
+/* The version that a format and a number of points need at least, 1.n. */
+uint8_t mote_las_least_version(uint32_t format, uint64_t count);
 
 /* ---- las_convert.c */
 #define LAS_BATCH_POINTS 512u /* the values of a batch stay in the first cache */
@@ -85,6 +105,8 @@ void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t co
 mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
 /* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */
 void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out);
+/* The same for points in any order. */
+void mote_las_gather(const las_plan *plan, const uint32_t *indices, uint64_t count, uint8_t *out);
 /* The source's own bytes where records of the cloud are already records of the plan; NULL where they are not. */
 const uint8_t *mote_las_same_records(const las_plan *plan, uint64_t first);
 

@@ -43,7 +43,8 @@ static bool is_exact(const mote_context *ctx, const mote_column *column, uint64_
     for (int64_t i = 0; i < (int64_t)(count / stride); i++) {
         const double value = mote_column_value(column, (uint64_t)i * stride);
         const double back = nearbyint(value * power) / power;
-        exact = exact && (single ? (float)back == (float)value : fabs(back - value) <= tolerance);
+        const bool same = single ? (float)back == (float)value : fabs(back - value) <= tolerance;
+        exact = exact && (same || !isfinite(value)); /* those are refused or left out */
     }
     return exact;
 }
@@ -134,7 +135,8 @@ mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
         plan->used[column - plan->cloud->columns] = true;
     }
     if (any_real) MOTE_TRY(mote_cloud_bounds(ctx, plan->cloud, &box, &broken));
-    if (broken > 0) {
+    /* The octree leaves such points out. */
+    if (broken > 0 && plan->params->las_format != LAS_FORMAT_COPC) {
         return mote_fail(ctx, MOTE_ERROR_DATA,
                          "%s: %llu points have a coordinate that is not a number or infinite, which LAS cannot "
                          "hold; write PLY, or leave them out",

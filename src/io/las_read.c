@@ -1,6 +1,11 @@
-/* Reads LAS 1.0 to 1.5, point formats 0 to 10. Nothing is copied: columns are views of the file in memory.
-   Safe on hostile input. Source: ASPRS LAS specification. */
-#include "io/las_format.h"
+/* Reads LAS 1.0 to 1.5, point formats 0 to 10. Nothing of plain LAS is copied: columns are views of the file in memory;
+   compressed points are decoded into records that the cloud owns. Safe on hostile input.
+   Source: ASPRS LAS specification. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "io/copc.h"
+#include "io/las_source.h"
 
 bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
 
@@ -42,33 +47,147 @@ static mote_status read_crs(mote_context *ctx, mote_cloud *cloud) {
     return status;
 }
 
-static mote_status fill_cloud(mote_context *ctx, mote_input *input, las_header *header, mote_cloud *cloud) {
-    cloud->las = header->origin;
-    MOTE_TRY(mote_las_read_records(ctx, input, header, cloud));
-    MOTE_TRY(add_fields(input, header, cloud));
-    MOTE_TRY(mote_las_read_extra(ctx, input, header, cloud));
-    if (header->compressed) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: LAZ compression is not supported yet", input->path);
+/* ---- compressed points */
+
+static mote_status read_schema(las_source *source) {
+    const las_header *h = &source->header;
+    for (uint64_t i = 0; i < source->cloud->record_count; i++) {
+        const mote_record *record = &source->cloud->records[i];
+        if (!mote_las_record_is(record, LAS_USER_LASZIP, LAS_ID_LASZIP)) continue;
+        return mote_laz_schema_read(source->ctx, source->input, record->data, record->size_bytes, h->origin.format,
+                                    h->point_bytes, &source->schema);
     }
-    MOTE_TRY(mote_las_count(ctx, input, header));
-    cloud->count = header->count;
-    drop_own_records(cloud);
-    MOTE_TRY(read_crs(ctx, cloud));
-    return mote_input_give(ctx, input, cloud);
+    return mote_malformed(source->ctx, source->input, 104,
+                          "the points are compressed, but the record that says how (laszip encoded, 22204) is missing");
+}
+
+static void keep_facts(las_source *source) {
+    mote_las_origin *las = &source->cloud->las;
+    const las_chunks *chunks = &source->chunks;
+    las->compressor = (uint8_t)source->schema.compressor;
+    las->chunk_points = source->schema.chunk_points;
+    las->chunk_count = chunks->count;
+    for (uint64_t i = 0; i < chunks->count; i++) las->compressed_bytes += chunks->list[i].size_bytes;
+    mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
+}
+
+/* Of COPC only the chunks of the nodes that are asked for. */
+static mote_status find_nodes(las_source *source, const mote_read_params *params) {
+    copc_nodes nodes;
+    mote_status status = mote_copc_choose(source->ctx, source->input, params, &nodes);
+    for (uint64_t i = 0; i < nodes.count && status == MOTE_OK; i++) {
+        const copc_node *node = &nodes.nodes[i];
+        const las_chunk chunk = {.at = node->at, .size_bytes = node->size_bytes, .points = node->points};
+        status = mote_las_add_chunk(source, &chunk);
+        if (status == MOTE_OK) source->chunks.list[i].number = node->number;
+    }
+    source->chunks.in_file = nodes.in_file;
+    mote_free(source->ctx, nodes.nodes);
+    return status;
+}
+
+static mote_status find_points(las_source *source, const mote_read_params *params) {
+    las_header *header = &source->header;
+    if (!header->compressed) {
+        MOTE_TRY(mote_las_count(source->ctx, source->input, header));
+        source->cloud->count = header->count;
+    } else {
+        mote_las_stated_count(source->ctx, source->input, header);
+        MOTE_TRY(read_schema(source));
+        const bool by_octree = mote_copc_needed(source->input, params);
+        if (!by_octree) mote_copc_info_note(source->ctx, source->input);
+        MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
+        keep_facts(source);
+        source->cloud->count = source->chunks.points;
+    }
+    return mote_las_select(source);
+}
+
+/* ---- the file */
+
+mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_params *params, las_source *source) {
+    memset(source, 0, sizeof *source);
+    source->ctx = ctx;
+    source->input = input;
+    source->salvage = params->salvage;
+    MOTE_TRY(mote_las_read_header(ctx, input, &source->header));
+    MOTE_TRY(mote_cloud_new(ctx, 0, &source->cloud));
+    source->cloud->las = source->header.origin;
+    MOTE_TRY(mote_las_read_records(ctx, input, &source->header, source->cloud));
+    MOTE_TRY(add_fields(input, &source->header, source->cloud));
+    MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->cloud));
+    mote_cloud_keep_columns(source->cloud, params->select);
+    MOTE_TRY(find_points(source, params));
+    drop_own_records(source->cloud);
+    return read_crs(ctx, source->cloud);
+}
+
+void mote_las_close(las_source *source) {
+    mote_free(source->ctx, source->chunks.list);
+    mote_free(source->ctx, source->chunks.mended);
+    mote_cloud_destroy(source->cloud);
+}
+
+mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t **records) {
+    const uint64_t stride = source->selection.stride_bytes;
+    *records = NULL;
+    if (points > (UINT64_MAX >> 1) / stride) {
+        return mote_fail(source->ctx, MOTE_ERROR_MEMORY, "out of memory: %" PRIu64 " points of %" PRIu64 " bytes",
+                         points, stride);
+    }
+    *records = mote_alloc(source->ctx, points * stride, "LAZ points");
+    MOTE_TRY(mote_cloud_adopt(source->cloud, *records, 0));
+    mote_las_place_columns(source, *records);
+    return MOTE_OK;
+}
+
+/* Lets the order know the points as they come, in the cube of the box that the header states. */
+static mote_status begin_early(las_source *source) {
+    const las_header *h = &source->header;
+    const uint8_t *box = source->input->data + 179;
+    int32_t low[3], high[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        const double top = rint((las_f64(box + 16 * k) - h->offset[k]) / h->scale[k]);
+        const double bottom = rint((las_f64(box + 16 * k + 8) - h->offset[k]) / h->scale[k]);
+        if (!(bottom >= INT32_MIN && bottom <= top && top <= INT32_MAX)) return MOTE_OK;
+        low[k] = (int32_t)bottom;
+        high[k] = (int32_t)top;
+    }
+    return order_early_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->early);
+}
+
+/* All chunks, in one piece of memory. */
+static mote_status decompress(las_source *source, bool prepare_order) {
+    las_losses losses;
+    uint8_t *records = NULL;
+    memset(&losses, 0, sizeof losses);
+    MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
+    MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
+    if (prepare_order) MOTE_TRY(begin_early(source));
+    const mote_status status =
+        mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, &losses);
+    order_early_end(source->early, source->cloud, status == MOTE_OK && losses.chunks == 0);
+    source->early = NULL;
+    MOTE_TRY(status);
+    return mote_las_report_losses(source, &losses, source->cloud->count);
 }
 
 mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
-    (void)params;
-    las_header header;
-    mote_cloud *cloud = NULL;
+    const mote_read_params defaults = mote_read_defaults();
+    las_source source;
     *out = NULL;
-    MOTE_TRY(mote_las_read_header(ctx, input, &header));
-    MOTE_TRY(mote_cloud_new(ctx, 0, &cloud));
-    const mote_status status = fill_cloud(ctx, input, &header, cloud);
-    if (status != MOTE_OK) {
-        mote_cloud_destroy(cloud);
-        return status;
+    params = params != NULL ? params : &defaults;
+    mote_status status = mote_las_open(ctx, input, params, &source);
+    if (status == MOTE_OK && source.header.compressed) {
+        mote_stage(ctx, "read LAZ");
+        status = decompress(&source, params->prepare_order);
+        mote_stage(ctx, NULL);
     }
-    *out = cloud;
-    return MOTE_OK;
+    if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud);
+    if (status == MOTE_OK) {
+        *out = source.cloud;
+        source.cloud = NULL;
+    }
+    mote_las_close(&source);
+    return status;
 }

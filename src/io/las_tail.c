@@ -59,9 +59,22 @@ static void add_extra(const las_plan *plan, las_records *records) {
     }
 }
 
+/* Says how the points are compressed; other programs put it last too. */
+static void add_laszip(const las_plan *plan, las_records *records) {
+    mote_record record;
+    memset(&record, 0, sizeof record);
+    mote_laz_schema_make(plan->format, plan->record_bytes, plan->chunk_points, &records->schema);
+    memcpy(record.user_id, LAS_USER_LASZIP, sizeof LAS_USER_LASZIP);
+    memcpy(record.description, "compression of the points", 26);
+    record.record_id = LAS_ID_LASZIP;
+    record.size_bytes = mote_laz_schema_write(&records->schema, records->laszip);
+    record.data = records->laszip;
+    add_record(records, &record, false);
+}
+
 mote_status mote_las_records_make(mote_context *ctx, const las_plan *plan, las_records *records) {
     const mote_cloud *cloud = plan->cloud;
-    const uint64_t most = cloud->record_count + plan->extra_count / EXTRA_PER_RECORD + 2;
+    const uint64_t most = cloud->record_count + plan->extra_count / EXTRA_PER_RECORD + 3;
     bool new_crs = false;
     memset(records, 0, sizeof *records);
     records->front = mote_alloc(ctx, most * sizeof *records->front, "LAS plan");
@@ -75,6 +88,7 @@ mote_status mote_las_records_make(mote_context *ctx, const las_plan *plan, las_r
     }
     if (new_crs && mote_cloud_crs(cloud)[0] != '\0') MOTE_TRY(add_crs(ctx, plan, records));
     add_extra(plan, records);
+    if (plan->chunk_points != 0) add_laszip(plan, records);
     return MOTE_OK;
 }
 

@@ -3,6 +3,7 @@
 #define MOTE_LAS_TAIL_H
 
 #include "io/las_plan.h"
+#include "io/laz/laz.h"
 
 typedef struct las_records {
     mote_record *front, *behind; /* before and after the points */
@@ -10,6 +11,8 @@ typedef struct las_records {
     void *owned;        /* a payload made here */
     uint64_t waveforms; /* 1 + index in behind of the waveform packets; 0 if none */
     bool wkt, geo_keys;
+    laz_schema schema;               /* of compressed files */
+    uint8_t laszip[LAZ_RECORD_MOST]; /* the payload that states it: records look here, so this is not to be moved */
 } las_records;
 
 mote_status mote_las_records_make(mote_context *ctx, const las_plan *plan, las_records *records);

@@ -1,248 +1,181 @@
-/* Writes LAS 1.2 to 1.4. The points go out in blocks, in parallel, each to its place in the file; the header, which
-   states counts and the box of the points, comes last. Source: ASPRS LAS specification 1.4. */
-#include <math.h>
-#include <omp.h>
-#include <stdio.h>
+/* Writes LAS 1.2 to 1.4, compressed or not, from a whole cloud or from pieces of it. The points go out in blocks, in
+   parallel, each to its place in the file; the header, which states counts and the box of the points, comes last.
+   Source: ASPRS LAS specification 1.4. */
+#include "io/las_write.h"
 
-#include "io/las_tail.h"
+#include <omp.h>
 
 #define BLOCK_BYTES      (1u << 20)
 #define BLOCKS_PER_ROUND 4u /* and thread, between two reports of progress */
-#define RETURNS          15u
-#define LEGACY_RETURNS   5u
-
-/* What the header says of the points; one per thread, then their sum. */
-typedef struct las_tally {
-    int32_t low[3], high[3];
-    uint64_t returns[RETURNS + 1];
-    uint8_t apart[64]; /* threads write to their own cache lines */
-} las_tally;
-
-typedef struct las_job {
-    mote_context *ctx;
-    las_plan plan;
-    las_records records;
-    mote_output output;
-    uint32_t header_bytes;
-    uint64_t points_at, points_end;
-    uint8_t *buffers; /* a block per thread; NULL where records are copied from the source */
-    las_tally *tallies;
-} las_job;
-
-static void clear_tally(las_tally *tally) {
-    memset(tally, 0, sizeof *tally);
-    for (int k = 0; k < 3; k++) {
-        tally->low[k] = INT32_MAX;
-        tally->high[k] = INT32_MIN;
-    }
-}
-
-static void count_points(const las_plan *plan, const uint8_t *records, uint64_t count, las_tally *tally) {
-    const uint8_t mask = plan->format < 6 ? 7 : 15;
-    for (uint64_t i = 0; i < count; i++, records += plan->record_bytes) {
-        int32_t xyz[3];
-        memcpy(xyz, records, sizeof xyz);
-        for (int k = 0; k < 3; k++) {
-            tally->low[k] = xyz[k] < tally->low[k] ? xyz[k] : tally->low[k];
-            tally->high[k] = xyz[k] > tally->high[k] ? xyz[k] : tally->high[k];
-        }
-        tally->returns[records[14] & mask]++;
-    }
-}
-
-static void add_tally(las_tally *sum, const las_tally *part) {
-    for (int k = 0; k < 3; k++) {
-        sum->low[k] = part->low[k] < sum->low[k] ? part->low[k] : sum->low[k];
-        sum->high[k] = part->high[k] > sum->high[k] ? part->high[k] : sum->high[k];
-    }
-    for (uint32_t r = 0; r <= RETURNS; r++) sum->returns[r] += part->returns[r];
-}
 
 /* ---- points */
 
-static uint64_t block_points(const las_plan *plan) {
-    return plan->record_bytes < BLOCK_BYTES ? BLOCK_BYTES / plan->record_bytes : 1;
-}
-
-static mote_status write_block(las_job *job, uint64_t block) {
-    const las_plan *plan = &job->plan;
-    const uint64_t most = block_points(plan), first = block * most;
-    const uint64_t left = plan->cloud->count - first, count = left < most ? left : most;
+const uint8_t *mote_las_writer_records(las_writer *w, uint64_t thread, uint64_t first, uint64_t count) {
+    const las_plan *plan = &w->plan;
     const uint8_t *records = mote_las_same_records(plan, first);
     if (records == NULL) {
-        uint8_t *buffer = job->buffers + (uint64_t)omp_get_thread_num() * most * plan->record_bytes;
+        uint8_t *buffer = w->buffers + thread * w->block_points * plan->record_bytes;
         mote_las_convert(plan, first, count, buffer);
         records = buffer;
     }
-    count_points(plan, records, count, &job->tallies[omp_get_thread_num()]);
-    return mote_output_write_at(job->ctx, &job->output, records, count * plan->record_bytes,
-                                job->points_at + first * plan->record_bytes);
+    mote_las_tally_count(plan, records, count, &w->tallies[thread]);
+    return records;
 }
 
-static mote_status write_points(las_job *job) {
-    const uint64_t most = block_points(&job->plan);
-    const uint64_t blocks = (job->plan.cloud->count + most - 1) / most;
-    const uint64_t round = BLOCKS_PER_ROUND * (uint64_t)job->ctx->threads;
+static mote_status write_block(las_writer *w, uint64_t block) {
+    const uint64_t first = block * w->block_points, left = w->plan.cloud->count - first;
+    const uint64_t count = left < w->block_points ? left : w->block_points;
+    const uint32_t record_bytes = w->plan.record_bytes;
+    const uint8_t *records = mote_las_writer_records(w, (uint64_t)omp_get_thread_num(), first, count);
+    return mote_output_write_at(w->ctx, &w->output, records, count * record_bytes,
+                                w->layout.points_at + (w->added + first) * record_bytes);
+}
+
+static mote_status write_blocks(las_writer *w) {
+    const uint64_t blocks = (w->plan.cloud->count + w->block_points - 1) / w->block_points;
+    const uint64_t round = BLOCKS_PER_ROUND * w->threads;
     for (uint64_t first = 0; first < blocks; first += round) {
-        MOTE_TRY(mote_progress(job->ctx, (double)first / (double)blocks, "writing LAS"));
+        const double done = (double)(w->added + first * w->block_points) / (double)w->plan.count;
+        MOTE_TRY(mote_progress(w->ctx, done, "writing LAS"));
         const int64_t stop = (int64_t)(blocks - first < round ? blocks : first + round);
         int failed = MOTE_OK;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)w->threads) shared(failed)
         for (int64_t block = (int64_t)first; block < stop; block++) {
-            const mote_status status = write_block(job, (uint64_t)block);
+            const mote_status status = write_block(w, (uint64_t)block);
             if (status == MOTE_OK) continue;
 #pragma omp atomic write
             failed = (int)status;
         }
         if (failed != MOTE_OK) return (mote_status)failed;
     }
-    return mote_progress(job->ctx, 1, "writing LAS");
+    return MOTE_OK;
 }
 
-static mote_status alloc_blocks(las_job *job) {
-    const uint64_t threads = (uint64_t)job->ctx->threads;
-    job->tallies = mote_alloc(job->ctx, threads * sizeof *job->tallies, "LAS blocks");
-    if (job->tallies == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < threads; i++) clear_tally(&job->tallies[i]);
-    if (mote_las_same_records(&job->plan, 0) != NULL) return MOTE_OK;
-    const uint64_t bytes = block_points(&job->plan) * job->plan.record_bytes;
-    job->buffers = mote_alloc(job->ctx, threads * bytes, "LAS blocks");
-    return job->buffers != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+/* ---- before them */
+
+static uint64_t block_points(const las_plan *plan) {
+    if (plan->chunk_points != 0) return plan->chunk_points;
+    return plan->record_bytes > 0 ? BLOCK_BYTES / plan->record_bytes : 1;
 }
 
-/* ---- header */
-
-static uint16_t global_encoding(const las_job *job) {
-    static const uint16_t known[] = {0, 0, 0x01, 0x0F, 0x1F}; /* bits that a version defines */
-    const mote_las_origin *origin = &job->plan.cloud->las;
-    const las_records *records = &job->records;
-    uint16_t bits = origin->present && origin->version_minor >= 2 ? origin->global_encoding : 0;
-    /* The reader turned times of 1.5 with a base of their own into adjusted standard time. */
-    if (origin->present && origin->version_minor >= 5 && (bits & LAS_ENCODING_TIME_BASE) != 0)
-        bits |= LAS_ENCODING_ADJUSTED;
-    if (job->plan.adjusted_time) bits |= LAS_ENCODING_ADJUSTED;
-    if (records->wkt || (!origin->present && job->plan.format >= 6)) { bits |= LAS_ENCODING_WKT; }
-    if (records->geo_keys && !records->wkt) bits &= (uint16_t)~LAS_ENCODING_WKT;
-    bits &= (uint16_t)~LAS_ENCODING_INTERNAL;
-    if (records->waveforms != 0) bits = (uint16_t)((bits & ~0x04u) | LAS_ENCODING_INTERNAL);
-    return bits & known[job->plan.version_minor];
+/* Small files need less memory, and no more threads than blocks. */
+static void choose_blocks(las_writer *w) {
+    const uint64_t count = w->plan.count, most = block_points(&w->plan);
+    const uint64_t blocks = (count + most - 1) / most, threads = (uint64_t)w->ctx->threads;
+    w->block_points = count > 0 && count < most ? count : most;
+    w->threads = blocks < threads ? blocks : threads;
+    if (w->threads == 0) w->threads = 1;
 }
 
-static void put_origin(const las_job *job, uint8_t *header) {
-    const mote_las_origin *origin = &job->plan.cloud->las;
-    char software[33] = "";
-    snprintf(software, sizeof software, "mote %s", mote_version());
-    memcpy(header, "LASF", 4);
-    las_put(header + 6, global_encoding(job), 2);
-    header[24] = 1;
-    header[25] = job->plan.version_minor;
-    memcpy(header + 58, software, 32);
-    if (!origin->present) {
-        memcpy(header + 26, "mote", 4);
-        return;
+static mote_status alloc_blocks(las_writer *w) {
+    w->tallies = mote_alloc(w->ctx, w->threads * sizeof *w->tallies, "LAS blocks");
+    if (w->tallies == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < w->threads; i++) mote_las_tally_clear(&w->tallies[i]);
+    if (mote_las_same_records(&w->plan, 0) != NULL || w->plan.count == 0) return MOTE_OK;
+    w->buffers = mote_alloc(w->ctx, w->threads * w->block_points * w->plan.record_bytes, "LAS blocks");
+    return w->buffers != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status plan_file(las_writer *w, const las_job *job) {
+    if (job->in_pieces) {
+        MOTE_TRY(mote_las_plan_pieces(w->ctx, job->cloud, job->count, &w->params, w->path, &w->plan));
+    } else {
+        MOTE_TRY(mote_las_plan_make(w->ctx, job->cloud, &w->params, w->path, &w->plan));
     }
-    las_put(header + 4, origin->file_source_id, 2);
-    memcpy(header + 8, origin->guid, sizeof origin->guid);
-    memcpy(header + 26, origin->system_id, 32);
-    las_put(header + 90, origin->creation_day, 2);
-    las_put(header + 92, origin->creation_year, 2);
+    MOTE_TRY(mote_las_records_make(w->ctx, &w->plan, &w->records));
+    MOTE_TRY(mote_las_lay_out(w->ctx, &w->plan, &w->records, &w->layout));
+    choose_blocks(w);
+    MOTE_TRY(alloc_blocks(w));
+    return w->plan.chunk_points != 0 ? mote_las_chunk_writer_make(w, job->in_pieces) : MOTE_OK;
 }
 
-static void put_counts(const las_job *job, const las_tally *tally, uint8_t *header) {
-    const las_plan *plan = &job->plan;
-    const uint64_t count = plan->cloud->count;
-    const bool legacy = plan->version_minor < 4 || (plan->format < 6 && count <= UINT32_MAX);
-    if (legacy) las_put(header + 107, count, 4);
-    for (uint32_t r = 0; r < LEGACY_RETURNS && legacy; r++) las_put(header + 111 + 4 * r, tally->returns[r + 1], 4);
-    if (plan->version_minor < 4) return;
-    las_put(header + 247, count, 8);
-    for (uint32_t r = 0; r < RETURNS; r++) las_put(header + 255 + 8 * r, tally->returns[r + 1], 8);
+static mote_status begin_file(las_writer *w) {
+    const las_records *records = &w->records;
+    uint64_t at = w->layout.header_bytes;
+    MOTE_TRY(mote_output_open(w->ctx, w->path, &w->output));
+    return mote_las_records_write(w->ctx, &w->output, records->front, records->front_count, false, &at);
 }
 
-static void put_lattice(const las_job *job, const las_tally *tally, uint8_t *header) {
-    const las_plan *plan = &job->plan;
-    for (int k = 0; k < 3; k++) {
-        las_put_f64(header + 131 + 8 * k, plan->scale[k]);
-        las_put_f64(header + 155 + 8 * k, plan->offset[k]);
-        if (plan->cloud->count == 0) continue;
-        const double a = (double)tally->low[k] * plan->scale[k] + plan->offset[k];
-        const double b = (double)tally->high[k] * plan->scale[k] + plan->offset[k];
-        las_put_f64(header + 179 + 16 * k, fmax(a, b));
-        las_put_f64(header + 187 + 16 * k, fmin(a, b));
-    }
-}
+/* ---- behind them */
 
-/* Where the waveform packets start, and the extended records in general. */
-static void put_extended(const las_job *job, uint8_t *header) {
-    const las_records *records = &job->records;
-    if (records->behind_count == 0) return;
-    if (records->waveforms != 0) {
-        const uint64_t before = mote_las_records_bytes(records->behind, records->waveforms - 1, true);
-        las_put(header + 227, job->points_end + before, 8);
-    }
-    if (job->plan.version_minor < 4) return;
-    las_put(header + 235, job->points_end, 8);
-    las_put(header + 243, records->behind_count, 4);
-}
-
-static mote_status write_header(las_job *job) {
+static mote_status write_header(las_writer *w) {
     uint8_t header[LAS_HEADER_BYTES_14] = {0};
     las_tally tally;
-    clear_tally(&tally);
-    for (int i = 0; i < job->ctx->threads; i++) add_tally(&tally, &job->tallies[i]);
-    put_origin(job, header);
-    las_put(header + 94, job->header_bytes, 2);
-    las_put(header + 96, job->points_at, 4);
-    las_put(header + 100, job->records.front_count, 4);
-    header[104] = job->plan.format;
-    las_put(header + 105, job->plan.record_bytes, 2);
-    put_lattice(job, &tally, header);
-    put_counts(job, &tally, header);
-    if (job->plan.version_minor >= 3) put_extended(job, header);
-    return mote_output_write_at(job->ctx, &job->output, header, job->header_bytes, 0);
+    mote_las_tally_clear(&tally);
+    for (uint64_t i = 0; i < w->threads; i++) mote_las_tally_add(&tally, &w->tallies[i]);
+    mote_las_header_fill(&w->plan, &w->records, &w->layout, &tally, header);
+    return mote_output_write_at(w->ctx, &w->output, header, w->layout.header_bytes, 0);
+}
+
+static mote_status finish_file(las_writer *w) {
+    const las_records *records = &w->records;
+    if (w->added != w->plan.count) {
+        return mote_fail(w->ctx, MOTE_ERROR_ARGUMENT, "%s: %llu points of %llu were added", w->path,
+                         (unsigned long long)w->added, (unsigned long long)w->plan.count);
+    }
+    if (w->chunks != NULL) {
+        MOTE_TRY(mote_las_chunk_writer_finish(w));
+    } else {
+        w->layout.behind_at = w->layout.points_at + w->plan.count * w->plan.record_bytes;
+    }
+    uint64_t at = w->layout.behind_at;
+    MOTE_TRY(mote_las_records_write(w->ctx, &w->output, records->behind, records->behind_count, true, &at));
+    return write_header(w);
 }
 
 /* ---- the file */
 
-static mote_status lay_out(las_job *job) {
-    static const uint32_t header_bytes[] = {0, 0, LAS_HEADER_BYTES, LAS_HEADER_BYTES_13, LAS_HEADER_BYTES_14};
-    const las_plan *plan = &job->plan;
-    job->header_bytes = header_bytes[plan->version_minor];
-    job->points_at = job->header_bytes + mote_las_records_bytes(job->records.front, job->records.front_count, false);
-    job->points_end = job->points_at + plan->cloud->count * plan->record_bytes;
-    if (job->points_at <= UINT32_MAX) return MOTE_OK;
-    return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED, "%s: the records before the points exceed 4 GB", plan->path);
+mote_status mote_las_writer_open(mote_context *ctx, const las_job *job, const char *path,
+                                 const mote_write_params *params, las_writer *w) {
+    memset(w, 0, sizeof *w);
+    w->ctx = ctx;
+    w->output.file = -1;
+    w->params = *params;
+    w->path = mote_strdup(ctx, path);
+    if (w->path == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "write LAS");
+    mote_status status = plan_file(w, job);
+    if (status == MOTE_OK) status = begin_file(w);
+    mote_stage(ctx, NULL);
+    return status;
 }
 
-static mote_status write_file(las_job *job) {
-    uint64_t at = job->header_bytes;
-    MOTE_TRY(mote_las_records_write(job->ctx, &job->output, job->records.front, job->records.front_count, false, &at));
-    MOTE_TRY(write_points(job));
-    at = job->points_end;
-    MOTE_TRY(mote_las_records_write(job->ctx, &job->output, job->records.behind, job->records.behind_count, true, &at));
-    return write_header(job);
+mote_status mote_las_writer_add(las_writer *w) {
+    const uint64_t count = w->plan.cloud->count;
+    if (count > w->plan.count - w->added) {
+        return mote_fail(w->ctx, MOTE_ERROR_ARGUMENT, "%s: more points are added than the %llu announced", w->path,
+                         (unsigned long long)w->plan.count);
+    }
+    mote_stage(w->ctx, "write LAS");
+    mote_status status = w->chunks != NULL ? mote_las_chunk_writer_add(w) : write_blocks(w);
+    if (status == MOTE_OK) {
+        w->added += count;
+        const double done = w->plan.count > 0 ? (double)w->added / (double)w->plan.count : 1;
+        status = mote_progress(w->ctx, done, w->chunks != NULL ? "writing LAZ" : "writing LAS");
+    }
+    mote_stage(w->ctx, NULL);
+    return status;
 }
 
-static mote_status prepare(las_job *job, const mote_cloud *cloud, const char *path, const mote_write_params *params) {
-    MOTE_TRY(mote_las_plan_make(job->ctx, cloud, params, path, &job->plan));
-    MOTE_TRY(mote_las_records_make(job->ctx, &job->plan, &job->records));
-    MOTE_TRY(lay_out(job));
-    return alloc_blocks(job);
+mote_status mote_las_writer_close(las_writer *w, mote_status status) {
+    mote_stage(w->ctx, "write LAS");
+    if (status == MOTE_OK) status = finish_file(w);
+    status = mote_output_close(w->ctx, &w->output, status);
+    mote_las_chunk_writer_free(w);
+    mote_free(w->ctx, w->buffers);
+    mote_free(w->ctx, w->tallies);
+    mote_las_records_free(w->ctx, &w->records);
+    mote_las_plan_free(w->ctx, &w->plan);
+    mote_free(w->ctx, w->path);
+    mote_stage(w->ctx, NULL);
+    return status;
 }
 
 mote_status mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                            const mote_write_params *params) {
-    las_job job;
-    memset(&job, 0, sizeof job);
-    job.ctx = ctx;
-    mote_stage(ctx, "write LAS");
-    mote_status status = prepare(&job, cloud, path, params);
-    if (status == MOTE_OK) status = mote_output_open(ctx, path, &job.output);
-    if (status == MOTE_OK) status = mote_output_close(ctx, &job.output, write_file(&job));
-    mote_free(ctx, job.buffers);
-    mote_free(ctx, job.tallies);
-    mote_las_records_free(ctx, &job.records);
-    mote_las_plan_free(ctx, &job.plan);
-    mote_stage(ctx, NULL);
-    return status;
+    const las_job whole = {cloud, cloud->count, false};
+    las_writer w;
+    mote_status status = mote_las_writer_open(ctx, &whole, path, params, &w);
+    if (status == MOTE_OK) status = mote_las_writer_add(&w);
+    return mote_las_writer_close(&w, status);
 }

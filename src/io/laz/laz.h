@@ -97,6 +97,8 @@ void mote_laz_schema_make(uint32_t format, uint32_t record_bytes, uint32_t chunk
 /* The payload of its record; returns its bytes, at most LAZ_RECORD_MOST. */
 #define LAZ_RECORD_MOST (34u + 6u * LAZ_ITEMS_MOST)
 uint32_t mote_laz_schema_write(const laz_schema *schema, uint8_t *payload);
+/* "POINT10 v2, RGB12 v2", cut to size. */
+void mote_laz_schema_text(const laz_schema *schema, char *text, size_t size);
 
 /* ---- laz_table.c: the chunk table's entries, coded with the integer compressor. */
 typedef struct laz_entry {

@@ -1,6 +1,7 @@
 /* The payload of the LASzip record: which compressor, how many points a chunk, which items make up a record.
    Source: M. Isenburg, LASzip; specification of the LASzip variable-length record. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "io/laz/laz.h"
 
@@ -171,4 +172,15 @@ uint32_t mote_laz_schema_write(const laz_schema *schema, uint8_t *payload) {
         put(at + 4, schema->items[i].version, 2);
     }
     return HEAD_BYTES + ITEM_BYTES * schema->item_count;
+}
+
+void mote_laz_schema_text(const laz_schema *schema, char *text, size_t size) {
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < schema->item_count && at < size; i++) {
+        const laz_item *item = &schema->items[i];
+        const int length =
+            snprintf(text + at, size - at, "%s%s v%u", i > 0 ? ", " : "", kinds[item->kind].name, item->version);
+        at += (size_t)length;
+    }
 }

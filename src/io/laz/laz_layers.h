@@ -1,0 +1,49 @@
+/* Which layers a schema has, in the order of the chunk, and the memory of their models. For reading and writing. */
+#ifndef MOTE_LAZ_LAYERS_H
+#define MOTE_LAZ_LAYERS_H
+
+#include "io/laz/laz.h"
+
+/* Kinds of layers; those of POINT14 come first and in order. */
+typedef enum laz_layer_kind {
+    LAZ_LAYER_XY,
+    LAZ_LAYER_Z,
+    LAZ_LAYER_CLASSIFICATION,
+    LAZ_LAYER_FLAGS,
+    LAZ_LAYER_INTENSITY,
+    LAZ_LAYER_SCAN_ANGLE,
+    LAZ_LAYER_USER_DATA,
+    LAZ_LAYER_POINT_SOURCE,
+    LAZ_LAYER_GPS_TIME,
+    LAZ_LAYER_RGB,
+    LAZ_LAYER_NIR,
+    LAZ_LAYER_WAVEPACKET,
+    LAZ_LAYER_BYTE,
+    LAZ_LAYER_KINDS
+} laz_layer_kind;
+
+/* What holds for all layers of a kind. */
+typedef struct laz_layer_facts {
+    uint32_t at, size_bytes; /* the field in its item */
+    uint32_t wanted;         /* LAZ_WANT_…; 0: always */
+    uint32_t model_bytes;    /* a multiple of 64 */
+    /* Starts the models: the chunk begins in this channel with this value. */
+    void (*start)(void *models, uint32_t channel, const uint8_t *value);
+} laz_layer_facts;
+
+extern const laz_layer_facts mote_laz_layer_facts[LAZ_LAYER_KINDS];
+
+typedef struct laz_layer {
+    laz_layer_kind kind;
+    uint32_t at; /* byte of the record */
+} laz_layer;
+
+uint32_t mote_laz_layer_count(const laz_schema *schema);
+/* The layer of this index, below their count. */
+laz_layer mote_laz_layer_at(const laz_schema *schema, uint32_t index);
+/* Bytes of the models of all layers. */
+uint64_t mote_laz_layers_model_bytes(const laz_schema *schema);
+
+#define LAZ_ALIGNED(bytes) (((bytes) + 63u) / 64u * 64u)
+
+#endif

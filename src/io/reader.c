@@ -1,0 +1,196 @@
+/* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
+   many chunks as keep all threads busy. Other formats are one piece. */
+#include "io/las_source.h"
+
+#define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
+#define PIECE_POINTS  (8u << 20) /* enough for any number of threads */
+
+struct mote_reader {
+    mote_context *ctx;
+    char *path;
+    mote_input input;
+    mote_read_params params;
+    mote_box bounds;
+    char *select;
+    bool in_pieces;    /* LAS or LAZ; else whole is the one piece */
+    las_source source; /* its cloud is the piece */
+    mote_cloud *whole;
+    uint8_t *records;
+    uint64_t count, next; /* points in all; chunk (LAZ), point (LAS) or piece that comes next */
+    uint64_t kept;
+    las_losses losses;
+};
+
+static uint64_t piece_points(const mote_reader *reader) {
+    const uint64_t points = (uint64_t)reader->ctx->threads * THREAD_POINTS;
+    return points < PIECE_POINTS ? points : PIECE_POINTS;
+}
+
+/* Chunks of the piece that starts at chunk first; *points: what they hold. */
+static uint64_t piece_chunks(const mote_reader *reader, uint64_t first, uint64_t *points) {
+    const las_chunks *chunks = &reader->source.chunks;
+    const uint64_t most = piece_points(reader);
+    uint64_t end = first;
+    *points = 0;
+    while (end < chunks->count && (end == first || (*points < most && chunks->list[end].points <= most - *points))) {
+        *points += chunks->list[end++].points;
+    }
+    return end - first;
+}
+
+static uint64_t largest_piece(const mote_reader *reader) {
+    const las_source *source = &reader->source;
+    if (!source->header.compressed) {
+        return source->cloud->count < piece_points(reader) ? source->cloud->count : piece_points(reader);
+    }
+    uint64_t largest = 0, points;
+    for (uint64_t first = 0; first < source->chunks.count;) {
+        first += piece_chunks(reader, first, &points);
+        largest = points > largest ? points : largest;
+    }
+    return largest;
+}
+
+/* ---- opening */
+
+static mote_status copy_params(mote_reader *reader, const mote_read_params *params) {
+    reader->params = params != NULL ? *params : mote_read_defaults();
+    if (reader->params.bounds != NULL) {
+        reader->bounds = *reader->params.bounds;
+        reader->params.bounds = &reader->bounds;
+    }
+    if (reader->params.select == NULL) return MOTE_OK;
+    reader->params.select = reader->select = mote_strdup(reader->ctx, reader->params.select);
+    return reader->select != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status open_las(mote_reader *reader) {
+    las_source *source = &reader->source;
+    MOTE_TRY(mote_las_open(reader->ctx, &reader->input, &reader->params, source));
+    MOTE_TRY(mote_las_prove_chunks(source, largest_piece(reader), &reader->losses));
+    reader->count = source->header.compressed ? source->chunks.points : source->cloud->count;
+    MOTE_TRY(mote_las_take_records(source, largest_piece(reader), &reader->records));
+    source->cloud->count = 0;
+    return MOTE_OK;
+}
+
+static mote_status open_path(mote_reader *reader) {
+    if (!mote_potree_probe(reader->path)) {
+        MOTE_TRY(mote_input_open(reader->ctx, reader->path, &reader->input));
+        reader->in_pieces = mote_las_probe(&reader->input);
+    }
+    if (reader->in_pieces) return open_las(reader);
+    mote_input_close(reader->ctx, &reader->input);
+    MOTE_TRY(mote_cloud_read(reader->ctx, reader->path, &reader->params, &reader->whole));
+    reader->count = mote_cloud_count(reader->whole);
+    return MOTE_OK;
+}
+
+mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params, mote_reader **out) {
+    mote_reader *reader = *out = mote_alloc_zero(ctx, sizeof *reader, "reader");
+    if (reader == NULL) return MOTE_ERROR_MEMORY;
+    reader->ctx = reader->source.ctx = ctx;
+    reader->path = mote_strdup(ctx, path);
+    mote_status status = reader->path != NULL ? copy_params(reader, params) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = open_path(reader);
+    if (status == MOTE_OK) return MOTE_OK;
+    mote_reader_close(reader);
+    *out = NULL;
+    return status;
+}
+
+void mote_reader_close(mote_reader *reader) {
+    if (reader == NULL) return;
+    mote_context *ctx = reader->ctx;
+    mote_cloud_destroy(reader->whole);
+    mote_las_close(&reader->source);
+    mote_input_close(ctx, &reader->input);
+    mote_free(ctx, reader->select);
+    mote_free(ctx, reader->path);
+    mote_free(ctx, reader);
+}
+
+uint64_t mote_reader_count(const mote_reader *reader) { return reader->count; }
+
+/* ---- pieces */
+
+static void copy_part(const uint8_t *from, uint64_t record_bytes, const laz_selection *selection, uint64_t count,
+                      uint8_t *to) {
+    if (selection->run_count == 0) {
+        memcpy(to, from, count * record_bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += selection->stride_bytes) {
+        for (uint32_t r = 0; r < selection->run_count; r++) {
+            const laz_run *run = &selection->runs[r];
+            memcpy(to + run->to, from + run->from, run->size_bytes);
+        }
+    }
+}
+
+/* Plain records from the file to the piece's memory. */
+static void copy_records(const mote_reader *reader, uint64_t first, uint64_t count) {
+    const las_source *source = &reader->source;
+    const uint64_t record_bytes = source->header.point_bytes, part = 4096;
+    const uint8_t *from = reader->input.data + source->header.points_at + first * record_bytes;
+    const int64_t parts = (int64_t)((count + part - 1) / part);
+#pragma omp parallel for schedule(static) num_threads(reader->ctx->threads)
+    for (int64_t p = 0; p < parts; p++) {
+        const uint64_t at = (uint64_t)p * part;
+        copy_part(from + at * record_bytes, record_bytes, &source->selection, count - at < part ? count - at : part,
+                  reader->records + at * source->selection.stride_bytes);
+    }
+}
+
+/* Reads the next piece as it is in the file; *more is false behind the last one. */
+static mote_status read_piece(mote_reader *reader, bool *more) {
+    las_source *source = &reader->source;
+    uint64_t points = 0;
+    if (source->header.compressed) {
+        const uint64_t first = reader->next, chunks = piece_chunks(reader, first, &points);
+        *more = chunks > 0;
+        reader->next += chunks;
+        if (!*more) return MOTE_OK;
+        return mote_las_decode(source, first, chunks, reader->records, &source->cloud->count, &reader->losses);
+    }
+    const uint64_t left = reader->count - reader->next;
+    points = left < piece_points(reader) ? left : piece_points(reader);
+    copy_records(reader, reader->next, points);
+    source->cloud->count = points;
+    reader->next += points;
+    *more = points > 0;
+    return *more ? mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS") : MOTE_OK;
+}
+
+/* Moves the points inside of the bounds together. */
+static mote_status keep_inside(mote_reader *reader) {
+    mote_cloud *piece = reader->source.cloud;
+    const uint64_t stride = reader->source.selection.stride_bytes;
+    uint64_t *indices = NULL, count = 0;
+    if (reader->params.bounds == NULL) return MOTE_OK;
+    MOTE_TRY(mote_cloud_find_inside(reader->ctx, piece, reader->params.bounds, &indices, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        if (indices[i] != i) memcpy(reader->records + i * stride, reader->records + indices[i] * stride, stride);
+    }
+    mote_free(reader->ctx, indices);
+    piece->count = count;
+    return MOTE_OK;
+}
+
+mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
+    bool more = reader->next == 0;
+    *piece = NULL;
+    if (!reader->in_pieces) {
+        reader->next = 1;
+        *piece = more ? reader->whole : NULL;
+        return MOTE_OK;
+    }
+    do {
+        MOTE_TRY(read_piece(reader, &more));
+        reader->kept += reader->source.cloud->count;
+        MOTE_TRY(keep_inside(reader));
+    } while (more && reader->source.cloud->count == 0);
+    if (!more) return mote_las_report_losses(&reader->source, &reader->losses, reader->kept);
+    *piece = reader->source.cloud;
+    return MOTE_OK;
+}
