@@ -23,8 +23,7 @@ static inline uint32_t laz_median_get(const laz_median *m) { return (uint32_t)m-
 static inline void laz_median_add(laz_median *m, uint32_t step) {
     const int32_t added = (int32_t)step, middle = m->sorted[2];
     const uint32_t drop_low = m->drop_low;
-    const uint32_t above = middle < added, below = added < middle;
-    m->drop_low = (drop_low & above) | ((drop_low | below) ^ 1u);
+    m->drop_low = (int64_t)added - drop_low >= middle; /* after the smallest: above the median; else: not below it */
     const int32_t *kept = m->sorted + drop_low;
 #if defined(__AVX2__)
     const __m128i k = _mm_loadu_si128((const __m128i *)(const void *)kept);
