@@ -177,6 +177,19 @@ static mote_status keep_inside(mote_reader *reader) {
     return MOTE_OK;
 }
 
+/* A mapped file would stay in the process's memory as far as it was read. */
+static void forget_read(const mote_reader *reader) {
+    const las_source *source = &reader->source;
+    uint64_t end = source->header.points_at;
+    if (!source->header.compressed) {
+        end += reader->next * source->header.point_bytes;
+    } else if (reader->next > 0) {
+        const las_chunk *last = &source->chunks.list[reader->next - 1];
+        end = last->at + last->size_bytes;
+    }
+    mote_input_forget(&reader->input, source->header.points_at, end);
+}
+
 mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     bool more = reader->next == 0;
     *piece = NULL;
@@ -187,6 +200,7 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     }
     do {
         MOTE_TRY(read_piece(reader, &more));
+        forget_read(reader);
         reader->kept += reader->source.cloud->count;
         MOTE_TRY(keep_inside(reader));
     } while (more && reader->source.cloud->count == 0);
