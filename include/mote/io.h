@@ -54,15 +54,17 @@ MOTE_API void mote_reader_close(mote_reader *reader);
 
 typedef struct mote_write_params {
     const char *columns;   ///< only these, separated by commas; NULL = all
-    bool text;             ///< PLY: ascii instead of binary
+    bool text;             ///< PLY, PCD: ascii instead of binary
     bool big_endian;       ///< PLY: binary_big_endian
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
+    bool compress;         ///< PCD: binary_compressed instead of binary
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
 
-/// Writes a cloud; the ending of path names the format.
+/// Writes a cloud; the ending of path names the format. LAS cannot hold points whose positions are not finite; they are
+/// left out, with a warning.
 /// Returns  as mote_cloud_read, and MOTE_ERROR_DISK
 MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                                       const mote_write_params *params);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "io/copc.h"
 #include "io/las_source.h"
 
 bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
@@ -70,7 +71,22 @@ static void keep_facts(las_source *source) {
     mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
 }
 
-static mote_status find_points(las_source *source) {
+/* Of COPC only the chunks of the nodes that are asked for. */
+static mote_status find_nodes(las_source *source, const mote_read_params *params) {
+    copc_nodes nodes;
+    mote_status status = mote_copc_choose(source->ctx, source->input, params, &nodes);
+    for (uint64_t i = 0; i < nodes.count && status == MOTE_OK; i++) {
+        const copc_node *node = &nodes.nodes[i];
+        const las_chunk chunk = {.at = node->at, .size_bytes = node->size_bytes, .points = node->points};
+        status = mote_las_add_chunk(source, &chunk);
+        if (status == MOTE_OK) source->chunks.list[i].number = node->number;
+    }
+    source->chunks.in_file = nodes.in_file;
+    mote_free(source->ctx, nodes.nodes);
+    return status;
+}
+
+static mote_status find_points(las_source *source, const mote_read_params *params) {
     las_header *header = &source->header;
     if (!header->compressed) {
         MOTE_TRY(mote_las_count(source->ctx, source->input, header));
@@ -78,7 +94,9 @@ static mote_status find_points(las_source *source) {
     } else {
         mote_las_stated_count(source->ctx, source->input, header);
         MOTE_TRY(read_schema(source));
-        MOTE_TRY(mote_las_find_chunks(source));
+        const bool by_octree = mote_copc_needed(source->input, params);
+        if (!by_octree) mote_copc_info_note(source->ctx, source->input);
+        MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
         keep_facts(source);
         source->cloud->count = source->chunks.points;
     }
@@ -99,7 +117,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(add_fields(input, &source->header, source->cloud));
     MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->cloud));
     mote_cloud_keep_columns(source->cloud, params->select);
-    MOTE_TRY(find_points(source));
+    MOTE_TRY(find_points(source, params));
     drop_own_records(source->cloud);
     return read_crs(ctx, source->cloud);
 }
