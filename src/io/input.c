@@ -86,6 +86,14 @@ void mote_input_close(mote_context *ctx, mote_input *input) {
     input->owned = NULL;
 }
 
+void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end) {
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    first = (first + page_bytes - 1) / page_bytes * page_bytes;
+    end = end / page_bytes * page_bytes;
+    if (!input->mapped || first >= end) return;
+    (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_DONTNEED);
+}
+
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud) {
     (void)ctx;
     mote_status status = MOTE_OK;
@@ -97,11 +105,4 @@ mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cl
     input->mapped = false;
     input->owned = NULL;
     return status;
-}
-
-void mote_input_forget(const mote_input *input, uint64_t from, uint64_t to) {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t first = (from + page - 1) / page * page, last = to / page * page;
-    if (!input->mapped || first >= last) return;
-    madvise((uint8_t *)(uintptr_t)input->data + first, last - first, MADV_DONTNEED); /* a hint: failing is no harm */
 }

@@ -16,11 +16,10 @@ typedef struct mote_input {
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
 void mote_input_close(mote_context *ctx, mote_input *input);
+/* Bytes [first, end) are not needed for now: the memory that holds what is mapped of them can go. */
+void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
 /* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
-
-/* Bytes [from, to) will hardly be looked at again: their memory may serve others. They stay readable. */
-void mote_input_forget(const mote_input *input, uint64_t from, uint64_t to);
 
 /* "malformed": notes MOTE_ERROR_DATA as "PATH: offset N: why". */
 __attribute__((format(printf, 4, 5))) mote_status mote_malformed(mote_context *ctx, const mote_input *input,
