@@ -64,15 +64,16 @@ static bool holds(const copc_job *job, const mote_box *cube, const uint8_t *reco
 /* ---- records */
 
 /* The points that the octree gives a node, as records in the worker. */
-static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t more) {
+static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t more, bool ordered) {
     const uint64_t count = job->nodes[node].point_count;
-    if (!mote_make_room(job->ctx, (void **)&worker->indices, &worker->index_capacity, count + more,
+    if (!mote_make_room(job->ctx, (void **)&worker->indices, &worker->index_capacity, 3 * count + more,
                         sizeof *worker->indices, "COPC nodes") ||
         !mote_make_room(job->ctx, (void **)&worker->records, &worker->record_capacity,
                         (count + more) * job->plan.record_bytes, 1, "COPC nodes")) {
         return MOTE_ERROR_MEMORY;
     }
     mote_lod_node_points(job->lod, node, worker->indices, NULL);
+    if (ordered) MOTE_TRY(mote_copc_order(job, worker, count));
     mote_las_gather(&job->plan, worker->indices, count, worker->records);
     return MOTE_OK;
 }
@@ -102,7 +103,7 @@ static mote_status find_in_node(const copc_job *job, copc_worker *worker, uint32
     mote_box cube;
     mote_copc_key(&job->nodes[node], &key);
     mote_copc_cube(&job->info, &key, &cube);
-    MOTE_TRY(load_own(job, worker, node, 0));
+    MOTE_TRY(load_own(job, worker, node, 0, false));
     const uint8_t *record = worker->records;
     for (uint64_t i = 0; i < job->nodes[node].point_count; i++, record += job->plan.record_bytes) {
         if (!holds(job, &cube, record)) MOTE_TRY(add_stray(job, worker, node, worker->indices[i], record));
@@ -181,7 +182,7 @@ static uint64_t drop_strays(const copc_job *job, copc_worker *worker, uint32_t n
 
 mote_status mote_copc_load(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t *count) {
     const uint64_t first = first_stray(job, node), more = first_stray(job, node + 1) - first;
-    MOTE_TRY(load_own(job, worker, node, more));
+    MOTE_TRY(load_own(job, worker, node, more, true));
     *count = job->nodes[node].point_count;
     if (job->stray_count > 0 && node > 0) *count = drop_strays(job, worker, node);
     for (uint64_t i = 0; i < more; i++) worker->indices[i] = job->strays[first + i].index;
