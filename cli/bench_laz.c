@@ -154,7 +154,8 @@ static int run_file(session *s, const bench_options *o, const char *path, const 
     const char *slash = strrchr(path, '/');
     mote_cloud *cloud = NULL;
     snprintf(name, sizeof name, "%s", slash != NULL ? slash + 1 : path);
-    name[strcspn(name, ".")] = '\0';
+    char *ending = strrchr(name, '.');
+    if (ending != NULL) *ending = '\0';
     int code = session_read(s, &path, 1, NULL, &cloud);
     if (code == EXIT_DONE) code = run_cloud(s, o, cloud, name, folder);
     mote_cloud_destroy(cloud);

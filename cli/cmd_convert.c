@@ -160,7 +160,7 @@ static int check_select(session *s, const convert_options *o, const char *input,
     return EXIT_DONE;
 }
 
-/* ---- the command */
+/* ---- in pieces */
 
 static mote_read_params reading_params(const convert_options *o) {
     mote_read_params params = mote_read_defaults();
@@ -173,6 +173,60 @@ static mote_read_params reading_params(const convert_options *o) {
     params.salvage = o->salvage;
     return params;
 }
+
+static bool is_las(const char *format) { return format != NULL && strcmp(format, "las") == 0; }
+
+/* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
+static bool can_stream(const session *s, const convert_options *o, const arguments *words) {
+    struct stat info;
+    const char *input = words->words[0], *output = words->words[words->count - 1];
+    if (words->count != 2 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
+    if (!is_las(mote_ending_format(output)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    return is_las(mote_file_format(s->ctx, input));
+}
+
+/* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
+static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, bool *reading) {
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK && piece != NULL) {
+        *reading = false;
+        status = mote_writer_add(writer);
+        if (status != MOTE_OK) break;
+        *reading = true;
+        status = mote_reader_next(reader, &piece);
+    }
+    if (status == MOTE_OK) *reading = false;
+    return mote_writer_close(writer, status);
+}
+
+/* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
+static int stream(session *s, const convert_options *o, const mote_write_params *params, const arguments *words,
+                  bool *done) {
+    const char *input = words->words[0], *output = words->words[1];
+    const mote_read_params reading_as = reading_params(o);
+    mote_reader *reader = NULL;
+    mote_writer *writer = NULL;
+    const mote_cloud *piece = NULL;
+    bool reading = true;
+    int code = EXIT_DONE;
+    mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
+    const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
+    s->bar.points = points;
+    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    if (piece != NULL) code = check_select(s, o, input, piece);
+    if (piece != NULL && code == EXIT_DONE) {
+        reading = false;
+        status = mote_writer_open(s->ctx, piece, points, output, params, &writer);
+    }
+    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
+    if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    mote_reader_close(reader);
+    if (!*done) mote_context_clear(s->ctx);
+    if (!*done || code != EXIT_DONE) return code;
+    return status != MOTE_OK ? session_fail(s, status, reading) : report_output(s, output, points);
+}
+
+/* ---- the command */
 
 /* Other files would be read as a whole, which is not what was asked for. Folders and patterns are not looked into. */
 static int check_octrees(session *s, const convert_options *o, const char *const *inputs, int input_count) {
@@ -197,6 +251,9 @@ static int convert(session *s, const convert_options *o, const mote_write_params
     int code = check_output_file(s, words->words, inputs, output);
     if (code == EXIT_DONE) code = check_octrees(s, o, words->words, inputs);
     if (code != EXIT_DONE) return code;
+    bool done = false;
+    if (can_stream(s, o, words)) code = stream(s, o, params, words, &done);
+    if (done) return code;
     const mote_read_params reading = reading_params(o);
     mote_cloud *cloud = NULL;
     code = session_read(s, words->words, inputs, &reading, &cloud);

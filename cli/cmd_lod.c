@@ -287,7 +287,9 @@ static int run_lod(session *s, const lod_options *o, const arguments *words) {
     char *columns = NULL;
     lod_task task = {.output = words->words[words->count - 1]};
     int code = check_output(s, o, words, inputs, task.output);
-    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, NULL, &cloud);
+    mote_read_params reading = mote_read_defaults();
+    reading.prepare_order = !o->plan;
+    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     task.cloud = cloud;
     code = choose_attributes(s, o, &task, &columns);

@@ -81,6 +81,17 @@ static void emit_potree(json_writer *json, const info_facts *f) {
     emit_close(json, '}');
 }
 
+static void emit_compression(json_writer *json, const mote_las_facts *las) {
+    if (las->compressor == 0) return;
+    emit_open(json, "compression", '{');
+    emit_count(json, "compressor", (uint64_t)las->compressor);
+    emit_text(json, "items", las->items);
+    emit_count(json, "chunk_points", las->chunk_points);
+    emit_count(json, "chunks", las->chunk_count);
+    emit_count(json, "bytes", las->compressed_bytes);
+    emit_close(json, '}');
+}
+
 static void emit_copc(json_writer *json, const info_facts *f) {
     const mote_copc_facts *copc = &f->copc;
     if (!copc->is_copc) return;
@@ -102,17 +113,6 @@ static void emit_copc(json_writer *json, const info_facts *f) {
         emit_close(json, '}');
     }
     emit_close(json, ']');
-    emit_close(json, '}');
-}
-
-static void emit_compression(json_writer *json, const mote_las_facts *las) {
-    if (las->compressor == 0) return;
-    emit_open(json, "compression", '{');
-    emit_count(json, "compressor", (uint64_t)las->compressor);
-    emit_text(json, "items", las->items);
-    emit_count(json, "chunk_points", las->chunk_points);
-    emit_count(json, "chunks", las->chunk_count);
-    emit_count(json, "bytes", las->compressed_bytes);
     emit_close(json, '}');
 }
 

@@ -20,7 +20,8 @@ typedef struct mote_read_params {
                             ///< are not even read.
     double resolution;      ///< octrees (COPC, Potree): levels down to the first whose points are no farther apart than
                             ///< this; world units, 0 = all
-    bool salvage;           ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
+    bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

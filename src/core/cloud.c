@@ -30,6 +30,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->columns);
     mote_free(ctx, cloud->records);
     mote_free(ctx, cloud->crs);
+    mote_free(ctx, cloud->prepared.codes);
     mote_free(ctx, cloud);
 }
 

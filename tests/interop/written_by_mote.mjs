@@ -34,7 +34,7 @@ function compressed(o, { format, count, extraBytes }) {
 // The octree that mote writes of a LAS file: the points of its records, each once; and read as a plain LAZ file.
 export async function checkCopc(o, las, expected) {
     const path = join(o.scratch, 'scan.copc.laz');
-    runMote(o.mote, 'convert', las, path);
+    runMote(o.mote, 'lod', las, path);
     const found = await readCopc(path);
     assert.equal(found.header.format, expected.header.format, 'point format');
     const bytes = found.header.recordBytes;

@@ -263,24 +263,17 @@ static void real_broken_files(void **state) {
         {"no-points.las", NULL, 0},
         {"synthetic_test.las", NULL, 1},
         {"unregistered_extra_bytes.las", NULL, 4},
-        {"ign_interrupted_write_nok.laz", "LAZ compression is not supported yet", 0},
         {"gen/h02_trunc_226.las", "offset 226: the header is cut short", 0},
         {"gen/h04_hs_ffff.las", "offset 94", 0},
         {"gen/h06_off_past_eof.las", "offset 96", 0},
         {"gen/h08_nvlr_max.las", "record 5 of 4294967295", 0},
-        {"gen/h10_fmt_63.laz", "point format 63", 0},
         {"gen/h12_reclen_short.las", "offset 105", 0},
         {"gen/h14_count_max.las", "4294967295 points of 34 bytes, the file holds 1065", 0},
-        {"gen/h16_count64_2e63.laz", "LAZ", 0},
         {"gen/h18_scale_0.las", "scale of x is 0", 0},
         {"gen/h20_scale_1e300.las", "scale of x is 1e+300", 0},
         {"gen/h22_offset_inf.las", "offset of x is inf", 0},
         {"gen/h24_bbox_nan.las", NULL, 1065},
         {"gen/v02_vlr_past_eof.las", "offset 96", 0},
-        {"gen/v04_laszip_vlr_len_10.laz", "LAZ", 0},
-        {"gen/v06_evlr_count_max.laz", "extended record", 0},
-        {"gen/v08_eb_type_200.laz", "unknown type 200", 0},
-        {"gen/v10_eb_opaque_255.laz", "need 255 bytes", 0},
     };
     if (test_data("broken/no-points.las") == NULL) skip();
     mote_context *ctx = test_context(2);
@@ -303,28 +296,6 @@ static void real_broken_files(void **state) {
         }
     }
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    mote_context_destroy(ctx);
-}
-
-static void laz_is_refused(void **state) {
-    (void)state;
-    const char *folder = test_data("laz");
-    if (folder == NULL) skip();
-    char folder_path[4096];
-    snprintf(folder_path, sizeof folder_path, "%s", folder);
-    DIR *entries = opendir(folder_path);
-    mote_context *ctx = test_context(1);
-    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        char path[4400], message[4600];
-        if (strstr(entry->d_name, ".laz") == NULL) continue;
-        snprintf(path, sizeof path, "%s/%s", folder_path, entry->d_name);
-        snprintf(message, sizeof message, "%s: LAZ compression is not supported yet", path);
-        mote_cloud *cloud = NULL;
-        mote_context_clear(ctx);
-        assert_int_equal(mote_cloud_read(ctx, path, NULL, &cloud), MOTE_ERROR_UNSUPPORTED);
-        assert_string_equal(mote_context_message(ctx), message);
-    }
-    closedir(entries);
     mote_context_destroy(ctx);
 }
 
@@ -533,7 +504,6 @@ int main(void) {
         cmocka_unit_test(unfinished_files),
         cmocka_unit_test(long_tails),
         cmocka_unit_test(real_broken_files),
-        cmocka_unit_test(laz_is_refused),
         cmocka_unit_test(same_bytes_for_any_number_of_threads),
         cmocka_unit_test(every_allocation_fails_once),
         cmocka_unit_test(cancel_leaves_nothing),

@@ -15,9 +15,9 @@
 /* Models of a series of integers of width bits (8, 16 or 32). */
 typedef struct laz_integer {
     uint32_t width;
-    laz_bit_model one; /* k = 0: 0 or 1 */
     _Alignas(32) laz_model widths[LAZ_CONTEXTS_MOST][LAZ_MODEL_WORDS(LAZ_WIDTHS_MOST)];
-    /* All laid out alike, so that none needs a branch of its own. [0] is not used. */
+    /* Of the highest bits of the difference, by k; of k = 0, where it is 0 or 1, a bit. All laid out alike, so that
+       none needs a branch of its own. */
     _Alignas(32) laz_model correctors[LAZ_WIDTHS_MOST][LAZ_MODEL_WORDS(LAZ_CORRECTOR_MOST)];
 } laz_integer;
 
@@ -27,8 +27,8 @@ static inline uint32_t laz_corrector_symbols(uint32_t k) {
 
 static inline void laz_integer_start(laz_integer *m, uint32_t width, uint32_t contexts) {
     m->width = width;
-    mote_laz_bit_start(&m->one);
     for (uint32_t c = 0; c < contexts; c++) mote_laz_model_start(m->widths[c], width + 1, LAZ_WIDTHS_MOST);
+    mote_laz_bit_start(m->correctors[0], LAZ_CORRECTOR_MOST);
     for (uint32_t k = 1; k <= width; k++) {
         mote_laz_model_start(m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MOST);
     }
@@ -47,7 +47,7 @@ static inline uint32_t laz_read_integer_of(laz_reader *r, laz_integer *m, laz_mo
     uint32_t difference;
     *k_out = k;
     if (k == 0) {
-        difference = laz_read_bit(r, &m->one);
+        difference = laz_read_bit(r, m->correctors[0], LAZ_CORRECTOR_MOST);
     } else if (k < 32) {
         difference = laz_read_symbol_of(r, m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MOST);
         if (k > LAZ_MODELLED_BITS) {
@@ -83,7 +83,7 @@ static inline uint32_t laz_write_integer(laz_writer *w, laz_integer *m, uint32_t
     const uint32_t k = laz_integer_bits(difference);
     laz_write_symbol_of(w, m->widths[context], width + 1, LAZ_WIDTHS_MOST, k);
     if (k == 0) {
-        laz_write_bit(w, &m->one, difference != 0);
+        laz_write_bit(w, m->correctors[0], LAZ_CORRECTOR_MOST, difference);
     } else if (k < 32) {
         const uint32_t place = (int32_t)difference < 0 ? difference + (1u << k) - 1 : difference - 1;
         const uint32_t raw = k > LAZ_MODELLED_BITS ? k - LAZ_MODELLED_BITS : 0;

@@ -44,22 +44,27 @@ void mote_laz_model_start(laz_model *m, uint32_t n, uint32_t layout) {
     m[LAZ_LEFT] = m[LAZ_CYCLE] = (uint16_t)((n + 6) / 2);
 }
 
-void mote_laz_bit_start(laz_bit_model *m) {
-    m->zeros = 1;
-    m->total = 2;
-    m->share = 1u << (LAZ_BIT_SHARE_BITS - 1);
-    m->left = m->cycle = 4;
+static void share_bit(laz_model *m, uint32_t layout) {
+    const uint32_t scale = 0x80000000u / m[LAZ_TOTAL];
+    laz_low(m)[1] = (uint16_t)(laz_counts(m, layout)[0] * scale >> (31 - LAZ_BIT_SHARE_BITS));
 }
 
-void mote_laz_bit_update(laz_bit_model *m) {
-    m->total = (uint16_t)(m->total + m->cycle);
-    if (m->total > BIT_COUNT_MOST) {
-        m->total = (uint16_t)((m->total + 1) >> 1);
-        m->zeros = (uint16_t)((m->zeros + 1) >> 1);
-        if (m->zeros == m->total) m->total++;
+void mote_laz_bit_start(laz_model *m, uint32_t layout) {
+    mote_laz_model_start(m, LAZ_BIT_SYMBOLS, layout);
+    share_bit(m, layout);
+    m[LAZ_LEFT] = m[LAZ_CYCLE] = 4;
+}
+
+void mote_laz_bit_update(laz_model *m, uint32_t layout) {
+    uint16_t *zeros = laz_counts(m, layout);
+    uint32_t total = (uint32_t)m[LAZ_TOTAL] + m[LAZ_CYCLE];
+    if (total > BIT_COUNT_MOST) {
+        total = (total + 1) >> 1;
+        *zeros = (uint16_t)((*zeros + 1u) >> 1);
+        if (*zeros == total) total++;
     }
-    const uint32_t scale = 0x80000000u / m->total;
-    m->share = (uint16_t)(m->zeros * scale >> (31 - LAZ_BIT_SHARE_BITS));
-    const uint32_t cycle = m->cycle * 5u >> 2;
-    m->left = m->cycle = (uint16_t)(cycle < BIT_CYCLE_MOST ? cycle : BIT_CYCLE_MOST);
+    m[LAZ_TOTAL] = (uint16_t)total;
+    share_bit(m, layout);
+    const uint32_t cycle = m[LAZ_CYCLE] * 5u >> 2;
+    m[LAZ_LEFT] = m[LAZ_CYCLE] = (uint16_t)(cycle < BIT_CYCLE_MOST ? cycle : BIT_CYCLE_MOST);
 }

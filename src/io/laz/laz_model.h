@@ -43,7 +43,7 @@ void mote_laz_model_start(laz_model *m, uint32_t n, uint32_t layout);
 /* Notes that a symbol came. */
 static inline void laz_model_note(laz_model *m, uint32_t n, uint32_t layout, uint32_t symbol) {
     laz_counts(m, layout)[symbol]++;
-    if (--m[LAZ_LEFT] == 0) mote_laz_model_update(m, n, layout);
+    if (__builtin_expect(--m[LAZ_LEFT] == 0, 0)) mote_laz_model_update(m, n, layout);
 }
 
 /* Twice the number of 16 bounds that are at most share. */
@@ -81,16 +81,17 @@ static inline uint32_t laz_model_find(laz_model *m, uint32_t layout, uint32_t sh
     return twice / 2 - 1;
 }
 
-/* A model of one bit. */
-typedef struct laz_bit_model {
-    uint16_t left, cycle;
-    uint16_t zeros, total;
-    uint16_t share; /* of zero, of 2^13 */
-} laz_bit_model;
-
+/* A model of one bit is one of two symbols that reckons otherwise: shares of 2^13, shorter cycles. Its layout is its
+   caller's, so that it can stand among others. */
 #define LAZ_BIT_SHARE_BITS 13u
+#define LAZ_BIT_SYMBOLS    2u
 
-void mote_laz_bit_start(laz_bit_model *m);
-void mote_laz_bit_update(laz_bit_model *m);
+void mote_laz_bit_start(laz_model *m, uint32_t layout);
+void mote_laz_bit_update(laz_model *m, uint32_t layout);
+
+static inline void laz_bit_note(laz_model *m, uint32_t layout, uint32_t bit) {
+    laz_counts(m, layout)[bit]++;
+    if (__builtin_expect(--m[LAZ_LEFT] == 0, 0)) mote_laz_bit_update(m, layout);
+}
 
 #endif

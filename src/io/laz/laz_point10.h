@@ -5,6 +5,7 @@
 #define MOTE_LAZ_POINT10_H
 
 #include "io/laz/laz_integer.h"
+#include "io/laz/laz_median.h"
 
 #define LAZ_POINT10_BYTES 20u
 
@@ -13,12 +14,6 @@ typedef struct laz_bytes_after {
     bool started[256];
     _Alignas(32) laz_model models[256][LAZ_MODEL_WORDS(256)];
 } laz_bytes_after;
-
-/* The last five differences in ascending order, thinned out from both ends in turn. */
-typedef struct laz_median {
-    uint32_t values[5];
-    uint32_t low_end; /* 1: the smallest one goes next, 0: the largest one */
-} laz_median;
 
 typedef struct laz_point10_fields {
     uint32_t x, y, z;
@@ -58,23 +53,6 @@ static inline laz_return laz_return_of(uint8_t returns) {
     const uint32_t number = returns & 7u, count = returns >> 3 & 7u;
     const laz_return made = {kinds[returns & 63u], count > number ? count - number : number - count, count == 1};
     return made;
-}
-
-static inline uint32_t laz_median_get(const laz_median *m) { return m->values[2]; }
-
-/* Drops a value from one end and puts in the new one where it belongs. */
-static inline void laz_median_add(laz_median *m, uint32_t added) {
-    const int32_t v = (int32_t)added, middle = (int32_t)m->values[2];
-    int32_t kept[4];
-    memcpy(kept, m->values + m->low_end, sizeof kept);
-    m->low_end = (m->low_end ^ 1u) & (uint32_t)(v >= middle) ? 1 : m->low_end & (uint32_t)(v > middle);
-    int32_t below = INT32_MIN;
-    for (uint32_t i = 0; i < 4; i++) {
-        const int32_t upper = kept[i] < v ? kept[i] : v;
-        m->values[i] = (uint32_t)(below > upper ? below : upper);
-        below = kept[i];
-    }
-    m->values[4] = (uint32_t)(below > v ? below : v);
 }
 
 static inline laz_point10_fields laz_point10_get(const uint8_t *record) {

@@ -6,6 +6,9 @@
 
 #include "io/laz/laz_model.h"
 
+/* Has the compiler work out a value before it chooses: a branch on a symbol would be missed often. */
+#define LAZ_UNPREDICTABLE(value) __asm__("" : "+r"(value))
+
 /* value < length holds at all times, whatever the bytes: then each share has a symbol. */
 typedef struct laz_reader {
     const uint8_t *data;
@@ -47,17 +50,25 @@ static inline void laz_reader_fill(laz_reader *r) {
     r->at += shift >> 3;
 }
 
-/* A symbol of a model whose memory is laid out for layout symbols, of which the first n are used. */
-static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
-    const uint32_t step = r->length >> LAZ_SHARE_BITS;
-    const uint32_t share = r->value / step;
-    const uint32_t symbol = laz_model_find(m, layout, share);
+/* A symbol in shares of 2^share_bits, not yet noted in the model, which is laid out for layout symbols, n of them used.
+ */
+static inline uint32_t laz_read_share(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout, uint32_t share_bits) {
+    const uint32_t step = r->length >> share_bits;
+    const uint32_t symbol = laz_model_find(m, layout, r->value / step);
     const uint16_t *low = laz_low(m) + symbol;
     const uint32_t from = low[0] * step;
-    const uint32_t length = (uint32_t)(low[1] - low[0]) * step;
-    r->length = symbol + 1 == n ? r->length - from : length; /* the last gets what rounding left over */
+    uint32_t to = low[1] * step;
+    LAZ_UNPREDICTABLE(to);
+    to = symbol + 1 == n ? r->length : to; /* the last gets what rounding left over */
+    r->length = to - from;
     r->value -= from;
     laz_reader_fill(r);
+    return symbol;
+}
+
+/* A symbol of a model whose memory is laid out for layout symbols, of which the first n are used. */
+static inline uint32_t laz_read_symbol_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t symbol = laz_read_share(r, m, n, layout, LAZ_SHARE_BITS);
     laz_model_note(m, n, layout, symbol);
     return symbol;
 }
@@ -67,15 +78,10 @@ static inline uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) 
     return laz_read_symbol_of(r, m, n, n);
 }
 
-static inline uint32_t laz_read_bit(laz_reader *r, laz_bit_model *m) {
-    const uint32_t split = m->share * (r->length >> LAZ_BIT_SHARE_BITS);
-    const bool one = r->value >= split;
-    r->value -= one ? split : 0;
-    r->length = one ? r->length - split : split;
-    m->zeros = (uint16_t)(m->zeros + !one);
-    laz_reader_fill(r);
-    if (--m->left == 0) mote_laz_bit_update(m);
-    return one;
+static inline uint32_t laz_read_bit(laz_reader *r, laz_model *m, uint32_t layout) {
+    const uint32_t bit = laz_read_share(r, m, LAZ_BIT_SYMBOLS, LAZ_BIT_SYMBOLS, LAZ_BIT_SHARE_BITS);
+    laz_bit_note(m, layout, bit);
+    return bit;
 }
 
 /* 1 to 19 raw bits. */

@@ -52,12 +52,17 @@ static inline void laz_writer_narrow(laz_writer *w, uint32_t from, uint32_t leng
     laz_writer_flush(w);
 }
 
-static inline void laz_write_symbol_of(laz_writer *w, laz_model *m, uint32_t n, uint32_t layout, uint32_t symbol) {
-    const uint32_t step = w->length >> LAZ_SHARE_BITS;
+/* A symbol in shares of 2^share_bits, not yet noted in the model. */
+static inline void laz_write_share(laz_writer *w, laz_model *m, uint32_t n, uint32_t share_bits, uint32_t symbol) {
+    const uint32_t step = w->length >> share_bits;
     const uint16_t *low = laz_low(m) + symbol;
     const uint32_t from = low[0] * step;
-    const uint32_t length = (uint32_t)(low[1] - low[0]) * step;
-    laz_writer_narrow(w, from, symbol + 1 == n ? w->length - from : length);
+    const uint32_t to = symbol + 1 == n ? w->length : low[1] * step;
+    laz_writer_narrow(w, from, to - from);
+}
+
+static inline void laz_write_symbol_of(laz_writer *w, laz_model *m, uint32_t n, uint32_t layout, uint32_t symbol) {
+    laz_write_share(w, m, n, LAZ_SHARE_BITS, symbol);
     laz_model_note(m, n, layout, symbol);
 }
 
@@ -65,11 +70,9 @@ static inline void laz_write_symbol(laz_writer *w, laz_model *m, uint32_t n, uin
     laz_write_symbol_of(w, m, n, n, symbol);
 }
 
-static inline void laz_write_bit(laz_writer *w, laz_bit_model *m, bool one) {
-    const uint32_t split = m->share * (w->length >> LAZ_BIT_SHARE_BITS);
-    m->zeros = (uint16_t)(m->zeros + !one);
-    laz_writer_narrow(w, one ? split : 0, one ? w->length - split : split);
-    if (--m->left == 0) mote_laz_bit_update(m);
+static inline void laz_write_bit(laz_writer *w, laz_model *m, uint32_t layout, uint32_t bit) {
+    laz_write_share(w, m, LAZ_BIT_SYMBOLS, LAZ_BIT_SHARE_BITS, bit);
+    laz_bit_note(m, layout, bit);
 }
 
 static inline void laz_write_few_bits(laz_writer *w, uint32_t bits, uint32_t value) {
