@@ -39,6 +39,7 @@ typedef struct copc_job {
     las_plan plan;
     las_records records;
     copc_info info;
+    uint32_t settled_level; /* down to which all points are known to lie in their node's cube */
     mote_output output;
     copc_place *places;   /* [node_count] */
     copc_worker *workers; /* [threads] */
