@@ -18,7 +18,8 @@ typedef struct mote_read_params {
                             ///< 6 to 10 the others are not even decoded. A name that the file lacks is no error.
     const mote_box *bounds; ///< only points in this box, borders included; NULL = all. COPC and Potree: nodes outside
                             ///< are not even read.
-    double resolution;      ///< octrees (COPC, Potree): no nodes finer than this spacing; world units, 0 = all
+    double resolution;      ///< octrees (COPC, Potree): levels down to the first whose points are no farther apart than
+                            ///< this; world units, 0 = all
     bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
     bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
