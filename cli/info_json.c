@@ -81,6 +81,17 @@ static void emit_potree(json_writer *json, const info_facts *f) {
     emit_close(json, '}');
 }
 
+static void emit_compression(json_writer *json, const mote_las_facts *las) {
+    if (las->compressor == 0) return;
+    emit_open(json, "compression", '{');
+    emit_count(json, "compressor", (uint64_t)las->compressor);
+    emit_text(json, "items", las->items);
+    emit_count(json, "chunk_points", las->chunk_points);
+    emit_count(json, "chunks", las->chunk_count);
+    emit_count(json, "bytes", las->compressed_bytes);
+    emit_close(json, '}');
+}
+
 static void emit_copc(json_writer *json, const info_facts *f) {
     const mote_copc_facts *copc = &f->copc;
     if (!copc->is_copc) return;
@@ -105,17 +116,6 @@ static void emit_copc(json_writer *json, const info_facts *f) {
     emit_close(json, '}');
 }
 
-static void emit_compression(json_writer *json, const mote_las_facts *las) {
-    if (las->compressor == 0) return;
-    emit_open(json, "compression", '{');
-    emit_count(json, "compressor", (uint64_t)las->compressor);
-    emit_text(json, "items", las->items);
-    emit_count(json, "chunk_points", las->chunk_points);
-    emit_count(json, "chunks", las->chunk_count);
-    emit_count(json, "bytes", las->compressed_bytes);
-    emit_close(json, '}');
-}
-
 static void emit_las(json_writer *json, const info_facts *f) {
     if (!f->is_las) return;
     emit_open(json, "las", '{');
@@ -135,6 +135,13 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_text(json, "format", f->format);
     if (f->file_bytes > 0) emit_count(json, "bytes", f->file_bytes);
     emit_count(json, "points", mote_cloud_count(f->cloud));
+    uint64_t width, height;
+    if (mote_cloud_grid(f->cloud, &width, &height)) {
+        emit_open(json, "grid", '{');
+        emit_count(json, "width", width);
+        emit_count(json, "height", height);
+        emit_close(json, '}');
+    }
     if (f->has_box) {
         emit_triple(json, "min", f->box.min);
         emit_triple(json, "max", f->box.max);

@@ -106,30 +106,29 @@ static mote_status take_entries(las_source *source, const chunk_table *table) {
 
 /* ---- counts */
 
-/* Where all chunks but the last one are of the same size, that one holds the rest. If that does not fit what the header
-   says, a layered chunk itself tells; a pointwise one does not, and is left out. */
+/* Points of the last chunk, where all others hold the same number; 0 if nothing tells. A layered chunk says it itself;
+   of a pointwise one it is what the header has left. */
+static uint64_t last_points(const las_source *source, const las_chunk *last) {
+    const uint64_t stated = source->header.count, full = source->schema.chunk_points;
+    if (source->schema.compressor == LAZ_LAYERED) {
+        uint64_t size_bytes = 0;
+        const uint64_t own =
+            mote_las_layered_points(&source->schema, source->input->data + last->at, last->size_bytes, &size_bytes);
+        if (own > 0 && own <= full) return own;
+    }
+    return stated > last->first && stated - last->first <= full ? stated - last->first : 0;
+}
+
 static void settle_last(las_source *source) {
     las_chunks *chunks = &source->chunks;
-    const uint64_t stated = source->header.count, full = source->schema.chunk_points;
-    if (full == LAZ_VARIABLE || chunks->count == 0) return;
+    if (source->schema.chunk_points == LAZ_VARIABLE || chunks->count == 0) return;
     las_chunk *last = &chunks->list[chunks->count - 1];
-    const uint64_t before = last->first;
-    chunks->points = before;
-    if (stated > before && stated - before <= full) {
-        last->points = stated - before;
-    } else if (source->schema.compressor == LAZ_LAYERED) {
-        uint64_t size_bytes = 0;
-        last->points =
-            mote_las_layered_points(&source->schema, source->input->data + last->at, last->size_bytes, &size_bytes);
-        last->points = last->points <= full ? last->points : 0;
-    } else {
-        mote_warn(source->ctx,
-                  "%s: offset %" PRIu64 ": nothing says how many points the last chunk holds; it is left out",
-                  source->input->path, last->at);
-        last->points = 0;
-        chunks->count--;
-    }
-    chunks->points += last->points;
+    last->points = last_points(source, last);
+    chunks->points = last->first + last->points;
+    if (last->points > 0) return;
+    chunks->count--;
+    mote_warn(source->ctx, "%s: offset %" PRIu64 ": nothing says how many points the last chunk holds; it is left out",
+              source->input->path, last->at);
 }
 
 /* What the header says against what the chunks hold. More is taken, less is an error. */
@@ -177,11 +176,11 @@ static mote_status take_without_table(las_source *source, const chunk_table *tab
     mote_warn(source->ctx, "%s: offset %" PRIu64 ": %s; the chunks are looked for one after the other",
               source->input->path, table->problem_at, table->problem);
     MOTE_TRY(mote_las_scan_chunks(source, end));
-    if (table->cut && source->chunks.count > 0) {
-        las_chunk *last = &source->chunks.list[source->chunks.count - 1];
-        last->cut = last->open_end;
-    }
-    return MOTE_OK;
+    if (source->chunks.count == 0) return MOTE_OK;
+    las_chunk *last = &source->chunks.list[source->chunks.count - 1];
+    last->cut = last->open_end && (table->cut || source->header.count == 0);
+    const bool mend = last->cut && source->salvage && source->schema.compressor == LAZ_LAYERED;
+    return mend ? mote_las_mend_chunk(source, last) : MOTE_OK;
 }
 
 mote_status mote_las_find_chunks(las_source *source) {

@@ -3,27 +3,13 @@
 #include <inttypes.h>
 
 #include "io/las_source.h"
+#include "io/laz/laz_layers.h"
 
-#define COUNT_BYTES       4u
-#define LAYER_BYTES       4u
-#define LAYERS_OF_POINT14 9u
-
-/* Layers that a chunk of such records has. */
-static uint64_t layer_count(const laz_schema *schema) {
-    uint64_t layers = 0;
-    for (uint32_t i = 0; i < schema->item_count; i++) {
-        switch (schema->items[i].kind) {
-        case LAZ_POINT14: layers += LAYERS_OF_POINT14; break;
-        case LAZ_RGBNIR14: layers += 2; break;
-        case LAZ_BYTE14: layers += schema->items[i].size_bytes; break;
-        default: layers++; break;
-        }
-    }
-    return layers;
-}
+#define COUNT_BYTES 4u
+#define LAYER_BYTES 4u
 
 uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t left, uint64_t *size_bytes) {
-    const uint64_t layers = layer_count(schema);
+    const uint64_t layers = mote_laz_layer_count(schema);
     const uint64_t head_bytes = schema->record_bytes + COUNT_BYTES + layers * LAYER_BYTES;
     if (left < head_bytes) return 0;
     uint64_t sum = head_bytes;
@@ -47,15 +33,48 @@ static bool is_complete(const las_source *source) {
     return source->header.count > 0 && source->chunks.points >= source->header.count;
 }
 
+mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk) {
+    const uint64_t layers = mote_laz_layer_count(&source->schema);
+    const uint64_t head_bytes = source->schema.record_bytes + COUNT_BYTES + layers * LAYER_BYTES;
+    if (chunk->size_bytes < head_bytes || source->chunks.mended != NULL) return MOTE_OK;
+    uint64_t left = chunk->size_bytes - head_bytes, at = head_bytes;
+    /* A layer of which nothing is left gets a byte: then it is one that ends too early, and not one without changes. */
+    uint8_t *mended = mote_alloc_zero(source->ctx, chunk->size_bytes + layers, "LAZ chunks");
+    if (mended == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(mended, source->input->data + chunk->at, chunk->size_bytes);
+    for (uint64_t i = 0; i < layers; i++) {
+        uint8_t *size = mended + source->schema.record_bytes + COUNT_BYTES + i * LAYER_BYTES;
+        uint64_t layer_bytes = las_u32(size);
+        if (layer_bytes > left) layer_bytes = left > 0 ? left : 1;
+        las_put(size, layer_bytes, LAYER_BYTES);
+        left -= layer_bytes < left ? layer_bytes : left;
+        at += layer_bytes;
+    }
+    chunk->mended = source->chunks.mended = mended;
+    chunk->size_bytes = at;
+    return MOTE_OK;
+}
+
+/* Points of a chunk that some writer did not finish, if it is one. */
+static uint64_t unfinished_points(const las_source *source, uint64_t at, uint64_t end) {
+    const uint64_t record_bytes = source->schema.record_bytes;
+    if (!source->salvage || source->schema.compressor != LAZ_LAYERED) return 0;
+    if (end - at < record_bytes + COUNT_BYTES) return 0;
+    const uint64_t points = las_u32(source->input->data + at + record_bytes);
+    return points <= source->schema.chunk_points ? points : 0;
+}
+
 /* What is left is no whole chunk. Where points are still missing, decoding it will show why. */
 static mote_status take_rest(las_source *source, uint64_t at, uint64_t end) {
-    if (source->header.count == 0) { /* perhaps a table, perhaps what was being written */
+    const uint64_t unfinished = unfinished_points(source, at, end);
+    if (source->header.count == 0 && unfinished == 0) { /* perhaps a table, perhaps what was being written */
         mote_warn(source->ctx,
                   "%s: offset %" PRIu64 ": the last %" PRIu64 " bytes of the point data are no whole chunk",
                   source->input->path, at, end - at);
         return MOTE_OK;
     }
-    const las_chunk rest = {.at = at, .size_bytes = end - at, .points = points_expected(source), .open_end = true};
+    las_chunk rest = {.at = at, .size_bytes = end - at, .points = points_expected(source), .open_end = true};
+    if (source->header.count == 0) rest.points = unfinished;
     return mote_las_add_chunk(source, &rest);
 }
 

@@ -32,6 +32,12 @@ static void check_end(const las_chunk *chunk, laz_chunk *result) {
     result->fault_at = result->used_bytes;
 }
 
+static void tell_order(const decode_job *job, const laz_chunk *result) {
+    if (job->source->early == NULL || job->scratch != NULL) return;
+    const uint64_t first = (uint64_t)(result->records - job->results[0].records) / job->selection->stride_bytes;
+    order_early_visit(job->source->early, first, result->points);
+}
+
 static mote_status decode_group(decode_job *job, uint64_t first) {
     const int thread = mote_thread_number();
     laz_decoder **decoder = &job->decoders[thread];
@@ -48,6 +54,7 @@ static mote_status decode_group(decode_job *job, uint64_t first) {
     for (uint64_t i = 0; i < count; i++) {
         check_end(&job->chunks[first + i], &results[i]);
         if (results[i].fault != NULL && !job->source->salvage) status = MOTE_ERROR_DATA;
+        if (results[i].fault == NULL) tell_order(job, &results[i]);
     }
     return status;
 }
@@ -166,7 +173,7 @@ static bool prepare(decode_job *job, uint8_t *records, bool keep) {
     if (job->results == NULL || job->decoders == NULL || (!keep && job->scratch == NULL)) return false;
     for (uint64_t i = 0; i < job->count; i++) {
         const las_chunk *chunk = &job->chunks[i];
-        job->results[i].data = job->source->input->data + chunk->at;
+        job->results[i].data = chunk->mended != NULL ? chunk->mended : job->source->input->data + chunk->at;
         job->results[i].size_bytes = chunk->size_bytes;
         job->results[i].points = chunk->points;
         job->results[i].records = records;

@@ -5,10 +5,12 @@
 
 #include "io/las_format.h"
 #include "io/laz/laz.h"
+#include "order/order_early.h"
 
 /* A chunk of compressed points in the file. */
 typedef struct las_chunk {
     uint64_t at, size_bytes;
+    const uint8_t *mended; /* its bytes where those of the file will not do; else NULL */
     uint64_t points;
     uint64_t first;  /* number of its first point in the file, from 0 */
     uint64_t number; /* in the file, from 1; for messages */
@@ -22,6 +24,7 @@ typedef struct las_chunks {
     uint64_t count, capacity;
     uint64_t points;  /* of all of them */
     uint64_t in_file; /* chunks of the file, whether to be decoded or not */
+    uint8_t *mended;
 } las_chunks;
 
 typedef struct las_source {
@@ -29,8 +32,9 @@ typedef struct las_source {
     mote_input *input;
     las_header header;
     bool salvage;
-    mote_cloud *cloud; /* columns look at plain records at the start of the points, until they are placed */
-    laz_schema schema; /* compressed points: */
+    order_early *early; /* told of the points as they are decoded; NULL: nobody is */
+    mote_cloud *cloud;  /* columns look at plain records at the start of the points, until they are placed */
+    laz_schema schema;  /* compressed points: */
     las_chunks chunks;
     laz_selection selection; /* what of a record is read */
 } las_source;
@@ -51,6 +55,9 @@ uint64_t mote_las_chunks_at(const las_source *source);
 
 /* ---- las_chunks_scan.c: finds the chunks without a table, one after the other, up to end. */
 mote_status mote_las_scan_chunks(las_source *source, uint64_t end);
+/* A layered chunk at the end of a file that was cut: lets its layers end where the file does, so that the points before
+   that can be salvaged. */
+mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk);
 /* Points that a layered chunk says it holds; 0 if it is no chunk. *size_bytes: its bytes, at most left. */
 uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t left, uint64_t *size_bytes);
 

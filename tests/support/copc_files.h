@@ -138,31 +138,35 @@ typedef struct point_set {
     uint64_t count, sum;
 } point_set;
 
-static inline bool point_is_in(const mote_cloud *cloud, uint64_t i, const mote_box *box) {
-    static const char *const axes[3] = {"x", "y", "z"};
-    bool inside = true;
+static inline bool point_is_in(const mote_column *const axes[3], uint64_t i, const mote_box *box) {
     for (int k = 0; k < 3 && box != NULL; k++) {
-        const double at = mote_column_value(mote_cloud_find(cloud, axes[k]), i);
-        inside = inside && at >= box->min[k] && at <= box->max[k];
+        const double at = mote_column_value(axes[k], i);
+        if (!(at >= box->min[k] && at <= box->max[k])) return false;
     }
-    return inside;
+    return true;
 }
 
 /* The points in a box (NULL: all), by the values of those columns that like has too and that are not in except
    (names between commas; may be NULL). Their order does not matter. */
 static inline point_set points_of(const mote_cloud *cloud, const mote_cloud *like, const mote_box *box,
                                   const char *except) {
+    const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
+                                  mote_cloud_find(cloud, "z")};
+    const mote_column *columns[128];
+    uint32_t column_count = 0;
     point_set set = {0, 0};
+    for (uint32_t c = 0; c < mote_cloud_column_count(like) && column_count < 128; c++) {
+        char word[64];
+        snprintf(word, sizeof word, ",%s,", mote_cloud_column(like, c)->name);
+        if (except != NULL && strstr(except, word) != NULL) continue;
+        columns[column_count] = mote_cloud_find(cloud, mote_cloud_column(like, c)->name);
+        assert_non_null(columns[column_count++]);
+    }
     for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) {
-        if (!point_is_in(cloud, i, box)) continue;
+        if (!point_is_in(axes, i, box)) continue;
         uint64_t hash = 0;
-        for (uint32_t c = 0; c < mote_cloud_column_count(like); c++) {
-            char word[64];
-            const mote_column *column = mote_cloud_find(cloud, mote_cloud_column(like, c)->name);
-            snprintf(word, sizeof word, ",%s,", mote_cloud_column(like, c)->name);
-            if (except != NULL && strstr(except, word) != NULL) continue;
-            assert_non_null(column);
-            const double value = mote_column_value(column, i);
+        for (uint32_t c = 0; c < column_count; c++) {
+            const double value = mote_column_value(columns[c], i);
             uint64_t bits;
             memcpy(&bits, &value, sizeof bits);
             hash = mote_hash_pair(hash, bits);

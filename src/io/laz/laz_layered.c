@@ -342,8 +342,13 @@ static const char *fault(const void *state, uint64_t *fault_at) {
 
 static uint64_t used_bytes(const void *state) {
     const laz_lane *lane = state;
-    if (lane->done == lane->points && !lane->stopped) return lane->size_bytes;
-    return lane->record_bytes; /* the layers' ends say nothing of the points before */
+    if (lane->done < lane->points || lane->stopped) return lane->record_bytes; /* the layers' ends say nothing yet */
+    uint64_t unused = 0; /* a sound layer ends with the last point */
+    for (uint32_t i = 0; i < lane->part_count; i++) {
+        const laz_part *part = &lane->parts[i];
+        if (part->decoded) unused += part->reader.size_bytes - part->reader.at;
+    }
+    return lane->size_bytes - unused;
 }
 
 const laz_reading mote_laz_read_layered = {state_bytes, start, read_points, fault, used_bytes};
