@@ -186,7 +186,7 @@ static bool prepare(decode_job *job, uint8_t *records, bool keep) {
 static mote_status run(las_source *source, uint64_t first, uint64_t count, const laz_selection *selection,
                        uint8_t *records, uint64_t *points, las_losses *losses) {
     decode_job job = {.source = source, .first = first, .count = count, .selection = selection};
-    job.chunks = source->chunks.list + first;
+    job.chunks = count > 0 ? source->chunks.list + first : NULL;
     mote_status status = MOTE_ERROR_MEMORY;
     if (prepare(&job, records, records != NULL)) {
         decode_all(&job);
