@@ -44,7 +44,7 @@ typedef struct mote_reader mote_reader;
 /// Opens a file or Potree folder. params as for mote_cloud_read.
 MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
                                       mote_reader **out);
-/// Points in all pieces together (before bounds, which are known only when the points are).
+/// Points in all pieces together. With bounds or salvage there may be fewer: that is known only when they are read.
 MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.

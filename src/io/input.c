@@ -98,3 +98,10 @@ mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cl
     input->owned = NULL;
     return status;
 }
+
+void mote_input_forget(const mote_input *input, uint64_t from, uint64_t to) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t first = (from + page - 1) / page * page, last = to / page * page;
+    if (!input->mapped || first >= last) return;
+    madvise((uint8_t *)(uintptr_t)input->data + first, last - first, MADV_DONTNEED); /* a hint: failing is no harm */
+}

@@ -19,6 +19,9 @@ void mote_input_close(mote_context *ctx, mote_input *input);
 /* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
 
+/* Bytes [from, to) will hardly be looked at again: their memory may serve others. They stay readable. */
+void mote_input_forget(const mote_input *input, uint64_t from, uint64_t to);
+
 /* "malformed": notes MOTE_ERROR_DATA as "PATH: offset N: why". */
 __attribute__((format(printf, 4, 5))) mote_status mote_malformed(mote_context *ctx, const mote_input *input,
                                                                  uint64_t offset, const char *format, ...);
