@@ -208,7 +208,7 @@ mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, 
                             las_losses *losses) {
     decode_job job = {.source = source, .first = first, .count = count, .selection = &source->selection};
     if (source->decoders == NULL) source->decoders = make_decoders(source->ctx);
-    job.chunks = source->chunks.list + first;
+    job.chunks = count > 0 ? source->chunks.list + first : NULL;
     job.decoders = source->decoders;
     return run(&job, records, points, losses);
 }
