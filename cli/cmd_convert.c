@@ -1,8 +1,10 @@
 /* mote convert: from format to format, all points or some, all attributes or some. */
+#define _GNU_SOURCE /* stat */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "paths.h"
 #include "report.h"
@@ -11,22 +13,24 @@
 static const command_help help = {
     "mote convert IN… OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .ply .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, text, Potree 2.0 folders; folders and patterns of "
-    "them.",
+    ".las .laz .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree 2.0 folders;\n"
+    "folders and patterns of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
     "  mote convert scan.las centre.las --bounds 500000,5800000,500100,5800100\n"
     "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
-    "  mote convert scan.mote level3.las --level 3\n",
-    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS and PLY to PLY\n"
-    "keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
+    "  mote convert scan.mote level3.las --level 3\n"
+    "  mote convert scan.copc.laz coarse.laz --resolution 0.5\n",
+    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
+    "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
 typedef struct convert_options {
     const char *select, *bounds, *columns, *separator, *las_version;
     uint64_t thin;
     int level, point_format;
-    bool thin_given, level_given, ascii, big_endian, format_given, salvage;
+    double resolution;
+    bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
 } convert_options;
 
@@ -63,6 +67,9 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
     }
     if (o->thin_given && o->thin < 1) return usage_error("convert", "--thin: every how manieth point? 1 or more");
     if (o->level_given && o->level < 0) return usage_error("convert", "--level: %d is below 0", o->level);
+    if (o->resolution_given && !(o->resolution > 0 && isfinite(o->resolution))) {
+        return usage_error("convert", "--resolution: a distance between points, above 0");
+    }
     if (o->separator != NULL && strcmp(o->separator, "tab") == 0) o->separator = "\t";
     if (o->separator != NULL && (o->separator[0] == '\0' || o->separator[1] != '\0')) {
         return usage_error("convert", "--separator: \"%s\" is not one character", o->separator);
@@ -79,7 +86,9 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
     }
     if (o->format_given) params->las_format = o->point_format;
     if (o->ascii && o->big_endian) return usage_error("convert", "--ascii and --big-endian exclude each other");
+    if (o->ascii && o->compress) return usage_error("convert", "--ascii and --compress exclude each other");
     params->text = o->ascii;
+    params->compress = o->compress;
     params->big_endian = o->big_endian;
     return EXIT_DONE;
 }
@@ -88,11 +97,13 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
 static int check_format_options(const convert_options *o, const char *output) {
     const char *format = mote_ending_format(output);
     if (format == NULL) return EXIT_DONE; /* explained later */
-    if ((o->ascii || o->big_endian) && strcmp(format, "ply") != 0) {
-        return usage_error("convert", "--ascii and --big-endian are for .ply");
+    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
+        return usage_error("convert", "--ascii is for .ply and .pcd");
     }
+    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
+    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
-        return usage_error("convert", "--las-version and --point-format are for .las");
+        return usage_error("convert", "--las-version and --point-format are for .las and .laz");
     }
     return EXIT_DONE;
 }
@@ -153,7 +164,7 @@ static int check_select(session *s, const convert_options *o, const char *input,
     return EXIT_DONE;
 }
 
-/* ---- the command */
+/* ---- in pieces */
 
 static mote_read_params reading_params(const convert_options *o) {
     mote_read_params params = mote_read_defaults();
@@ -162,25 +173,120 @@ static mote_read_params reading_params(const convert_options *o) {
     if (o->separator != NULL) params.separator = o->separator[0];
     params.select = o->select;
     if (o->bounds != NULL) params.bounds = &o->box;
+    if (o->resolution_given) params.resolution = o->resolution;
     params.salvage = o->salvage;
     return params;
+}
+
+static bool is_las(const char *format) { return format != NULL && strcmp(format, "las") == 0; }
+
+/* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
+static bool can_stream(const session *s, const convert_options *o, const arguments *words) {
+    struct stat info;
+    const char *input = words->words[0], *output = words->words[words->count - 1];
+    if (words->count != 2 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
+    if (!is_las(mote_ending_format(output)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    return is_las(mote_file_format(s->ctx, input));
+}
+
+/* Writes piece by piece, the first of which has been read. *reading: whether it was the input that failed. */
+static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const mote_cloud *piece, bool *reading) {
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK && piece != NULL) {
+        *reading = false;
+        status = mote_writer_add(writer);
+        if (status != MOTE_OK) break;
+        *reading = true;
+        status = mote_reader_next(reader, &piece);
+    }
+    if (status == MOTE_OK) *reading = false;
+    return mote_writer_close(writer, status);
+}
+
+/* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
+static int stream(session *s, const convert_options *o, const mote_write_params *params, const arguments *words,
+                  bool *done) {
+    const char *input = words->words[0], *output = words->words[1];
+    const mote_read_params reading_as = reading_params(o);
+    mote_reader *reader = NULL;
+    mote_writer *writer = NULL;
+    const mote_cloud *piece = NULL;
+    bool reading = true;
+    int code = EXIT_DONE;
+    mote_status status = mote_reader_open(s->ctx, input, &reading_as, &reader);
+    const uint64_t points = status == MOTE_OK ? mote_reader_count(reader) : 0;
+    s->bar.points = points;
+    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    if (piece != NULL) code = check_select(s, o, input, piece);
+    if (piece != NULL && code == EXIT_DONE) {
+        reading = false;
+        status = mote_writer_open(s->ctx, piece, points, output, params, &writer);
+    }
+    *done = status != MOTE_ERROR_UNSUPPORTED && (status != MOTE_OK || piece != NULL);
+    if (writer != NULL) status = copy_pieces(reader, writer, piece, &reading);
+    mote_reader_close(reader);
+    if (!*done) mote_context_clear(s->ctx);
+    if (!*done || code != EXIT_DONE) return code;
+    return status != MOTE_OK ? session_fail(s, status, reading) : report_output(s, output, points);
+}
+
+/* ---- the command */
+
+/* Other files would be read as a whole, which is not what was asked for. Folders and patterns are not looked into. */
+static int check_octrees(session *s, const convert_options *o, const char *const *inputs, int input_count) {
+    for (int i = 0; i < input_count && o->resolution_given; i++) {
+        struct stat info;
+        mote_copc_facts facts;
+        const char *format = mote_file_format(s->ctx, inputs[i]);
+        const bool is_potree = format != NULL && strcmp(format, "potree") == 0;
+        if (stat(inputs[i], &info) != 0 || !S_ISREG(info.st_mode) || is_potree) continue;
+        mote_copc_levels(s->ctx, inputs[i], NULL, 0, &facts);
+        mote_context_clear(s->ctx);
+        if (facts.is_copc) continue;
+        return session_error(s, EXIT_USAGE, "--resolution: %s is neither a COPC file nor a Potree folder", inputs[i]);
+    }
+    mote_context_clear(s->ctx);
+    return EXIT_DONE;
+}
+
+/* How many points the output has: LAS cannot hold those without a finite position. */
+static mote_status count_written(session *s, const mote_cloud *cloud, const char *output, uint64_t *points) {
+    static const char *const axes[] = {"x", "y", "z"};
+    const char *format = mote_ending_format(output);
+    mote_box box;
+    uint64_t skipped = 0;
+    bool any_real = false;
+    *points = mote_cloud_count(cloud);
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, axes[k]);
+        any_real = any_real || (column != NULL && mote_type_is_float(column->type));
+    }
+    if (!any_real || format == NULL || strcmp(format, "las") != 0) return MOTE_OK;
+    const mote_status status = mote_cloud_bounds(s->ctx, cloud, &box, &skipped);
+    *points -= skipped;
+    return status;
 }
 
 static int convert(session *s, const convert_options *o, const mote_write_params *params, const arguments *words) {
     const int inputs = words->count - 1;
     const char *output = words->words[inputs];
     int code = check_output_file(s, words->words, inputs, output);
+    if (code == EXIT_DONE) code = check_octrees(s, o, words->words, inputs);
     if (code != EXIT_DONE) return code;
+    bool done = false;
+    if (can_stream(s, o, words)) code = stream(s, o, params, words, &done);
+    if (done) return code;
     const mote_read_params reading = reading_params(o);
     mote_cloud *cloud = NULL;
     code = session_read(s, words->words, inputs, &reading, &cloud);
     if (code == EXIT_DONE) code = check_select(s, o, words->words[0], cloud);
     if (code == EXIT_DONE) code = thin(s, o, &cloud);
     if (code == EXIT_DONE) {
-        const uint64_t points = mote_cloud_count(cloud);
+        uint64_t points = mote_cloud_count(cloud);
         if (points == 0 && o->bounds != NULL) session_note(s, "no point is left; the output is empty");
         s->bar.points = points;
-        const mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        if (status == MOTE_OK) status = count_written(s, cloud, output, &points);
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
     mote_cloud_destroy(cloud);
@@ -196,15 +302,18 @@ int cmd_convert(int argc, char **argv) {
          "only points in minx,miny[,minz],maxx,maxy[,maxz],\nworld units, borders included"},
         {"crop", 0, OPTION_TEXT, &o.bounds, NULL, "BOX", "the same as --bounds"},
         {"thin", 0, OPTION_COUNT, &o.thin, &o.thin_given, "N", "only every N-th point (after --bounds)"},
+        {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
+         "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,
          "LAZ: leave out damaged chunks and say what is lost,\ninstead of an error"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
-        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply: as text; default binary, little-endian"},
+        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},
+        {"compress", 0, OPTION_FLAG, &o.compress, NULL, NULL, ".pcd: binary_compressed; default binary"},
         {"las-version", 0, OPTION_TEXT, &o.las_version, NULL, "V",
-         ".las: 1.2, 1.3 or 1.4; default what the attributes need"},
+         ".las, .laz: 1.2, 1.3 or 1.4; default what the attributes need"},
         {"point-format", 0, OPTION_INT, &o.point_format, &o.format_given, "N",
-         ".las: 0..10; default what the attributes need"},
+         ".las, .laz: 0..10; default what the attributes need"},
         {"columns", 0, OPTION_TEXT, &o.columns, NULL, "A,B,…",
          "text inputs: names of the columns; default the header line"},
         {"separator", 0, OPTION_TEXT, &o.separator, NULL, "C",

@@ -15,9 +15,8 @@
 typedef struct missing_format {
     const char *ending, *name;
 } missing_format;
-static const missing_format missing_formats[] = {{".copc.laz", "COPC"}, {".laz", "LAZ"},   {".copc", "COPC"},
-                                                 {".pcd", "PCD"},       {".e57", "E57"},   {".zlas", "zLAS"},
-                                                 {".npz", "NPZ"},       {".gltf", "glTF"}, {".glb", "glTF"}};
+static const missing_format missing_formats[] = {{".ptx", "PTX"}, {".e57", "E57"},   {".zlas", "zLAS"},
+                                                 {".npz", "NPZ"}, {".gltf", "glTF"}, {".glb", "glTF"}};
 
 static bool same_file(const char *a, const char *b) {
     struct stat info_a, info_b;
@@ -83,18 +82,19 @@ static int check_parent(session *s, const char *output) {
 }
 
 static int check_ending(session *s, const char *output) {
-    if (text_has_ending(output, ".copc.laz")) {
-        return session_error(s, EXIT_USAGE, "%s: COPC is an octree: \"mote lod\" writes it", output);
+    if (text_has_ending(output, ".copc.laz") || text_has_ending(output, ".copc")) {
+        return session_error(s, EXIT_USAGE, "%s: COPC holds an octree: \"mote lod IN OUT.copc.laz\" makes it", output);
     }
     for (size_t i = 0; i < sizeof missing_formats / sizeof missing_formats[0]; i++) {
         if (text_has_ending(output, missing_formats[i].ending)) {
-            return session_error(s, EXIT_FAILED, "%s: %s is not supported yet; mote writes .las, .ply, .xyz and .csv",
+            return session_error(s, EXIT_FAILED,
+                                 "%s: %s is not supported yet; mote writes .las, .laz, .ply, .pcd, .xyz and .csv",
                                  output, missing_formats[i].name);
         }
     }
     if (mote_ending_format(output) != NULL) return EXIT_DONE;
-    return session_error(s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .ply .xyz .csv)",
-                         output);
+    return session_error(s, EXIT_USAGE,
+                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", output);
 }
 
 int check_output_file(session *s, const char *const *inputs, int input_count, const char *output) {

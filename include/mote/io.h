@@ -19,7 +19,8 @@ typedef struct mote_read_params {
     const mote_box *bounds; ///< only points in this box, borders included; NULL = all. COPC and Potree: nodes outside
                             ///< are not even read.
     double resolution;      ///< octrees (COPC, Potree): no nodes finer than this spacing; world units, 0 = all
-    bool salvage;           ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
+    bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
@@ -53,15 +54,17 @@ MOTE_API void mote_reader_close(mote_reader *reader);
 
 typedef struct mote_write_params {
     const char *columns;   ///< only these, separated by commas; NULL = all
-    bool text;             ///< PLY: ascii instead of binary
+    bool text;             ///< PLY, PCD: ascii instead of binary
     bool big_endian;       ///< PLY: binary_big_endian
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
+    bool compress;         ///< PCD: binary_compressed instead of binary
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
 
-/// Writes a cloud; the ending of path names the format.
+/// Writes a cloud; the ending of path names the format. LAS cannot hold points whose positions are not finite; they are
+/// left out, with a warning.
 /// Returns  as mote_cloud_read, and MOTE_ERROR_DISK
 MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                                       const mote_write_params *params);

@@ -30,6 +30,7 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud->columns);
     mote_free(ctx, cloud->records);
     mote_free(ctx, cloud->crs);
+    mote_free(ctx, cloud->prepared.codes);
     mote_free(ctx, cloud);
 }
 
@@ -272,6 +273,23 @@ mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs) {
     if (copy == NULL) return MOTE_ERROR_MEMORY;
     mote_free(cloud->ctx, cloud->crs);
     cloud->crs = copy;
+    return MOTE_OK;
+}
+
+bool mote_cloud_grid(const mote_cloud *cloud, uint64_t *width, uint64_t *height) {
+    *width = cloud->grid_width;
+    *height = cloud->grid_height;
+    return cloud->grid_width > 0;
+}
+
+mote_status mote_cloud_set_grid(mote_cloud *cloud, uint64_t width, uint64_t height) {
+    const bool fits = width > 0 && height == cloud->count / width && width * height == cloud->count && height > 0;
+    if (!fits && (width != 0 || height != 0)) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "a grid of %llu × %llu cells does not hold %llu points",
+                         (unsigned long long)width, (unsigned long long)height, (unsigned long long)cloud->count);
+    }
+    cloud->grid_width = width;
+    cloud->grid_height = height;
     return MOTE_OK;
 }
 

@@ -30,6 +30,13 @@ typedef struct mote_block {
     uint64_t unmap_bytes;
 } mote_block;
 
+/* What the order already knows of a cloud's points; see order/order_early.h. */
+typedef struct mote_prepared {
+    bool box_known; /* low and high: stored coordinates, of all points */
+    int32_t low[3], high[3];
+    uint64_t *codes; /* [count] in the lattice of that box; NULL if there are none */
+} mote_prepared;
+
 struct mote_cloud {
     mote_context *ctx;
     uint64_t count;
@@ -43,6 +50,7 @@ struct mote_cloud {
     uint64_t grid_width, grid_height; /* 0: not organised */
     double position_step;             /* decimal step of text coordinates, 0 if unknown */
     mote_las_origin las;
+    mote_prepared prepared;
 };
 
 /* An empty cloud of count points without columns. */
@@ -61,7 +69,8 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
 #define MOTE_NAME_BYTES 128
 void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out);
 
-/* Copies everything but columns and points: CRS, records, LAS origin, position step. */
+/* Copies everything but columns and points: CRS, records, LAS origin, position step; not the grid, for the points may
+   be others. */
 mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from);
 
 /* The raw i-th value of a column, before bits are taken out of it. */

@@ -34,11 +34,13 @@ typedef struct copc_node {
     copc_key key;
     uint32_t points;
     uint64_t at, size_bytes;
+    uint64_t number; /* of the chunk in the file, from 1 */
 } copc_node;
 
 typedef struct copc_nodes {
     copc_node *nodes; /* for mote_free */
     uint64_t count, capacity;
+    uint64_t in_file; /* nodes with points, whether listed or not */
     uint64_t pages;
 } copc_nodes;
 

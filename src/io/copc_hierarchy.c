@@ -97,7 +97,7 @@ static mote_status add_node(hierarchy *h, uint64_t at, const entry *e, const cop
                       "COPC")) {
         return MOTE_ERROR_MEMORY;
     }
-    const copc_node added = {*key, (uint32_t)e->points, e->at, (uint64_t)e->size_bytes};
+    const copc_node added = {*key, (uint32_t)e->points, e->at, (uint64_t)e->size_bytes, 0};
     nodes->nodes[nodes->count++] = added;
     return MOTE_OK;
 }
@@ -124,10 +124,12 @@ static int by_place(const void *a, const void *b) {
 static mote_status check_chunks(const hierarchy *h) {
     copc_nodes *nodes = h->nodes;
     uint64_t points = 0;
+    nodes->in_file = nodes->count;
     if (nodes->count > 0) qsort(nodes->nodes, nodes->count, sizeof *nodes->nodes, by_place);
     for (uint64_t i = 0; i < nodes->count; i++) {
-        const copc_node *node = &nodes->nodes[i];
+        copc_node *node = &nodes->nodes[i];
         points += node->points;
+        node->number = i + 1;
         if (i == 0 || node[-1].at + node[-1].size_bytes <= node->at) continue;
         return mote_malformed(h->ctx, h->input, node->at,
                               "COPC: the chunks of nodes %u-%u-%u-%u and %u-%u-%u-%u overlap", node[-1].key.level,

@@ -32,6 +32,12 @@ static void check_end(const las_chunk *chunk, laz_chunk *result) {
     result->fault_at = result->used_bytes;
 }
 
+static void tell_order(const decode_job *job, const laz_chunk *result) {
+    if (job->source->early == NULL || job->scratch != NULL) return;
+    const uint64_t first = (uint64_t)(result->records - job->results[0].records) / job->selection->stride_bytes;
+    order_early_visit(job->source->early, first, result->points);
+}
+
 static mote_status decode_group(decode_job *job, uint64_t first) {
     const int thread = mote_thread_number();
     laz_decoder **decoder = &job->decoders[thread];
@@ -48,6 +54,7 @@ static mote_status decode_group(decode_job *job, uint64_t first) {
     for (uint64_t i = 0; i < count; i++) {
         check_end(&job->chunks[first + i], &results[i]);
         if (results[i].fault != NULL && !job->source->salvage) status = MOTE_ERROR_DATA;
+        if (results[i].fault == NULL) tell_order(job, &results[i]);
     }
     return status;
 }

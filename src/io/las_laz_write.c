@@ -17,7 +17,7 @@ typedef struct chunk_slot {
     bool coded; /* but without a place yet */
 } chunk_slot;
 
-struct las_chunks {
+struct las_chunk_writer {
     laz_encoder **encoders; /* per thread */
     laz_entry *table;
     uint64_t count;    /* chunks of the file */
@@ -33,7 +33,9 @@ struct las_chunks {
 
 /* ---- one chunk */
 
-static chunk_slot *slot_of(las_chunks *chunks, uint64_t chunk) { return &chunks->slots[chunk % chunks->slot_count]; }
+static chunk_slot *slot_of(las_chunk_writer *chunks, uint64_t chunk) {
+    return &chunks->slots[chunk % chunks->slot_count];
+}
 
 /* The records of a chunk; the first one of a piece may have begun in the pieces before. */
 static const uint8_t *chunk_records(las_writer *w, uint64_t thread, uint64_t chunk, uint64_t *count) {
@@ -53,6 +55,9 @@ static mote_status code_chunk(las_writer *w, uint64_t thread, uint64_t chunk) {
     chunk_slot *slot = slot_of(w->chunks, chunk);
     const uint8_t *records = chunk_records(w, thread, chunk, &count);
     MOTE_TRY(mote_laz_encode(w->chunks->encoders[thread], records, count, &coded, &size_bytes));
+    if (size_bytes > UINT32_MAX) {
+        return mote_fail(w->ctx, MOTE_ERROR_UNSUPPORTED, "%s: a chunk needs more than 4 GB", w->path);
+    }
     if (!mote_make_room(w->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "LAZ chunks")) {
         return MOTE_ERROR_MEMORY;
     }
@@ -64,7 +69,7 @@ static mote_status code_chunk(las_writer *w, uint64_t thread, uint64_t chunk) {
 /* ---- who codes, places and writes which */
 
 /* Waits until the next chunk has a slot; false when there is none left, or after a failure. */
-static bool take_chunk(las_chunks *chunks, uint64_t *chunk) {
+static bool take_chunk(las_chunk_writer *chunks, uint64_t *chunk) {
     pthread_mutex_lock(&chunks->lock);
     while (chunks->status == MOTE_OK && chunks->taken < chunks->end && slot_of(chunks, chunks->taken)->busy) {
         pthread_cond_wait(&chunks->moved, &chunks->lock);
@@ -79,7 +84,7 @@ static bool take_chunk(las_chunks *chunks, uint64_t *chunk) {
 }
 
 /* Gives places to the coded chunks that now follow those before: [*first, the result). */
-static uint64_t place_chunks(las_chunks *chunks, uint64_t chunk, uint64_t *first) {
+static uint64_t place_chunks(las_chunk_writer *chunks, uint64_t chunk, uint64_t *first) {
     pthread_mutex_lock(&chunks->lock);
     slot_of(chunks, chunk)->coded = true;
     *first = chunks->placed;
@@ -105,7 +110,7 @@ static mote_status write_chunk(las_writer *w, uint64_t chunk) {
     return MOTE_OK;
 }
 
-static void note_failure(las_chunks *chunks, mote_status status) {
+static void note_failure(las_chunk_writer *chunks, mote_status status) {
     pthread_mutex_lock(&chunks->lock);
     if (chunks->status == MOTE_OK) chunks->status = status;
     pthread_cond_broadcast(&chunks->moved);
@@ -141,8 +146,8 @@ static void hold_rest(las_writer *w, uint64_t stop) {
     mote_las_convert(&w->plan, from - w->added, stop - from, w->chunks->held + (from - first) * w->plan.record_bytes);
 }
 
-mote_status mote_las_chunks_add(las_writer *w) {
-    las_chunks *chunks = w->chunks;
+mote_status mote_las_chunk_writer_add(las_writer *w) {
+    las_chunk_writer *chunks = w->chunks;
     const uint64_t stop = w->added + w->plan.cloud->count;
     chunks->end = stop == w->plan.count ? chunks->count : stop / w->block_points;
     const uint64_t here = chunks->end - chunks->taken;
@@ -156,7 +161,7 @@ mote_status mote_las_chunks_add(las_writer *w) {
 
 /* ---- the file */
 
-static mote_status alloc_chunks(las_writer *w, las_chunks *chunks, bool in_pieces) {
+static mote_status alloc_chunks(las_writer *w, las_chunk_writer *chunks, bool in_pieces) {
     mote_context *ctx = w->ctx;
     chunks->encoders = mote_alloc_zero(ctx, w->threads * sizeof(laz_encoder *), "LAZ chunks");
     chunks->slots = mote_alloc_zero(ctx, chunks->slot_count * sizeof *chunks->slots, "LAZ chunks");
@@ -172,8 +177,8 @@ static mote_status alloc_chunks(las_writer *w, las_chunks *chunks, bool in_piece
     return MOTE_OK;
 }
 
-mote_status mote_las_chunks_make(las_writer *w, bool in_pieces) {
-    las_chunks *chunks = w->chunks = mote_alloc_zero(w->ctx, sizeof *chunks, "LAZ chunks");
+mote_status mote_las_chunk_writer_make(las_writer *w, bool in_pieces) {
+    las_chunk_writer *chunks = w->chunks = mote_alloc_zero(w->ctx, sizeof *chunks, "LAZ chunks");
     if (chunks == NULL) return MOTE_ERROR_MEMORY;
     pthread_mutex_init(&chunks->lock, NULL);
     pthread_cond_init(&chunks->moved, NULL);
@@ -186,8 +191,8 @@ mote_status mote_las_chunks_make(las_writer *w, bool in_pieces) {
     return alloc_chunks(w, chunks, in_pieces);
 }
 
-void mote_las_chunks_free(las_writer *w) {
-    las_chunks *chunks = w->chunks;
+void mote_las_chunk_writer_free(las_writer *w) {
+    las_chunk_writer *chunks = w->chunks;
     if (chunks == NULL) return;
     for (uint64_t i = 0; i < w->threads && chunks->encoders != NULL; i++) {
         mote_laz_encoder_free(w->ctx, chunks->encoders[i]);
@@ -205,8 +210,8 @@ void mote_las_chunks_free(las_writer *w) {
     w->chunks = NULL;
 }
 
-mote_status mote_las_chunks_finish(las_writer *w) {
-    las_chunks *chunks = w->chunks;
+mote_status mote_las_chunk_writer_finish(las_writer *w) {
+    las_chunk_writer *chunks = w->chunks;
     const uint32_t count = (uint32_t)chunks->count;
     uint8_t place[PLACE_BYTES];
     uint8_t *table = mote_alloc_zero(w->ctx, TABLE_HEAD + 16 * chunks->count + 64, "LAZ chunks");

@@ -2,7 +2,9 @@
    compressed points are decoded into records that the cloud owns. Safe on hostile input.
    Source: ASPRS LAS specification. */
 #include <inttypes.h>
+#include <math.h>
 
+#include "io/copc.h"
 #include "io/las_source.h"
 
 bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
@@ -69,7 +71,22 @@ static void keep_facts(las_source *source) {
     mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
 }
 
-static mote_status find_points(las_source *source) {
+/* Of COPC only the chunks of the nodes that are asked for. */
+static mote_status find_nodes(las_source *source, const mote_read_params *params) {
+    copc_nodes nodes;
+    mote_status status = mote_copc_choose(source->ctx, source->input, params, &nodes);
+    for (uint64_t i = 0; i < nodes.count && status == MOTE_OK; i++) {
+        const copc_node *node = &nodes.nodes[i];
+        const las_chunk chunk = {.at = node->at, .size_bytes = node->size_bytes, .points = node->points};
+        status = mote_las_add_chunk(source, &chunk);
+        if (status == MOTE_OK) source->chunks.list[i].number = node->number;
+    }
+    source->chunks.in_file = nodes.in_file;
+    mote_free(source->ctx, nodes.nodes);
+    return status;
+}
+
+static mote_status find_points(las_source *source, const mote_read_params *params) {
     las_header *header = &source->header;
     if (!header->compressed) {
         MOTE_TRY(mote_las_count(source->ctx, source->input, header));
@@ -77,7 +94,9 @@ static mote_status find_points(las_source *source) {
     } else {
         mote_las_stated_count(source->ctx, source->input, header);
         MOTE_TRY(read_schema(source));
-        MOTE_TRY(mote_las_find_chunks(source));
+        const bool by_octree = mote_copc_needed(source->input, params);
+        if (!by_octree) mote_copc_info_note(source->ctx, source->input);
+        MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
         keep_facts(source);
         source->cloud->count = source->chunks.points;
     }
@@ -98,7 +117,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     MOTE_TRY(add_fields(input, &source->header, source->cloud));
     MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->cloud));
     mote_cloud_keep_columns(source->cloud, params->select);
-    MOTE_TRY(find_points(source));
+    MOTE_TRY(find_points(source, params));
     drop_own_records(source->cloud);
     return read_crs(ctx, source->cloud);
 }
@@ -123,14 +142,34 @@ mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t *
     return MOTE_OK;
 }
 
+/* Lets the order know the points as they come, in the cube of the box that the header states. */
+static mote_status begin_early(las_source *source) {
+    const las_header *h = &source->header;
+    const uint8_t *box = source->input->data + 179;
+    int32_t low[3], high[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        const double top = rint((las_f64(box + 16 * k) - h->offset[k]) / h->scale[k]);
+        const double bottom = rint((las_f64(box + 16 * k + 8) - h->offset[k]) / h->scale[k]);
+        if (!(bottom >= INT32_MIN && bottom <= top && top <= INT32_MAX)) return MOTE_OK;
+        low[k] = (int32_t)bottom;
+        high[k] = (int32_t)top;
+    }
+    return order_early_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->early);
+}
+
 /* All chunks, in one piece of memory. */
-static mote_status decompress(las_source *source) {
+static mote_status decompress(las_source *source, bool prepare_order) {
     las_losses losses;
     uint8_t *records = NULL;
     memset(&losses, 0, sizeof losses);
     MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
     MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
-    MOTE_TRY(mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, &losses));
+    if (prepare_order) MOTE_TRY(begin_early(source));
+    const mote_status status =
+        mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, &losses);
+    order_early_end(source->early, source->cloud, status == MOTE_OK && losses.chunks == 0);
+    source->early = NULL;
+    MOTE_TRY(status);
     return mote_las_report_losses(source, &losses, source->cloud->count);
 }
 
@@ -138,10 +177,11 @@ mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_
     const mote_read_params defaults = mote_read_defaults();
     las_source source;
     *out = NULL;
-    mote_status status = mote_las_open(ctx, input, params != NULL ? params : &defaults, &source);
+    params = params != NULL ? params : &defaults;
+    mote_status status = mote_las_open(ctx, input, params, &source);
     if (status == MOTE_OK && source.header.compressed) {
         mote_stage(ctx, "read LAZ");
-        status = decompress(&source);
+        status = decompress(&source, params->prepare_order);
         mote_stage(ctx, NULL);
     }
     if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud);

@@ -5,6 +5,7 @@
 
 #include "io/las_format.h"
 #include "io/laz/laz.h"
+#include "order/order_early.h"
 
 /* A chunk of compressed points in the file. */
 typedef struct las_chunk {
@@ -31,8 +32,9 @@ typedef struct las_source {
     mote_input *input;
     las_header header;
     bool salvage;
-    mote_cloud *cloud; /* columns look at plain records at the start of the points, until they are placed */
-    laz_schema schema; /* compressed points: */
+    order_early *early; /* told of the points as they are decoded; NULL: nobody is */
+    mote_cloud *cloud;  /* columns look at plain records at the start of the points, until they are placed */
+    laz_schema schema;  /* compressed points: */
     las_chunks chunks;
     laz_selection selection; /* what of a record is read */
     laz_decoder **decoders;  /* per thread; NULL until chunks are decoded */

@@ -53,13 +53,16 @@ static mote_status write_blocks(las_writer *w) {
 
 /* ---- before them */
 
+static uint64_t block_points(const las_plan *plan) {
+    if (plan->chunk_points != 0) return plan->chunk_points;
+    return plan->record_bytes > 0 ? BLOCK_BYTES / plan->record_bytes : 1;
+}
+
+/* Small files need less memory, and no more threads than blocks. */
 static void choose_blocks(las_writer *w) {
-    const uint64_t count = w->plan.count, threads = (uint64_t)w->ctx->threads;
-    const uint32_t record_bytes = w->plan.record_bytes;
-    const uint64_t most = w->plan.chunk_points != 0 ? w->plan.chunk_points
-                                                    : (record_bytes < BLOCK_BYTES ? BLOCK_BYTES / record_bytes : 1);
+    const uint64_t count = w->plan.count, most = block_points(&w->plan);
+    const uint64_t blocks = (count + most - 1) / most, threads = (uint64_t)w->ctx->threads;
     w->block_points = count > 0 && count < most ? count : most;
-    const uint64_t blocks = (count + most - 1) / most;
     w->threads = blocks < threads ? blocks : threads;
     if (w->threads == 0) w->threads = 1;
 }
@@ -73,17 +76,17 @@ static mote_status alloc_blocks(las_writer *w) {
     return w->buffers != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static mote_status plan_file(las_writer *w, const las_source *source) {
-    if (source->in_pieces) {
-        MOTE_TRY(mote_las_plan_pieces(w->ctx, source->cloud, source->count, &w->params, w->path, &w->plan));
+static mote_status plan_file(las_writer *w, const las_job *job) {
+    if (job->in_pieces) {
+        MOTE_TRY(mote_las_plan_pieces(w->ctx, job->cloud, job->count, &w->params, w->path, &w->plan));
     } else {
-        MOTE_TRY(mote_las_plan_make(w->ctx, source->cloud, &w->params, w->path, &w->plan));
+        MOTE_TRY(mote_las_plan_make(w->ctx, job->cloud, &w->params, w->path, &w->plan));
     }
     MOTE_TRY(mote_las_records_make(w->ctx, &w->plan, &w->records));
     MOTE_TRY(mote_las_lay_out(w->ctx, &w->plan, &w->records, &w->layout));
     choose_blocks(w);
     MOTE_TRY(alloc_blocks(w));
-    return w->plan.chunk_points != 0 ? mote_las_chunks_make(w, source->in_pieces) : MOTE_OK;
+    return w->plan.chunk_points != 0 ? mote_las_chunk_writer_make(w, job->in_pieces) : MOTE_OK;
 }
 
 static mote_status begin_file(las_writer *w) {
@@ -111,7 +114,7 @@ static mote_status finish_file(las_writer *w) {
                          (unsigned long long)w->added, (unsigned long long)w->plan.count);
     }
     if (w->chunks != NULL) {
-        MOTE_TRY(mote_las_chunks_finish(w));
+        MOTE_TRY(mote_las_chunk_writer_finish(w));
     } else {
         w->layout.behind_at = w->layout.points_at + w->plan.count * w->plan.record_bytes;
     }
@@ -122,7 +125,7 @@ static mote_status finish_file(las_writer *w) {
 
 /* ---- the file */
 
-mote_status mote_las_writer_open(mote_context *ctx, const las_source *source, const char *path,
+mote_status mote_las_writer_open(mote_context *ctx, const las_job *job, const char *path,
                                  const mote_write_params *params, las_writer *w) {
     memset(w, 0, sizeof *w);
     w->ctx = ctx;
@@ -131,7 +134,7 @@ mote_status mote_las_writer_open(mote_context *ctx, const las_source *source, co
     w->path = mote_strdup(ctx, path);
     if (w->path == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "write LAS");
-    mote_status status = plan_file(w, source);
+    mote_status status = plan_file(w, job);
     if (status == MOTE_OK) status = begin_file(w);
     mote_stage(ctx, NULL);
     return status;
@@ -144,7 +147,7 @@ mote_status mote_las_writer_add(las_writer *w) {
                          (unsigned long long)w->plan.count);
     }
     mote_stage(w->ctx, "write LAS");
-    mote_status status = w->chunks != NULL ? mote_las_chunks_add(w) : write_blocks(w);
+    mote_status status = w->chunks != NULL ? mote_las_chunk_writer_add(w) : write_blocks(w);
     if (status == MOTE_OK) {
         w->added += count;
         const double done = w->plan.count > 0 ? (double)w->added / (double)w->plan.count : 1;
@@ -158,7 +161,7 @@ mote_status mote_las_writer_close(las_writer *w, mote_status status) {
     mote_stage(w->ctx, "write LAS");
     if (status == MOTE_OK) status = finish_file(w);
     status = mote_output_close(w->ctx, &w->output, status);
-    mote_las_chunks_free(w);
+    mote_las_chunk_writer_free(w);
     mote_free(w->ctx, w->buffers);
     mote_free(w->ctx, w->tallies);
     mote_las_records_free(w->ctx, &w->records);
@@ -170,7 +173,7 @@ mote_status mote_las_writer_close(las_writer *w, mote_status status) {
 
 mote_status mote_las_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                            const mote_write_params *params) {
-    const las_source whole = {cloud, cloud->count, false};
+    const las_job whole = {cloud, cloud->count, false};
     las_writer w;
     mote_status status = mote_las_writer_open(ctx, &whole, path, params, &w);
     if (status == MOTE_OK) status = mote_las_writer_add(&w);

@@ -21,13 +21,13 @@ typedef struct las_layout {
 } las_layout;
 
 /* What is to be written. */
-typedef struct las_source {
+typedef struct las_job {
     const mote_cloud *cloud;
     uint64_t count; /* points of the file */
     bool in_pieces; /* the cloud holds some of them at a time */
-} las_source;
+} las_job;
 
-typedef struct las_chunks las_chunks;
+typedef struct las_chunk_writer las_chunk_writer;
 
 typedef struct las_writer {
     mote_context *ctx;
@@ -37,17 +37,17 @@ typedef struct las_writer {
     las_records records;
     las_layout layout;
     mote_output output;
-    uint64_t added;        /* points of the pieces before */
-    uint64_t block_points; /* what a thread takes at a time: of LAZ a chunk */
-    uint64_t threads;      /* no more than there are blocks */
-    uint8_t *buffers;      /* records of a block, per thread; NULL where the source has them as they are */
-    las_tally *tallies;    /* per thread */
-    las_chunks *chunks;    /* NULL: not compressed */
+    uint64_t added;           /* points of the pieces before */
+    uint64_t block_points;    /* what a thread takes at a time: of LAZ a chunk */
+    uint64_t threads;         /* no more than there are blocks */
+    uint8_t *buffers;         /* records of a block, per thread; NULL where the source has them as they are */
+    las_tally *tallies;       /* per thread */
+    las_chunk_writer *chunks; /* NULL: not compressed */
 } las_writer;
 
 /* ---- las_write.c */
 /* Opens the output and settles everything but the points. A writer that failed to open is closed all the same. */
-mote_status mote_las_writer_open(mote_context *ctx, const las_source *source, const char *path,
+mote_status mote_las_writer_open(mote_context *ctx, const las_job *job, const char *path,
                                  const mote_write_params *params, las_writer *w);
 /* Appends the points that the cloud holds now. */
 mote_status mote_las_writer_add(las_writer *w);
@@ -68,11 +68,11 @@ void mote_las_header_fill(const las_plan *plan, const las_records *records, cons
                           const las_tally *tally, uint8_t *header);
 
 /* ---- las_laz_write.c: the points of a compressed file. */
-mote_status mote_las_chunks_make(las_writer *w, bool in_pieces);
-void mote_las_chunks_free(las_writer *w);
+mote_status mote_las_chunk_writer_make(las_writer *w, bool in_pieces);
+void mote_las_chunk_writer_free(las_writer *w);
 /* Codes and writes all chunks that the cloud's points complete, and keeps the rest for the next piece. */
-mote_status mote_las_chunks_add(las_writer *w);
+mote_status mote_las_chunk_writer_add(las_writer *w);
 /* Writes the chunk table; settles layout.behind_at. */
-mote_status mote_las_chunks_finish(las_writer *w);
+mote_status mote_las_chunk_writer_finish(las_writer *w);
 
 #endif

@@ -280,10 +280,15 @@ typedef struct potree_node {
 /* All nodes, level by level and in Morton order. nodes is to be freed in any case. */
 mote_status potree_nodes_read(const potree_layout *layout, potree_node **nodes, uint32_t *count);
 
+/* Leaves the nodes that params ask for (level, resolution, bounds): potree_choose.c */
+mote_status potree_choose(const potree_layout *layout, const mote_read_params *params, potree_node *nodes,
+                          uint32_t *count);
+
 /* The points of nodes as a cloud, in the order of the nodes. */
 mote_status potree_decode(const potree_layout *layout, const potree_node *nodes, uint32_t count, mote_cloud **out);
 /* Reads a data set that lies in memory. */
-mote_status potree_parse(mote_context *ctx, const potree_files *files, int level, mote_cloud **out);
+mote_status potree_parse(mote_context *ctx, const potree_files *files, const mote_read_params *params,
+                         mote_cloud **out);
 
 /* Opens the three files of the data set at path (its folder, or its metadata.json), calls use and closes them. */
 typedef mote_status (*potree_use)(mote_context *ctx, const potree_files *files, void *user);

@@ -26,40 +26,15 @@ bool mote_potree_probe(const char *path) {
     return length > 0 && (size_t)length < sizeof name && access(name, F_OK) == 0;
 }
 
-/* Which nodes make the cloud: of one level, or all (additive), or the leaves (replacing: they hold every point). */
-static bool is_wanted(const potree_layout *layout, const potree_node *node, int level) {
-    if (level >= 0) return node->level == (uint32_t)level;
-    return !layout->replacing || node->child_mask == 0;
-}
-
-static mote_status choose_nodes(const potree_layout *layout, potree_node *nodes, uint32_t *count, int level) {
-    uint64_t stored = 0;
-    uint32_t chosen = 0;
-    const uint32_t deepest = nodes[*count - 1].level;
-    if (level >= 0 && (uint32_t)level > deepest) {
-        return mote_fail(layout->ctx, MOTE_ERROR_ARGUMENT, "%s: has levels 0..%u, not %d", layout->files->metadata.path,
-                         deepest, level);
-    }
-    for (uint32_t n = 0; n < *count; n++) {
-        stored += nodes[n].points;
-        if (is_wanted(layout, &nodes[n], level)) nodes[chosen++] = nodes[n];
-    }
-    *count = chosen;
-    if (layout->points != UINT64_MAX && layout->points != stored) {
-        mote_warn(layout->ctx, "%s: announces %llu points, its nodes hold %llu", layout->files->metadata.path,
-                  (unsigned long long)layout->points, (unsigned long long)stored);
-    }
-    return MOTE_OK;
-}
-
-mote_status potree_parse(mote_context *ctx, const potree_files *files, int level, mote_cloud **out) {
+mote_status potree_parse(mote_context *ctx, const potree_files *files, const mote_read_params *params,
+                         mote_cloud **out) {
     potree_layout layout;
     potree_node *nodes = NULL;
     uint32_t count = 0;
     *out = NULL;
     mote_status status = potree_layout_parse(ctx, files, &layout);
     if (status == MOTE_OK) status = potree_nodes_read(&layout, &nodes, &count);
-    if (status == MOTE_OK) status = choose_nodes(&layout, nodes, &count, level);
+    if (status == MOTE_OK) status = potree_choose(&layout, params, nodes, &count);
     if (status == MOTE_OK) status = potree_decode(&layout, nodes, count, out);
     mote_free(ctx, nodes);
     potree_layout_free(&layout);
@@ -93,17 +68,17 @@ mote_status potree_with_files(mote_context *ctx, const char *path, potree_use us
 }
 
 typedef struct read_task {
-    int level;
+    const mote_read_params *params;
     mote_cloud **out;
 } read_task;
 
 static mote_status read_cloud(mote_context *ctx, const potree_files *files, void *user) {
     const read_task *task = user;
-    return potree_parse(ctx, files, task->level, task->out);
+    return potree_parse(ctx, files, task->params, task->out);
 }
 
 mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
-    read_task task = {params->level, out};
+    read_task task = {params, out};
     *out = NULL;
     return potree_with_files(ctx, path, read_cloud, &task);
 }

@@ -9,7 +9,7 @@ mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_
                              const mote_write_params *params, mote_writer **out) {
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
     const char *format = mote_ending_format(path);
-    const las_source pieces = {piece, count, true};
+    const las_job pieces = {piece, count, true};
     *out = NULL;
     if (format == NULL || strcmp(format, "las") != 0) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: only .las and .laz can be written in pieces", path);

@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "lod/lod_ops.h"
+#include "order/order_early.h"
 #include "order/order_ties.h"
 
 mote_lod_params mote_lod_defaults(void) {
@@ -45,6 +46,21 @@ uint16_t lod_color(const mote_column *column, uint64_t index) {
     return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
 }
 
+/* The lattice, and the codes of all points; those that reading has made already are the cloud's to give. */
+static mote_status build_codes(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    lod->codes = order_early_take((mote_cloud *)(uintptr_t)lod->cloud, &lod->lattice);
+    if (lod->codes != NULL) return MOTE_OK;
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
+    if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "codes");
+    MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
+    return mote_progress(ctx, 0.2, "computing Morton codes");
+}
+
 /* Sorts the points: order and codes. Points left out have the largest code and fall off the end. */
 static mote_status build_order(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
@@ -53,16 +69,10 @@ static mote_status build_order(mote_lod *lod) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
                          (unsigned long long)all);
     }
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    MOTE_TRY(build_codes(lod));
     lod->count = all - lod->skipped;
-    lod->codes = mote_alloc(ctx, all * sizeof *lod->codes, "codes");
     lod->order = mote_alloc(ctx, all * sizeof *lod->order, "order");
-    if (lod->codes == NULL || lod->order == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "codes");
-    MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
-    MOTE_TRY(mote_progress(ctx, 0.2, "computing Morton codes"));
+    if (lod->order == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "sort");
     mote_progress_share(ctx, 0.2, 0.6);
     const mote_status status = mote_order_sort(ctx, lod->codes, lod->order, all);

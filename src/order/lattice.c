@@ -34,6 +34,15 @@ static bool all_integer(const mote_column *const axes[3]) {
 /* Whole 32-bit integers, which need no conversion. */
 static bool is_plain(const mote_column *axis) { return axis->type == MOTE_INT32 && axis->bit_count == 0; }
 
+bool lattice_is_plain(const mote_cloud *cloud, const mote_column *axes[3]) {
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int k = 0; k < 3; k++) {
+        axes[k] = mote_cloud_find(cloud, names[k]);
+        if (axes[k] == NULL || !is_plain(axes[k])) return false;
+    }
+    return all_integer(axes);
+}
+
 /* Smallest and largest stored value of each axis. */
 static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
                            int64_t high[3]) {
@@ -69,21 +78,18 @@ static void set_sides(mote_lattice *lattice) {
     }
 }
 
-static void integer_lattice(const mote_context *ctx, const mote_column *const axes[3], int64_t count,
-                            mote_lattice *lattice) {
-    int64_t low[3], high[3];
+void lattice_of_box(const mote_column *const axes[3], const int64_t low[3], const int64_t high[3],
+                    mote_lattice *lattice) {
     uint64_t widest = 0;
-    integer_bounds(ctx, axes, count, low, high);
+    memset(lattice, 0, sizeof *lattice);
     for (int k = 0; k < 3; k++) {
-        const uint64_t extent = count > 0 ? (uint64_t)high[k] - (uint64_t)low[k] : 0;
+        const uint64_t extent = (uint64_t)high[k] - (uint64_t)low[k];
         widest = extent > widest ? extent : widest;
     }
     lattice->integer = true;
-    lattice->shift = 0;
     while ((widest >> lattice->shift) + 1 >= (1ull << 31)) lattice->shift++;
     lattice->exact = lattice->shift == 0;
     for (int k = 0; k < 3; k++) {
-        if (count == 0) low[k] = high[k] = 0;
         lattice->source_min[k] = low[k];
         lattice->extent[k] = lattice_step((uint64_t)high[k] - (uint64_t)low[k], lattice->shift);
         lattice->scale[k] = ldexp(axes[k]->scale, (int)lattice->shift);
@@ -91,6 +97,19 @@ static void integer_lattice(const mote_context *ctx, const mote_column *const ax
         lattice->min[k] = moved ? 0 : low[k];
         lattice->offset[k] = axes[k]->offset + (moved ? (double)low[k] * axes[k]->scale : 0);
     }
+    set_sides(lattice);
+}
+
+static void integer_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
+                            mote_lattice *lattice) {
+    const mote_prepared *prepared = &cloud->prepared;
+    int64_t low[3] = {0}, high[3] = {0};
+    if (cloud->count > 0 && !prepared->box_known) integer_bounds(ctx, axes, (int64_t)cloud->count, low, high);
+    for (int k = 0; k < 3 && prepared->box_known; k++) {
+        low[k] = prepared->low[k];
+        high[k] = prepared->high[k];
+    }
+    lattice_of_box(axes, low, high, lattice);
 }
 
 /* The step for real positions: the decimal one of the text if it fits, else the finest power of two that does. */
@@ -143,11 +162,11 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
     memset(lattice, 0, sizeof *lattice);
     if (!find_axes(ctx, cloud, axes)) return MOTE_ERROR_ARGUMENT;
     if (all_integer(axes)) {
-        integer_lattice(ctx, axes, (int64_t)cloud->count, lattice);
+        integer_lattice(ctx, cloud, axes, lattice);
     } else {
         MOTE_TRY(real_lattice(ctx, cloud, axes, lattice, &left_out));
+        set_sides(lattice);
     }
-    set_sides(lattice);
     if (skipped != NULL) *skipped = left_out;
     return MOTE_OK;
 }

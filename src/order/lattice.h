@@ -11,6 +11,12 @@ static inline uint64_t lattice_step(uint64_t difference, uint32_t shift) {
     return shift == 0 ? difference : (difference >> shift) + (difference >> (shift - 1) & 1);
 }
 
+/* Whether the positions are whole 32-bit integers with a scale, as LAS has them; axes gets their columns. */
+bool lattice_is_plain(const mote_cloud *cloud, const mote_column *axes[3]);
+/* The lattice of such positions whose stored values lie in [low, high]. */
+void lattice_of_box(const mote_column *const axes[3], const int64_t low[3], const int64_t high[3],
+                    mote_lattice *lattice);
+
 /* Coordinates of count ≤ LATTICE_BLOCK points: the first-th on, or those in indices if not NULL.
    bad[j] is 1 where a coordinate is not finite. */
 void lattice_block(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, const uint32_t *indices,

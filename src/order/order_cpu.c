@@ -5,22 +5,31 @@
 #include "order/order_ops.h"
 #include "order/order_sort_cpu.h"
 
-static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
+static void cpu_codes_of(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, uint64_t count,
+                         uint64_t *codes) {
     mote_cell_divisor by[3];
+    uint32_t steps[3][LATTICE_BLOCK];
+    uint8_t bad[LATTICE_BLOCK];
     for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(lattice->side[k]);
-    const int64_t blocks = (int64_t)((cloud->count + LATTICE_BLOCK - 1) / LATTICE_BLOCK);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(ctx->threads)
-    for (int64_t b = 0; b < blocks; b++) {
-        uint32_t steps[3][LATTICE_BLOCK];
-        uint8_t bad[LATTICE_BLOCK];
-        const uint64_t first = (uint64_t)b * LATTICE_BLOCK;
-        const uint32_t n = cloud->count - first < LATTICE_BLOCK ? (uint32_t)(cloud->count - first) : LATTICE_BLOCK;
+    for (const uint64_t end = first + count; first < end; first += LATTICE_BLOCK) {
+        const uint32_t n = end - first < LATTICE_BLOCK ? (uint32_t)(end - first) : LATTICE_BLOCK;
         lattice_block(cloud, lattice, first, NULL, n, steps, bad);
         for (uint32_t j = 0; j < n; j++) {
             const uint64_t code = mote_morton_encode(mote_cell_of(steps[0][j], by[0]), mote_cell_of(steps[1][j], by[1]),
                                                      mote_cell_of(steps[2][j], by[2]));
             codes[first + j] = bad[j] ? UINT64_MAX : code;
         }
+    }
+}
+
+#define CODES_AT_ONCE (64u * LATTICE_BLOCK)
+
+static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
+    const int64_t parts = (int64_t)((cloud->count + CODES_AT_ONCE - 1) / CODES_AT_ONCE);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+    for (int64_t p = 0; p < parts; p++) {
+        const uint64_t first = (uint64_t)p * CODES_AT_ONCE, left = cloud->count - first;
+        cpu_codes_of(cloud, lattice, first, left < CODES_AT_ONCE ? left : CODES_AT_ONCE, codes);
     }
     return MOTE_OK;
 }
@@ -48,4 +57,4 @@ static mote_status cpu_permute(mote_context *ctx, const void *values, uint32_t s
     return MOTE_OK;
 }
 
-const mote_order_ops mote_order_cpu = {cpu_codes, order_sort_cpu, cpu_permute};
+const mote_order_ops mote_order_cpu = {cpu_codes, cpu_codes_of, order_sort_cpu, cpu_permute};

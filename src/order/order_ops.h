@@ -7,6 +7,10 @@
 
 typedef struct mote_order_ops {
     mote_status (*codes)(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
+    /* The codes of points [first, first + count) alone, on the calling thread, for order_early.h; NULL if the backend
+       computes elsewhere. */
+    void (*codes_of)(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, uint64_t count,
+                     uint64_t *codes);
     mote_status (*sort)(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count);
     mote_status (*permute)(mote_context *ctx, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
                            const uint32_t *indices, uint64_t count, void *out);

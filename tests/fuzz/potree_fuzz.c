@@ -51,11 +51,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params.allocator.release = limited_release;
     mote_context *ctx = NULL;
     if (mote_context_create(&params, &ctx) == MOTE_OK) {
-        for (int level = -1; level < 1; level++) {
+        static const mote_box box = {{-1, -1, -1}, {10, 10, 10}};
+        for (int way = 0; way < 3; way++) {
+            mote_read_params reading = mote_read_defaults();
             mote_cloud *cloud = NULL;
             uint64_t hash = 0;
+            if (way == 1) reading.level = 0;
+            if (way == 2) reading.bounds = &box;
+            if (way == 2) reading.resolution = 0.5;
             mote_context_clear(ctx);
-            if (potree_parse(ctx, &files, level, &cloud) == MOTE_OK) mote_cloud_hash(ctx, cloud, &hash);
+            if (potree_parse(ctx, &files, &reading, &cloud) == MOTE_OK) mote_cloud_hash(ctx, cloud, &hash);
             mote_cloud_destroy(cloud);
         }
         if (mote_context_memory_bytes(ctx) != 0) abort();

@@ -134,7 +134,8 @@ static void expect(const set_bytes *set, mote_status wanted, const char *file) {
         inputs[f]->size_bytes = set->size[f];
     }
     mote_cloud *cloud = NULL;
-    const mote_status status = potree_parse(ctx, &files, -1, &cloud);
+    const mote_read_params all = mote_read_defaults();
+    const mote_status status = potree_parse(ctx, &files, &all, &cloud);
     if (status != wanted) print_message("%s: %s\n", mote_status_name(status), mote_context_message(ctx));
     assert_int_equal(status, wanted);
     assert_true((cloud != NULL) == (status == MOTE_OK));
@@ -294,7 +295,9 @@ static void refuses_broken_streams(void **state) {
             inputs[f]->size_bytes = set.size[f];
         }
         mote_cloud *cloud = NULL;
-        const mote_status status = potree_parse(ctx, &files, -1, &cloud); /* brotli has no checksum: either is right */
+        const mote_read_params all = mote_read_defaults();
+        const mote_status status =
+            potree_parse(ctx, &files, &all, &cloud); /* brotli has no checksum: either is right */
         assert_true(status == MOTE_OK || status == MOTE_ERROR_DATA);
         mote_cloud_destroy(cloud);
         assert_int_equal(mote_context_memory_bytes(ctx), 0);
