@@ -18,7 +18,8 @@ typedef struct mote_read_params {
                             ///< 6 to 10 the others are not even decoded. A name that the file lacks is no error.
     const mote_box *bounds; ///< only points in this box, borders included; NULL = all. COPC and Potree: nodes outside
                             ///< are not even read.
-    double resolution;      ///< octrees (COPC, Potree): no nodes finer than this spacing; world units, 0 = all
+    double resolution;      ///< octrees (COPC, Potree): levels down to the first whose points are no farther apart than
+                            ///< this; world units, 0 = all
     bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
     bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
@@ -44,7 +45,7 @@ typedef struct mote_reader mote_reader;
 /// Opens a file or Potree folder. params as for mote_cloud_read.
 MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
                                       mote_reader **out);
-/// Points in all pieces together (before bounds, which are known only when the points are).
+/// Points in all pieces together. With bounds or salvage there may be fewer: that is known only when they are read.
 MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.

@@ -17,6 +17,9 @@ void mote_copc_key(const mote_lod_node *node, copc_key *key) {
 
 /* ---- the cube */
 
+#define FACES_DOWN    1024 /* errors */
+#define SETTLED_LEVEL 9u
+
 /* How far a point can be from where the octree saw it. */
 static double rounding(const las_plan *plan, const mote_lattice *lattice) {
     static const char *const names[3] = {"x", "y", "z"};
@@ -28,9 +31,20 @@ static double rounding(const las_plan *plan, const mote_lattice *lattice) {
     return most;
 }
 
+/* Whether cells of the lattice are cubes, and points stay where the octree saw them. */
+static bool is_regular(const mote_lattice *lattice) {
+    bool regular = lattice->exact;
+    for (int k = 1; k < 3; k++) {
+        regular = regular && lattice->scale[k] == lattice->scale[0] && lattice->side[k] == lattice->side[0];
+    }
+    return regular;
+}
+
 /* Readers compute cubes from the centre, in several ways, with errors of a few units in the last place. A cell holds
    the points on its lower faces, not those on its upper ones: so all faces are moved down a little more than those
-   errors, and only the upper faces of the root, which hold the last points, up. */
+   errors, and only the upper faces of the root, which hold the last points, up. The shift is linear in between: the
+   lower faces of the last cells of level l are moved by error - (FACES_DOWN + 1) · error / 2^l, which is down by an
+   error or more up to SETTLED_LEVEL. */
 void mote_copc_place_cube(copc_job *job) {
     const mote_lattice *lattice = mote_lod_lattice(job->lod);
     copc_info *info = &job->info;
@@ -43,8 +57,9 @@ void mote_copc_place_cube(copc_job *job) {
         finest = fmin(finest, lattice->scale[k]);
     }
     const double moved = rounding(&job->plan, lattice);
-    const double error = 4 * DBL_EPSILON * farthest;
-    const double down = fmax(error, fmin(1024 * error, finest / 4)) + moved;
+    const double error = 4 * DBL_EPSILON * farthest; /* of a coordinate or face, with room */
+    const double down = fmax(error, fmin(FACES_DOWN * error, finest / 4)) + moved;
+    job->settled_level = is_regular(lattice) && FACES_DOWN * error <= finest / 4 ? SETTLED_LEVEL : 0;
     info->halfsize = (side + down + error + moved) / 2;
     for (int k = 0; k < 3; k++) info->center[k] = corner[k] - down + info->halfsize;
     info->spacing = 2 * info->halfsize / mote_lod_parameters(job->lod)->grid;
@@ -64,15 +79,16 @@ static bool holds(const copc_job *job, const mote_box *cube, const uint8_t *reco
 /* ---- records */
 
 /* The points that the octree gives a node, as records in the worker. */
-static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t more) {
+static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t more, bool ordered) {
     const uint64_t count = job->nodes[node].point_count;
-    if (!mote_make_room(job->ctx, (void **)&worker->indices, &worker->index_capacity, count + more,
+    if (!mote_make_room(job->ctx, (void **)&worker->indices, &worker->index_capacity, 3 * count + more,
                         sizeof *worker->indices, "COPC nodes") ||
         !mote_make_room(job->ctx, (void **)&worker->records, &worker->record_capacity,
                         (count + more) * job->plan.record_bytes, 1, "COPC nodes")) {
         return MOTE_ERROR_MEMORY;
     }
     mote_lod_node_points(job->lod, node, worker->indices, NULL);
+    if (ordered) MOTE_TRY(mote_copc_order(job, worker, count));
     mote_las_gather(&job->plan, worker->indices, count, worker->records);
     return MOTE_OK;
 }
@@ -100,9 +116,10 @@ static mote_status add_stray(const copc_job *job, copc_worker *worker, uint32_t 
 static mote_status find_in_node(const copc_job *job, copc_worker *worker, uint32_t node) {
     copc_key key;
     mote_box cube;
+    if (job->nodes[node].level <= job->settled_level) return MOTE_OK;
     mote_copc_key(&job->nodes[node], &key);
     mote_copc_cube(&job->info, &key, &cube);
-    MOTE_TRY(load_own(job, worker, node, 0));
+    MOTE_TRY(load_own(job, worker, node, 0, false));
     const uint8_t *record = worker->records;
     for (uint64_t i = 0; i < job->nodes[node].point_count; i++, record += job->plan.record_bytes) {
         if (!holds(job, &cube, record)) MOTE_TRY(add_stray(job, worker, node, worker->indices[i], record));
@@ -181,7 +198,7 @@ static uint64_t drop_strays(const copc_job *job, copc_worker *worker, uint32_t n
 
 mote_status mote_copc_load(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t *count) {
     const uint64_t first = first_stray(job, node), more = first_stray(job, node + 1) - first;
-    MOTE_TRY(load_own(job, worker, node, more));
+    MOTE_TRY(load_own(job, worker, node, more, true));
     *count = job->nodes[node].point_count;
     if (job->stray_count > 0 && node > 0) *count = drop_strays(job, worker, node);
     for (uint64_t i = 0; i < more; i++) worker->indices[i] = job->strays[first + i].index;

@@ -164,6 +164,7 @@ static void free_job(copc_job *job) {
         mote_laz_encoder_free(ctx, worker->encoder);
         mote_free(ctx, worker->indices);
         mote_free(ctx, worker->records);
+        mote_free(ctx, worker->times);
         mote_free(ctx, worker->strays);
     }
     mote_free(ctx, job->workers);

@@ -23,6 +23,8 @@ typedef struct copc_worker {
     uint64_t index_capacity;
     uint8_t *records;
     uint64_t record_capacity;
+    void *times; /* while a node's points are put in order */
+    uint64_t time_capacity;
     copc_stray *strays; /* found by this thread */
     uint64_t stray_count, stray_capacity;
     las_tally tally;
@@ -37,6 +39,7 @@ typedef struct copc_job {
     las_plan plan;
     las_records records;
     copc_info info;
+    uint32_t settled_level; /* down to which all points are known to lie in their node's cube */
     mote_output output;
     copc_place *places;   /* [node_count] */
     copc_worker *workers; /* [threads] */
@@ -56,6 +59,11 @@ void mote_copc_place_cube(copc_job *job);
 mote_status mote_copc_find_strays(copc_job *job);
 /* Puts a node's records into the worker; *count of them. */
 mote_status mote_copc_load(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t *count);
+
+/* ---- copc_order.c */
+/* Puts the node's count indices in the worker, which come along the Morton curve, into the order that they are to be
+   written in. indices has room for 3 · count, records for count. */
+mote_status mote_copc_order(const copc_job *job, copc_worker *worker, uint64_t count);
 
 /* ---- copc_chunks.c: encodes the nodes' chunks and writes them and their table */
 mote_status mote_copc_write_chunks(copc_job *job);

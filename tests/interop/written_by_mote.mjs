@@ -62,7 +62,7 @@ function city(o) {
         name: "copc reads mote's .copc.laz of a city in small nodes",
         async run() {
             const las = join(o.scratch, 'city.las');
-            runMote(o.mote, 'gen', 'city', las, '-n', '300k');
+            runMote(o.mote, 'gen', 'city', las, '-n', '40k');
             const found = await checkCopc(o, las, readLas(las), '--grid', '8', '--merge', '20');
             assert.ok(found.pages > 1 && found.depth > 5, `several pages, a deep tree: ${found.text}`);
             return found.text;

@@ -443,6 +443,38 @@ static int leftovers(const char *path) {
     return count;
 }
 
+/* The order of the input does not matter where points have times: nodes are sorted by them again, where that codes
+   smaller than the Morton curve. */
+static void scans_are_in_the_order_of_time(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = generated(ctx, "city", 60000), *shuffled = NULL;
+    uint64_t *indices = malloc(60000 * sizeof *indices);
+    assert_non_null(indices);
+    for (uint64_t i = 0; i < 60000; i++) indices[i] = i * 7919 % 60000;
+    assert_int_equal(mote_cloud_select(ctx, cloud, indices, 60000, &shuffled), MOTE_OK);
+    write_copc(ctx, shuffled, 1000, test_path("shuffled.copc.laz"));
+    copc_file f = copc_load(ctx, test_path("shuffled.copc.laz"));
+    uint64_t in_order = 0;
+    for (size_t i = 0; i < f.count; i++) {
+        if (f.entries[i].points == 0) continue;
+        uint8_t *records = copc_decode(ctx, &f, &f.entries[i]);
+        bool sorted = true;
+        for (int32_t p = 1; p < f.entries[i].points && sorted; p++) {
+            const uint8_t *at = records + (size_t)p * f.record_bytes + 22;
+            sorted = las_f64(at) >= las_f64(at - f.record_bytes);
+        }
+        if (sorted) in_order += (uint64_t)f.entries[i].points;
+        free(records);
+    }
+    assert_true(in_order > 40000);
+    copc_unload(&f);
+    free(indices);
+    mote_cloud_destroy(shuffled);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 static void every_allocation_can_fail(void **state) {
     (void)state;
     const char *path = test_path("memory.copc.laz");
@@ -519,6 +551,7 @@ int main(void) {
         cmocka_unit_test(columns_can_be_chosen),
         cmocka_unit_test(octrees_that_copc_cannot_hold),
         cmocka_unit_test(same_bytes_for_any_threads),
+        cmocka_unit_test(scans_are_in_the_order_of_time),
         cmocka_unit_test(every_allocation_can_fail),
         cmocka_unit_test(every_step_can_be_cancelled),
     };
