@@ -13,16 +13,16 @@
 static const command_help help = {
     "mote convert IN… OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
-    ".las .laz .ply .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, text, Potree 2.0 folders; folders and patterns\n"
-    "of them.",
+    ".las .laz .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree 2.0 folders;\n"
+    "folders and patterns of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
     "  mote convert scan.las centre.las --bounds 500000,5800000,500100,5800100\n"
     "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
     "  mote convert scan.mote level3.las --level 3\n"
     "  mote convert scan.copc.laz coarse.laz --resolution 0.5\n",
-    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS and PLY to PLY\n"
-    "keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
+    "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
+    "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
 
 typedef struct convert_options {
@@ -30,7 +30,7 @@ typedef struct convert_options {
     uint64_t thin;
     int level, point_format;
     double resolution;
-    bool thin_given, level_given, resolution_given, ascii, big_endian, format_given, salvage;
+    bool thin_given, level_given, resolution_given, ascii, big_endian, compress, format_given, salvage;
     mote_box box;
 } convert_options;
 
@@ -86,7 +86,9 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
     }
     if (o->format_given) params->las_format = o->point_format;
     if (o->ascii && o->big_endian) return usage_error("convert", "--ascii and --big-endian exclude each other");
+    if (o->ascii && o->compress) return usage_error("convert", "--ascii and --compress exclude each other");
     params->text = o->ascii;
+    params->compress = o->compress;
     params->big_endian = o->big_endian;
     return EXIT_DONE;
 }
@@ -95,9 +97,11 @@ static int check_usage(convert_options *o, const arguments *words, mote_write_pa
 static int check_format_options(const convert_options *o, const char *output) {
     const char *format = mote_ending_format(output);
     if (format == NULL) return EXIT_DONE; /* explained later */
-    if ((o->ascii || o->big_endian) && strcmp(format, "ply") != 0) {
-        return usage_error("convert", "--ascii and --big-endian are for .ply");
+    if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
+        return usage_error("convert", "--ascii is for .ply and .pcd");
     }
+    if (o->big_endian && strcmp(format, "ply") != 0) return usage_error("convert", "--big-endian is for .ply");
+    if (o->compress && strcmp(format, "pcd") != 0) return usage_error("convert", "--compress is for .pcd");
     if ((o->las_version != NULL || o->format_given) && strcmp(format, "las") != 0) {
         return usage_error("convert", "--las-version and --point-format are for .las and .laz");
     }
@@ -245,6 +249,24 @@ static int check_octrees(session *s, const convert_options *o, const char *const
     return EXIT_DONE;
 }
 
+/* How many points the output has: LAS cannot hold those without a finite position. */
+static mote_status count_written(session *s, const mote_cloud *cloud, const char *output, uint64_t *points) {
+    static const char *const axes[] = {"x", "y", "z"};
+    const char *format = mote_ending_format(output);
+    mote_box box;
+    uint64_t skipped = 0;
+    bool any_real = false;
+    *points = mote_cloud_count(cloud);
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, axes[k]);
+        any_real = any_real || (column != NULL && mote_type_is_float(column->type));
+    }
+    if (!any_real || format == NULL || strcmp(format, "las") != 0) return MOTE_OK;
+    const mote_status status = mote_cloud_bounds(s->ctx, cloud, &box, &skipped);
+    *points -= skipped;
+    return status;
+}
+
 static int convert(session *s, const convert_options *o, const mote_write_params *params, const arguments *words) {
     const int inputs = words->count - 1;
     const char *output = words->words[inputs];
@@ -260,10 +282,11 @@ static int convert(session *s, const convert_options *o, const mote_write_params
     if (code == EXIT_DONE) code = check_select(s, o, words->words[0], cloud);
     if (code == EXIT_DONE) code = thin(s, o, &cloud);
     if (code == EXIT_DONE) {
-        const uint64_t points = mote_cloud_count(cloud);
+        uint64_t points = mote_cloud_count(cloud);
         if (points == 0 && o->bounds != NULL) session_note(s, "no point is left; the output is empty");
         s->bar.points = points;
-        const mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
+        if (status == MOTE_OK) status = count_written(s, cloud, output, &points);
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
     mote_cloud_destroy(cloud);
@@ -284,8 +307,9 @@ int cmd_convert(int argc, char **argv) {
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,
          "LAZ: leave out damaged chunks and say what is lost,\ninstead of an error"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
-        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply: as text; default binary, little-endian"},
+        {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},
+        {"compress", 0, OPTION_FLAG, &o.compress, NULL, NULL, ".pcd: binary_compressed; default binary"},
         {"las-version", 0, OPTION_TEXT, &o.las_version, NULL, "V",
          ".las, .laz: 1.2, 1.3 or 1.4; default what the attributes need"},
         {"point-format", 0, OPTION_INT, &o.point_format, &o.format_given, "N",

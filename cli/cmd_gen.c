@@ -20,7 +20,7 @@ static const command_help help = {
     "  clusters  dense clumps of very different density\n"
     "  torus     a surface\n"
     "  lattice   a regular grid\n"
-    "\nThe ending of OUT names the format: .las .laz .ply .xyz .csv\n",
+    "\nThe ending of OUT names the format: .las .laz .ply .pcd .xyz .csv\n",
 };
 
 static const char *const kinds[] = {"city", "room", "uniform", "clusters", "torus", "lattice", NULL};

@@ -135,6 +135,13 @@ void info_print_json(const info_facts *f, json_writer *json) {
     emit_text(json, "format", f->format);
     if (f->file_bytes > 0) emit_count(json, "bytes", f->file_bytes);
     emit_count(json, "points", mote_cloud_count(f->cloud));
+    uint64_t width, height;
+    if (mote_cloud_grid(f->cloud, &width, &height)) {
+        emit_open(json, "grid", '{');
+        emit_count(json, "width", width);
+        emit_count(json, "height", height);
+        emit_close(json, '}');
+    }
     if (f->has_box) {
         emit_triple(json, "min", f->box.min);
         emit_triple(json, "max", f->box.max);

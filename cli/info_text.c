@@ -77,8 +77,9 @@ void crs_in_short(const char *crs, char *line, size_t size) {
 }
 
 static const char *format_title(const char *format) {
-    static const char *const titles[][2] = {
-        {"las", "LAS"}, {"copc", "COPC, LAS"}, {"ply", "PLY"}, {"xyz", "text"}, {"potree", "Potree 2.0"}};
+    static const char *const titles[][2] = {{"las", "LAS"},          {"copc", "COPC, LAS"}, {"ply", "PLY"},
+                                            {"pcd", "PCD"},          {"ptx", "PTX"},        {"xyz", "text"},
+                                            {"potree", "Potree 2.0"}};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         if (strcmp(format, titles[i][0]) == 0) return titles[i][1];
     }
@@ -136,6 +137,10 @@ static void print_head(const info_facts *f) {
     print_compression(f);
     if (f->file_bytes > 0) printf("  %-12s%s\n", "bytes", text_count(f->file_bytes).chars);
     printf("  %-12s%s\n", "points", text_count(mote_cloud_count(f->cloud)).chars);
+    uint64_t width, height;
+    if (mote_cloud_grid(f->cloud, &width, &height)) {
+        printf("  %-12s%s × %s\n", "organised", text_count(width).chars, text_count(height).chars);
+    }
     if (f->skipped > 0) printf("  %-12s%s points have no finite position\n", "", text_count(f->skipped).chars);
     print_box(f);
     char crs[200];

@@ -15,7 +15,7 @@
 typedef struct missing_format {
     const char *ending, *name;
 } missing_format;
-static const missing_format missing_formats[] = {{".pcd", "PCD"}, {".e57", "E57"},   {".zlas", "zLAS"},
+static const missing_format missing_formats[] = {{".ptx", "PTX"}, {".e57", "E57"},   {".zlas", "zLAS"},
                                                  {".npz", "NPZ"}, {".gltf", "glTF"}, {".glb", "glTF"}};
 
 static bool same_file(const char *a, const char *b) {
@@ -88,13 +88,13 @@ static int check_ending(session *s, const char *output) {
     for (size_t i = 0; i < sizeof missing_formats / sizeof missing_formats[0]; i++) {
         if (text_has_ending(output, missing_formats[i].ending)) {
             return session_error(s, EXIT_FAILED,
-                                 "%s: %s is not supported yet; mote writes .las, .laz, .ply, .xyz and .csv", output,
-                                 missing_formats[i].name);
+                                 "%s: %s is not supported yet; mote writes .las, .laz, .ply, .pcd, .xyz and .csv",
+                                 output, missing_formats[i].name);
         }
     }
     if (mote_ending_format(output) != NULL) return EXIT_DONE;
-    return session_error(s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .laz .ply .xyz .csv)",
-                         output);
+    return session_error(s, EXIT_USAGE,
+                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", output);
 }
 
 int check_output_file(session *s, const char *const *inputs, int input_count, const char *output) {

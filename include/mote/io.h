@@ -45,7 +45,7 @@ typedef struct mote_reader mote_reader;
 /// Opens a file or Potree folder. params as for mote_cloud_read.
 MOTE_API mote_status mote_reader_open(mote_context *ctx, const char *path, const mote_read_params *params,
                                       mote_reader **out);
-/// Points in all pieces together (before bounds, which are known only when the points are).
+/// Points in all pieces together. With bounds or salvage there may be fewer: that is known only when they are read.
 MOTE_API uint64_t mote_reader_count(const mote_reader *reader);
 /// The next piece, points in the order of the file. *piece is the reader's: one and the same cloud, whose columns keep
 /// their places in memory and get new values with each call. NULL after the last one.
@@ -55,15 +55,17 @@ MOTE_API void mote_reader_close(mote_reader *reader);
 
 typedef struct mote_write_params {
     const char *columns;   ///< only these, separated by commas; NULL = all
-    bool text;             ///< PLY: ascii instead of binary
+    bool text;             ///< PLY, PCD: ascii instead of binary
     bool big_endian;       ///< PLY: binary_big_endian
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
+    bool compress;         ///< PCD: binary_compressed instead of binary
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
 
-/// Writes a cloud; the ending of path names the format.
+/// Writes a cloud; the ending of path names the format. LAS cannot hold points whose positions are not finite; they are
+/// left out, with a warning.
 /// Returns  as mote_cloud_read, and MOTE_ERROR_DISK
 MOTE_API mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                                       const mote_write_params *params);

@@ -276,6 +276,23 @@ mote_status mote_cloud_set_crs(mote_cloud *cloud, const char *crs) {
     return MOTE_OK;
 }
 
+bool mote_cloud_grid(const mote_cloud *cloud, uint64_t *width, uint64_t *height) {
+    *width = cloud->grid_width;
+    *height = cloud->grid_height;
+    return cloud->grid_width > 0;
+}
+
+mote_status mote_cloud_set_grid(mote_cloud *cloud, uint64_t width, uint64_t height) {
+    const bool fits = width > 0 && height == cloud->count / width && width * height == cloud->count && height > 0;
+    if (!fits && (width != 0 || height != 0)) {
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "a grid of %llu × %llu cells does not hold %llu points",
+                         (unsigned long long)width, (unsigned long long)height, (unsigned long long)cloud->count);
+    }
+    cloud->grid_width = width;
+    cloud->grid_height = height;
+    return MOTE_OK;
+}
+
 uint32_t mote_cloud_record_count(const mote_cloud *cloud) { return (uint32_t)cloud->record_count; }
 
 const mote_record *mote_cloud_record(const mote_cloud *cloud, uint32_t i) {

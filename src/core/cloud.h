@@ -69,7 +69,8 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
 #define MOTE_NAME_BYTES 128
 void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out);
 
-/* Copies everything but columns and points: CRS, records, LAS origin, position step. */
+/* Copies everything but columns and points: CRS, records, LAS origin, position step; not the grid, for the points may
+   be others. */
 mote_status mote_cloud_copy_extras(mote_cloud *to, const mote_cloud *from);
 
 /* The raw i-th value of a column, before bits are taken out of it. */

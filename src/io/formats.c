@@ -1,14 +1,17 @@
 /* The format table, and the public readers and writers on top of it. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <strings.h>
 
 #include "io/io_internal.h"
 
 const mote_format mote_formats[] = {
-    {"las", ".las .laz", mote_las_probe, mote_las_read, mote_las_write},
-    {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write},
-    {"xyz", ".xyz .txt .csv .pts .asc", mote_xyz_probe, mote_xyz_read, mote_xyz_write},
+    {"las", ".las .laz", mote_las_probe, mote_las_read, mote_las_write, true},
+    {"ply", ".ply", mote_ply_probe, mote_ply_read, mote_ply_write, false},
+    {"pcd", ".pcd", mote_pcd_probe, mote_pcd_read, mote_pcd_write, false},
+    {"ptx", ".ptx", mote_ptx_probe, mote_ptx_read, NULL, false},
+    {"xyz", ".xyz .txt .csv .pts .asc", mote_xyz_probe, mote_xyz_read, mote_xyz_write, false},
 };
 const uint32_t mote_format_count = sizeof mote_formats / sizeof mote_formats[0];
 
@@ -48,7 +51,17 @@ static const mote_format *format_by_ending(const char *path) {
 
 const char *mote_ending_format(const char *path) {
     const mote_format *format = format_by_ending(path);
-    return format != NULL ? format->name : NULL;
+    return format != NULL && format->write != NULL ? format->name : NULL;
+}
+
+bool mote_path_has_ending(const char *path, const char *ending) {
+    const size_t length = strlen(path), tail = strlen(ending);
+    if (length < tail) return false;
+    for (size_t i = 0; i < tail; i++) {
+        const char c = path[length - tail + i];
+        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != ending[i]) return false;
+    }
+    return true;
 }
 
 static const mote_format *format_by_content(const mote_input *input) {
@@ -77,7 +90,8 @@ static mote_status read_path(mote_context *ctx, const char *path, const mote_rea
     if (format != NULL) {
         status = format->read(ctx, &input, params, out);
     } else {
-        status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, text nor a Potree folder", path);
+        status =
+            mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder", path);
     }
     mote_input_close(ctx, &input);
     return status;
@@ -105,13 +119,58 @@ mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read
     return MOTE_OK;
 }
 
+/* The numbers of the points whose coordinates are all finite; *indices is NULL when there is no memory. */
+static uint64_t find_finite(mote_context *ctx, const mote_cloud *cloud, uint64_t most, uint64_t **indices) {
+    const mote_column *const x = mote_cloud_find(cloud, "x"), *const y = mote_cloud_find(cloud, "y"),
+                             *const z = mote_cloud_find(cloud, "z");
+    uint64_t count = 0;
+    *indices = mote_alloc(ctx, most * sizeof **indices, "finite points");
+    for (uint64_t i = 0; i < cloud->count && *indices != NULL && count < most; i++) {
+        const bool finite =
+            isfinite(mote_column_value(x, i)) && isfinite(mote_column_value(y, i)) && isfinite(mote_column_value(z, i));
+        if (finite) (*indices)[count++] = i;
+    }
+    return count;
+}
+
+/* *finite: the cloud without points that have no finite position, for formats that cannot hold these; NULL if there
+   are none, and if the writer itself is to say what is missing. */
+static mote_status leave_out_infinite(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                                      mote_cloud **finite) {
+    mote_box box;
+    uint64_t skipped = 0, *indices = NULL;
+    bool any_real = false;
+    *finite = NULL;
+    for (const char *axis = "x\0y\0z\0"; *axis != '\0'; axis += 2) {
+        const mote_column *const column = mote_cloud_find(cloud, axis);
+        if (column == NULL) return MOTE_OK;
+        any_real = any_real || mote_type_is_float(column->type);
+    }
+    if (!any_real) return MOTE_OK;
+    MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, &skipped));
+    if (skipped == 0) return MOTE_OK;
+    const uint64_t count = find_finite(ctx, cloud, cloud->count - skipped, &indices);
+    if (indices == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = mote_cloud_select(ctx, cloud, indices, count, finite);
+    mote_free(ctx, indices);
+    if (status == MOTE_OK) {
+        mote_warn(ctx, "%s: %llu points without a finite position are left out; this format cannot hold them", path,
+                  (unsigned long long)skipped);
+    }
+    return status;
+}
+
 mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                              const mote_write_params *params) {
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
     const mote_format *format = format_by_ending(path);
-    if (format == NULL) {
+    mote_cloud *finite = NULL;
+    if (format == NULL || format->write == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: the ending names no format that mote writes (.las .laz .ply .xyz .csv)", path);
+                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
     }
-    return format->write(ctx, cloud, path, &p);
+    if (format->finite) MOTE_TRY(leave_out_infinite(ctx, cloud, path, &finite));
+    const mote_status status = format->write(ctx, finite != NULL ? finite : cloud, path, &p);
+    mote_cloud_destroy(finite);
+    return status;
 }

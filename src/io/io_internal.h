@@ -16,6 +16,8 @@ typedef struct mote_input {
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
 void mote_input_close(mote_context *ctx, mote_input *input);
+/* Bytes [first, end) are not needed for now: the memory that holds what is mapped of them can go. */
+void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
 /* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
 
@@ -35,6 +37,10 @@ typedef struct mote_output {
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
 /* Appends. */
 mote_status mote_output_write(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes);
+mote_status mote_output_text(mote_context *ctx, mote_output *output, const char *text);
+/* Writes over what mote_output_write took before. */
+mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
+                              uint64_t offset);
 /* Writes at an offset; callable from several threads at once, not mixed with mote_output_write. */
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset);
@@ -43,13 +49,18 @@ mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_statu
 /* Notes errno of a failed call on path: MOTE_ERROR_DISK for no space or quota, else MOTE_ERROR_IO. */
 mote_status mote_system_error(mote_context *ctx, const char *path, const char *doing);
 
+/* Does the path end so (".pcd"), in any case of letters? */
+bool mote_path_has_ending(const char *path, const char *ending);
+
 /* A file format. probe looks at the first bytes (and the path) and says whether it is this one. */
 typedef struct mote_format {
     const char *name;
     const char *endings; /* ".las .laz", lower case */
     bool (*probe)(const mote_input *input);
     mote_status (*read)(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+    /* NULL: mote only reads it */
     mote_status (*write)(mote_context *ctx, const mote_cloud *cloud, const char *path, const mote_write_params *params);
+    bool finite; /* holds finite positions only */
 } mote_format;
 
 /* One row per format, in src/io/formats.c. */
@@ -64,6 +75,12 @@ bool mote_ply_probe(const mote_input *input);
 mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
 mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                            const mote_write_params *params);
+bool mote_pcd_probe(const mote_input *input);
+mote_status mote_pcd_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+mote_status mote_pcd_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
+                           const mote_write_params *params);
+bool mote_ptx_probe(const mote_input *input);
+mote_status mote_ptx_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
 bool mote_xyz_probe(const mote_input *input);
 mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
 mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const char *path,

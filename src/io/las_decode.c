@@ -16,7 +16,7 @@ typedef struct decode_job {
     uint64_t first, count;
     const laz_selection *selection;
     laz_chunk *results;
-    laz_decoder **decoders; /* per thread, made when it is needed */
+    laz_decoder **decoders; /* per thread, made when they are needed */
     uint8_t *scratch; /* SCRATCH_BYTES per thread, where points go that only are to be counted; NULL: they are kept */
     uint64_t group, done;
     int threads, status;
@@ -129,6 +129,7 @@ static void leave_out(decode_job *job, las_losses *losses) {
         add_loss(chunk, result, losses);
         losses->points += chunk->points - kept;
         chunk->points = kept;
+        if (chunk->mended != NULL) las_put(job->source->chunks.mended + job->source->schema.record_bytes, kept, 4);
     }
 }
 
@@ -159,7 +160,7 @@ static mote_status settle(decode_job *job, las_losses *losses) {
 
 /* ---- the job */
 
-static bool prepare(decode_job *job, uint8_t *records, bool keep) {
+static bool prepare(decode_job *job, uint8_t *records) {
     mote_context *ctx = job->source->ctx;
     const uint64_t threads = (uint64_t)ctx->threads;
     const uint64_t stride = job->selection->stride_bytes;
@@ -168,54 +169,63 @@ static bool prepare(decode_job *job, uint8_t *records, bool keep) {
     job->threads = groups < threads ? (int)groups : ctx->threads;
     job->threads = job->threads > 0 ? job->threads : 1;
     job->results = mote_alloc_zero(ctx, job->count * sizeof *job->results, "LAZ chunks");
-    job->decoders = mote_alloc_zero(ctx, (uint64_t)job->threads * sizeof(laz_decoder *), "LAZ chunks");
-    if (!keep) job->scratch = mote_alloc_zero(ctx, (uint64_t)job->threads * SCRATCH_BYTES, "LAZ chunks");
-    if (job->results == NULL || job->decoders == NULL || (!keep && job->scratch == NULL)) return false;
+    if (records == NULL) job->scratch = mote_alloc_zero(ctx, threads * SCRATCH_BYTES, "LAZ chunks");
+    if (job->results == NULL || (records == NULL && job->scratch == NULL)) return false;
     for (uint64_t i = 0; i < job->count; i++) {
         const las_chunk *chunk = &job->chunks[i];
         job->results[i].data = chunk->mended != NULL ? chunk->mended : job->source->input->data + chunk->at;
         job->results[i].size_bytes = chunk->size_bytes;
         job->results[i].points = chunk->points;
         job->results[i].records = records;
-        if (keep) records += chunk->points * stride;
+        if (records != NULL) records += chunk->points * stride;
     }
     return true;
 }
 
+static laz_decoder **make_decoders(mote_context *ctx) {
+    return mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof(laz_decoder *), "LAZ chunks");
+}
+
+void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders) {
+    for (int t = 0; t < ctx->threads && decoders != NULL; t++) mote_laz_decoder_free(ctx, decoders[t]);
+    mote_free(ctx, decoders);
+}
+
 /* records NULL: the points are only counted. */
-static mote_status run(las_source *source, uint64_t first, uint64_t count, const laz_selection *selection,
-                       uint8_t *records, uint64_t *points, las_losses *losses) {
-    decode_job job = {.source = source, .first = first, .count = count, .selection = selection};
-    job.chunks = source->chunks.list + first;
+static mote_status run(decode_job *job, uint8_t *records, uint64_t *points, las_losses *losses) {
     mote_status status = MOTE_ERROR_MEMORY;
-    if (prepare(&job, records, records != NULL)) {
-        decode_all(&job);
-        status = settle(&job, losses);
+    if (job->decoders != NULL && prepare(job, records)) {
+        decode_all(job);
+        status = settle(job, losses);
     }
-    if (status == MOTE_OK && records != NULL) *points = close_gaps(&job, records);
-    for (int t = 0; t < job.threads && job.decoders != NULL; t++) mote_laz_decoder_free(source->ctx, job.decoders[t]);
-    mote_free(source->ctx, job.decoders);
-    mote_free(source->ctx, job.scratch);
-    mote_free(source->ctx, job.results);
+    if (status == MOTE_OK && records != NULL) *points = close_gaps(job, records);
+    mote_free(job->source->ctx, job->scratch);
+    mote_free(job->source->ctx, job->results);
     return status;
 }
 
 mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, uint8_t *records, uint64_t *points,
                             las_losses *losses) {
-    return run(source, first, count, &source->selection, records, points, losses);
+    decode_job job = {.source = source, .first = first, .count = count, .selection = &source->selection};
+    if (source->decoders == NULL) source->decoders = make_decoders(source->ctx);
+    job.chunks = count > 0 ? source->chunks.list + first : NULL;
+    job.decoders = source->decoders;
+    return run(&job, records, points, losses);
 }
 
 mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losses *losses) {
     /* Every point to the same byte. */
     const laz_selection nothing = {.wanted = LAZ_WANT_ALL, .run_count = 1, .runs = {{0, 0, 1}}};
-    const uint64_t stride = source->selection.stride_bytes;
     const uint64_t trusted = TRUSTED_AT_LEAST + TRUSTED_FACTOR * source->input->size_bytes;
-    if (points <= trusted / stride) return MOTE_OK;
-    MOTE_TRY(run(source, 0, source->chunks.count, &nothing, NULL, NULL, losses));
     las_chunks *chunks = &source->chunks;
+    if (points <= trusted / source->selection.stride_bytes) return MOTE_OK;
+    decode_job job = {.source = source, .count = chunks->count, .selection = &nothing, .chunks = chunks->list};
+    job.decoders = make_decoders(source->ctx);
+    const mote_status status = run(&job, NULL, NULL, losses);
+    mote_las_free_decoders(source->ctx, job.decoders);
     chunks->points = 0;
     for (uint64_t i = 0; i < chunks->count; i++) chunks->points += chunks->list[i].points;
-    return MOTE_OK;
+    return status;
 }
 
 mote_status mote_las_report_losses(const las_source *source, const las_losses *losses, uint64_t kept) {

@@ -123,6 +123,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
 }
 
 void mote_las_close(las_source *source) {
+    mote_las_free_decoders(source->ctx, source->decoders);
     mote_free(source->ctx, source->chunks.list);
     mote_free(source->ctx, source->chunks.mended);
     mote_cloud_destroy(source->cloud);

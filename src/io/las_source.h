@@ -37,6 +37,7 @@ typedef struct las_source {
     laz_schema schema;  /* compressed points: */
     las_chunks chunks;
     laz_selection selection; /* what of a record is read */
+    laz_decoder **decoders;  /* per thread; NULL until chunks are decoded */
 } las_source;
 
 /* ---- las_read.c */
@@ -77,6 +78,7 @@ mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losse
    salvaged, those of damaged chunks are left out. */
 mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, uint8_t *records, uint64_t *points,
                             las_losses *losses);
+void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders);
 /* The warning what was lost; an error if it was everything. */
 mote_status mote_las_report_losses(const las_source *source, const las_losses *losses, uint64_t kept);
 

@@ -60,6 +60,16 @@ mote_status mote_output_write(mote_context *ctx, mote_output *output, const void
     return MOTE_OK;
 }
 
+mote_status mote_output_text(mote_context *ctx, mote_output *output, const char *text) {
+    return mote_output_write(ctx, output, text, strlen(text));
+}
+
+mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
+                              uint64_t offset) {
+    MOTE_TRY(flush(ctx, output));
+    return mote_output_write_at(ctx, output, data, size_bytes, offset);
+}
+
 mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_status status) {
     if (status == MOTE_OK) status = flush(ctx, output);
     if (output->file >= 0 && close(output->file) != 0 && status == MOTE_OK) {

@@ -2,7 +2,8 @@
 #ifndef MOTE_PLY_H
 #define MOTE_PLY_H
 
-#include "io/text.h"
+#include "io/notes.h"
+#include "io/rows.h"
 
 #define MOTE_PLY_NAME_BYTES 104 /* of elements and properties, with the zero; mote_cloud_free_name keeps 100 */
 
@@ -44,17 +45,12 @@ typedef struct mote_ply_header {
 /* Reads and checks the header: points with x, y and z, and counts that the file can hold. Close it in any case. */
 mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, mote_ply_header *header);
 void mote_ply_header_close(mote_context *ctx, mote_ply_header *header);
-/* The next word of *at … end; false if there is none. */
-bool mote_ply_next_word(const mote_input *input, uint64_t *at, uint64_t end, uint64_t *word, uint64_t *word_end);
 /* Bytes of a binary row without lists' values; *fixed: it has no lists. */
 uint64_t mote_ply_row_bytes(const mote_ply_header *header, const mote_ply_element *element, bool *fixed);
 /* The type of that PLY name; false if there is none. */
 bool mote_ply_type(const uint8_t *name, uint64_t length, mote_type *type);
 /* The name that PLY gives a type; NULL for 64-bit integers. */
 const char *mote_ply_type_name(mote_type type);
-
-/* Copies a value of 1, 2, 4 or 8 bytes, with its bytes in reverse if swap. */
-void mote_ply_copy_value(uint8_t *to, const uint8_t *from, uint32_t size_bytes, bool swap);
 
 /* Where the scalar properties of the points lie in a record, and of what kind. */
 typedef struct mote_ply_layout {

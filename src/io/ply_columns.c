@@ -1,6 +1,4 @@
 /* From the properties of a PLY file to the columns of a cloud: standard names, and what the notes of mote say. */
-#include <math.h>
-
 #include "io/ply.h"
 
 const mote_ply_alias_group mote_ply_alias_groups[MOTE_PLY_ALIAS_GROUPS] = {
@@ -13,7 +11,7 @@ const mote_ply_alias_group mote_ply_alias_groups[MOTE_PLY_ALIAS_GROUPS] = {
 typedef struct draft {
     const mote_ply_property *property;
     char name[MOTE_PLY_NAME_BYTES];
-    char *unit, *description; /* from notes; NULL if none */
+    const char *unit, *description; /* from notes; NULL if none */
     double scale, offset;
     bool alias;  /* has the name of a standard column instead of its own */
     bool joined; /* with the next one: two halves of 64 bits */
@@ -55,99 +53,45 @@ static void rename_group(const drafts *d, const mote_ply_alias_group *group) {
     }
 }
 
-/* The word at *at as a text that lives as long as the cloud. */
-static char *keep_word(mote_context *ctx, const mote_input *input, mote_cloud *cloud, uint64_t word, uint64_t end) {
-    char *text = mote_alloc(ctx, end - word + 1, "texts");
-    if (mote_cloud_adopt(cloud, text, 0) != MOTE_OK) return NULL;
-    memcpy(text, input->data + word, end - word);
-    mote_text_unescape(text, end - word);
-    return text;
-}
-
-static bool word_is(const mote_input *input, uint64_t word, uint64_t end, const char *text) {
-    return end - word == strlen(text) && memcmp(input->data + word, text, strlen(text)) == 0;
-}
-
-static mote_status read_number(mote_context *ctx, const mote_input *input, uint64_t word, uint64_t end, double *value) {
-    mote_text_number number;
-    if (!mote_text_scan(input->data + word, input->data + end, &number) || number.end != input->data + end ||
-        !mote_text_double(&number, value) || !isfinite(*value)) {
-        return mote_malformed(ctx, input, word, "a comment of mote needs a finite number here");
-    }
-    return MOTE_OK;
-}
-
-/* Notes never touch the positions. "joined int64": this property and the next are the halves of a 64-bit column. */
-static mote_status join(mote_context *ctx, const mote_input *input, const drafts *d, draft *low, uint64_t word,
-                        uint64_t end) {
+/* Notes never touch the positions. */
+static mote_status join(mote_context *ctx, const mote_input *input, const drafts *d, draft *low,
+                        const mote_column_note *note) {
     const uint32_t i = (uint32_t)(low - d->all);
-    mote_type type = MOTE_INT8;
-    if (!mote_ply_type(input->data + word, end - word, &type) || (type != MOTE_INT64 && type != MOTE_UINT64) ||
-        low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].gone ||
+    if (low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].gone ||
         d->all[i + 1].type != MOTE_UINT32 || mote_text_is_axis(low->name) || mote_text_is_axis(d->all[i + 1].name)) {
-        return mote_malformed(ctx, input, word, "a comment of mote joins properties that are no halves of a number");
+        return mote_malformed(ctx, input, note->joined,
+                              "a comment of mote joins properties that are no halves of a number");
     }
     low->joined = true;
-    low->type = type;
+    low->type = note->joined_type;
     d->all[i + 1].gone = true;
     return MOTE_OK;
 }
 
-/* name, unit, description, scale, offset, joined: one key and its word. */
-static mote_status read_key(mote_context *ctx, const mote_input *input, const drafts *d, draft *column,
-                            mote_cloud *cloud, const uint64_t key[2], const uint64_t value[2]) {
-    if (word_is(input, key[0], key[1], "scale")) return read_number(ctx, input, value[0], value[1], &column->scale);
-    if (word_is(input, key[0], key[1], "offset")) return read_number(ctx, input, value[0], value[1], &column->offset);
-    if (word_is(input, key[0], key[1], "joined")) return join(ctx, input, d, column, value[0], value[1]);
-    const bool name = word_is(input, key[0], key[1], "name"), unit = word_is(input, key[0], key[1], "unit");
-    if (!name && !unit && !word_is(input, key[0], key[1], "description")) return MOTE_OK; /* of a later version */
-    char *const text = keep_word(ctx, input, cloud, value[0], value[1]);
-    if (text == NULL) return MOTE_ERROR_MEMORY;
-    if (unit) column->unit = text;
-    if (!name && !unit) column->description = text;
-    const bool free_name = strlen(text) <= 100 && text[0] != '\0' && !has_name(d, text); /* so that names stay unique */
-    if (name && free_name && !mote_text_is_axis(column->name)) {
-        memcpy(column->name, text, strlen(text) + 1);
+static mote_status apply_note(mote_context *ctx, const mote_input *input, const drafts *d,
+                              const mote_column_note *note) {
+    draft *const column = find_property(d, (const char *)input->data + note->field, note->field_end - note->field);
+    if (column == NULL) return MOTE_OK;
+    if (note->has_scale) column->scale = note->scale;
+    if (note->has_offset) column->offset = note->offset;
+    if (note->unit != NULL) column->unit = note->unit;
+    if (note->description != NULL) column->description = note->description;
+    const char *const name = note->name;
+    const bool free_name = name != NULL && strlen(name) <= 100 && name[0] != '\0' && !has_name(d, name);
+    if (free_name && !mote_text_is_axis(column->name)) {
+        memcpy(column->name, name, strlen(name) + 1);
         column->alias = false;
     }
-    return MOTE_OK;
-}
-
-/* "column PROPERTY key word …" */
-static mote_status read_column_note(mote_context *ctx, const mote_input *input, const drafts *d, mote_cloud *cloud,
-                                    uint64_t at, uint64_t end) {
-    uint64_t key[2], value[2];
-    if (!mote_ply_next_word(input, &at, end, &key[0], &key[1])) return MOTE_OK;
-    draft *const column = find_property(d, (const char *)input->data + key[0], key[1] - key[0]);
-    if (column == NULL) return MOTE_OK;
-    while (mote_ply_next_word(input, &at, end, &key[0], &key[1]) &&
-           mote_ply_next_word(input, &at, end, &value[0], &value[1])) {
-        MOTE_TRY(read_key(ctx, input, d, column, cloud, key, value));
-    }
-    if (column->scale == 0) return mote_malformed(ctx, input, end, "a comment of mote has scale 0");
-    return MOTE_OK;
+    return note->joined > 0 ? join(ctx, input, d, column, note) : MOTE_OK;
 }
 
 static mote_status read_notes(mote_context *ctx, const mote_input *input, const mote_ply_header *header,
                               const drafts *d, mote_cloud *cloud) {
     for (uint64_t i = 0; i < header->note_count; i++) {
-        uint64_t at = header->notes[i].begin, word[2], value[2];
-        const uint64_t end = header->notes[i].end;
-        if (!mote_ply_next_word(input, &at, end, &word[0], &word[1])) continue;
-        if (word_is(input, word[0], word[1], "column")) {
-            MOTE_TRY(read_column_note(ctx, input, d, cloud, at, end));
-            continue;
-        }
-        if (!mote_ply_next_word(input, &at, end, &value[0], &value[1])) continue;
-        if (word_is(input, word[0], word[1], "crs")) {
-            const char *const crs = keep_word(ctx, input, cloud, value[0], value[1]);
-            if (crs == NULL) return MOTE_ERROR_MEMORY;
-            MOTE_TRY(mote_cloud_set_crs(cloud, crs));
-        } else if (word_is(input, word[0], word[1], "position_step")) {
-            double step = 0;
-            MOTE_TRY(read_number(ctx, input, value[0], value[1], &step));
-            cloud->position_step = step > 0 ? step : 0;
-        }
+        mote_column_note note;
+        bool is_column = false;
+        MOTE_TRY(mote_notes_read(ctx, input, header->notes[i].begin, header->notes[i].end, cloud, &note, &is_column));
+        if (is_column) MOTE_TRY(apply_note(ctx, input, d, &note));
     }
     return MOTE_OK;
 }

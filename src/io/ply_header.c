@@ -48,19 +48,8 @@ const char *mote_ply_type_name(mote_type type) {
     return NULL;
 }
 
-static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
-
-bool mote_ply_next_word(const mote_input *input, uint64_t *at, uint64_t end, uint64_t *begin, uint64_t *word_end) {
-    uint64_t p = *at;
-    while (p < end && is_blank(input->data[p])) p++;
-    *begin = p;
-    while (p < end && !is_blank(input->data[p])) p++;
-    *word_end = *at = p;
-    return p > *begin;
-}
-
 static bool word_is(const mote_input *input, word w, const char *text) {
-    return w.end - w.begin == strlen(text) && memcmp(input->data + w.begin, text, strlen(text)) == 0;
+    return mote_notes_word_is(input, w.begin, w.end, text);
 }
 
 /* Finds the line that begins at *line's next. A lone CR makes the file one of CR lines; in such a file, an LF
@@ -83,7 +72,7 @@ static mote_status next_line(mote_context *ctx, const mote_input *input, mote_pl
     line->word_count = 0;
     for (uint64_t at = line->begin;; line->word_count++) {
         word w;
-        if (!mote_ply_next_word(input, &at, line->end, &w.begin, &w.end)) break;
+        if (!mote_notes_next_word(input, &at, line->end, &w.begin, &w.end)) break;
         if (line->word_count < MOST_WORDS) line->words[line->word_count] = w;
     }
     if (line->end == input->size_bytes) return MOTE_OK;

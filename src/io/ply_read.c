@@ -126,32 +126,11 @@ static mote_status read_text(ply_reader *r) {
 
 /* ---- binary */
 
-void mote_ply_copy_value(uint8_t *to, const uint8_t *from, uint32_t size_bytes, bool swap) {
-    if (size_bytes == 1) {
-        *to = *from;
-    } else if (size_bytes == 2) {
-        uint16_t v;
-        memcpy(&v, from, 2);
-        if (swap) v = __builtin_bswap16(v);
-        memcpy(to, &v, 2);
-    } else if (size_bytes == 4) {
-        uint32_t v;
-        memcpy(&v, from, 4);
-        if (swap) v = __builtin_bswap32(v);
-        memcpy(to, &v, 4);
-    } else {
-        uint64_t v;
-        memcpy(&v, from, 8);
-        if (swap) v = __builtin_bswap64(v);
-        memcpy(to, &v, 8);
-    }
-}
-
 /* The length of the list at from; false if it is negative. */
 static bool list_length(const ply_reader *r, const mote_ply_property *list, const uint8_t *from, uint64_t *length) {
     uint64_t raw = 0;
     const uint32_t size_bytes = mote_type_size(list->count_type);
-    mote_ply_copy_value((uint8_t *)&raw, from, size_bytes, r->header.encoding == MOTE_PLY_BIG);
+    mote_rows_copy_value((uint8_t *)&raw, from, size_bytes, r->header.encoding == MOTE_PLY_BIG);
     *length = raw;
     return !mote_type_is_signed(list->count_type) || raw >> (8 * size_bytes - 1) == 0;
 }
@@ -239,7 +218,7 @@ static void convert_piece(const ply_reader *r, uint64_t piece, const uint8_t *fr
         for (uint32_t i = 0; i < vertex->property_count; i++) {
             const uint32_t size_bytes = mote_type_size(properties[i].type);
             if (!properties[i].list) {
-                mote_ply_copy_value(record + r->layout.offsets[i], from, size_bytes, swap);
+                mote_rows_copy_value(record + r->layout.offsets[i], from, size_bytes, swap);
                 from += size_bytes;
                 continue;
             }

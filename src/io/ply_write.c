@@ -5,19 +5,11 @@
 
 #include "io/ply.h"
 
-#define BLOCK_BYTES (4u << 20)
-#define CHUNK_ROWS  512u /* converted at a time */
-
-/* One property to write. */
+/* One property to write; its place in the row and what fills it is the field of the same number. */
 typedef struct ply_target {
     const mote_column *source;
     char name[MOTE_PLY_NAME_BYTES];
-    mote_column view; /* the source, or half of it; without scale and offset unless world */
-    mote_type type;   /* as written */
-    uint32_t offset;  /* in the record */
-    bool world;       /* scale and offset are applied */
-    bool half;        /* of a 64-bit column */
-    mote_text_decimal decimal;
+    bool half; /* of a 64-bit column */
 } ply_target;
 
 typedef struct ply_writer {
@@ -27,6 +19,7 @@ typedef struct ply_writer {
     const mote_column **columns;
     uint32_t column_count;
     ply_target *targets;
+    mote_row_field *fields;
     uint32_t target_count;
     uint32_t record_bytes;
     mote_output output;
@@ -82,19 +75,22 @@ static void make_name(const ply_writer *w, const char *wanted, const char *endin
     for (unsigned n = 2; name_is_taken(w, name); n++) snprintf(name, MOTE_PLY_NAME_BYTES, "%s_%u%s", clean, n, ending);
 }
 
-static ply_target *add_target(ply_writer *w, const mote_column *column, mote_type type, const char *ending) {
+static mote_row_field *add_target(ply_writer *w, const mote_column *column, mote_type type, const char *ending) {
     ply_target *const target = &w->targets[w->target_count];
+    mote_row_field *const field = &w->fields[w->target_count];
     memset(target, 0, sizeof *target);
+    memset(field, 0, sizeof *field);
     make_name(w, property_name(w, column), ending, target->name);
     target->source = column;
-    target->view = *column;
-    target->view.scale = 1;
-    target->view.offset = 0;
-    target->type = type;
-    target->offset = w->record_bytes;
+    target->half = ending[0] != '\0';
+    field->view = *column;
+    field->view.scale = 1;
+    field->view.offset = 0;
+    field->type = type;
+    field->offset = w->record_bytes;
     w->record_bytes += mote_type_size(type);
     w->target_count++;
-    return target;
+    return field;
 }
 
 /* Is every value of a 64-bit column a double? */
@@ -115,12 +111,10 @@ static void add_wide(ply_writer *w, const mote_column *column) {
         return;
     }
     const uint8_t bits = column->bit_count > 0 ? column->bit_count : 64;
-    ply_target *const low = add_target(w, column, MOTE_UINT32, "_low");
-    low->half = true;
+    mote_row_field *const low = add_target(w, column, MOTE_UINT32, "_low");
     low->view.type = MOTE_UINT64;
     low->view.bit_count = bits < 32 ? bits : 32;
-    ply_target *const high = add_target(w, column, MOTE_UINT32, "_high");
-    high->half = true;
+    mote_row_field *const high = add_target(w, column, MOTE_UINT32, "_high");
     high->view.type = MOTE_UINT64;
     high->view.bit_shift = column->bit_shift + 32;
     high->view.bit_count = (uint8_t)(bits - 32);
@@ -129,11 +123,7 @@ static void add_wide(ply_writer *w, const mote_column *column) {
 static void add_column(ply_writer *w, const mote_column *column) {
     const bool scaled = column->scale != 1 || column->offset != 0;
     if (mote_text_is_axis(column->name) && (scaled || mote_type_size(column->type) == 8)) {
-        ply_target *const target = add_target(w, column, MOTE_FLOAT64, "");
-        target->world = scaled;
-        target->view.scale = column->scale;
-        target->view.offset = column->offset;
-        target->decimal = mote_text_decimal_find(column->scale, column->offset);
+        mote_rows_set_world(add_target(w, column, MOTE_FLOAT64, ""), column);
         return;
     }
     mote_type type = column->type;
@@ -149,27 +139,7 @@ static void add_column(ply_writer *w, const mote_column *column) {
 
 /* ---- header */
 
-static mote_status put_text(ply_writer *w, const char *text) {
-    return mote_output_write(w->ctx, &w->output, text, strlen(text));
-}
-
-static mote_status put_escaped(ply_writer *w, const char *key, const char *text) {
-    char *const escaped = mote_alloc(w->ctx, 3 * strlen(text) + 1, "texts");
-    if (escaped == NULL) return MOTE_ERROR_MEMORY;
-    mote_text_escape(text, "", escaped);
-    mote_status status = put_text(w, key);
-    if (status == MOTE_OK) status = put_text(w, escaped);
-    mote_free(w->ctx, escaped);
-    return status;
-}
-
-static mote_status put_number(ply_writer *w, const char *key, double value) {
-    char text[MOTE_TEXT_NUMBER_BYTES];
-    uint32_t guess = 0;
-    const size_t length = mote_text_put_double(text, value, &guess);
-    MOTE_TRY(put_text(w, key));
-    return mote_output_write(w->ctx, &w->output, text, length);
-}
+static mote_status put_text(ply_writer *w, const char *text) { return mote_output_text(w->ctx, &w->output, text); }
 
 /* Is there a description that is more than the name of a property? */
 static bool is_described(const ply_writer *w, const mote_column *column) {
@@ -178,36 +148,28 @@ static bool is_described(const ply_writer *w, const mote_column *column) {
 }
 
 /* "comment mote column …" where a property says less than its column. */
-static mote_status put_note(ply_writer *w, const ply_target *target) {
+static mote_status put_note(ply_writer *w, uint32_t i) {
+    const ply_target *const target = &w->targets[i];
     const mote_column *const column = target->source;
-    const bool scaled = !target->world && (column->scale != 1 || column->offset != 0);
+    const bool scaled = !w->fields[i].world && (column->scale != 1 || column->offset != 0);
     const bool renamed = strcmp(target->name, property_name(w, column)) != 0;
-    const bool described = is_described(w, column);
-    if (target->half && target->view.bit_shift != column->bit_shift) return MOTE_OK; /* the first half has said it */
-    if (!scaled && !renamed && !described && column->unit[0] == '\0') return MOTE_OK;
-    MOTE_TRY(put_text(w, "comment mote column "));
-    MOTE_TRY(put_text(w, target->name));
-    if (renamed) MOTE_TRY(put_escaped(w, " name ", column->name));
-    if (target->half) MOTE_TRY(put_text(w, column->type == MOTE_INT64 ? " joined int64" : " joined uint64"));
-    if (scaled) MOTE_TRY(put_number(w, " scale ", column->scale));
-    if (scaled) MOTE_TRY(put_number(w, " offset ", column->offset));
-    if (column->unit[0] != '\0') MOTE_TRY(put_escaped(w, " unit ", column->unit));
-    if (described) MOTE_TRY(put_escaped(w, " description ", column->description));
-    return put_text(w, "\n");
+    if (target->half && w->fields[i].view.bit_shift != column->bit_shift) return MOTE_OK; /* the first half said it */
+    mote_column_note note = {.scale = column->scale, .offset = column->offset};
+    note.has_scale = note.has_offset = scaled;
+    if (renamed) note.name = column->name;
+    if (column->unit[0] != '\0') note.unit = column->unit;
+    if (is_described(w, column)) note.description = column->description;
+    note.joined = target->half;
+    note.joined_type = column->type;
+    return mote_notes_put_column(w->ctx, &w->output, "comment mote", target->name, &note);
 }
 
-/* The decimal step of the positions as they are written, 0 if they have none. */
-static double position_step(const ply_writer *w) {
-    uint32_t decimals = 0;
-    int world = 0;
-    for (uint32_t i = 0; i < w->target_count; i++) {
-        const ply_target *const target = &w->targets[i];
-        if (!target->world || !target->decimal.exact) continue;
-        world++;
-        if (target->decimal.decimals > decimals) decimals = target->decimal.decimals;
-    }
-    if (world == 0) return w->cloud->position_step;
-    return world == 3 && decimals <= 9 ? 1.0 / (double)mote_text_power10[decimals] : 0;
+static mote_rows rows_of(const ply_writer *w) {
+    const mote_rows rows = {.fields = w->fields,
+                            .field_count = w->target_count,
+                            .row_bytes = w->record_bytes,
+                            .swap = w->params->big_endian};
+    return rows;
 }
 
 static mote_status put_header(ply_writer *w) {
@@ -217,22 +179,13 @@ static mote_status put_header(ply_writer *w) {
     char line[256];
     snprintf(line, sizeof line, "ply\nformat %s 1.0\n", format);
     MOTE_TRY(put_text(w, line));
-    const char *const crs = mote_cloud_crs(w->cloud);
-    if (crs[0] != '\0' && 3 * strlen(crs) < 1000000) {
-        MOTE_TRY(put_escaped(w, "comment mote crs ", crs));
-        MOTE_TRY(put_text(w, "\n"));
-    }
-    const double step = position_step(w);
-    if (step > 0) {
-        MOTE_TRY(put_number(w, "comment mote position_step ", step));
-        MOTE_TRY(put_text(w, "\n"));
-    }
-    for (uint32_t i = 0; i < w->target_count; i++) MOTE_TRY(put_note(w, &w->targets[i]));
+    const mote_rows rows = rows_of(w);
+    MOTE_TRY(mote_notes_put_cloud(w->ctx, &w->output, "comment mote", w->cloud, mote_rows_step(&rows, w->cloud)));
+    for (uint32_t i = 0; i < w->target_count; i++) MOTE_TRY(put_note(w, i));
     snprintf(line, sizeof line, "element vertex %llu\n", (unsigned long long)w->cloud->count);
     MOTE_TRY(put_text(w, line));
     for (uint32_t i = 0; i < w->target_count; i++) {
-        const ply_target *const target = &w->targets[i];
-        snprintf(line, sizeof line, "property %s %s\n", mote_ply_type_name(target->type), target->name);
+        snprintf(line, sizeof line, "property %s %s\n", mote_ply_type_name(w->fields[i].type), w->targets[i].name);
         MOTE_TRY(put_text(w, line));
     }
     return put_text(w, "end_header\n");
@@ -240,76 +193,15 @@ static mote_status put_header(ply_writer *w) {
 
 /* ---- points */
 
-static void fill_chunk(const ply_target *target, uint64_t first, uint32_t rows, bool swap, uint8_t *to,
-                       uint32_t record_bytes) {
-    const uint32_t size_bytes = mote_type_size(target->type);
-    uint64_t values[CHUNK_ROWS];
-    uint8_t *const dense = (uint8_t *)values;
-    if (target->world) {
-        for (uint32_t i = 0; i < rows; i++) {
-            const double value = mote_text_decimal_value(&target->decimal, &target->view, first + i);
-            memcpy(dense + 8 * i, &value, 8);
-        }
-    } else {
-        mote_column_read(&target->view, first, rows, target->type, dense);
-    }
-    for (uint32_t i = 0; i < rows; i++) {
-        mote_ply_copy_value(to + (uint64_t)i * record_bytes, dense + (uint64_t)i * size_bytes, size_bytes, swap);
-    }
-}
-
-static void fill_block(const ply_writer *w, uint64_t first, uint64_t rows, uint8_t *block) {
-    const int64_t chunks = (int64_t)((rows + CHUNK_ROWS - 1) / CHUNK_ROWS);
-    const bool swap = w->params->big_endian;
-#pragma omp parallel for schedule(static) num_threads(w->ctx->threads) if (chunks > 1)
-    for (int64_t c = 0; c < chunks; c++) {
-        const uint64_t begin = (uint64_t)c * CHUNK_ROWS;
-        const uint32_t count = (uint32_t)(rows - begin < CHUNK_ROWS ? rows - begin : CHUNK_ROWS);
-        for (uint32_t i = 0; i < w->target_count; i++) {
-            const ply_target *const target = &w->targets[i];
-            fill_chunk(target, first + begin, count, swap, block + begin * w->record_bytes + target->offset,
-                       w->record_bytes);
-        }
-    }
-}
-
-/* The records as they are to be written, if memory holds them so; else NULL. */
-static const uint8_t *ready_records(const ply_writer *w) {
-    const uint8_t *const base = w->targets[0].view.data;
-    if (w->params->big_endian) return NULL;
-    for (uint32_t i = 0; i < w->target_count; i++) {
-        const ply_target *const target = &w->targets[i];
-        if (target->world || target->half || target->type != target->view.type || target->view.bit_count > 0 ||
-            target->view.stride_bytes != w->record_bytes ||
-            (const uint8_t *)target->view.data != base + target->offset) {
-            return NULL;
-        }
-    }
-    return base;
-}
-
 static mote_status put_binary(ply_writer *w) {
-    const uint64_t most = BLOCK_BYTES > w->record_bytes ? BLOCK_BYTES / w->record_bytes : 1;
-    const uint8_t *const ready = ready_records(w);
-    uint8_t *const block = ready == NULL ? mote_alloc(w->ctx, most * w->record_bytes, "output") : NULL;
-    mote_status status = ready == NULL && block == NULL ? MOTE_ERROR_MEMORY : MOTE_OK;
-    for (uint64_t first = 0; first < w->cloud->count && status == MOTE_OK; first += most) {
-        const uint64_t rows = w->cloud->count - first < most ? w->cloud->count - first : most;
-        if (block != NULL) fill_block(w, first, rows, block);
-        const uint8_t *const from = block != NULL ? block : ready + first * w->record_bytes;
-        status = mote_output_write(w->ctx, &w->output, from, rows * w->record_bytes);
-        if (status == MOTE_OK) {
-            status = mote_progress(w->ctx, (double)(first + rows) / (double)w->cloud->count, "writing PLY");
-        }
-    }
-    mote_free(w->ctx, block);
-    return status;
+    const mote_rows rows = rows_of(w);
+    return mote_rows_write(w->ctx, &w->output, &rows, w->cloud->count, "writing PLY");
 }
 
 static mote_status put_rows(ply_writer *w) {
     mote_text_column *const columns = mote_alloc(w->ctx, w->target_count * sizeof *columns, "output");
     if (columns == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < w->target_count; i++) columns[i] = mote_text_column_of(&w->targets[i].view, false);
+    for (uint32_t i = 0; i < w->target_count; i++) columns[i] = mote_text_column_of(&w->fields[i].view, false);
     const mote_status status =
         mote_text_write(w->ctx, &w->output, w->cloud->count, columns, w->target_count, ' ', "writing PLY");
     mote_free(w->ctx, columns);
@@ -319,7 +211,8 @@ static mote_status put_rows(ply_writer *w) {
 static mote_status write_file(ply_writer *w, const char *path) {
     MOTE_TRY(mote_text_pick_columns(w->ctx, w->cloud, w->params->columns, &w->columns, &w->column_count));
     w->targets = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->targets, "output");
-    if (w->targets == NULL) return MOTE_ERROR_MEMORY;
+    w->fields = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->fields, "output");
+    if (w->targets == NULL || w->fields == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < w->column_count; i++) add_column(w, w->columns[i]);
     MOTE_TRY(mote_output_open(w->ctx, path, &w->output));
     mote_status status = put_header(w);
@@ -336,6 +229,7 @@ mote_status mote_ply_write(mote_context *ctx, const mote_cloud *cloud, const cha
     mote_stage(ctx, "write PLY");
     const mote_status status = write_file(&w, path);
     mote_stage(ctx, NULL);
+    mote_free(ctx, w.fields);
     mote_free(ctx, w.targets);
     mote_free(ctx, w.columns);
     return status;

@@ -142,24 +142,39 @@ static void copy_records(const mote_reader *reader, uint64_t first, uint64_t cou
     }
 }
 
-/* Reads the next piece as it is in the file; *more is false behind the last one. */
-static mote_status read_piece(mote_reader *reader, bool *more) {
+static mote_status decode_piece(mote_reader *reader, bool *more) {
     las_source *source = &reader->source;
     uint64_t points = 0;
-    if (source->header.compressed) {
-        const uint64_t first = reader->next, chunks = piece_chunks(reader, first, &points);
-        *more = chunks > 0;
-        reader->next += chunks;
-        if (!*more) return MOTE_OK;
-        return mote_las_decode(source, first, chunks, reader->records, &source->cloud->count, &reader->losses);
+    const las_chunk *chunks = source->chunks.list + reader->next;
+    const uint64_t first = reader->next, count = piece_chunks(reader, first, &points);
+    *more = count > 0;
+    if (!*more) return MOTE_OK;
+    reader->next += count;
+    MOTE_TRY(mote_las_decode(source, first, count, reader->records, &source->cloud->count, &reader->losses));
+    for (uint64_t i = 0; i < count; i++) {
+        mote_input_forget(&reader->input, chunks[i].at, chunks[i].at + chunks[i].size_bytes);
     }
-    const uint64_t left = reader->count - reader->next;
-    points = left < piece_points(reader) ? left : piece_points(reader);
-    copy_records(reader, reader->next, points);
-    source->cloud->count = points;
-    reader->next += points;
+    return MOTE_OK;
+}
+
+static mote_status copy_piece(mote_reader *reader, bool *more) {
+    const las_header *header = &reader->source.header;
+    const uint64_t left = reader->count - reader->next, most = piece_points(reader);
+    const uint64_t points = left < most ? left : most;
     *more = points > 0;
-    return *more ? mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS") : MOTE_OK;
+    if (!*more) return MOTE_OK;
+    copy_records(reader, reader->next, points);
+    reader->source.cloud->count = points;
+    const uint64_t from = header->points_at + reader->next * header->point_bytes;
+    mote_input_forget(&reader->input, from, from + points * header->point_bytes);
+    reader->next += points;
+    return mote_progress(reader->ctx, (double)reader->next / (double)reader->count, "reading LAS");
+}
+
+/* Reads the next piece as it is in the file; *more is false behind the last one. */
+static mote_status read_piece(mote_reader *reader, bool *more) {
+    reader->source.cloud->count = 0;
+    return reader->source.header.compressed ? decode_piece(reader, more) : copy_piece(reader, more);
 }
 
 /* Moves the points inside of the bounds together. */

@@ -39,6 +39,8 @@ bool mote_text_float(const mote_text_number *number, float *value);
 bool mote_text_store(const mote_text_number *number, mote_type type, void *at);
 /* Decimals that the number needs, without trailing zeros; 0 for inf and nan, a large number for e-999. */
 uint32_t mote_text_decimals(const mote_text_number *number);
+/* Is the nearest float the same number, to the last digit of the text? */
+bool mote_text_fits_float(const mote_text_number *number);
 /* Magnitude ≤ 1? */
 bool mote_text_within_one(const mote_text_number *number);
 
@@ -97,6 +99,7 @@ typedef struct mote_text_field {
     bool skipped;    /* checked to be a number, not stored */
     bool list;       /* a count, then so many numbers; not stored */
     bool decimals;   /* counts for mote_text_rows.decimals */
+    bool watched;    /* counts for mote_text_rows.wide */
 } mote_text_field;
 
 typedef struct mote_text_rows {
@@ -106,6 +109,7 @@ typedef struct mote_text_rows {
     uint32_t record_bytes;
     uint8_t *records;  /* count of them; NULL if all fields are skipped */
     uint32_t decimals; /* out: the most that a field needs */
+    bool wide;         /* out: a watched field has digits that no float holds */
 } mote_text_rows;
 
 /* What a column holds, over all rows. */
@@ -121,6 +125,12 @@ bool mote_text_next_row(const mote_text_table *table, uint64_t *at, uint64_t *ro
 /* The next field of a row: [*field, *field_end), blanks trimmed; false at the end of the row. */
 bool mote_text_next_field(const mote_text_table *table, uint64_t *at, uint64_t row_end, uint64_t *field,
                           uint64_t *field_end);
+/* A row of a counted table: its number and where it, or a line before it that is no row, begins. */
+typedef struct mote_text_place {
+    uint64_t row, at;
+} mote_text_place;
+/* Moves forward to a row. All moves together pass over each byte of the table once at most. */
+void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place);
 /* Counts the rows. */
 mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t *rows);
 /* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. */

@@ -333,6 +333,16 @@ uint32_t mote_text_decimals(const mote_text_number *number) {
     return decimals;
 }
 
+bool mote_text_fits_float(const mote_text_number *number) {
+    double value = 0;
+    float single = 0;
+    /* A float's error is at most 2^-24 of it, which is half of the last of so many digits, or less. */
+    if (number->kind >= MOTE_TEXT_INFINITE || (!number->inexact && number->digits <= 1u << 23)) return true;
+    if (!mote_text_double(number, &value) || !mote_text_float(number, &single)) return false;
+    const double error = fabs(value - (double)single);
+    return error == 0 || error <= 0.501 * pow(10, number->exponent); /* half of the last digit */
+}
+
 bool mote_text_within_one(const mote_text_number *number) {
     if (number->kind >= MOTE_TEXT_INFINITE) return false;
     double value = 0;

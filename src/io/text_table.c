@@ -27,6 +27,7 @@ typedef struct piece_result {
     uint32_t field;    /* values read before it */
     uint64_t offset;   /* in the input */
     uint32_t decimals; /* most that a field needs */
+    bool wide;         /* a watched field has digits that no float holds */
 } piece_result;
 
 /* Where a piece stands in its row. */
@@ -87,6 +88,24 @@ static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *
     return stop != NULL ? (uint64_t)(stop - data) + 1 : *piece_end;
 }
 
+/* From the piece that holds the row on, unless the place lies in it already. */
+void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place) {
+    uint64_t low = 0, high = table->piece_count, row_begin, row_end;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (table->piece_first[middle] <= row) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    if (table->piece_count > 0 && table->piece_first[low] > place->row) {
+        place->row = table->piece_first[low];
+        place->at = piece_begin(table, low, &row_end);
+    }
+    while (place->row < row && mote_text_next_row(table, &place->at, &row_begin, &row_end)) place->row++;
+}
+
 /* Reads one number and the separator behind it. */
 static row_error next_number(cursor *row, mote_text_number *number) {
     const uint8_t *p = row->at;
@@ -134,6 +153,7 @@ static row_error read_field(cursor *row, const mote_text_field *field, uint8_t *
         result->type = field->type;
         return ROW_RANGE;
     }
+    if (field->watched && !result->wide) result->wide = !mote_text_fits_float(&number);
     if (field->decimals && -number.exponent > (int32_t)result->decimals) {
         const uint32_t decimals = mote_text_decimals(&number);
         if (decimals > result->decimals) result->decimals = decimals;
@@ -321,6 +341,7 @@ static mote_status run_pass(mote_context *ctx, pass *p, uint32_t fields) {
             if (p->rows != NULL && p->results[i].decimals > p->rows->decimals) {
                 p->rows->decimals = p->results[i].decimals;
             }
+            if (p->rows != NULL && p->results[i].wide) p->rows->wide = true;
         }
         if (status == MOTE_OK) status = mote_progress(ctx, (double)last / (double)table->piece_count, "reading text");
     }
@@ -356,6 +377,7 @@ mote_status mote_text_examine(mote_context *ctx, mote_text_table *table, uint32_
 mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mote_text_rows *rows) {
     pass p = {.table = table, .rows = rows, .work = parse_piece};
     rows->decimals = 0;
+    rows->wide = false;
     return run_pass(ctx, &p, rows->field_count);
 }
 

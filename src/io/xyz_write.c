@@ -12,16 +12,6 @@ typedef struct xyz_writer {
     mote_output output;
 } xyz_writer;
 
-static bool ends_with(const char *path, const char *ending) {
-    const size_t length = strlen(path), tail = strlen(ending);
-    if (length < tail) return false;
-    for (size_t i = 0; i < tail; i++) {
-        const char c = path[length - tail + i];
-        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != ending[i]) return false;
-    }
-    return true;
-}
-
 static mote_status put_text(xyz_writer *w, const char *text) {
     return mote_output_write(w->ctx, &w->output, text, strlen(text));
 }
@@ -127,7 +117,7 @@ static mote_status put_rows(xyz_writer *w, char separator) {
 
 static mote_status write_file(xyz_writer *w, const char *path, const mote_write_params *params) {
     MOTE_TRY(mote_text_pick_columns(w->ctx, w->cloud, params->columns, &w->columns, &w->column_count));
-    const bool csv = ends_with(path, ".csv"), pts = ends_with(path, ".pts");
+    const bool csv = mote_path_has_ending(path, ".csv"), pts = mote_path_has_ending(path, ".pts");
     if (pts && params->columns == NULL) keep_pts_columns(w, path);
     if ((csv || pts) && mote_cloud_crs(w->cloud)[0] != '\0') {
         mote_warn(w->ctx, "%s: the coordinate reference system is left out", path);

@@ -9,6 +9,8 @@ const require = createRequire(new URL('../../viewer/package.json', import.meta.u
 const { Copc } = require('copc');
 const { createLazPerf } = require('laz-perf');
 
+const lazPerf = await createLazPerf();
+
 const INFO_BYTES = 160;
 const keyOf = (name) => name.split('-').map(Number);
 
@@ -78,7 +80,7 @@ function checkInside(name, records, info, header, range) {
 }
 
 // The package's own view of a node gives the coordinates that the records hold.
-async function checkView(path, copc, name, node, records, header, lazPerf) {
+async function checkView(path, copc, name, node, records, header) {
     const view = await Copc.loadPointDataView(path, copc, node, { lazPerf });
     assert.equal(view.pointCount, node.pointCount, `the view of ${name} holds all its points`);
     const get = ['X', 'Y', 'Z'].map((axis) => view.getter(axis));
@@ -113,7 +115,6 @@ export async function readCopc(path, { exact = true } = {}) {
     const file = readFileSync(path);
     const header = parseHeader(file);
     const copc = await Copc.create(path);
-    const lazPerf = await createLazPerf();
     checkInfo(file, header, copc);
     const { nodes, pages } = await loadNodes(path, copc);
     const names = checkTree(nodes, header, Number(file.readBigUInt64LE(235)));
@@ -124,7 +125,7 @@ export async function readCopc(path, { exact = true } = {}) {
         const records = Buffer.from(await Copc.loadPointDataBuffer(path, copc.header, node, lazPerf));
         assert.equal(records.length, node.pointCount * header.recordBytes, `the bytes of node ${name}`);
         checkInside(name, records, copc.info, header, range);
-        await checkView(path, copc, name, node, records, header, lazPerf);
+        await checkView(path, copc, name, node, records, header);
         pieces.push(records);
     }
     const records = Buffer.concat(pieces);

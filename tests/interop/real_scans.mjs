@@ -39,7 +39,7 @@ function octree(o, name) {
             const source = join(o.data, 'laz', name);
             const modern = join(o.scratch, 'modern.las');
             runMote(o.mote, 'convert', source, modern);
-            return checkCopc(o, source, readLas(modern));
+            return (await checkCopc(o, source, readLas(modern))).text;
         },
     };
 }

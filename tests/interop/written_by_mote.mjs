@@ -32,9 +32,9 @@ function compressed(o, { format, count, extraBytes }) {
 }
 
 // The octree that mote writes of a LAS file: the points of its records, each once; and read as a plain LAZ file.
-export async function checkCopc(o, las, expected) {
+export async function checkCopc(o, las, expected, ...options) {
     const path = join(o.scratch, 'scan.copc.laz');
-    runMote(o.mote, 'lod', las, path);
+    runMote(o.mote, 'lod', las, path, ...options);
     const found = await readCopc(path);
     assert.equal(found.header.format, expected.header.format, 'point format');
     const bytes = found.header.recordBytes;
@@ -42,7 +42,7 @@ export async function checkCopc(o, las, expected) {
     assertSameSet([...eachRecord(found.records, bytes)], [...eachRecord(expected.records, bytes)]);
     const whole = await decodeWithLazPerf(readFileSync(path));
     assertSameRecords(whole.records, found.records, bytes);
-    return `${found.header.count} points in ${found.nodes} nodes, depth ${found.depth}, ${found.pages} pages`;
+    return { ...found, text: `${found.header.count} points in ${found.nodes} nodes, ${found.pages} pages` };
 }
 
 function octree(o, { format, count, extraBytes }) {
@@ -51,22 +51,34 @@ function octree(o, { format, count, extraBytes }) {
         async run() {
             const las = join(o.scratch, 'scan.las');
             makeLas(las, { format, count, extraBytes, seed: 7 + format });
-            return checkCopc(o, las, readLas(las));
+            return (await checkCopc(o, las, readLas(las))).text;
+        },
+    };
+}
+
+// A town in so many small nodes that the hierarchy has several pages.
+function city(o) {
+    return {
+        name: "copc reads mote's .copc.laz of a city in small nodes",
+        async run() {
+            const las = join(o.scratch, 'city.las');
+            runMote(o.mote, 'gen', 'city', las, '-n', '40k');
+            const found = await checkCopc(o, las, readLas(las), '--grid', '8', '--merge', '20');
+            assert.ok(found.pages > 1 && found.depth > 5, `several pages, a deep tree: ${found.text}`);
+            return found.text;
         },
     };
 }
 
 // Legacy formats become 6 or 7; what they become as plain LAS is what the octree must hold.
-function convertedOctree(o, format) {
+function legacyOctree(o, format) {
     return {
-        name: `copc reads mote's .copc.laz of a city in format ${format}`,
+        name: `copc reads mote's .copc.laz of a scan in format ${format}`,
         async run() {
-            const [city, las, modern] = ['city', 'old', 'new'].map((name) => join(o.scratch, `${name}.las`));
-            runMote(o.mote, 'gen', 'city', city, '-n', '300k');
-            runMote(o.mote, 'convert', city, las, '--point-format', String(format));
-            const target = format === 2 || format === 3 || format >= 7 ? 7 : 6;
-            runMote(o.mote, 'convert', las, modern, '--point-format', String(target), '--las-version', '1.4');
-            return checkCopc(o, las, readLas(modern));
+            const [las, modern] = ['scan', 'modern'].map((name) => join(o.scratch, `${name}.las`));
+            makeLas(las, { format, count: 70000, seed: 90 + format });
+            runMote(o.mote, 'convert', las, modern, '--point-format', format >= 2 ? '7' : '6');
+            return (await checkCopc(o, las, readLas(modern))).text;
         },
     };
 }
@@ -85,6 +97,7 @@ export function writtenByMote(o) {
     return [
         ...rows.map((row) => compressed(o, row)),
         ...octrees.map((row) => octree(o, row)),
-        ...[1, 3, 7].map((format) => convertedOctree(o, format)),
+        ...[0, 1, 2, 3].map((format) => legacyOctree(o, format)),
+        city(o),
     ];
 }

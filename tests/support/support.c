@@ -1,7 +1,8 @@
-#define _GNU_SOURCE /* nftw, mkdtemp */
+#define _GNU_SOURCE /* nftw, mkdtemp, glob */
 #include "support/support.h"
 
 #include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,6 +44,63 @@ mote_context *test_context_failing(test_allocator *allocator, int threads) {
     const mote_status status = mote_context_create(&params, &ctx);
     if (allocator->fail_at != 1) assert_int_equal(status, MOTE_OK);
     return ctx;
+}
+
+void test_each_allocation_fails(test_work work, void *user) {
+    mote_status status = MOTE_ERROR_MEMORY;
+    for (long n = 2; status != MOTE_OK; n++) {
+        test_allocator allocator = {.fail_at = n};
+        mote_context *ctx = test_context_failing(&allocator, 2);
+        status = work(ctx, user);
+        if (status != MOTE_OK && status != MOTE_ERROR_MEMORY) fail_msg("%s", mote_context_message(ctx));
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+        /* Without a failure it works, and a failure is told. */
+        assert_int_equal(status == MOTE_OK, allocator.calls < n);
+        assert_true(n < 100000);
+    }
+}
+
+static bool stop_at(void *user, double done, const char *stage) {
+    (void)stage;
+    assert_true(done >= 0 && done <= 1);
+    return --*(long *)user > 0;
+}
+
+void test_each_step_cancels(test_work work, void *user) {
+    mote_status status = MOTE_CANCELLED;
+    for (long n = 1; status != MOTE_OK; n++) {
+        long left = n;
+        mote_context_params params = mote_context_defaults();
+        params.threads = 2;
+        params.device = MOTE_DEVICE_CPU;
+        params.progress = stop_at;
+        params.progress_user = &left;
+        mote_context *ctx = NULL;
+        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+        status = work(ctx, user);
+        if (status != MOTE_OK && status != MOTE_CANCELLED) fail_msg("%s", mote_context_message(ctx));
+        assert_int_equal(mote_context_memory_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+        assert_true(n < 10000);
+    }
+}
+
+mote_status test_copy_file(mote_context *ctx, void *user) {
+    const test_copy *const copy = user;
+    mote_cloud *cloud = NULL;
+    char pattern[600];
+    glob_t unfinished;
+    remove(copy->target);
+    mote_status status = mote_cloud_read(ctx, copy->source, NULL, &cloud);
+    assert_int_equal(cloud != NULL, status == MOTE_OK);
+    if (status == MOTE_OK) status = mote_cloud_write(ctx, cloud, copy->target, &copy->params);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(access(copy->target, F_OK) == 0, status == MOTE_OK);
+    snprintf(pattern, sizeof pattern, "%s/*.part", test_folder());
+    assert_int_equal(glob(pattern, 0, NULL, &unfinished), GLOB_NOMATCH);
+    globfree(&unfinished);
+    return status;
 }
 
 const char *test_data(const char *name) {

@@ -20,6 +20,21 @@ typedef struct test_allocator {
 } test_allocator;
 mote_context *test_context_failing(test_allocator *allocator, int threads);
 
+/* What is tried under failures: it gets a fresh context and returns the first status that is not MOTE_OK. What it made
+   it destroys, whatever happened. */
+typedef mote_status (*test_work)(mote_context *ctx, void *user);
+/* Each allocation of the work fails in turn, until none does: nothing may stay open. */
+void test_each_allocation_fails(test_work work, void *user);
+/* Each report of progress cancels in turn, until none does: nothing may stay open. */
+void test_each_step_cancels(test_work work, void *user);
+/* A test_work: reads a file and writes another, which must be there if, and only if, all went well, with nothing
+   unfinished beside it. user is a test_copy. */
+typedef struct test_copy {
+    const char *source, *target;
+    mote_write_params params;
+} test_copy;
+mote_status test_copy_file(mote_context *ctx, void *user);
+
 /* The path of a file of the real data, e.g. "las/point10.las"; NULL (and a line on the terminal) when the
    folder is absent. The text is overwritten by the next call. */
 const char *test_data(const char *name);

@@ -270,55 +270,35 @@ static void seeds_matter(void **state) {
 
 /* ---- failures */
 
-static void survives_failing_allocations(void **state) {
-    (void)state;
-    static const char *const kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
-    for (int kind = 0; kind < 6; kind++) {
-        bool succeeded = false;
-        for (long n = 2; !succeeded; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx = test_context_failing(&allocator, 2);
-            mote_cloud *cloud = NULL;
-            const mote_status status = mote_generate(ctx, kinds[kind], 300, NULL, &cloud);
-            assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-            assert_true((cloud != NULL) == (status == MOTE_OK));
-            succeeded = status == MOTE_OK;
-            mote_cloud_destroy(cloud);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-        }
-    }
+typedef struct generated {
+    const char *kind;
+    uint64_t count;
+} generated;
+
+static mote_status generate(mote_context *ctx, void *user) {
+    const generated *const wanted = user;
+    mote_cloud *cloud = NULL;
+    const mote_status status = mote_generate(ctx, wanted->kind, wanted->count, NULL, &cloud);
+    assert_true((cloud != NULL) == (status == MOTE_OK));
+    mote_cloud_destroy(cloud);
+    return status;
 }
 
-static bool stop_at(void *user, double done, const char *stage) {
-    (void)stage;
-    assert_true(done >= 0 && done <= 1);
-    return --*(long *)user > 0;
+static const char *const all_kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
+
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 6; kind++) {
+        generated wanted = {all_kinds[kind], 300};
+        test_each_allocation_fails(generate, &wanted);
+    }
 }
 
 static void can_be_cancelled(void **state) {
     (void)state;
-    static const char *const kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
     for (int kind = 0; kind < 6; kind++) {
-        bool succeeded = false;
-        for (long n = 1; !succeeded; n++) {
-            long left = n;
-            mote_context_params params = mote_context_defaults();
-            params.threads = 2;
-            params.progress = stop_at;
-            params.progress_user = &left;
-            mote_context *ctx = NULL;
-            mote_cloud *cloud = NULL;
-            assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-            const mote_status status = mote_generate(ctx, kinds[kind], 100000, NULL, &cloud);
-            assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
-            assert_true((cloud != NULL) == (status == MOTE_OK));
-            succeeded = status == MOTE_OK;
-            mote_cloud_destroy(cloud);
-            assert_int_equal(mote_context_memory_bytes(ctx), 0);
-            mote_context_destroy(ctx);
-            assert_true(n < 1000);
-        }
+        generated wanted = {all_kinds[kind], 100000};
+        test_each_step_cancels(generate, &wanted);
     }
 }
 

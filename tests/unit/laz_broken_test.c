@@ -221,19 +221,19 @@ static void cut_anywhere(void **state) {
 /* Each byte set to a few values: anything but a crash, a leak, or memory without reason. */
 static void any_byte_wrong(void **state) {
     (void)state;
-    static const uint8_t values[] = {0x00, 0x01, 0x80, 0xFF};
+    static const uint8_t values[] = {0x00, 0xFF};
     listener l;
     mote_context *ctx = listening_context(&l, 1);
     static const uint32_t formats[] = {3, 7};
     for (size_t f = 0; f < 2; f++) {
-        laz_made m = laz_make(ctx, formats[f], 2, 150, 60);
+        laz_made m = laz_make(ctx, formats[f], 1, 40, 15);
         for (size_t at = 0; at < m.file.size; at++) {
             const uint8_t before = m.file.data[at];
-            for (size_t v = 0; v < 8; v++) {
+            for (size_t v = 0; v < 4; v++) {
                 mote_cloud *cloud = NULL;
-                m.file.data[at] = values[v % 4];
+                m.file.data[at] = values[v % 2];
                 mote_context_memory_peak_reset(ctx);
-                read_bytes(ctx, &l, m.file.data, m.file.size, v >= 4, &cloud);
+                read_bytes(ctx, &l, m.file.data, m.file.size, v >= 2, &cloud);
                 mote_cloud_destroy(cloud);
                 assert_true(mote_context_memory_peak_bytes(ctx) < 40u << 20);
                 assert_int_equal(mote_context_memory_bytes(ctx), 0);

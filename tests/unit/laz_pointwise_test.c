@@ -8,6 +8,7 @@
 #include "io/laz/laz_codec.h"
 #include "io/laz/laz_integer.h"
 #include "support/las_files.h"
+#include "support/laz_old_chunk.h"
 #include "support/support.h"
 
 #define FORMATS      6u
@@ -30,6 +31,12 @@ static laz_schema schema_of(uint32_t format, uint32_t extra_bytes) {
     if (format >= 4) add_item(&schema, LAZ_WAVEPACKET13, 29, 1);
     assert_int_equal(schema.record_bytes, format_bytes[format]);
     if (extra_bytes > 0) add_item(&schema, LAZ_BYTE, extra_bytes, 2);
+    return schema;
+}
+
+static laz_schema old_schema(uint32_t extra_bytes) {
+    laz_schema schema = schema_of(3, extra_bytes);
+    for (uint32_t i = 0; i < schema.item_count; i++) schema.items[i].version = 1;
     return schema;
 }
 
@@ -245,6 +252,19 @@ static void decodes_as_the_uncompressed_twin(void **state) {
     }
 }
 
+static void decodes_items_of_version_1(void **state) {
+    (void)state;
+    const laz_schema schema = old_schema(OLD_CHUNK_EXTRA_BYTES);
+    uint8_t records[OLD_CHUNK_POINTS * (34 + OLD_CHUNK_EXTRA_BYTES)];
+    assert_int_equal(sizeof records, OLD_CHUNK_POINTS * schema.record_bytes);
+    laz_chunk chunk = {
+        .data = old_chunk, .size_bytes = sizeof old_chunk, .points = OLD_CHUNK_POINTS, .records = records};
+    decode(&schema, &chunk, 1);
+    assert_null(chunk.fault);
+    assert_int_equal(chunk.used_bytes, sizeof old_chunk);
+    assert_true(checksum(records, sizeof records) == OLD_CHUNK_CHECKSUM);
+}
+
 static bool is_newest(const laz_schema *schema) {
     for (uint32_t i = 0; i < schema->item_count; i++) {
         if (schema->items[i].version == 1 && schema->items[i].kind != LAZ_WAVEPACKET13) return false;
@@ -273,7 +293,7 @@ static void encodes_as_the_reference(void **state) {
 }
 
 /* ---- Made records */
-typedef enum pattern { NOISE, CONSTANT, EXTREMES, LIKELY, STILL_PATTERNS } pattern;
+typedef enum pattern { NOISE, CONSTANT, EXTREMES, LIKELY, PATTERNS } pattern;
 
 static uint64_t next_random(uint64_t *seed) {
     *seed += 0x9e3779b97f4a7c15;
@@ -306,7 +326,7 @@ static void make_likely(const laz_schema *schema, uint8_t *record, const uint8_t
     for (uint32_t i = 0; i < 3; i++) put(record + 4 * i, number(last + 4 * i, 4) + (dice >> (8 * i) & 0xFF) - 100, 4);
     if (dice >> 32 & 1) record[14] = (uint8_t)(dice >> 40);
     if (dice >> 33 & 1) put(record + 12, dice >> 48, 2);
-    if (dice >> 34 % 8 == 0) put(record + 15, dice >> 20, 5);
+    if ((dice >> 34) % 8 == 0) put(record + 15, dice >> 20, 5);
     for (uint32_t k = 1, at = 20; k < schema->item_count; at += schema->items[k++].size_bytes) {
         const uint64_t more = next_random(seed);
         if (schema->items[k].kind == LAZ_GPSTIME11) put(record + at, next_time(seed, number(last + at, 8)), 8);
@@ -362,12 +382,12 @@ static void comes_back_as_it_was(void **state) {
     static const uint32_t extras[] = {0, 1, 2, 27};
     (void)state;
     for (uint32_t format = 0; format < FORMATS; format++) {
-        for (uint32_t n = 0; n < 5 * STILL_PATTERNS; n++) {
+        for (uint32_t n = 0; n < 5 * PATTERNS; n++) {
             const laz_schema schema = schema_of(format, extras[(format + n) % 4]);
-            const uint64_t count = counts[n / STILL_PATTERNS];
+            const uint64_t count = counts[n / PATTERNS];
             uint8_t *records = malloc(count * schema.record_bytes);
-            make_records(&schema, (pattern)(n % STILL_PATTERNS), count, n, records);
-            if (n % STILL_PATTERNS == EXTREMES) make_extreme_coordinates(&schema, count, n, records);
+            make_records(&schema, (pattern)(n % PATTERNS), count, n, records);
+            if (n % PATTERNS == EXTREMES) make_extreme_coordinates(&schema, count, n, records);
             round_trip(&schema, records, count);
             free(records);
         }
@@ -423,18 +443,12 @@ static void decode_damaged(const laz_schema *schema, const uint8_t *data, uint64
     free(got);
 }
 
-static laz_schema old_schema(void) {
-    laz_schema schema = schema_of(3, 5);
-    for (uint32_t i = 0; i < schema.item_count; i++) schema.items[i].version = 1;
-    return schema;
-}
-
 static void damage_does_no_harm(void **state) {
     (void)state;
     enum { POINTS = 300 };
     for (uint32_t format = 0; format <= FORMATS; format++) {
         const laz_schema schema = schema_of(format < FORMATS ? format : 3, 5);
-        const laz_schema read_as = format < FORMATS ? schema : old_schema();
+        const laz_schema read_as = format < FORMATS ? schema : old_schema(5);
         uint8_t *records = malloc(POINTS * schema.record_bytes);
         uint64_t seed = format;
         make_records(&schema, LIKELY, POINTS, seed, records);
@@ -474,10 +488,10 @@ static void a_short_chunk_has_its_first_point(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes_as_the_reference),          cmocka_unit_test(decodes_as_the_uncompressed_twin),
-        cmocka_unit_test(encodes_as_the_reference),          cmocka_unit_test(comes_back_as_it_was),
-        cmocka_unit_test(chunks_do_not_disturb_each_other),  cmocka_unit_test(damage_does_no_harm),
-        cmocka_unit_test(a_short_chunk_has_its_first_point),
+        cmocka_unit_test(decodes_as_the_reference),   cmocka_unit_test(decodes_as_the_uncompressed_twin),
+        cmocka_unit_test(decodes_items_of_version_1), cmocka_unit_test(encodes_as_the_reference),
+        cmocka_unit_test(comes_back_as_it_was),       cmocka_unit_test(chunks_do_not_disturb_each_other),
+        cmocka_unit_test(damage_does_no_harm),        cmocka_unit_test(a_short_chunk_has_its_first_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

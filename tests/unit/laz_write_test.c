@@ -399,7 +399,7 @@ static void same_bytes_for_any_number_of_threads(void **state) {
     static const int threads[] = {1, 2, 7};
     static const uint8_t formats[] = {3, 8};
     for (size_t f = 0; f < sizeof formats; f++) {
-        make_las(test_path("threads.las"), formats[f], 990001);
+        make_las(test_path("threads.las"), formats[f], 420001);
         for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
             mote_context *ctx = test_context(threads[t]);
             mote_cloud *cloud = read_ok(ctx, test_path("threads.las"));

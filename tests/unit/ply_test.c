@@ -1,7 +1,6 @@
 /* PLY: what is read, what is refused and with which words, and that writing gives the same points back. */
-#define _GNU_SOURCE /* glob */
+#define _GNU_SOURCE /* access */
 #include <float.h>
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -501,81 +500,33 @@ static void same_bytes_for_any_threads(void **state) {
     }
 }
 
-static void survives_failing_allocations(void **state) {
-    (void)state;
-    const char *const source = test_path("source.ply"), *const target = test_path("target.ply");
-    mote_context *plain = test_context(1);
-    mote_cloud *cloud = large_cloud(plain, 1000);
-    for (int way = 0; way < 3; way++) {
-        write_file(plain, cloud, source, way == 1, way == 2);
-        mote_status status = MOTE_ERROR_MEMORY;
-        for (long n = 2; status != MOTE_OK; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx = test_context_failing(&allocator, 2);
-            mote_cloud *again = NULL;
-            mote_write_params params = mote_write_defaults();
-            params.text = way == 1;
-            params.big_endian = way == 2;
-            remove(target);
-            status = mote_cloud_read(ctx, source, NULL, &again);
-            if (status == MOTE_OK) {
-                status = mote_cloud_write(ctx, again, target, &params);
-                assert_true((access(target, F_OK) == 0) == (status == MOTE_OK));
-            } else {
-                assert_null(again);
-            }
-            assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-            mote_cloud_destroy(again);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-        }
-    }
+/* Writes count points to source in an encoding, to be copied to target in the same. */
+static test_copy make_copy(const char *source, const char *target, uint64_t count, int way) {
+    test_copy copy = {test_path(source), test_path(target), mote_write_defaults()};
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = large_cloud(ctx, count);
+    copy.params.text = way == 1;
+    copy.params.big_endian = way == 2;
+    write_file(ctx, cloud, copy.source, way == 1, way == 2);
     mote_cloud_destroy(cloud);
-    mote_context_destroy(plain);
+    mote_context_destroy(ctx);
+    return copy;
 }
 
-static bool stop_at(void *user, double done, const char *stage) {
-    (void)done, (void)stage;
-    return --*(int *)user > 0;
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        test_copy copy = make_copy("source.ply", "target.ply", 1000, way);
+        test_each_allocation_fails(test_copy_file, &copy);
+    }
 }
 
 static void cancel_leaves_nothing(void **state) {
     (void)state;
-    const char *const source = test_path("cancel.ply"), *const target = test_path("cancelled.ply");
-    mote_context *plain = test_context(1);
-    mote_cloud *cloud = large_cloud(plain, 120000);
     for (int way = 0; way < 3; way++) {
-        write_file(plain, cloud, source, way == 1, way == 2);
-        mote_status status = MOTE_CANCELLED;
-        for (int steps = 1; status != MOTE_OK; steps++) {
-            int left = steps;
-            mote_context_params context_params = mote_context_defaults();
-            context_params.threads = 2;
-            context_params.progress = stop_at;
-            context_params.progress_user = &left;
-            mote_context *ctx = NULL;
-            assert_int_equal(mote_context_create(&context_params, &ctx), MOTE_OK);
-            mote_cloud *again = NULL;
-            mote_write_params params = mote_write_defaults();
-            params.text = way == 1;
-            params.big_endian = way == 2;
-            remove(target);
-            status = mote_cloud_read(ctx, source, NULL, &again);
-            if (status == MOTE_OK) status = mote_cloud_write(ctx, again, target, &params);
-            assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
-            assert_true((access(target, F_OK) == 0) == (status == MOTE_OK));
-            mote_cloud_destroy(again);
-            assert_int_equal(mote_context_memory_bytes(ctx), 0);
-            mote_context_destroy(ctx);
-        }
+        test_copy copy = make_copy("cancel.ply", "cancelled.ply", 120000, way);
+        test_each_step_cancels(test_copy_file, &copy);
     }
-    glob_t leftovers;
-    char pattern[600];
-    snprintf(pattern, sizeof pattern, "%s/*.part", test_folder());
-    assert_int_equal(glob(pattern, 0, NULL, &leftovers), GLOB_NOMATCH);
-    globfree(&leftovers);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(plain);
 }
 
 /* ---- real files */

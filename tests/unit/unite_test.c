@@ -519,50 +519,24 @@ static void threads_do_not_matter(void **state) {
     }
 }
 
-static void survives_failing_allocations(void **state) {
-    (void)state;
-    bool succeeded = false;
-    for (long n = 2; !succeeded; n++) {
-        test_allocator allocator = {.fail_at = n};
-        mote_context *ctx = test_context_failing(&allocator, 2);
-        mote_cloud *united = NULL;
-        const mote_status status = unite_generated(ctx, 50, &united);
-        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-        assert_true((united != NULL) == (status == MOTE_OK));
-        succeeded = status == MOTE_OK;
-        mote_cloud_destroy(united);
-        mote_context_destroy(ctx);
-        assert_int_equal(allocator.open, 0);
-    }
+static mote_status unite_some(mote_context *ctx, void *user) {
+    mote_cloud *united = NULL;
+    const mote_status status = unite_generated(ctx, *(const uint64_t *)user, &united);
+    assert_true((united != NULL) == (status == MOTE_OK));
+    mote_cloud_destroy(united);
+    return status;
 }
 
-static bool stop_at(void *user, double done, const char *stage) {
-    (void)stage;
-    assert_true(done >= 0 && done <= 1);
-    return --*(long *)user > 0;
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    uint64_t count = 50;
+    test_each_allocation_fails(unite_some, &count);
 }
 
 static void can_be_cancelled(void **state) {
     (void)state;
-    bool succeeded = false;
-    for (long n = 1; !succeeded; n++) {
-        long left = n;
-        mote_context_params params = mote_context_defaults();
-        params.threads = 2;
-        params.progress = stop_at;
-        params.progress_user = &left;
-        mote_context *ctx = NULL;
-        mote_cloud *united = NULL;
-        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-        const mote_status status = unite_generated(ctx, 2000, &united);
-        assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
-        assert_true((united != NULL) == (status == MOTE_OK));
-        succeeded = status == MOTE_OK;
-        mote_cloud_destroy(united);
-        assert_int_equal(mote_context_memory_bytes(ctx), 0);
-        mote_context_destroy(ctx);
-        assert_true(n < 100);
-    }
+    uint64_t count = 2000;
+    test_each_step_cancels(unite_some, &count);
 }
 
 /* ---- lists of inputs */

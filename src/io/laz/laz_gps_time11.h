@@ -93,7 +93,7 @@ static inline void laz_gps_read_far(laz_reader *r, laz_gps_time11 *g) {
 
 /* Both return how far to switch; 0 when the time is found. */
 static inline uint32_t laz_gps_read_zero(laz_reader *r, laz_gps_time11 *g) {
-    const uint32_t symbol = laz_read_symbol(r, g->zero, LAZ_GPS_ZERO_SYMBOLS);
+    const uint32_t symbol = laz_read_likely(r, g->zero, LAZ_GPS_ZERO_SYMBOLS);
     if (symbol > LAZ_GPS_FAR) return symbol - LAZ_GPS_FAR;
     if (symbol == LAZ_GPS_NEAR) {
         uint32_t bits;
@@ -108,7 +108,7 @@ static inline uint32_t laz_gps_read_zero(laz_reader *r, laz_gps_time11 *g) {
 }
 
 static inline uint32_t laz_gps_read_multiple(laz_reader *r, laz_gps_time11 *g) {
-    const uint32_t symbol = laz_read_symbol(r, g->multiple, LAZ_GPS_SYMBOLS);
+    const uint32_t symbol = laz_read_likely(r, g->multiple, LAZ_GPS_SYMBOLS);
     if (symbol < LAZ_GPS_UNCHANGED) {
         uint32_t bits;
         const uint32_t predicted = laz_gps_multiple(symbol) * g->differences[g->now];

@@ -23,7 +23,7 @@ static inline uint32_t laz_median_get(const laz_median *m) { return (uint32_t)m-
 static inline void laz_median_add(laz_median *m, uint32_t step) {
     const int32_t added = (int32_t)step, middle = m->sorted[2];
     const uint32_t drop_low = m->drop_low;
-    m->drop_low = drop_low ? middle < added : added >= middle;
+    m->drop_low = (int64_t)added - drop_low >= middle; /* after the smallest: above the median; else: not below it */
     const int32_t *kept = m->sorted + drop_low;
 #if defined(__AVX2__)
     const __m128i k = _mm_loadu_si128((const __m128i *)(const void *)kept);
@@ -34,8 +34,8 @@ static inline void laz_median_add(laz_median *m, uint32_t step) {
 #else
     const int32_t k[4] = {kept[0], kept[1], kept[2], kept[3]};
     for (uint32_t i = 0; i < 4; i++) {
-        const int32_t above = i < 3 ? (k[i + 1] < added ? k[i + 1] : added) : added;
-        m->sorted[i + 1] = k[i] > above ? k[i] : above;
+        const int32_t next = i < 3 && k[i + 1] < added ? k[i + 1] : added;
+        m->sorted[i + 1] = k[i] > next ? k[i] : next;
     }
     m->sorted[0] = k[0] < added ? k[0] : added;
 #endif

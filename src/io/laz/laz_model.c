@@ -2,6 +2,7 @@
 #include "io/laz/laz_model.h"
 
 #define COUNT_MOST     (1u << LAZ_SHARE_BITS)
+#define LIKELY_LEAST   ((3u << LAZ_SHARE_BITS) / 4) /* below it, trying a symbol first costs more than it saves */
 #define BIT_COUNT_MOST (1u << LAZ_BIT_SHARE_BITS)
 #define BIT_CYCLE_MOST 64u
 
@@ -15,11 +16,19 @@ static void spread_shares(laz_model *m, uint32_t n, uint32_t layout) {
     const uint16_t *counts = laz_counts(m, layout);
     uint16_t *low = laz_low(m);
     const uint32_t scale = 0x80000000u / m[LAZ_TOTAL];
-    uint32_t sum = 0;
+    uint32_t sum = 0, most = 0; /* the largest count, and its symbol in the low 16 bits: no branch to miss */
     for (uint32_t i = 0; i < n; i++) {
         low[i] = (uint16_t)(scale * sum >> (31 - LAZ_SHARE_BITS));
         sum += counts[i];
+        const uint32_t key = (uint32_t)counts[i] << 16 | i;
+        most = key > most ? key : most;
     }
+    const uint32_t likely = most & 0xFFFFu;
+    const uint32_t to = likely + 1 < n ? low[likely + 1] : 1u << LAZ_SHARE_BITS;
+    const bool is_likely = to - low[likely] > LIKELY_LEAST;
+    m[LAZ_LIKELY] = (uint16_t)likely;
+    m[LAZ_LIKELY_FROM] = low[likely];
+    m[LAZ_LIKELY_TO] = is_likely ? (uint16_t)to : low[likely];
     if (layout <= LAZ_FLAT_MOST) return;
     uint16_t *coarse = laz_coarse(m, layout);
     for (uint32_t i = 0; i * 16 < n; i++) coarse[i] = low[i * 16];

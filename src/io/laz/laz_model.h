@@ -3,7 +3,8 @@
    branch: all bounds are 16 bits wide and compared 16 at a time.
 
    A model of n symbols is an array of 16-bit words, so that models of any size stand in one structure:
-     [0] symbols until the next update, [1] their number in this cycle, [2] total of the counts
+     [0] symbols until the next update, [1] their number in this cycle, [2] total of the counts,
+     [3] the symbol that came most, [4] and [5] the bounds of its share, alike if it is not large
      low[n]    lower bound of the symbol's share of [0, 2^15); padded with 0xFFFF to a multiple of 16
      count[n]  how often it came
      coarse[]  every 16th of low, padded with 0xFFFF: only where n > LAZ_FLAT_MOST */
@@ -29,7 +30,7 @@
 typedef uint16_t laz_model; /* the first word of one; 32-byte aligned */
 #define LAZ_MODEL(name, n) _Alignas(32) laz_model name[LAZ_MODEL_WORDS(n)]
 
-enum { LAZ_LEFT, LAZ_CYCLE, LAZ_TOTAL };
+enum { LAZ_LEFT, LAZ_CYCLE, LAZ_TOTAL, LAZ_LIKELY, LAZ_LIKELY_FROM, LAZ_LIKELY_TO };
 
 static inline uint16_t *laz_low(laz_model *m) { return m + LAZ_HEAD_WORDS; }
 static inline uint16_t *laz_counts(laz_model *m, uint32_t n) { return m + LAZ_HEAD_WORDS + LAZ_PADDED(n); }

@@ -138,7 +138,7 @@ enum {
 /* Version 2 in steps, which the caller takes for one lane and then for the other. First all but the coordinates. */
 static inline laz_return laz_point10_read_bytes(laz_reader *r, laz_point10 *p) {
     laz_point10_fields *f = &p->last;
-    const uint32_t changed = laz_read_symbol(r, p->changed, 64);
+    const uint32_t changed = laz_read_likely(r, p->changed, 64);
     uint32_t bits;
     if (changed & LAZ_CHANGED_RETURNS) f->returns = laz_read_byte_after(r, &p->returns, f->returns);
     const laz_return kind = laz_return_of(f->returns);
@@ -210,7 +210,7 @@ static inline void laz_point10_read_v1(laz_reader *r, laz_point10 *p) {
     laz_point10_fields *f = &p->last;
     uint32_t bits = laz_point10_read_coordinates_v1(r, p);
     const uint32_t angle_context = bits < 3;
-    const uint32_t changed = laz_read_symbol(r, p->changed, 64);
+    const uint32_t changed = laz_read_likely(r, p->changed, 64);
     if (changed & LAZ_CHANGED_INTENSITY_V1)
         f->intensity = (uint16_t)laz_read_integer(r, &p->intensity, 16, 0, f->intensity, &bits);
     if (changed & LAZ_CHANGED_RETURNS_V1) f->returns = laz_read_byte_after(r, &p->returns, f->returns);

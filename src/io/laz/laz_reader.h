@@ -78,6 +78,23 @@ static inline uint32_t laz_read_symbol(laz_reader *r, laz_model *m, uint32_t n) 
     return laz_read_symbol_of(r, m, n, n);
 }
 
+/* The same for a model in which one symbol often has most of the interval: that one is tried first. */
+static inline uint32_t laz_read_likely_of(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t step = r->length >> LAZ_SHARE_BITS;
+    const uint32_t from = m[LAZ_LIKELY_FROM] * step, length = (uint32_t)(m[LAZ_LIKELY_TO] - m[LAZ_LIKELY_FROM]) * step;
+    if (r->value - from >= length) return laz_read_symbol_of(r, m, n, layout);
+    const uint32_t symbol = m[LAZ_LIKELY];
+    r->length = symbol + 1 == n ? r->length - from : length;
+    r->value -= from;
+    laz_reader_fill(r);
+    laz_model_note(m, n, layout, symbol);
+    return symbol;
+}
+
+static inline uint32_t laz_read_likely(laz_reader *r, laz_model *m, uint32_t n) {
+    return laz_read_likely_of(r, m, n, n);
+}
+
 static inline uint32_t laz_read_bit(laz_reader *r, laz_model *m, uint32_t layout) {
     const uint32_t bit = laz_read_share(r, m, LAZ_BIT_SYMBOLS, LAZ_BIT_SYMBOLS, LAZ_BIT_SHARE_BITS);
     laz_bit_note(m, layout, bit);

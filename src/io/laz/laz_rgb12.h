@@ -44,7 +44,7 @@ static inline void laz_rgb_read_byte(laz_reader *r, laz_rgb12 *c, uint8_t *now, 
 }
 
 static inline void laz_rgb_read_v2(laz_reader *r, laz_rgb12 *c) {
-    const uint32_t changed = laz_read_symbol(r, c->changed, 128);
+    const uint32_t changed = laz_read_likely(r, c->changed, 128);
     uint8_t now[LAZ_RGB_BYTES];
     memcpy(now, c->last, sizeof now);
     if (changed & 1u << 0) laz_rgb_read_byte(r, c, now, 0, c->last[0]);
