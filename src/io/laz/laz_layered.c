@@ -317,12 +317,14 @@ static uint64_t read_points(void *const *states, uint32_t lane_count, uint8_t *c
     uint64_t got = 0;
     for (bool sound = true; sound && got < count;) {
         uint32_t step = (uint32_t)(count - got < LAZ_BLOCK_POINTS ? count - got : LAZ_BLOCK_POINTS);
-        if (lane_count < 2 || in_step(lanes[0], lanes[1])) {
-            step = read_step(lanes, lane_count, at, step);
+        if (lane_count == 1) {
+            step = read_step(lanes, 1, at, step);
+        } else if (in_step(lanes[0], lanes[1])) {
+            step = read_step(lanes, LAZ_LANES, at, step);
         } else {
-            for (uint32_t l = 0; l < lane_count; l++) step = read_step(&lanes[l], 1, &at[l], 1);
+            for (uint32_t l = 0; l < LAZ_LANES; l++) step = read_step(&lanes[l], 1, &at[l], 1);
         }
-        for (uint32_t l = 0; l < lane_count; l++) {
+        for (uint32_t l = 0; l < lane_count && l < LAZ_LANES; l++) {
             at[l] += (uint64_t)step * lanes[l]->record_bytes;
             sound = sound && !lanes[l]->stopped;
         }
