@@ -54,6 +54,7 @@ static mote_status add_page(hierarchy *h, uint64_t refers_at, const page *added)
 
 static mote_status check_key(const hierarchy *h, uint64_t at, const entry *e, const page *in, copc_key *key) {
     bool inside = e->level >= 0 && e->level < (int32_t)COPC_LEVELS_MOST;
+    key->level = (uint32_t)e->level;
     for (int k = 0; k < 3; k++) {
         inside = inside && e->cell[k] >= 0 && (uint64_t)e->cell[k] >> e->level == 0;
         key->cell[k] = (uint32_t)e->cell[k];
@@ -62,7 +63,6 @@ static mote_status check_key(const hierarchy *h, uint64_t at, const entry *e, co
         return mote_malformed(h->ctx, h->input, at, "COPC: no octree has a node %d-%d-%d-%d", e->level, e->cell[0],
                               e->cell[1], e->cell[2]);
     }
-    key->level = (uint32_t)e->level;
     bool below = key->level >= in->root.level;
     for (int k = 0; k < 3 && below; k++) { below = key->cell[k] >> (key->level - in->root.level) == in->root.cell[k]; }
     if (below) return MOTE_OK;

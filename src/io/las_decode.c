@@ -207,6 +207,8 @@ static mote_status run(decode_job *job, uint8_t *records, uint64_t *points, las_
 mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, uint8_t *records, uint64_t *points,
                             las_losses *losses) {
     decode_job job = {.source = source, .first = first, .count = count, .selection = &source->selection};
+    *points = 0;
+    if (count == 0) return MOTE_OK;
     if (source->decoders == NULL) source->decoders = make_decoders(source->ctx);
     job.chunks = count > 0 ? source->chunks.list + first : NULL;
     job.decoders = source->decoders;

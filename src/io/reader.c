@@ -145,14 +145,14 @@ static void copy_records(const mote_reader *reader, uint64_t first, uint64_t cou
 static mote_status decode_piece(mote_reader *reader, bool *more) {
     las_source *source = &reader->source;
     uint64_t points = 0;
-    const las_chunk *chunks = source->chunks.list + reader->next;
     const uint64_t first = reader->next, count = piece_chunks(reader, first, &points);
     *more = count > 0;
     if (!*more) return MOTE_OK;
     reader->next += count;
     MOTE_TRY(mote_las_decode(source, first, count, reader->records, &source->cloud->count, &reader->losses));
-    for (uint64_t i = 0; i < count; i++) {
-        mote_input_forget(&reader->input, chunks[i].at, chunks[i].at + chunks[i].size_bytes);
+    for (uint64_t i = first; i < first + count; i++) {
+        const las_chunk *chunk = &source->chunks.list[i];
+        mote_input_forget(&reader->input, chunk->at, chunk->at + chunk->size_bytes);
     }
     return MOTE_OK;
 }

@@ -153,8 +153,8 @@ static bool is_changed(const laz_part *part, const uint8_t *first, const uint8_t
     return part->layer.kind == LAZ_LAYER_RGB && (laz_rgb14_used(value, value) & LAZ_RGB_COLOURED) != 0;
 }
 
-static mote_status write_block(mote_context *ctx, laz_layered_writer *all, const uint8_t *first,
-                               const uint8_t *records, uint32_t count) {
+static mote_status write_block(mote_context *ctx, laz_layered_writer *all, const uint8_t *first, const uint8_t *records,
+                               uint32_t count) {
     laz_xy14 *xy = all->parts[LAZ_LAYER_XY].models;
     for (uint32_t i = 0; i < all->part_count; i++) {
         laz_part *part = &all->parts[i];

@@ -7,8 +7,10 @@
 #define BIT_CYCLE_MOST 64u
 
 static uint32_t halve_counts(uint16_t *counts, uint32_t n) {
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < n; i++) total += counts[i] = (uint16_t)((counts[i] + 1u) >> 1);
+    uint32_t total = 0, i = 0;
+    do { /* n is never 0 */
+        total += counts[i] = (uint16_t)((counts[i] + 1u) >> 1);
+    } while (++i < n);
     return total;
 }
 

@@ -174,8 +174,8 @@ static void read_first(laz_pointwise *const *states, uint32_t lanes, uint8_t *co
 }
 
 static uint64_t read_points(void *const *memories, uint32_t lanes, uint8_t *const *records, uint64_t count) {
-    laz_pointwise *states[LAZ_LANES];
-    uint8_t *next[LAZ_LANES];
+    laz_pointwise *states[LAZ_LANES] = {memories[0]};
+    uint8_t *next[LAZ_LANES] = {records[0]};
     uint64_t done = 0;
     bool begins = false, failed = false;
     for (uint32_t l = 0; l < lanes; l++) {
@@ -191,7 +191,7 @@ static uint64_t read_points(void *const *memories, uint32_t lanes, uint8_t *cons
         next[l] = records[l] + done * states[l]->parts.record_bytes;
     }
     if (failed) return done;
-    return done + (lanes == 1 ? read_one(states, next, count - done) : read_two(states, next, count - done));
+    return done + (lanes == LAZ_LANES ? read_two(states, next, count - done) : read_one(states, next, count - done));
 }
 
 static uint64_t used_bytes(const void *memory) {
