@@ -94,6 +94,13 @@ void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end) {
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_DONTNEED);
 }
 
+void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    first = first / page_bytes * page_bytes;
+    if (!input->mapped || first >= end) return;
+    (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_WILLNEED);
+}
+
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud) {
     (void)ctx;
     mote_status status = MOTE_OK;

@@ -18,6 +18,8 @@ mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *inp
 void mote_input_close(mote_context *ctx, mote_input *input);
 /* Bytes [first, end) are not needed for now: the memory that holds what is mapped of them can go. */
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
+/* Bytes [first, end) will be needed soon: they can be on their way from the disk while others are worked on. */
+void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end);
 /* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
 

@@ -6,6 +6,7 @@
 #include "io/las_source.h"
 
 #define GROUP_CHUNKS     2u /* what a thread decodes at once; see mote_laz_decode */
+#define EXPECTED_GROUPS  4u /* per thread: how far ahead the disk is asked */
 #define SCRATCH_BYTES    64u
 #define TRUSTED_FACTOR   128u /* files compress to a tenth; a claim far beyond must be proven before memory is taken */
 #define TRUSTED_AT_LEAST (1u << 20) /* bytes */
@@ -38,8 +39,17 @@ static void tell_order(const decode_job *job, const laz_chunk *result) {
     order_early_visit(job->source->early, first, result->points);
 }
 
+/* Asks for the bytes of chunks that will be decoded soon, so that no thread waits for the disk. */
+static void expect_chunks(const decode_job *job, uint64_t first) {
+    const uint64_t ahead = first + EXPECTED_GROUPS * (uint64_t)job->threads * job->group;
+    for (uint64_t i = ahead; i < job->count && i < ahead + job->group; i++) {
+        mote_input_expect(job->source->input, job->chunks[i].at, job->chunks[i].at + job->chunks[i].size_bytes);
+    }
+}
+
 static mote_status decode_group(decode_job *job, uint64_t first) {
     const int thread = mote_thread_number();
+    expect_chunks(job, first);
     laz_decoder **decoder = &job->decoders[thread];
     if (*decoder == NULL) {
         MOTE_TRY(mote_laz_decoder_make(job->source->ctx, &job->source->schema, job->selection, decoder));
