@@ -86,8 +86,43 @@ LAZ_INLINE void read_layer(laz_point_reader *point, const laz_run_of *runs, uint
 
 typedef void layer_reader(const laz_run_of *runs, uint32_t lanes, uint32_t count, uint32_t stride);
 
+/* Each step is taken for all lanes before the next one. */
+#define FOR_LANES _Pragma("GCC unroll 2") for (uint32_t l = 0; l < lanes; l++)
+
+/* The first layer has most symbols: its lanes take turns within a point. */
+LAZ_INLINE void read_xy_lanes(const laz_run_of *runs, uint32_t lanes, uint32_t count, uint32_t stride) {
+    laz_reader r[LAZ_LANES];
+    laz_xy14 *m[LAZ_LANES];
+    laz_xy14_point p[LAZ_LANES];
+    uint8_t *record[LAZ_LANES];
+    FOR_LANES {
+        r[l] = runs[l].part->reader;
+        m[l] = runs[l].part->models;
+        record[l] = runs[l].values;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        FOR_LANES laz_read_kind14(m[l], &r[l], &p[l]);
+        FOR_LANES laz_read_x14(&r[l], &p[l]);
+        FOR_LANES laz_read_y14(&r[l], &p[l]);
+        FOR_LANES {
+            laz_put_xy14(m[l], &p[l], i, record[l]);
+            if (__builtin_expect(laz_reader_failed(&r[l]), 0)) note_fault(&runs[l], i);
+            record[l] += stride;
+        }
+    }
+    FOR_LANES runs[l].part->reader = r[l];
+}
+
+static void read_xy_alone(const laz_run_of *runs, uint32_t count, uint32_t stride) {
+    read_xy_lanes(runs, 1, count, stride);
+}
+
 static void read_xy(const laz_run_of *runs, uint32_t lanes, uint32_t count, uint32_t stride) {
-    read_layer(laz_read_xy14, runs, lanes, count, stride);
+    if (lanes == 1) {
+        read_xy_alone(runs, count, stride);
+    } else {
+        read_xy_lanes(runs, LAZ_LANES, count, stride);
+    }
 }
 static void read_z(const laz_run_of *runs, uint32_t lanes, uint32_t count, uint32_t stride) {
     read_layer(laz_read_z14, runs, lanes, count, stride);
@@ -317,12 +352,14 @@ static uint64_t read_points(void *const *states, uint32_t lane_count, uint8_t *c
     uint64_t got = 0;
     for (bool sound = true; sound && got < count;) {
         uint32_t step = (uint32_t)(count - got < LAZ_BLOCK_POINTS ? count - got : LAZ_BLOCK_POINTS);
-        if (lane_count < 2 || in_step(lanes[0], lanes[1])) {
-            step = read_step(lanes, lane_count, at, step);
+        if (lane_count == 1) {
+            step = read_step(lanes, 1, at, step);
+        } else if (in_step(lanes[0], lanes[1])) {
+            step = read_step(lanes, LAZ_LANES, at, step);
         } else {
-            for (uint32_t l = 0; l < lane_count; l++) step = read_step(&lanes[l], 1, &at[l], 1);
+            for (uint32_t l = 0; l < LAZ_LANES; l++) step = read_step(&lanes[l], 1, &at[l], 1);
         }
-        for (uint32_t l = 0; l < lane_count; l++) {
+        for (uint32_t l = 0; l < lane_count && l < LAZ_LANES; l++) {
             at[l] += (uint64_t)step * lanes[l]->record_bytes;
             sound = sound && !lanes[l]->stopped;
         }

@@ -149,33 +149,52 @@ LAZ_INLINE void laz_read_returns(laz_xy14_channel *c, laz_reader *r, uint32_t ch
     }
 }
 
-/* Reads point i: the fields of the first layer. The flags around the channel are zero. */
-LAZ_INLINE void laz_read_xy14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *record) {
-    (void)points; /* it is this layer that fills them in */
-    laz_xy14 *m = models;
+/* A point on its way through the first layer, which a lane reads in steps: its kind, x, y. */
+typedef struct laz_xy14_point {
+    laz_xy14_channel *of;
+    uint32_t changed, number, count;
+    laz_median *x_steps, *y_steps;
+    uint32_t kx, ky;
+} laz_xy14_point;
+
+LAZ_INLINE void laz_read_kind14(laz_xy14 *m, laz_reader *r, laz_xy14_point *p) {
     laz_xy14_channel *c = &m->of[m->channels.current];
-    const uint32_t changed = laz_read_symbol(r, c->changed[laz_changed_context(m, c)], LAZ_CHANGED_SYMBOLS);
-    if (__builtin_expect(changed & LAZ_CHANGED_CHANNEL, 0)) {
+    p->changed = laz_read_likely(r, c->changed[laz_changed_context(m, c)], LAZ_CHANGED_SYMBOLS);
+    if (__builtin_expect(p->changed & LAZ_CHANGED_CHANNEL, 0)) {
         const uint32_t step = laz_read_symbol(r, c->channel, LAZ_CHANNELS - 1) + 1;
         c = laz_enter_xy14(m, (m->channels.current + step) % LAZ_CHANNELS);
     }
-    m->gps_changed = (changed & LAZ_CHANGED_GPS) != 0;
-    laz_read_returns(c, r, changed);
-    const uint32_t number = c->return_number, count = c->return_count;
-    const uint32_t median = laz_return_kind[count][number] * 2u | m->gps_changed;
-    laz_median *x_steps = &c->x_steps[median], *y_steps = &c->y_steps[median];
-    uint32_t kx, ky;
-    const uint32_t dx = laz_read_integer(r, &c->dx, 32, count == 1, laz_median_get(x_steps), &kx);
-    const uint32_t dy = laz_read_integer(r, &c->dy, 32, laz_y_context(count, kx), laz_median_get(y_steps), &ky);
-    laz_median_add(x_steps, dx);
-    laz_median_add(y_steps, dy);
-    c->x += dx;
-    c->y += dy;
-    laz_put_u32(record + LAZ_AT_X, c->x);
-    laz_put_u32(record + LAZ_AT_Y, c->y);
-    record[LAZ_AT_RETURNS] = (uint8_t)(number | count << 4);
+    m->gps_changed = (p->changed & LAZ_CHANGED_GPS) != 0;
+    laz_read_returns(c, r, p->changed);
+    p->of = c;
+    p->number = c->return_number;
+    p->count = c->return_count;
+    const uint32_t median = laz_return_kind[p->count][p->number] * 2u | m->gps_changed;
+    p->x_steps = &c->x_steps[median];
+    p->y_steps = &c->y_steps[median];
+}
+
+LAZ_INLINE void laz_read_x14(laz_reader *r, laz_xy14_point *p) {
+    const uint32_t dx = laz_read_integer(r, &p->of->dx, 32, p->count == 1, laz_median_get(p->x_steps), &p->kx);
+    laz_median_add(p->x_steps, dx);
+    p->of->x += dx;
+}
+
+LAZ_INLINE void laz_read_y14(laz_reader *r, laz_xy14_point *p) {
+    const uint32_t context = laz_y_context(p->count, p->kx);
+    const uint32_t dy = laz_read_integer(r, &p->of->dy, 32, context, laz_median_get(p->y_steps), &p->ky);
+    laz_median_add(p->y_steps, dy);
+    p->of->y += dy;
+}
+
+/* Puts the fields of point i into its record, and what it is where the other layers look. The flags around the channel
+   are zero. */
+LAZ_INLINE void laz_put_xy14(laz_xy14 *m, const laz_xy14_point *p, uint32_t i, uint8_t *record) {
+    laz_put_u32(record + LAZ_AT_X, p->of->x);
+    laz_put_u32(record + LAZ_AT_Y, p->of->y);
+    record[LAZ_AT_RETURNS] = (uint8_t)(p->number | p->count << 4);
     record[LAZ_AT_FLAGS] = (uint8_t)(m->channels.current << LAZ_CHANNEL_SHIFT);
-    laz_describe(&m->points, i, m->channels.current, changed, number, count, kx, ky);
+    laz_describe(&m->points, i, m->channels.current, p->changed, p->number, p->count, p->kx, p->ky);
 }
 
 /* What of the record changed since last, the record before it in its channel. */
