@@ -117,11 +117,9 @@ static int run_steps(session *s, const bench_options *o, const laz_subject *subj
 }
 
 /* The cloud as a compressed file of that format in the folder; then the steps. */
-static int run_format(session *s, const bench_options *o, const mote_cloud *cloud, const char *name, int format,
-                      const char *folder) {
+static int run_format(session *s, const bench_options *o, const mote_cloud *cloud, const char *name,
+                      mote_write_params params, const char *folder) {
     laz_subject subject = {.points = mote_cloud_count(cloud)};
-    mote_write_params params = mote_write_defaults();
-    params.las_format = format;
     snprintf(subject.name, sizeof subject.name, "%s", name);
     snprintf(subject.path, sizeof subject.path, "%s/in.laz", folder);
     snprintf(subject.out, sizeof subject.out, "%s/out.laz", folder);
@@ -138,15 +136,16 @@ static int run_format(session *s, const bench_options *o, const mote_cloud *clou
     return code;
 }
 
-/* The formats that a cloud is measured in: its own, and the layered one that holds the same. The city has no own: 2. */
+/* The formats that a file is measured in: its own, and the layered one that holds the same. */
 static int run_cloud(session *s, const bench_options *o, const mote_cloud *cloud, const char *name,
                      const char *folder) {
-    mote_las_facts facts = {.format = 2};
-    const bool from_las = mote_cloud_las_facts(cloud, &facts);
-    int code = run_format(s, o, cloud, name, from_las ? FORMAT_KEPT : facts.format, folder);
-    if (code != EXIT_DONE || facts.format >= 6) return code;
-    const bool colored = mote_cloud_find(cloud, "red") != NULL;
-    return run_format(s, o, cloud, name, colored ? 7 : 6, folder);
+    mote_las_facts facts = {.format = FORMAT_KEPT};
+    mote_write_params params = mote_write_defaults();
+    mote_cloud_las_facts(cloud, &facts);
+    int code = run_format(s, o, cloud, name, params, folder);
+    if (code != EXIT_DONE || facts.format < 0 || facts.format >= 6) return code;
+    params.las_format = mote_cloud_find(cloud, "red") != NULL ? 7 : 6;
+    return run_format(s, o, cloud, name, params, folder);
 }
 
 static int run_file(session *s, const bench_options *o, const char *path, const char *folder) {
@@ -162,10 +161,18 @@ static int run_file(session *s, const bench_options *o, const char *path, const 
     return code;
 }
 
+/* In format 2, with the attributes that it has, and in 7 with all. */
 static int run_city(session *s, const bench_options *o, const char *folder) {
     mote_cloud *cloud = NULL;
+    mote_write_params params = mote_write_defaults();
     const mote_status status = mote_generate(s->ctx, "city", o->count, NULL, &cloud);
-    const int code = status == MOTE_OK ? run_cloud(s, o, cloud, "city", folder) : session_fail(s, status, false);
+    int code = status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+    params.las_format = 2;
+    params.columns = "intensity,return_number,number_of_returns,classification,point_source_id,red,green,blue";
+    if (code == EXIT_DONE) code = run_format(s, o, cloud, "city", params, folder);
+    params.las_format = 7;
+    params.columns = NULL;
+    if (code == EXIT_DONE) code = run_format(s, o, cloud, "city", params, folder);
     mote_cloud_destroy(cloud);
     return code;
 }
