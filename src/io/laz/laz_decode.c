@@ -1,7 +1,8 @@
 /* Decodes chunks in lanes and in blocks of points, which stay in the first cache where they are to be thinned out. */
 #include "io/laz/laz_codec.h"
 
-#define BLOCK_POINTS 256u
+#define BLOCK_POINTS   256u
+#define POSITION_BYTES 12u /* x, y and z */
 
 struct laz_decoder {
     laz_schema schema;
@@ -43,9 +44,17 @@ void mote_laz_decoder_free(mote_context *ctx, laz_decoder *decoder) {
 /* The chosen bytes of count whole records. */
 static void put_runs(const laz_decoder *decoder, const uint8_t *from, uint64_t count, uint8_t *to) {
     const laz_selection *s = &decoder->selection;
-    for (uint64_t i = 0; i < count; i++, from += decoder->schema.record_bytes, to += s->stride_bytes) {
-        for (uint32_t r = 0; r < s->run_count; r++)
+    const uint64_t record_bytes = decoder->schema.record_bytes, stride = s->stride_bytes;
+    if (s->run_count == 1 && s->runs[0].size_bytes == POSITION_BYTES) { /* most often; a size known to the compiler */
+        from += s->runs[0].from;
+        to += s->runs[0].to;
+        for (uint64_t i = 0; i < count; i++) memcpy(to + i * stride, from + i * record_bytes, POSITION_BYTES);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, from += record_bytes, to += stride) {
+        for (uint32_t r = 0; r < s->run_count; r++) {
             memcpy(to + s->runs[r].to, from + s->runs[r].from, s->runs[r].size_bytes);
+        }
     }
 }
 
