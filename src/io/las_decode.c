@@ -39,11 +39,13 @@ static void tell_order(const decode_job *job, const laz_chunk *result) {
     order_early_visit(job->source->early, first, result->points);
 }
 
-/* Asks for the bytes of chunks that will be decoded soon, so that no thread waits for the disk. */
+/* Asks for the bytes of chunks that will be decoded soon, here or in the next piece, so that no thread waits for the
+   disk. */
 static void expect_chunks(const decode_job *job, uint64_t first) {
-    const uint64_t ahead = first + EXPECTED_GROUPS * (uint64_t)job->threads * job->group;
-    for (uint64_t i = ahead; i < job->count && i < ahead + job->group; i++) {
-        mote_input_expect(job->source->input, job->chunks[i].at, job->chunks[i].at + job->chunks[i].size_bytes);
+    const las_chunks *chunks = &job->source->chunks;
+    const uint64_t ahead = job->first + first + EXPECTED_GROUPS * (uint64_t)job->threads * job->group;
+    for (uint64_t i = ahead; i < chunks->count && i < ahead + job->group; i++) {
+        mote_input_expect(job->source->input, chunks->list[i].at, chunks->list[i].at + chunks->list[i].size_bytes);
     }
 }
 
