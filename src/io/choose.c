@@ -3,8 +3,7 @@
 
 #define BLOCK_POINTS 4096
 
-/* Whether list, names separated by commas, has name. */
-static bool list_has(const char *list, const char *name) {
+bool mote_list_has(const char *list, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = list; *at != '\0';) {
         const size_t part = strcspn(at, ",");
@@ -20,7 +19,7 @@ void mote_cloud_keep_columns(mote_cloud *cloud, const char *select) {
     for (uint64_t c = 0; c < cloud->column_count; c++) {
         const char *name = cloud->columns[c].name;
         const bool position = strlen(name) == 1 && strchr("xyz", name[0]) != NULL;
-        if (position || list_has(select, name)) cloud->columns[kept++] = cloud->columns[c];
+        if (position || mote_list_has(select, name)) cloud->columns[kept++] = cloud->columns[c];
     }
     cloud->column_count = kept;
 }

@@ -92,6 +92,8 @@ bool mote_potree_probe(const char *path);
 mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out);
 
 /* ---- choose.c */
+/* Whether list, names separated by commas, has name. */
+bool mote_list_has(const char *list, const char *name);
 /* Drops the columns that select (see mote_read_params) does not name. NULL: keeps all. */
 void mote_cloud_keep_columns(mote_cloud *cloud, const char *select);
 /* Numbers of the points in the box, borders included, for mote_free; *count: how many. */

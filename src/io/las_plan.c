@@ -50,17 +50,6 @@ static const mote_column *find_chosen(const las_plan *plan, const char *name) {
 
 /* ---- which columns */
 
-/* Whether list, names separated by commas, has name. */
-static bool list_has(const char *list, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = list; *at != '\0';) {
-        const size_t part = strcspn(at, ",");
-        if (part == length && memcmp(at, name, length) == 0) return true;
-        at += part + (at[part] == ',');
-    }
-    return false;
-}
-
 static mote_status check_list(mote_context *ctx, const las_plan *plan) {
     for (const char *at = plan->params->columns; *at != '\0';) {
         const size_t part = strcspn(at, ",");
@@ -78,7 +67,7 @@ static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
     const char *list = plan->params->columns;
     if (list != NULL) MOTE_TRY(check_list(ctx, plan));
     for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
-        plan->chosen[i] = list == NULL || list_has(list, plan->cloud->columns[i].name);
+        plan->chosen[i] = list == NULL || mote_list_has(list, plan->cloud->columns[i].name);
     }
     return MOTE_OK;
 }
