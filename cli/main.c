@@ -15,9 +15,9 @@ typedef struct command {
 
 static const command commands[] = {
     {"info", cmd_info, "what is in a file: points, box, attributes, CRS, density"},
-    {"convert", cmd_convert, "from format to format; choose attributes, crop, thin"},
+    {"convert", cmd_convert, "from format to format; choose attributes, bounds, every n-th point"},
     {"gen", cmd_gen, "make a synthetic cloud: city, room, torus, …"},
-    {"lod", cmd_lod, "make a level-of-detail octree (Potree 2.0) for the web"},
+    {"lod", cmd_lod, "make a level-of-detail octree (Potree 2.0, COPC) for the web"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };

@@ -35,7 +35,7 @@ typedef struct laz_item {
 /* How records are compressed. Made by mote_laz_schema_read (checked: the codec trusts it) or mote_laz_schema_make. */
 typedef struct laz_schema {
     uint32_t compressor;   /* LAZ_POINTWISE, … */
-    uint32_t chunk_points; /* 1 or more, LAZ_VARIABLE; UINT32_MAX - 0 never means a fixed count */
+    uint32_t chunk_points; /* 1 or more; LAZ_VARIABLE, also of LAZ_POINTWISE */
     uint32_t record_bytes; /* the sum of the items' */
     uint32_t item_count;
     laz_item items[LAZ_ITEMS_MOST];

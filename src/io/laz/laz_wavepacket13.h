@@ -5,8 +5,6 @@
 
 #include "io/laz/laz_integer.h"
 
-#define LAZ_WAVE_BYTES 29u
-
 /* How the offset goes on from the one before. */
 enum { LAZ_WAVE_SAME, LAZ_WAVE_NEXT, LAZ_WAVE_NEAR, LAZ_WAVE_FAR, LAZ_WAVE_WAYS };
 
