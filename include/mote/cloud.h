@@ -66,6 +66,15 @@ MOTE_API mote_status mote_cloud_create(mote_context *ctx, uint64_t count, const 
 MOTE_API mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column *columns,
                                      uint32_t column_count, mote_cloud **out);
 
+/// The same for columns in the memory of the GPU that ctx computes on. Such a cloud is for algorithms on that GPU
+/// (mote_lod_build): functions that need its values on the host return MOTE_ERROR_UNSUPPORTED, and mote_column_read and
+/// mote_column_value must not be called on its columns.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (ctx has no GPU)
+MOTE_API mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns,
+                                            uint32_t column_count, mote_cloud **out);
+/// Whether its columns are in the memory of a GPU.
+MOTE_API bool mote_cloud_on_device(const mote_cloud *cloud);
+
 /// Frees the cloud and what it owns. NULL is allowed.
 MOTE_API void mote_cloud_destroy(mote_cloud *cloud);
 

@@ -43,15 +43,17 @@ typedef struct mote_device {
 MOTE_API uint32_t mote_devices(mote_device *devices, uint32_t capacity);
 
 typedef struct mote_context_params {
-    mote_device_kind device;     ///< AUTO: the GPU where this build has one and it answers, else the CPU
+    mote_device_kind device;     ///< AUTO: the GPU where one answers and the work is large enough to pay, else the CPU
     int device_index;            ///< which GPU
     int threads;                 ///< CPU threads; 0 = all cores
-    uint64_t memory_limit_bytes; ///< more than so much fails as if memory had run out; 0 = no bound
+    uint64_t memory_limit_bytes; ///< more than so much, on the host or on the device, fails as if memory had run out;
+                                 ///< 0 = no bound
     mote_allocator allocator;    ///< allocate == NULL: the C library's
     mote_progress_fn progress;   ///< NULL: none
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
+    void *stream; ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
 } mote_context_params;
 
 /// Automatic device, all cores, the C library's memory, no callbacks.
@@ -73,20 +75,24 @@ MOTE_API void mote_context_clear(mote_context *ctx);
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 /// The most it held at once since creation or the last reset.
 MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
-/// Starts a new peak at what is held now.
+/// The same of the GPU's memory: now, and at most since creation or the last reset.
+MOTE_API uint64_t mote_context_device_bytes(const mote_context *ctx);
+MOTE_API uint64_t mote_context_device_peak_bytes(const mote_context *ctx);
+/// Starts new peaks, of host and device, at what is held now.
 MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.
 typedef struct mote_usage {
     const char *name;
     double seconds;      ///< of a stage; 0 for a structure
     uint64_t peak_bytes; ///< of a structure in memory; 0 for a stage
+    bool on_device;      ///< a structure in the memory of the GPU
 } mote_usage;
 /// Copies up to capacity lines: stages in the order they first ran, then structures in the order they were first
 /// allocated. Returns how many there are.
 MOTE_API uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity);
 /// CPU threads that its calls use.
 MOTE_API int mote_context_threads(const mote_context *ctx);
-/// "cpu" or "cuda".
+/// "cpu" or "cuda"; under AUTO what the last call used.
 MOTE_API const char *mote_context_backend(const mote_context *ctx);
 
 #ifdef __cplusplus

@@ -36,8 +36,9 @@ typedef struct mote_lod_params {
     uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
     uint64_t max_node_points; ///< more points in one place than this become a chain of nodes; 2^24, 0 = no bound
     uint64_t seed;
+    bool on_device; ///< on a GPU: leave the order there; mote_lod_node_points then needs mote_lod_fetch first
 } mote_lod_params;
-/// Additive, random, no filter, grid 128, merge 10,000, seed 0.
+/// Additive, random, no filter, grid 128, merge 10,000, seed 0, result on the host.
 MOTE_API mote_lod_params mote_lod_defaults(void);
 
 /// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
@@ -55,10 +56,10 @@ typedef struct mote_lod_node {
 typedef struct mote_lod mote_lod;
 
 /// Builds the octree of a cloud. The cloud must outlive the result. Points with NaN or infinite coordinates are
-/// left out and counted.
+/// left out and counted. A cloud on the device (mote_cloud_wrap_device) is read where it is, on the context's stream.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
 /// Cost     O(n log n) worst, in practice linear; about 30 bytes of scratch per point. Same bytes for any number
-///          of threads.
+///          of threads, on CPU and GPU.
 MOTE_API mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params,
                                     mote_lod **out);
 /// Frees the octree, not the cloud. NULL is allowed.
@@ -82,6 +83,20 @@ MOTE_API void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name)
 /// colors   [3 · point_count] out, may be NULL: red, green, blue, averaged where a filter was asked for;
 ///          zeros for a cloud without colours
 MOTE_API void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
+
+/// Brings to the host what an octree built with on_device left on the GPU. Nothing to do for others.
+MOTE_API mote_status mote_lod_fetch(mote_context *ctx, mote_lod *lod);
+
+/// Where the GPU has the octree: memory of the device, valid as long as the octree.
+typedef struct mote_lod_device {
+    const uint32_t *order; ///< [count] sorted position → index in the cloud
+    const uint8_t *level;  ///< [count] by sorted position: the coarsest level that chose the point, else its leaf's
+    uint64_t count;
+    const uint32_t *items; ///< [item_count] sorted positions, node after node in the order of mote_lod_nodes
+    uint64_t item_count;   ///< sum of all point_count
+} mote_lod_device;
+/// False, and nothing written, for an octree that was not built on a GPU.
+MOTE_API bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *arrays);
 
 typedef enum mote_potree_encoding { MOTE_POTREE_DEFAULT, MOTE_POTREE_BROTLI } mote_potree_encoding;
 
@@ -111,6 +126,13 @@ typedef struct mote_potree_report {
 ///         MOTE_ERROR_UNSUPPORTED (built without jansson or brotli), MOTE_CANCELLED
 MOTE_API mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                                        const mote_potree_params *params, mote_potree_report *report);
+
+/// Makes the bytes of octree.bin, encoding DEFAULT, of an octree that was built on a GPU, in the memory of that GPU.
+/// records     out: device memory, valid as long as the octree or until the next such call
+/// size_bytes  out: of all records, in the order of mote_lod_device.items
+/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED (not built on a GPU), MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_potree_records(mote_context *ctx, mote_lod *lod, const mote_potree_params *params,
+                                         const void **records, uint64_t *size_bytes);
 
 typedef struct mote_copc_params {
     const char *columns; ///< only these, separated by commas; NULL = all

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/cuda_device.h"
+#include "backend/backend.h"
 
 /* The processor's own name, from the system's list; "CPU" where there is none. */
 static void processor_name(char *name, size_t name_bytes) {
@@ -34,23 +34,11 @@ static void describe_cpu(mote_device *device) {
     if (pages > 0 && page_bytes > 0) device->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
 }
 
-#if defined(MOTE_HAVE_CUDA)
-static uint32_t describe_gpus(mote_device *devices, uint32_t capacity, char *reason, size_t reason_bytes) {
-    return mote_cuda_devices(devices, capacity, reason, reason_bytes);
-}
-#else
-static uint32_t describe_gpus(mote_device *devices, uint32_t capacity, char *reason, size_t reason_bytes) {
-    (void)devices, (void)capacity;
-    snprintf(reason, reason_bytes, "this build has no CUDA");
-    return 0;
-}
-#endif
-
 uint32_t mote_devices(mote_device *devices, uint32_t capacity) {
     mote_device none;
     memset(&none, 0, sizeof none);
     if (capacity > 0) describe_cpu(&devices[0]);
-    const uint32_t gpus = describe_gpus(devices + 1, capacity > 0 ? capacity - 1 : 0, none.reason, sizeof none.reason);
+    const uint32_t gpus = mote_cuda.devices(devices + 1, capacity > 0 ? capacity - 1 : 0, none.reason, sizeof none.reason);
     if (gpus > 0) return gpus + 1;
     none.kind = MOTE_DEVICE_CUDA;
     snprintf(none.name, sizeof none.name, "no GPU");

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "backend/backend.h"
+#include "core/column_math.h"
 #include "math/hash.h"
 
 mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) {
@@ -20,7 +22,9 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     if (cloud == NULL) return;
     mote_context *ctx = cloud->ctx;
     for (uint64_t i = 0; i < cloud->block_count; i++) {
-        if (cloud->blocks[i].unmap_bytes > 0) {
+        if (cloud->blocks[i].on_device) {
+            mote_cuda.free_device(ctx, cloud->blocks[i].memory);
+        } else if (cloud->blocks[i].unmap_bytes > 0) {
             munmap(cloud->blocks[i].memory, cloud->blocks[i].unmap_bytes);
         } else {
             mote_free(ctx, cloud->blocks[i].memory);
@@ -45,9 +49,24 @@ mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_byt
         }
         return MOTE_ERROR_MEMORY;
     }
-    cloud->blocks[cloud->block_count].memory = memory;
-    cloud->blocks[cloud->block_count++].unmap_bytes = unmap_bytes;
+    cloud->blocks[cloud->block_count++] = (mote_block){memory, unmap_bytes, false};
     return MOTE_OK;
+}
+
+mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory) {
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_reserve(cloud->ctx, (void **)&cloud->blocks, &cloud->block_capacity, cloud->block_count + 1,
+                      sizeof *cloud->blocks, "cloud")) {
+        mote_cuda.free_device(cloud->ctx, memory);
+        return MOTE_ERROR_MEMORY;
+    }
+    cloud->blocks[cloud->block_count++] = (mote_block){memory, 0, true};
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_need_host(mote_context *ctx, const mote_cloud *cloud, const char *what) {
+    if (!cloud->on_device) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the points are in the memory of the GPU", what);
 }
 
 /* A copy of text that lives as long as the cloud; "" needs none. */
@@ -98,6 +117,19 @@ mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column
     *out = cloud;
     return MOTE_OK;
 }
+
+mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
+                                   mote_cloud **out) {
+    *out = NULL;
+    if (ctx->cuda == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
+    }
+    MOTE_TRY(mote_cloud_wrap(ctx, count, columns, column_count, out));
+    (*out)->on_device = true;
+    return MOTE_OK;
+}
+
+bool mote_cloud_on_device(const mote_cloud *cloud) { return cloud->on_device; }
 
 /* Zeroes size bytes with all threads: the pages of a large block are touched here for the first time. */
 static void zero_parallel(const mote_context *ctx, uint8_t *memory, uint64_t size_bytes) {
@@ -205,66 +237,9 @@ void mote_cloud_free_name(const mote_cloud *cloud, const char *name, char *out) 
     }
 }
 
-int64_t mote_column_integer(const mote_column *column, uint64_t i) {
-    const uint8_t *at = mote_column_at(column, i);
-    int64_t value = 0;
-    switch (column->type) {
-    case MOTE_INT8: value = (int8_t)*at; break;
-    case MOTE_UINT8: value = *at; break;
-    case MOTE_INT16: {
-        int16_t v;
-        memcpy(&v, at, 2);
-        value = v;
-        break;
-    }
-    case MOTE_UINT16: {
-        uint16_t v;
-        memcpy(&v, at, 2);
-        value = v;
-        break;
-    }
-    case MOTE_INT32: {
-        int32_t v;
-        memcpy(&v, at, 4);
-        value = v;
-        break;
-    }
-    case MOTE_UINT32: {
-        uint32_t v;
-        memcpy(&v, at, 4);
-        value = v;
-        break;
-    }
-    case MOTE_INT64:
-    case MOTE_UINT64: memcpy(&value, at, 8); break;
-    case MOTE_FLOAT32:
-    case MOTE_FLOAT64: value = (int64_t)mote_column_stored(column, i); break;
-    }
-    if (column->bit_count == 0) return value;
-    return (int64_t)(((uint64_t)value >> column->bit_shift) & ((1ull << column->bit_count) - 1));
-}
-
-double mote_column_stored(const mote_column *column, uint64_t i) {
-    const uint8_t *at = mote_column_at(column, i);
-    switch (column->type) {
-    case MOTE_FLOAT32: {
-        float v;
-        memcpy(&v, at, 4);
-        return (double)v;
-    }
-    case MOTE_FLOAT64: {
-        double v;
-        memcpy(&v, at, 8);
-        return v;
-    }
-    case MOTE_UINT64: return (double)(uint64_t)mote_column_integer(column, i);
-    default: return (double)mote_column_integer(column, i);
-    }
-}
-
-double mote_column_value(const mote_column *column, uint64_t i) {
-    return mote_column_stored(column, i) * column->scale + column->offset;
-}
+int64_t mote_column_integer(const mote_column *column, uint64_t i) { return column_integer(column, i); }
+double mote_column_stored(const mote_column *column, uint64_t i) { return column_stored(column, i); }
+double mote_column_value(const mote_column *column, uint64_t i) { return column_value(column, i); }
 
 const char *mote_cloud_crs(const mote_cloud *cloud) { return cloud->crs != NULL ? cloud->crs : ""; }
 

@@ -4,6 +4,10 @@
 
 #include "core/core.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define MOTE_LAZ_ITEMS_BYTES 96
 
 /* What of a LAS header is kept so that LAS → LAS gives it back. */
@@ -24,10 +28,11 @@ typedef struct mote_las_origin {
     char items[MOTE_LAZ_ITEMS_BYTES];
 } mote_las_origin;
 
-/* Memory that goes with the cloud: an allocation (unmap_bytes 0) or a mapped file. */
+/* Memory that goes with the cloud: an allocation (unmap_bytes 0), a mapped file, or memory of the device. */
 typedef struct mote_block {
     void *memory;
     uint64_t unmap_bytes;
+    bool on_device; /* from cuda_alloc */
 } mote_block;
 
 /* What the order already knows of a cloud's points; see order/order_early.h. */
@@ -40,6 +45,7 @@ typedef struct mote_prepared {
 struct mote_cloud {
     mote_context *ctx;
     uint64_t count;
+    bool on_device; /* the columns are in the memory of the context's GPU */
     mote_column *columns;
     uint64_t column_count, column_capacity;
     mote_record *records;
@@ -62,6 +68,10 @@ mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column);
 /* Hands memory (from mote_alloc, or mapped: unmap_bytes > 0) to the cloud, also when it fails. */
 mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_bytes);
 
+mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory);
+/* MOTE_ERROR_UNSUPPORTED with a message if the cloud is on the device; what names what needs it on the host. */
+mote_status mote_cloud_need_host(mote_context *ctx, const mote_cloud *cloud, const char *what);
+
 /* Keeps a copy of a record. */
 mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record);
 
@@ -83,4 +93,7 @@ int64_t mote_column_integer(const mote_column *column, uint64_t i);
 /* The stored value as a double, without scale and offset. */
 double mote_column_stored(const mote_column *column, uint64_t i);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

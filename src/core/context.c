@@ -48,23 +48,26 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
         p.allocator.allocate = default_allocate;
         p.allocator.release = default_release;
     }
-    const mote_backend *backend = mote_backend_choose(p.device);
-    if (backend == NULL) return MOTE_ERROR_UNSUPPORTED;
     mote_context *ctx = p.allocator.allocate(p.allocator.user, sizeof *ctx);
     if (ctx == NULL) return MOTE_ERROR_MEMORY;
     memset(ctx, 0, sizeof *ctx);
     ctx->params = p;
-    ctx->backend = backend;
     ctx->threads = p.threads > 0 ? p.threads : omp_get_num_procs();
     ctx->stage_now = -1;
     ctx->progress_last = 1;
     pthread_mutex_init(&ctx->lock, NULL);
+    const mote_status status = mote_backend_open(ctx);
+    if (status != MOTE_OK) {
+        mote_context_destroy(ctx);
+        return status;
+    }
     *out = ctx;
     return MOTE_OK;
 }
 
 void mote_context_destroy(mote_context *ctx) {
     if (ctx == NULL) return;
+    if (ctx->cuda != NULL) mote_cuda.close(ctx);
     pthread_mutex_destroy(&ctx->lock);
     const mote_allocator allocator = ctx->params.allocator;
     allocator.release(allocator.user, ctx, sizeof *ctx);
@@ -81,7 +84,12 @@ void mote_context_clear(mote_context *ctx) {
 
 uint64_t mote_context_memory_bytes(const mote_context *ctx) { return ctx->memory_bytes; }
 uint64_t mote_context_memory_peak_bytes(const mote_context *ctx) { return ctx->memory_peak_bytes; }
-void mote_context_memory_peak_reset(mote_context *ctx) { ctx->memory_peak_bytes = ctx->memory_bytes; }
+uint64_t mote_context_device_bytes(const mote_context *ctx) { return ctx->device_bytes; }
+uint64_t mote_context_device_peak_bytes(const mote_context *ctx) { return ctx->device_peak_bytes; }
+void mote_context_memory_peak_reset(mote_context *ctx) {
+    ctx->memory_peak_bytes = ctx->memory_bytes;
+    ctx->device_peak_bytes = ctx->device_bytes;
+}
 int mote_context_threads(const mote_context *ctx) { return ctx->threads; }
 const char *mote_context_backend(const mote_context *ctx) { return ctx->backend->name; }
 
@@ -122,13 +130,23 @@ typedef struct allocation {
     uint32_t structure;
 } allocation;
 
-static uint32_t structure_index(mote_context *ctx, const char *name) {
+/* The line of a structure, on the host or on the device. */
+static uint32_t structure_index(mote_context *ctx, const char *name, bool on_device) {
     for (uint32_t i = 0; i < ctx->structure_count; i++) {
-        if (strcmp(ctx->structures[i].name, name) == 0) return i;
+        if (ctx->structures[i].on_device == on_device && strcmp(ctx->structures[i].name, name) == 0) return i;
     }
     if (ctx->structure_count == MOTE_USAGE_LINES) return MOTE_USAGE_LINES - 1;
     ctx->structures[ctx->structure_count].name = name;
+    ctx->structures[ctx->structure_count].on_device = on_device;
     return ctx->structure_count++;
+}
+
+/* Adds to what a structure holds now, and keeps its peak. */
+static void add_to_structure(mote_context *ctx, uint32_t structure, uint64_t size_bytes) {
+    ctx->structure_bytes[structure] += size_bytes;
+    if (ctx->structure_bytes[structure] > ctx->structures[structure].peak_bytes) {
+        ctx->structures[structure].peak_bytes = ctx->structure_bytes[structure];
+    }
 }
 
 /* Counts the bytes of an allocation to come, if the limit allows it. */
@@ -146,12 +164,31 @@ static bool count_bytes(mote_context *ctx, uint64_t size_bytes) {
 static void note_allocation(mote_context *ctx, allocation *head, uint64_t size_bytes, const char *structure) {
     pthread_mutex_lock(&ctx->lock);
     head->size_bytes = size_bytes;
-    head->structure = structure_index(ctx, structure);
+    head->structure = structure_index(ctx, structure, false);
     if (ctx->memory_bytes > ctx->memory_peak_bytes) ctx->memory_peak_bytes = ctx->memory_bytes;
-    ctx->structure_bytes[head->structure] += size_bytes;
-    if (ctx->structure_bytes[head->structure] > ctx->structures[head->structure].peak_bytes) {
-        ctx->structures[head->structure].peak_bytes = ctx->structure_bytes[head->structure];
+    add_to_structure(ctx, head->structure, size_bytes);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number) {
+    const uint64_t limit_bytes = ctx->params.memory_limit_bytes;
+    pthread_mutex_lock(&ctx->lock);
+    const bool fits =
+        limit_bytes == 0 || (ctx->device_bytes <= limit_bytes && size_bytes <= limit_bytes - ctx->device_bytes);
+    if (fits) {
+        ctx->device_bytes += size_bytes;
+        if (ctx->device_bytes > ctx->device_peak_bytes) ctx->device_peak_bytes = ctx->device_bytes;
+        *number = structure_index(ctx, structure, true);
+        add_to_structure(ctx, *number, size_bytes);
     }
+    pthread_mutex_unlock(&ctx->lock);
+    return fits;
+}
+
+void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number) {
+    pthread_mutex_lock(&ctx->lock);
+    ctx->device_bytes -= size_bytes;
+    ctx->structure_bytes[number] -= size_bytes;
     pthread_mutex_unlock(&ctx->lock);
 }
 
@@ -248,11 +285,7 @@ double mote_seconds(void) {
 
 int mote_thread_number(void) { return omp_get_thread_num(); }
 
-void mote_stage(mote_context *ctx, const char *stage) {
-    const double now = mote_seconds();
-    if (ctx->stage_now >= 0) ctx->stages[ctx->stage_now].seconds += now - ctx->stage_started;
-    ctx->stage_now = -1;
-    ctx->stage_started = now;
+static void find_stage(mote_context *ctx, const char *stage) {
     if (stage == NULL) return;
     for (uint32_t i = 0; i < ctx->stage_count; i++) {
         if (strcmp(ctx->stages[i].name, stage) == 0) ctx->stage_now = (int)i;
@@ -263,7 +296,18 @@ void mote_stage(mote_context *ctx, const char *stage) {
     }
 }
 
+/* A GPU works on while the host goes ahead: its backend times stages by marks in the stream. */
+void mote_stage(mote_context *ctx, const char *stage) {
+    const double now = mote_seconds();
+    if (ctx->stage_now >= 0 && ctx->cuda == NULL) ctx->stages[ctx->stage_now].seconds += now - ctx->stage_started;
+    ctx->stage_now = -1;
+    ctx->stage_started = now;
+    find_stage(ctx, stage);
+    if (ctx->cuda != NULL) mote_cuda.mark(ctx, ctx->stage_now);
+}
+
 uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity) {
+    if (ctx->cuda != NULL) mote_cuda.settle((mote_context *)(uintptr_t)ctx);
     for (uint32_t i = 0; i < ctx->stage_count && i < capacity; i++) lines[i] = ctx->stages[i];
     for (uint32_t i = 0; i < ctx->structure_count && ctx->stage_count + i < capacity; i++) {
         lines[ctx->stage_count + i] = ctx->structures[i];

@@ -9,6 +9,10 @@
 #include "mote/cloud.h"
 #include "mote/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct mote_backend;
 
 #define MOTE_MESSAGE_BYTES 1024
@@ -17,11 +21,14 @@ struct mote_backend;
 struct mote_context {
     mote_context_params params;
     const struct mote_backend *backend;
+    struct cuda_state *cuda; /* the GPU, once it is open; src/backend/cuda_backend.cu */
+    bool cuda_tried;         /* under AUTO: asked once */
     int threads;
     pthread_mutex_t lock; /* guards all below */
     mote_status status;
     char message[MOTE_MESSAGE_BYTES];
     uint64_t memory_bytes, memory_peak_bytes;
+    uint64_t device_bytes, device_peak_bytes;
     mote_usage structures[MOTE_USAGE_LINES];
     uint64_t structure_bytes[MOTE_USAGE_LINES];
     uint32_t structure_count;
@@ -56,6 +63,11 @@ bool mote_make_room(mote_context *ctx, void **memory, uint64_t *capacity, uint64
 char *mote_strdup(mote_context *ctx, const char *text);
 void mote_free(mote_context *ctx, void *memory);
 
+/* For the backend of a GPU: counts bytes of its memory that are about to be taken; false if the limit forbids it.
+   Then, or when it is given back: the number of the structure that counted them. */
+bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
+void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
+
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
 /* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
@@ -74,4 +86,7 @@ int mote_thread_number(void);
         if (try_status != MOTE_OK) return try_status;                                                                  \
     } while (0)
 
+#ifdef __cplusplus
+}
+#endif
 #endif

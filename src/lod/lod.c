@@ -4,9 +4,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
+#include "lod/lod_cuda.h"
 #include "lod/lod_ops.h"
-#include "order/order_early.h"
-#include "order/order_ties.h"
 
 mote_lod_params mote_lod_defaults(void) {
     mote_lod_params params;
@@ -46,66 +45,16 @@ uint16_t lod_color(const mote_column *column, uint64_t index) {
     return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
 }
 
-/* The lattice, and the codes of all points; those that reading has made already are the cloud's to give. */
-static mote_status build_codes(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    lod->codes = order_early_take((mote_cloud *)(uintptr_t)lod->cloud, &lod->lattice);
-    if (lod->codes != NULL) return MOTE_OK;
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
-    if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "codes");
-    MOTE_TRY(mote_order_codes(ctx, lod->cloud, &lod->lattice, lod->codes));
-    return mote_progress(ctx, 0.2, "computing Morton codes");
-}
-
-/* Sorts the points: order and codes. Points left out have the largest code and fall off the end. */
-static mote_status build_order(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    const uint64_t all = lod->cloud->count;
-    if (all > UINT32_MAX) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
-                         (unsigned long long)all);
-    }
-    MOTE_TRY(build_codes(lod));
-    lod->count = all - lod->skipped;
-    lod->order = mote_alloc(ctx, all * sizeof *lod->order, "order");
-    if (lod->order == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "sort");
-    mote_progress_share(ctx, 0.2, 0.6);
-    const mote_status status = mote_order_sort(ctx, lod->codes, lod->order, all);
-    mote_progress_share(ctx, 0, 1);
-    if (status != MOTE_OK || lod->params.sampling == MOTE_LOD_FIRST)
-        return status; /* first: the input's order counts */
-    return order_settle_ties(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count);
-}
-
 static mote_status build(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    const mote_lod_ops *ops = ctx->backend->lod;
-    if (ops == NULL || ops->sample == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no levels of detail", ctx->backend->name);
+    if (lod->cloud->count > UINT32_MAX) {
+        return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
+                         (unsigned long long)lod->cloud->count);
     }
-    MOTE_TRY(build_order(lod));
-    mote_stage(ctx, "tree");
-    MOTE_TRY(mote_progress(ctx, 0.6, "building the octree"));
-    lod->level = mote_alloc(ctx, lod->count, "levels");
-    if (lod->level == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(lod_tree_build(lod));
-    lod->kept = mote_alloc_zero(ctx, lod->node_count * sizeof *lod->kept, "nodes");
-    if (lod->kept == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "sampling");
-    MOTE_TRY(ops->sample(lod));
-    MOTE_TRY(mote_progress(ctx, 0.8, "sampling"));
-    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
-        mote_stage(ctx, "filter");
-        MOTE_TRY(ops->filter(lod));
+    if (lod->ops == NULL) {
+        return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no levels of detail",
+                         lod->ctx->backend->name);
     }
-    mote_free(ctx, lod->codes);
-    lod->codes = NULL;
-    return mote_progress(ctx, 1.0, "building the octree");
+    return lod->ops->build(lod);
 }
 
 mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mote_lod_params *params, mote_lod **out) {
@@ -119,6 +68,7 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->ctx = ctx;
     lod->cloud = cloud;
     lod->params = p;
+    lod->ops = mote_backend_for(ctx, cloud->count)->lod;
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) lod->rgb[k] = mote_cloud_find(cloud, names[k]);
     if (lod->rgb[0] == NULL || lod->rgb[1] == NULL || lod->rgb[2] == NULL) lod->rgb[0] = NULL;
@@ -138,9 +88,25 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
 void mote_lod_destroy(mote_lod *lod) {
     if (lod == NULL) return;
     mote_context *ctx = lod->ctx;
+    if (lod->ops != NULL && lod->ops->release != NULL) lod->ops->release(lod);
     void *const owned[] = {lod->order, lod->codes,       lod->level,  lod->nodes, lod->level_first,
                            lod->kept,  lod->color_first, lod->colors, lod};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(ctx, owned[i]);
+}
+
+mote_status mote_lod_fetch(mote_context *ctx, mote_lod *lod) {
+    if (lod == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no octree to fetch");
+    return lod->order != NULL || lod->ops->fetch == NULL ? MOTE_OK : lod->ops->fetch(lod);
+}
+
+bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *arrays) {
+    if (lod->device == NULL) return false;
+    arrays->order = lod->device->order;
+    arrays->level = lod->device->level;
+    arrays->count = lod->count;
+    arrays->items = lod->device->items;
+    arrays->item_count = lod->device->item_count;
+    return true;
 }
 
 const mote_lod_params *mote_lod_parameters(const mote_lod *lod) { return &lod->params; }

@@ -11,6 +11,10 @@
 #include "core/cloud.h"
 #include "mote/lod.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LOD_MOST_LEVELS 256u /* a level is a byte; more than 22 only by chains of equal points */
 
 struct mote_lod {
@@ -31,10 +35,14 @@ struct mote_lod {
     uint64_t *color_first;     /* [node_count] inner nodes: their first representative in colors */
     uint16_t *colors;          /* [3 · representatives]; NULL without a filter */
     const mote_column *rgb[3]; /* of the cloud; NULL if it has none */
+    const struct mote_lod_ops *ops; /* of the backend that built it */
+    struct lod_cuda *device;        /* what a GPU has of it; NULL if the CPU built it */
 };
 
 const mote_cloud *mote_lod_cloud(const mote_lod *lod);
 
+/* Fills level_count and level_first from the nodes. src/lod/lod_tree.c */
+mote_status lod_index_levels(mote_lod *lod);
 /* Builds nodes, level_first and point_count of leaves from codes. src/lod/lod_tree.c */
 mote_status lod_tree_build(mote_lod *lod);
 
@@ -46,4 +54,7 @@ static inline bool lod_is_inner(const mote_lod_node *node) { return node->child_
 /* The level whose cells are the sampling grid of nodes of a level: log2(grid) below, at most that of single codes. */
 uint32_t lod_cell_level(const mote_lod *lod, uint32_t level);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,16 +1,27 @@
-/* What a backend supplies for levels of detail. All of it works on the sorted order and the node table. */
+/* What a backend supplies for levels of detail. */
 #ifndef MOTE_LOD_OPS_H
 #define MOTE_LOD_OPS_H
 
 #include "lod/lod.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mote_lod_ops {
-    /* Chooses the points of all inner nodes: fills level, kept and the nodes' point_count. */
-    mote_status (*sample)(mote_lod *lod);
-    /* Averages the colours of all representatives: fills colors. */
-    mote_status (*filter)(mote_lod *lod);
+    /* Builds the octree of lod->cloud with lod->params: lattice, skipped, count, nodes, and order, level and colors,
+       unless they are to stay on the device. */
+    mote_status (*build)(mote_lod *lod);
+    /* Brings order, level and colors to the host; NULL where they always are. */
+    mote_status (*fetch)(mote_lod *lod);
+    /* Frees what only the backend knows of; NULL if there is nothing. */
+    void (*release)(mote_lod *lod);
 } mote_lod_ops;
 
 extern const mote_lod_ops mote_lod_cpu;
+extern const mote_lod_ops mote_lod_on_cuda;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

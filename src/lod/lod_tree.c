@@ -88,7 +88,7 @@ static mote_status grow(mote_lod *lod) {
     return MOTE_OK;
 }
 
-static mote_status index_levels(mote_lod *lod) {
+mote_status lod_index_levels(mote_lod *lod) {
     lod->level_count = lod->nodes[lod->node_count - 1].level + 1u;
     lod->level_first = mote_alloc(lod->ctx, (lod->level_count + 1) * sizeof *lod->level_first, "nodes");
     if (lod->level_first == NULL) return MOTE_ERROR_MEMORY;
@@ -103,7 +103,7 @@ static mote_status index_levels(mote_lod *lod) {
 
 mote_status lod_tree_build(mote_lod *lod) {
     MOTE_TRY(grow(lod));
-    MOTE_TRY(index_levels(lod));
+    MOTE_TRY(lod_index_levels(lod));
     const int64_t nodes = (int64_t)lod->node_count;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(lod->ctx->threads)
     for (int64_t i = 0; i < nodes; i++) {

@@ -4,6 +4,10 @@
 
 #include "mote/order.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LATTICE_BLOCK 512u /* points whose coordinates stay in the first-level cache */
 
 /* A difference of stored integers in steps of 2^shift, rounded. */
@@ -22,4 +26,7 @@ void lattice_of_box(const mote_column *const axes[3], const int64_t low[3], cons
 void lattice_block(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, const uint32_t *indices,
                    uint32_t count, uint32_t steps[3][LATTICE_BLOCK], uint8_t bad[LATTICE_BLOCK]);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

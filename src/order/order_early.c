@@ -12,6 +12,7 @@ typedef struct early_box {
 
 struct order_early {
     mote_context *ctx;
+    const mote_order_ops *ops;
     const mote_cloud *cloud;
     const mote_column *axes[3];
     mote_lattice lattice;
@@ -43,7 +44,7 @@ static mote_status early_alloc(order_early *early, uint64_t count) {
 
 mote_status order_early_begin(mote_context *ctx, const mote_cloud *cloud, uint64_t count, const int32_t low[3],
                               const int32_t high[3], order_early **out) {
-    const mote_order_ops *ops = ctx->backend->order;
+    const mote_order_ops *ops = mote_backend_for(ctx, count)->order;
     const mote_column *axes[3];
     *out = NULL;
     if (ops == NULL || ops->codes_of == NULL || count == 0 || !lattice_is_plain(cloud, axes)) return MOTE_OK;
@@ -51,6 +52,7 @@ mote_status order_early_begin(mote_context *ctx, const mote_cloud *cloud, uint64
     if (early == NULL) return MOTE_ERROR_MEMORY;
     int64_t wide_low[3], wide_high[3];
     early->ctx = ctx;
+    early->ops = ops;
     early->cloud = cloud;
     for (int k = 0; k < 3; k++) {
         early->axes[k] = axes[k];
@@ -81,7 +83,7 @@ void order_early_visit(order_early *early, uint64_t first, uint64_t count) {
         box->low[k] = low;
         box->high[k] = high;
     }
-    early->ctx->backend->order->codes_of(early->cloud, &early->lattice, first, count, early->codes);
+    early->ops->codes_of(early->cloud, &early->lattice, first, count, early->codes);
 }
 
 void order_early_end(order_early *early, mote_cloud *cloud, bool complete) {

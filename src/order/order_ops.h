@@ -5,6 +5,10 @@
 #include "core/core.h"
 #include "mote/order.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mote_order_ops {
     mote_status (*codes)(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
     /* The codes of points [first, first + count) alone, on the calling thread, for order_early.h; NULL if the backend
@@ -17,5 +21,9 @@ typedef struct mote_order_ops {
 } mote_order_ops;
 
 extern const mote_order_ops mote_order_cpu;
+extern const mote_order_ops mote_order_on_cuda;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

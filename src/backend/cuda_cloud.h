@@ -1,0 +1,31 @@
+/* A cloud's columns in device memory. */
+#ifndef MOTE_CUDA_CLOUD_H
+#define MOTE_CUDA_CLOUD_H
+
+#include "backend/cuda.h"
+#include "core/cloud.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cuda_cloud {
+    mote_context *ctx;
+    uint64_t count;
+    mote_column *columns; /* [column_count] as the cloud's, in the same order, with data in device memory */
+    uint32_t column_count;
+    void **blocks; /* [block_count] device memory of its own: none if the cloud was on the device already */
+    uint32_t block_count;
+} cuda_cloud;
+
+/* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
+   device is valid to close in any case. */
+mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_cloud *device);
+void cuda_cloud_close(cuda_cloud *device);
+/* NULL if there is none. */
+const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

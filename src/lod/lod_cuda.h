@@ -1,0 +1,41 @@
+/* An octree in device memory, and the steps that make it. */
+#ifndef MOTE_LOD_CUDA_H
+#define MOTE_LOD_CUDA_H
+
+#include "backend/cuda_cloud.h"
+#include "lod/lod.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lod_cuda {
+    cuda_cloud cloud;
+    uint64_t *codes;     /* [count] sorted; NULL once the octree is complete */
+    uint32_t *order;     /* [count] sorted position → index in the cloud */
+    uint8_t *level;      /* [count] by sorted position, as mote_lod.level */
+    uint8_t *leaf_level; /* [count] level of the leaf (or of the node of a chain) that the point lies in */
+    mote_lod_node *nodes; /* [node_count]; complete after sampling, like the host's */
+
+    /* What the nodes hold, in the order of the file: level by level, within a level by sorted position. The items of
+       level l are [level_items[l], level_items[l + 1]); those of a node are contiguous, and nodes follow each other as
+       in the node table. */
+    uint32_t *items; /* [item_count] sorted positions */
+    uint64_t item_count;
+    uint64_t level_items[LOD_MOST_LEVELS + 1]; /* on the host */
+    /* [4 · item_count] red, green, blue of each item, averaged where it stands in an inner node (the fourth is then 1),
+       else its own (0); NULL without a filter */
+    uint16_t *item_colors;
+} lod_cuda;
+
+/* Each works on lod->count points and fills what it names. */
+mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device);    /* nodes (also the host's), leaf_level; level as the leaf's */
+mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);  /* level: random and first */
+mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device); /* level: poisson */
+mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);   /* items, level_items, point_count of the nodes */
+mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device);  /* item_colors */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
