@@ -10,10 +10,7 @@
 static __device__ uint8_t mark_of(const uint64_t *codes, uint64_t i) {
     const uint8_t slice = i % SLICE_POINTS == 0 ? MARK_SLICE : 0;
     if (i == 0) return slice;
-    const uint64_t differs = codes[i] ^ codes[i - 1];
-    /* The uppermost of 63 bits is bit 62. */
-    const uint32_t shared = differs == 0 ? MOTE_ORDER_BITS : ((uint32_t)__clzll((long long)differs) - 1) / 3;
-    return (uint8_t)(slice | (shared + 1));
+    return (uint8_t)(slice | (mote_lod_shared_level(codes[i - 1], codes[i]) + 1));
 }
 
 /* histogram [3][BINS]: marks of all points, of those that begin FIRST_POINTS, of those that begin a slice */

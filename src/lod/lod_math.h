@@ -22,6 +22,27 @@ MOTE_HD uint16_t mote_lod_color(const mote_column *column, uint64_t index) {
     return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)rint(value);
 }
 
+#define MOTE_LOD_NEVER 255u /* lost at no level */
+
+/* The finest level at which two codes share a cell. */
+MOTE_HD uint32_t mote_lod_shared_level(uint64_t a, uint64_t b) {
+    const uint64_t difference = a ^ b;
+    if (difference == 0) return MOTE_MORTON_BITS;
+#if defined(__CUDA_ARCH__)
+    return (uint32_t)(__clzll((long long)difference) - 1) / 3;
+#else
+    return (uint32_t)(__builtin_clzll(difference) - 1) / 3;
+#endif
+}
+
+/* The level of the octree that chooses a point first, from the finest level of cells at which a better point is in its
+   cell. Cells of level l + grid_bits, or of single codes, are the sampling grid of level l. */
+MOTE_HD uint32_t mote_lod_chosen(uint32_t lost, uint32_t leaf_level, uint32_t grid_bits) {
+    if (lost == MOTE_LOD_NEVER || lost + 1 < grid_bits) return 0;
+    if (lost >= MOTE_MORTON_BITS) return leaf_level;
+    return lost + 1 - grid_bits < leaf_level ? lost + 1 - grid_bits : leaf_level;
+}
+
 /* The weights of the gaussian filter are products of one number per axis: exp(-x²/0.1) of the distance over the
    largest distance sqrt(3)·1.5 cells is the product over the axes of exp(-d²/0.675). A point's place within its cell
    counts in eighths. The products are rounded to 16 bits: sums of 2^32 colours of 16 bits still fit 64 bits, and the
