@@ -70,7 +70,7 @@ static mote_status filter_levels_of(lod_filter *f) {
     for (uint32_t level = lod->level_count - 1; level-- > 0;) {
         MOTE_TRY(filter_average(f, level));
         const double done = 1 - (double)level / lod->level_count;
-        MOTE_TRY(mote_progress(lod->ctx, 0.8 + 0.2 * done, "filtering colours"));
+        MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
     }
     return MOTE_OK;
 }
