@@ -7,6 +7,8 @@
 #define AROUND       27u
 #define BRICKS       64u /* of a tile and around it: 4³ */
 #define WEIGHTS      (AROUND * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
+#define FEW_SOURCES  4u    /* per cell: from so many on, lanes share a target */
+#define MANY_SOURCES 12u   /* more lanes */
 #define MOST_CHUNKS  16u   /* of FILTER_THREADS items, that a block takes one after the other */
 #define CHUNK_BLOCKS 2048u /* from so many blocks on they take more than one */
 
@@ -184,16 +186,20 @@ static __device__ void load_around(surroundings *s, const filter_index &index, u
     __syncthreads();
 }
 
-/* Two bits, one place apart from the other axes': bits 0 and 3. */
-static __device__ uint32_t spread2(uint32_t value) { return (value & 1) | (value & 2) << 2; }
+/* What a cell's coordinate along an axis, 0 … 15 from the corner of the bricks around, adds to its place: bits 6 and up
+   are its brick, 16x + 4y + z, below its code within the brick. */
+static __device__ uint32_t place_along(uint32_t at, uint32_t axis) {
+    const uint32_t apart = (at & 1) | (at & 2) << 2;
+    return (at >> 2) << (10 - 2 * axis) | apart << (2 - axis);
+}
 
-/* Adds the sources of a cell: evenly, or by the weights of a direction. */
-template <bool WEIGHTED>
+/* Adds a lane's share of the sources of a cell: evenly, or by the weights of a direction. */
+template <bool WEIGHTED, uint32_t LANES>
 static __device__ void add_cell(color_sum *sum, const filter_sources &sources, const uint32_t *cell_first,
                                 uint32_t cell, const uint16_t *weights, const weight_view &view) {
-    const uint32_t first = cell_first != NULL ? cell_first[cell] : cell;
-    const uint32_t last = cell_first != NULL ? cell_first[cell + 1] : cell + 1;
-    for (uint32_t i = first; i < last; i++) {
+    const uint64_t first = cell_first != NULL ? cell_first[cell] : cell;
+    const uint64_t last = cell_first != NULL ? cell_first[cell + 1] : first + 1;
+    for (uint64_t i = first + threadIdx.x % LANES; i < last; i += LANES) {
         const filter_source source = sources.sums[i];
         if (WEIGHTED) {
             add_weighted(sum, source, weights[source.place >> view.shift & (view.entries - 1)]);
@@ -203,29 +209,40 @@ static __device__ void add_cell(color_sum *sum, const filter_sources &sources, c
     }
 }
 
-/* Sums over a cell, given by its code, and the 26 around it. */
-template <bool WEIGHTED>
-static __device__ color_sum sum_around(const surroundings *s, uint32_t slot, uint64_t code,
+/* A lane's share of the sums over a cell, given by its code, and the 26 around it. */
+template <bool WEIGHTED, uint32_t LANES>
+static __device__ color_sum sum_around(const surroundings *s, uint32_t slot, uint32_t code,
                                        const filter_sources &sources, const uint32_t *cell_first,
                                        const uint16_t *weights, const weight_view &view) {
     color_sum sum = {{0, 0, 0}, 0};
-    const uint32_t within = (uint32_t)(code & 511);
-    uint32_t at[3]; /* from the corner of the bricks around, less one */
-    for (int k = 0; k < 3; k++) at[k] = mote_morton_compact(within >> (2 - k)) + 3;
-    for (uint32_t d = 0; d < AROUND; d++) {
-        const uint32_t x = at[0] + d / 9, y = at[1] + d / 3 % 3, z = at[2] + d % 3;
-        const uint32_t brick = slot * BRICKS + (x >> 2) * 16 + (y >> 2) * 4 + (z >> 2);
-        const uint32_t bit = spread2(x & 3) << 2 | spread2(y & 3) << 1 | spread2(z & 3);
-        const unsigned long long mask = s->masks[brick];
-        if ((mask >> bit & 1) == 0) continue;
-        const uint32_t cell = s->cells[brick] + (uint32_t)__popcll(mask & ((1ull << bit) - 1));
-        add_cell<WEIGHTED>(&sum, sources, cell_first, cell, weights + d * view.entries, view);
+    uint32_t least[3], z[3]; /* the lowest neighbour */
+    for (int k = 0; k < 3; k++) least[k] = mote_morton_compact(code >> (2 - k) & 0x49) + 3;
+    for (uint32_t k = 0; k < 3; k++) z[k] = place_along(least[2] + k, 2) + (slot * BRICKS << 6);
+    for (uint32_t i = 0; i < 9; i++) {
+        const uint32_t xy = place_along(least[0] + i / 3, 0) + place_along(least[1] + i % 3, 1);
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t place = xy + z[k], bit = place & 63;
+            const unsigned long long mask = s->masks[place >> 6];
+            if ((mask >> bit & 1) == 0) continue;
+            const uint32_t cell = s->cells[place >> 6] + (uint32_t)__popcll(mask & ((1ull << bit) - 1));
+            const uint16_t *row = WEIGHTED ? weights + (3 * i + k) * view.entries : weights;
+            add_cell<WEIGHTED, LANES>(&sum, sources, cell_first, cell, row, view);
+        }
     }
     return sum;
 }
 
-/* A block takes some chunks of items: the table of weights is loaded once for them. */
-template <bool WEIGHTED>
+/* The sum of a target's lanes, in each. */
+template <uint32_t LANES> static __device__ void unite_lanes(color_sum *sum) {
+    for (uint32_t d = LANES / 2; d > 0; d /= 2) {
+        for (int k = 0; k < 3; k++) sum->v[k] += __shfl_xor_sync(CUDA_ALL, sum->v[k], (int)d);
+        sum->weight += __shfl_xor_sync(CUDA_ALL, sum->weight, (int)d);
+    }
+}
+
+/* Some lanes share a target, the more the longer its cells' lists of sources are. A block takes some chunks of items:
+   the table of weights is loaded once for them. */
+template <bool WEIGHTED, uint32_t LANES>
 static __global__ void average_around(target_view targets, uint32_t chunks, filter_sources sources, filter_index index,
                                       weight_view view) {
     __shared__ surroundings around;
@@ -236,21 +253,41 @@ static __global__ void average_around(target_view targets, uint32_t chunks, filt
     __syncthreads();
     const uint32_t shift = 3 * (MOTE_ORDER_BITS - index.level);
     for (uint32_t c = 0; c < chunks; c++) {
-        const uint64_t j = ((uint64_t)blockIdx.x * chunks + c) * FILTER_THREADS + threadIdx.x;
+        const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
+        const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
         const uint32_t position = j < targets.count ? targets.items[j] : 0;
         const bool target = j < targets.count && targets.leaf_level[position] > targets.level;
         const uint64_t code = target ? targets.codes[position] >> shift : 0;
         uint32_t tiles;
         const uint32_t tile = list_tiles(&around, target, code >> 9, &tiles);
         for (uint32_t first = 0; first < tiles; first += SLOTS) {
+            const bool now = target && tile >= first && tile - first < SLOTS;
+            color_sum sum = {{0, 0, 0}, 0};
             load_around(&around, index, first, tiles - first < SLOTS ? tiles - first : SLOTS);
-            if (target && tile >= first && tile - first < SLOTS) {
-                put_average(&targets.colors[j], sum_around<WEIGHTED>(&around, tile - first, code, sources,
-                                                                     index.cell_first, weights, view));
+            if (now) {
+                sum = sum_around<WEIGHTED, LANES>(&around, tile - first, (uint32_t)(code & 511), sources,
+                                                  index.cell_first, weights, view);
             }
+            unite_lanes<LANES>(&sum);
+            if (now && threadIdx.x % LANES == 0) put_average(&targets.colors[j], sum);
             __syncthreads();
         }
     }
+}
+
+typedef void (*around_kernel)(target_view, uint32_t, filter_sources, filter_index, weight_view);
+
+typedef struct around_way {
+    around_kernel kernel;
+    uint32_t lanes;
+} around_way;
+
+/* The lists of sources of a level's cells have about the same length everywhere. */
+static around_way choose_way(bool weighted, uint64_t sources_per_cell) {
+    if (!weighted) return {average_around<false, 1>, 1};
+    if (sources_per_cell < FEW_SOURCES) return {average_around<true, 1>, 1};
+    if (sources_per_cell < MANY_SOURCES) return {average_around<true, 4>, 4};
+    return {average_around<true, 8>, 8};
 }
 
 /* ---- a level */
@@ -293,14 +330,12 @@ static mote_status average_neighbors(lod_filter *f, const target_view *targets, 
         view.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
     }
     MOTE_TRY(filter_make_index(f, cell_level));
-    const uint64_t wanted = targets->count / ((uint64_t)FILTER_THREADS * CHUNK_BLOCKS);
+    const around_way way = choose_way(weighted, f->sources.count / f->index.cell_count);
+    const uint32_t chunk_items = FILTER_THREADS / way.lanes;
+    const uint64_t wanted = targets->count / chunk_items / CHUNK_BLOCKS;
     const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
-    const uint32_t blocks = cuda_blocks(targets->count, FILTER_THREADS * chunks);
-    if (weighted) {
-        CUDA_LAUNCH(ctx, average_around<true>, blocks, FILTER_THREADS, *targets, chunks, f->sources, f->index, view);
-    } else {
-        CUDA_LAUNCH(ctx, average_around<false>, blocks, FILTER_THREADS, *targets, chunks, f->sources, f->index, view);
-    }
+    CUDA_LAUNCH(ctx, way.kernel, cuda_blocks(targets->count, chunk_items * chunks), FILTER_THREADS, *targets, chunks,
+                f->sources, f->index, view);
     return cuda_launched(ctx, "filtering colours");
 }
 

@@ -2,7 +2,8 @@
 #include "backend/cuda_primitives.h"
 #include "lod/lod_filter_cuda.h"
 
-#define LISTS 3u /* cells, bricks, tiles */
+#define LISTS     3u /* cells, bricks, tiles */
+#define FEW_CELLS 6
 
 /* Numbers of the lists before each block of items, and where they are counted from. */
 typedef struct list_places {
@@ -21,11 +22,13 @@ static __device__ unsigned long long or_by_key(unsigned long long value, uint32_
     return value;
 }
 
-/* Adds an item's cell to its brick's mask, once for the lanes of a warp that share a brick. */
-static __device__ void enter_mask(filter_brick *bricks, uint32_t brick, unsigned long long bit) {
-    const unsigned long long bits = or_by_key(bit, brick);
+/* Adds an item's cell to its brick's mask; where many of a warp begin cells, once for those that share a brick. */
+static __device__ void enter_mask(filter_brick *bricks, uint32_t brick, unsigned long long bit, uint32_t begun) {
     const uint32_t left = __shfl_up_sync(CUDA_ALL, brick, 1);
-    if ((threadIdx.x % CUDA_WARP == 0 || left != brick) && bits != 0) atomicOr(&bricks[brick].mask, bits);
+    const bool many = __popc(begun) > FEW_CELLS; /* the same in all lanes */
+    if (many) bit = or_by_key(bit, brick);
+    const bool first = threadIdx.x % CUDA_WARP == 0 || left != brick;
+    if (bit != 0 && (first || !many)) atomicOr(&bricks[brick].mask, bit);
 }
 
 /* Which cell, brick and tile an item begins or belongs to. */
@@ -52,7 +55,7 @@ static __global__ void enter_cells(filter_sources sources, const uint64_t *codes
         bool begins[LISTS];
         find_lists(chosen, ranks, places, r, at, begins);
         const uint64_t code = begins[0] ? codes[sources.first[i]] >> shift : 0;
-        enter_mask(index.bricks, at[1], begins[0] ? 1ull << (code & 63) : 0);
+        enter_mask(index.bricks, at[1], begins[0] ? 1ull << (code & 63) : 0, chosen[0][r]);
         if (begins[0] && index.cell_first != NULL) index.cell_first[at[0]] = (uint32_t)i;
         if (begins[1]) {
             index.bricks[at[1]].cell = at[0];
