@@ -102,8 +102,8 @@ static void compare(const mote_lod *lod, const host_octree *host, const uint16_t
     }
 }
 
-/* Builds on the CPU, filters on both. Returns the peak of device memory beyond what the filter was given. */
-static uint64_t check(const contexts *c, const mote_cloud *cloud, const mote_lod_params *params, const char *name) {
+/* Builds on the CPU, filters on both. */
+static void check(const contexts *c, const mote_cloud *cloud, const mote_lod_params *params, const char *name) {
     char what[REFERENCE_NAME_BYTES];
     mote_lod *lod;
     host_octree host;
@@ -128,7 +128,6 @@ static uint64_t check(const contexts *c, const mote_cloud *cloud, const mote_lod
     free(host.leaf_level);
     free(host.items);
     mote_lod_destroy(lod);
-    return mote_context_device_peak_bytes(c->gpu) - given;
 }
 
 static mote_lod_params params_of(mote_lod_filter filter, mote_lod_sampling sampling, uint32_t grid, uint32_t merge) {
@@ -189,6 +188,25 @@ static void same_when_larger(void **state) {
     }
 }
 
+/* Where every point has the same colour, sums are whole multiples of their weights. */
+static void same_where_colors_are_equal(void **state) {
+    const contexts *c = *state;
+    static const char *const names[3] = {"red", "green", "blue"};
+    static const uint16_t values[3] = {65535, 40001, 1};
+    const awkward_cloud *kind = awkward_cloud_named("sheet");
+    mote_cloud *cloud = awkward_cloud_make(c->cpu, kind, 3000, 0);
+    for (int k = 0; k < 3; k++) {
+        uint8_t *data = mote_cloud_column_data(cloud, names[k]);
+        const uint32_t stride_bytes = mote_cloud_find(cloud, names[k])->stride_bytes;
+        for (uint64_t i = 0; i < 3000; i++) memcpy(data + i * stride_bytes, &values[k], sizeof values[k]);
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        const mote_lod_params p = params_of(filters[i % 3], MOTE_LOD_RANDOM, i < 3 ? 4 : 16, 20);
+        check(c, cloud, &p, kind->name);
+    }
+    mote_cloud_destroy(cloud);
+}
+
 static int open_contexts(void **state) {
     static contexts c;
     mote_context_params params = mote_context_defaults();
@@ -217,6 +235,7 @@ int main(void) {
         cmocka_unit_test(same_on_awkward_clouds),
         cmocka_unit_test(same_at_any_count),
         cmocka_unit_test(same_when_larger),
+        cmocka_unit_test(same_where_colors_are_equal),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
