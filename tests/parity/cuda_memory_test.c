@@ -342,12 +342,12 @@ static void looks_at_device_columns(void **state) {
 static void cleans_up_when_a_block_does_not_fit(void **state) {
     (void)state;
     static uint8_t memory[POINTS * 12];
-    mote_context *ctx = context_or_skip(MIB);
+    mote_context *ctx = context_or_skip(4 * MIB);
     const mote_column columns[] = {view("x", MOTE_FLOAT32, memory, 4), view("t", MOTE_FLOAT64, memory + 4 * POINTS, 8)};
     mote_cloud *cloud = NULL;
     cuda_cloud device;
     assert_int_equal(mote_cloud_wrap(ctx, POINTS, columns, 2, &cloud), MOTE_OK);
-    void *rest = take(ctx, MIB - POINTS * 12 + 1); /* room for the first, not for both */
+    void *rest = take(ctx, 4 * MIB - POINTS * 12 + 1); /* room for the first, not for both */
     assert_int_equal(cuda_cloud_open(ctx, cloud, &device), MOTE_ERROR_MEMORY);
     cuda_cloud_close(&device);
     mote_context_clear(ctx);
