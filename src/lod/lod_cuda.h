@@ -11,10 +11,10 @@ extern "C" {
 
 typedef struct lod_cuda {
     cuda_cloud cloud;
-    uint64_t *codes;     /* [count] sorted; NULL once the octree is complete */
-    uint32_t *order;     /* [count] sorted position → index in the cloud */
-    uint8_t *level;      /* [count] by sorted position, as mote_lod.level */
-    uint8_t *leaf_level; /* [count] level of the leaf (or of the node of a chain) that the point lies in */
+    uint64_t *codes;      /* [count] sorted; NULL once the octree is complete */
+    uint32_t *order;      /* [count] sorted position → index in the cloud */
+    uint8_t *level;       /* [count] by sorted position, as mote_lod.level */
+    uint8_t *leaf_level;  /* [count] level of the leaf (or of the node of a chain) that the point lies in */
     mote_lod_node *nodes; /* [node_count]; complete after sampling, like the host's */
 
     /* What the nodes hold, in the order of the file: level by level, within a level by sorted position. The items of
@@ -29,7 +29,8 @@ typedef struct lod_cuda {
 } lod_cuda;
 
 /* Each works on lod->count points and fills what it names. */
-mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device);    /* nodes (also the host's), leaf_level; level as the leaf's */
+mote_status lod_cuda_tree(mote_lod *lod,
+                          lod_cuda *device); /* nodes (also the host's), leaf_level; level as the leaf's */
 mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);  /* level: random and first */
 mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device); /* level: poisson */
 mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);   /* items, level_items, point_count of the nodes */
