@@ -10,9 +10,9 @@
    sampled. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
-#include "core/column_math.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_poisson_math.h"
+#include "order/lattice_math.h"
 
 #define THREADS   256u
 #define TRY_WARPS 4u /* blocks of cells that a thread block works on */
@@ -51,14 +51,12 @@ struct position_columns {
 };
 
 /* As mote_order_coordinates, of one axis of a finite point. */
-static __device__ uint32_t lattice_coordinate(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t i) {
+static __device__ uint32_t lattice_coordinate(const position_columns *from, int k, uint64_t i) {
+    const mote_lattice *lattice = &from->lattice;
     if (lattice->integer) {
-        const uint64_t v = (uint64_t)column_integer(axis, i) - (uint64_t)lattice->source_min[k];
-        if (lattice->shift == 0) return (uint32_t)v;
-        return (uint32_t)((v >> lattice->shift) + (v >> (lattice->shift - 1) & 1));
+        return lattice_integer_step(column_integer(&from->axes[k], i), lattice->source_min[k], lattice->shift);
     }
-    const double p = rint(column_value(axis, i) / lattice->scale[k]) - (double)lattice->min[k];
-    return p >= 0 && p <= (double)lattice->extent[k] ? (uint32_t)p : 0;
+    return lattice_real_step(column_value(&from->axes[k], i), lattice->scale[k], lattice->min[k], lattice->extent[k]);
 }
 
 /* What all levels share. */
@@ -311,7 +309,7 @@ static __global__ void place_disks(level_trials t, position_columns from, const 
     uint32_t cell[3];
     disk d;
     poisson_cell(&t.rule, codes[position], cell);
-    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from.axes[k], &from.lattice, k, order[position]);
+    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, order[position]);
     d.link = pack_cell(cell);
     t.disks[i] = d;
 }
