@@ -386,12 +386,13 @@ static __device__ void close_block(const level_trials *t, uint32_t block, uint32
     if (lane == 0) t->block_cells[block] = entered;
 }
 
-/* Whether a trial keeps its distance from all that was accepted before. */
+/* Whether a trial keeps its distance from all that was accepted before. Its own cell is looked at first: most fail
+   there. */
 static __device__ bool keeps_distance(const level_trials *t, const disk *own, const uint32_t *heads) {
     const int32_t place = halo_place(own->link);
     for (int i = 0; i < 27; i++) {
         int32_t steps[3];
-        neighbor_steps(i, steps);
+        neighbor_steps(i == 0 ? 13 : i == 13 ? 0 : i, steps);
         uint32_t at = heads[place + (steps[0] * POISSON_HALO + steps[1]) * POISSON_HALO + steps[2]];
         while (at != POISSON_NONE) {
             const disk other = t->disks[at];
@@ -416,14 +417,10 @@ static __device__ disk disk_of_lane(const disk *own, int lane) {
     return d;
 }
 
-/* Tries a lane's trial, and those of all lanes in their order. */
-static __device__ void try_together(const level_trials *t, uint64_t trial, bool open, uint32_t lane, uint32_t *heads,
-                                    uint8_t *level) {
-    disk own = {{0, 0, 0}, 0};
-    if (open) {
-        own = t->disks[trial];
-        open = keeps_distance(t, &own, heads);
-    }
+/* Tries what the lanes have, in their order. open: whether a lane has a trial */
+static __device__ void try_together(const level_trials *t, uint64_t trial, bool open, disk own, uint32_t lane,
+                                    uint32_t *heads, uint8_t *level) {
+    if (open) open = keeps_distance(t, &own, heads);
     uint32_t left = __ballot_sync(CUDA_ALL, open);
     while (left != 0) {
         const int winner = __ffs((int)left) - 1;
@@ -439,6 +436,11 @@ static __device__ void try_together(const level_trials *t, uint64_t trial, bool 
     }
 }
 
+static __device__ disk read_disk(const level_trials *t, uint64_t trial, uint64_t end) {
+    disk none = {{0, 0, 0}, 0};
+    return trial < end ? t->disks[trial] : none;
+}
+
 /* A warp for each block of a phase. */
 static __global__ void try_blocks(level_trials t, uint32_t first, uint32_t count, uint8_t *level) {
     __shared__ uint32_t heads_of_warps[TRY_WARPS][POISSON_HALO_CELLS];
@@ -448,9 +450,13 @@ static __global__ void try_blocks(level_trials t, uint32_t first, uint32_t count
     uint32_t *heads = heads_of_warps[threadIdx.x / CUDA_WARP];
     const uint32_t block = t.phase_blocks[first + number];
     const uint64_t end = t.block_first[block + 1];
+    uint64_t trial = (uint64_t)t.block_first[block] + lane;
+    disk own = read_disk(&t, trial, end);
     open_block(&t, block, lane, heads);
-    for (uint64_t base = t.block_first[block]; base < end; base += CUDA_WARP) {
-        try_together(&t, base + lane, base + lane < end, lane, heads, level);
+    for (; trial - lane < end; trial += CUDA_WARP) {
+        const disk next = read_disk(&t, trial + CUDA_WARP, end); /* on its way while this one is tried */
+        try_together(&t, trial, trial < end, own, lane, heads, level);
+        own = next;
     }
     close_block(&t, block, lane, heads);
 }
