@@ -95,7 +95,21 @@ static mote_status cuda_fetch(mote_lod *lod) {
     return fetch_colors(lod, device);
 }
 
+/* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
+   sums of cells as well, poisson its candidates. */
+static uint64_t bytes_per_point(const mote_lod_params *params) {
+    return params->filter != MOTE_LOD_FILTER_NONE ? 100 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
+}
+
+static bool fits_device(const mote_lod *lod) {
+    uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
+    for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
+    const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
+    return lod->cloud->on_device || cuda_memory_left(lod->ctx) / point_bytes >= lod->cloud->count;
+}
+
 static mote_status cuda_build(mote_lod *lod) {
+    if (!fits_device(lod)) return lod_cuda_build_parts(lod);
     lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
     if (device == NULL) return MOTE_ERROR_MEMORY;
     lod->device = device;

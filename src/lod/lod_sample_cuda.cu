@@ -14,24 +14,12 @@
 #define TILE      1024u
 #define THREADS   256u
 #define WARPS     (TILE / CUDA_WARP) /* of points */
-#define MOST_OPEN 48u                /* winners of a tile's open cells: two per level and one more, 22 levels */
-#define NEVER     255u               /* lost at no level */
-
-typedef struct sample_input {
-    const uint64_t *codes;
-    const uint32_t *order;
-    const uint8_t *leaf_level;
-    uint8_t *level;
-    uint64_t count;
-    uint64_t seed;
-    uint32_t grid_bits; /* log2(grid): the coarsest level of cells */
-    bool random;        /* else the first in the input wins */
-} sample_input;
+#define MOST_OPEN LOD_MOST_OPEN
 
 /* A round's points: all of the order, or a list of what was left open. */
 typedef struct sample_round {
     const uint32_t *positions; /* NULL: 0, 1, 2 … */
-    const uint8_t *lost;       /* with positions: the finest level at which each has lost, NEVER if at none */
+    const uint8_t *lost;       /* with positions: the finest level at which each has lost, MOTE_LOD_NEVER if at none */
     const uint32_t *count;     /* with positions: how many */
     uint32_t *open_positions;  /* [MOST_OPEN · tiles] out */
     uint8_t *open_lost;
@@ -48,14 +36,8 @@ typedef struct sample_tile {
     uint32_t finest_of_all;
 } sample_tile;
 
-/* The finest level at which two codes share a cell. */
-static __device__ uint32_t shared_level(uint64_t a, uint64_t b) {
-    const uint64_t difference = a ^ b;
-    return difference == 0 ? MOTE_ORDER_BITS : (uint32_t)(__clzll((long long)difference) - 1) / 3;
-}
-
 /* Whether point a of the tile is better than b. */
-static __device__ bool better(const sample_tile *tile, const sample_input *in, uint32_t a, uint32_t b) {
+static __device__ bool better(const sample_tile *tile, const lod_cuda_contest *in, uint32_t a, uint32_t b) {
     if (tile->ranks[a] != tile->ranks[b]) return tile->ranks[a] < tile->ranks[b];
     if (in->random && tile->codes[a] != tile->codes[b]) {
         return mote_lod_rank(in->seed, tile->codes[a]) < mote_lod_rank(in->seed, tile->codes[b]);
@@ -65,8 +47,8 @@ static __device__ bool better(const sample_tile *tile, const sample_input *in, u
 
 /* Whether the j-th player has a better one in its cell. Looks to both sides at once, so that few steps decide whatever
    the order of the ranks. */
-static __device__ bool loses(const sample_tile *tile, const sample_input *in, const uint16_t *playing, uint32_t players,
-                             uint32_t j, uint32_t shift) {
+static __device__ bool loses(const sample_tile *tile, const lod_cuda_contest *in, const uint16_t *playing,
+                             uint32_t players, uint32_t j, uint32_t shift) {
     const uint32_t own = playing[j];
     const uint64_t cell = tile->codes[own] >> shift;
     bool left = true, right = true;
@@ -84,7 +66,7 @@ static __device__ bool loses(const sample_tile *tile, const sample_input *in, co
 }
 
 /* One level: those who lose leave the list. Returns how many stay. */
-static __device__ uint32_t play_level(sample_tile *tile, const sample_input *in, uint32_t level, uint32_t players,
+static __device__ uint32_t play_level(sample_tile *tile, const lod_cuda_contest *in, uint32_t level, uint32_t players,
                                       const uint16_t *playing, uint16_t *staying) {
     const uint32_t shift = 3 * (MOTE_ORDER_BITS - level), lane = threadIdx.x % CUDA_WARP;
     uint32_t stays[TILE / THREADS];
@@ -125,8 +107,9 @@ static __device__ uint32_t play_level(sample_tile *tile, const sample_input *in,
 }
 
 /* The finest level of cells that choose among the points of a leaf. */
-static __device__ uint32_t finest_level(const sample_input *in, uint32_t leaf_level) {
-    const uint32_t level = leaf_level + in->grid_bits - 1; /* leaf_level > 0: the root is divided */
+static __device__ uint32_t finest_level(const lod_cuda_contest *in, uint32_t position) {
+    if (in->leaf_level == NULL) return MOTE_ORDER_BITS;
+    const uint32_t level = in->leaf_level[position] + in->grid_bits - 1;
     return level < MOTE_ORDER_BITS ? level : MOTE_ORDER_BITS;
 }
 
@@ -134,24 +117,24 @@ static __device__ uint32_t position_at(const sample_round *round, uint64_t i) {
     return round->positions != NULL ? round->positions[i] : (uint32_t)i;
 }
 
-static __device__ void load_tile(sample_tile *tile, const sample_input *in, const sample_round *round, uint64_t first,
-                                 uint32_t size, uint64_t count) {
+static __device__ void load_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_round *round,
+                                 uint64_t first, uint32_t size, uint64_t count) {
     if (threadIdx.x == 0) {
         tile->finest_of_all = 0;
-        tile->code_before = first > 0 ? in->codes[position_at(round, first - 1)] : UINT64_MAX;
-        tile->code_after = first + size < count ? in->codes[position_at(round, first + size)] : UINT64_MAX;
+        tile->code_before = first > 0 ? in->codes[position_at(round, first - 1)] : in->code_before;
+        tile->code_after = first + size < count ? in->codes[position_at(round, first + size)] : in->code_after;
     }
     __syncthreads();
     uint32_t finest = 0;
     for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
         const uint32_t position = position_at(round, first + i);
         const uint64_t code = in->codes[position];
-        const uint32_t own = finest_level(in, in->leaf_level[position]);
+        const uint32_t own = finest_level(in, position);
         tile->codes[i] = code;
         tile->ranks[i] = in->random ? (uint32_t)(mote_lod_rank(in->seed, code) >> 32) : in->order[position];
         tile->finest[i] = (uint8_t)own;
-        tile->lost[i] = NEVER;
-        tile->known[i] = round->positions != NULL ? round->lost[first + i] : NEVER;
+        tile->lost[i] = MOTE_LOD_NEVER;
+        tile->known[i] = round->positions != NULL ? round->lost[first + i] : MOTE_LOD_NEVER;
         tile->playing[0][i] = (uint16_t)i;
         finest = own > finest ? own : finest;
     }
@@ -160,33 +143,25 @@ static __device__ void load_tile(sample_tile *tile, const sample_input *in, cons
 }
 
 /* Whether a point of the tile may still meet a better one beyond the tile, at a finer level than it has lost at. */
-static __device__ bool is_open(const sample_tile *tile, const sample_input *in, uint32_t i) {
+static __device__ bool is_open(const sample_tile *tile, const lod_cuda_contest *in, uint32_t i) {
     uint32_t beyond = 0;
     bool any = false;
     if (tile->code_before != UINT64_MAX) {
-        beyond = shared_level(tile->codes[i], tile->code_before);
+        beyond = mote_lod_shared_level(tile->codes[i], tile->code_before);
         any = true;
     }
     if (tile->code_after != UINT64_MAX) {
-        const uint32_t after = shared_level(tile->codes[i], tile->code_after);
+        const uint32_t after = mote_lod_shared_level(tile->codes[i], tile->code_after);
         beyond = after > beyond ? after : beyond;
         any = true;
     }
-    const uint32_t lost = tile->lost[i] == NEVER ? in->grid_bits - 1 : tile->lost[i];
+    const uint32_t lost = tile->lost[i] == MOTE_LOD_NEVER ? in->grid_bits - 1 : tile->lost[i];
     return any && lost < tile->finest[i] && beyond > lost;
 }
 
-/* The level of the octree at which a point is chosen first, from the level of cells at which it loses. */
-static __device__ uint32_t chosen_level(const sample_input *in, uint32_t lost, uint32_t leaf_level) {
-    if (lost == NEVER) return 0;
-    if (lost >= MOTE_ORDER_BITS || lost + 1 < in->grid_bits) return lost >= MOTE_ORDER_BITS ? leaf_level : 0;
-    const uint32_t level = lost + 1 - in->grid_bits;
-    return level < leaf_level ? level : leaf_level;
-}
-
 /* Writes the levels, and lists what is open in the order of the points. */
-static __device__ void write_tile(sample_tile *tile, const sample_input *in, const sample_round *round, uint64_t first,
-                                  uint32_t size) {
+static __device__ void write_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_round *round,
+                                  uint64_t first, uint32_t size) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     uint32_t open[TILE / THREADS];
     for (uint32_t k = 0; k < TILE / THREADS; k++) {
@@ -194,7 +169,10 @@ static __device__ void write_tile(sample_tile *tile, const sample_input *in, con
         bool is = false;
         if (i < size) {
             const uint32_t position = position_at(round, first + i);
-            in->level[position] = (uint8_t)chosen_level(in, tile->lost[i], in->leaf_level[position]);
+            in->level[position] =
+                (uint8_t)(in->leaf_level == NULL
+                              ? tile->lost[i]
+                              : mote_lod_chosen(tile->lost[i], in->leaf_level[position], in->grid_bits));
             is = is_open(tile, in, i);
         }
         open[k] = __ballot_sync(CUDA_ALL, is);
@@ -219,7 +197,7 @@ static __device__ void write_tile(sample_tile *tile, const sample_input *in, con
     if (threadIdx.x == 0) round->open_count[blockIdx.x] = total;
 }
 
-static __global__ void __launch_bounds__(THREADS) sample_tiles(sample_input in, sample_round round) {
+static __global__ void __launch_bounds__(THREADS) sample_tiles(lod_cuda_contest in, sample_round round) {
     __shared__ sample_tile tile;
     const uint64_t count = round.positions != NULL ? *round.count : in.count;
     const uint64_t first = (uint64_t)blockIdx.x * TILE;
@@ -231,7 +209,7 @@ static __global__ void __launch_bounds__(THREADS) sample_tiles(sample_input in, 
     const uint32_t size = count - first < TILE ? (uint32_t)(count - first) : TILE;
     load_tile(&tile, &in, &round, first, size, count);
     /* Coarser than the cell that holds the whole tile there is nothing left to play. */
-    const uint32_t whole = shared_level(tile.codes[0], tile.codes[size - 1]);
+    const uint32_t whole = mote_lod_shared_level(tile.codes[0], tile.codes[size - 1]);
     const uint32_t coarsest = whole > in.grid_bits ? whole : in.grid_bits;
     uint32_t players = size, from = 0;
     for (uint32_t level = tile.finest_of_all; level >= coarsest && players > 0; level--) {
@@ -240,7 +218,7 @@ static __global__ void __launch_bounds__(THREADS) sample_tiles(sample_input in, 
     }
     /* What is known from rounds before, at levels that were not played. */
     for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
-        if (tile.lost[i] == NEVER) tile.lost[i] = tile.known[i];
+        if (tile.lost[i] == MOTE_LOD_NEVER) tile.lost[i] = tile.known[i];
     }
     __syncthreads();
     write_tile(&tile, &in, &round, first, size);
@@ -286,13 +264,12 @@ static void release(mote_context *ctx, round_memory *m) {
 }
 
 /* Rounds until one tile holds all that is open. The host does not know how many that are, but how many at most. */
-static mote_status play(mote_lod *lod, const sample_input *in, const round_memory *m) {
-    mote_context *ctx = lod->ctx;
+static mote_status play(mote_context *ctx, const lod_cuda_contest *contest, const round_memory *m) {
     sample_round round = {NULL, NULL, NULL, m->open_positions, m->open_lost, m->open_count};
-    uint64_t most = in->count;
+    uint64_t most = contest->count;
     for (int turn = 0;; turn = 1 - turn) {
         const uint32_t tiles = cuda_blocks(most, TILE);
-        CUDA_LAUNCH(ctx, sample_tiles, tiles, THREADS, *in, round);
+        CUDA_LAUNCH(ctx, sample_tiles, tiles, THREADS, *contest, round);
         if (tiles == 1) return cuda_launched(ctx, "sampling");
         MOTE_TRY(cuda_sum32(ctx, m->open_count, m->starts[turn], tiles + 1ull));
         CUDA_LAUNCH(ctx, gather_open, cuda_blocks((uint64_t)tiles * MOST_OPEN, THREADS), THREADS, round,
@@ -304,18 +281,39 @@ static mote_status play(mote_lod *lod, const sample_input *in, const round_memor
     }
 }
 
+static mote_status fetch_open(mote_context *ctx, const round_memory *m, lod_cuda_open *open) {
+    if (open == NULL) return MOTE_OK;
+    MOTE_TRY(cuda_download(ctx, &open->count, m->open_count, sizeof open->count));
+    MOTE_TRY(cuda_download(ctx, open->positions, m->open_positions, open->count * sizeof *open->positions));
+    return cuda_download(ctx, open->lost, m->open_lost, open->count);
+}
+
+mote_status lod_cuda_play(mote_context *ctx, const lod_cuda_contest *contest, lod_cuda_open *open) {
+    round_memory m;
+    memset(&m, 0, sizeof m);
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (allocate(ctx, cuda_blocks(contest->count, TILE), &m)) {
+        status = play(ctx, contest, &m);
+        if (status == MOTE_OK) status = fetch_open(ctx, &m, open);
+    }
+    release(ctx, &m);
+    return status;
+}
+
 mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device) {
     mote_context *ctx = lod->ctx;
     device->level = (uint8_t *)cuda_alloc(ctx, lod->count, "levels");
     if (device->level == NULL) return MOTE_ERROR_MEMORY;
     if (lod->level_count < 2) return cuda_fill(ctx, device->level, 0, lod->count);
-    const sample_input in = {
-        device->codes, device->order,    device->leaf_level,     device->level,
-        lod->count,    lod->params.seed, lod_cell_level(lod, 0), lod->params.sampling != MOTE_LOD_FIRST};
-    round_memory m;
-    memset(&m, 0, sizeof m);
-    mote_status status = MOTE_ERROR_MEMORY;
-    if (allocate(ctx, cuda_blocks(lod->count, TILE), &m)) status = play(lod, &in, &m);
-    release(ctx, &m);
-    return status;
+    const lod_cuda_contest contest = {device->codes,
+                                      device->order,
+                                      device->leaf_level,
+                                      device->level,
+                                      lod->count,
+                                      lod->params.seed,
+                                      UINT64_MAX,
+                                      UINT64_MAX,
+                                      lod_cell_level(lod, 0),
+                                      lod->params.sampling != MOTE_LOD_FIRST};
+    return lod_cuda_play(ctx, &contest, NULL);
 }
