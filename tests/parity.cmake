@@ -66,3 +66,8 @@ foreach(source ${emulator_tests})
   mote_parity_program(${name} ${source} mote_emulated mote_objects)
   mote_parity_case(${name} ${name})
 endforeach()
+
+# The command with the emulated GPU.
+add_executable(mote_command_emulated ${cli_sources})
+target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
+target_compile_definitions(mote_command_emulated PRIVATE ${MOTE_CLI_DEFINITIONS})
