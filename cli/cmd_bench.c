@@ -46,7 +46,9 @@ bool bench_on_gpu(const session *s) { return strncmp(s->options.device, "cuda", 
 /* The N of "cuda:N". */
 static int gpu_index(const session *s) {
     const char *colon = strchr(s->options.device, ':');
-    return colon != NULL ? atoi(colon + 1) : 0;
+    uint64_t index = 0;
+    if (colon != NULL) parse_count(colon + 1, 0, &index);
+    return (int)index;
 }
 
 void bench_device_name(const session *s, char *name, size_t size) {
