@@ -102,9 +102,9 @@ int bench_order(session *s, const bench_options *o) {
     int code = EXIT_DONE;
     if (status != MOTE_OK) code = session_fail(s, status, false);
     if (code == EXIT_DONE) {
-        printf("order: %llu points, median and spread of %d runs\n%-24s %8s %12s %21s\n", (unsigned long long)o->count,
-               o->runs, "case", "threads", "M points/s", "lowest – highest");
-        if (bench_on_gpu(s)) printf("on the GPU, from and to arrays of the host, their copies included\n");
+        printf("order: %llu points, median and spread of %d runs%s\n", (unsigned long long)o->count, o->runs,
+               bench_on_gpu(s) ? "; on the GPU, from and to arrays of the host, copies included" : "");
+        printf("%-24s %8s %12s %21s\n", "case", "threads", "M points/s", "lowest – highest");
     }
     const int all = mote_context_threads(s->ctx);
     const bool also_one = !bench_on_gpu(s) && all > 1; /* a GPU does not ask how many */
