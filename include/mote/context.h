@@ -59,7 +59,8 @@ typedef struct mote_context_params {
 /// Automatic device, all cores, the C library's memory, no callbacks.
 MOTE_API mote_context_params mote_context_defaults(void);
 
-/// Makes a context. params NULL means defaults. out is NULL on failure.
+/// Makes a context. params NULL means defaults. out is NULL on failure; why a device cannot be used is told to
+/// params->log.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (no such device)
 MOTE_API mote_status mote_context_create(const mote_context_params *params, mote_context **out);
 /// Frees the context. Everything made with it must be freed before. NULL is allowed.

@@ -61,7 +61,7 @@ static mote_status open_device(mote_context *ctx, int index) {
     const uint32_t count = cuda_list_devices(NULL, 0, reason, sizeof reason);
     if (count == 0) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s", reason);
     if (index < 0 || (uint32_t)index >= count) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "no GPU %d: there are %u, from 0", index, count);
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "there is no GPU %d, only %u, numbered from 0", index, count);
     }
     cuda_describe_device(index, &device);
     if (!device.usable) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "GPU %d: %s", index, device.reason);

@@ -83,6 +83,7 @@ mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_clo
     memset(device, 0, sizeof *device);
     device->ctx = ctx;
     device->count = cloud->count;
+    device->position_step = cloud->position_step;
     device->columns = mote_alloc(ctx, cloud->column_count * sizeof *device->columns, "cloud");
     if (device->columns == NULL) return MOTE_ERROR_MEMORY;
     device->column_count = (uint32_t)cloud->column_count;

@@ -121,6 +121,7 @@ mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column
 mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
                                    mote_cloud **out) {
     *out = NULL;
+    mote_backend_for(ctx, UINT64_MAX); /* under AUTO it may not be open yet */
     if (ctx->cuda == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
     }
@@ -213,6 +214,7 @@ mote_status mote_cloud_create(mote_context *ctx, uint64_t count, const mote_colu
 
 mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spec) {
     uint8_t *block = NULL;
+    MOTE_TRY(mote_cloud_need_host(cloud->ctx, cloud, "a column of host memory"));
     if (spec->name == NULL || mote_cloud_find(cloud, spec->name) != NULL) {
         return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column \"%s\" exists", spec->name ? spec->name : "");
     }
@@ -238,7 +240,7 @@ const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name) {
 
 void *mote_cloud_column_data(mote_cloud *cloud, const char *name) {
     const mote_column *column = mote_cloud_find(cloud, name);
-    if (column == NULL) return NULL;
+    if (column == NULL || cloud->on_device) return NULL;
     for (uint64_t i = 0; i < cloud->block_count; i++) {
         const mote_block *block = &cloud->blocks[i];
         const uint64_t from_start = (uint64_t)((const uint8_t *)column->data - (uint8_t *)block->memory);

@@ -58,6 +58,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
     pthread_mutex_init(&ctx->lock, NULL);
     const mote_status status = mote_backend_open(ctx);
     if (status != MOTE_OK) {
+        mote_warn(ctx, "%s", ctx->message);
         mote_context_destroy(ctx);
         return status;
     }
