@@ -294,6 +294,7 @@ static int run_lod(session *s, const lod_options *o, const arguments *words) {
     int code = check_output(s, o, words, inputs, task.output);
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = !o->plan;
+    reading.to_device = !o->plan && !o->copc;
     if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     task.cloud = cloud;

@@ -68,6 +68,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
 
 void mote_context_destroy(mote_context *ctx) {
     if (ctx == NULL) return;
+    mote_backend_end_waking(ctx);
     if (ctx->cuda != NULL) mote_cuda.close(ctx);
     pthread_mutex_destroy(&ctx->lock);
     const mote_allocator allocator = ctx->params.allocator;
