@@ -38,7 +38,8 @@ uint32_t mote_devices(mote_device *devices, uint32_t capacity) {
     mote_device none;
     memset(&none, 0, sizeof none);
     if (capacity > 0) describe_cpu(&devices[0]);
-    const uint32_t gpus = mote_cuda.devices(devices + 1, capacity > 0 ? capacity - 1 : 0, none.reason, sizeof none.reason);
+    const uint32_t gpus =
+        mote_cuda.devices(devices + 1, capacity > 0 ? capacity - 1 : 0, none.reason, sizeof none.reason);
     if (gpus > 0) return gpus + 1;
     none.kind = MOTE_DEVICE_CUDA;
     snprintf(none.name, sizeof none.name, "no GPU");

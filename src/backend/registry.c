@@ -7,9 +7,7 @@
 static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu, &mote_lod_cpu, NULL};
 
 static mote_status open_cuda(mote_context *ctx) {
-    if (mote_cuda.backend == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA");
-    }
+    if (mote_cuda.backend == NULL) { return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA"); }
     MOTE_TRY(mote_cuda.open(ctx, ctx->params.device_index));
     ctx->backend = mote_cuda.backend;
     return MOTE_OK;

@@ -160,13 +160,30 @@ static bool count_bytes(mote_context *ctx, uint64_t size_bytes) {
     return fits;
 }
 
-/* Fills the head of an allocation and keeps the peaks, of all memory and of the structure. */
-static void note_allocation(mote_context *ctx, allocation *head, uint64_t size_bytes, const char *structure) {
+/* Keeps the peaks, of all memory and of the structure, for bytes that count_bytes counted. Returns the structure. */
+static uint32_t note_bytes(mote_context *ctx, uint64_t size_bytes, const char *structure) {
     pthread_mutex_lock(&ctx->lock);
-    head->size_bytes = size_bytes;
-    head->structure = structure_index(ctx, structure, false);
+    const uint32_t number = structure_index(ctx, structure, false);
     if (ctx->memory_bytes > ctx->memory_peak_bytes) ctx->memory_peak_bytes = ctx->memory_bytes;
-    add_to_structure(ctx, head->structure, size_bytes);
+    add_to_structure(ctx, number, size_bytes);
+    pthread_mutex_unlock(&ctx->lock);
+    return number;
+}
+
+bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number) {
+    if (!count_bytes(ctx, size_bytes)) {
+        mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s, beyond the limit that was set",
+                  (unsigned long long)size_bytes, structure);
+        return false;
+    }
+    *number = note_bytes(ctx, size_bytes, structure);
+    return true;
+}
+
+void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number) {
+    pthread_mutex_lock(&ctx->lock);
+    ctx->memory_bytes -= size_bytes;
+    ctx->structure_bytes[number] -= size_bytes;
     pthread_mutex_unlock(&ctx->lock);
 }
 
@@ -209,7 +226,9 @@ void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) 
                   structure, fits ? "" : ", beyond the limit that was set");
         return NULL;
     }
-    note_allocation(ctx, memory, size_bytes, structure);
+    allocation *head = memory;
+    head->size_bytes = size_bytes;
+    head->structure = note_bytes(ctx, size_bytes, structure);
     return (uint8_t *)memory + ALIGNMENT;
 }
 
@@ -223,10 +242,7 @@ void mote_free(mote_context *ctx, void *memory) {
     if (memory == NULL) return;
     allocation *head = (allocation *)((uint8_t *)memory - ALIGNMENT);
     const uint64_t size_bytes = head->size_bytes;
-    pthread_mutex_lock(&ctx->lock);
-    ctx->memory_bytes -= size_bytes;
-    ctx->structure_bytes[head->structure] -= size_bytes;
-    pthread_mutex_unlock(&ctx->lock);
+    mote_uncount_host(ctx, size_bytes, head->structure);
     ctx->params.allocator.release(ctx->params.allocator.user, head, (size_t)(size_bytes + ALIGNMENT));
 }
 

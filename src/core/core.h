@@ -67,6 +67,9 @@ void mote_free(mote_context *ctx, void *memory);
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
+/* The same for memory of the host that the GPU's runtime takes; a failure is noted. */
+bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
+void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);

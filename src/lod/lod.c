@@ -41,6 +41,18 @@ uint16_t lod_color(const mote_column *column, uint64_t index) {
     return column_color(column, column_at(column, index));
 }
 
+mote_status lod_place_colors(mote_lod *lod) {
+    uint64_t representatives = 0;
+    lod->color_first = mote_alloc_zero(lod->ctx, lod->node_count * sizeof *lod->color_first, "nodes");
+    if (lod->color_first == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < lod->node_count; i++) {
+        lod->color_first[i] = representatives;
+        if (lod_is_inner(&lod->nodes[i])) representatives += lod->nodes[i].point_count;
+    }
+    lod->colors = mote_alloc(lod->ctx, representatives * 3 * sizeof *lod->colors, "colours");
+    return lod->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
 static mote_status build(mote_lod *lod) {
     if (lod->cloud->count > UINT32_MAX) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",

@@ -31,20 +31,28 @@ struct mote_lod {
     uint64_t node_count, node_capacity;
     uint32_t *level_first; /* [level_count + 1] index of the first node of each level */
     uint32_t level_count;
-    uint64_t *kept;            /* [node_count] inner nodes: points chosen from below */
-    uint64_t *color_first;     /* [node_count] inner nodes: their first representative in colors */
-    uint16_t *colors;          /* [3 · representatives]; NULL without a filter */
-    const mote_column *rgb[3]; /* of the cloud; NULL if it has none */
+    uint64_t *kept;                 /* [node_count] inner nodes: points chosen from below */
+    uint64_t *color_first;          /* [node_count] inner nodes: their first representative in colors */
+    uint16_t *colors;               /* [3 · representatives]; NULL without a filter */
+    const mote_column *rgb[3];      /* of the cloud; NULL if it has none */
     const struct mote_lod_ops *ops; /* of the backend that built it */
     struct lod_cuda *device;        /* what a GPU has of it; NULL if the CPU built it */
 };
 
 const mote_cloud *mote_lod_cloud(const mote_lod *lod);
 
+/* What a tree cannot be; each notes the failure and returns its status. */
+mote_status lod_fail_replacing(mote_lod *lod, uint64_t points); /* a heap in one place, in the replacing scheme */
+mote_status lod_fail_chain(mote_lod *lod);                      /* a heap larger than a chain of nodes */
+mote_status lod_fail_nodes(mote_lod *lod);
+
 /* Fills level_count and level_first from the nodes. src/lod/lod_tree.c */
 mote_status lod_index_levels(mote_lod *lod);
 /* Builds nodes, level_first and point_count of leaves from codes. src/lod/lod_tree.c */
 mote_status lod_tree_build(mote_lod *lod);
+
+/* Room for the colours of all representatives: color_first and colors. src/lod/lod.c */
+mote_status lod_place_colors(mote_lod *lod);
 
 /* A colour column as 16 bits: floats from 0..1, integers as they are, all cut to what 16 bits hold. */
 uint16_t lod_color(const mote_column *column, uint64_t index);

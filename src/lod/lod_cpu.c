@@ -105,10 +105,12 @@ static mote_status gather_coordinates(const mote_lod *lod, lod_lists *lists) {
     return MOTE_OK;
 }
 
-static mote_status cpu_sample(mote_lod *lod) {
+mote_status lod_sample_cpu(mote_lod *lod) {
     mote_status status = MOTE_ERROR_MEMORY;
     lod_lists lists = {NULL, NULL};
     if (lod->level_count < 2) return MOTE_OK;
+    lod->kept = mote_alloc_zero(lod->ctx, lod->node_count * sizeof *lod->kept, "nodes");
+    if (lod->kept == NULL) return MOTE_ERROR_MEMORY;
     lists.chosen = mote_alloc(lod->ctx, lod->count * sizeof *lists.chosen, "samples");
     if (lists.chosen != NULL) {
         status = lod->params.sampling == MOTE_LOD_POISSON ? gather_coordinates(lod, &lists) : MOTE_OK;
@@ -162,10 +164,8 @@ static mote_status cpu_build(mote_lod *lod) {
     lod->level = mote_alloc(ctx, lod->count, "levels");
     if (lod->level == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(lod_tree_build(lod));
-    lod->kept = mote_alloc_zero(ctx, lod->node_count * sizeof *lod->kept, "nodes");
-    if (lod->kept == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "sampling");
-    MOTE_TRY(cpu_sample(lod));
+    MOTE_TRY(lod_sample_cpu(lod));
     MOTE_TRY(mote_progress(ctx, 0.8, "sampling"));
     if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
         mote_stage(ctx, "filter");

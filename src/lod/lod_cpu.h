@@ -4,6 +4,10 @@
 
 #include "lod/lod.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Scratch of sampling: the points that inner nodes chose, each node's from its first position on. */
 typedef struct lod_lists {
     uint32_t *chosen; /* [count] sorted positions, ascending within a node */
@@ -24,6 +28,12 @@ lod_candidates lod_child_candidates(const mote_lod *lod, const lod_lists *lists,
 mote_status lod_sample_cells(mote_lod *lod, lod_lists *lists, uint32_t level);
 mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level);
 
+/* Chooses the points of all inner nodes: fills level, kept and the nodes' point_count. */
+mote_status lod_sample_cpu(mote_lod *lod);
+/* Averages the colours of all representatives: fills colors. */
 mote_status lod_filter_cpu(mote_lod *lod);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

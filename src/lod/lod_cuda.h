@@ -11,10 +11,10 @@ extern "C" {
 
 typedef struct lod_cuda {
     cuda_cloud cloud;
-    uint64_t *codes;     /* [count] sorted; NULL once the octree is complete */
-    uint32_t *order;     /* [count] sorted position → index in the cloud */
-    uint8_t *level;      /* [count] by sorted position, as mote_lod.level */
-    uint8_t *leaf_level; /* [count] level of the leaf (or of the node of a chain) that the point lies in */
+    uint64_t *codes;      /* [count] sorted; NULL once the octree is complete */
+    uint32_t *order;      /* [count] sorted position → index in the cloud */
+    uint8_t *level;       /* [count] by sorted position, as mote_lod.level */
+    uint8_t *leaf_level;  /* [count] level of the leaf (or of the node of a chain) that the point lies in */
     mote_lod_node *nodes; /* [node_count]; complete after sampling, like the host's */
 
     /* What the nodes hold, in the order of the file: level by level, within a level by sorted position. The items of
@@ -30,11 +30,40 @@ typedef struct lod_cuda {
 } lod_cuda;
 
 /* Each works on lod->count points and fills what it names. */
-mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device);    /* nodes (also the host's), leaf_level; level as the leaf's */
+mote_status lod_cuda_tree(mote_lod *lod,
+                          lod_cuda *device); /* nodes (also the host's), leaf_level; level as the leaf's */
 mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);  /* level: random and first */
 mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device); /* level: poisson */
 mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);   /* items, level_items, point_count of the nodes */
 mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device);  /* item_colors */
+
+/* The contest of random and first: a stretch of the sorted order. */
+typedef struct lod_cuda_contest {
+    const uint64_t *codes;
+    const uint32_t *order;
+    const uint8_t *leaf_level; /* NULL: not known yet */
+    uint8_t *level;            /* [count] out; without leaf_level the finest level of cells at which a point loses */
+    uint64_t count, seed;
+    uint64_t code_before,
+        code_after;     /* no point beside the stretch is nearer than these; UINT64_MAX if there is none */
+    uint32_t grid_bits; /* log2(grid): the coarsest level of cells */
+    bool random;        /* else the first in the input wins */
+} lod_cuda_contest;
+
+/* Points of a stretch that may still lose to one beyond it, ascending: winners of the cells that reach past its ends,
+   one per end and level. On the host. */
+#define LOD_MOST_OPEN 48u
+typedef struct lod_cuda_open {
+    uint32_t count;
+    uint32_t positions[LOD_MOST_OPEN]; /* within the stretch */
+    uint8_t lost[LOD_MOST_OPEN];       /* at which level so far; MOTE_LOD_NEVER: at none */
+} lod_cuda_open;
+
+/* Finds the levels. open may be NULL if there is nothing beside the stretch. count > 0 */
+mote_status lod_cuda_play(mote_context *ctx, const lod_cuda_contest *contest, lod_cuda_open *open);
+
+/* Builds an octree whose points do not fit the device: src/lod/lod_parts_cuda.cu */
+mote_status lod_cuda_build_parts(mote_lod *lod);
 
 #ifdef __cplusplus
 }

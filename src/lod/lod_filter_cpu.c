@@ -246,18 +246,6 @@ static uint16_t *sorted_colors(const mote_lod *lod) {
     return rgb;
 }
 
-static mote_status place_colors(mote_lod *lod) {
-    uint64_t representatives = 0;
-    lod->color_first = mote_alloc_zero(lod->ctx, lod->node_count * sizeof *lod->color_first, "nodes");
-    if (lod->color_first == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < lod->node_count; i++) {
-        lod->color_first[i] = representatives;
-        if (lod_is_inner(&lod->nodes[i])) representatives += lod->nodes[i].point_count;
-    }
-    lod->colors = mote_alloc(lod->ctx, representatives * 3 * sizeof *lod->colors, "colours");
-    return lod->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
-
 mote_status lod_filter_cpu(mote_lod *lod) {
     mote_status status = MOTE_OK;
     filter f;
@@ -265,7 +253,7 @@ mote_status lod_filter_cpu(mote_lod *lod) {
     f.lod = lod;
     f.weights = gaussian_weights();
     if (lod->level_count < 2) return MOTE_OK;
-    MOTE_TRY(place_colors(lod));
+    MOTE_TRY(lod_place_colors(lod));
     uint16_t *rgb = sorted_colors(lod);
     if (rgb == NULL) return MOTE_ERROR_MEMORY;
     f.rgb = rgb;

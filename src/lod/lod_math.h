@@ -3,10 +3,32 @@
 #define MOTE_LOD_MATH_H
 
 #include "math/hash.h"
+#include "math/morton.h"
 
 /* A point's rank in random sampling. It depends on its place and not on the cell or level, so the winner of a cell
    is the best of the winners within, and not on the order of the input; ties go to the first in the order. */
 MOTE_HD uint64_t mote_lod_rank(uint64_t seed, uint64_t code) { return mote_hash_pair(seed, code); }
+
+#define MOTE_LOD_NEVER 255u /* lost at no level */
+
+/* The finest level at which two codes share a cell. */
+MOTE_HD uint32_t mote_lod_shared_level(uint64_t a, uint64_t b) {
+    const uint64_t difference = a ^ b;
+    if (difference == 0) return MOTE_MORTON_BITS;
+#if defined(__CUDA_ARCH__)
+    return (uint32_t)(__clzll((long long)difference) - 1) / 3;
+#else
+    return (uint32_t)(__builtin_clzll(difference) - 1) / 3;
+#endif
+}
+
+/* The level of the octree that chooses a point first, from the finest level of cells at which a better point is in its
+   cell. Cells of level l + grid_bits, or of single codes, are the sampling grid of level l. */
+MOTE_HD uint32_t mote_lod_chosen(uint32_t lost, uint32_t leaf_level, uint32_t grid_bits) {
+    if (lost == MOTE_LOD_NEVER || lost + 1 < grid_bits) return 0;
+    if (lost >= MOTE_MORTON_BITS) return leaf_level;
+    return lost + 1 - grid_bits < leaf_level ? lost + 1 - grid_bits : leaf_level;
+}
 
 /* The weights of the gaussian filter are products of one number per axis: exp(-x²/0.1) of the distance over the
    largest distance sqrt(3)·1.5 cells is the product over the axes of exp(-d²/0.675). A point's place within its cell

@@ -4,6 +4,21 @@
    takes a share each. */
 #include "lod/lod.h"
 
+mote_status lod_fail_replacing(mote_lod *lod, uint64_t points) {
+    return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED,
+                     "%llu points in one place do not fit a node of %llu; the additive scheme can divide them",
+                     (unsigned long long)points, (unsigned long long)lod->params.max_node_points);
+}
+
+mote_status lod_fail_chain(mote_lod *lod) {
+    return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "more than %llu points in one place",
+                     (unsigned long long)(lod->params.max_node_points * LOD_MOST_LEVELS));
+}
+
+mote_status lod_fail_nodes(mote_lod *lod) {
+    return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "more than 2^31 nodes: raise the merge threshold");
+}
+
 static mote_lod_node *add_node(mote_lod *lod, uint32_t parent, uint64_t prefix, uint32_t level, uint64_t first,
                                uint64_t total) {
     if (!mote_reserve(lod->ctx, (void **)&lod->nodes, &lod->node_capacity, lod->node_count + 1, sizeof *lod->nodes,
@@ -46,15 +61,8 @@ static mote_status divide(mote_lod *lod, uint32_t index) {
 static mote_status extend_chain(mote_lod *lod, uint32_t index) {
     const mote_lod_node leaf = lod->nodes[index];
     const uint64_t most = lod->params.max_node_points;
-    if (lod->params.scheme == MOTE_LOD_REPLACING) {
-        return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%llu points in one place do not fit a node of %llu; the additive scheme can divide them",
-                         (unsigned long long)leaf.total, (unsigned long long)most);
-    }
-    if (leaf.level + 1u >= LOD_MOST_LEVELS) {
-        return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "more than %llu points in one place",
-                         (unsigned long long)(most * LOD_MOST_LEVELS));
-    }
+    if (lod->params.scheme == MOTE_LOD_REPLACING) { return lod_fail_replacing(lod, leaf.total); }
+    if (leaf.level + 1u >= LOD_MOST_LEVELS) { return lod_fail_chain(lod); }
     const bool coded = leaf.level < MOTE_ORDER_BITS;
     const uint32_t below = coded ? 3 * (MOTE_ORDER_BITS - leaf.level - 1u) : 0;
     const uint64_t prefix = coded ? lod->codes[leaf.first] >> below : leaf.prefix;
@@ -81,9 +89,7 @@ static mote_status grow(mote_lod *lod) {
         } else if (node->total > most) {
             MOTE_TRY(extend_chain(lod, (uint32_t)i));
         }
-        if (lod->node_count > UINT32_MAX / 2) {
-            return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "more than 2^31 nodes: raise the merge threshold");
-        }
+        if (lod->node_count > UINT32_MAX / 2) { return lod_fail_nodes(lod); }
     }
     return MOTE_OK;
 }

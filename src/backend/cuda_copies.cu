@@ -1,0 +1,209 @@
+/* Copies between host and device. Pageable memory goes through a ring of pinned buffers: all threads fill or empty one
+   while the device copies the others. */
+#include "backend/cuda_staging.h"
+#include "backend/cuda_state.h"
+
+#define SMALL_BYTES  (64ull << 10)
+#define SMALL_SLOTS  16u
+#define LARGE_BYTES  (16ull << 20)
+#define LARGE_SLOTS  4u
+#define RING_PURPOSE "staging"
+
+mote_status cuda_copies_open(mote_context *ctx) {
+    cuda_state *s = ctx->cuda;
+    s->small.slot_bytes = SMALL_BYTES;
+    s->small.slot_count = SMALL_SLOTS;
+    s->large.slot_bytes = LARGE_BYTES;
+    s->large.slot_count = LARGE_SLOTS;
+    return MOTE_OK;
+}
+
+static void close_ring(mote_context *ctx, cuda_ring *ring) {
+    for (uint32_t i = 0; i < CUDA_SLOTS_MOST; i++) {
+        if (ring->done[i] != NULL) cudaEventDestroy(ring->done[i]);
+    }
+    cuda_pinned_free(ctx, ring->memory);
+}
+
+void cuda_copies_close(mote_context *ctx) {
+    close_ring(ctx, &ctx->cuda->small);
+    close_ring(ctx, &ctx->cuda->large);
+}
+
+/* ---- the ring */
+
+static mote_status make_ring(mote_context *ctx, cuda_ring *ring) {
+    if (ring->memory != NULL) return MOTE_OK;
+    for (uint32_t i = 0; i < ring->slot_count; i++) {
+        if (ring->done[i] != NULL) continue;
+        CUDA_TRY(ctx, cudaEventCreateWithFlags(&ring->done[i], cudaEventDisableTiming), "making an event");
+    }
+    ring->memory = (uint8_t *)cuda_pinned_alloc(ctx, ring->slot_count * ring->slot_bytes, RING_PURPOSE);
+    return ring->memory != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status ring_for(mote_context *ctx, uint64_t size_bytes, cuda_ring **ring) {
+    *ring = size_bytes <= SMALL_BYTES ? &ctx->cuda->small : &ctx->cuda->large;
+    return make_ring(ctx, *ring);
+}
+
+static uint8_t *slot_memory(const cuda_ring *ring, uint32_t slot) { return ring->memory + slot * ring->slot_bytes; }
+
+/* The next slot, once its last copy is over; an event that was never recorded counts as over. */
+static mote_status take_slot(mote_context *ctx, cuda_ring *ring, uint32_t *slot) {
+    *slot = ring->next;
+    ring->next = (ring->next + 1) % ring->slot_count;
+    CUDA_TRY(ctx, cudaEventSynchronize(ring->done[*slot]), "copying");
+    return MOTE_OK;
+}
+
+static uint64_t piece_bytes(const cuda_ring *ring, uint64_t size_bytes, uint64_t at) {
+    return size_bytes - at < ring->slot_bytes ? size_bytes - at : ring->slot_bytes;
+}
+
+static mote_status upload_staged(mote_context *ctx, uint8_t *device, const uint8_t *host, uint64_t size_bytes) {
+    cuda_state *s = ctx->cuda;
+    cuda_ring *ring = NULL;
+    MOTE_TRY(ring_for(ctx, size_bytes, &ring));
+    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
+        const uint64_t piece = piece_bytes(ring, size_bytes, at);
+        uint32_t slot = 0;
+        MOTE_TRY(take_slot(ctx, ring, &slot));
+        cuda_staging_copy(slot_memory(ring, slot), host + at, piece, ctx->threads);
+        CUDA_TRY(ctx, cudaMemcpyAsync(device + at, slot_memory(ring, slot), piece, cudaMemcpyHostToDevice, s->stream),
+                 "uploading");
+        CUDA_TRY(ctx, cudaEventRecord(ring->done[slot], s->stream), "uploading");
+    }
+    return MOTE_OK;
+}
+
+/* Begins the copy of a piece into the next slot. */
+static mote_status begin_piece(mote_context *ctx, cuda_ring *ring, const uint8_t *device, uint64_t size_bytes) {
+    cuda_state *s = ctx->cuda;
+    uint32_t slot = 0;
+    MOTE_TRY(take_slot(ctx, ring, &slot));
+    CUDA_TRY(ctx, cudaMemcpyAsync(slot_memory(ring, slot), device, size_bytes, cudaMemcpyDeviceToHost, s->stream),
+             "downloading");
+    CUDA_TRY(ctx, cudaEventRecord(ring->done[slot], s->stream), "downloading");
+    return MOTE_OK;
+}
+
+static mote_status download_staged(mote_context *ctx, uint8_t *host, const uint8_t *device, uint64_t size_bytes) {
+    cuda_ring *ring = NULL;
+    MOTE_TRY(ring_for(ctx, size_bytes, &ring));
+    uint32_t slot = ring->next;
+    uint64_t begun = 0;
+    for (uint64_t at = 0; at < size_bytes; at += ring->slot_bytes) {
+        while (begun < size_bytes && begun - at < ring->slot_count * ring->slot_bytes) {
+            const uint64_t piece = piece_bytes(ring, size_bytes, begun);
+            MOTE_TRY(begin_piece(ctx, ring, device + begun, piece));
+            begun += piece;
+        }
+        CUDA_TRY(ctx, cudaEventSynchronize(ring->done[slot]), "downloading");
+        cuda_staging_copy(host + at, slot_memory(ring, slot), piece_bytes(ring, size_bytes, at), ctx->threads);
+        slot = (slot + 1) % ring->slot_count;
+    }
+    return MOTE_OK;
+}
+
+/* ---- the entries */
+
+static cudaMemoryType memory_type(const void *memory) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) return attributes.type;
+    cudaGetLastError();
+    return cudaMemoryTypeUnregistered;
+}
+
+/* A copy from or to memory that the device reaches by itself; waits for it where host memory is concerned. */
+static mote_status copy_direct(mote_context *ctx, void *to, const void *from, uint64_t size_bytes, cudaMemoryType type,
+                               const char *doing) {
+    cuda_state *s = ctx->cuda;
+    CUDA_TRY(ctx, cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, s->stream), doing);
+    if (type == cudaMemoryTypeDevice) return MOTE_OK;
+    CUDA_TRY(ctx, cudaStreamSynchronize(s->stream), doing);
+    return MOTE_OK;
+}
+
+mote_status cuda_upload(mote_context *ctx, void *device, const void *host, uint64_t size_bytes) {
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    const cudaMemoryType type = memory_type(host);
+    if (type != cudaMemoryTypeUnregistered) return copy_direct(ctx, device, host, size_bytes, type, "uploading");
+    return upload_staged(ctx, (uint8_t *)device, (const uint8_t *)host, size_bytes);
+}
+
+mote_status cuda_download(mote_context *ctx, void *host, const void *device, uint64_t size_bytes) {
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    const cudaMemoryType type = memory_type(host);
+    if (type != cudaMemoryTypeUnregistered) return copy_direct(ctx, host, device, size_bytes, type, "downloading");
+    return download_staged(ctx, (uint8_t *)host, (const uint8_t *)device, size_bytes);
+}
+
+mote_status cuda_copy(mote_context *ctx, void *to, const void *from, uint64_t size_bytes) {
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    CUDA_TRY(ctx, cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDeviceToDevice, ctx->cuda->stream), "copying");
+    return MOTE_OK;
+}
+
+mote_status cuda_fill(mote_context *ctx, void *device, int byte, uint64_t size_bytes) {
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    CUDA_TRY(ctx, cudaMemsetAsync(device, byte, size_bytes, ctx->cuda->stream), "filling memory");
+    return MOTE_OK;
+}
+
+/* ---- copies that only begin */
+
+static mote_status record_ticket(mote_context *ctx, cudaStream_t stream, cuda_ticket *ticket) {
+    cudaEvent_t event = NULL;
+    CUDA_TRY(ctx, cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    ticket->event = event;
+    CUDA_TRY(ctx, cudaEventRecord(event, stream), "copying");
+    return MOTE_OK;
+}
+
+/* Work before it may still use the device memory and work after it needs the values, so it takes its turn in the
+   stream itself; the host goes on. */
+mote_status cuda_upload_begin(mote_context *ctx, void *device, const void *pinned, uint64_t size_bytes,
+                              cuda_ticket *ticket) {
+    cuda_state *s = ctx->cuda;
+    ticket->event = NULL;
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    CUDA_TRY(ctx, cudaMemcpyAsync(device, pinned, size_bytes, cudaMemcpyDefault, s->stream), "uploading");
+    return record_ticket(ctx, s->stream, ticket);
+}
+
+mote_status cuda_download_begin(mote_context *ctx, void *pinned, const void *device, uint64_t size_bytes,
+                                cuda_ticket *ticket) {
+    cuda_state *s = ctx->cuda;
+    ticket->event = NULL;
+    if (size_bytes == 0) return MOTE_OK;
+    cuda_enter(ctx);
+    CUDA_TRY(ctx, cudaEventRecord(s->fence, s->stream), "downloading");
+    CUDA_TRY(ctx, cudaStreamWaitEvent(s->downloads, s->fence, 0), "downloading");
+    CUDA_TRY(ctx, cudaMemcpyAsync(pinned, device, size_bytes, cudaMemcpyDefault, s->downloads), "downloading");
+    s->download_begun = true;
+    return record_ticket(ctx, s->downloads, ticket);
+}
+
+mote_status cuda_wait(mote_context *ctx, cuda_ticket *ticket) {
+    if (ticket->event == NULL) return MOTE_OK;
+    cuda_enter(ctx);
+    const cudaError_t error = cudaEventSynchronize((cudaEvent_t)ticket->event);
+    cudaEventDestroy((cudaEvent_t)ticket->event);
+    ticket->event = NULL;
+    CUDA_TRY(ctx, error, "copying");
+    return MOTE_OK;
+}
+
+void cuda_order_downloads(mote_context *ctx) {
+    cuda_state *s = ctx->cuda;
+    if (!s->download_begun) return;
+    cuda_enter(ctx);
+    s->download_begun = false;
+    if (cudaEventRecord(s->fence, s->downloads) == cudaSuccess) cudaStreamWaitEvent(s->stream, s->fence, 0);
+}

@@ -1,0 +1,134 @@
+/* Levels of detail on the GPU: the steps in order, and what comes back. The kernels are in lod_tree_cuda.cu,
+   lod_sample_cuda.cu, lod_poisson_cuda.cu, lod_items_cuda.cu and lod_filter_cuda.cu. */
+#include "lod/lod_cuda.h"
+
+#include "lod/lod_ops.h"
+#include "order/order_cuda.h"
+
+static mote_status build_order(mote_lod *lod, lod_cuda *device) {
+    mote_context *ctx = lod->ctx;
+    mote_stage(ctx, "upload");
+    MOTE_TRY(cuda_cloud_open(ctx, lod->cloud, &device->cloud));
+    MOTE_TRY(mote_progress(ctx, 0.1, "copying points to the GPU"));
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(order_cuda_lattice(&device->cloud, &lod->lattice, &lod->skipped));
+    lod->count = lod->cloud->count - lod->skipped;
+    mote_stage(ctx, "sort");
+    const bool ties = lod->params.sampling != MOTE_LOD_FIRST; /* first: the input's order counts */
+    MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped, ties, &device->codes, &device->order));
+    return mote_progress(ctx, 0.5, "sorting");
+}
+
+static mote_status sample(mote_lod *lod, lod_cuda *device) {
+    mote_context *ctx = lod->ctx;
+    if (lod->params.sampling != MOTE_LOD_POISSON) return lod_cuda_sample(lod, device);
+    device->level = (uint8_t *)cuda_alloc(ctx, lod->count, "levels");
+    if (device->level == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_copy(ctx, device->level, device->leaf_level, lod->count));
+    return lod->level_count < 2 ? MOTE_OK : lod_cuda_poisson(lod, device);
+}
+
+static mote_status download_nodes(mote_lod *lod, const lod_cuda *device) {
+    mote_free(lod->ctx, lod->nodes);
+    lod->nodes = (mote_lod_node *)mote_alloc(lod->ctx, lod->node_count * sizeof *lod->nodes, "nodes");
+    if (lod->nodes == NULL) return MOTE_ERROR_MEMORY;
+    return cuda_download(lod->ctx, lod->nodes, device->nodes, lod->node_count * sizeof *lod->nodes);
+}
+
+static mote_status build_levels(mote_lod *lod, lod_cuda *device) {
+    mote_context *ctx = lod->ctx;
+    mote_stage(ctx, "tree");
+    MOTE_TRY(lod_cuda_tree(lod, device));
+    if (lod->params.sampling == MOTE_LOD_POISSON) MOTE_TRY(download_nodes(lod, device));
+    mote_stage(ctx, "sampling");
+    MOTE_TRY(sample(lod, device));
+    MOTE_TRY(mote_progress(ctx, 0.7, "sampling"));
+    mote_stage(ctx, "nodes");
+    MOTE_TRY(lod_cuda_items(lod, device));
+    MOTE_TRY(download_nodes(lod, device));
+    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
+        mote_stage(ctx, "filter");
+        MOTE_TRY(lod_cuda_filter(lod, device));
+    }
+    cuda_free(ctx, device->codes);
+    device->codes = NULL;
+    return mote_progress(ctx, 0.9, "filtering colours");
+}
+
+/* ---- to the host */
+
+/* The colours of representatives as the host keeps them: those of inner nodes, without the fourth value. */
+static void pack_colors(mote_lod *lod, const uint16_t *item_colors) {
+    uint64_t item = 0;
+    for (uint64_t n = 0; n < lod->node_count; n++) {
+        const mote_lod_node *node = &lod->nodes[n];
+        uint16_t *to = lod->colors + 3 * lod->color_first[n];
+        for (uint64_t i = 0; i < node->point_count && lod_is_inner(node); i++) {
+            memcpy(to + 3 * i, item_colors + 4 * (item + i), 3 * sizeof *to);
+        }
+        item += node->point_count;
+    }
+}
+
+static mote_status fetch_colors(mote_lod *lod, const lod_cuda *device) {
+    mote_context *ctx = lod->ctx;
+    if (device->item_colors == NULL || lod->level_count < 2) return MOTE_OK;
+    MOTE_TRY(lod_place_colors(lod));
+    const uint64_t size_bytes = device->item_count * 4 * sizeof(uint16_t);
+    uint16_t *item_colors = (uint16_t *)mote_alloc(ctx, size_bytes, "filter colours");
+    if (item_colors == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = cuda_download(ctx, item_colors, device->item_colors, size_bytes);
+    if (status == MOTE_OK) pack_colors(lod, item_colors);
+    mote_free(ctx, item_colors);
+    return status;
+}
+
+static mote_status cuda_fetch(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    const lod_cuda *device = lod->device;
+    mote_stage(ctx, "download");
+    lod->order = (uint32_t *)mote_alloc(ctx, lod->count * sizeof *lod->order, "order");
+    lod->level = (uint8_t *)mote_alloc(ctx, lod->count, "levels");
+    if (lod->order == NULL || lod->level == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_download(ctx, lod->order, device->order, lod->count * sizeof *lod->order));
+    MOTE_TRY(cuda_download(ctx, lod->level, device->level, lod->count));
+    return fetch_colors(lod, device);
+}
+
+/* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
+   sums of cells as well, poisson its candidates. */
+static uint64_t bytes_per_point(const mote_lod_params *params) {
+    return params->filter != MOTE_LOD_FILTER_NONE ? 100 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
+}
+
+static bool fits_device(const mote_lod *lod) {
+    uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
+    for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
+    const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
+    return lod->cloud->on_device || cuda_memory_left(lod->ctx) / point_bytes >= lod->cloud->count;
+}
+
+static mote_status cuda_build(mote_lod *lod) {
+    if (!fits_device(lod)) return lod_cuda_build_parts(lod);
+    lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    lod->device = device;
+    MOTE_TRY(build_order(lod, device));
+    MOTE_TRY(build_levels(lod, device));
+    if (!lod->params.on_device) MOTE_TRY(cuda_fetch(lod));
+    return mote_progress(lod->ctx, 1.0, "building the octree");
+}
+
+static void cuda_release(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    lod_cuda *device = lod->device;
+    if (device == NULL) return;
+    void *const owned[] = {device->codes, device->order, device->level,      device->leaf_level,
+                           device->nodes, device->items, device->item_colors};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
+    cuda_cloud_close(&device->cloud);
+    mote_free(ctx, device);
+    lod->device = NULL;
+}
+
+const mote_lod_ops mote_lod_on_cuda = {cuda_build, cuda_fetch, cuda_release};

@@ -1,0 +1,239 @@
+#include "lod/lod_parts.h"
+
+#include <stdlib.h>
+
+#include "lod/lod_cpu.h"
+#include "lod/lod_math.h"
+#include "order/order_ops.h"
+#include "order/order_ties.h"
+
+#define MOST_PARTS        4096u
+#define SAMPLES_PER_PART  256u /* codes looked at, to find ranges of about equal size */
+#define SHARES_PER_THREAD 4u
+
+/* ---- ranges of codes */
+
+static int compare_codes(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which part a code belongs to: the last whose first code is not above it. */
+static uint32_t part_of(const lod_parts *parts, uint64_t code) {
+    uint32_t low = 0, high = parts->part_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (parts->parts[middle].first_code <= code) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* First codes of up to wanted parts, from a sample of all codes. */
+static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *parts) {
+    const uint64_t all = lod->cloud->count, samples = (uint64_t)wanted * SAMPLES_PER_PART;
+    uint64_t *sample = mote_alloc(lod->ctx, samples * sizeof *sample, "parts");
+    if (sample == NULL) return MOTE_ERROR_MEMORY;
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < samples; i++) {
+        const uint64_t code = lod->codes[mote_hash64(i + 1) % all];
+        if (code != UINT64_MAX) sample[found++] = code;
+    }
+    qsort(sample, found, sizeof *sample, compare_codes);
+    parts->parts[0].first_code = 0;
+    parts->part_count = 1;
+    for (uint32_t p = 1; p < wanted && found > 0; p++) {
+        const uint64_t code = sample[found * p / wanted];
+        if (code > parts->parts[parts->part_count - 1].first_code) parts->parts[parts->part_count++].first_code = code;
+    }
+    for (uint32_t p = 0; p < parts->part_count; p++) {
+        parts->parts[p].end_code =
+            p + 1 < parts->part_count ? parts->parts[p + 1].first_code : 1ull << 3 * MOTE_ORDER_BITS;
+    }
+    mote_free(lod->ctx, sample);
+    return MOTE_OK;
+}
+
+static uint64_t share_first(const mote_lod *lod, uint64_t share, uint64_t shares) {
+    return lod->cloud->count * share / shares;
+}
+
+/* counts [shares · (part_count + 1)]: points of each part in each share of the input; the last: of none. */
+static void count_parts(const mote_lod *lod, const lod_parts *parts, uint64_t shares, uint64_t *counts) {
+    const uint64_t width = parts->part_count + 1ull;
+    memset(counts, 0, shares * width * sizeof *counts);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
+    for (uint64_t s = 0; s < shares; s++) {
+        for (uint64_t i = share_first(lod, s, shares); i < share_first(lod, s + 1, shares); i++) {
+            const uint64_t code = lod->codes[i];
+            counts[s * width + (code == UINT64_MAX ? parts->part_count : part_of(parts, code))]++;
+        }
+    }
+}
+
+/* Turns counts into where each share's points of a part go; returns the size of the largest part. */
+static uint64_t place_parts(lod_parts *parts, uint64_t shares, uint64_t *counts) {
+    const uint64_t width = parts->part_count + 1ull;
+    uint64_t next = 0, largest = 0;
+    for (uint32_t p = 0; p < parts->part_count; p++) {
+        parts->parts[p].first = next;
+        for (uint64_t s = 0; s < shares; s++) {
+            const uint64_t own = counts[s * width + p];
+            counts[s * width + p] = next;
+            next += own;
+        }
+        parts->parts[p].count = next - parts->parts[p].first;
+        largest = parts->parts[p].count > largest ? parts->parts[p].count : largest;
+    }
+    return largest;
+}
+
+static void deal_out(const mote_lod *lod, const lod_parts *parts, uint64_t shares, uint64_t *next) {
+    const uint64_t width = parts->part_count + 1ull;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
+    for (uint64_t s = 0; s < shares; s++) {
+        for (uint64_t i = share_first(lod, s, shares); i < share_first(lod, s + 1, shares); i++) {
+            const uint64_t code = lod->codes[i];
+            if (code == UINT64_MAX) continue;
+            const uint64_t at = next[s * width + part_of(parts, code)]++;
+            parts->codes[at] = code;
+            parts->indices[at] = (uint32_t)i;
+        }
+    }
+}
+
+static mote_status split(mote_lod *lod, uint64_t most_points, uint64_t shares, uint64_t *counts, lod_parts *parts) {
+    mote_context *ctx = lod->ctx;
+    for (uint64_t wanted = 2 * (lod->count / (most_points > 0 ? most_points : 1) + 1);; wanted *= 2) {
+        if (wanted > MOST_PARTS) {
+            return mote_fail(ctx, MOTE_ERROR_MEMORY, "the memory of the GPU does not hold the points of one place");
+        }
+        MOTE_TRY(choose_ranges(lod, (uint32_t)wanted, parts));
+        count_parts(lod, parts, shares, counts);
+        if (place_parts(parts, shares, counts) <= most_points) break;
+    }
+    deal_out(lod, parts, shares, counts);
+    return mote_progress(ctx, 0.3, "dealing points out to parts");
+}
+
+static mote_status make_codes(mote_lod *lod) {
+    mote_context *ctx = lod->ctx;
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(mote_order_lattice(ctx, lod->cloud, &lod->lattice, &lod->skipped));
+    lod->count = lod->cloud->count - lod->skipped;
+    lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
+    if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "codes");
+    MOTE_TRY(mote_order_cpu.codes(ctx, lod->cloud, &lod->lattice, lod->codes));
+    return mote_progress(ctx, 0.2, "computing Morton codes");
+}
+
+mote_status lod_parts_make(mote_lod *lod, uint64_t most_points, lod_parts *parts) {
+    mote_context *ctx = lod->ctx;
+    const uint64_t shares = SHARES_PER_THREAD * (uint64_t)ctx->threads;
+    MOTE_TRY(make_codes(lod));
+    mote_stage(ctx, "parts");
+    parts->parts = mote_alloc(ctx, MOST_PARTS * sizeof *parts->parts, "parts");
+    parts->codes = mote_alloc(ctx, lod->count * sizeof *parts->codes, "parts");
+    parts->indices = mote_alloc(ctx, lod->count * sizeof *parts->indices, "parts");
+    uint64_t *counts = mote_alloc(ctx, shares * (MOST_PARTS + 1) * sizeof *counts, "parts");
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (parts->parts != NULL && parts->codes != NULL && parts->indices != NULL && counts != NULL) {
+        status = split(lod, most_points, shares, counts, parts);
+    }
+    mote_free(ctx, counts);
+    return status;
+}
+
+void lod_parts_free(mote_context *ctx, lod_parts *parts) {
+    mote_free(ctx, parts->parts);
+    mote_free(ctx, parts->codes);
+    mote_free(ctx, parts->indices);
+    mote_free(ctx, parts->open);
+}
+
+/* ---- putting together */
+
+/* Whether point a is better than b, for a ≠ b. */
+static bool better(const mote_lod *lod, uint64_t a, uint64_t b) {
+    const bool first = lod->params.sampling == MOTE_LOD_FIRST;
+    const uint64_t rank_a = first ? lod->order[a] : mote_lod_rank(lod->params.seed, lod->codes[a]);
+    const uint64_t rank_b = first ? lod->order[b] : mote_lod_rank(lod->params.seed, lod->codes[b]);
+    return rank_a != rank_b ? rank_a < rank_b : a < b;
+}
+
+/* The finest level at which the i-th open point meets the nearest better one on one side; below at_least, it does not
+   matter. */
+static uint32_t level_of_loss(const mote_lod *lod, const lod_parts *parts, uint64_t i, int64_t step,
+                              uint32_t at_least) {
+    const uint64_t own = parts->open[i].position;
+    for (int64_t j = (int64_t)i + step; j >= 0 && j < (int64_t)parts->open_count; j += step) {
+        const uint64_t other = parts->open[j].position;
+        const uint32_t level = mote_lod_shared_level(lod->codes[own], lod->codes[other]);
+        if (level < at_least) return 0;
+        if (better(lod, other, own)) return level;
+    }
+    return 0;
+}
+
+/* Among the points left open, the nearest better one on either side says at which level a point loses. */
+static void settle_open(mote_lod *lod, const lod_parts *parts) {
+    const uint32_t coarsest = lod_cell_level(lod, 0);
+    for (uint64_t i = 0; i < parts->open_count; i++) {
+        const lod_open_point *point = &parts->open[i];
+        const uint32_t lost = point->lost == MOTE_LOD_NEVER ? coarsest - 1 : point->lost;
+        const uint32_t left = level_of_loss(lod, parts, i, -1, lost + 1);
+        const uint32_t right = level_of_loss(lod, parts, i, 1, lost + 1);
+        const uint32_t level = left > right ? left : right;
+        if (level > lost) lod->level[point->position] = (uint8_t)level;
+    }
+}
+
+static void count_node_points(mote_lod *lod) {
+    const bool additive = lod->params.scheme == MOTE_LOD_ADDITIVE;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(lod->ctx->threads)
+    for (uint64_t n = 0; n < lod->node_count; n++) {
+        mote_lod_node *node = &lod->nodes[n];
+        if (!additive && !lod_is_inner(node)) continue;
+        const uint8_t least = additive ? node->level : 0;
+        uint64_t count = 0;
+        for (uint64_t i = node->first; i < node->first + node->total; i++) {
+            count += (uint8_t)(lod->level[i] - least) <= node->level - least;
+        }
+        node->point_count = count;
+    }
+}
+
+/* From the level at which each point loses, and that of its leaf, the level that chooses it. */
+static void combine(mote_lod *lod, const uint8_t *lost) {
+    const uint32_t coarsest = lod_cell_level(lod, 0);
+#pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
+    for (uint64_t i = 0; i < lod->count; i++) {
+        lod->level[i] = (uint8_t)mote_lod_chosen(lost[i], lod->level[i], coarsest);
+    }
+}
+
+mote_status lod_parts_finish(mote_lod *lod, const lod_parts *parts) {
+    mote_context *ctx = lod->ctx;
+    const bool by_cells = lod->params.sampling != MOTE_LOD_POISSON;
+    mote_stage(ctx, "tree");
+    if (by_cells) settle_open(lod, parts);
+    uint8_t *lost = lod->level;
+    lod->level = mote_alloc(ctx, lod->count, "levels");
+    mote_status status = lod->level != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && lod->params.sampling != MOTE_LOD_FIRST) {
+        status = order_settle_ties(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count);
+    }
+    if (status == MOTE_OK) status = lod_tree_build(lod);
+    if (status == MOTE_OK && by_cells) {
+        if (lod->level_count > 1) combine(lod, lost);
+        count_node_points(lod);
+    }
+    mote_free(ctx, lost);
+    if (status != MOTE_OK || by_cells) return status;
+    mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU chooses them by distance");
+    return lod_sample_cpu(lod);
+}
