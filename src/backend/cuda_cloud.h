@@ -16,6 +16,7 @@ typedef struct cuda_cloud {
     uint32_t column_count;
     void **blocks; /* [block_count] device memory of its own: none if the cloud was on the device already */
     uint32_t block_count;
+    double position_step; /* the cloud's: the decimal step of its text, 0 if unknown */
 } cuda_cloud;
 
 /* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
