@@ -118,7 +118,8 @@ static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t 
         }
         encode_group *group = &program->groups[program->group_count];
         group->first = window->low;
-        group->end = window->low + (maker->point_count - 1) * window->stride_bytes + wide;
+        const uint64_t before_last = maker->point_count > 0 ? maker->point_count - 1 : 0;
+        group->end = window->low + before_last * window->stride_bytes + wide;
         group->stride_bytes = window->stride_bytes;
         group->unit_bytes = aligned((uintptr_t)window->low | window->stride_bytes, 4);
         group->unit_count = (wide + group->unit_bytes - 1) / group->unit_bytes;
