@@ -1,0 +1,27 @@
+/* What a test may ask of the emulator of a GPU. */
+#ifndef MOTE_EMULATOR_H
+#define MOTE_EMULATOR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In which order the blocks of a launch, the warps of a block and the lanes of a warp begin. */
+typedef enum emulator_order { EMULATOR_ASCENDING, EMULATOR_DESCENDING, EMULATOR_SHUFFLED } emulator_order;
+
+/* For all launches that follow. At first the order is what the environment says in MOTE_EMULATOR_ORDER: ascending,
+   descending, or the seed of a shuffle. */
+void emulator_set_order(emulator_order order, uint64_t seed);
+
+/* Launches, and switches from thread to thread, since the program began. */
+typedef struct emulator_work {
+    uint64_t launches, switches;
+} emulator_work;
+emulator_work emulator_work_done(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
