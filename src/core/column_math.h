@@ -104,8 +104,9 @@ MOTE_HD double column_value(const mote_column *column, uint64_t i) {
 MOTE_HD uint64_t column_saturate(double value, mote_type type) {
     const uint32_t bits = 8 * column_type_bytes(type);
     const bool is_signed = type == MOTE_INT8 || type == MOTE_INT16 || type == MOTE_INT32 || type == MOTE_INT64;
-    const double high = is_signed ? (double)(1ull << (bits - 1)) : bits == 64 ? 18446744073709551616.0
-                                                                              : (double)(1ull << bits);
+    const double high = is_signed    ? (double)(1ull << (bits - 1))
+                        : bits == 64 ? 18446744073709551616.0
+                                     : (double)(1ull << bits);
     if (value != value || (!is_signed && value <= 0)) return 0;
     if (value <= -high) return (uint64_t)0 - (1ull << (bits - 1));
     /* Below 64 bits the largest integer is itself a double, at which rounding up ends too. */

@@ -101,7 +101,7 @@ static mote_status code_piece(const potree_part *parts, uint64_t part_count, con
 
 /* Takes nodes until the round is full, and makes room for their compressed bytes. */
 static mote_status begin_round(const potree_octree *octree, brotli_round *round) {
-    const uint64_t share = octree->plan->ops != NULL ? CODED_ROUND_BYTES : ROUND_BYTES;
+    const uint64_t share = octree->plan->device_ops != NULL ? CODED_ROUND_BYTES : ROUND_BYTES;
     const uint64_t most = (uint64_t)octree->ctx->threads * share;
     const mote_lod_node *nodes = octree->source->nodes;
     uint64_t raw_bytes = 0, bound_bytes = 0;
@@ -165,7 +165,7 @@ static void free_workers(mote_context *ctx, brotli_worker *workers) {
 static mote_status write_round(const potree_octree *octree, brotli_worker *workers, potree_pieces *pieces,
                                brotli_round *round, uint64_t *written_bytes) {
     MOTE_TRY(begin_round(octree, round));
-    if (octree->plan->ops != NULL) {
+    if (octree->plan->device_ops != NULL) {
         brotli_coding coding = {octree, round};
         MOTE_TRY(begin_coding(octree, round));
         MOTE_TRY(potree_pieces_run(pieces, round->end, code_piece, &coding));
@@ -193,7 +193,7 @@ mote_status potree_octree_write_brotli(potree_octree *octree) {
     memset(&round, 0, sizeof round);
     memset(&pieces, 0, sizeof pieces);
     mote_status status = workers != NULL ? make_workers(octree, workers) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && octree->plan->ops != NULL) status = potree_pieces_open(octree, &pieces);
+    if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_pieces_open(octree, &pieces);
     if (status == MOTE_OK) status = write_rounds(octree, workers, &pieces, &round);
     status = potree_pieces_close(&pieces, status);
     free_workers(ctx, workers);

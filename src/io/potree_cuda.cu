@@ -56,9 +56,7 @@ static __device__ __forceinline__ void store_value(uint8_t *to, uint64_t value, 
     case 1: *to = (uint8_t)value; break;
     case 2: store2(to, (uint32_t)value, aligned); break;
     case 4: store4(to, (uint32_t)value, aligned); break;
-    default:
-        store4(to, (uint32_t)value, aligned);
-        store4(to + 4, (uint32_t)(value >> 32), aligned);
+    default: store4(to, (uint32_t)value, aligned); store4(to + 4, (uint32_t)(value >> 32), aligned);
     }
 }
 
@@ -173,8 +171,8 @@ static __device__ __forceinline__ bool run_program(const encode_program &program
     bool inexact = false;
     for (uint32_t o = 0; o < program.op_count; o++) {
         const encode_op op = program.ops[o];
-        const uint8_t *from = op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at
-                                                                : op.source + (uint64_t)index * op.stride_bytes;
+        const uint8_t *from =
+            op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at : op.source + (uint64_t)index * op.stride_bytes;
         if (run_op(program, op, from, item, record + op.to)) inexact = true;
     }
     return inexact;
@@ -406,7 +404,8 @@ static mote_status begin_piece(potree_stream *stream, uint64_t first, uint64_t c
     stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
     MOTE_TRY(ready_slot(stream, slot));
     MOTE_TRY(launch(stream->ctx, program, first, count, slot->device, &stream->findings));
-    MOTE_TRY(cuda_download_begin(stream->ctx, slot->pinned, slot->device, count * program->stride_bytes, &slot->ticket));
+    MOTE_TRY(
+        cuda_download_begin(stream->ctx, slot->pinned, slot->device, count * program->stride_bytes, &slot->ticket));
     stream->begun++;
     return MOTE_OK;
 }

@@ -1,7 +1,7 @@
 /* Turns the copy program of a plan into one for a GPU: which bytes of a point are fetched together, how the values are
    aligned, how many records a block makes. */
-#include "io/potree.h"
 #include "io/potree_encode.h"
+#include "io/potree.h"
 #include "lod/lod_cuda.h"
 
 typedef struct encode_maker {

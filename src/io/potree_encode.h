@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-#define ENCODE_THREADS    256u /* of a block; at most so many records in a tile */
-#define ENCODE_SMALL_ROOM 20480u /* bytes of shared memory for a tile: eight blocks run beside each other */
-#define ENCODE_LARGE_ROOM 47104u /* for longer records; with what else a block shares 48 KB */
-#define ENCODE_LEAST_TILE 32u
-#define ENCODE_GROUPS     16u
+#define ENCODE_THREADS     256u   /* of a block; at most so many records in a tile */
+#define ENCODE_SMALL_ROOM  20480u /* bytes of shared memory for a tile: eight blocks run beside each other */
+#define ENCODE_LARGE_ROOM  47104u /* for longer records; with what else a block shares 48 KB */
+#define ENCODE_LEAST_TILE  32u
+#define ENCODE_GROUPS      16u
 #define ENCODE_MOST_WINDOW 128u /* bytes of a record that are fetched as one piece */
 #define ENCODE_MOST_STAGED 512u /* bytes of a point that are fetched; what is left is read where it is used */
-#define ENCODE_NOT_STAGED UINT32_MAX
+#define ENCODE_NOT_STAGED  UINT32_MAX
 
 typedef enum encode_kind {
     ENCODE_COPY,
@@ -41,8 +41,8 @@ typedef struct encode_op {
     uint32_t less;
     uint32_t column; /* CONVERT, UNIT, LATTICE */
     uint8_t kind, shift, mask, left;
-    uint8_t axis;    /* LATTICE */
-    uint8_t type;    /* CONVERT */
+    uint8_t axis;                     /* LATTICE */
+    uint8_t type;                     /* CONVERT */
     uint8_t aligned_from, aligned_to; /* to 1, 2 or 4 bytes, in every record */
 } encode_op;
 

@@ -21,7 +21,7 @@ mote_status potree_pieces_open(const potree_octree *octree, potree_pieces *piece
     if (plan->points == 0) return MOTE_OK;
     mote_status status = potree_encoding_make(plan, lod->device, &encoding);
     if (status == MOTE_OK) {
-        status = plan->ops->open(octree->ctx, lod, &encoding.program, pieces->most_items, &pieces->stream);
+        status = plan->device_ops->open(octree->ctx, lod, &encoding.program, pieces->most_items, &pieces->stream);
     }
     potree_encoding_free(&encoding);
     return status;
@@ -67,7 +67,7 @@ static mote_status list_parts(potree_pieces *pieces, const potree_piece *piece) 
 }
 
 mote_status potree_pieces_run(potree_pieces *pieces, uint32_t end, potree_piece_use use, void *user) {
-    const mote_potree_ops *ops = pieces->octree->plan->ops;
+    const mote_potree_ops *ops = pieces->octree->plan->device_ops;
     potree_piece flight[POTREE_IN_FLIGHT];
     uint64_t begun = 0, used = 0;
     for (;; used++) {
@@ -107,7 +107,7 @@ static mote_status fetch_findings(const potree_pieces *pieces) {
     const uint64_t count = encode_finding_count(octree->plan->element_count);
     uint64_t *memory = mote_alloc(octree->ctx, count * sizeof *memory, "potree");
     if (memory == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = octree->plan->ops->findings(pieces->stream, memory);
+    const mote_status status = octree->plan->device_ops->findings(pieces->stream, memory);
     if (status == MOTE_OK) take_findings(octree, memory);
     mote_free(octree->ctx, memory);
     return status;
@@ -116,7 +116,7 @@ static mote_status fetch_findings(const potree_pieces *pieces) {
 mote_status potree_pieces_close(potree_pieces *pieces, mote_status status) {
     if (pieces->stream != NULL) {
         if (status == MOTE_OK) status = fetch_findings(pieces);
-        pieces->octree->plan->ops->close(pieces->stream);
+        pieces->octree->plan->device_ops->close(pieces->stream);
     }
     if (pieces->octree != NULL) mote_free(pieces->octree->ctx, pieces->parts);
     return status;

@@ -38,7 +38,7 @@ static mote_status unite_bits(const potree_plan *plan, const mote_column *column
                               uint64_t *bits) {
     const uint64_t count = plan->cloud->count;
     if (count == 0 || column_count == 0) return MOTE_OK;
-    if (plan->ops != NULL) return plan->ops->unite_bits(plan->ctx, columns, column_count, count, bits);
+    if (plan->device_ops != NULL) return plan->device_ops->unite_bits(plan->ctx, columns, column_count, count, bits);
     for (uint32_t c = 0; c < column_count; c++) {
         bits[c] = mote_type_size(columns[c].type) == 1 ? union_of_bytes(plan->ctx, &columns[c], count)
                                                        : union_of_values(plan->ctx, &columns[c], count);
@@ -297,7 +297,7 @@ static void take_cloud(potree_plan *plan, const potree_source *source) {
     plan->device_view.columns = device->columns;
     plan->device_view.column_count = device->column_count;
     plan->cloud = &plan->device_view;
-    plan->ops = mote_cuda.backend->potree;
+    plan->device_ops = mote_cuda.backend->potree;
 }
 
 mote_status potree_plan_make(mote_context *ctx, const potree_source *source, const mote_potree_params *params,

@@ -6,7 +6,7 @@
 static mote_status make_records(mote_lod *lod, const potree_plan *plan, potree_encoding *encoding,
                                 const void **records) {
     MOTE_TRY(potree_encoding_make(plan, lod->device, encoding));
-    return plan->ops->records(plan->ctx, lod, &encoding->program, records);
+    return plan->device_ops->records(plan->ctx, lod, &encoding->program, records);
 }
 
 mote_status mote_potree_records(mote_context *ctx, mote_lod *lod, const mote_potree_params *params,

@@ -53,7 +53,7 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     potree_octree octree = {
         ctx, run->source, &run->plan, &output, run->places, run->stats, run->params->brotli_quality};
     mote_status status = run->params->encoding == MOTE_POTREE_BROTLI ? potree_octree_write_brotli(&octree)
-                         : run->plan.ops != NULL                     ? potree_octree_write_pieces(&octree)
+                         : run->plan.device_ops != NULL              ? potree_octree_write_pieces(&octree)
                                                                      : potree_octree_write(&octree);
     status = mote_output_close(ctx, &output, status);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);

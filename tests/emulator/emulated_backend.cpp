@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/cuda.h"
 #include "emulator/device_memory.h"
+#include "io/potree_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -27,6 +28,7 @@ struct cuda_state {
 extern "C" {
 extern __attribute__((weak)) const mote_order_ops mote_order_on_cuda;
 extern __attribute__((weak)) const mote_lod_ops mote_lod_on_cuda;
+extern __attribute__((weak)) const mote_potree_ops mote_potree_on_cuda;
 }
 
 /* ---- memory */
@@ -170,7 +172,7 @@ static void emulated_mark(mote_context *ctx, int stage) { (void)ctx, (void)stage
 static void emulated_settle(mote_context *ctx) { (void)ctx; }
 
 static const mote_backend emulated_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
-                                              nullptr};
+                                              &mote_potree_on_cuda};
 
 const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open,  emulated_close,
                                   cuda_free,         emulated_mark,    emulated_settle};
