@@ -136,11 +136,11 @@ static void awkward_clouds_have_the_same_order(void **state) {
 
 static void generated_clouds_have_the_same_order(void **state) {
     (void)state;
-    static const char *const kinds[] = {"uniform", "clusters", "terrain", "city", "room"};
+    static const char *const kinds[] = {"uniform", "clusters", "torus", "city", "room"};
     const contexts c = open_contexts();
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         mote_cloud *cloud = NULL;
-        assert_int_equal(mote_generate(c.cpu, kinds[k], 20000, NULL, &cloud), MOTE_OK);
+        assert_int_equal(mote_generate(c.cpu, kinds[k], 15000, NULL, &cloud), MOTE_OK);
         check_cloud(c, cloud, kinds[k]);
         mote_cloud_destroy(cloud);
     }
@@ -233,7 +233,8 @@ static void values_not_finite_count_for_nothing(void **state) {
 
 /* ---- runs of points that share the upper bits of their codes */
 
-/* A box of 2^bits steps; runs of these lengths by turns, each in a cell of 2^low steps; points in scattered order. */
+/* A box of 2^bits steps; runs of the first three lengths by turns and every 16th of the last, each in a cell of 2^low
+   steps; points in scattered order. */
 typedef struct run_cloud {
     uint32_t bits[3], low;
     uint32_t lengths[4];
@@ -251,7 +252,7 @@ static void make_runs(const run_cloud *r, int32_t *xyz) {
     uint64_t run = 0, left = r->lengths[0];
     for (uint64_t i = 0; i < r->count; i++, left--) {
         const uint64_t slot = i * 104729 % r->count; /* a prime that divides no count */
-        while (left == 0) left = r->lengths[++run % 4];
+        while (left == 0) left = r->lengths[++run % 16 == 15 ? 3 : run % 3];
         for (uint32_t k = 0; k < 3; k++) {
             const uint32_t corner = i == 1 ? (uint32_t)((1ull << r->bits[k]) - 1) : 0;
             xyz[3 * slot + k] = (int32_t)((i < 2 ? corner : run_coordinate(r, run, i, k)) - 0x80000000u);
@@ -259,20 +260,24 @@ static void make_runs(const run_cloud *r, int32_t *xyz) {
     }
 }
 
-static void check_runs(contexts c, const run_cloud *r, const char *name) {
-    int32_t *xyz = take(3 * r->count, sizeof *xyz);
+static void check_integers(contexts c, const int32_t *xyz, uint64_t count, double z_scale, const char *name) {
     mote_column axes[3];
     memset(axes, 0, sizeof axes);
-    make_runs(r, xyz);
     for (int k = 0; k < 3; k++) {
         axes[k].data = xyz + k;
         axes[k].stride_bytes = 12;
         axes[k].type = MOTE_INT32;
-        axes[k].scale = k == 2 && r->z_scale > 0 ? r->z_scale : 0.001;
+        axes[k].scale = k == 2 ? z_scale : 0.001;
     }
-    mote_cloud *cloud = wrap_xyz(c.cpu, r->count, axes);
+    mote_cloud *cloud = wrap_xyz(c.cpu, count, axes);
     check_cloud(c, cloud, name);
     mote_cloud_destroy(cloud);
+}
+
+static void check_runs(contexts c, const run_cloud *r, const char *name) {
+    int32_t *xyz = take(3 * r->count, sizeof *xyz);
+    make_runs(r, xyz);
+    check_integers(c, xyz, r->count, r->z_scale > 0 ? r->z_scale : 0.001, name);
     free(xyz);
 }
 
@@ -289,17 +294,29 @@ static void check_all_runs(const run_cloud *clouds, size_t count, const char *wh
 static void runs_of_any_length_are_sorted(void **state) {
     (void)state;
     const run_cloud clouds[] = {
-        {{21, 21, 21}, 5, {1, 2, 3, 32}, 3 * TILE, 0},   {{21, 21, 21}, 5, {127, 128, 129, 130}, 3 * TILE, 0},
-        {{21, 21, 21}, 5, {255, 256, 257, 1}, 10000, 0}, {{21, 21, 21}, 3, {20, 1, 30, TILE / 8}, 9001, 0},
-        {{21, 21, 21}, 4, {3, 5, 600, 3000}, 12000, 0},  {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE - 1, 0},
-        {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE, 0},    {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE + 1, 0},
-        {{21, 21, 21}, 21, {1, 1, 1, 1}, 8000, 0},       {{21, 21, 21}, 1, {9000, 1, 1, 1}, 9000, 0},
-        {{21, 21, 15}, 6, {2, 40, 128, 129}, 9000, 0},   {{21, 14, 21}, 6, {2, 40, 128, 129}, 9000, 0},
-        {{12, 21, 20}, 6, {2, 40, 128, 300}, 9000, 0},   {{21, 9, 6}, 6, {1, 4, 128, 129}, 9000, 0},
-        {{5, 21, 8}, 6, {1, 4, 128, 129}, 9000, 0},      {{4, 4, 21}, 6, {1, 4, 128, 129}, 9000, 0},
-        {{21, 0, 0}, 12, {1, 4, 128, 2000}, 9000, 0},    {{0, 0, 0}, 0, {1, 1, 1, 1}, 3000, 0},
-        {{1, 1, 1}, 1, {1, 1, 1, 1}, 5000, 0},           {{1, 0, 0}, 1, {1, 1, 1, 1}, 5000, 0},
-        {{21, 21, 5}, 3, {9, 99, 129, 9}, 7000, 0.016},  {{21, 21, 21}, 5, {100, 100, 100, 140}, 9000, 0},
+        {{21, 21, 21}, 5, {1, 2, 3, 32}, 3 * TILE, 0},
+        {{21, 21, 21}, 5, {127, 128, 129, 130}, 3 * TILE, 0},
+        {{21, 21, 21}, 5, {255, 256, 257, 1}, 10000, 0},
+        {{21, 21, 21}, 3, {20, 1, 30, TILE / 8}, 9001, 0},
+        {{21, 21, 21}, 4, {3, 5, 600, 3000}, 12000, 0},
+        {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE - 1, 0},
+        {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE, 0},
+        {{21, 21, 21}, 2, {7, 100, 7, 100}, TILE + 1, 0},
+        {{21, 21, 21}, 21, {1, 1, 1, 1}, 8000, 0},
+        {{21, 21, 21}, 1, {9000, 1, 1, 1}, 9000, 0},
+        {{21, 21, 15}, 6, {2, 40, 128, 129}, 9000, 0},
+        {{21, 14, 21}, 6, {2, 40, 128, 129}, 9000, 0},
+        {{12, 21, 20}, 6, {2, 40, 128, 300}, 9000, 0},
+        {{21, 9, 6}, 6, {1, 4, 128, 129}, 9000, 0},
+        {{5, 21, 8}, 6, {1, 4, 128, 129}, 9000, 0},
+        {{4, 4, 21}, 6, {1, 4, 128, 129}, 9000, 0},
+        {{21, 0, 0}, 12, {1, 4, 128, 2000}, 9000, 0},
+        {{0, 0, 0}, 0, {1, 1, 1, 1}, 3000, 0},
+        {{1, 1, 1}, 1, {1, 1, 1, 1}, 5000, 0},
+        {{21, 21, 21}, 1, {2, 40, 128, 129}, 9000, 0},
+        {{1, 0, 0}, 1, {1, 1, 1, 1}, 5000, 0},
+        {{21, 21, 5}, 3, {9, 99, 129, 9}, 7000, 0.016},
+        {{21, 21, 21}, 5, {100, 100, 100, 140}, 9000, 0},
     };
     check_all_runs(clouds, sizeof clouds / sizeof clouds[0], "runs");
 }
@@ -315,6 +332,19 @@ static void ties_of_any_length_are_settled(void **state) {
         {{30, 30, 10}, 9, {2, 32, 33, 100}, 5000, 1e3}, {{22, 22, 22}, 1, {2, 5, 33, 1}, 5000, 0},
     };
     check_all_runs(clouds, sizeof clouds / sizeof clouds[0], "ties");
+}
+
+/* One cell whose points come in falling order, but for the first, which makes the cube large. */
+static void falling_ties_are_turned_round(void **state) {
+    (void)state;
+    const contexts c = open_contexts();
+    int32_t xyz[3 * 300] = {INT32_MAX, INT32_MAX, INT32_MAX};
+    for (int32_t i = 1; i < 300; i++) {
+        for (int k = 0; k < 3; k++) xyz[3 * i + k] = 600 - i;
+    }
+    check_integers(c, xyz, 300, 0.001, "falling");
+    for (uint64_t n = 30; n < 40; n++) check_integers(c, xyz, n, 0.001, "a few falling");
+    close_contexts(c);
 }
 
 /* ---- the public entries */
@@ -445,6 +475,7 @@ int main(void) {
         cmocka_unit_test(values_not_finite_count_for_nothing),
         cmocka_unit_test(runs_of_any_length_are_sorted),
         cmocka_unit_test(ties_of_any_length_are_settled),
+        cmocka_unit_test(falling_ties_are_turned_round),
         cmocka_unit_test(sorts_codes),
         cmocka_unit_test(permutes_values_of_any_size),
         cmocka_unit_test(gives_all_back_when_memory_ends),
