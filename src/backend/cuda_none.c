@@ -11,4 +11,4 @@ static uint32_t no_devices(mote_device *devices, uint32_t capacity, char *reason
 
 static void free_nothing(mote_context *ctx, void *device) { (void)ctx, (void)device; }
 
-const mote_cuda_part mote_cuda = {NULL, no_devices, NULL, NULL, free_nothing, NULL, NULL};
+const mote_cuda_part mote_cuda = {NULL, no_devices, NULL, NULL, free_nothing, NULL, NULL, NULL, NULL};

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "backend/backend.h"
-#include "backend/cuda.h"
+#include "backend/cuda_cloud.h"
 #include "emulator/device_memory.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
@@ -172,5 +172,5 @@ static void emulated_settle(mote_context *ctx) { (void)ctx; }
 static const mote_backend emulated_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
                                               nullptr};
 
-const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open,  emulated_close,
-                                  cuda_free,         emulated_mark,    emulated_settle};
+const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open, emulated_close,   cuda_free,
+                                  emulated_mark,     emulated_settle,  cuda_finish,   cuda_cloud_upload};
