@@ -285,7 +285,7 @@ static around_way choose_way(bool weighted, uint64_t sources_per_cell) {
 
 /* ---- a level */
 
-/* Places a source's cell beside the target's, by direction: its weight by the place of the source in its cell. */
+/* The weights of sources, by the direction of their cell from the target's and their place within it. */
 static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bits) {
     mote_context *ctx = f->lod->ctx;
     if (f->weights != NULL && f->weight_bits == bits) return MOTE_OK;
@@ -317,7 +317,6 @@ static mote_status average_neighbors(lod_filter *f, const target_view *targets, 
     const bool weighted = f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
     weight_view view = {NULL, 1, 0};
     if (weighted) {
-        MOTE_TRY(load_weights(f, cell_level, bits));
         view.table = f->weights;
         view.entries = 1u << 3 * bits;
         view.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
@@ -345,6 +344,7 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
     const uint32_t left = MOTE_ORDER_BITS - cell_level;
     const uint32_t bits = f->lod->params.filter != MOTE_LOD_FILTER_GAUSSIAN ? 0 : left < 3 ? left : 3;
     if (targets.count == 0) return MOTE_OK;
+    if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) MOTE_TRY(load_weights(f, cell_level, bits));
     MOTE_TRY(filter_make_sources(f, cell_level + bits, cell_level));
     if (f->lod->params.filter != MOTE_LOD_FILTER_CELL) return average_neighbors(f, &targets, cell_level, bits);
     CUDA_LAUNCH(ctx, average_cells, cuda_blocks(targets.count, FILTER_THREADS), FILTER_THREADS, targets, f->sources,
