@@ -1,0 +1,6 @@
+/* The late runtime has no algorithms. */
+#include "lod/lod_ops.h"
+#include "order/order_ops.h"
+
+extern "C" const mote_order_ops mote_order_on_cuda = {};
+extern "C" const mote_lod_ops mote_lod_on_cuda = {};
