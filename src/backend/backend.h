@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+struct mote_cloud;
 struct mote_order_ops;
 struct mote_lod_ops;
 struct mote_potree_ops;
@@ -33,6 +34,9 @@ typedef struct mote_cuda_part {
     /* Notes that a stage begins (its number in the context, -1 for none), and settles the seconds of all so far. */
     void (*mark)(mote_context *ctx, int stage);
     void (*settle)(mote_context *ctx);
+    mote_status (*finish)(mote_context *ctx, const char *what); /* cuda_finish */
+    /* Makes the columns of a cloud, as a new cloud in device memory that it owns. */
+    mote_status (*upload_cloud)(mote_context *ctx, const struct mote_cloud *cloud, struct mote_cloud **out);
     /* Makes the process's own state on a device, which takes the most of what open takes. From any thread, needs no
        context, tells nobody of failures: open will. NULL: there is nothing to be done beforehand. */
     void (*wake)(int index);

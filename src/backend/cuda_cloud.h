@@ -16,12 +16,15 @@ typedef struct cuda_cloud {
     uint32_t column_count;
     void **blocks; /* [block_count] device memory of its own: none if the cloud was on the device already */
     uint32_t block_count;
+    double position_step; /* the cloud's: the decimal step of its text, 0 if unknown */
 } cuda_cloud;
 
 /* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
    device is valid to close in any case. */
 mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_cloud *device);
 void cuda_cloud_close(cuda_cloud *device);
+/* A new cloud of what cuda_cloud_open uploads; it owns that memory. Columns only. */
+mote_status cuda_cloud_upload(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out);
 /* NULL if there is none. */
 const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name);
 

@@ -12,7 +12,7 @@ static uint32_t no_devices(mote_device *devices, uint32_t capacity, char *reason
 
 static void free_nothing(mote_context *ctx, void *device) { (void)ctx, (void)device; }
 
-const mote_cuda_part mote_cuda = {NULL, no_devices, NULL, NULL, free_nothing, NULL, NULL, NULL};
+const mote_cuda_part mote_cuda = {NULL, no_devices, NULL, NULL, free_nothing, NULL, NULL, NULL, NULL, NULL};
 
 /* Of cuda.h what sources other than .cu call, behind a backend that this build never gives them. */
 static mote_status no_cuda(mote_context *ctx) {

@@ -1,10 +1,9 @@
 /* Levels of detail, public entries: validate, put the steps in order, answer questions. */
 #include "lod/lod.h"
 
-#include <math.h>
-
 #include "backend/backend.h"
 #include "lod/lod_cuda.h"
+#include "lod/lod_math.h"
 #include "lod/lod_ops.h"
 
 mote_lod_params mote_lod_defaults(void) {
@@ -36,14 +35,7 @@ uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
     return cell < MOTE_ORDER_BITS ? cell : MOTE_ORDER_BITS;
 }
 
-uint16_t lod_color(const mote_column *column, uint64_t index) {
-    if (!mote_type_is_float(column->type)) {
-        const int64_t whole = mote_column_integer(column, index);
-        return whole < 0 ? 0 : whole > 65535 ? 65535 : (uint16_t)whole;
-    }
-    const double value = mote_column_value(column, index) * 65535.0;
-    return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
-}
+uint16_t lod_color(const mote_column *column, uint64_t index) { return mote_lod_color(column, index); }
 
 mote_status lod_place_colors(mote_lod *lod) {
     uint64_t representatives = 0;
@@ -80,7 +72,7 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->ctx = ctx;
     lod->cloud = cloud;
     lod->params = p;
-    lod->ops = mote_backend_for(ctx, cloud->count)->lod;
+    lod->ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->lod;
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) lod->rgb[k] = mote_cloud_find(cloud, names[k]);
     if (lod->rgb[0] == NULL || lod->rgb[1] == NULL || lod->rgb[2] == NULL) lod->rgb[0] = NULL;
@@ -178,7 +170,8 @@ void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices,
         memcpy(colors, lod->colors + 3 * lod->color_first[node], 3 * n->point_count * sizeof *colors);
         return;
     }
+    const bool known = lod->rgb[0] != NULL && !lod->cloud->on_device;
     for (uint64_t i = 0; i < n->point_count; i++) {
-        for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = lod->rgb[0] ? lod_color(lod->rgb[k], indices[i]) : 0;
+        for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = known ? lod_color(lod->rgb[k], indices[i]) : 0;
     }
 }

@@ -22,7 +22,7 @@ static bool find_axes(mote_context *ctx, const mote_cloud *cloud, const mote_col
 }
 
 /* Integers with a positive scale, and finite in the world whatever is stored: else each point must be looked at. */
-static bool all_integer(const mote_column *const axes[3]) {
+bool lattice_is_integer(const mote_column *const axes[3]) {
     for (int k = 0; k < 3; k++) {
         const mote_column *axis = axes[k];
         if (mote_type_is_float(axis->type) || axis->type == MOTE_UINT64 || !(axis->scale > 0)) return false;
@@ -31,23 +31,21 @@ static bool all_integer(const mote_column *const axes[3]) {
     return true;
 }
 
-/* Whole 32-bit integers, which need no conversion. */
-static bool is_plain(const mote_column *axis) { return axis->type == MOTE_INT32 && axis->bit_count == 0; }
-
 bool lattice_is_plain(const mote_cloud *cloud, const mote_column *axes[3]) {
     static const char *const names[3] = {"x", "y", "z"};
     for (int k = 0; k < 3; k++) {
         axes[k] = mote_cloud_find(cloud, names[k]);
-        if (axes[k] == NULL || !is_plain(axes[k])) return false;
+        if (axes[k] == NULL || !lattice_axis_is_plain(axes[k])) return false;
     }
-    return all_integer(axes);
+    return lattice_is_integer(axes);
 }
 
 /* Smallest and largest stored value of each axis. */
 static void integer_bounds(const mote_context *ctx, const mote_column *const axes[3], int64_t count, int64_t low[3],
                            int64_t high[3]) {
     int64_t x0 = INT64_MAX, y0 = INT64_MAX, z0 = INT64_MAX, x1 = INT64_MIN, y1 = INT64_MIN, z1 = INT64_MIN;
-    const bool plain = is_plain(axes[0]) && is_plain(axes[1]) && is_plain(axes[2]);
+    const bool plain =
+        lattice_axis_is_plain(axes[0]) && lattice_axis_is_plain(axes[1]) && lattice_axis_is_plain(axes[2]);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min                                      \
                                                                               : x0, y0, z0) reduction(max              \
                                                                                                       : x1, y1, z1)
@@ -113,13 +111,12 @@ static void integer_lattice(mote_context *ctx, const mote_cloud *cloud, const mo
 }
 
 /* The step for real positions: the decimal one of the text if it fits, else the finest power of two that does. */
-static double real_step(const mote_cloud *cloud, const double low[3], const double high[3]) {
+static double real_step(double decimal, const double low[3], const double high[3]) {
     double longest = 0, farthest = 0;
     for (int k = 0; k < 3; k++) {
         longest = fmax(longest, high[k] - low[k]);
         farthest = fmax(farthest, fmax(fabs(low[k]), fabs(high[k])));
     }
-    const double decimal = cloud->position_step;
     if (decimal > 0 && longest / decimal < MOST_STEPS - 1 && farthest / decimal < MOST_EXACT) return decimal;
     if (!(longest > 0)) longest = farthest > 0 ? farthest : 1;
     int exponent;
@@ -129,43 +126,44 @@ static double real_step(const mote_cloud *cloud, const double low[3], const doub
     return step;
 }
 
-static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
-                                mote_lattice *lattice, uint64_t *skipped) {
-    mote_box box;
-    double *const low = box.min, *const high = box.max;
-    MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, skipped));
-    if (*skipped == cloud->count) {
-        for (int k = 0; k < 3; k++) low[k] = high[k] = 0;
-    }
+mote_status lattice_of_real_box(mote_context *ctx, const mote_column *const axes[3], double decimal,
+                                const double low[3], const double high[3], mote_lattice *lattice) {
     for (int k = 0; k < 3; k++) {
         if (isfinite(2 * (high[k] - low[k]))) continue; /* twice: the cube is a step longer */
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s from %g to %g: no cube around that has a side in a double",
                          axes[k]->name, low[k], high[k]);
     }
-    const double step = real_step(cloud, low, high);
-    lattice->integer = false;
-    lattice->exact = false;
-    lattice->shift = 0;
+    const double step = real_step(decimal, low, high);
+    memset(lattice, 0, sizeof *lattice);
     for (int k = 0; k < 3; k++) {
         lattice->scale[k] = step;
-        lattice->offset[k] = 0;
         lattice->min[k] = (int64_t)rint(low[k] / step);
         lattice->extent[k] = (uint64_t)((int64_t)rint(high[k] / step) - lattice->min[k]);
-        lattice->source_min[k] = 0;
     }
+    set_sides(lattice);
     return MOTE_OK;
+}
+
+static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, const mote_column *const axes[3],
+                                mote_lattice *lattice, uint64_t *skipped) {
+    const double nowhere[3] = {0, 0, 0};
+    mote_box box;
+    MOTE_TRY(mote_cloud_bounds(ctx, cloud, &box, skipped));
+    const bool none = *skipped == cloud->count;
+    return lattice_of_real_box(ctx, axes, cloud->position_step, none ? nowhere : box.min, none ? nowhere : box.max,
+                               lattice);
 }
 
 mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
     const mote_column *axes[3];
     uint64_t left_out = 0;
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "the lattice of the Morton order"));
     memset(lattice, 0, sizeof *lattice);
     if (!find_axes(ctx, cloud, axes)) return MOTE_ERROR_ARGUMENT;
-    if (all_integer(axes)) {
+    if (lattice_is_integer(axes)) {
         integer_lattice(ctx, cloud, axes, lattice);
     } else {
         MOTE_TRY(real_lattice(ctx, cloud, axes, lattice, &left_out));
-        set_sides(lattice);
     }
     if (skipped != NULL) *skipped = left_out;
     return MOTE_OK;
@@ -174,7 +172,7 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
 /* One axis of up to LATTICE_BLOCK points; bad gets 1 where the coordinate is not finite. */
 static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t first,
                        const uint32_t *indices, uint32_t count, uint32_t *steps, uint8_t *bad) {
-    if (lattice->integer && is_plain(axis) && lattice->shift == 0) {
+    if (lattice->integer && lattice_axis_is_plain(axis) && lattice->shift == 0) {
         const uint32_t origin = (uint32_t)lattice->source_min[k]; /* differences are right modulo 2^32 */
         for (uint32_t j = 0; j < count; j++) {
             uint32_t v;
@@ -186,14 +184,11 @@ static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int
     for (uint32_t j = 0; j < count; j++) {
         const uint64_t i = indices != NULL ? indices[j] : first + j;
         if (lattice->integer) {
-            const uint64_t v = (uint64_t)mote_column_integer(axis, i) - (uint64_t)lattice->source_min[k];
-            steps[j] = (uint32_t)lattice_step(v, lattice->shift);
+            steps[j] = lattice_integer_step(mote_column_integer(axis, i), lattice->source_min[k], lattice->shift);
         } else {
-            /* Beside a coordinate that is not finite, the others may lie anywhere: the bounds do not know them. */
             const double v = mote_column_value(axis, i);
-            const double p = rint(v / lattice->scale[k]) - (double)lattice->min[k]; /* both below 2^53: exact */
             bad[j] |= !isfinite(v);
-            steps[j] = p >= 0 && p <= (double)lattice->extent[k] ? (uint32_t)p : 0;
+            steps[j] = lattice_real_step(v, lattice->scale[k], lattice->min[k], lattice->extent[k]);
         }
     }
 }

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "backend/backend.h"
-#include "backend/cuda.h"
+#include "backend/cuda_cloud.h"
 #include "emulator/device_memory.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
@@ -179,5 +179,5 @@ static void emulated_wake(int index) {
     usleep(20000);
 }
 
-const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open,   emulated_close,
-                                  cuda_free,         emulated_mark,    emulated_settle, emulated_wake};
+const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open, emulated_close,    cuda_free,
+                                  emulated_mark,     emulated_settle,  cuda_finish,   cuda_cloud_upload, emulated_wake};

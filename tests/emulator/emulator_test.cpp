@@ -321,7 +321,7 @@ static void test_notices_threads(void **state) {
                    [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_barrier_kernel, 1, 96, 0); });
     assert_noticed("no thread can go on", [](mote_context *ctx) { CUDA_LAUNCH(ctx, missing_lane_kernel, 1, 32, 0); });
     assert_noticed("lane that has ended", [](mote_context *ctx) { CUDA_LAUNCH(ctx, ended_lane_kernel, 1, 32, 0); });
-    assert_noticed("no thread can go on", [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_mask_kernel, 1, 32, 0); });
+    assert_noticed("a mask names", [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_mask_kernel, 1, 32, 0); });
     assert_noticed("at different intrinsics",
                    [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_intrinsic_kernel, 1, 32, 0); });
     assert_noticed("not in its own mask", [](mote_context *ctx) { CUDA_LAUNCH(ctx, not_in_mask_kernel, 1, 32, 0); });
