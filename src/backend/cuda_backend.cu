@@ -6,6 +6,7 @@
 #include "backend/cuda_cloud.h"
 #include "backend/cuda_devices.h"
 #include "backend/cuda_state.h"
+#include "io/potree_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -96,7 +97,8 @@ static mote_status no_levels(mote_lod *lod) {
 static const mote_lod_ops mote_lod_none = {no_levels, NULL, NULL};
 #define mote_lod_on_cuda mote_lod_none
 #endif
-static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, NULL};
+static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
+                                          &mote_potree_on_cuda};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

@@ -1,5 +1,6 @@
 /* Colours of all items on the device: leaves keep their points' own, inner nodes get averages, level by level from the
    finest, over sums that are built from level to level. */
+#include "core/column_math.h"
 #include "lod/lod_filter_cuda.h"
 
 typedef struct rgb_columns {
@@ -15,7 +16,7 @@ static __global__ void sort_colors(rgb_columns columns, const uint32_t *order, u
     if (i >= count) return;
     const uint64_t index = order[i];
     filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = mote_lod_color(&columns.of[k], index);
+    for (int k = 0; k < 3; k++) color.v[k] = column_color(&columns.of[k], column_at(&columns.of[k], index));
     color.v[3] = 0;
     colors[i] = color;
 }

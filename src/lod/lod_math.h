@@ -4,23 +4,12 @@
 
 #include <math.h>
 
-#include "core/column_math.h"
 #include "math/hash.h"
 #include "math/morton.h"
 
 /* A point's rank in random sampling. It depends on its place and not on the cell or level, so the winner of a cell
    is the best of the winners within, and not on the order of the input; ties go to the first in the order. */
 MOTE_HD uint64_t mote_lod_rank(uint64_t seed, uint64_t code) { return mote_hash_pair(seed, code); }
-
-/* A colour column as 16 bits: floats from 0..1, integers as they are, all cut to what 16 bits hold. */
-MOTE_HD uint16_t mote_lod_color(const mote_column *column, uint64_t index) {
-    if (column->type != MOTE_FLOAT32 && column->type != MOTE_FLOAT64) {
-        const int64_t whole = column_integer(column, index);
-        return whole < 0 ? 0 : whole > 65535 ? 65535 : (uint16_t)whole;
-    }
-    const double value = column_value(column, index) * 65535.0;
-    return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)rint(value);
-}
 
 #define MOTE_LOD_NEVER 255u /* lost at no level */
 

@@ -104,7 +104,8 @@ static __device__ void open_block(const poisson_trials *t, uint32_t block, uint3
         count = t->block_cells[neighbor];
     }
     __syncwarp();
-    for (int i = 0; i < 27; i++) {
+    for (uint32_t left = __ballot_sync(CUDA_ALL, count > 0); left != 0; left &= left - 1) {
+        const int i = __ffs((int)left) - 1;
         neighbor_steps(i, steps);
         enter_cells(t, __shfl_sync(CUDA_ALL, first, i), __shfl_sync(CUDA_ALL, count, i), steps, lane, heads);
     }
