@@ -1,5 +1,5 @@
 /* The Morton order of a cloud in device memory: codes, and the sort of all points by them.
-   1. One kernel makes squeezed codes (order_squeeze.h) and numbers the points.
+   1. One kernel makes squeezed codes (order_squeeze_math.h) and numbers the points.
    2. A stable radix sort by so many of the upper bits that few points share them.
    3. order_finish_cuda.cu sorts the short runs that do by the rest, and makes codes of them again.
    The order is that of a stable sort by the whole code. */
