@@ -73,6 +73,10 @@ void session_say(session *s, const char *format, ...) {
 
 static void on_log(void *user, mote_log_level level, const char *message) {
     session *s = user;
+    if (s->ctx == NULL) { /* the device cannot be used: session_open says so */
+        snprintf(s->refusal, sizeof s->refusal, "%s", message);
+        return;
+    }
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
     progress_clear(&s->bar);
     fprintf(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
@@ -134,13 +138,18 @@ int session_open(session *s, const char *command, const common_options *options)
     progress_start(&s->bar, !options->quiet);
     catch_signals();
     const mote_status status = mote_context_create(&params, &s->ctx);
-    if (status == MOTE_ERROR_UNSUPPORTED) {
-        return session_error(s, EXIT_FAILED,
-                             "--device %s: no such device can be used; \"mote info --devices\" says why",
-                             options->device);
+    if (status != MOTE_OK && s->refusal[0] != '\0') {
+        return session_error(s, status == MOTE_ERROR_MEMORY ? EXIT_RESOURCES : EXIT_FAILED, "--device %s: %s",
+                             options->device, s->refusal);
     }
     if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "cannot start: %s", mote_status_name(status));
     return EXIT_DONE;
+}
+
+static void print_bytes(const char *name, bool on_device, uint64_t bytes) {
+    char label[64];
+    snprintf(label, sizeof label, "%s%s", name, on_device ? " (GPU)" : "");
+    fprintf(stderr, "mote:   %-28s %14s at most\n", label, text_bytes(bytes).chars);
 }
 
 static void print_usage(const session *s) {
@@ -151,13 +160,14 @@ static void print_usage(const session *s) {
             text_seconds(seconds_now() - s->started).chars);
     for (uint32_t i = 0; i < count; i++) {
         if (lines[i].peak_bytes > 0) {
-            fprintf(stderr, "mote:   %-28s %14s at most\n", lines[i].name, text_bytes(lines[i].peak_bytes).chars);
+            print_bytes(lines[i].name, lines[i].on_device, lines[i].peak_bytes);
         } else if (lines[i].seconds > 0) {
             fprintf(stderr, "mote:   %-28s %14s\n", lines[i].name, text_seconds(lines[i].seconds).chars);
         }
     }
-    fprintf(stderr, "mote:   %-28s %14s at most\n", "all memory",
-            text_bytes(mote_context_memory_peak_bytes(s->ctx)).chars);
+    const uint64_t device_bytes = mote_context_device_peak_bytes(s->ctx);
+    print_bytes("all memory", false, mote_context_memory_peak_bytes(s->ctx));
+    if (device_bytes > 0) print_bytes("all GPU memory", false, device_bytes);
 }
 
 int session_close(session *s, int exit_code) {

@@ -14,6 +14,7 @@ typedef struct session {
     mote_context *ctx;
     progress_bar bar;
     double started;
+    char refusal[256]; /* why there is no context */
 } session;
 
 /* Makes the context from the common options and catches SIGINT and SIGTERM (the second one kills).

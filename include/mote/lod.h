@@ -81,7 +81,7 @@ MOTE_API void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name)
 /// The points stored in a node, in Morton order.
 /// indices  [point_count] out: where each stood in the cloud
 /// colors   [3 · point_count] out, may be NULL: red, green, blue, averaged where a filter was asked for;
-///          zeros for a cloud without colours
+///          zeros for a cloud without colours, and for those not averaged of a cloud on the GPU
 MOTE_API void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
 
 /// Brings to the host what an octree built with on_device left on the GPU. Nothing to do for others.

@@ -36,8 +36,9 @@ bool cuda_is_device_memory(mote_context *ctx, const void *memory);
 /* Page-locked host memory: copies from and to it run beside the work of host and device. NULL when there is none. */
 void *cuda_pinned_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure);
 void cuda_pinned_free(mote_context *ctx, void *pinned);
-/* Copies that only begin here, in the stream's order on a stream of their own: an upload is seen by work launched
-   after it, a download sees work launched before it. The ticket tells when the pinned memory is free again. */
+/* Copies that only begin here. An upload takes its turn in the stream: work launched after it sees it. A download sees
+   work launched before it and runs beside what is launched later, which must not overwrite what it reads until
+   cuda_wait (but that may be given to cuda_free). The ticket tells when the pinned memory is free again. */
 typedef struct cuda_ticket {
     void *event; /* NULL: nothing to wait for */
 } cuda_ticket;

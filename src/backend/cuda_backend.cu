@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "backend/cuda_cloud.h"
 #include "backend/cuda_devices.h"
 #include "backend/cuda_state.h"
 #include "io/potree_ops.h"
@@ -61,7 +62,7 @@ static mote_status open_device(mote_context *ctx, int index) {
     const uint32_t count = cuda_list_devices(NULL, 0, reason, sizeof reason);
     if (count == 0) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s", reason);
     if (index < 0 || (uint32_t)index >= count) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "no GPU %d: there are %u, from 0", index, count);
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "there is no GPU %d, only %u, numbered from 0", index, count);
     }
     cuda_describe_device(index, &device);
     if (!device.usable) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "GPU %d: %s", index, device.reason);
@@ -74,6 +75,15 @@ static mote_status open_device(mote_context *ctx, int index) {
     const mote_status status = open_state(ctx);
     if (status != MOTE_OK) close_device(ctx);
     return status;
+}
+
+/* Most of the time goes to the driver's own state on the device and to loading the first kernel. */
+static void wake_device(int index) {
+    cudaFuncAttributes attributes;
+    if (cudaSetDevice(index) == cudaSuccess && cudaFree(NULL) == cudaSuccess) {
+        cudaFuncGetAttributes(&attributes, (const void *)probe_kernel);
+    }
+    cudaGetLastError();
 }
 
 #ifndef MOTE_CUDA_HAS_order
@@ -90,8 +100,9 @@ static const mote_lod_ops mote_lod_none = {no_levels, NULL, NULL};
 static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
                                           &mote_potree_on_cuda};
 
-extern "C" const mote_cuda_part mote_cuda = {&cuda_backend, cuda_list_devices, open_device,       close_device,
-                                             cuda_free,     cuda_mark_stage,   cuda_settle_stages};
+extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
+                                             cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,
+                                             cuda_cloud_upload, wake_device};
 
 /* ---- for every file of the backend */
 

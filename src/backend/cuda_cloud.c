@@ -83,6 +83,7 @@ mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_clo
     memset(device, 0, sizeof *device);
     device->ctx = ctx;
     device->count = cloud->count;
+    device->position_step = cloud->position_step;
     device->columns = mote_alloc(ctx, cloud->column_count * sizeof *device->columns, "cloud");
     if (device->columns == NULL) return MOTE_ERROR_MEMORY;
     device->column_count = (uint32_t)cloud->column_count;
@@ -103,4 +104,30 @@ const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name) {
         if (strcmp(device->columns[i].name, name) == 0) return &device->columns[i];
     }
     return NULL;
+}
+
+/* Hands the memory and the columns over; what is left in device is still its own. */
+static mote_status take_over(cuda_cloud *device, mote_cloud *cloud) {
+    while (device->block_count > 0) MOTE_TRY(mote_cloud_adopt_device(cloud, device->blocks[--device->block_count]));
+    for (uint32_t i = 0; i < device->column_count; i++) MOTE_TRY(mote_cloud_add_view(cloud, &device->columns[i]));
+    return MOTE_OK;
+}
+
+mote_status cuda_cloud_upload(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out) {
+    cuda_cloud device;
+    mote_cloud *copy = NULL;
+    *out = NULL;
+    mote_status status = cuda_cloud_open(ctx, cloud, &device);
+    if (status == MOTE_OK) status = mote_cloud_new(ctx, cloud->count, &copy);
+    if (status == MOTE_OK) {
+        copy->on_device = true;
+        status = take_over(&device, copy);
+    }
+    cuda_cloud_close(&device);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(copy);
+        return status;
+    }
+    *out = copy;
+    return MOTE_OK;
 }

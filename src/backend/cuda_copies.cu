@@ -42,8 +42,11 @@ static mote_status make_ring(mote_context *ctx, cuda_ring *ring) {
     return ring->memory != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+/* A low limit of memory leaves room for the small ring only. */
 static mote_status ring_for(mote_context *ctx, uint64_t size_bytes, cuda_ring **ring) {
-    *ring = size_bytes <= SMALL_BYTES ? &ctx->cuda->small : &ctx->cuda->large;
+    const uint64_t limit_bytes = ctx->params.memory_limit_bytes;
+    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * LARGE_SLOTS * LARGE_BYTES;
+    *ring = size_bytes <= SMALL_BYTES || !roomy ? &ctx->cuda->small : &ctx->cuda->large;
     return make_ring(ctx, *ring);
 }
 

@@ -121,11 +121,32 @@ mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column
 mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
                                    mote_cloud **out) {
     *out = NULL;
+    mote_backend_for(ctx, UINT64_MAX); /* under AUTO it may not be open yet */
     if (ctx->cuda == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
     }
     MOTE_TRY(mote_cloud_wrap(ctx, count, columns, column_count, out));
     (*out)->on_device = true;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_to_device(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out) {
+    *out = NULL;
+    if (cloud->on_device) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud is in the memory of the GPU already");
+    mote_backend_for(ctx, UINT64_MAX); /* asked for by name: worth waking a GPU, however few the points */
+    if (ctx->cuda == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
+    }
+    mote_cloud *copy = NULL;
+    mote_status status = mote_cuda.upload_cloud(ctx, cloud, &copy);
+    if (status == MOTE_OK) status = mote_cloud_copy_extras(copy, cloud);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(copy);
+        return status;
+    }
+    copy->grid_width = cloud->grid_width;
+    copy->grid_height = cloud->grid_height;
+    *out = copy;
     return MOTE_OK;
 }
 
@@ -193,6 +214,7 @@ mote_status mote_cloud_create(mote_context *ctx, uint64_t count, const mote_colu
 
 mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spec) {
     uint8_t *block = NULL;
+    MOTE_TRY(mote_cloud_need_host(cloud->ctx, cloud, "a column of host memory"));
     if (spec->name == NULL || mote_cloud_find(cloud, spec->name) != NULL) {
         return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column \"%s\" exists", spec->name ? spec->name : "");
     }
@@ -218,7 +240,7 @@ const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name) {
 
 void *mote_cloud_column_data(mote_cloud *cloud, const char *name) {
     const mote_column *column = mote_cloud_find(cloud, name);
-    if (column == NULL) return NULL;
+    if (column == NULL || cloud->on_device) return NULL;
     for (uint64_t i = 0; i < cloud->block_count; i++) {
         const mote_block *block = &cloud->blocks[i];
         const uint64_t from_start = (uint64_t)((const uint8_t *)column->data - (uint8_t *)block->memory);

@@ -23,6 +23,7 @@ void mote_column_read(const mote_column *column, uint64_t first, uint64_t count,
 mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_box *box, uint64_t *skipped) {
     const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
                                   mote_cloud_find(cloud, "z")};
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "the box"));
     if (axes[0] == NULL || axes[1] == NULL || axes[2] == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no x, y and z");
     }
@@ -70,6 +71,7 @@ static uint64_t column_hash(const mote_context *ctx, const mote_column *column, 
 
 mote_status mote_cloud_hash(mote_context *ctx, const mote_cloud *cloud, uint64_t *hash) {
     uint64_t sum = mote_hash_pair(cloud->count, cloud->column_count);
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "the checksum"));
     for (uint64_t c = 0; c < cloud->column_count; c++) {
         const mote_column *column = &cloud->columns[c];
         uint64_t seed = (uint64_t)column->type, bits[2];

@@ -57,6 +57,7 @@ static mote_status fill_selection(mote_context *ctx, const mote_cloud *from, con
 mote_status mote_cloud_select(mote_context *ctx, const mote_cloud *cloud, const uint64_t *indices, uint64_t count,
                               mote_cloud **out) {
     *out = NULL;
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "choosing points"));
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] >= cloud->count) {
             return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "point %llu of %llu was chosen", (unsigned long long)indices[i],

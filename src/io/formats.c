@@ -165,6 +165,7 @@ mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const c
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
     const mote_format *format = format_by_ending(path);
     mote_cloud *finite = NULL;
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, path));
     if (format == NULL || format->write == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);

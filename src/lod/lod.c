@@ -1,8 +1,6 @@
 /* Levels of detail, public entries: validate, put the steps in order, answer questions. */
 #include "lod/lod.h"
 
-#include <math.h>
-
 #include "backend/backend.h"
 #include "core/column_math.h"
 #include "lod/lod_cuda.h"
@@ -76,7 +74,7 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->ctx = ctx;
     lod->cloud = cloud;
     lod->params = p;
-    lod->ops = mote_backend_for(ctx, cloud->count)->lod;
+    lod->ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->lod;
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) lod->rgb[k] = mote_cloud_find(cloud, names[k]);
     if (lod->rgb[0] == NULL || lod->rgb[1] == NULL || lod->rgb[2] == NULL) lod->rgb[0] = NULL;
@@ -174,7 +172,8 @@ void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices,
         memcpy(colors, lod->colors + 3 * lod->color_first[node], 3 * n->point_count * sizeof *colors);
         return;
     }
+    const bool known = lod->rgb[0] != NULL && !lod->cloud->on_device;
     for (uint64_t i = 0; i < n->point_count; i++) {
-        for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = lod->rgb[0] ? lod_color(lod->rgb[k], indices[i]) : 0;
+        for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = known ? lod_color(lod->rgb[k], indices[i]) : 0;
     }
 }

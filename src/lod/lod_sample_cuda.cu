@@ -33,7 +33,7 @@ typedef struct sample_tile {
     uint8_t lost[TILE], known[TILE], finest[TILE];
     uint32_t before[WARPS + 1];
     uint64_t code_before, code_after; /* beside the tile; all ones above 63 bits if there is none */
-    uint32_t finest_of_all;
+    uint32_t most_finest, least_finest;
 } sample_tile;
 
 /* Whether point a of the tile is better than b. */
@@ -77,9 +77,10 @@ static __device__ uint32_t play_level(sample_tile *tile, const lod_cuda_contest 
         bool stay = false;
         if (j < players) {
             const uint32_t own = playing[j];
-            stay = level > tile->finest[own] ||
-                   (tile->known[own] != level && !loses(tile, in, playing, players, j, shift));
-            if (!stay) tile->lost[own] = (uint8_t)level;
+            const bool out = tile->lost[own] != MOTE_LOD_NEVER;
+            stay = !out && (level > tile->finest[own] ||
+                            (tile->known[own] != level && !loses(tile, in, playing, players, j, shift)));
+            if (!stay && !out) tile->lost[own] = (uint8_t)level;
         }
         stays[k] = __ballot_sync(CUDA_ALL, stay);
         if (lane == 0) tile->before[k * (THREADS / CUDA_WARP) + threadIdx.x / CUDA_WARP] = (uint32_t)__popc(stays[k]);
@@ -120,12 +121,13 @@ static __device__ uint32_t position_at(const sample_round *round, uint64_t i) {
 static __device__ void load_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_round *round,
                                  uint64_t first, uint32_t size, uint64_t count) {
     if (threadIdx.x == 0) {
-        tile->finest_of_all = 0;
+        tile->most_finest = 0;
+        tile->least_finest = MOTE_ORDER_BITS;
         tile->code_before = first > 0 ? in->codes[position_at(round, first - 1)] : in->code_before;
         tile->code_after = first + size < count ? in->codes[position_at(round, first + size)] : in->code_after;
     }
     __syncthreads();
-    uint32_t finest = 0;
+    uint32_t most = 0, least = MOTE_ORDER_BITS;
     for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
         const uint32_t position = position_at(round, first + i);
         const uint64_t code = in->codes[position];
@@ -133,12 +135,16 @@ static __device__ void load_tile(sample_tile *tile, const lod_cuda_contest *in, 
         tile->codes[i] = code;
         tile->ranks[i] = in->random ? (uint32_t)(mote_lod_rank(in->seed, code) >> 32) : in->order[position];
         tile->finest[i] = (uint8_t)own;
-        tile->lost[i] = MOTE_LOD_NEVER;
+        /* Of points with one code the first is the best at every level. */
+        const bool again = position > 0 && in->codes[position - 1] == code;
+        tile->lost[i] = (uint8_t)(again ? MOTE_ORDER_BITS : MOTE_LOD_NEVER);
         tile->known[i] = round->positions != NULL ? round->lost[first + i] : MOTE_LOD_NEVER;
         tile->playing[0][i] = (uint16_t)i;
-        finest = own > finest ? own : finest;
+        most = own > most ? own : most;
+        least = own < least ? own : least;
     }
-    atomicMax(&tile->finest_of_all, finest);
+    atomicMax(&tile->most_finest, most);
+    atomicMin(&tile->least_finest, least);
     __syncthreads();
 }
 
@@ -208,11 +214,12 @@ static __global__ void __launch_bounds__(THREADS) sample_tiles(lod_cuda_contest 
     }
     const uint32_t size = count - first < TILE ? (uint32_t)(count - first) : TILE;
     load_tile(&tile, &in, &round, first, size, count);
-    /* Coarser than the cell that holds the whole tile there is nothing left to play. */
+    /* In the cell that holds the whole tile one is left, and coarser cells are beyond the tile's judgement. */
     const uint32_t whole = mote_lod_shared_level(tile.codes[0], tile.codes[size - 1]);
-    const uint32_t coarsest = whole > in.grid_bits ? whole : in.grid_bits;
+    const uint32_t least = whole < tile.least_finest ? whole : tile.least_finest;
+    const uint32_t coarsest = least > in.grid_bits ? least : in.grid_bits;
     uint32_t players = size, from = 0;
-    for (uint32_t level = tile.finest_of_all; level >= coarsest && players > 0; level--) {
+    for (uint32_t level = tile.most_finest; level >= coarsest && players > 0; level--) {
         players = play_level(&tile, &in, level, players, tile.playing[from], tile.playing[1 - from]);
         from = 1 - from;
     }

@@ -157,6 +157,7 @@ static mote_status real_lattice(mote_context *ctx, const mote_cloud *cloud, cons
 mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_lattice *lattice, uint64_t *skipped) {
     const mote_column *axes[3];
     uint64_t left_out = 0;
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "the lattice of the Morton order"));
     memset(lattice, 0, sizeof *lattice);
     if (!find_axes(ctx, cloud, axes)) return MOTE_ERROR_ARGUMENT;
     if (lattice_is_integer(axes)) {

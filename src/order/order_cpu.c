@@ -25,6 +25,7 @@ static void cpu_codes_of(const mote_cloud *cloud, const mote_lattice *lattice, u
 #define CODES_AT_ONCE (64u * LATTICE_BLOCK)
 
 static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
+    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "Morton codes on the CPU"));
     const int64_t parts = (int64_t)((cloud->count + CODES_AT_ONCE - 1) / CODES_AT_ONCE);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
     for (int64_t p = 0; p < parts; p++) {

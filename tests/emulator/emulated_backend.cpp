@@ -2,11 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <map>
 
 #include "backend/backend.h"
-#include "backend/cuda.h"
+#include "backend/cuda_cloud.h"
 #include "emulator/device_memory.h"
 #include "io/potree_ops.h"
 #include "lod/lod_ops.h"
@@ -174,5 +175,11 @@ static void emulated_settle(mote_context *ctx) { (void)ctx; }
 static const mote_backend emulated_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
                                               &mote_potree_on_cuda};
 
-const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open,  emulated_close,
-                                  cuda_free,         emulated_mark,    emulated_settle};
+/* It takes a while, so that what can begin without a GPU does. */
+static void emulated_wake(int index) {
+    (void)index;
+    usleep(20000);
+}
+
+const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open, emulated_close,    cuda_free,
+                                  emulated_mark,     emulated_settle,  cuda_finish,   cuda_cloud_upload, emulated_wake};
