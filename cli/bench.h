@@ -8,13 +8,17 @@
 
 typedef struct bench_options {
     common_options common;
-    uint64_t count;     /* points */
+    uint64_t count; /* points */
+    bool count_given;
+    const char *sizes;  /* lod on a GPU: numbers of points, separated by commas; NULL: count */
     int runs;           /* of each case */
     const char *input;  /* NULL: generated */
     const char **files; /* [file_count] inputs; none: generated */
     int file_count;
     const char *scratch; /* folder for inputs and outputs */
     const char *only;    /* NULL, or the one case to run */
+    bool from_files;     /* lod: from file to folder, also on a GPU */
+    bool stages;         /* lod on a GPU: also seconds per stage, bytes per structure */
     bool record;         /* append to the history */
     const char *history;
 } bench_options;
@@ -28,6 +32,7 @@ typedef struct bench_runs {
 /* A benchmark's result of one case. */
 typedef struct bench_result {
     const char *bench, *name, *unit;
+    const char *device; /* the GPU's name; NULL: on the CPU */
     double median, low, high;
     double peak_bytes_per_point; /* 0 if not measured */
     uint64_t points;
@@ -38,11 +43,17 @@ void bench_summarize(const bench_runs *runs, bench_result *result);
 /* Appends one line of JSON to the history. Returns an exit code. */
 int bench_record(session *s, const bench_options *o, const bench_result *result);
 
+/* Whether a GPU was asked for by name: --device cuda, cuda:N. What auto stands for is the CPU: its tables stay. */
+bool bench_on_gpu(const session *s);
+/* The name of that GPU, else of the CPU. */
+void bench_device_name(const session *s, char *name, size_t size);
+
 /* A context like the session's with its own number of threads. */
 mote_status bench_context(const session *s, int threads, mote_context **ctx);
 
 int bench_order(session *s, const bench_options *o);
 int bench_lod(session *s, const bench_options *o);
+int bench_lod_cuda(session *s, const bench_options *o);
 int bench_laz(session *s, const bench_options *o);
 
 #endif

@@ -72,7 +72,12 @@ static mote_status run_once(mote_context *ctx, const order_case *c, order_data *
 static int run_case(session *s, const bench_options *o, const order_case *c, order_data *data, int threads) {
     mote_context *ctx = NULL;
     bench_runs runs = {.count = 0};
+    char device[200];
     bench_result result = {.bench = "order", .name = c->name, .unit = "M/s", .points = data->count, .threads = threads};
+    if (bench_on_gpu(s)) {
+        bench_device_name(s, device, sizeof device);
+        result.device = device;
+    }
     mote_status status = bench_context(s, threads, &ctx);
     double warm_up;
     if (status == MOTE_OK) status = run_once(ctx, c, data, &warm_up);
@@ -84,7 +89,8 @@ static int run_case(session *s, const bench_options *o, const order_case *c, ord
     if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "%s: %s", c->name, mote_status_name(status));
     bench_summarize(&runs, &result);
     printf("%-24s %8d %12.1f %9.1f – %-9.1f", c->name, threads, result.median, result.low, result.high);
-    if (!c->codes_only && !c->city && threads > 1) printf("  target %.0f on 2 cores", TARGET_M_PAIRS);
+    if (!bench_on_gpu(s) && !c->codes_only && !c->city && threads > 1)
+        printf("  target %.0f on 2 cores", TARGET_M_PAIRS);
     putchar('\n');
     fflush(stdout);
     return bench_record(s, o, &result);
@@ -96,14 +102,16 @@ int bench_order(session *s, const bench_options *o) {
     int code = EXIT_DONE;
     if (status != MOTE_OK) code = session_fail(s, status, false);
     if (code == EXIT_DONE) {
-        printf("order: %llu points, median and spread of %d runs\n%-24s %8s %12s %21s\n", (unsigned long long)o->count,
-               o->runs, "case", "threads", "M points/s", "lowest – highest");
+        printf("order: %llu points, median and spread of %d runs%s\n", (unsigned long long)o->count, o->runs,
+               bench_on_gpu(s) ? "; on the GPU, from and to arrays of the host, copies included" : "");
+        printf("%-24s %8s %12s %21s\n", "case", "threads", "M points/s", "lowest – highest");
     }
     const int all = mote_context_threads(s->ctx);
+    const bool also_one = !bench_on_gpu(s) && all > 1; /* a GPU does not ask how many */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0] && code == EXIT_DONE; i++) {
         if (o->only != NULL && strstr(cases[i].name, o->only) == NULL) continue;
-        code = run_case(s, o, &cases[i], &data, 1);
-        if (code == EXIT_DONE && all > 1) code = run_case(s, o, &cases[i], &data, all);
+        if (also_one) code = run_case(s, o, &cases[i], &data, 1);
+        if (code == EXIT_DONE) code = run_case(s, o, &cases[i], &data, all);
     }
     release(&data);
     return code;

@@ -64,13 +64,15 @@ int bench_record(session *s, const bench_options *o, const bench_result *result)
     make_parent(o->history);
     FILE *file = fopen(o->history, "a");
     if (file == NULL) return session_error(s, EXIT_FAILED, "%s: cannot append", o->history);
-    char commit[64], machine[200], date[32];
+    char commit[64], cpu[200], machine[400], date[32];
     const time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     first_line("git describe --always --dirty 2>/dev/null", commit, sizeof commit);
-    machine_name(machine, sizeof machine);
+    machine_name(cpu, sizeof cpu);
+    snprintf(machine, sizeof machine, "%s%s%s", result->device != NULL ? result->device : "",
+             result->device != NULL ? "; " : "", cpu);
     json_writer json;
     emit_start(&json, file, true);
     emit_open(&json, NULL, '{');
@@ -78,7 +80,8 @@ int bench_record(session *s, const bench_options *o, const bench_result *result)
     emit_text(&json, "version", mote_version());
     emit_text(&json, "date", date);
     emit_text(&json, "machine", machine);
-    emit_text(&json, "backend", mote_context_backend(s->ctx));
+    emit_text(&json, "backend", result->device != NULL ? "cuda" : "cpu");
+    if (result->device != NULL) emit_text(&json, "device", result->device);
     emit_text(&json, "bench", result->bench);
     emit_text(&json, "case", result->name);
     emit_count(&json, "points", result->points);

@@ -1,5 +1,6 @@
 /* mote bench: measures, beside published figures. */
 #define _GNU_SOURCE /* access */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +14,14 @@ static const command_help help = {
     "  mote bench order                        the Morton order: codes and sort\n"
     "  mote bench lod                          file to finished folder, 10 M points of a city\n"
     "  mote bench lod --input scan.las --case poisson --runs 9\n"
+    "  mote bench lod --device cuda            points and octree in the GPU's memory, 10 M and 100 M points\n"
+    "  mote bench lod --device cuda --sizes 1M,10M,100M,1000M --case \"rgb random\"\n"
+    "  mote bench lod --device cuda --files    file to finished folder with a GPU, 100 M points\n"
     "  mote bench laz                          LAZ decoded and encoded, 5 M points of a city\n"
     "  mote bench laz a.laz b.laz --case positions\n",
-    "Each run of lod is a fresh process. Nothing else should run on the machine meanwhile.\n",
+    "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
+    "else\nshould run on the machine meanwhile.\n"
+    "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
 };
 
 /* One row per benchmark. */
@@ -32,9 +38,35 @@ static const bench benches[] = {
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
+#define FILES_COUNT  100000000u /* lod --files with a GPU */
+#define DEVICES_MOST 64
+
+bool bench_on_gpu(const session *s) { return strncmp(s->options.device, "cuda", 4) == 0; }
+
+/* The N of "cuda:N". */
+static int gpu_index(const session *s) {
+    const char *colon = strchr(s->options.device, ':');
+    uint64_t index = 0;
+    if (colon != NULL) parse_count(colon + 1, 0, &index);
+    return (int)index;
+}
+
+void bench_device_name(const session *s, char *name, size_t size) {
+    mote_device devices[DEVICES_MOST];
+    const mote_device_kind kind = bench_on_gpu(s) ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
+    const int index = bench_on_gpu(s) ? gpu_index(s) : 0;
+    uint32_t count = mote_devices(devices, DEVICES_MOST);
+    if (count > DEVICES_MOST) count = DEVICES_MOST;
+    snprintf(name, size, "unknown device");
+    for (uint32_t i = 0; i < count; i++) {
+        if (devices[i].kind == kind && devices[i].index == index) snprintf(name, size, "%s", devices[i].name);
+    }
+}
+
 mote_status bench_context(const session *s, int threads, mote_context **ctx) {
     mote_context_params params = mote_context_defaults();
-    params.device = strcmp(mote_context_backend(s->ctx), "cuda") == 0 ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
+    params.device = bench_on_gpu(s) ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
+    params.device_index = bench_on_gpu(s) ? gpu_index(s) : 0;
     params.threads = threads;
     return mote_context_create(&params, ctx);
 }
@@ -46,15 +78,31 @@ static const bench *find_bench(const char *name) {
     return NULL;
 }
 
+/* Options that would have no effect are mistakes. */
+static int check_gpu_usage(const session *s, const bench_options *o, const bench *found) {
+    const bool resident = found->run == bench_lod && bench_on_gpu(s) && !o->from_files;
+    if (o->from_files && found->run != bench_lod) return usage_error("bench", "--files and --input are for lod");
+    if (o->sizes != NULL && !resident) return usage_error("bench", "--sizes is for lod --device cuda, without --files");
+    if (o->stages && !resident) return usage_error("bench", "--stages is for lod --device cuda, without --files");
+    if (o->sizes != NULL && o->count_given) return usage_error("bench", "--sizes and -n exclude each other");
+    return EXIT_DONE;
+}
+
 int cmd_bench(int argc, char **argv) {
     const char *scratch = getenv("TMPDIR");
     bench_options o = {.scratch = scratch != NULL ? scratch : "/tmp", .history = "bench/results/history.jsonl"};
-    bool count_given = false, runs_given = false, scratch_given = false;
+    bool runs_given = false, scratch_given = false;
     const option rows[] = {
-        {"count", 'n', OPTION_COUNT, &o.count, &count_given, "N", "points; default 10M, laz 5M"},
+        {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
+         "points; default 10M, laz 5M, lod --files on a GPU 100M"},
+        {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…", "lod on a GPU: one table each; default 10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N", "of each case; default 7 (order), 5 (others)"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME", "only this one; laz: decode, positions or encode"},
-        {"input", 0, OPTION_TEXT, &o.input, NULL, "FILE", "lod: instead of a city"},
+        {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
+         "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
+        {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
+         "lod on a GPU: from file to finished folder, as on the CPU"},
+        {"input", 0, OPTION_TEXT, &o.input, NULL, "FILE", "lod: instead of a city; from file to folder"},
         {"scratch", 0, OPTION_TEXT, &o.scratch, &scratch_given, "DIR",
          "for inputs and outputs; default $TMPDIR or /tmp,\nlaz: /dev/shm"},
         {"record", 0, OPTION_FLAG, &o.record, NULL, NULL, "append a line per case to the history"},
@@ -71,12 +119,15 @@ int cmd_bench(int argc, char **argv) {
     o.files = words.words + 1;
     o.file_count = words.count - 1;
     if (!scratch_given && found->run == bench_laz && access("/dev/shm", W_OK) == 0) o.scratch = "/dev/shm";
-    if (!count_given) o.count = found->count;
+    if (!o.count_given) o.count = found->count;
     if (!runs_given) o.runs = found->runs;
     if (o.count < 1 || o.count >= UINT32_MAX) return usage_error("bench", "-n is not in 1..%u", UINT32_MAX - 1);
     if (o.runs < 1 || o.runs > BENCH_RUNS_MOST) return usage_error("bench", "--runs is not in 1..%d", BENCH_RUNS_MOST);
     session s;
     int code = session_open(&s, "bench", &o.common);
+    o.from_files |= o.input != NULL;
+    if (code == EXIT_DONE) code = check_gpu_usage(&s, &o, found);
+    if (code == EXIT_DONE && o.from_files && bench_on_gpu(&s) && !o.count_given) o.count = FILES_COUNT;
     if (code == EXIT_DONE) code = found->run(&s, &o);
     return session_close(&s, code);
 }

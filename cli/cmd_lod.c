@@ -23,11 +23,14 @@ static const command_help help = {
     "  mote lod tiles/*.las all.mote --encoding brotli\n"
     "  mote lod scan.las smooth.mote --filter gaussian      averaged colours, no flicker from afar\n"
     "  mote lod scan.las even.mote --sampling poisson       evenly spaced points\n"
-    "  mote lod scan.las scan.mote --plan                   what it would need\n",
+    "  mote lod scan.las scan.mote --plan                   what it would need\n"
+    "  mote lod scan.las scan.mote --device cuda --stats    on the GPU, or an error that says why not\n"
+    "  mote lod scan.las scan.mote --device cpu             the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
     "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
     "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n"
-    "COPC is additive; --filter, --encoding, --max-node and --name are for folders.\n",
+    "COPC is additive; --filter, --encoding, --max-node and --name are for folders.\n"
+    "--device auto takes the GPU, where one answers, for clouds large enough to pay; the result is the same.\n",
 };
 
 typedef struct lod_options {
@@ -93,6 +96,7 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
     if (o->merge_given) params.merge_points = (uint32_t)o->merge;
     if (o->most_given) params.max_node_points = o->most;
     if (o->copc) params.max_node_points = 0;
+    params.on_device = !o->copc; /* what writes COPC reads the order on the host */
     if (s->options.seed_given) params.seed = s->options.seed;
     return params;
 }
@@ -290,6 +294,7 @@ static int run_lod(session *s, const lod_options *o, const arguments *words) {
     int code = check_output(s, o, words, inputs, task.output);
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = !o->plan;
+    reading.to_device = !o->plan && !o->copc;
     if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
     if (code != EXIT_DONE) return code;
     task.cloud = cloud;

@@ -66,24 +66,43 @@ static void print_levels(const mote_lod *lod) {
     }
 }
 
+/* What the context's record says; stages and structures. */
+typedef struct usage_lines {
+    mote_usage lines[USAGE_LINES];
+    uint32_t count;
+} usage_lines;
+
+static usage_lines take_usage(const session *s) {
+    usage_lines usage;
+    usage.count = mote_context_usage(s->ctx, usage.lines, USAGE_LINES);
+    if (usage.count > USAGE_LINES) usage.count = USAGE_LINES;
+    return usage;
+}
+
+/* Structures of the host or of the GPU, with bytes per point, and all of them at the peak. */
+static void print_structures(const usage_lines *usage, bool on_device, uint64_t peak_bytes, double n) {
+    printf("\n%-28s %14s %14s\n", on_device ? "structure on the GPU" : "structure", "peak bytes", "bytes/point");
+    for (uint32_t i = 0; i < usage->count; i++) {
+        const mote_usage *line = &usage->lines[i];
+        if (line->peak_bytes == 0 || line->on_device != on_device) continue;
+        printf("%-28s %14s %14.2f\n", line->name, text_count(line->peak_bytes).chars, (double)line->peak_bytes / n);
+    }
+    printf("%-28s %14s %14.2f\n", on_device ? "all on the GPU, at the peak" : "all, at the peak",
+           text_count(peak_bytes).chars, (double)peak_bytes / n);
+}
+
 /* Structures with bytes per point, then stages with points per second. */
 static void print_costs(const session *s, uint64_t points) {
-    static mote_usage lines[USAGE_LINES];
-    uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
-    if (count > USAGE_LINES) count = USAGE_LINES;
+    const usage_lines usage = take_usage(s);
+    const uint64_t device_bytes = mote_context_device_peak_bytes(s->ctx);
     const double n = points > 0 ? (double)points : 1;
-    printf("\n%-28s %14s %14s\n", "structure", "peak bytes", "bytes/point");
-    for (uint32_t i = 0; i < count; i++) {
-        if (lines[i].peak_bytes == 0) continue;
-        printf("%-28s %14s %14.2f\n", lines[i].name, text_count(lines[i].peak_bytes).chars,
-               (double)lines[i].peak_bytes / n);
-    }
-    const uint64_t peak = mote_context_memory_peak_bytes(s->ctx);
-    printf("%-28s %14s %14.2f\n", "all, at the peak", text_count(peak).chars, (double)peak / n);
+    print_structures(&usage, false, mote_context_memory_peak_bytes(s->ctx), n);
+    if (device_bytes > 0) print_structures(&usage, true, device_bytes, n);
     printf("\n%-28s %14s %14s\n", "stage", "seconds", "M points/s");
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(lines[i].seconds > 0)) continue;
-        printf("%-28s %14.3f %14.2f\n", lines[i].name, lines[i].seconds, n / lines[i].seconds / 1e6);
+    for (uint32_t i = 0; i < usage.count; i++) {
+        const mote_usage *line = &usage.lines[i];
+        if (!(line->seconds > 0)) continue;
+        printf("%-28s %14.3f %14.2f\n", line->name, line->seconds, n / line->seconds / 1e6);
     }
     const double seconds = seconds_now() - s->started;
     printf("%-28s %14.3f %14.2f\n", "all", seconds, n / seconds / 1e6);
@@ -117,21 +136,26 @@ static void emit_levels(json_writer *json, const mote_lod *lod) {
     emit_close(json, ']');
 }
 
-static void emit_costs(json_writer *json, const session *s) {
-    static mote_usage lines[USAGE_LINES];
-    uint32_t count = mote_context_usage(s->ctx, lines, USAGE_LINES);
-    if (count > USAGE_LINES) count = USAGE_LINES;
-    emit_open(json, "structures", '{');
-    for (uint32_t i = 0; i < count; i++) {
-        if (lines[i].peak_bytes > 0) emit_count(json, lines[i].name, lines[i].peak_bytes);
+static void emit_structures(json_writer *json, const usage_lines *usage, const char *name, bool on_device) {
+    emit_open(json, name, '{');
+    for (uint32_t i = 0; i < usage->count; i++) {
+        const mote_usage *line = &usage->lines[i];
+        if (line->peak_bytes > 0 && line->on_device == on_device) emit_count(json, line->name, line->peak_bytes);
     }
     emit_close(json, '}');
+}
+
+static void emit_costs(json_writer *json, const session *s) {
+    const usage_lines usage = take_usage(s);
+    emit_structures(json, &usage, "structures", false);
+    emit_structures(json, &usage, "device_structures", true);
     emit_open(json, "stages", '{');
-    for (uint32_t i = 0; i < count; i++) {
-        if (lines[i].seconds > 0) emit_real(json, lines[i].name, lines[i].seconds);
+    for (uint32_t i = 0; i < usage.count; i++) {
+        if (usage.lines[i].seconds > 0) emit_real(json, usage.lines[i].name, usage.lines[i].seconds);
     }
     emit_close(json, '}');
     emit_count(json, "peak_bytes", mote_context_memory_peak_bytes(s->ctx));
+    emit_count(json, "device_peak_bytes", mote_context_device_peak_bytes(s->ctx));
 }
 
 void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
@@ -148,6 +172,7 @@ void lod_print_json(const session *s, const mote_lod *lod, const lod_written *wr
     emit_count(&json, "nodes", mote_lod_node_count(lod));
     emit_count(&json, written->copc ? "file_bytes" : "octree_bytes", written->bytes);
     emit_count(&json, "hierarchy_bytes", written->hierarchy_bytes);
+    emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "seconds", seconds_now() - s->started);
     if (s->options.hash) emit_text(&json, "hash", digits);
     emit_levels(&json, lod);

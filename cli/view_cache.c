@@ -21,11 +21,13 @@ static int convert(session *s, const char *input, const char *out_dir) {
     const char *slash = strrchr(input, '/');
     mote_potree_params params = mote_potree_defaults();
     mote_cloud *cloud = NULL;
+    mote_lod_params building = mote_lod_defaults();
     mote_lod *lod = NULL;
+    building.on_device = true; /* only the writer needs it */
     params.name = slash != NULL ? slash + 1 : input;
     int code = session_read(s, &input, 1, NULL, &cloud);
     if (code == EXIT_DONE) {
-        mote_status status = mote_lod_build(s->ctx, cloud, NULL, &lod);
+        mote_status status = mote_lod_build(s->ctx, cloud, &building, &lod);
         if (status == MOTE_OK) status = mote_potree_write(s->ctx, lod, out_dir, &params, NULL);
         if (status != MOTE_OK) code = session_fail(s, status, false);
     }

@@ -66,3 +66,11 @@ foreach(source ${emulator_tests})
   mote_parity_program(${name} ${source} mote_emulated mote_objects)
   mote_parity_case(${name} ${name})
 endforeach()
+
+# The command with the emulated GPU.
+add_executable(mote_command_emulated ${cli_sources})
+target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
+target_compile_definitions(mote_command_emulated PRIVATE ${MOTE_CLI_DEFINITIONS})
+add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>
+                                   ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)
+set_tests_properties(cli_emulated PROPERTIES LABELS "cli;parity" SKIP_RETURN_CODE 77 TIMEOUT 600)

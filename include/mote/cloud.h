@@ -72,6 +72,12 @@ MOTE_API mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mo
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (ctx has no GPU)
 MOTE_API mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns,
                                             uint32_t column_count, mote_cloud **out);
+/// Copies a cloud to the memory of the GPU that ctx computes on (under AUTO wakes it): all columns, names, scales, CRS,
+/// records, grid. Memory for as many bytes as the records on the host have is held until mote_cloud_destroy.
+/// cloud    in host memory; may be destroyed afterwards
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (it is on the device already), MOTE_ERROR_MEMORY,
+///          MOTE_ERROR_UNSUPPORTED (ctx has no GPU), MOTE_ERROR_DEVICE
+MOTE_API mote_status mote_cloud_to_device(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out);
 /// Whether its columns are in the memory of a GPU.
 MOTE_API bool mote_cloud_on_device(const mote_cloud *cloud);
 

@@ -72,6 +72,12 @@ MOTE_API const char *mote_context_message(const mote_context *ctx);
 /// Forgets the failure, so that ctx can be used again.
 MOTE_API void mote_context_clear(mote_context *ctx);
 
+/// Waits until the GPU has done all work given to ctx, and returns what failed there; on the CPU there is nothing to
+/// wait for. Needed only before the caller's own stream reads a result, or to measure: calls that give results to the
+/// host wait themselves.
+/// Returns  MOTE_OK, MOTE_ERROR_DEVICE
+MOTE_API mote_status mote_context_wait(mote_context *ctx);
+
 /// Bytes that ctx holds now and held at most since creation (or the last reset).
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 /// The most it held at once since creation or the last reset.
@@ -79,7 +85,7 @@ MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
 /// The same of the GPU's memory: now, and at most since creation or the last reset.
 MOTE_API uint64_t mote_context_device_bytes(const mote_context *ctx);
 MOTE_API uint64_t mote_context_device_peak_bytes(const mote_context *ctx);
-/// Starts new peaks, of host and device, at what is held now.
+/// Starts new peaks, of host and device and of each structure, at what is held now.
 MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.
 typedef struct mote_usage {

@@ -21,7 +21,11 @@ typedef struct mote_read_params {
     double resolution;      ///< octrees (COPC, Potree): levels down to the first whose points are no farther apart than
                             ///< this; world units, 0 = all
     bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
-    bool salvage;       ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    bool to_device;     ///< LAS, LAZ: where a GPU would compute on so many points, into its memory, for mote_lod_build;
+                    ///< copied while the rest is read, never whole on the host. As without it: other formats, several
+                    ///< inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The
+                    ///< result is told by mote_cloud_on_device.
+    bool salvage; ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

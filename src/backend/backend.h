@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+struct mote_cloud;
 struct mote_order_ops;
 struct mote_lod_ops;
 struct mote_potree_ops;
@@ -33,6 +34,12 @@ typedef struct mote_cuda_part {
     /* Notes that a stage begins (its number in the context, -1 for none), and settles the seconds of all so far. */
     void (*mark)(mote_context *ctx, int stage);
     void (*settle)(mote_context *ctx);
+    mote_status (*finish)(mote_context *ctx, const char *what); /* cuda_finish */
+    /* Makes the columns of a cloud, as a new cloud in device memory that it owns. */
+    mote_status (*upload_cloud)(mote_context *ctx, const struct mote_cloud *cloud, struct mote_cloud **out);
+    /* Makes the process's own state on a device, which takes the most of what open takes. From any thread, needs no
+       context, tells nobody of failures: open will. NULL: there is nothing to be done beforehand. */
+    void (*wake)(int index);
 } mote_cuda_part;
 extern const mote_cuda_part mote_cuda;
 
@@ -42,6 +49,14 @@ mote_status mote_backend_open(mote_context *ctx);
 /* The backend for work on so many points: under AUTO the GPU's from MOTE_GPU_POINTS on, where one answers. */
 #define MOTE_GPU_POINTS 4000000u /* waking a GPU takes about as long as the CPU takes for so many */
 const mote_backend *mote_backend_for(mote_context *ctx, uint64_t points);
+
+/* Says whether work on so many points may go to a GPU, and if so starts to wake it in a thread of its own, so that
+   mote_backend_for need not wait for all of that. */
+bool mote_backend_wake(mote_context *ctx, uint64_t points);
+/* Whether mote_backend_for would no longer wait for that thread. */
+bool mote_backend_is_awake(const mote_context *ctx);
+/* Waits for it, before the context goes. */
+void mote_backend_end_waking(mote_context *ctx);
 
 #ifdef __cplusplus
 }

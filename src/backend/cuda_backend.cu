@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 
+#include "backend/cuda_cloud.h"
 #include "backend/cuda_devices.h"
 #include "backend/cuda_state.h"
+#include "io/potree_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -75,6 +77,15 @@ static mote_status open_device(mote_context *ctx, int index) {
     return status;
 }
 
+/* Most of the time goes to the driver's own state on the device and to loading the first kernel. */
+static void wake_device(int index) {
+    cudaFuncAttributes attributes;
+    if (cudaSetDevice(index) == cudaSuccess && cudaFree(NULL) == cudaSuccess) {
+        cudaFuncGetAttributes(&attributes, (const void *)probe_kernel);
+    }
+    cudaGetLastError();
+}
+
 #ifndef MOTE_CUDA_HAS_order
 static const mote_order_ops mote_order_none = {};
 #define mote_order_on_cuda mote_order_none
@@ -86,10 +97,12 @@ static mote_status no_levels(mote_lod *lod) {
 static const mote_lod_ops mote_lod_none = {no_levels, NULL, NULL};
 #define mote_lod_on_cuda mote_lod_none
 #endif
-static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, NULL};
+static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
+                                          &mote_potree_on_cuda};
 
-extern "C" const mote_cuda_part mote_cuda = {&cuda_backend, cuda_list_devices, open_device,       close_device,
-                                             cuda_free,     cuda_mark_stage,   cuda_settle_stages};
+extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
+                                             cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,
+                                             cuda_cloud_upload, wake_device};
 
 /* ---- for every file of the backend */
 

@@ -23,6 +23,8 @@ typedef struct cuda_cloud {
    device is valid to close in any case. */
 mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_cloud *device);
 void cuda_cloud_close(cuda_cloud *device);
+/* A new cloud of what cuda_cloud_open uploads; it owns that memory. Columns only. */
+mote_status cuda_cloud_upload(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out);
 /* NULL if there is none. */
 const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name);
 

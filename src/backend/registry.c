@@ -18,12 +18,47 @@ mote_status mote_backend_open(mote_context *ctx) {
     return ctx->params.device == MOTE_DEVICE_CUDA ? open_cuda(ctx) : MOTE_OK;
 }
 
+/* ---- waking */
+
+static bool may_use_cuda(const mote_context *ctx, uint64_t points) {
+    if (mote_cuda.backend == NULL || ctx->params.device == MOTE_DEVICE_CPU) return false;
+    if (ctx->params.device == MOTE_DEVICE_CUDA) return true;
+    return points >= MOTE_GPU_POINTS && (ctx->cuda != NULL || !ctx->cuda_tried);
+}
+
+static void *wake(void *user) {
+    mote_context *ctx = user;
+    mote_cuda.wake(ctx->params.device_index);
+    __atomic_store_n(&ctx->awake, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+bool mote_backend_wake(mote_context *ctx, uint64_t points) {
+    if (!may_use_cuda(ctx, points)) return false;
+    if (ctx->cuda != NULL || ctx->waking || mote_cuda.wake == NULL) return true;
+    ctx->awake = false;
+    ctx->waking = pthread_create(&ctx->waker, NULL, wake, ctx) == 0; /* without a thread, open does all of it */
+    return true;
+}
+
+bool mote_backend_is_awake(const mote_context *ctx) {
+    return !ctx->waking || __atomic_load_n(&ctx->awake, __ATOMIC_ACQUIRE);
+}
+
+void mote_backend_end_waking(mote_context *ctx) {
+    if (ctx->waking) pthread_join(ctx->waker, NULL);
+    ctx->waking = false;
+}
+
+/* ---- choosing */
+
 const mote_backend *mote_backend_for(mote_context *ctx, uint64_t points) {
     if (ctx->params.device != MOTE_DEVICE_AUTO) return ctx->backend;
     ctx->backend = ctx->cuda != NULL ? mote_cuda.backend : &cpu_backend;
     if (points < MOTE_GPU_POINTS || mote_cuda.backend == NULL) return ctx->backend = &cpu_backend;
     if (!ctx->cuda_tried) {
         ctx->cuda_tried = true;
+        mote_backend_end_waking(ctx);
         if (open_cuda(ctx) != MOTE_OK) mote_context_clear(ctx); /* no GPU is no failure under AUTO */
     }
     return ctx->backend;

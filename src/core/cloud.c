@@ -130,6 +130,26 @@ mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote
     return MOTE_OK;
 }
 
+mote_status mote_cloud_to_device(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out) {
+    *out = NULL;
+    if (cloud->on_device) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud is in the memory of the GPU already");
+    mote_backend_for(ctx, UINT64_MAX); /* asked for by name: worth waking a GPU, however few the points */
+    if (ctx->cuda == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
+    }
+    mote_cloud *copy = NULL;
+    mote_status status = mote_cuda.upload_cloud(ctx, cloud, &copy);
+    if (status == MOTE_OK) status = mote_cloud_copy_extras(copy, cloud);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(copy);
+        return status;
+    }
+    copy->grid_width = cloud->grid_width;
+    copy->grid_height = cloud->grid_height;
+    *out = copy;
+    return MOTE_OK;
+}
+
 bool mote_cloud_on_device(const mote_cloud *cloud) { return cloud->on_device; }
 
 /* Zeroes size bytes with all threads: the pages of a large block are touched here for the first time. */

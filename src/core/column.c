@@ -2,35 +2,8 @@
 #include <math.h>
 
 #include "core/cloud.h"
+#include "core/column_math.h"
 #include "math/hash.h"
-
-/* A double to an integer range: rounded to nearest, saturated; NaN gives 0. */
-static int64_t saturate(double value, double low, double high) {
-    if (isnan(value)) return 0;
-    if (value <= low) return (int64_t)low;
-    if (value >= high) return high >= 9.2e18 ? INT64_MAX : (int64_t)high;
-    return (int64_t)nearbyint(value);
-}
-
-static void store(mote_type type, bool from_float, double real, int64_t whole, void *at) {
-    static const double low[] = {-128, 0, -32768, 0, -2147483648.0, 0, -9223372036854775808.0, 0};
-    static const double high[] = {
-        127, 255, 32767, 65535, 2147483647.0, 4294967295.0, 9223372036854775808.0, 18446744073709551616.0};
-    if (type == MOTE_FLOAT32) {
-        const float v = (float)real;
-        memcpy(at, &v, 4);
-    } else if (type == MOTE_FLOAT64) {
-        memcpy(at, &real, 8);
-    } else {
-        uint64_t v = (uint64_t)whole;
-        if (from_float && type == MOTE_UINT64) {
-            v = !(real > 0) ? 0 : real >= high[type] ? UINT64_MAX : (uint64_t)nearbyint(real);
-        } else if (from_float) {
-            v = (uint64_t)saturate(real, low[type], high[type]);
-        }
-        memcpy(at, &v, mote_type_size(type)); /* little-endian hosts only, as the build checks */
-    }
-}
 
 void mote_column_read(const mote_column *column, uint64_t first, uint64_t count, mote_type type, void *out) {
     const uint32_t size_bytes = mote_type_size(type);
@@ -41,11 +14,9 @@ void mote_column_read(const mote_column *column, uint64_t first, uint64_t count,
         }
         return;
     }
-    const bool from_float = mote_type_is_float(column->type);
     for (uint64_t i = 0; i < count; i++, to += size_bytes) {
-        const double real = from_float || mote_type_is_float(type) ? mote_column_stored(column, first + i) : 0;
-        const int64_t whole = from_float ? 0 : mote_column_integer(column, first + i);
-        store(type, from_float, real, whole, to);
+        const uint64_t bits = column_convert(column, mote_column_at(column, first + i), type);
+        memcpy(to, &bits, size_bytes); /* little-endian hosts only, as the build checks */
     }
 }
 

@@ -68,6 +68,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
 
 void mote_context_destroy(mote_context *ctx) {
     if (ctx == NULL) return;
+    mote_backend_end_waking(ctx);
     if (ctx->cuda != NULL) mote_cuda.close(ctx);
     pthread_mutex_destroy(&ctx->lock);
     const mote_allocator allocator = ctx->params.allocator;
@@ -90,6 +91,11 @@ uint64_t mote_context_device_peak_bytes(const mote_context *ctx) { return ctx->d
 void mote_context_memory_peak_reset(mote_context *ctx) {
     ctx->memory_peak_bytes = ctx->memory_bytes;
     ctx->device_peak_bytes = ctx->device_bytes;
+    for (uint32_t i = 0; i < ctx->structure_count; i++) ctx->structures[i].peak_bytes = ctx->structure_bytes[i];
+}
+
+mote_status mote_context_wait(mote_context *ctx) {
+    return ctx->cuda != NULL ? mote_cuda.finish(ctx, "the work so far") : MOTE_OK;
 }
 int mote_context_threads(const mote_context *ctx) { return ctx->threads; }
 const char *mote_context_backend(const mote_context *ctx) { return ctx->backend->name; }

@@ -23,6 +23,9 @@ struct mote_context {
     const struct mote_backend *backend;
     struct cuda_state *cuda; /* the GPU, once it is open; src/backend/cuda_backend.cu */
     bool cuda_tried;         /* under AUTO: asked once */
+    pthread_t waker;         /* wakes the GPU beside other work; see mote_backend_wake */
+    bool waking;             /* there is such a thread, to be joined */
+    bool awake;              /* set by it, atomically, when it is done */
     int threads;
     pthread_mutex_t lock; /* guards all below */
     mote_status status;

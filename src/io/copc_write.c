@@ -25,7 +25,8 @@ static mote_status check_octree(mote_context *ctx, const mote_lod *lod, const ch
                          "(max_node_points 0)",
                          path);
     }
-    return MOTE_OK;
+    MOTE_TRY(mote_cloud_need_host(ctx, mote_lod_cloud(lod), path));
+    return mote_lod_fetch(ctx, (mote_lod *)lod); /* what it says stays as it is; where it is kept is no part of that */
 }
 
 /* ---- what goes in */

@@ -55,6 +55,7 @@ static mote_status map_file(mote_context *ctx, int file, uint64_t size_bytes, mo
     input->data = memory;
     input->size_bytes = size_bytes;
     input->mapped = true;
+    input->file = file;
     return MOTE_OK;
 }
 
@@ -75,12 +76,15 @@ mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *inp
     } else {
         status = read_all(ctx, file, input);
     }
-    close(file);
+    if (!input->mapped) close(file);
     return status;
 }
 
 void mote_input_close(mote_context *ctx, mote_input *input) {
-    if (input->mapped) munmap((void *)(uintptr_t)input->data, input->size_bytes);
+    if (input->mapped) {
+        munmap((void *)(uintptr_t)input->data, input->size_bytes);
+        close(input->file);
+    }
     mote_free(ctx, input->owned);
     input->mapped = false;
     input->owned = NULL;
@@ -101,10 +105,23 @@ void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_WILLNEED);
 }
 
+mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t at, uint64_t size_bytes, void *to) {
+    if (!input->mapped) memcpy(to, input->data + at, size_bytes);
+    for (uint64_t done = 0; done < size_bytes && input->mapped;) {
+        const ssize_t got = pread(input->file, (uint8_t *)to + done, size_bytes - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(ctx, input->path, "read");
+        if (got == 0) return mote_malformed(ctx, input, at + done, "the file became shorter while it was read");
+        done += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud) {
     (void)ctx;
     mote_status status = MOTE_OK;
     if (input->mapped) {
+        close(input->file);
         status = mote_cloud_adopt(cloud, (void *)(uintptr_t)input->data, input->size_bytes);
     } else if (input->owned != NULL) {
         status = mote_cloud_adopt(cloud, input->owned, 0);

@@ -149,8 +149,10 @@ static mote_status read_and_unite(mote_context *ctx, const file_list *list, cons
     mote_cloud **clouds = mote_alloc_zero(ctx, list->count * sizeof *clouds, "inputs");
     if (clouds == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = MOTE_OK;
+    mote_read_params to_host = params != NULL ? *params : mote_read_defaults();
+    to_host.to_device = false;
     for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
-        status = mote_cloud_read(ctx, list->paths[i], params, &clouds[i]);
+        status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
     }
     if (status == MOTE_OK) {
         status = mote_cloud_unite(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);

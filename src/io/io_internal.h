@@ -12,6 +12,7 @@ typedef struct mote_input {
     uint64_t size_bytes;
     void *owned; /* from mote_alloc; NULL if mapped or handed on */
     bool mapped;
+    int file; /* of what is mapped, open */
 } mote_input;
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
@@ -20,6 +21,9 @@ void mote_input_close(mote_context *ctx, mote_input *input);
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
 /* Bytes [first, end) will be needed soon: they can be on their way from the disk while others are worked on. */
 void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end);
+/* Copies bytes [at, at + size_bytes), which the input has, without mapping their pages: many threads at once do not get
+   into each other's way in the system's tables. From any thread. */
+mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t at, uint64_t size_bytes, void *to);
 /* Hands the bytes to the cloud, so that its columns may look at them; input keeps its pointer. */
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud);
 

@@ -3,9 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "io/las_source.h"
+#include "io/las_upload.h"
 
-#define GROUP_CHUNKS     2u /* what a thread decodes at once; see mote_laz_decode */
 #define EXPECTED_GROUPS  4u /* per thread: how far ahead the disk is asked */
 #define SCRATCH_BYTES    64u
 #define TRUSTED_FACTOR   128u /* files compress to a tenth; a claim far beyond must be proven before memory is taken */
@@ -49,25 +48,44 @@ static void expect_chunks(const decode_job *job, uint64_t first) {
     }
 }
 
+/* Where the chunks of a group go; *part: the buffer, where they are to be uploaded. */
+static mote_status place_group(const decode_job *job, uint64_t first, uint64_t count, las_part **part) {
+    const uint64_t stride = job->selection->stride_bytes;
+    laz_chunk *results = job->results + first;
+    *part = NULL;
+    for (uint64_t i = 0; i < count && job->scratch != NULL; i++) {
+        results[i].records = job->scratch + (uint64_t)mote_thread_number() * SCRATCH_BYTES;
+    }
+    if (job->source->upload == NULL) return MOTE_OK;
+    uint64_t points = 0;
+    for (uint64_t i = 0; i < count; i++) points += results[i].points;
+    MOTE_TRY(las_upload_take(job->source->upload, job->chunks[first].first * stride, points * stride, part));
+    points = 0;
+    for (uint64_t i = 0; i < count; points += results[i++].points) {
+        results[i].records = (*part)->memory + points * stride;
+    }
+    return MOTE_OK;
+}
+
 static mote_status decode_group(decode_job *job, uint64_t first) {
-    const int thread = mote_thread_number();
     expect_chunks(job, first);
-    laz_decoder **decoder = &job->decoders[thread];
+    laz_decoder **decoder = &job->decoders[mote_thread_number()];
+    las_upload *upload = job->source->upload;
+    las_part *part;
     if (*decoder == NULL) {
         MOTE_TRY(mote_laz_decoder_make(job->source->ctx, &job->source->schema, job->selection, decoder));
     }
     const uint64_t left = job->count - first, count = left < job->group ? left : job->group;
     laz_chunk *results = job->results + first;
-    for (uint64_t i = 0; i < count && job->scratch != NULL; i++) {
-        results[i].records = job->scratch + (uint64_t)thread * SCRATCH_BYTES;
-    }
+    MOTE_TRY(place_group(job, first, count, &part));
     mote_laz_decode(*decoder, results, (uint32_t)count);
     mote_status status = MOTE_OK;
     for (uint64_t i = 0; i < count; i++) {
         check_end(&job->chunks[first + i], &results[i]);
-        if (results[i].fault != NULL && !job->source->salvage) status = MOTE_ERROR_DATA;
+        if (results[i].fault != NULL && (upload != NULL || !job->source->salvage)) status = MOTE_ERROR_DATA;
         if (results[i].fault == NULL) tell_order(job, &results[i]);
     }
+    if (part != NULL) las_upload_give(upload, part);
     return status;
 }
 
@@ -83,6 +101,7 @@ static mote_status report_progress(decode_job *job) {
 
 /* Notes how group g ended; what comes behind the first failed one need not be decoded. */
 static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t *last) {
+    if (status != MOTE_ERROR_DATA && job->source->upload != NULL) las_upload_stop(job->source->upload, status);
 #pragma omp critical(mote_las_decode)
     {
         if (status != MOTE_ERROR_DATA) job->status = (int)status;
@@ -92,20 +111,33 @@ static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t
     }
 }
 
+/* By the caller's thread, between its groups. */
+static mote_status attend(decode_job *job) {
+    MOTE_TRY(report_progress(job));
+    return job->source->upload != NULL ? las_upload_serve(job->source->upload) : MOTE_OK;
+}
+
 static void decode_all(decode_job *job) {
     const int64_t groups = (int64_t)((job->count + job->group - 1) / job->group);
     int64_t last = groups;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads) shared(last)
-    for (int64_t g = 0; g < groups; g++) {
-        int64_t stop;
+#pragma omp parallel num_threads(job->threads) shared(last)
+    {
+        mote_status status = MOTE_OK;
+#pragma omp for schedule(dynamic, 1) nowait
+        for (int64_t g = 0; g < groups; g++) {
+            int64_t stop;
 #pragma omp atomic read
-        stop = last;
-        if (g > stop) continue;
-        mote_status status = decode_group(job, (uint64_t)g * job->group);
+            stop = last;
+            if (g > stop) continue;
+            status = decode_group(job, (uint64_t)g * job->group);
+            const uint64_t left = job->count - (uint64_t)g * job->group;
 #pragma omp atomic update
-        job->done += job->group;
-        if (status == MOTE_OK && mote_thread_number() == 0) status = report_progress(job);
-        if (status != MOTE_OK) note_failure(job, g, status, &last);
+            job->done += left < job->group ? left : job->group;
+            if (status == MOTE_OK && mote_thread_number() == 0) status = attend(job);
+            if (status != MOTE_OK) note_failure(job, g, status, &last);
+        }
+        status = job->source->upload != NULL ? las_upload_leave(job->source->upload) : MOTE_OK;
+        if (status != MOTE_OK) note_failure(job, groups, status, &last);
     }
 }
 
@@ -160,6 +192,7 @@ static uint64_t close_gaps(const decode_job *job, uint8_t *records) {
 
 static mote_status settle(decode_job *job, las_losses *losses) {
     if (job->status != MOTE_OK && job->status != MOTE_ERROR_DATA) return (mote_status)job->status;
+    if (job->source->salvage && job->source->upload != NULL) return (mote_status)job->status;
     if (job->source->salvage) {
         leave_out(job, losses);
         return MOTE_OK;
@@ -176,13 +209,14 @@ static bool prepare(decode_job *job, uint8_t *records) {
     mote_context *ctx = job->source->ctx;
     const uint64_t threads = (uint64_t)ctx->threads;
     const uint64_t stride = job->selection->stride_bytes;
-    job->group = job->count >= GROUP_CHUNKS * threads ? GROUP_CHUNKS : 1;
+    job->group = job->count >= LAS_GROUP_CHUNKS * threads ? LAS_GROUP_CHUNKS : 1;
     const uint64_t groups = (job->count + job->group - 1) / job->group;
     job->threads = groups < threads ? (int)groups : ctx->threads;
     job->threads = job->threads > 0 ? job->threads : 1;
     job->results = mote_alloc_zero(ctx, job->count * sizeof *job->results, "LAZ chunks");
-    if (records == NULL) job->scratch = mote_alloc_zero(ctx, threads * SCRATCH_BYTES, "LAZ chunks");
-    if (job->results == NULL || (records == NULL && job->scratch == NULL)) return false;
+    const bool counted_only = records == NULL && job->source->upload == NULL;
+    if (counted_only) job->scratch = mote_alloc_zero(ctx, threads * SCRATCH_BYTES, "LAZ chunks");
+    if (job->results == NULL || (counted_only && job->scratch == NULL)) return false;
     for (uint64_t i = 0; i < job->count; i++) {
         const las_chunk *chunk = &job->chunks[i];
         job->results[i].data = chunk->mended != NULL ? chunk->mended : job->source->input->data + chunk->at;
@@ -203,7 +237,7 @@ void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders) {
     mote_free(ctx, decoders);
 }
 
-/* records NULL: the points are only counted. */
+/* records NULL: the points are uploaded, or only counted. */
 static mote_status run(decode_job *job, uint8_t *records, uint64_t *points, las_losses *losses) {
     mote_status status = MOTE_ERROR_MEMORY;
     if (job->decoders != NULL && prepare(job, records)) {
@@ -222,9 +256,14 @@ mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, 
     *points = 0;
     if (count == 0) return MOTE_OK;
     if (source->decoders == NULL) source->decoders = make_decoders(source->ctx);
-    job.chunks = count > 0 ? source->chunks.list + first : NULL;
+    job.chunks = source->chunks.list + first;
     job.decoders = source->decoders;
     return run(&job, records, points, losses);
+}
+
+mote_status mote_las_decode_away(las_source *source) {
+    uint64_t points;
+    return mote_las_decode(source, 0, source->chunks.count, NULL, &points, NULL);
 }
 
 mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losses *losses) {

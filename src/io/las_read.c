@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "io/copc.h"
-#include "io/las_source.h"
+#include "io/las_upload.h"
 
 bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
 
@@ -158,37 +158,50 @@ static mote_status begin_early(las_source *source) {
 }
 
 /* All chunks, in one piece of memory. */
-static mote_status decompress(las_source *source, bool prepare_order) {
-    las_losses losses;
+static mote_status decompress(las_source *source, bool prepare_order, las_losses *losses) {
     uint8_t *records = NULL;
-    memset(&losses, 0, sizeof losses);
-    MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
     MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
     if (prepare_order) MOTE_TRY(begin_early(source));
-    const mote_status status =
-        mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, &losses);
-    order_early_end(source->early, source->cloud, status == MOTE_OK && losses.chunks == 0);
+    const mote_status status = mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, losses);
+    order_early_end(source->early, source->cloud, status == MOTE_OK && losses->chunks == 0);
     source->early = NULL;
     MOTE_TRY(status);
-    return mote_las_report_losses(source, &losses, source->cloud->count);
+    return mote_las_report_losses(source, losses, source->cloud->count);
 }
 
-mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+static mote_status read_points(las_source *source, const mote_read_params *params, const las_upload_limits *limits) {
+    const bool compressed = source->header.compressed;
+    las_losses losses;
+    bool done = false;
+    memset(&losses, 0, sizeof losses);
+    if (compressed) mote_stage(source->ctx, "read LAZ");
+    if (compressed) MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
+    if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
+    if (done) return MOTE_OK;
+    if (!compressed) return mote_input_give(source->ctx, source->input, source->cloud);
+    mote_stage(source->ctx, "read LAZ");
+    MOTE_TRY(decompress(source, params->prepare_order, &losses));
+    return mote_input_give(source->ctx, source->input, source->cloud);
+}
+
+mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_read_params *params,
+                             const las_upload_limits *limits, mote_cloud **out) {
     const mote_read_params defaults = mote_read_defaults();
     las_source source;
     *out = NULL;
     params = params != NULL ? params : &defaults;
     mote_status status = mote_las_open(ctx, input, params, &source);
-    if (status == MOTE_OK && source.header.compressed) {
-        mote_stage(ctx, "read LAZ");
-        status = decompress(&source, params->prepare_order);
-        mote_stage(ctx, NULL);
-    }
-    if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud);
+    if (status == MOTE_OK) status = read_points(&source, params, limits);
+    mote_stage(ctx, NULL);
     if (status == MOTE_OK) {
         *out = source.cloud;
         source.cloud = NULL;
     }
     mote_las_close(&source);
     return status;
+}
+
+mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    const las_upload_limits limits = las_upload_defaults();
+    return mote_las_read_by(ctx, input, params, &limits, out);
 }

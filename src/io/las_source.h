@@ -32,9 +32,10 @@ typedef struct las_source {
     mote_input *input;
     las_header header;
     bool salvage;
-    order_early *early; /* told of the points as they are decoded; NULL: nobody is */
-    mote_cloud *cloud;  /* columns look at plain records at the start of the points, until they are placed */
-    laz_schema schema;  /* compressed points: */
+    struct las_upload *upload; /* where chunks go one by one as they are decoded; NULL: all to one place */
+    order_early *early;        /* told of the points as they are decoded; NULL: nobody is */
+    mote_cloud *cloud;         /* columns look at plain records at the start of the points, until they are placed */
+    laz_schema schema;         /* compressed points: */
     las_chunks chunks;
     laz_selection selection; /* what of a record is read */
     laz_decoder **decoders;  /* per thread; NULL until chunks are decoded */
@@ -78,6 +79,9 @@ mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losse
    salvaged, those of damaged chunks are left out. */
 mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, uint8_t *records, uint64_t *points,
                             las_losses *losses);
+/* Decodes all chunks to source->upload. Damage fails also where points are to be salvaged, then without a message. */
+#define LAS_GROUP_CHUNKS 2u /* what a thread decodes at once; see mote_laz_decode */
+mote_status mote_las_decode_away(las_source *source);
 void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders);
 /* The warning what was lost; an error if it was everything. */
 mote_status mote_las_report_losses(const las_source *source, const las_losses *losses, uint64_t kept);

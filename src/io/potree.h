@@ -3,7 +3,7 @@
 #define MOTE_POTREE_H
 
 #include "io/io_internal.h"
-#include "mote/lod.h"
+#include "io/potree_ops.h"
 
 #define POTREE_BLOCK_POINTS    256u         /* gathered at a time: the block and its source stay in the first caches */
 #define POTREE_STEP            4u           /* levels per chunk of the hierarchy, as the reference writer */
@@ -28,7 +28,11 @@ typedef struct potree_source {
     uint64_t skipped;
     const void *lod;
     void (*node_points)(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
+    const mote_lod *device_lod; /* the octree, if a GPU has it and makes the records; else NULL */
+    uint64_t piece_bytes;       /* that the GPU makes at once; 0: what suits it */
 } potree_source;
+/* That of an octree. */
+mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
 
 typedef enum potree_role { POTREE_PLAIN, POTREE_POSITION, POTREE_COLOR, POTREE_FLAGS } potree_role;
 
@@ -120,6 +124,8 @@ typedef struct potree_plan {
     uint32_t classes_at;         /* of classification in the record; UINT32_MAX if there is none of one byte */
     uint64_t points;             /* stored in all nodes */
     const mote_cloud *cloud;
+    mote_cloud device_view;     /* what cloud is where the records are made on a GPU: its columns there */
+    const mote_potree_ops *device_ops; /* of that GPU; else NULL */
     const mote_lattice *lattice;
     /* world = X · scale + offset; X = p + base of the lattice coordinate p */
     double scale[3], offset[3];
@@ -153,6 +159,19 @@ void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t c
    next  the indices that follow, next_count of them: fetched ahead */
 void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint16_t *colors, uint32_t count,
                    uint32_t next_count, uint8_t *records, potree_stats *stats);
+
+/* The program as a GPU runs it: potree_encode.c */
+struct lod_cuda;
+typedef struct potree_encoding {
+    mote_context *ctx;
+    encode_op *ops;
+    mote_column *columns;
+    encode_element *elements;
+    encode_program program; /* looks at them */
+} potree_encoding;
+/* plan: of at least one point. encoding is valid to free in any case. */
+mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding);
+void potree_encoding_free(potree_encoding *encoding);
 
 /* ---- the checksum: potree_hash.c */
 typedef struct potree_hash {
@@ -197,6 +216,44 @@ void potree_worker_free(mote_context *ctx, potree_worker *worker);
 
 mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
+
+/* The same of an octree on a GPU. */
+mote_status potree_octree_write_pieces(potree_octree *octree);
+
+/* ---- records in pieces, from a GPU: potree_pieces.c */
+#define POTREE_HASHED_POINTS 32u /* so many records are whole steps of the checksum, whatever their size */
+
+/* A run of points in the order of the file: of whole nodes, or of one, where it then begins at a multiple of
+   POTREE_HASHED_POINTS. */
+typedef struct potree_piece {
+    uint64_t first_item, item_count;
+    uint32_t node;  /* the first */
+    uint64_t point; /* of that node, the first */
+} potree_piece;
+
+/* The points of one node in a piece. */
+typedef struct potree_part {
+    uint32_t node;
+    uint64_t first, count;
+    uint64_t at; /* bytes from the start of the piece */
+} potree_part;
+
+typedef struct potree_pieces {
+    const potree_octree *octree;
+    potree_stream *stream; /* NULL: there are no points */
+    uint64_t most_items;
+    potree_piece next; /* where it begins */
+    potree_part *parts;
+    uint64_t part_count, part_capacity;
+} potree_pieces;
+
+mote_status potree_pieces_open(const potree_octree *octree, potree_pieces *pieces);
+/* Calls use with the parts of each piece, in the order of the file up to the node end, while the GPU makes the next. */
+typedef mote_status (*potree_piece_use)(const potree_part *parts, uint64_t part_count, const uint8_t *records,
+                                        void *user);
+mote_status potree_pieces_run(potree_pieces *pieces, uint32_t end, potree_piece_use use, void *user);
+/* Returns status; if that is MOTE_OK, what was learnt of the points goes to the first of the octree's stats. */
+mote_status potree_pieces_close(potree_pieces *pieces, mote_status status);
 
 /* Compresses into out (of potree_compressed_bound bytes). pool: a potree_pool of the calling thread. */
 typedef struct potree_pool potree_pool;

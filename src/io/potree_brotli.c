@@ -4,15 +4,26 @@
 
 #include "io/potree.h"
 
-#define ROUND_BYTES (16u << 20) /* uncompressed, per thread */
+#define ROUND_BYTES       (16u << 20) /* uncompressed, per thread */
+#define CODED_ROUND_BYTES (8u << 20)  /* the same where the round keeps them, coded */
 
 /* What a thread needs, and the nodes of the round. */
 typedef struct brotli_round {
     uint32_t begin, end;
-    uint64_t *data_at; /* [end - begin + 1] where each node's compressed bytes go in data */
+    uint64_t *data_at; /* [end - begin] where each node's compressed bytes go in data */
     uint64_t data_capacity, node_capacity;
     uint8_t *data;
+    /* Of an octree on a GPU, which gives records in pieces: all nodes, not yet compressed. */
+    uint64_t *coded_at; /* [end - begin] */
+    uint64_t coded_capacity, coded_node_capacity;
+    uint8_t *coded;
 } brotli_round;
+
+/* What the parts of a piece need to know. */
+typedef struct brotli_coding {
+    const potree_octree *octree;
+    const brotli_round *round;
+} brotli_coding;
 
 typedef struct brotli_worker {
     potree_worker base;
@@ -21,12 +32,10 @@ typedef struct brotli_worker {
     uint64_t node_capacity;
 } brotli_worker;
 
-static mote_status compress_node(const potree_octree *octree, brotli_worker *worker, potree_stats *stats, uint32_t node,
-                                 uint8_t *out) {
+/* Gathers a node's points and codes them into the worker's memory. */
+static mote_status code_node(const potree_octree *octree, brotli_worker *worker, potree_stats *stats, uint32_t node) {
     const potree_plan *plan = octree->plan;
-    potree_place *place = &octree->places[node];
     const uint64_t count = octree->source->nodes[node].point_count, size_bytes = count * plan->coded_stride_bytes;
-    if (count == 0) return MOTE_OK;
     MOTE_TRY(potree_worker_load(octree, &worker->base, node));
     if (!mote_reserve(octree->ctx, (void **)&worker->node_data, &worker->node_capacity, size_bytes, 1,
                       "potree buffers")) {
@@ -41,15 +50,59 @@ static mote_status compress_node(const potree_octree *octree, brotli_worker *wor
                       after < POTREE_BLOCK_POINTS ? (uint32_t)after : POTREE_BLOCK_POINTS, worker->base.buffer, stats);
         potree_code_block(plan, worker->base.buffer, now, first, count, worker->node_data);
     }
-    MOTE_TRY(
-        potree_compress(worker->pool, octree->brotli_quality, worker->node_data, size_bytes, out, &place->size_bytes));
+    return MOTE_OK;
+}
+
+static mote_status compress_node(const potree_octree *octree, brotli_worker *worker, potree_stats *stats, uint32_t node,
+                                 const brotli_round *round) {
+    potree_place *place = &octree->places[node];
+    const uint64_t size_bytes = octree->source->nodes[node].point_count * octree->plan->coded_stride_bytes;
+    const uint32_t in_round = node - round->begin;
+    uint8_t *out = round->data + round->data_at[in_round];
+    if (size_bytes == 0) return MOTE_OK;
+    if (round->coded == NULL) MOTE_TRY(code_node(octree, worker, stats, node));
+    const uint8_t *data = round->coded != NULL ? round->coded + round->coded_at[in_round] : worker->node_data;
+    MOTE_TRY(potree_compress(worker->pool, octree->brotli_quality, data, size_bytes, out, &place->size_bytes));
     place->hash = potree_hash_chain(0, out, place->size_bytes);
     return MOTE_OK;
 }
 
+/* Makes room for what the nodes of a round become before they are compressed. */
+static mote_status begin_coding(const potree_octree *octree, brotli_round *round) {
+    uint64_t size_bytes = 0;
+    if (!mote_make_room(octree->ctx, (void **)&round->coded_at, &round->coded_node_capacity, round->end - round->begin,
+                        sizeof *round->coded_at, "potree buffers")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t n = round->begin; n < round->end; n++) {
+        round->coded_at[n - round->begin] = size_bytes;
+        size_bytes += octree->source->nodes[n].point_count * octree->plan->coded_stride_bytes;
+    }
+    return mote_make_room(octree->ctx, (void **)&round->coded, &round->coded_capacity, size_bytes + 1, 1,
+                          "potree buffers")
+               ? MOTE_OK
+               : MOTE_ERROR_MEMORY;
+}
+
+/* Codes the points of a piece where their nodes are put together. */
+static mote_status code_piece(const potree_part *parts, uint64_t part_count, const uint8_t *records, void *user) {
+    const brotli_coding *coding = user;
+    const potree_octree *octree = coding->octree;
+    const brotli_round *round = coding->round;
+#pragma omp parallel for schedule(dynamic) num_threads(octree->ctx->threads)
+    for (uint64_t p = 0; p < part_count; p++) {
+        const potree_part *part = &parts[p];
+        potree_code_block(octree->plan, records + part->at, (uint32_t)part->count, part->first,
+                          octree->source->nodes[part->node].point_count,
+                          round->coded + round->coded_at[part->node - round->begin]);
+    }
+    return mote_context_status(octree->ctx);
+}
+
 /* Takes nodes until the round is full, and makes room for their compressed bytes. */
 static mote_status begin_round(const potree_octree *octree, brotli_round *round) {
-    const uint64_t most = (uint64_t)octree->ctx->threads * ROUND_BYTES;
+    const uint64_t share = octree->plan->device_ops != NULL ? CODED_ROUND_BYTES : ROUND_BYTES;
+    const uint64_t most = (uint64_t)octree->ctx->threads * share;
     const mote_lod_node *nodes = octree->source->nodes;
     uint64_t raw_bytes = 0, bound_bytes = 0;
     round->begin = round->end;
@@ -74,7 +127,7 @@ static void run_round(const potree_octree *octree, brotli_worker *workers, const
     for (uint32_t n = round->begin; n < round->end; n++) {
         const int t = omp_get_thread_num();
         if (mote_context_status(octree->ctx) != MOTE_OK) continue;
-        compress_node(octree, &workers[t], &octree->stats[t], n, round->data + round->data_at[n - round->begin]);
+        compress_node(octree, &workers[t], &octree->stats[t], n, round);
     }
 }
 
@@ -109,22 +162,44 @@ static void free_workers(mote_context *ctx, brotli_worker *workers) {
     mote_free(ctx, workers);
 }
 
+static mote_status write_round(const potree_octree *octree, brotli_worker *workers, potree_pieces *pieces,
+                               brotli_round *round, uint64_t *written_bytes) {
+    MOTE_TRY(begin_round(octree, round));
+    if (octree->plan->device_ops != NULL) {
+        brotli_coding coding = {octree, round};
+        MOTE_TRY(begin_coding(octree, round));
+        MOTE_TRY(potree_pieces_run(pieces, round->end, code_piece, &coding));
+    }
+    run_round(octree, workers, round);
+    return end_round(octree, round, written_bytes);
+}
+
+static mote_status write_rounds(const potree_octree *octree, brotli_worker *workers, potree_pieces *pieces,
+                                brotli_round *round) {
+    uint64_t written_bytes = 0, done = 0;
+    while (round->end < octree->source->node_count) {
+        MOTE_TRY(mote_progress(octree->ctx, (double)done / (double)(octree->plan->points + 1), "compressing nodes"));
+        MOTE_TRY(write_round(octree, workers, pieces, round, &written_bytes));
+        for (uint32_t n = round->begin; n < round->end; n++) done += octree->source->nodes[n].point_count;
+    }
+    return MOTE_OK;
+}
+
 mote_status potree_octree_write_brotli(potree_octree *octree) {
     mote_context *ctx = octree->ctx;
     brotli_worker *workers = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *workers, "potree buffers");
-    brotli_round round = {0, 0, NULL, 0, 0, NULL};
-    uint64_t written_bytes = 0, done = 0;
+    brotli_round round;
+    potree_pieces pieces;
+    memset(&round, 0, sizeof round);
+    memset(&pieces, 0, sizeof pieces);
     mote_status status = workers != NULL ? make_workers(octree, workers) : MOTE_ERROR_MEMORY;
-    while (status == MOTE_OK && round.end < octree->source->node_count) {
-        status = mote_progress(ctx, (double)done / (double)(octree->plan->points + 1), "compressing nodes");
-        if (status == MOTE_OK) status = begin_round(octree, &round);
-        if (status != MOTE_OK) break;
-        run_round(octree, workers, &round);
-        status = end_round(octree, &round, &written_bytes);
-        for (uint32_t n = round.begin; n < round.end; n++) done += octree->source->nodes[n].point_count;
-    }
+    if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_pieces_open(octree, &pieces);
+    if (status == MOTE_OK) status = write_rounds(octree, workers, &pieces, &round);
+    status = potree_pieces_close(&pieces, status);
     free_workers(ctx, workers);
     mote_free(ctx, round.data);
     mote_free(ctx, round.data_at);
+    mote_free(ctx, round.coded);
+    mote_free(ctx, round.coded_at);
     return status;
 }

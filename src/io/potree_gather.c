@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "io/potree.h"
-#include "lod/lod.h"
+#include "io/potree_math.h"
 #include "order/lattice.h"
 
 #define CACHE_LINE_BYTES 64u
@@ -48,14 +48,14 @@ static void run_bits(const potree_op *op, const uint32_t *indices, uint32_t coun
     const uint32_t shift = op->shift, mask = op->mask, left = op->left;
     const uint32_t keep = op->kind == POTREE_OP_OR_BITS ? 0xFF : 0;
     for (uint32_t j = 0; j < count; j++, to += stride) {
-        *to = (uint8_t)((*to & keep) | (source[indices[j] * step] >> shift & mask) << left);
+        *to = (uint8_t)((*to & keep) | potree_bits(source[indices[j] * step], shift, mask, left));
     }
 }
 
 static void run_convert(const potree_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
     for (uint32_t j = 0; j < count; j++, to += stride) {
         if (op->kind == POTREE_OP_UNIT) {
-            const uint16_t value = lod_color(&op->column, indices[j]);
+            const uint16_t value = column_color(&op->column, column_at(&op->column, indices[j]));
             memcpy(to, &value, sizeof value);
         } else {
             mote_column_read(&op->column, indices[j], 1, op->type, to);
@@ -76,13 +76,6 @@ static void run_colors(const uint16_t *colors, uint32_t count, uint32_t stride, 
     for (uint32_t j = 0; j < count; j++, to += stride) memcpy(to, colors + 3ull * j, 6);
 }
 
-/* Whether X gives back the stored real exactly, by the formula that the reader uses. */
-static bool comes_back(const potree_plan *plan, const mote_column *column, int k, uint64_t i, uint32_t x) {
-    const double world = (double)x * plan->scale[k] + plan->offset[k], stored = mote_column_stored(column, i);
-    if (column->type == MOTE_FLOAT32) return (double)(float)world == stored;
-    return world == stored;
-}
-
 static void run_lattice(const potree_plan *plan, const uint32_t *indices, uint32_t count, uint32_t to_bytes,
                         uint8_t *records, potree_stats *stats) {
     uint32_t steps[3][LATTICE_BLOCK];
@@ -96,7 +89,8 @@ static void run_lattice(const potree_plan *plan, const uint32_t *indices, uint32
             memcpy(to, &x, sizeof x);
         }
         for (uint32_t j = 0; plan->checks_reals && !stats->inexact && j < count; j++) {
-            stats->inexact = !comes_back(plan, column, k, indices[j], plan->base[k] + steps[k][j]);
+            stats->inexact = !potree_comes_back(column, column_at(column, indices[j]), plan->base[k] + steps[k][j],
+                                                plan->scale[k], plan->offset[k]);
         }
     }
 }
@@ -256,5 +250,9 @@ void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t c
         }
         for (uint32_t c = 0; c < POTREE_CLASSES; c++) stats[0].classes[0][c] += stats[t].classes[0][c];
         stats[0].inexact = stats[0].inexact || stats[t].inexact;
+    }
+    for (uint32_t e = 0; e < plan->element_count; e++) { /* -0 becomes 0: which came first must not matter */
+        stats[0].ranges[e].min += 0.0;
+        stats[0].ranges[e].max += 0.0;
     }
 }

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "backend/backend.h"
 #include "io/potree.h"
+#include "io/potree_math.h"
+#include "lod/lod_cuda.h"
 
-#define FLAG_COLUMNS 7u
+#define FLAG_COLUMNS POTREE_UNITED
 
 /* ---- flags that are zero everywhere are left out */
 
@@ -24,40 +27,50 @@ static uint64_t union_of_bytes(const mote_context *ctx, const mote_column *colum
     return all;
 }
 
-static uint64_t union_of_integers(const mote_context *ctx, const mote_column *column, uint64_t count) {
-    mote_column whole = *column;
-    whole.bit_count = 0;
+static uint64_t union_of_values(const mote_context *ctx, const mote_column *column, uint64_t count) {
     uint64_t all = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(| : all)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        /* A real counts as something unless it is zero. */
-        all |= mote_type_is_float(whole.type) ? (mote_column_stored(&whole, (uint64_t)i) != 0 ? UINT64_MAX : 0)
-                                              : (uint64_t)mote_column_integer(&whole, (uint64_t)i);
-    }
+    for (int64_t i = 0; i < (int64_t)count; i++) all |= potree_raw_bits(column, column_at(column, (uint64_t)i));
     return all;
 }
 
-static void find_flag_bits(const mote_context *ctx, const mote_cloud *cloud, flag_bits flags[FLAG_COLUMNS]) {
+static mote_status unite_bits(const potree_plan *plan, const mote_column *columns, uint32_t column_count,
+                              uint64_t *bits) {
+    const uint64_t count = plan->cloud->count;
+    if (count == 0 || column_count == 0) return MOTE_OK;
+    if (plan->device_ops != NULL) return plan->device_ops->unite_bits(plan->ctx, columns, column_count, count, bits);
+    for (uint32_t c = 0; c < column_count; c++) {
+        bits[c] = mote_type_size(columns[c].type) == 1 ? union_of_bytes(plan->ctx, &columns[c], count)
+                                                       : union_of_values(plan->ctx, &columns[c], count);
+    }
+    return MOTE_OK;
+}
+
+static mote_status find_flag_bits(const potree_plan *plan, flag_bits flags[FLAG_COLUMNS]) {
     static const char *const names[FLAG_COLUMNS] = {
         "synthetic",       "key_point",           "withheld",           "overlap",
         "scanner_channel", "scan_direction_flag", "edge_of_flight_line"};
-    uint64_t raw[FLAG_COLUMNS];
+    mote_column columns[FLAG_COLUMNS]; /* fields of one byte are looked at together */
+    uint64_t raw[FLAG_COLUMNS] = {0};
+    uint32_t which[FLAG_COLUMNS] = {0}, column_count = 0;
     for (uint32_t f = 0; f < FLAG_COLUMNS; f++) {
-        const mote_column *column = mote_cloud_find(cloud, names[f]);
+        const mote_column *column = mote_cloud_find(plan->cloud, names[f]);
         flags[f].column = column;
-        flags[f].bits = raw[f] = 0;
         if (column == NULL) continue;
-        uint32_t same = 0; /* fields of one byte are looked at together */
-        while (same < f && (flags[same].column == NULL || flags[same].column->data != column->data ||
-                            flags[same].column->type != column->type)) {
-            same++;
-        }
-        raw[f] = same < f                            ? raw[same]
-                 : mote_type_size(column->type) == 1 ? union_of_bytes(ctx, column, cloud->count)
-                                                     : union_of_integers(ctx, column, cloud->count);
-        const uint64_t mask = column->bit_count > 0 ? (1ull << column->bit_count) - 1 : UINT64_MAX;
-        flags[f].bits = raw[f] >> column->bit_shift & mask;
+        uint32_t c = 0;
+        while (c < column_count && (columns[c].data != column->data || columns[c].type != column->type)) c++;
+        if (c == column_count) columns[column_count++] = *column;
+        which[f] = c;
     }
+    MOTE_TRY(unite_bits(plan, columns, column_count, raw));
+    for (uint32_t f = 0; f < FLAG_COLUMNS; f++) {
+        const mote_column *column = flags[f].column;
+        flags[f].bits = 0;
+        if (column == NULL) continue;
+        const uint64_t mask = column->bit_count > 0 ? (1ull << column->bit_count) - 1 : UINT64_MAX;
+        flags[f].bits = raw[which[f]] >> column->bit_shift & mask;
+    }
+    return MOTE_OK;
 }
 
 static uint64_t bits_of(const flag_bits flags[FLAG_COLUMNS], const mote_column *column) {
@@ -275,14 +288,26 @@ static mote_status check_nodes(potree_plan *plan, const potree_source *source) {
     return MOTE_OK;
 }
 
+/* The columns that the plan is about: the cloud's, or those that the GPU has of them. */
+static void take_cloud(potree_plan *plan, const potree_source *source) {
+    plan->cloud = source->cloud;
+    if (source->device_lod == NULL) return;
+    const cuda_cloud *device = &source->device_lod->device->cloud;
+    plan->device_view = *source->cloud;
+    plan->device_view.columns = device->columns;
+    plan->device_view.column_count = device->column_count;
+    plan->cloud = &plan->device_view;
+    plan->device_ops = mote_cuda.backend->potree;
+}
+
 mote_status potree_plan_make(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
                              potree_plan *plan) {
-    const mote_cloud *cloud = source->cloud;
     flag_bits flags[FLAG_COLUMNS];
     memset(plan, 0, sizeof *plan);
     plan->ctx = ctx;
-    plan->cloud = cloud;
     plan->lattice = source->lattice;
+    take_cloud(plan, source);
+    const mote_cloud *cloud = plan->cloud;
     for (int k = 0; k < 3; k++) {
         const char axis[2] = {(char)('x' + k), '\0'};
         if (mote_cloud_find(cloud, axis) == NULL) {
@@ -294,7 +319,7 @@ mote_status potree_plan_make(mote_context *ctx, const potree_source *source, con
     }
     plan->attributes = mote_alloc(ctx, (mote_cloud_column_count(cloud) + 3ull) * sizeof *plan->attributes, "potree");
     if (plan->attributes == NULL) return MOTE_ERROR_MEMORY;
-    find_flag_bits(ctx, cloud, flags);
+    MOTE_TRY(find_flag_bits(plan, flags));
     add_position(plan, cloud);
     add_standard(plan, cloud, flags, params);
     add_others(plan, cloud, flags, params);

@@ -1,4 +1,5 @@
 /* mote_potree_write: plan the record, write the three files into a temporary folder, give it its name. */
+#include "backend/backend.h"
 #include "io/potree.h"
 #include "lod/lod.h"
 #include "math/hash.h"
@@ -52,6 +53,7 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     potree_octree octree = {
         ctx, run->source, &run->plan, &output, run->places, run->stats, run->params->brotli_quality};
     mote_status status = run->params->encoding == MOTE_POTREE_BROTLI ? potree_octree_write_brotli(&octree)
+                         : run->plan.device_ops != NULL              ? potree_octree_write_pieces(&octree)
                                                                      : potree_octree_write(&octree);
     status = mote_output_close(ctx, &output, status);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
@@ -136,26 +138,37 @@ static void node_points(const void *lod, uint32_t node, uint32_t *indices, uint1
     mote_lod_node_points(lod, node, indices, colors);
 }
 
+mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source) {
+    static const mote_lod_node no_points = {0, 0, 0, 0, UINT32_MAX, 0, 0, 0};
+    memset(source, 0, sizeof *source);
+    source->cloud = mote_lod_cloud(lod);
+    source->lattice = mote_lod_lattice(lod);
+    source->params = mote_lod_parameters(lod);
+    source->nodes = mote_lod_nodes(lod);
+    source->node_count = mote_lod_node_count(lod);
+    source->skipped = mote_lod_skipped(lod);
+    source->lod = lod;
+    source->node_points = node_points;
+    source->device_lod = lod->device != NULL ? lod : NULL;
+    if (source->node_count == 0) { /* an empty tree still has a root in the file */
+        source->nodes = &no_points;
+        source->node_count = 1;
+    }
+    if (lod->device == NULL) return MOTE_OK;
+    if (ctx != lod->ctx) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the octree is in the memory of another context's GPU");
+    }
+    if (mote_cuda.backend->potree != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend makes no Potree records", mote_cuda.backend->name);
+}
+
 mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                               const mote_potree_params *params, mote_potree_report *report) {
     const mote_potree_params p = params != NULL ? *params : mote_potree_defaults();
     if (lod == NULL || path == NULL || path[0] == '\0') {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_write needs levels of detail and a path");
     }
-    static const mote_lod_node no_points = {0, 0, 0, 0, UINT32_MAX, 0, 0, 0};
     potree_source source;
-    memset(&source, 0, sizeof source);
-    source.cloud = mote_lod_cloud(lod);
-    source.lattice = mote_lod_lattice(lod);
-    source.params = mote_lod_parameters(lod);
-    source.nodes = mote_lod_nodes(lod);
-    source.node_count = mote_lod_node_count(lod);
-    source.skipped = mote_lod_skipped(lod);
-    source.lod = lod;
-    source.node_points = node_points;
-    if (source.node_count == 0) { /* an empty tree still has a root in the file */
-        source.nodes = &no_points;
-        source.node_count = 1;
-    }
+    MOTE_TRY(potree_source_of_lod(ctx, lod, &source));
     return potree_write_source(ctx, &source, path, &p, report);
 }

@@ -1,9 +1,8 @@
 /* Levels of detail, public entries: validate, put the steps in order, answer questions. */
 #include "lod/lod.h"
 
-#include <math.h>
-
 #include "backend/backend.h"
+#include "core/column_math.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_ops.h"
 
@@ -37,12 +36,7 @@ uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
 }
 
 uint16_t lod_color(const mote_column *column, uint64_t index) {
-    if (!mote_type_is_float(column->type)) {
-        const int64_t whole = mote_column_integer(column, index);
-        return whole < 0 ? 0 : whole > 65535 ? 65535 : (uint16_t)whole;
-    }
-    const double value = mote_column_value(column, index) * 65535.0;
-    return !(value > 0) ? 0 : value >= 65535.0 ? 65535 : (uint16_t)lrint(value);
+    return column_color(column, column_at(column, index));
 }
 
 mote_status lod_place_colors(mote_lod *lod) {

@@ -54,7 +54,7 @@ mote_status lod_tree_build(mote_lod *lod);
 /* Room for the colours of all representatives: color_first and colors. src/lod/lod.c */
 mote_status lod_place_colors(mote_lod *lod);
 
-/* A colour column as 16 bits: floats from 0..1, integers as they are, all cut to what 16 bits hold. */
+/* column_color of the index-th point. */
 uint16_t lod_color(const mote_column *column, uint64_t index);
 
 static inline bool lod_is_inner(const mote_lod_node *node) { return node->child_mask != 0; }

@@ -124,7 +124,7 @@ static void cuda_release(mote_lod *lod) {
     lod_cuda *device = lod->device;
     if (device == NULL) return;
     void *const owned[] = {device->codes, device->order, device->level,      device->leaf_level,
-                           device->nodes, device->items, device->item_colors};
+                           device->nodes, device->items, device->item_colors, device->records};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
     cuda_cloud_close(&device->cloud);
     mote_free(ctx, device);

@@ -26,6 +26,7 @@ typedef struct lod_cuda {
     /* [4 · item_count] red, green, blue of each item, averaged where it stands in an inner node (the fourth is then 1),
        else its own (0); NULL without a filter */
     uint16_t *item_colors;
+    void *records; /* of mote_potree_records; NULL until they are asked for */
 } lod_cuda;
 
 /* Each works on lod->count points and fills what it names. */

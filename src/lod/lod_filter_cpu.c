@@ -1,8 +1,6 @@
 /* Colours of representatives: averages over every original point of a cell, of the cell and its 26 neighbours, or of
    the same weighted by distance; across node borders, because cells are looked up over the whole order. Integer sums
    throughout: the order of adding does not matter. */
-#include <math.h>
-
 #include "lod/lod_cells.h"
 #include "lod/lod_cpu.h"
 #include "lod/lod_math.h"
@@ -35,17 +33,6 @@ typedef struct filter {
     mote_lod_weights weights;
     touch_table touch;
 } filter;
-
-static mote_lod_weights gaussian_weights(void) {
-    mote_lod_weights weights;
-    for (int cell = 0; cell < 3; cell++) {
-        for (int eighth = 0; eighth < MOTE_LOD_EIGHTHS; eighth++) {
-            const double d = cell - 1 + 0.5 - (eighth + 0.5) / MOTE_LOD_EIGHTHS;
-            weights.axis[cell][eighth] = (uint32_t)lrint(exp(-d * d / 0.675) * (1 << MOTE_LOD_AXIS_BITS));
-        }
-    }
-    return weights;
-}
 
 /* Whether two cells are the same or neighbours; for the filter of one cell only the same. */
 static bool touches(const int8_t *a, const int8_t *b, int reach) {
@@ -101,22 +88,11 @@ static void add_weighted(color_sum *to, const color_sum *sum, uint32_t weight) {
 #endif
 }
 
-/* The place of a point within its cell, in eighths; the middle where the code has no finer bits. */
-static void eighths_of(uint64_t code, uint32_t level, uint32_t eighth[3]) {
-    const uint32_t left = MOTE_ORDER_BITS - level;
-    const uint32_t bits = left < 3 ? left : 3;
-    const uint64_t within = code >> (3 * (left - bits)) & ((1u << 3 * bits) - 1);
-    const uint32_t middle = (1u << (3 - bits)) >> 1;
-    eighth[0] = mote_morton_compact(within >> 2) << (3 - bits) | middle;
-    eighth[1] = mote_morton_compact(within >> 1) << (3 - bits) | middle;
-    eighth[2] = mote_morton_compact(within) << (3 - bits) | middle;
-}
-
 /* Adds a run of points that share an eighth of their cell to the cells around. */
 static void weigh_run(const filter *f, const color_sum *sum, uint64_t code, const int8_t *at, uint64_t targets,
                       color_sum *out) {
     uint32_t eighth[3];
-    eighths_of(code, f->cells.level, eighth);
+    mote_lod_eighths(code, f->cells.level, eighth);
     for (; targets != 0; targets &= targets - 1) {
         const uint32_t target = (uint32_t)__builtin_ctzll(targets);
         const int8_t *to = f->touch.at[13][target];
@@ -251,7 +227,7 @@ mote_status lod_filter_cpu(mote_lod *lod) {
     filter f;
     memset(&f, 0, sizeof f);
     f.lod = lod;
-    f.weights = gaussian_weights();
+    f.weights = mote_lod_gaussian();
     if (lod->level_count < 2) return MOTE_OK;
     MOTE_TRY(lod_place_colors(lod));
     uint16_t *rgb = sorted_colors(lod);

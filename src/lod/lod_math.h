@@ -2,6 +2,8 @@
 #ifndef MOTE_LOD_MATH_H
 #define MOTE_LOD_MATH_H
 
+#include <math.h>
+
 #include "math/hash.h"
 #include "math/morton.h"
 
@@ -45,6 +47,29 @@ typedef struct mote_lod_weights {
 MOTE_HD uint32_t mote_lod_weight(uint64_t x, uint64_t y, uint64_t z) {
     const uint32_t cut = 3 * MOTE_LOD_AXIS_BITS - MOTE_LOD_WEIGHT_BITS;
     return (uint32_t)((x * y * z + ((uint64_t)1 << (cut - 1))) >> cut);
+}
+
+/* Made on the host for every backend: exp may differ elsewhere. */
+static inline mote_lod_weights mote_lod_gaussian(void) {
+    mote_lod_weights weights;
+    for (int cell = 0; cell < 3; cell++) {
+        for (int eighth = 0; eighth < MOTE_LOD_EIGHTHS; eighth++) {
+            const double d = cell - 1 + 0.5 - (eighth + 0.5) / MOTE_LOD_EIGHTHS;
+            weights.axis[cell][eighth] = (uint32_t)lrint(exp(-d * d / 0.675) * (1 << MOTE_LOD_AXIS_BITS));
+        }
+    }
+    return weights;
+}
+
+/* The place of a point within its cell of a level, in eighths; the middle where the code has no finer bits. */
+MOTE_HD void mote_lod_eighths(uint64_t code, uint32_t level, uint32_t eighth[3]) {
+    const uint32_t left = MOTE_MORTON_BITS - level;
+    const uint32_t bits = left < 3 ? left : 3;
+    const uint64_t within = code >> (3 * (left - bits)) & ((1u << 3 * bits) - 1);
+    const uint32_t middle = (1u << (3 - bits)) >> 1;
+    eighth[0] = mote_morton_compact(within >> 2) << (3 - bits) | middle;
+    eighth[1] = mote_morton_compact(within >> 1) << (3 - bits) | middle;
+    eighth[2] = mote_morton_compact(within) << (3 - bits) | middle;
 }
 
 /* sum / weight, rounded. weight > 0 */

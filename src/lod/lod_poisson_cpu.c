@@ -6,17 +6,9 @@
    the parity of their coordinates, within a block by the upper 32 bits of the random rank of the point, ties in sorted
    order. Blocks of one phase are a block apart and cannot touch each other, so threads share a phase and the result is
    that of doing it one after the other. */
-#include <math.h>
-
 #include "lod/lod_cpu.h"
-#include "lod/lod_math.h"
 #include "lod/lod_places.h"
-#include "math/morton.h"
-
-#define NONE       UINT32_MAX
-#define MOST_SIDE  8
-#define HALO       (MOST_SIDE + 2)
-#define HALO_CELLS (HALO * HALO * HALO)
+#include "lod/lod_poisson_math.h"
 
 typedef struct block {
     uint64_t code;
@@ -33,8 +25,8 @@ typedef struct disk {
 typedef struct poisson {
     mote_lod *lod;
     lod_lists *lists;
-    uint32_t level, cell_level, block_level, block_bits;
-    double scale[3], spacing2; /* in units of set_spacing */
+    uint32_t level;
+    poisson_rule rule;
     uint64_t candidate_count, block_count;
     uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
     uint32_t *candidates;                    /* sorted positions, ascending */
@@ -46,16 +38,12 @@ typedef struct poisson {
 
 /* What a thread needs to try the candidates of one block. */
 typedef struct workspace {
-    uint32_t head[HALO_CELLS]; /* first accepted point of a cell, NONE if none */
-    uint32_t *points;          /* [4 · capacity] x, y, z, next */
+    uint32_t head[POISSON_HALO_CELLS]; /* first accepted point of a cell, POISSON_NONE if none */
+    uint32_t *points;                  /* [4 · capacity] x, y, z, next */
     uint64_t point_count, point_capacity;
     uint64_t *keys; /* [2 · capacity] rank << 32 | number of the candidate in the block */
     uint64_t key_capacity;
 } workspace;
-
-static uint64_t block_code(const poisson *p, uint32_t position) {
-    return p->lod->codes[position] >> 3 * (MOTE_ORDER_BITS - p->block_level);
-}
 
 /* Runs over the candidates of one node; counts its blocks, and fills the lists when fill is set. */
 static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fill) {
@@ -68,7 +56,7 @@ static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fil
         const lod_candidates from = lod_child_candidates(p->lod, p->lists, child);
         for (uint64_t i = 0; i < from.count; i++, candidate++) {
             const uint32_t position = from.positions != NULL ? from.positions[i] : (uint32_t)(from.first + i);
-            const uint64_t code = block_code(p, position);
+            const uint64_t code = poisson_block(&p->rule, p->lod->codes[position]);
             if (fill) p->candidates[candidate] = position;
             if (code == last_code) continue;
             if (fill) p->blocks[blocks] = (block){code, candidate, 0};
@@ -116,10 +104,8 @@ static mote_status list_candidates(poisson *p) {
     }
     scan_nodes(p, true);
     p->blocks[p->block_count] = (block){UINT64_MAX, p->candidate_count, 0};
-    return places_build(ctx, p->block_level, &p->blocks[0].code, sizeof p->blocks[0], p->block_count, &p->places);
+    return places_build(ctx, p->rule.block_level, &p->blocks[0].code, sizeof p->blocks[0], p->block_count, &p->places);
 }
-
-static uint32_t halo_place(uint32_t x, uint32_t y, uint32_t z) { return (x * HALO + y) * HALO + z; }
 
 static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
     uint32_t *point = w->points + 4 * w->point_count;
@@ -130,14 +116,14 @@ static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
 
 /* Enters those points of a block, dx dy dz blocks away, that lie in the halo. */
 static void enter_block(const poisson *p, workspace *w, const block *other, int dx, int dy, int dz) {
-    const int side = 1 << p->block_bits;
+    const int side = 1 << p->rule.block_bits;
     const int shift[3] = {dx * side + 1, dy * side + 1, dz * side + 1};
     for (uint32_t j = 0; j < other->accepted; j++) {
         const disk *d = &p->accepted[other->first + j];
         const unsigned x = (unsigned)(d->cell[0] + shift[0]), y = (unsigned)(d->cell[1] + shift[1]);
         const unsigned z = (unsigned)(d->cell[2] + shift[2]);
         const unsigned most = (unsigned)side + 1;
-        if (x <= most && y <= most && z <= most) enter_point(w, d->xyz, halo_place(x, y, z));
+        if (x <= most && y <= most && z <= most) enter_point(w, d->xyz, poisson_halo_place(x, y, z));
     }
 }
 
@@ -193,8 +179,8 @@ static mote_status rank_candidates(const poisson *p, workspace *w, uint64_t firs
         return MOTE_ERROR_MEMORY;
     }
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t rank = mote_lod_rank(p->lod->params.seed, p->lod->codes[p->candidates[first + i]]);
-        w->keys[i] = (rank >> 32) << 32 | i;
+        const uint64_t rank = poisson_rank(p->lod->params.seed, p->lod->codes[p->candidates[first + i]]);
+        w->keys[i] = rank << 32 | i;
     }
     sort_keys(w->keys, w->keys + w->key_capacity, count);
     return MOTE_OK;
@@ -202,7 +188,7 @@ static mote_status rank_candidates(const poisson *p, workspace *w, uint64_t firs
 
 /* Steps to the 27 cells around a cell, itself first: most candidates fail there. */
 static void neighbor_steps(int32_t steps[27]) {
-    for (int i = 0; i < 27; i++) steps[i] = ((i / 9 - 1) * HALO + (i / 3 % 3 - 1)) * HALO + (i % 3 - 1);
+    for (int i = 0; i < 27; i++) steps[i] = ((i / 9 - 1) * POISSON_HALO + (i / 3 % 3 - 1)) * POISSON_HALO + (i % 3 - 1);
     steps[13] = steps[0];
     steps[0] = 0;
 }
@@ -211,12 +197,9 @@ static bool keeps_distance(const poisson *p, const workspace *w, const uint32_t 
                            const int32_t steps[27]) {
     for (int i = 0; i < 27; i++) {
         uint32_t at = w->head[(int32_t)place + steps[i]];
-        while (at != NONE) {
+        while (at != POISSON_NONE) {
             const uint32_t *other = w->points + 4 * (uint64_t)at;
-            const double x = (double)(int32_t)(xyz[0] - other[0]) * p->scale[0];
-            const double y = (double)(int32_t)(xyz[1] - other[1]) * p->scale[1];
-            const double z = (double)(int32_t)(xyz[2] - other[2]) * p->scale[2];
-            if (x * x + y * y + z * z < p->spacing2) return false;
+            if (poisson_too_close(&p->rule, xyz, other)) return false;
             at = other[3];
         }
     }
@@ -228,19 +211,17 @@ static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int
     const uint64_t count = p->blocks[index + 1].first - own->first;
     MOTE_TRY(enter_neighbors(p, w, index));
     MOTE_TRY(rank_candidates(p, w, own->first, count));
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - p->cell_level), within = (1u << p->block_bits) - 1;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t candidate = own->first + (uint32_t)w->keys[i];
         const uint32_t position = p->candidates[candidate];
-        const uint64_t cell = p->lod->codes[position] >> shift;
         const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
-        const uint32_t x = mote_morton_compact(cell >> 2) & within, y = mote_morton_compact(cell >> 1) & within;
-        const uint32_t z = mote_morton_compact(cell) & within;
-        const uint32_t place = halo_place(x + 1, y + 1, z + 1);
+        uint32_t cell[3];
+        poisson_cell(&p->rule, p->lod->codes[position], cell);
+        const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
         if (!keeps_distance(p, w, xyz, place, steps)) continue;
         enter_point(w, xyz, place);
         p->accepted[own->first + own->accepted++] =
-            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)x, (uint8_t)y, (uint8_t)z, 0}};
+            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)cell[0], (uint8_t)cell[1], (uint8_t)cell[2], 0}};
         p->taken[candidate] = 1;
     }
     return MOTE_OK;
@@ -300,29 +281,13 @@ static mote_status run(poisson *p) {
     return MOTE_OK;
 }
 
-/* Lengths are measured in a power of two near the spacing, so that their squares neither overflow nor vanish; a power
-   of two changes no comparison. */
-static void set_spacing(poisson *p) {
-    const mote_lattice *lattice = &p->lod->lattice;
-    double side = 0;
-    int exponent;
-    for (int k = 0; k < 3; k++) side = fmax(side, (double)lattice->extent[k] * lattice->scale[k]);
-    const double spacing = frexp(side / p->lod->params.grid, &exponent);
-    exponent -= (int)p->level;
-    p->spacing2 = spacing * spacing;
-    for (int k = 0; k < 3; k++) p->scale[k] = ldexp(lattice->scale[k], -exponent);
-}
-
 mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {
     poisson p;
     memset(&p, 0, sizeof p);
     p.lod = lod;
     p.lists = lists;
     p.level = level;
-    p.cell_level = lod_cell_level(lod, level);
-    p.block_bits = p.cell_level - level < 3 ? p.cell_level - level : 3;
-    p.block_level = p.cell_level - p.block_bits;
-    set_spacing(&p);
+    p.rule = lod_poisson_rule(lod, level);
     const mote_status status = run(&p);
     void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);

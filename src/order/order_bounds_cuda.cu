@@ -6,6 +6,7 @@
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
+#define ITEMS   4u    /* points of a thread: their loads are on their way together */
 #define BLOCKS  1056u /* what an H200 holds at once; each takes its share of the points, however many there are */
 
 /* The smallest and largest coordinates as integers of the same order, so that atomics can find them. */
@@ -39,14 +40,12 @@ static __device__ void add_to_box(const uint64_t low[3], const uint64_t high[3],
     __shared__ uint64_t of_warp[WARPS][7];
     uint64_t all[7] = {low[0], low[1], low[2], high[0], high[1], high[2], skipped};
     for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
-#pragma unroll
         for (int k = 0; k < 7; k++) {
             const uint64_t other = __shfl_xor_sync(CUDA_ALL, (unsigned long long)all[k], away);
             all[k] = k < 3 ? smaller(all[k], other) : k < 6 ? larger(all[k], other) : all[k] + other;
         }
     }
     if (threadIdx.x % CUDA_WARP == 0) {
-#pragma unroll
         for (int k = 0; k < 7; k++) of_warp[threadIdx.x / CUDA_WARP][k] = all[k];
     }
     __syncthreads();
@@ -66,16 +65,23 @@ static __device__ void add_to_box(const uint64_t low[3], const uint64_t high[3],
     }
 }
 
+/* A thread's first point of its block's first tile, and from there to that of its next tile. */
+static __device__ inline uint64_t tile_first(void) { return (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; }
+static __device__ inline uint64_t tile_step(void) { return (uint64_t)gridDim.x * (THREADS * ITEMS); }
+
 template <int READING> static __global__ void integer_bounds(order_points points, uint64_t count, ordered_box *box) {
     int64_t low[3] = {INT64_MAX, INT64_MAX, INT64_MAX}, high[3] = {INT64_MIN, INT64_MIN, INT64_MIN};
-    const uint64_t step = (uint64_t)gridDim.x * THREADS;
-#pragma unroll 4
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            const int64_t v = order_stored<READING>(&points.axes[k], i);
-            low[k] = v < low[k] ? v : low[k];
-            high[k] = v > high[k] ? v : high[k];
+    for (uint64_t first = tile_first(); first < count; first += tile_step()) {
+        int64_t v[ITEMS][3];
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint64_t i = first + item * THREADS;
+            for (int k = 0; k < 3; k++) v[item][k] = order_stored<READING>(&points.axes[k], i < count ? i : first);
+        }
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            for (int k = 0; k < 3; k++) {
+                low[k] = v[item][k] < low[k] ? v[item][k] : low[k];
+                high[k] = v[item][k] > high[k] ? v[item][k] : high[k];
+            }
         }
     }
     uint64_t ordered_low[3], ordered_high[3];
@@ -90,17 +96,14 @@ template <int READING> static __global__ void real_bounds(order_points points, u
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     uint64_t skipped = 0;
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
-#pragma unroll 2
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         double v[3];
         bool finite = true;
-#pragma unroll
         for (int k = 0; k < 3; k++) {
             v[k] = order_value<READING>(&points.axes[k], i);
             finite = finite && isfinite(v[k]);
         }
         skipped += !finite;
-#pragma unroll
         for (int k = 0; k < 3; k++) {
             low[k] = finite && v[k] < low[k] ? v[k] : low[k];
             high[k] = finite && v[k] > high[k] ? v[k] : high[k];
@@ -115,7 +118,7 @@ template <int READING> static __global__ void real_bounds(order_points points, u
 }
 
 static void launch(mote_context *ctx, const order_points *points, bool integer, uint64_t count, ordered_box *box) {
-    uint32_t blocks = cuda_blocks(count, THREADS);
+    uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
     if (blocks > BLOCKS) blocks = BLOCKS;
     if (!integer && points->reading == ORDER_READ_BYTES) {
         CUDA_LAUNCH(ctx, (real_bounds<ORDER_READ_BYTES>), blocks, THREADS, *points, count, box);

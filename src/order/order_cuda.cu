@@ -83,11 +83,9 @@ static __global__ void make_codes(order_points points, order_squeeze squeeze, ui
                                   uint64_t *codes, uint32_t *indices) {
     uint32_t steps[ITEMS][3];
     bool finite[ITEMS];
-#pragma unroll
     for (uint32_t item = 0; item < ITEMS; item++) {
         finite[item] = order_steps<READING>(&points, item_point(item, count), steps[item]);
     }
-#pragma unroll
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint64_t i = (uint64_t)blockIdx.x * (THREADS * ITEMS) + item * THREADS + threadIdx.x;
         if (i >= count) continue;

@@ -73,7 +73,6 @@ template <int READING>
 static __device__ inline bool order_steps(const order_points *points, uint64_t i, uint32_t steps[3]) {
     const mote_lattice *lattice = &points->lattice;
     bool finite = true;
-#pragma unroll
     for (int k = 0; k < 3; k++) {
         const mote_column *axis = &points->axes[k];
         if (READING == ORDER_READ_PLAIN) {

@@ -24,6 +24,7 @@ need() {
             mount -t tmpfs -o size=64k tmpfs probe 2>/dev/null || { echo "needs the right to mount"; exit 77; }
             umount probe && rmdir probe
             ;;
+        no_gpu) mote lod x x.mote --device cuda 2>&1 | grep -q "device cuda" || { echo "there is a GPU"; exit 77; } ;;
         *) command -v "$1" >/dev/null || { echo "needs $1"; exit 77; } ;;
     esac
 }

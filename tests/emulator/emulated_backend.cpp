@@ -2,12 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <map>
 
 #include "backend/backend.h"
-#include "backend/cuda.h"
+#include "backend/cuda_cloud.h"
 #include "emulator/device_memory.h"
+#include "io/potree_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -27,6 +29,7 @@ struct cuda_state {
 extern "C" {
 extern __attribute__((weak)) const mote_order_ops mote_order_on_cuda;
 extern __attribute__((weak)) const mote_lod_ops mote_lod_on_cuda;
+extern __attribute__((weak)) const mote_potree_ops mote_potree_on_cuda;
 }
 
 /* ---- memory */
@@ -170,7 +173,13 @@ static void emulated_mark(mote_context *ctx, int stage) { (void)ctx, (void)stage
 static void emulated_settle(mote_context *ctx) { (void)ctx; }
 
 static const mote_backend emulated_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
-                                              nullptr};
+                                              &mote_potree_on_cuda};
 
-const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open,  emulated_close,
-                                  cuda_free,         emulated_mark,    emulated_settle};
+/* It takes a while, so that what can begin without a GPU does. */
+static void emulated_wake(int index) {
+    (void)index;
+    usleep(20000);
+}
+
+const mote_cuda_part mote_cuda = {&emulated_backend, emulated_devices, emulated_open, emulated_close,    cuda_free,
+                                  emulated_mark,     emulated_settle,  cuda_finish,   cuda_cloud_upload, emulated_wake};

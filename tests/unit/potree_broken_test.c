@@ -62,8 +62,8 @@ static mote_status make_small(mote_context *ctx, small_cloud *small) {
         small->nodes[n].first = 40ull * n;
         small->nodes[n].point_count = 40;
     }
-    const potree_source source = {small->cloud, &small->lattice, &small->lod_params, small->nodes, NODES, 0,
-                                  small,        small_points};
+    const potree_source source = {
+        small->cloud, &small->lattice, &small->lod_params, small->nodes, NODES, 0, small, small_points, NULL, 0};
     small->source = source;
     return MOTE_OK;
 }
