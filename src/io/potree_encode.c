@@ -50,6 +50,17 @@ static void add_plain_op(encode_maker *maker, encode_kind kind, const potree_op 
     op->left = from->left;
 }
 
+/* Without averages a point has its own colour. */
+static void add_color_ops(encode_maker *maker, uint32_t to) {
+    if (maker->program->item_colors != NULL) {
+        add_op(maker, ENCODE_COLORS, to);
+        return;
+    }
+    const potree_attribute *color = maker->plan->attributes;
+    while (color->role != POTREE_COLOR) color++;
+    for (uint32_t c = 0; c < 3; c++) add_column_op(maker, ENCODE_UNIT, color->columns[c], MOTE_UINT16, to + 2 * c);
+}
+
 static void translate(encode_maker *maker, const potree_op *op) {
     switch (op->kind) {
     case POTREE_OP_COPY: add_plain_op(maker, ENCODE_COPY, op); break;
@@ -59,7 +70,7 @@ static void translate(encode_maker *maker, const potree_op *op) {
     case POTREE_OP_UNIT: add_column_op(maker, ENCODE_UNIT, &op->column, MOTE_UINT16, op->to); break;
     case POTREE_OP_SUBTRACT: add_op(maker, ENCODE_SUBTRACT, op->to)->less = op->less; break;
     case POTREE_OP_LATTICE: add_lattice_ops(maker, op->to); break;
-    case POTREE_OP_COLORS: add_op(maker, ENCODE_COLORS, op->to); break;
+    case POTREE_OP_COLORS: add_color_ops(maker, op->to); break;
     }
 }
 
@@ -192,7 +203,7 @@ static void take_constants(encode_maker *maker, const lod_cuda *device) {
 }
 
 mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding) {
-    const uint64_t most = plan->op_count + 2; /* a position may take three */
+    const uint64_t most = plan->op_count + 4; /* a position and a colour may take three each */
     encode_maker maker = {plan, encoding, &encoding->program, plan->cloud->count};
     memset(encoding, 0, sizeof *encoding);
     encoding->ctx = plan->ctx;
@@ -203,8 +214,8 @@ mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda 
     const bool made =
         encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
     if (made) {
-        for (uint64_t o = 0; o < plan->op_count; o++) translate(&maker, &plan->ops[o]);
         take_constants(&maker, device);
+        for (uint64_t o = 0; o < plan->op_count; o++) translate(&maker, &plan->ops[o]);
         stage_windows(&maker, windows, find_windows(&maker, windows));
         settle_ops(&maker, windows);
         list_elements(&maker);

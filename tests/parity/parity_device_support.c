@@ -176,7 +176,7 @@ void parity_device_free(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
     lod_cuda *device = lod->device;
     void *const owned[] = {device->codes, device->order, device->level,      device->leaf_level,
-                           device->nodes, device->items, device->item_colors};
+                           device->nodes, device->items, device->item_colors, device->records};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
     cuda_cloud_close(&device->cloud);
     mote_free(ctx, device);
