@@ -346,7 +346,7 @@ static void long_records_are_the_same(void **state) {
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         mote_column_spec specs[403] = {
             {"x", MOTE_INT32, 0.01, 0}, {"y", MOTE_INT32, 0.01, 0}, {"z", MOTE_INT32, 0.01, 0}};
-        char names[403][8];
+        char names[403][16];
         for (uint32_t s = 3; s < 3 + counts[c]; s++) {
             snprintf(names[s], sizeof names[s], "%u", s);
             const mote_column_spec spec = {names[s], s % 7 == 0 ? MOTE_INT64 : MOTE_FLOAT64, 0, 0};
