@@ -113,7 +113,9 @@ static void print_devices(void) {
     const uint32_t count = mote_devices(devices, DEVICES_MOST);
     for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
         const mote_device *d = &devices[i];
-        printf("%-8s%s", d->kind == MOTE_DEVICE_CPU ? "cpu" : "cuda", d->name);
+        char word[16]; /* as --device takes it */
+        snprintf(word, sizeof word, d->index > 0 ? "cuda:%d" : "cuda", d->index);
+        printf("%-8s%s", d->kind == MOTE_DEVICE_CPU ? "cpu" : word, d->name);
         if (d->memory_bytes > 0) printf(", %s", text_bytes(d->memory_bytes).chars);
         if (!d->usable) printf(": not used: %s", d->reason);
         putchar('\n');

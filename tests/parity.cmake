@@ -45,7 +45,7 @@ add_library(mote_emulated OBJECT ${emulator_sources} ${kernel_sources} ${above_c
 target_include_directories(mote_emulated PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_definitions(mote_emulated PUBLIC MOTE_CUDA_EMULATED)
 target_link_libraries(mote_emulated PUBLIC OpenMP::OpenMP_C)
-target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-ffp-contract=off>")
+target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wno-unknown-pragmas;-ffp-contract=off>")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>")
 endif()

@@ -86,17 +86,6 @@ static void wake_device(int index) {
     cudaGetLastError();
 }
 
-#ifndef MOTE_CUDA_HAS_order
-static const mote_order_ops mote_order_none = {};
-#define mote_order_on_cuda mote_order_none
-#endif
-#ifndef MOTE_CUDA_HAS_lod
-static mote_status no_levels(mote_lod *lod) {
-    return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "levels of detail on the GPU are not there yet");
-}
-static const mote_lod_ops mote_lod_none = {no_levels, NULL, NULL};
-#define mote_lod_on_cuda mote_lod_none
-#endif
 static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
                                           &mote_potree_on_cuda};
 

@@ -177,11 +177,9 @@ static mote_status read_points(las_source *source, const mote_read_params *param
     if (compressed) mote_stage(source->ctx, "read LAZ");
     if (compressed) MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
     if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
-    if (done) return MOTE_OK;
-    if (!compressed) return mote_input_give(source->ctx, source->input, source->cloud);
+    if (done || !compressed) return MOTE_OK;
     mote_stage(source->ctx, "read LAZ");
-    MOTE_TRY(decompress(source, params->prepare_order, &losses));
-    return mote_input_give(source->ctx, source->input, source->cloud);
+    return decompress(source, params->prepare_order, &losses);
 }
 
 mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_read_params *params,
@@ -193,6 +191,7 @@ mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_re
     mote_status status = mote_las_open(ctx, input, params, &source);
     if (status == MOTE_OK) status = read_points(&source, params, limits);
     mote_stage(ctx, NULL);
+    if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud); /* records stay where they are */
     if (status == MOTE_OK) {
         *out = source.cloud;
         source.cloud = NULL;

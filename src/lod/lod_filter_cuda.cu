@@ -11,12 +11,17 @@ typedef struct level_bounds {
     uint64_t first[LOD_MOST_LEVELS + 1];
 } level_bounds;
 
+/* PLAIN: all columns are aligned 16-bit numbers, read at once and not byte by byte. */
+template <bool PLAIN>
 static __global__ void sort_colors(rgb_columns columns, const uint32_t *order, uint64_t count, filter_color *colors) {
     const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
     if (i >= count) return;
     const uint64_t index = order[i];
     filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = column_color(&columns.of[k], column_at(&columns.of[k], index));
+    for (int k = 0; k < 3; k++) {
+        const uint8_t *at = column_at(&columns.of[k], index);
+        color.v[k] = PLAIN ? *(const uint16_t *)at : column_color(&columns.of[k], at);
+    }
     color.v[3] = 0;
     colors[i] = color;
 }
@@ -43,6 +48,16 @@ static mote_status find_columns(const lod_cuda *device, rgb_columns *columns) {
     return MOTE_OK;
 }
 
+static bool are_plain(const rgb_columns *columns) {
+    bool plain = true;
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = &columns->of[k];
+        const bool aligned = ((uintptr_t)column->data | column->stride_bytes) % sizeof(uint16_t) == 0;
+        plain = plain && column->type == MOTE_UINT16 && column->bit_count == 0 && aligned;
+    }
+    return plain;
+}
+
 /* Colours by sorted position, and those of the items in leaves. */
 static mote_status own_colors(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
@@ -54,7 +69,9 @@ static mote_status own_colors(lod_filter *f) {
     f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
     device->item_colors = (uint16_t *)cuda_alloc(ctx, device->item_count * sizeof(filter_color), "colours");
     if (f->colors == NULL || device->item_colors == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, sort_colors, cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, columns, device->order,
+    void (*const sort)(rgb_columns, const uint32_t *, uint64_t, filter_color *) =
+        are_plain(&columns) ? sort_colors<true> : sort_colors<false>;
+    CUDA_LAUNCH(ctx, sort, cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, columns, device->order,
                 f->lod->count, f->colors);
     CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);

@@ -34,19 +34,12 @@ typedef struct color_sum {
 
 /* ---- averages */
 
-/* mote_lod_average of three sums: a quotient from the reciprocal is at most one off, which the rest tells. Sums are
-   below 2^16 times the weight. */
+/* mote_lod_average. The quotient by a reciprocal errs by less than 2^-34, for averages are below 2^16: where it is one
+   off, the true one is that near to a whole number, to which the rest, below 0 or not below the weight, then rounds. */
 static __device__ uint16_t average(uint64_t sum, uint64_t weight, double reciprocal) {
-    uint64_t quotient = (uint64_t)((double)sum * reciprocal);
-    int64_t rest = (int64_t)(sum - quotient * weight);
-    if (rest < 0) {
-        quotient--;
-        rest += (int64_t)weight;
-    } else if ((uint64_t)rest >= weight) {
-        quotient++;
-        rest -= (int64_t)weight;
-    }
-    return (uint16_t)(quotient + ((uint64_t)rest >= weight - (uint64_t)rest ? 1 : 0));
+    const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
+    const int64_t rest = (int64_t)(sum - quotient * weight);
+    return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
 }
 
 static __device__ void put_average(filter_color *to, const color_sum &sum) {

@@ -1,5 +1,5 @@
 /* The Morton order of a cloud in device memory: codes, and the sort of all points by them.
-   1. One kernel makes squeezed codes (order_squeeze.h) and numbers the points.
+   1. One kernel makes squeezed codes (order_squeeze_math.h) and numbers the points.
    2. A stable radix sort by so many of the upper bits that few points share them.
    3. order_finish_cuda.cu sorts the short runs that do by the rest, and makes codes of them again.
    The order is that of a stable sort by the whole code. */
@@ -157,13 +157,15 @@ static order_squeeze squeeze_of(const mote_lattice *lattice) {
     return order_squeeze_make(bits);
 }
 
-/* How many of the upper bits part the points into runs of about four. Scans are surfaces: where all three axes have
-   bits, only two of three tell points apart. */
+/* How many of the upper bits part the points into short runs: of some eight points, or a few times as many where
+   that saves a pass. Scans are surfaces: where all three axes have bits, only two of three tell points apart. At least
+   one pass, for points without a place are told apart by the highest bit. */
 static uint32_t parting_bits(order_squeeze squeeze, uint64_t count) {
     const uint32_t flat = squeeze.top_levels + 2 * squeeze.middle_levels;
-    const uint32_t length = bit_length(count), wanted = length > 2 ? length - 2 : 0;
+    const uint32_t length = bit_length(count), wanted = length > 3 ? length - 3 : 0;
     const uint32_t bits = wanted <= flat ? wanted : flat + (3 * (wanted - flat) + 1) / 2;
-    return (bits + PASS - 1) / PASS * PASS;
+    const uint32_t passes = (bits + PASS / 2) / PASS;
+    return passes > 0 ? passes * PASS : PASS;
 }
 
 static mote_status sort_keys(order_sort *sort, uint64_t all) {

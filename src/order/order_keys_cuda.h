@@ -4,7 +4,7 @@
 
 #include "backend/cuda_primitives.h"
 #include "order/order_cuda.h"
-#include "order/order_squeeze.h"
+#include "order/order_squeeze_math.h"
 
 #ifdef __cplusplus
 extern "C" {

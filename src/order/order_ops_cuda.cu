@@ -1,5 +1,5 @@
 /* The public entries of the Morton order on the device, for memory of the host or of the device. */
-#include "core/core.h"
+#include "core/cloud.h"
 #include "order/order_keys_cuda.h"
 #include "order/order_ops.h"
 #include "order/order_points.h"
@@ -18,10 +18,25 @@ static mote_status device_codes(mote_context *ctx, const cuda_cloud *cloud, cons
     return status;
 }
 
+/* A look at the positions alone, so that nothing else is uploaded. axes [3] must live as long. */
+static mote_cloud positions_of(const mote_cloud *cloud, mote_column axes[3]) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_cloud view = *cloud;
+    view.columns = axes;
+    view.column_count = 0;
+    for (int k = 0; k < 3; k++) {
+        const mote_column *axis = mote_cloud_find(cloud, names[k]);
+        if (axis != NULL) axes[view.column_count++] = *axis;
+    }
+    return view;
+}
+
 static mote_status cuda_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice,
                               uint64_t *codes) {
     cuda_cloud device;
-    mote_status status = cuda_cloud_open(ctx, cloud, &device);
+    mote_column axes[3];
+    const mote_cloud positions = positions_of(cloud, axes);
+    mote_status status = cuda_cloud_open(ctx, &positions, &device);
     if (status == MOTE_OK && cloud->count > 0) status = device_codes(ctx, &device, lattice, codes);
     cuda_cloud_close(&device);
     return status;

@@ -16,7 +16,7 @@
 #define MOST_THREADS 1024u
 #define MOST_BLOCKS  0x7FFFFFFFull
 #define WARP         32u
-#define POISON_BYTE  0xA5
+#define POISON       0xA5A5A5A5A5A5A5A5ull
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -44,7 +44,8 @@ struct block_run {
     uint32_t ready[MOST_THREADS]; /* a ring of those that may go on */
     uint32_t ready_first, ready_count;
     uint32_t at_barrier;
-    uint32_t self; /* the thread that runs */
+    uint32_t warp_waits[MOST_THREADS / WARP], warp_ended[MOST_THREADS / WARP]; /* lanes */
+    uint32_t self;                                                             /* the thread that runs */
     thread all[MOST_THREADS];
 };
 
@@ -139,6 +140,7 @@ static void release_barrier(void) {
 
 static void thread_ended(void) {
     run.all[run.self].state = ENDED;
+    run.warp_ended[run.self / WARP] |= 1u << run.self % WARP;
     run.ended++;
     if (run.at_barrier > 0 && run.at_barrier == run.threads - run.ended) release_barrier();
 }
@@ -229,16 +231,15 @@ uint32_t emulator_lane(void) { return run.self % WARP; }
 /* Gives every lane of a complete mask its result. */
 static void exchange(emulator_warp_kind kind, uint32_t mask, thread *warp) {
     uint64_t votes = 0;
+    if (kind == EMULATOR_WARP_SYNC) return;
     for (uint32_t i = 0; i < WARP; i++) votes |= (mask >> i & 1) != 0 && warp[i].value != 0 ? 1ull << i : 0;
     for (uint32_t i = 0; i < WARP; i++) {
         if ((mask >> i & 1) == 0) continue;
-        switch (kind) {
-        case EMULATOR_WARP_SYNC: break;
-        case EMULATOR_BALLOT: warp[i].result = votes; break;
-        case EMULATOR_SHUFFLE: /* from a lane that takes no part: anything */
-            warp[i].result = (mask >> warp[i].source & 1) != 0 ? warp[warp[i].source].value : 0xA5A5A5A5A5A5A5A5u;
-            break;
-        case EMULATOR_MATCH:
+        if (kind == EMULATOR_BALLOT) {
+            warp[i].result = votes;
+        } else if (kind == EMULATOR_SHUFFLE) { /* from a lane that takes no part: anything */
+            warp[i].result = (mask >> warp[i].source & 1) != 0 ? warp[warp[i].source].value : POISON;
+        } else {
             warp[i].result = 0;
             for (uint32_t j = 0; j < WARP; j++) {
                 if ((mask >> j & 1) != 0 && warp[j].value == warp[i].value) warp[i].result |= 1ull << j;
@@ -247,39 +248,37 @@ static void exchange(emulator_warp_kind kind, uint32_t mask, thread *warp) {
     }
 }
 
-/* Whether all lanes of the mask wait for the same; lanes that wait with the same mask for another thing never will. */
-static bool is_complete(const thread *self, const thread *warp) {
-    bool complete = true;
+/* Whether lanes that all wait wait for the same. If only their masks differ, some may yet go on to it. */
+static bool agree(const thread *self, const thread *warp) {
     for (uint32_t i = 0; i < WARP; i++) {
         if ((self->mask >> i & 1) == 0) continue;
-        const thread *other = &warp[i];
-        if (other->state == ENDED) fail_block("a mask names a lane that has ended");
-        if (other->state != IN_WARP || other->mask != self->mask) {
-            complete = false;
-        } else if (other->kind != self->kind || (other->line != self->line && self->kind != EMULATOR_WARP_SYNC)) {
+        if (warp[i].mask != self->mask) return false;
+        if (warp[i].kind != self->kind || (warp[i].line != self->line && self->kind != EMULATOR_WARP_SYNC)) {
             fail_block("lanes of a mask at different intrinsics");
         }
     }
-    return complete;
+    return true;
 }
 
 uint64_t emulator_warp(emulator_warp_kind kind, uint32_t mask, uint64_t value, uint32_t source, const char *file,
                        int line) {
     thread *self = note_place(kind, value, file, line);
-    const uint32_t first = run.self / WARP * WARP, lane = run.self % WARP;
+    const uint32_t w = run.self / WARP, first = w * WARP, own = 1u << run.self % WARP;
     self->state = IN_WARP;
     self->mask = mask;
     self->source = source % WARP;
-    if ((mask >> lane & 1) == 0) fail_block("a lane is not in its own mask");
-    if (is_complete(self, &run.all[first])) {
-        exchange(kind, mask, &run.all[first]);
-        for (uint32_t i = 0; i < WARP; i++) {
-            const uint32_t other = first + run.lanes[i];
-            if ((mask >> run.lanes[i] & 1) != 0 && other != run.self) make_ready(other);
-        }
-        self->state = RUNS;
-    } else {
+    if ((mask & own) == 0) fail_block("a lane is not in its own mask");
+    if ((mask & run.warp_ended[w]) != 0) fail_block("a mask names a lane that has ended");
+    run.warp_waits[w] |= own;
+    if ((run.warp_waits[w] & mask) != mask || !agree(self, &run.all[first])) {
         wait_turn();
+        return self->result;
+    }
+    exchange(kind, mask, &run.all[first]);
+    run.warp_waits[w] &= ~mask;
+    self->state = RUNS;
+    for (uint32_t i = 0; i < WARP; i++) {
+        if ((mask & ~own) >> run.lanes[i] & 1) make_ready(first + run.lanes[i]);
     }
     return self->result;
 }
@@ -326,14 +325,19 @@ extern "C" uint8_t __stop_cuda_shared[] __attribute__((weak));
 
 /* What a block finds in its shared memory is not what it hopes for. The loop must not become a call of memset, for
    the address sanitizer looks into that, and there are its red zones between the variables. */
-__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) static void spoil_shared(void) {
-    for (uint8_t *at = __start_cuda_shared; at < __stop_cuda_shared; at++) *at = POISON_BYTE;
+__attribute__((no_sanitize("address", "undefined"), optimize("no-tree-loop-distribute-patterns"))) static void
+spoil_shared(void) {
+    uint8_t *at = __start_cuda_shared;
+    for (; at + 8 <= __stop_cuda_shared; at += 8) *(uint64_t __attribute__((may_alias, aligned(1))) *)at = POISON;
+    for (; at < __stop_cuda_shared; at++) *at = (uint8_t)POISON;
 }
 
 static void run_block(uint64_t index, uint64_t block) {
     blockIdx.x = (unsigned int)block;
     run.begun = run.ended = run.ready_first = run.ready_count = run.at_barrier = 0;
     for (uint32_t i = 0; i < run.threads; i++) run.all[i].state = RUNS;
+    memset(run.warp_waits, 0, sizeof run.warp_waits);
+    memset(run.warp_ended, 0, sizeof run.warp_ended);
     if ((index & (index - 1)) == 0) spoil_shared(); /* after 1, 2, 4 … blocks: each time would be slow */
     fiber_switch(fiber_of_thread(), take_fiber());
 }

@@ -17,6 +17,8 @@ typedef struct pair {
    NULL then. */
 static void build_both(const pair *on, const mote_cloud *cloud, const mote_lod_params *params, const char *what,
                        mote_lod **a, mote_lod **b) {
+    mote_context_clear(on->cpu); /* of what failed before, in another test */
+    mote_context_clear(on->cuda);
     const mote_status expected = mote_lod_build(on->cpu, cloud, params, a);
     const mote_status status = mote_lod_build(on->cuda, cloud, params, b);
     if (status != expected || strcmp(mote_context_message(on->cpu), mote_context_message(on->cuda)) != 0) {

@@ -17,7 +17,7 @@ static mote_context *make_context(mote_device_kind device, uint64_t memory_limit
     mote_context_params params = mote_context_defaults();
     mote_context *ctx = NULL;
     params.device = device;
-    params.threads = 2;
+    params.threads = 1; /* small builds would spend their time waiting for each other's threads */
     params.memory_limit_bytes = memory_limit_bytes;
     return mote_context_create(&params, &ctx) == MOTE_OK ? ctx : NULL;
 }

@@ -1,7 +1,7 @@
 /* Codes without the bits that no point uses, and cells by 32-bit products: both must agree with the plain way. */
 #include "math/hash.h"
 #include "order/lattice_math.h"
-#include "order/order_squeeze.h"
+#include "order/order_squeeze_math.h"
 #include "support/support.h"
 
 /* The bits of code at the places that the axes use, closed up, one at a time. */

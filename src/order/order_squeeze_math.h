@@ -2,8 +2,8 @@
    In a flat cloud the upper bits of z are zero for all. From the highest level down, a code's levels use one axis
    (top), two (middle) and all three (low); the squeezed code is the used bits in their order, closed up. So it is
    smaller where the code is smaller, and equal where it is equal. */
-#ifndef MOTE_ORDER_SQUEEZE_H
-#define MOTE_ORDER_SQUEEZE_H
+#ifndef MOTE_ORDER_SQUEEZE_MATH_H
+#define MOTE_ORDER_SQUEEZE_MATH_H
 
 #include "math/morton.h"
 

@@ -1,0 +1,24 @@
+# The runtime of the GPU's backend (memory, copies, marks) against a CUDA runtime of the tests' own that does everything
+# as late as it may, and fails. Needs CUDA's headers, but no GPU.
+if(NOT MOTE_CUDA_FOUND OR NOT CMAKE_CXX_COMPILER)
+  return()
+endif()
+set(late_sources "")
+foreach(part backend copies devices marks memory)
+  list(APPEND late_sources ${CMAKE_SOURCE_DIR}/src/backend/cuda_${part}.cu)
+endforeach()
+set_source_files_properties(${late_sources} PROPERTIES LANGUAGE CXX)
+list(APPEND late_sources ${CMAKE_SOURCE_DIR}/src/backend/cuda_cloud.c ${CMAKE_SOURCE_DIR}/src/backend/cuda_staging.c)
+add_library(mote_late OBJECT ${late_sources} late/late_runtime.cpp late/late_ops.cpp)
+target_include_directories(mote_late PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include
+                           ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(mote_late PUBLIC OpenMP::OpenMP_C)
+target_compile_options(mote_late PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>")
+
+add_executable(late_runtime_test late/late_runtime_test.c)
+add_executable(cuda_memory_test_late parity/cuda_memory_test.c ${parity_support})
+foreach(name late_runtime_test cuda_memory_test_late)
+  target_link_libraries(${name} PRIVATE mote_reference mote_late mote_objects ${CMOCKA_LIBRARY})
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS parity)
+endforeach()

@@ -1,0 +1,8 @@
+/* The late runtime has no algorithms. */
+#include "io/potree_ops.h"
+#include "lod/lod_ops.h"
+#include "order/order_ops.h"
+
+extern "C" const mote_order_ops mote_order_on_cuda = {};
+extern "C" const mote_lod_ops mote_lod_on_cuda = {};
+extern "C" const mote_potree_ops mote_potree_on_cuda = {};

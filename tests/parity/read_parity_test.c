@@ -1,0 +1,556 @@
+/* Reading into the memory of a GPU gives what reading onto the host gives: points, everything around them, failures. */
+#define _GNU_SOURCE /* truncate */
+#include <dirent.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "backend/cuda.h"
+#include "io/las_upload.h"
+#include "support/laz_files.h"
+
+/* Buffers for a few points each; what is larger goes through ordinary memory. */
+static const las_upload_limits tiny = {.buffers = 4096, .early = 1000, .block = 100};
+static const las_upload_limits small = {.buffers = 256u << 10, .early = 100u << 10, .block = 3000};
+
+typedef struct listener {
+    char warnings[4096];
+    long calls_left; /* of progress, before it cancels; -1: never */
+} listener;
+
+static void keep_warning(void *user, mote_log_level level, const char *message) {
+    listener *l = user;
+    (void)level;
+    const size_t length = strlen(l->warnings);
+    snprintf(l->warnings + length, sizeof l->warnings - length, "%s\n", message);
+}
+
+static bool count_down(void *user, double done, const char *stage) {
+    listener *l = user;
+    (void)stage;
+    assert_true(done >= 0 && done <= 1);
+    return l->calls_left < 0 || l->calls_left-- > 0;
+}
+
+static mote_context_params params_for(mote_device_kind device, int threads, listener *l) {
+    mote_context_params params = mote_context_defaults();
+    params.device = device;
+    params.threads = threads;
+    l->warnings[0] = '\0';
+    l->calls_left = -1;
+    params.log = keep_warning;
+    params.progress = count_down;
+    params.log_user = params.progress_user = l;
+    return params;
+}
+
+static mote_context *context_for(mote_device_kind device, int threads, listener *l) {
+    const mote_context_params params = params_for(device, threads, l);
+    mote_context *ctx = NULL;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+/* Reads a file of LAS or LAZ by limits of the test's own. */
+static mote_status read_by(mote_context *ctx, const char *path, const mote_read_params *params,
+                           const las_upload_limits *limits, mote_cloud **cloud) {
+    mote_input input;
+    *cloud = NULL;
+    MOTE_TRY(mote_input_open(ctx, path, &input));
+    const mote_status status = mote_las_read_by(ctx, &input, params, limits, cloud);
+    mote_input_close(ctx, &input);
+    return status;
+}
+
+static mote_read_params to_device(void) {
+    mote_read_params params = mote_read_defaults();
+    params.to_device = true;
+    return params;
+}
+
+/* ---- comparing */
+
+static void assert_same_column(const mote_column *a, const mote_column *b, const uint8_t *values, uint64_t count) {
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->unit, b->unit);
+    assert_string_equal(a->description, b->description);
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->bit_shift, b->bit_shift);
+    assert_int_equal(a->bit_count, b->bit_count);
+    assert_true(a->scale == b->scale && a->offset == b->offset);
+    const uint32_t size = mote_type_size(a->type);
+    for (uint64_t i = 0; i < count; i++) {
+        if (memcmp(mote_column_at(a, i), values + i * b->stride_bytes, size) != 0) {
+            fail_msg("column %s, point %llu", a->name, (unsigned long long)i);
+        }
+    }
+}
+
+static void assert_same_surroundings(const mote_cloud *a, const mote_cloud *b) {
+    mote_las_facts facts_a, facts_b;
+    assert_string_equal(mote_cloud_crs(a), mote_cloud_crs(b));
+    assert_int_equal(mote_cloud_record_count(a), mote_cloud_record_count(b));
+    for (uint32_t i = 0; i < mote_cloud_record_count(a); i++) {
+        const mote_record *const one = mote_cloud_record(a, i), *const other = mote_cloud_record(b, i);
+        assert_int_equal(one->size_bytes, other->size_bytes);
+        assert_string_equal(one->user_id, other->user_id);
+        assert_int_equal(one->record_id, other->record_id);
+        assert_memory_equal(one->data, other->data, one->size_bytes);
+    }
+    assert_true(mote_cloud_las_facts(a, &facts_a) && mote_cloud_las_facts(b, &facts_b));
+    assert_string_equal(facts_a.items, facts_b.items);
+    assert_memory_equal(&a->las, &b->las, sizeof a->las);
+}
+
+/* The device's memory, as it is. */
+static uint8_t *download(const mote_cloud *cloud, const uint8_t **base) {
+    const uint64_t size_bytes = cloud->count * cloud->columns[0].stride_bytes;
+    uint8_t *copy = malloc(size_bytes);
+    for (uint64_t i = 0; i < cloud->block_count; i++) {
+        if (!cloud->blocks[i].on_device) continue;
+        *base = cloud->blocks[i].memory;
+        assert_int_equal(cuda_download(cloud->ctx, copy, *base, size_bytes), MOTE_OK);
+        assert_int_equal(cuda_finish(cloud->ctx, "downloading"), MOTE_OK);
+        return copy;
+    }
+    fail_msg("the cloud is not on the device");
+    return copy;
+}
+
+static void assert_same_clouds(const mote_cloud *host, const mote_cloud *device) {
+    const uint8_t *base = NULL;
+    assert_int_equal(host->count, device->count);
+    assert_int_equal(host->column_count, device->column_count);
+    assert_same_surroundings(host, device);
+    assert_int_equal(mote_cloud_on_device(device), host->count > 0);
+    if (host->count == 0) return;
+    uint8_t *copy = download(device, &base);
+    for (uint64_t c = 0; c < host->column_count; c++) {
+        const mote_column *column = &device->columns[c];
+        assert_same_column(&host->columns[c], column, copy + ((const uint8_t *)column->data - base), host->count);
+    }
+    free(copy);
+}
+
+/* Both ways succeed with the same, or fail with the same; with the same warnings. */
+static mote_status check_path(mote_context *cpu, mote_context *gpu, listener *l, const char *path,
+                              const mote_read_params *params, const las_upload_limits *limits) {
+    mote_read_params on_host = *params;
+    mote_cloud *host = NULL, *device = NULL;
+    on_host.to_device = false;
+    l[0].warnings[0] = l[1].warnings[0] = '\0';
+    const mote_status expected = read_by(cpu, path, &on_host, limits, &host);
+    const mote_status status = read_by(gpu, path, params, limits, &device);
+    assert_int_equal(status, expected);
+    assert_string_equal(mote_context_message(gpu), mote_context_message(cpu));
+    assert_string_equal(l[1].warnings, l[0].warnings);
+    assert_int_equal(host != NULL, device != NULL);
+    if (host != NULL && strstr(l[0].warnings, "are lost with") != NULL) { /* salvaged: by the host, whole */
+        uint64_t one, other;
+        assert_false(mote_cloud_on_device(device));
+        assert_int_equal(mote_cloud_hash(cpu, host, &one), MOTE_OK);
+        assert_int_equal(mote_cloud_hash(gpu, device, &other), MOTE_OK);
+        assert_int_equal(one, other);
+    } else if (host != NULL) {
+        assert_same_clouds(host, device);
+    }
+    mote_cloud_destroy(host);
+    mote_cloud_destroy(device);
+    mote_context_clear(cpu);
+    mote_context_clear(gpu);
+    assert_int_equal(mote_context_device_bytes(gpu), 0);
+    return status;
+}
+
+/* ---- what is whole */
+
+static void check_made(mote_context *cpu, mote_context *gpu, listener *l, const laz_made *m) {
+    static const las_upload_limits *const limits[] = {&tiny, &small};
+    const mote_read_params params = to_device();
+    const char *const laz = test_path("made.laz"), *const las = test_path("made.las");
+    test_write_file(laz, m->file.data, m->file.size);
+    mote_cloud *cloud = read_ok(cpu, laz);
+    write_ok(cpu, cloud, las, NULL);
+    mote_cloud_destroy(cloud);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(check_path(cpu, gpu, l, laz, &params, limits[i]), MOTE_OK);
+        assert_int_equal(check_path(cpu, gpu, l, las, &params, limits[i]), MOTE_OK);
+    }
+}
+
+static void all_formats(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t points;
+        uint32_t chunk_points, extra;
+        int threads;
+    } cases[] = {{0, 100, 0, 2}, {1, 100, 3, 2}, {2500, 100, 0, 1}, {2501, 100, 5, 4}, {2500, LAZ_VARIABLE, 0, 3}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        listener l[2];
+        mote_context *cpu = context_for(MOTE_DEVICE_CPU, cases[c].threads, &l[0]);
+        mote_context *gpu = context_for(MOTE_DEVICE_CUDA, cases[c].threads, &l[1]);
+        for (uint32_t format = 0; format < LAS_FORMATS; format++) {
+            laz_made m = laz_make(cpu, format, cases[c].extra, cases[c].points, cases[c].chunk_points);
+            check_made(cpu, gpu, l, &m);
+            laz_free_made(&m);
+        }
+        mote_context_destroy(gpu);
+        mote_context_destroy(cpu);
+    }
+}
+
+static int check_folder(mote_context *cpu, mote_context *gpu, listener *l, const char *name) {
+    char folder[4096], path[4500];
+    const mote_read_params params = to_device();
+    const las_upload_limits usual = las_upload_defaults();
+    int files = 0;
+    snprintf(folder, sizeof folder, "%s", test_data(name));
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        assert_int_equal(check_path(cpu, gpu, l, path, &params, files % 2 != 0 ? &small : &usual), MOTE_OK);
+        files++;
+    }
+    closedir(entries);
+    return files;
+}
+
+static void real_files(void **state) {
+    (void)state;
+    if (test_data("las") == NULL) skip();
+    listener l[2];
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 2, &l[0]), *gpu = context_for(MOTE_DEVICE_CUDA, 2, &l[1]);
+    assert_true(check_folder(cpu, gpu, l, "las") > 40);
+    assert_true(check_folder(cpu, gpu, l, "laz") > 30);
+    mote_context_destroy(gpu);
+    mote_context_destroy(cpu);
+}
+
+static void parts_of_files(void **state) {
+    (void)state;
+    listener l[2];
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 3, &l[0]), *gpu = context_for(MOTE_DEVICE_CUDA, 3, &l[1]);
+    mote_read_params params = to_device();
+    params.select = "intensity,classification,red";
+    laz_made m = laz_make(cpu, 7, 0, 2500, 100);
+    test_write_file(test_path("made.laz"), m.file.data, m.file.size);
+    mote_cloud *cloud = read_ok(cpu, test_path("made.laz"));
+    write_ok(cpu, cloud, test_path("made.las"), NULL);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(check_path(cpu, gpu, l, test_path("made.laz"), &params, &small), MOTE_OK);
+    assert_int_equal(check_path(cpu, gpu, l, test_path("made.las"), &params, &small), MOTE_OK);
+    if (test_data("copc/lone-star.copc.laz") != NULL) {
+        params = to_device();
+        params.resolution = 0.5;
+        assert_int_equal(check_path(cpu, gpu, l, test_data("copc/lone-star.copc.laz"), &params, &small), MOTE_OK);
+    }
+    laz_free_made(&m);
+    mote_context_destroy(gpu);
+    mote_context_destroy(cpu);
+}
+
+static void what_stays_on_the_host(void **state) {
+    (void)state;
+    listener l;
+    mote_context *gpu = context_for(MOTE_DEVICE_CUDA, 2, &l);
+    mote_read_params params = to_device();
+    const mote_box everywhere = {{-1e9, -1e9, -1e9}, {1e9, 1e9, 1e9}};
+    laz_made m = laz_make(gpu, 3, 0, 250, 100);
+    const char *const paths[] = {test_path("a.laz"), test_path("b.laz")};
+    for (int i = 0; i < 2; i++) test_write_file(paths[i], m.file.data, m.file.size);
+    mote_cloud *cloud = NULL;
+    mote_reader *reader = NULL;
+    const mote_cloud *piece = NULL;
+    assert_int_equal(mote_cloud_read_many(gpu, paths, 1, &params, &cloud), MOTE_OK);
+    assert_true(mote_cloud_on_device(cloud));
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_cloud_read_many(gpu, paths, 2, &params, &cloud), MOTE_OK);
+    assert_false(mote_cloud_on_device(cloud));
+    assert_int_equal(mote_cloud_count(cloud), 500);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_reader_open(gpu, paths[0], &params, &reader), MOTE_OK);
+    assert_int_equal(mote_reader_next(reader, &piece), MOTE_OK);
+    assert_false(mote_cloud_on_device(piece));
+    mote_reader_close(reader);
+    params.bounds = &everywhere;
+    assert_int_equal(mote_cloud_read(gpu, paths[0], &params, &cloud), MOTE_OK);
+    assert_false(mote_cloud_on_device(cloud));
+    mote_cloud_destroy(cloud);
+    laz_free_made(&m);
+    mote_context_destroy(gpu);
+}
+
+/* ---- what is not */
+
+static void check_cuts(mote_context *cpu, mote_context *gpu, listener *l, const char *path, mote_read_params params) {
+    const file_bytes whole = load(path);
+    const char *const cut = test_path("cut");
+    int failures = 0;
+    for (size_t size = 0; size < whole.size; size += 1 + whole.size / 97) {
+        test_write_file(cut, whole.data, size);
+        failures += check_path(cpu, gpu, l, cut, &params, &small) != MOTE_OK;
+    }
+    assert_true(failures > 0);
+    free(whole.data);
+}
+
+static void cut_files(void **state) {
+    (void)state;
+    listener l[2];
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 3, &l[0]), *gpu = context_for(MOTE_DEVICE_CUDA, 3, &l[1]);
+    static const uint32_t formats[] = {3, 7};
+    for (size_t f = 0; f < 2; f++) {
+        mote_read_params params = to_device();
+        laz_made m = laz_make(cpu, formats[f], 0, 2500, 100);
+        test_write_file(test_path("made.laz"), m.file.data, m.file.size);
+        mote_cloud *cloud = read_ok(cpu, test_path("made.laz"));
+        write_ok(cpu, cloud, test_path("made.las"), NULL);
+        mote_cloud_destroy(cloud);
+        check_cuts(cpu, gpu, l, test_path("made.las"), params);
+        check_cuts(cpu, gpu, l, test_path("made.laz"), params);
+        params.salvage = true;
+        check_cuts(cpu, gpu, l, test_path("made.laz"), params);
+        laz_free_made(&m);
+    }
+    mote_context_destroy(gpu);
+    mote_context_destroy(cpu);
+}
+
+/* Several damaged chunks: the first one is told, whichever thread found which. */
+static void damaged_chunks(void **state) {
+    (void)state;
+    listener l[2];
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 4, &l[0]), *gpu = context_for(MOTE_DEVICE_CUDA, 4, &l[1]);
+    laz_made m = laz_make(cpu, 7, 2, 2500, 100);
+    int failures = 0;
+    for (uint32_t first = 0; first < m.chunks; first += 3) {
+        uint8_t *data = malloc(m.file.size);
+        memcpy(data, m.file.data, m.file.size);
+        /* The first layer's size is beyond the chunk's end: one of the places where any value is noticed. */
+        for (uint32_t chunk = first; chunk < m.chunks; chunk += 5) {
+            memset(data + m.chunk_at[chunk] + m.record_bytes + 4, 0xFF, 4);
+        }
+        test_write_file(test_path("damaged.laz"), data, m.file.size);
+        mote_read_params params = to_device();
+        failures += check_path(cpu, gpu, l, test_path("damaged.laz"), &params, &small) == MOTE_ERROR_DATA;
+        params.salvage = true;
+        check_path(cpu, gpu, l, test_path("damaged.laz"), &params, &tiny);
+        free(data);
+    }
+    assert_int_equal(failures, (m.chunks + 2) / 3);
+    laz_free_made(&m);
+    mote_context_destroy(gpu);
+    mote_context_destroy(cpu);
+}
+
+static void a_file_that_becomes_shorter(void **state) {
+    (void)state;
+    listener l;
+    mote_context *gpu = context_for(MOTE_DEVICE_CUDA, 2, &l);
+    laz_made m = laz_make(gpu, 3, 0, 2500, 100);
+    test_write_file(test_path("made.laz"), m.file.data, m.file.size);
+    mote_cloud *cloud = read_ok(gpu, test_path("made.laz"));
+    write_ok(gpu, cloud, test_path("short.las"), NULL);
+    mote_cloud_destroy(cloud);
+    mote_input input;
+    const mote_read_params params = to_device();
+    assert_int_equal(mote_input_open(gpu, test_path("short.las"), &input), MOTE_OK);
+    assert_int_equal(truncate(input.path, 40000), 0);
+    assert_int_equal(mote_las_read_by(gpu, &input, &params, &small, &cloud), MOTE_ERROR_DATA);
+    assert_null(cloud);
+    assert_non_null(strstr(mote_context_message(gpu), "offset 40000: the file became shorter"));
+    mote_input_close(gpu, &input);
+    assert_int_equal(mote_context_device_bytes(gpu), 0);
+    laz_free_made(&m);
+    mote_context_destroy(gpu);
+}
+
+/* ---- memory and cancelling */
+
+/* A context that a test may make fail; NULL where that fails its making. */
+static mote_context *fragile_context(const mote_context_params *params) {
+    mote_context *ctx = NULL;
+    const mote_status status = mote_context_create(params, &ctx);
+    if (status != MOTE_OK) assert_null(ctx);
+    return ctx;
+}
+
+static void *failing_allocate(void *user, size_t size_bytes) {
+    test_allocator *allocator = user;
+    const long call = __atomic_add_fetch(&allocator->calls, 1, __ATOMIC_RELAXED);
+    if (call == allocator->fail_at) return NULL;
+    __atomic_add_fetch(&allocator->open, 1, __ATOMIC_RELAXED);
+    return aligned_alloc(64, (size_bytes + 63) / 64 * 64);
+}
+
+static void failing_release(void *user, void *memory, size_t size_bytes) {
+    test_allocator *allocator = user;
+    (void)size_bytes;
+    __atomic_sub_fetch(&allocator->open, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+static void each_allocation_fails(const char *path, const las_upload_limits *limits) {
+    const mote_read_params reading = to_device();
+    mote_status status = MOTE_ERROR_MEMORY;
+    for (long n = 1; status != MOTE_OK; n++) {
+        listener l;
+        test_allocator allocator = {.fail_at = n};
+        mote_context_params params = params_for(MOTE_DEVICE_CUDA, 3, &l);
+        params.allocator = (mote_allocator){&allocator, failing_allocate, failing_release};
+        mote_context *ctx = fragile_context(&params);
+        if (ctx == NULL) continue;
+        mote_cloud *cloud = NULL;
+        status = read_by(ctx, path, &reading, limits, &cloud);
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        assert_int_equal(cloud != NULL, status == MOTE_OK);
+        assert_int_equal(status == MOTE_OK, allocator.calls < n);
+        if (cloud != NULL) assert_true(mote_cloud_on_device(cloud));
+        mote_cloud_destroy(cloud);
+        assert_int_equal(mote_context_device_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+        assert_int_equal(allocator.open, 0);
+        assert_true(n < 10000);
+    }
+}
+
+static void each_step_cancels(const char *path, const las_upload_limits *limits) {
+    const mote_read_params reading = to_device();
+    mote_status status = MOTE_CANCELLED;
+    long n = 0;
+    for (; status != MOTE_OK; n++) {
+        listener l;
+        mote_context *ctx = context_for(MOTE_DEVICE_CUDA, 3, &l);
+        l.calls_left = n;
+        mote_cloud *cloud = NULL;
+        status = read_by(ctx, path, &reading, limits, &cloud);
+        assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
+        assert_int_equal(cloud != NULL, status == MOTE_OK);
+        mote_cloud_destroy(cloud);
+        assert_int_equal(mote_context_device_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+    }
+    assert_true(n > 1);
+}
+
+static void under_limits(const char *path, uint64_t points_bytes) {
+    const mote_read_params reading = to_device();
+    for (uint64_t limit = 1000; limit < 8 * points_bytes; limit += limit / 3) {
+        listener l;
+        mote_context_params params = params_for(MOTE_DEVICE_CUDA, 3, &l);
+        const las_upload_limits usual = las_upload_defaults();
+        params.memory_limit_bytes = limit;
+        mote_context *ctx = fragile_context(&params);
+        if (ctx == NULL) continue;
+        mote_cloud *cloud = NULL;
+        const mote_status status = read_by(ctx, path, &reading, &usual, &cloud);
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        if (limit < points_bytes && cloud != NULL) assert_false(mote_cloud_on_device(cloud));
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
+static void failures_leave_nothing(void **state) {
+    (void)state;
+    listener l;
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 2, &l);
+    laz_made m = laz_make(cpu, 7, 0, 2500, 100);
+    const char *const laz = test_path("whole.laz"), *const las = test_path("whole.las");
+    test_write_file(laz, m.file.data, m.file.size);
+    mote_cloud *cloud = read_ok(cpu, laz);
+    write_ok(cpu, cloud, las, NULL);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(cpu);
+    each_allocation_fails(laz, &small);
+    each_allocation_fails(laz, &tiny);
+    each_allocation_fails(las, &small);
+    each_step_cancels(laz, &small);
+    each_step_cancels(las, &small);
+    under_limits(laz, m.points * m.record_bytes);
+    under_limits(las, m.points * m.record_bytes);
+    laz_free_made(&m);
+}
+
+/* ---- waking */
+
+/* So many points that the GPU is woken for them: chunks are decoded meanwhile, more than may wait in ordinary memory.
+ */
+static void the_gpu_is_woken_for_many(void **state) {
+    (void)state;
+    listener l[2];
+    mote_context *cpu = context_for(MOTE_DEVICE_CPU, 3, &l[0]);
+    laz_made m = laz_make(cpu, 0, 0, 4100000, 65000);
+    const char *const laz = test_path("many.laz"), *const las = test_path("many.las");
+    test_write_file(laz, m.file.data, m.file.size);
+    mote_cloud *cloud = read_ok(cpu, laz);
+    write_ok(cpu, cloud, las, NULL);
+    mote_cloud_destroy(cloud);
+    const uint64_t group = 2ull * 65000 * m.record_bytes;
+    const las_upload_limits limits[] = {{16 * group, 1ull << 30, 100000}, {16 * group, 3 * group, 1u << 20}, tiny};
+    const mote_read_params params = to_device();
+    for (size_t i = 0; i < 3; i++) {
+        mote_context *gpu = context_for(MOTE_DEVICE_AUTO, 3, &l[1]);
+        assert_int_equal(check_path(cpu, gpu, l, laz, &params, &limits[i]), MOTE_OK);
+        assert_string_equal(mote_context_backend(gpu), "cuda");
+        mote_context_destroy(gpu);
+    }
+    mote_context *gpu = context_for(MOTE_DEVICE_AUTO, 3, &l[1]);
+    assert_int_equal(check_path(cpu, gpu, l, las, &params, &limits[0]), MOTE_OK);
+    mote_context_destroy(gpu);
+    laz_free_made(&m);
+    mote_context_destroy(cpu);
+}
+
+static void the_gpu_sleeps_on(void **state) {
+    (void)state;
+    listener l;
+    mote_context *ctx = context_for(MOTE_DEVICE_AUTO, 2, &l);
+    laz_made m = laz_make(ctx, 3, 0, 250, 100);
+    const mote_read_params params = to_device();
+    test_write_file(test_path("few.laz"), m.file.data, m.file.size);
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_read(ctx, test_path("few.laz"), &params, &cloud), MOTE_OK);
+    assert_false(mote_cloud_on_device(cloud));
+    assert_null(ctx->cuda);
+    mote_cloud_destroy(cloud);
+    laz_free_made(&m);
+    mote_context_destroy(ctx);
+}
+
+/* Woken, and then nobody asks for it. */
+static void a_context_ends_while_it_wakes(void **state) {
+    (void)state;
+    listener l;
+    mote_context *ctx = context_for(MOTE_DEVICE_AUTO, 2, &l);
+    assert_true(mote_backend_wake(ctx, MOTE_GPU_POINTS));
+    assert_true(mote_backend_wake(ctx, MOTE_GPU_POINTS));
+    assert_false(mote_backend_wake(ctx, MOTE_GPU_POINTS - 1));
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.device = MOTE_DEVICE_CUDA;
+    if (mote_context_create(&params, &ctx) != MOTE_OK) {
+        print_message("[  SKIPPED ] no GPU answers\n");
+        return 77; /* counts as skipped */
+    }
+    mote_context_destroy(ctx);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_formats),
+        cmocka_unit_test(real_files),
+        cmocka_unit_test(parts_of_files),
+        cmocka_unit_test(what_stays_on_the_host),
+        cmocka_unit_test(cut_files),
+        cmocka_unit_test(damaged_chunks),
+        cmocka_unit_test(a_file_that_becomes_shorter),
+        cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(the_gpu_is_woken_for_many),
+        cmocka_unit_test(the_gpu_sleeps_on),
+        cmocka_unit_test(a_context_ends_while_it_wakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
