@@ -34,18 +34,10 @@ typedef struct color_sum {
 
 /* ---- averages */
 
-/* mote_lod_average. The quotient by a reciprocal errs by less than 2^-34, for averages are below 2^16: where it is one
-   off, the true one is that near to a whole number, to which the rest, below 0 or not below the weight, then rounds. */
-static __device__ uint16_t average(uint64_t sum, uint64_t weight, double reciprocal) {
-    const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
-    const int64_t rest = (int64_t)(sum - quotient * weight);
-    return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
-}
-
 static __device__ void put_average(filter_color *to, const color_sum &sum) {
     const double reciprocal = 1.0 / (double)sum.weight;
     filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = average(sum.v[k], sum.weight, reciprocal);
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
     color.v[3] = 1;
     *to = color;
 }
