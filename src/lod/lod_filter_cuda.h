@@ -88,7 +88,8 @@ typedef struct lod_filter {
     filter_counts counts;
     filter_sources sources, spare;
     filter_index index;
-    uint16_t *weights; /* [27][8^bits] by direction of a source's cell from the target's, and place within its cell */
+    uint16_t *weights; /* [weight_rows][8^weight_bits] by direction of a source's cell, and place within its cell */
+    uint32_t weight_rows;
     uint32_t weight_bits;
 } lod_filter;
 

@@ -243,7 +243,8 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
 }
 
 template <typename IN, typename OUT, int COLORS>
-static __global__ void color_cells(cell_level<IN, OUT> level, filter_columns columns) {
+static __global__ void __launch_bounds__(FILTER_THREADS, 5)
+    color_cells(cell_level<IN, OUT> level, filter_columns columns) {
     __shared__ run_sum<OUT> stages[FILTER_WARPS][TILE_STAGED];
     run_sum<OUT> *const staged = stages[threadIdx.x / CUDA_WARP];
     const uint32_t chunk = blockIdx.x * FILTER_WARPS + threadIdx.x / CUDA_WARP;
