@@ -37,13 +37,11 @@ typedef struct weight_view {
     uint32_t shift;         /* from a source's place to its place within the cell */
 } weight_view;
 
-typedef struct color_sum {
-    uint64_t v[3], weight;
-} color_sum;
+template <typename T> struct color_sum { T v[3], weight; };
 
 /* ---- averages */
 
-static __device__ void put_average(filter_color *to, const color_sum &sum) {
+static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &sum) {
     const double reciprocal = 1.0 / (double)sum.weight;
     filter_color color;
     for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
@@ -51,12 +49,21 @@ static __device__ void put_average(filter_color *to, const color_sum &sum) {
     *to = color;
 }
 
-static __device__ void add_source(color_sum *sum, const filter_source &source) {
+/* weight <= SLICE_POINTS */
+static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
+    const float reciprocal = 1.0f / (float)sum.weight;
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.weight, reciprocal);
+    color.v[3] = 1;
+    *to = color;
+}
+
+template <typename T> static __device__ void add_source(color_sum<T> *sum, const filter_source &source) {
     for (int k = 0; k < 3; k++) sum->v[k] += source.sum[k];
     sum->weight += source.place & ((1u << SOURCE_COUNT_BITS) - 1);
 }
 
-static __device__ void add_weighted(color_sum *sum, const filter_source &source, uint32_t weight) {
+static __device__ void add_weighted(color_sum<uint64_t> *sum, const filter_source &source, uint32_t weight) {
     for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
     sum->weight += (uint64_t)(source.place & ((1u << SOURCE_COUNT_BITS) - 1)) * weight;
 }
@@ -76,8 +83,8 @@ static __device__ uint64_t source_at(const filter_sources &sources, uint64_t fir
     return first;
 }
 
-static __device__ color_sum sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
-    color_sum sum = {{0, 0, 0}, 0};
+static __device__ color_sum<uint64_t> sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
+    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
     while (!filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level)) at--;
     do {
         add_source(&sum, sources.sums[at]);
@@ -125,8 +132,8 @@ typedef struct surroundings {
     unsigned long long tile_code[SLOTS];
     uint32_t tile_brick[SLOTS * AROUND];   /* the tiles around: first brick */
     uint32_t tile_octants[SLOTS * AROUND]; /* and which there are */
-    unsigned long long masks[BRICKS];      /* the bricks in and around a tile: 16x + 4y + z */
-    uint32_t brick_cell[BRICKS];           /* their first cells */
+    uint32_t masks[2 * BRICKS];            /* halves of the bricks in and around a tile: 16x + 4y + z */
+    uint32_t half_cell[2 * BRICKS];        /* their first cells */
     uint32_t steps[AROUND];                /* by direction: see step_of */
 } surroundings;
 
@@ -225,12 +232,15 @@ static __device__ void load_brick(surroundings *s, const filter_index &index, ui
     const uint32_t tile = slot * AROUND + 9 * tile_of(x) + 3 * tile_of(y) + tile_of(z);
     const uint32_t octant = 4 * half_of(x) + 2 * half_of(y) + half_of(z);
     const uint32_t octants = s->tile_octants[tile];
-    s->masks[at] = 0;
-    if ((octants >> octant & 1) == 0) return;
-    const uint32_t before = (uint32_t)__popc(octants & ((1u << octant) - 1));
-    const filter_brick brick = index.bricks[s->tile_brick[tile] + before];
-    s->masks[at] = brick.mask;
-    s->brick_cell[at] = brick.cell;
+    filter_brick brick = {0, 0, 0};
+    if (octants >> octant & 1) {
+        const uint32_t before = (uint32_t)__popc(octants & ((1u << octant) - 1));
+        brick = index.bricks[s->tile_brick[tile] + before];
+    }
+    s->masks[2 * at] = (uint32_t)brick.mask;
+    s->masks[2 * at + 1] = (uint32_t)(brick.mask >> 32);
+    s->half_cell[2 * at] = brick.cell;
+    s->half_cell[2 * at + 1] = brick.cell + (uint32_t)__popc((uint32_t)brick.mask);
 }
 
 /* Finds the tiles around those listed from first on. */
@@ -248,7 +258,8 @@ static __device__ void find_around(surroundings *s, const filter_index &index, c
     __syncthreads();
 }
 
-/* Where a cell of the grid lies in the bricks around: its brick, and below, in 6 bits, its code within it. */
+/* Where a cell of the grid lies in the bricks around: its brick, and below, in 6 bits, its code within it; so the half
+   of a brick, and 5 bits. */
 static __device__ uint32_t place_in_bricks(uint32_t cell) {
     const uint32_t at[3] = {cell / (GRID_SIDE * GRID_SIDE) + 3, cell / GRID_SIDE % GRID_SIDE + 3, cell % GRID_SIDE + 3};
     uint32_t place = 0;
@@ -264,13 +275,13 @@ static __device__ void fill_grid(surroundings *s, const filter_index &index, uin
     if (threadIdx.x < BRICKS) load_brick(s, index, slot, threadIdx.x);
     __syncthreads();
     for (uint32_t r = 0; r < GRID_ROUNDS; r++) {
-        const uint32_t cell = r * AROUND_THREADS + threadIdx.x, brick = places[r] >> 6, bit = places[r] & 63;
-        const unsigned long long mask = cell < GRID_CELLS ? s->masks[brick] : 0;
-        const bool occupied = (mask >> bit & 1) != 0;
+        const uint32_t cell = r * AROUND_THREADS + threadIdx.x, half = places[r] / 32, bit = 1u << places[r] % 32;
+        const uint32_t mask = cell < GRID_CELLS ? s->masks[half] : 0;
+        const bool occupied = (mask & bit) != 0;
         const uint32_t lanes = __ballot_sync(CUDA_ALL, occupied);
         if (threadIdx.x % CUDA_WARP == 0) s->occupied[cell / CUDA_WARP] = lanes;
         if (!occupied) continue;
-        const uint32_t at = s->brick_cell[brick] + (uint32_t)__popcll(mask & ((1ull << bit) - 1));
+        const uint32_t at = s->half_cell[half] + (uint32_t)__popc(mask & (bit - 1));
         source_span span = {at, 1};
         if (index.cell_first != NULL) {
             span.first = index.cell_first[at];
@@ -311,47 +322,106 @@ static __device__ uint32_t occupied_around(const surroundings *s, uint32_t row, 
     return directions;
 }
 
-/* A lane's share of the sums over a cell and the 26 around it. The cells' lists of sources are gone through as one, so
-   that lanes that share nothing but the loop stay together. */
-template <bool WEIGHTED, uint32_t LANES>
-static __device__ color_sum sum_around(const surroundings *s, uint32_t code, const filter_source *sources,
-                                       const uint16_t *weights, const weight_view &view) {
+/* What a lane still has to add of a cell and those around it. */
+typedef struct source_walk {
+    uint32_t directions; /* whose cells it has not begun */
+    uint32_t cell;       /* in the grid: the lowest neighbour */
+    const filter_source *next;
+    int32_t left; /* in the list of a cell */
+    uint32_t row, flip;
+} source_walk;
+
+static __device__ source_walk walk_around(const surroundings *s, uint32_t code) {
     uint32_t at[3];
     for (int k = 0; k < 3; k++) at[k] = mote_morton_compact(code >> (2 - k) & 0x49);
-    const uint32_t line = GRID_SIDE * at[0] + at[1], cell = GRID_SIDE * line + at[2];
-    uint32_t directions = occupied_around(s, line, at[2]), row = 0, flip = 0;
-    color_sum sum = {{0, 0, 0}, 0};
-    const filter_source *next = sources;
-    int32_t left = 0;
+    const uint32_t line = GRID_SIDE * at[0] + at[1];
+    return {occupied_around(s, line, at[2]), GRID_SIDE * line + at[2], NULL, 0, 0, 0};
+}
+
+/* Goes on to the next cell. */
+template <uint32_t LANES>
+static __device__ void next_cell(source_walk *walk, const surroundings *s, const filter_source *sources) {
+    const uint32_t step = s->steps[__ffs((int)walk->directions) - 1], lane = threadIdx.x % LANES;
+    const source_span span = s->spans[walk->cell + (step & ((1u << STEP_BITS) - 1))];
+    walk->directions &= walk->directions - 1;
+    walk->row = step >> STEP_BITS & ((1u << ROW_BITS) - 1);
+    walk->flip = step >> (STEP_BITS + ROW_BITS);
+    walk->next = sources + span.first + lane;
+    walk->left = (int32_t)(span.count - lane);
+}
+
+/* A lane's share of the sums over a cell and the 26 around it. The cells' lists of sources are gone through as one, so
+   that lanes whose lists differ in length stay together. */
+template <uint32_t LANES>
+static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32_t code, const filter_source *sources,
+                                                   const uint16_t *weights, const weight_view &view) {
+    source_walk walk = walk_around(s, code);
+    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
     while (true) {
-        if (left <= 0) {
-            if (directions == 0) break;
-            const uint32_t step = s->steps[__ffs((int)directions) - 1];
-            const source_span span = s->spans[cell + (step & ((1u << STEP_BITS) - 1))];
-            directions &= directions - 1;
-            row = step >> STEP_BITS & ((1u << ROW_BITS) - 1);
-            flip = step >> (STEP_BITS + ROW_BITS);
-            next = sources + span.first + threadIdx.x % LANES;
-            left = (int32_t)(span.count - threadIdx.x % LANES);
-            if (LANES > 1 && left <= 0) continue;
+        if (walk.left <= 0) {
+            if (walk.directions == 0) break;
+            next_cell<LANES>(&walk, s, sources);
+            if (LANES > 1 && walk.left <= 0) continue;
         }
-        const filter_source source = *next;
-        if (WEIGHTED) {
-            add_weighted(&sum, source, weights[row + ((source.place >> view.shift & (view.entries - 1)) ^ flip)]);
-        } else {
-            add_source(&sum, source);
+        const filter_source source = *walk.next;
+        const uint32_t place = source.place >> view.shift & (view.entries - 1);
+        add_weighted(&sum, source, weights[walk.row + (place ^ walk.flip)]);
+        walk.next += LANES;
+        walk.left -= (int32_t)LANES;
+    }
+    return sum;
+}
+
+/* The same, unweighted, of one lane. */
+template <typename T>
+static __device__ color_sum<T> sum_around(const surroundings *s, uint32_t code, const filter_source *sources) {
+    source_walk walk = walk_around(s, code);
+    color_sum<T> sum = {{0, 0, 0}, 0};
+    while (true) {
+        if (walk.left <= 0) {
+            if (walk.directions == 0) break;
+            next_cell<1>(&walk, s, sources);
         }
-        next += LANES;
-        left -= (int32_t)LANES;
+        add_source(&sum, *walk.next);
+        walk.next++;
+        walk.left--;
     }
     return sum;
 }
 
 /* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void unite_lanes(color_sum *sum) {
+template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t> *sum) {
     for (uint32_t d = LANES / 2; d > 0; d /= 2) {
         for (int k = 0; k < 3; k++) sum->v[k] += __shfl_xor_sync(CUDA_ALL, sum->v[k], (int)d);
         sum->weight += __shfl_xor_sync(CUDA_ALL, sum->weight, (int)d);
+    }
+}
+
+/* Averages around the targets [first, last) of a block, all of one tile. item_colors: of the block's items */
+template <uint32_t LANES>
+static __device__ void average_weighted(const surroundings *s, uint32_t first, uint32_t last,
+                                        const filter_source *sources, const uint16_t *weights, const weight_view &view,
+                                        filter_color *item_colors) {
+    for (uint32_t group = first; group < last; group += AROUND_THREADS / LANES) {
+        const uint32_t target = group + threadIdx.x / LANES;
+        color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+        if (target < last) sum = weigh_around<LANES>(s, s->cells[target], sources, weights, view);
+        unite_lanes<LANES>(&sum);
+        if (target < last && threadIdx.x % LANES == 0) put_average(&item_colors[s->items[target]], sum);
+    }
+}
+
+/* Up to SLICE_POINTS points' sums fit 32 bits; how many points there are always does. */
+static __device__ void average_plain(const surroundings *s, uint32_t first, uint32_t last, const filter_source *sources,
+                                     filter_color *item_colors) {
+    for (uint32_t target = first + threadIdx.x; target < last; target += AROUND_THREADS) {
+        filter_color *const to = &item_colors[s->items[target]];
+        const color_sum<uint32_t> sum = sum_around<uint32_t>(s, s->cells[target], sources);
+        if (sum.weight <= SLICE_POINTS) {
+            put_average(to, sum);
+        } else {
+            put_average(to, sum_around<uint64_t>(s, s->cells[target], sources));
+        }
     }
 }
 
@@ -377,13 +447,11 @@ static __global__ void __launch_bounds__(AROUND_THREADS, 8)
         const uint32_t slot = tile % SLOTS, ahead = tiles - tile < SLOTS ? tiles - tile : SLOTS;
         if (slot == 0) find_around(&s, index, targets, first, tile, ahead);
         fill_grid(&s, index, slot, places);
-        const uint32_t end = s.tiles[tile + 1];
-        for (uint32_t group = s.tiles[tile]; group < end; group += AROUND_THREADS / LANES) {
-            const uint32_t target = group + threadIdx.x / LANES;
-            color_sum sum = {{0, 0, 0}, 0};
-            if (target < end) sum = sum_around<WEIGHTED, LANES>(&s, s.cells[target], sources.sums, weights, view);
-            unite_lanes<LANES>(&sum);
-            if (target < end && threadIdx.x % LANES == 0) put_average(&targets.colors[first + s.items[target]], sum);
+        if (WEIGHTED) {
+            average_weighted<LANES>(&s, s.tiles[tile], s.tiles[tile + 1], sources.sums, weights, view,
+                                    targets.colors + first);
+        } else {
+            average_plain(&s, s.tiles[tile], s.tiles[tile + 1], sources.sums, targets.colors + first);
         }
         __syncthreads();
     }
