@@ -298,10 +298,10 @@ static __device__ void fill_grid(surroundings *s, const filter_index &index, uin
     __syncthreads();
 }
 
-/* A direction's step in the grid, its row of weights (12 bits), and what to flip of the places of sources (9 bits):
-   with all bits known, weights beyond a cell's far side mirror those before its near side. */
+/* A direction's step in the grid and, above, its key: a source's weight is at its place within its cell, xor the key,
+   which names the row of weights and flips places: with all bits known, weights beyond a cell's middle mirror those
+   before it. */
 #define STEP_BITS 8u
-#define ROW_BITS  12u
 
 static __device__ uint32_t step_of(uint32_t direction, uint32_t entries) {
     const uint32_t at[3] = {direction / 9, direction / 3 % 3, direction % 3};
@@ -312,7 +312,7 @@ static __device__ uint32_t step_of(uint32_t direction, uint32_t entries) {
         row = 2 * row + (at[k] & 1);
         if (at[k] == 2) flip |= 0x49u << (2 - k);
     }
-    return step | row * entries << STEP_BITS | flip << (STEP_BITS + ROW_BITS);
+    return step | (row * entries | flip) << STEP_BITS;
 }
 
 /* The directions in which a cell, given by its lowest neighbour, has an occupied neighbour. */
@@ -322,32 +322,24 @@ static __device__ uint32_t occupied_around(const surroundings *s, uint32_t row, 
     return directions;
 }
 
-/* What a lane still has to add of a cell and those around it. */
-typedef struct source_walk {
-    uint32_t directions; /* whose cells it has not begun */
-    uint32_t cell;       /* in the grid: the lowest neighbour */
-    const filter_source *next;
-    int32_t left; /* in the list of a cell */
-    uint32_t row, flip;
-} source_walk;
+/* The cells around a target that a lane has still to add. */
+typedef struct cell_walk {
+    uint32_t directions;
+    uint32_t lowest; /* of all 27, in the grid */
+} cell_walk;
 
-static __device__ source_walk walk_around(const surroundings *s, uint32_t code) {
+static __device__ cell_walk walk_around(const surroundings *s, uint32_t code) {
     uint32_t at[3];
     for (int k = 0; k < 3; k++) at[k] = mote_morton_compact(code >> (2 - k) & 0x49);
     const uint32_t line = GRID_SIDE * at[0] + at[1];
-    return {occupied_around(s, line, at[2]), GRID_SIDE * line + at[2], NULL, 0, 0, 0};
+    return {occupied_around(s, line, at[2]), GRID_SIDE * line + at[2]};
 }
 
-/* Goes on to the next cell. */
-template <uint32_t LANES>
-static __device__ void next_cell(source_walk *walk, const surroundings *s, const filter_source *sources) {
-    const uint32_t step = s->steps[__ffs((int)walk->directions) - 1], lane = threadIdx.x % LANES;
-    const source_span span = s->spans[walk->cell + (step & ((1u << STEP_BITS) - 1))];
+static __device__ source_span next_cell(cell_walk *walk, const surroundings *s, uint32_t *key) {
+    const uint32_t step = s->steps[__ffs((int)walk->directions) - 1];
     walk->directions &= walk->directions - 1;
-    walk->row = step >> STEP_BITS & ((1u << ROW_BITS) - 1);
-    walk->flip = step >> (STEP_BITS + ROW_BITS);
-    walk->next = sources + span.first + lane;
-    walk->left = (int32_t)(span.count - lane);
+    *key = step >> STEP_BITS;
+    return s->spans[walk->lowest + (step & ((1u << STEP_BITS) - 1))];
 }
 
 /* A lane's share of the sums over a cell and the 26 around it. The cells' lists of sources are gone through as one, so
@@ -355,36 +347,36 @@ static __device__ void next_cell(source_walk *walk, const surroundings *s, const
 template <uint32_t LANES>
 static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32_t code, const filter_source *sources,
                                                    const uint16_t *weights, const weight_view &view) {
-    source_walk walk = walk_around(s, code);
+    const uint32_t lane = threadIdx.x % LANES, mask = view.entries - 1;
+    cell_walk walk = walk_around(s, code);
     color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+    uint32_t next = 0, key = 0;
+    int32_t left = 0;
     while (true) {
-        if (walk.left <= 0) {
+        if (left <= 0) {
             if (walk.directions == 0) break;
-            next_cell<LANES>(&walk, s, sources);
-            if (LANES > 1 && walk.left <= 0) continue;
+            const source_span span = next_cell(&walk, s, &key);
+            next = span.first + lane;
+            left = (int32_t)(span.count - lane);
+            if (LANES > 1 && left <= 0) continue;
         }
-        const filter_source source = *walk.next;
-        const uint32_t place = source.place >> view.shift & (view.entries - 1);
-        add_weighted(&sum, source, weights[walk.row + (place ^ walk.flip)]);
-        walk.next += LANES;
-        walk.left -= (int32_t)LANES;
+        const filter_source source = sources[next];
+        add_weighted(&sum, source, weights[(source.place >> view.shift & mask) ^ key]);
+        next += LANES;
+        left -= (int32_t)LANES;
     }
     return sum;
 }
 
-/* The same, unweighted, of one lane. */
+/* The same, unweighted, of one lane. Most cells have one source. */
 template <typename T>
 static __device__ color_sum<T> sum_around(const surroundings *s, uint32_t code, const filter_source *sources) {
-    source_walk walk = walk_around(s, code);
+    cell_walk walk = walk_around(s, code);
     color_sum<T> sum = {{0, 0, 0}, 0};
-    while (true) {
-        if (walk.left <= 0) {
-            if (walk.directions == 0) break;
-            next_cell<1>(&walk, s, sources);
-        }
-        add_source(&sum, *walk.next);
-        walk.next++;
-        walk.left--;
+    while (walk.directions != 0) {
+        uint32_t key;
+        source_span span = next_cell(&walk, s, &key);
+        do { add_source(&sum, sources[span.first++]); } while (--span.count > 0);
     }
     return sum;
 }

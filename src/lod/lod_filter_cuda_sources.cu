@@ -142,8 +142,9 @@ static __device__ void put_source(const filter_sources &out, uint64_t at, filter
 /* One thread for each source sums up its items, points or finer sources. before: selected items before each block;
    firsts: the items' first points, NULL where they are points */
 template <int KIND, typename T>
-static __global__ void sum_items(const T *items, const uint32_t *firsts, const uint8_t *marks, uint64_t count,
-                                 const uint64_t *codes, const uint32_t *before, filter_sources out) {
+static __global__ void __launch_bounds__(FILTER_THREADS, 5)
+    sum_items(const T *items, const uint32_t *firsts, const uint8_t *marks, uint64_t count, const uint64_t *codes,
+              const uint32_t *before, filter_sources out) {
     __shared__ uint32_t ranks[1][FILTER_ROUNDS * FILTER_WARPS];
     __shared__ staged_round<T> stage;
     uint32_t chosen[1][FILTER_ROUNDS];
