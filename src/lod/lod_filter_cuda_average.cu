@@ -58,6 +58,12 @@ static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &
     *to = color;
 }
 
+/* At once, which the compiler would not do. */
+static __device__ filter_source load_source(const filter_source *from) {
+    const uint4 words = *(const uint4 *)from;
+    return {{words.x, words.y, words.z}, words.w};
+}
+
 template <typename T> static __device__ void add_source(color_sum<T> *sum, const filter_source &source) {
     for (int k = 0; k < 3; k++) sum->v[k] += source.sum[k];
     sum->weight += source.place & ((1u << SOURCE_COUNT_BITS) - 1);
@@ -360,7 +366,7 @@ static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32
             left = (int32_t)(span.count - lane);
             if (LANES > 1 && left <= 0) continue;
         }
-        const filter_source source = sources[next];
+        const filter_source source = load_source(&sources[next]);
         add_weighted(&sum, source, weights[(source.place >> view.shift & mask) ^ key]);
         next += LANES;
         left -= (int32_t)LANES;
@@ -375,8 +381,9 @@ static __device__ color_sum<T> sum_around(const surroundings *s, uint32_t code, 
     color_sum<T> sum = {{0, 0, 0}, 0};
     while (walk.directions != 0) {
         uint32_t key;
-        source_span span = next_cell(&walk, s, &key);
-        do { add_source(&sum, sources[span.first++]); } while (--span.count > 0);
+        const source_span span = next_cell(&walk, s, &key);
+        add_source(&sum, load_source(&sources[span.first]));
+        for (uint32_t i = 1; i < span.count; i++) add_source(&sum, load_source(&sources[span.first + i]));
     }
     return sum;
 }
