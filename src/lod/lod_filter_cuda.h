@@ -147,18 +147,12 @@ static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, dou
     return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
 }
 
-/* The same of at most SLICE_POINTS colours: the quotient of floats errs by less than 1 and is put right. */
+/* The same of at most SLICE_POINTS colours: floats err by less than 1, which is put right. */
 static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, float reciprocal) {
-    uint32_t quotient = (uint32_t)((float)sum * reciprocal);
-    int32_t rest = (int32_t)(sum - quotient * weight);
-    if (rest < 0) {
-        quotient--;
-        rest += (int32_t)weight;
-    } else if (rest >= (int32_t)weight) {
-        quotient++;
-        rest -= (int32_t)weight;
-    }
-    return (uint16_t)(quotient + (rest >= (int32_t)weight - rest ? 1 : 0));
+    const uint32_t mean = (uint32_t)((float)sum * reciprocal + 0.5f);
+    /* Twice the rest, from half a weight below the mean on. */
+    const int32_t rest = 2 * (int32_t)(sum - mean * weight) + (int32_t)weight;
+    return (uint16_t)(mean + (rest >= 2 * (int32_t)weight ? 1 : 0) - (rest < 0 ? 1 : 0));
 }
 
 /* ---- selecting items in order: a block counts, the blocks' numbers are summed up, then each item knows its place */
