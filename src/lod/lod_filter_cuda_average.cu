@@ -93,14 +93,15 @@ static __global__ void average_cells(target_view targets, filter_sources sources
 /* ---- cells and those around them */
 
 /* A lane's share of the sums over a cell and the 26 around it. The cells' lists of sources are gone through as one, so
-   that lanes whose lists differ in length stay together. */
+   that lanes whose lists differ in length stay together. While a source is on its way, the one before is added. */
 template <uint32_t LANES>
 static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32_t code, const filter_source *sources,
                                                    const uint16_t *weights, const weight_view &view) {
     const uint32_t lane = threadIdx.x % LANES, mask = view.entries - 1;
     cell_walk walk = walk_around(s, code);
     color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-    uint32_t next = 0, key = 0;
+    filter_source loaded = {{0, 0, 0}, 0};
+    uint32_t next = 0, key = 0, loaded_key = 0;
     int32_t left = 0;
     while (true) {
         if (left <= 0) {
@@ -111,10 +112,13 @@ static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32
             if (LANES > 1 && left <= 0) continue;
         }
         const filter_source source = load_source(&sources[next]);
-        add_weighted(&sum, source, weights[(source.place >> view.shift & mask) ^ key]);
+        add_weighted(&sum, loaded, weights[(loaded.place >> view.shift & mask) ^ loaded_key]);
+        loaded = source;
+        loaded_key = key;
         next += LANES;
         left -= (int32_t)LANES;
     }
+    add_weighted(&sum, loaded, weights[(loaded.place >> view.shift & mask) ^ loaded_key]);
     return sum;
 }
 
@@ -123,12 +127,16 @@ template <typename T>
 static __device__ color_sum<T> sum_around(const surroundings *s, uint32_t code, const filter_source *sources) {
     cell_walk walk = walk_around(s, code);
     color_sum<T> sum = {{0, 0, 0}, 0};
+    filter_source loaded = {{0, 0, 0}, 0};
     while (walk.directions != 0) {
         uint32_t key;
         const source_span span = next_cell(&walk, s, &key);
-        add_source(&sum, load_source(&sources[span.first]));
+        const filter_source source = load_source(&sources[span.first]);
+        add_source(&sum, loaded);
+        loaded = source;
         for (uint32_t i = 1; i < span.count; i++) add_source(&sum, load_source(&sources[span.first + i]));
     }
+    add_source(&sum, loaded);
     return sum;
 }
 
