@@ -91,7 +91,7 @@ static void compare_cloud(const pair *on, uint32_t c, wanted is_wanted) {
     for (uint32_t i = 0, turn = c; i < lod_combination_count; i++) {
         mote_lod_params params = lod_combinations[i];
         if (!is_wanted(&params)) continue;
-        if (row.awkward == NULL && i % 3 != c % 3) continue; /* large ones take turns */
+        if (row.awkward == NULL && i % 4 != c % 4) continue; /* large ones take turns */
         params.on_device = turn++ % 2 != 0;
         compare_builds(on, cloud, &params, row.name);
     }
@@ -158,9 +158,12 @@ static void clouds_of_the_device_are_the_same(void **state) {
         mote_cloud *wrapped = wrap_on_device(on->cuda, cloud, &block);
         for (uint32_t i = 0; i < 8; i++) {
             mote_lod *a = NULL, *b = NULL;
-            assert_int_equal(mote_lod_build(on->cpu, cloud, &lod_combinations[i], &a), MOTE_OK);
+            const mote_status expected = mote_lod_build(on->cpu, cloud, &lod_combinations[i], &a);
             const mote_status status = mote_lod_build(on->cuda, wrapped, &lod_combinations[i], &b);
-            if (status != MOTE_OK) fail_msg("%s: %s", names[c], mote_context_message(on->cuda));
+            if (status != expected) fail_msg("%s: %s", names[c], mote_context_message(on->cuda));
+            mote_context_clear(on->cpu);
+            mote_context_clear(on->cuda);
+            if (status != MOTE_OK) continue; /* too many points in one place */
             if (!parity_same_lods(a, b, false, why)) fail_msg("%s: %s", names[c], why);
             mote_lod_destroy(a);
             mote_lod_destroy(b);
