@@ -124,7 +124,7 @@ typedef struct potree_plan {
     uint32_t classes_at;         /* of classification in the record; UINT32_MAX if there is none of one byte */
     uint64_t points;             /* stored in all nodes */
     const mote_cloud *cloud;
-    mote_cloud device_view;     /* what cloud is where the records are made on a GPU: its columns there */
+    mote_cloud device_view;            /* what cloud is where the records are made on a GPU: its columns there */
     const mote_potree_ops *device_ops; /* of that GPU; else NULL */
     const mote_lattice *lattice;
     /* world = X · scale + offset; X = p + base of the lattice coordinate p */

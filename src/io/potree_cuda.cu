@@ -72,19 +72,12 @@ static __device__ __forceinline__ void copy_bytes(const encode_op &op, const uin
 
 /* ---- what is fetched */
 
-/* Units may reach behind the last value of a column, where memory may end. */
-template <typename unit>
-static __device__ __forceinline__ unit load_unit(const encode_group &group, uint32_t index, uint32_t number) {
-    const uint8_t *from = group.first + (uint64_t)index * group.stride_bytes + number * sizeof(unit);
-    unit value = 0;
-    if (from + sizeof(unit) <= group.end) {
-        memcpy(&value, __builtin_assume_aligned(from, sizeof(unit)), sizeof value);
-        return value;
-    }
-    for (uint32_t b = 0; from + b < group.end; b++) value = (unit)(value | (unit)from[b] << 8 * b);
-    return value;
+/* The last unit of the last point may reach behind what there is. */
+static __device__ __noinline__ void fetch_rest(const uint8_t *from, const uint8_t *end, uint8_t *to) {
+    while (from < end) *to++ = *from++;
 }
 
+/* First all loads of a turn, then all stores: so the loads are on their way together. */
 template <typename unit>
 static __device__ __forceinline__ void fetch_group(const encode_group &group, const uint32_t *index, uint32_t count,
                                                    uint32_t staged_bytes, uint8_t *staged) {
@@ -92,13 +85,20 @@ static __device__ __forceinline__ void fetch_group(const encode_group &group, co
     uint32_t record = threadIdx.x / units, number = threadIdx.x % units;
     while (record < count) {
         unit values[FETCHED_AT_ONCE];
-        uint32_t places[FETCHED_AT_ONCE], taken = 0;
+        uint32_t places[FETCHED_AT_ONCE];
         for (uint32_t f = 0; f < FETCHED_AT_ONCE; f++) {
             values[f] = 0;
-            places[f] = record * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
+            places[f] = UINT32_MAX;
             if (record < count) {
-                values[f] = load_unit<unit>(group, index[record], number);
-                taken = f + 1;
+                const uint32_t place = record * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
+                const uint8_t *from =
+                    group.first + (uint64_t)index[record] * group.stride_bytes + number * sizeof(unit);
+                if (from + sizeof(unit) <= group.end) {
+                    memcpy(&values[f], __builtin_assume_aligned(from, sizeof(unit)), sizeof(unit));
+                    places[f] = place;
+                } else {
+                    fetch_rest(from, group.end, staged + place);
+                }
             }
             record += records_on;
             number += units_on;
@@ -108,7 +108,8 @@ static __device__ __forceinline__ void fetch_group(const encode_group &group, co
             }
         }
         for (uint32_t f = 0; f < FETCHED_AT_ONCE; f++) {
-            if (f < taken) memcpy(__builtin_assume_aligned(staged + places[f], sizeof(unit)), &values[f], sizeof(unit));
+            if (places[f] == UINT32_MAX) continue;
+            memcpy(__builtin_assume_aligned(staged + places[f], sizeof(unit)), &values[f], sizeof(unit));
         }
     }
 }

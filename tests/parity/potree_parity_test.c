@@ -346,7 +346,7 @@ static void long_records_are_the_same(void **state) {
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         mote_column_spec specs[403] = {
             {"x", MOTE_INT32, 0.01, 0}, {"y", MOTE_INT32, 0.01, 0}, {"z", MOTE_INT32, 0.01, 0}};
-        char names[403][8];
+        char names[403][16];
         for (uint32_t s = 3; s < 3 + counts[c]; s++) {
             snprintf(names[s], sizeof names[s], "%u", s);
             const mote_column_spec spec = {names[s], s % 7 == 0 ? MOTE_INT64 : MOTE_FLOAT64, 0, 0};
@@ -364,6 +364,26 @@ static void long_records_are_the_same(void **state) {
             mote_cloud_destroy(cloud);
         }
     }
+}
+
+/* COPC is made on the host: what the GPU kept of the octree comes back first. */
+static void copc_is_the_same(void **state) {
+    const pair *on = *state;
+    mote_cloud *cloud = awkward_cloud_make(on->cpu, awkward_cloud_named("degrees and metres"), 600, 0);
+    mote_lod_params params = small_nodes();
+    mote_lod *cpu = NULL, *cuda = NULL;
+    params.max_node_points = 0;
+    assert_int_equal(mote_lod_build(on->cpu, cloud, &params, &cpu), MOTE_OK);
+    params.on_device = true;
+    if (mote_lod_build(on->cuda, cloud, &params, &cuda) != MOTE_OK) fail_msg("%s", mote_context_message(on->cuda));
+    assert_int_equal(mote_copc_write(on->cpu, cpu, test_path("cpu.copc.laz"), NULL, NULL), MOTE_OK);
+    if (mote_copc_write(on->cuda, cuda, test_path("cuda.copc.laz"), NULL, NULL) != MOTE_OK) {
+        fail_msg("%s", mote_context_message(on->cuda));
+    }
+    assert_same_file(test_path("cpu.copc.laz"), test_path("cuda.copc.laz"));
+    mote_lod_destroy(cuda);
+    mote_lod_destroy(cpu);
+    mote_cloud_destroy(cloud);
 }
 
 /* ---- where something goes wrong */
@@ -448,6 +468,7 @@ int main(void) {
         cmocka_unit_test(every_awkward_cloud_is_the_same),
         cmocka_unit_test(any_count_is_the_same),
         cmocka_unit_test(long_records_are_the_same),
+        cmocka_unit_test(copc_is_the_same),
         cmocka_unit_test(can_be_cancelled),
         cmocka_unit_test(says_what_it_cannot),
     };
