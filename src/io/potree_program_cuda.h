@@ -1,0 +1,192 @@
+/* What a thread of a block does for the records of a tile: fetch, and run operations. Of a point at random in memory a
+   warp fetches whole windows, a few neighbouring lanes each, so that all bytes of a sector that comes are used and many
+   are on their way at once. */
+#ifndef MOTE_POTREE_PROGRAM_CUDA_H
+#define MOTE_POTREE_PROGRAM_CUDA_H
+
+#include "backend/cuda_kernel.h"
+#include "io/potree_encode.h"
+#include "io/potree_math.h"
+
+/* Makes records by the moves of a program, whose tables are on the device: src/io/potree_moves_cuda.cu */
+void potree_launch_moves(mote_context *ctx, const encode_program *program, uint64_t first, uint64_t count,
+                         uint8_t *records);
+
+struct alignas(16) encode_quad {
+    uint32_t words[4];
+};
+
+/* ---- moves; aligned says to how many bytes an address is aligned: 1, 2 or 4 */
+
+static __device__ __forceinline__ uint32_t load2(const uint8_t *from, uint32_t aligned) {
+    uint16_t value;
+    if (aligned < 2) return from[0] | (uint32_t)from[1] << 8;
+    memcpy(&value, __builtin_assume_aligned(from, 2), sizeof value);
+    return value;
+}
+
+static __device__ __forceinline__ uint32_t load4(const uint8_t *from, uint32_t aligned) {
+    uint32_t value;
+    if (aligned < 4) return load2(from, aligned) | load2(from + 2, aligned) << 16;
+    memcpy(&value, __builtin_assume_aligned(from, 4), sizeof value);
+    return value;
+}
+
+static __device__ __forceinline__ void store2(uint8_t *to, uint32_t value, uint32_t aligned) {
+    const uint16_t half = (uint16_t)value;
+    if (aligned < 2) {
+        to[0] = (uint8_t)value;
+        to[1] = (uint8_t)(value >> 8);
+    } else {
+        memcpy(__builtin_assume_aligned(to, 2), &half, sizeof half);
+    }
+}
+
+static __device__ __forceinline__ void store4(uint8_t *to, uint32_t value, uint32_t aligned) {
+    if (aligned < 4) {
+        store2(to, value, aligned);
+        store2(to + 2, value >> 16, aligned);
+    } else {
+        memcpy(__builtin_assume_aligned(to, 4), &value, sizeof value);
+    }
+}
+
+/* The lowest size_bytes of a value. */
+static __device__ __forceinline__ void store_value(uint8_t *to, uint64_t value, uint32_t size_bytes, uint32_t aligned) {
+    switch (size_bytes) {
+    case 1: *to = (uint8_t)value; break;
+    case 2: store2(to, (uint32_t)value, aligned); break;
+    case 4: store4(to, (uint32_t)value, aligned); break;
+    default: store4(to, (uint32_t)value, aligned); store4(to + 4, (uint32_t)(value >> 32), aligned);
+    }
+}
+
+static __device__ __forceinline__ void copy_bytes(const encode_op &op, const uint8_t *from, uint8_t *to) {
+    uint32_t at = 0;
+    for (; at + 4 <= op.size_bytes; at += 4) store4(to + at, load4(from + at, op.aligned_from), op.aligned_to);
+    if (op.size_bytes & 2) {
+        store2(to + at, load2(from + at, op.aligned_from), op.aligned_to);
+        at += 2;
+    }
+    if (op.size_bytes & 1) to[at] = from[at];
+}
+
+/* ---- what is fetched */
+
+static __device__ __forceinline__ uint32_t first_thing(const encode_share &share) {
+    return threadIdx.x * share.inverse >> 16;
+}
+
+/* Staged bytes are aligned to words. */
+template <typename unit> static __device__ __forceinline__ void stage(const unit &value, uint8_t *to) {
+    memcpy(__builtin_assume_aligned(to, sizeof(unit)), &value, sizeof(unit));
+}
+static __device__ __forceinline__ void stage(const encode_quad &value, uint8_t *to) {
+    for (uint32_t w = 0; w < 4; w++) ((uint32_t *)to)[w] = value.words[w];
+}
+
+/* The last unit of the last point may reach behind what there is. */
+static __device__ __noinline__ void fetch_rest(const uint8_t *from, const uint8_t *end, uint8_t *to) {
+    while (from < end) *to++ = *from++;
+}
+
+/* Of a turn first all loads, then all stores: so the loads are on their way together. */
+template <typename unit, uint32_t at_once, bool reaches>
+static __device__ __forceinline__ void fetch_units(const encode_group &group, const uint32_t *index, uint32_t count,
+                                                   uint32_t staged_bytes, uint8_t *staged) {
+    const uint32_t things = group.share.things, thing = first_thing(group.share);
+    const uint32_t number = threadIdx.x - thing * group.share.parts;
+    const uint32_t reaching = reaches && number == group.share.parts - 1 ? group.reaching : UINT32_MAX;
+    const uint8_t *const from = group.first + number * sizeof(unit);
+    const uint32_t step_bytes = things * staged_bytes;
+    uint8_t *to = staged + thing * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
+    if (thing >= things) return;
+    for (uint32_t record = thing; record < count; record += at_once * things) {
+        unit values[at_once];
+#pragma unroll
+        for (uint32_t f = 0; f < at_once; f++) {
+            const uint32_t here = record + f * things;
+            if (here >= count || (reaches && index[here] == reaching)) continue;
+            memcpy(&values[f],
+                   __builtin_assume_aligned(from + (uint64_t)index[here] * group.stride_bytes, sizeof(unit)),
+                   sizeof(unit));
+        }
+#pragma unroll
+        for (uint32_t f = 0; f < at_once; f++, to += step_bytes) {
+            const uint32_t here = record + f * things;
+            if (here >= count) continue;
+            if (reaches && index[here] == reaching) {
+                fetch_rest(from + (uint64_t)reaching * group.stride_bytes, group.end, to);
+            } else {
+                stage(values[f], to);
+            }
+        }
+    }
+}
+
+template <typename unit, uint32_t at_once>
+static __device__ __forceinline__ void fetch_group(const encode_group &group, const uint32_t *index, uint32_t count,
+                                                   uint32_t staged_bytes, uint8_t *staged) {
+    if (group.reaching == UINT32_MAX) {
+        fetch_units<unit, at_once, false>(group, index, count, staged_bytes, staged);
+    } else {
+        fetch_units<unit, at_once, true>(group, index, count, staged_bytes, staged);
+    }
+}
+
+/* staged  aligned to words, as staged_bytes is */
+static __device__ __forceinline__ void fetch(const encode_program &program, const uint32_t *index, uint32_t count,
+                                             uint8_t *staged) {
+    for (uint32_t g = 0; g < program.group_count; g++) {
+        const encode_group &group = program.groups[g];
+        switch (group.unit_bytes) {
+        case 16: fetch_group<encode_quad, 2>(group, index, count, program.staged_bytes, staged); break;
+        case 4: fetch_group<uint32_t, 6>(group, index, count, program.staged_bytes, staged); break;
+        case 2: fetch_group<uint16_t, 4>(group, index, count, program.staged_bytes, staged); break;
+        default: fetch_group<uint8_t, 4>(group, index, count, program.staged_bytes, staged);
+        }
+    }
+}
+
+/* ---- operations of one record */
+
+/* Returns whether a real coordinate does not come back. */
+static __device__ __forceinline__ bool run_lattice(const encode_program &program, const encode_op &op,
+                                                   const uint8_t *from, uint8_t *to) {
+    const mote_column &column = program.columns[op.column];
+    const uint32_t k = op.axis;
+    const uint32_t x = program.base[k] + potree_lattice_step(&column, from, &program.lattice, (int)k);
+    store4(to, x, op.aligned_to);
+    return program.checks_reals && !potree_comes_back(&column, from, x, program.scale[k], program.offset[k]);
+}
+
+static __device__ __forceinline__ void run_convert(const encode_program &program, const encode_op &op,
+                                                   const uint8_t *from, uint8_t *to) {
+    const mote_column &column = program.columns[op.column];
+    if (op.kind == ENCODE_UNIT) {
+        store2(to, column_color(&column, from), op.aligned_to);
+    } else {
+        const mote_type type = (mote_type)op.type;
+        store_value(to, column_convert(&column, from, type), column_type_bytes(type), op.aligned_to);
+    }
+}
+
+static __device__ __forceinline__ bool run_op(const encode_program &program, const encode_op &op, const uint8_t *from,
+                                              uint64_t item, uint8_t *to) {
+    switch (op.kind) {
+    case ENCODE_COPY: copy_bytes(op, from, to); break;
+    case ENCODE_BITS: *to = potree_bits(*from, op.shift, op.mask, op.left); break;
+    case ENCODE_OR_BITS: *to = (uint8_t)(*to | potree_bits(*from, op.shift, op.mask, op.left)); break;
+    case ENCODE_CONVERT:
+    case ENCODE_UNIT: run_convert(program, op, from, to); break;
+    case ENCODE_SUBTRACT: store4(to, load4(from, op.aligned_from) - op.less, op.aligned_to); break;
+    case ENCODE_LATTICE: return run_lattice(program, op, from, to);
+    default: {
+        const uint16_t *color = program.item_colors + 4 * item;
+        for (uint32_t c = 0; c < 3; c++) store2(to + 2 * c, color[c], op.aligned_to);
+    }
+    }
+    return false;
+}
+
+#endif
