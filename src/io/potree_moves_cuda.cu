@@ -2,6 +2,8 @@
    of what was fetched, and goes straight to memory. */
 #include "io/potree_program_cuda.h"
 
+#define MOVING_BLOCKS 6u /* beside each other on a multiprocessor: leaves 40 registers per thread */
+
 /* ---- before the words */
 
 /* The loads of a thread's records are on their way together. */
@@ -61,7 +63,8 @@ static __device__ __forceinline__ encode_term load_term(const encode_program &pr
 }
 
 /* A tile that is not full may end within a word. */
-static __device__ __noinline__ void store_rest(uint32_t word, uint8_t *to, uint32_t size_bytes) {
+static __device__ __forceinline__ void store_rest(uint32_t word, uint8_t *to, uint32_t size_bytes) {
+#pragma unroll 1
     for (uint32_t b = 0; b < size_bytes; b++) to[b] = (uint8_t)(word >> 8 * b);
 }
 
@@ -104,20 +107,21 @@ static __device__ __forceinline__ void make_long_word(const encode_program &prog
 
 /* Records of count items from the first-th on; a block makes a tile, which begins at a multiple of 16 bytes. */
 template <uint32_t room_bytes, bool computes>
-static __global__ void move_records(const encode_program program, uint64_t first, uint64_t count, uint8_t *records) {
+static __global__ void __launch_bounds__(ENCODE_THREADS, MOVING_BLOCKS)
+    move_records(const encode_program program, uint64_t first, uint64_t count, uint8_t *records) {
     __shared__ uint32_t staged[room_bytes / 4];
     __shared__ uint32_t index[ENCODE_MOVED];
     const uint64_t begin = (uint64_t)blockIdx.x * program.moves.tile, left = count - begin;
     const uint32_t here = left < program.moves.tile ? (uint32_t)left : program.moves.tile;
-    const encode_share &share = program.moves.share;
-    const uint32_t part = threadIdx.x - first_thing(share) * share.parts;
-    const encode_term terms[ENCODE_TERMS] = {load_term(program, part * ENCODE_TERMS),
-                                             load_term(program, part * ENCODE_TERMS + 1)};
     find_points(program, first + begin, here, index);
     __syncthreads();
 
     fetch(program, index, here, (uint8_t *)staged);
     if (program.moves.colors_at != ENCODE_NOT_STAGED) fetch_colors(program, first + begin, here, staged);
+    const encode_share &share = program.moves.share;
+    const uint32_t part = threadIdx.x - first_thing(share) * share.parts;
+    const encode_term terms[ENCODE_TERMS] = {load_term(program, part * ENCODE_TERMS),
+                                             load_term(program, part * ENCODE_TERMS + 1)};
     __syncthreads();
 
     if (computes) {

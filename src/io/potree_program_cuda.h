@@ -85,9 +85,18 @@ static __device__ __forceinline__ void stage(const encode_quad &value, uint8_t *
     for (uint32_t w = 0; w < 4; w++) ((uint32_t *)to)[w] = value.words[w];
 }
 
-/* The last unit of the last point may reach behind what there is. */
-static __device__ __noinline__ void fetch_rest(const uint8_t *from, const uint8_t *end, uint8_t *to) {
-    while (from < end) *to++ = *from++;
+/* The last unit of the last point, which reaches behind what there is; records of a thread: every step-th. */
+static __device__ __forceinline__ void fetch_rest(const encode_group &group, const uint32_t *index, uint32_t count,
+                                                  uint32_t staged_bytes, uint8_t *staged) {
+    const uint32_t unit_at = (group.share.parts - 1) * group.unit_bytes;
+    const uint8_t *const from = group.first + (uint64_t)group.reaching * group.stride_bytes + unit_at;
+#pragma unroll 1
+    for (uint32_t record = first_thing(group.share); record < count; record += group.share.things) {
+        if (index[record] != group.reaching) continue;
+        uint8_t *const to = staged + record * staged_bytes + group.staged_at + unit_at;
+#pragma unroll 1
+        for (uint32_t b = 0; b < (uint32_t)(group.end - from); b++) to[b] = from[b];
+    }
 }
 
 /* Of a turn first all loads, then all stores: so the loads are on their way together. */
@@ -100,28 +109,27 @@ static __device__ __forceinline__ void fetch_units(const encode_group &group, co
     const uint8_t *const from = group.first + number * sizeof(unit);
     const uint32_t step_bytes = things * staged_bytes;
     uint8_t *to = staged + thing * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
+    bool found = false;
     if (thing >= things) return;
     for (uint32_t record = thing; record < count; record += at_once * things) {
         unit values[at_once];
 #pragma unroll
         for (uint32_t f = 0; f < at_once; f++) {
             const uint32_t here = record + f * things;
-            if (here >= count || (reaches && index[here] == reaching)) continue;
-            memcpy(&values[f],
-                   __builtin_assume_aligned(from + (uint64_t)index[here] * group.stride_bytes, sizeof(unit)),
-                   sizeof(unit));
+            if (here >= count) continue;
+            const uint32_t point = index[here];
+            if (reaches && point == reaching) {
+                found = true;
+            } else {
+                values[f] = *(const unit *)(from + (uint64_t)point * group.stride_bytes);
+            }
         }
 #pragma unroll
         for (uint32_t f = 0; f < at_once; f++, to += step_bytes) {
-            const uint32_t here = record + f * things;
-            if (here >= count) continue;
-            if (reaches && index[here] == reaching) {
-                fetch_rest(from + (uint64_t)reaching * group.stride_bytes, group.end, to);
-            } else {
-                stage(values[f], to);
-            }
+            if (record + f * things < count) stage(values[f], to);
         }
     }
+    if (reaches && found) fetch_rest(group, index, count, staged_bytes, staged);
 }
 
 template <typename unit, uint32_t at_once>
