@@ -2,7 +2,7 @@
    of what was fetched, and goes straight to memory. */
 #include "io/potree_program_cuda.h"
 
-#define MOVING_BLOCKS 6u /* beside each other on a multiprocessor: leaves 40 registers per thread */
+#define WORDS_AT_ONCE 4u
 
 /* ---- before the words */
 
@@ -63,9 +63,13 @@ static __device__ __forceinline__ encode_term load_term(const encode_program &pr
 }
 
 /* A tile that is not full may end within a word. */
-static __device__ __forceinline__ void store_rest(uint32_t word, uint8_t *to, uint32_t size_bytes) {
+static __device__ __forceinline__ void store_word(uint32_t word, uint32_t at, uint32_t size_bytes, uint8_t *to) {
+    if (at + 4 <= size_bytes) {
+        *(uint32_t *)(to + at) = word;
+    } else {
 #pragma unroll 1
-    for (uint32_t b = 0; b < size_bytes; b++) to[b] = (uint8_t)(word >> 8 * b);
+        for (; at < size_bytes; at++, word >>= 8) to[at] = (uint8_t)word;
+    }
 }
 
 /* A thread makes the same word of every so-manieth unit; all threads together store one run. */
@@ -77,14 +81,21 @@ static __device__ __forceinline__ void make_words(const encode_program &program,
     const uint32_t step_bytes = share.things * share.parts * 4, step = share.things * unit_words;
     const uint32_t *unit = staged + thing * unit_words;
     uint32_t at = threadIdx.x * 4;
-#pragma unroll 4
-    for (; at + 4 <= size_bytes; at += step_bytes, unit += step) {
-        *(uint32_t *)(to + at) = term_of(terms[0], unit) | term_of(terms[1], unit);
+    uint8_t *word = to + at;
+#pragma unroll 1
+    for (; at + (WORDS_AT_ONCE - 1) * step_bytes + 4 <= size_bytes; at += WORDS_AT_ONCE * step_bytes) {
+#pragma unroll
+        for (uint32_t f = 0; f < WORDS_AT_ONCE; f++, word += step_bytes, unit += step) {
+            *(uint32_t *)word = term_of(terms[0], unit) | term_of(terms[1], unit);
+        }
     }
-    if (at < size_bytes) store_rest(term_of(terms[0], unit) | term_of(terms[1], unit), to + at, size_bytes - at);
+#pragma unroll 1
+    for (; at < size_bytes; at += step_bytes, unit += step) {
+        store_word(term_of(terms[0], unit) | term_of(terms[1], unit), at, size_bytes, to);
+    }
 }
 
-static __device__ __forceinline__ void make_long_word(const encode_program &program, const encode_long &entry,
+static __device__ __forceinline__ void make_long_word(const encode_program &program, const encode_long entry,
                                                       const uint32_t *staged, uint32_t size_bytes, uint8_t *to) {
     const uint32_t unit_words = program.moves.unit_records * (program.staged_bytes / 4);
     const uint32_t unit_bytes = 4 * program.moves.share.parts;
@@ -95,11 +106,7 @@ static __device__ __forceinline__ void make_long_word(const encode_program &prog
         for (uint32_t t = 0; t < entry.term_count; t++) {
             word |= term_of(load_term(program, entry.first_term + t), unit);
         }
-        if (at + 4 <= size_bytes) {
-            *(uint32_t *)(to + at) = word;
-        } else {
-            store_rest(word, to + at, size_bytes - at);
-        }
+        store_word(word, at, size_bytes, to);
     }
 }
 
@@ -107,7 +114,7 @@ static __device__ __forceinline__ void make_long_word(const encode_program &prog
 
 /* Records of count items from the first-th on; a block makes a tile, which begins at a multiple of 16 bytes. */
 template <uint32_t room_bytes, bool computes>
-static __global__ void __launch_bounds__(ENCODE_THREADS, MOVING_BLOCKS)
+static __global__ void __launch_bounds__(ENCODE_THREADS)
     move_records(const encode_program program, uint64_t first, uint64_t count, uint8_t *records) {
     __shared__ uint32_t staged[room_bytes / 4];
     __shared__ uint32_t index[ENCODE_MOVED];

@@ -99,47 +99,66 @@ static __device__ __forceinline__ void fetch_rest(const encode_group &group, con
     }
 }
 
-/* Of a turn first all loads, then all stores: so the loads are on their way together. */
-template <typename unit, uint32_t at_once, bool reaches>
-static __device__ __forceinline__ void fetch_units(const encode_group &group, const uint32_t *index, uint32_t count,
-                                                   uint32_t staged_bytes, uint8_t *staged) {
-    const uint32_t things = group.share.things, thing = first_thing(group.share);
-    const uint32_t number = threadIdx.x - thing * group.share.parts;
-    const uint32_t reaching = reaches && number == group.share.parts - 1 ? group.reaching : UINT32_MAX;
-    const uint8_t *const from = group.first + number * sizeof(unit);
-    const uint32_t step_bytes = things * staged_bytes;
-    uint8_t *to = staged + thing * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
-    bool found = false;
-    if (thing >= things) return;
-    for (uint32_t record = thing; record < count; record += at_once * things) {
-        unit values[at_once];
+/* Where a thread is: the unit of a point that it fetches, of every so-manieth record. */
+typedef struct fetch_lane {
+    const uint8_t *from; /* the unit of the first point */
+    uint32_t stride_bytes;
+    uint32_t reaching;
+    const uint32_t *point; /* of the next record */
+    uint8_t *to;
+    uint32_t things, step_bytes; /* from record to record */
+} fetch_lane;
+
+/* First all loads, then all stores: so the loads are on their way together. Returns whether a unit was left out, the
+   one that reaches behind the end. */
+template <typename unit, uint32_t at_once, bool checks>
+static __device__ __forceinline__ bool fetch_turn(fetch_lane &lane, const uint32_t *end) {
+    unit values[at_once] = {};
+    bool here[at_once], found = false;
 #pragma unroll
-        for (uint32_t f = 0; f < at_once; f++) {
-            const uint32_t here = record + f * things;
-            if (here >= count) continue;
-            const uint32_t point = index[here];
-            if (reaches && point == reaching) {
-                found = true;
-            } else {
-                values[f] = *(const unit *)(from + (uint64_t)point * group.stride_bytes);
-            }
-        }
-#pragma unroll
-        for (uint32_t f = 0; f < at_once; f++, to += step_bytes) {
-            if (record + f * things < count) stage(values[f], to);
+    for (uint32_t f = 0; f < at_once; f++, lane.point += lane.things) {
+        here[f] = !checks || lane.point < end;
+        if (!here[f]) continue;
+        const uint32_t point = *lane.point;
+        if (checks && point == lane.reaching) {
+            found = true;
+            here[f] = false;
+        } else {
+            values[f] = *(const unit *)(lane.from + (uint64_t)point * lane.stride_bytes);
         }
     }
-    if (reaches && found) fetch_rest(group, index, count, staged_bytes, staged);
+#pragma unroll
+    for (uint32_t f = 0; f < at_once; f++, lane.to += lane.step_bytes) {
+        if (here[f]) stage(values[f], lane.to);
+    }
+    return found;
 }
 
+/* Only the last turn can reach beyond the last record, so the others need not look. */
 template <typename unit, uint32_t at_once>
 static __device__ __forceinline__ void fetch_group(const encode_group &group, const uint32_t *index, uint32_t count,
                                                    uint32_t staged_bytes, uint8_t *staged) {
-    if (group.reaching == UINT32_MAX) {
-        fetch_units<unit, at_once, false>(group, index, count, staged_bytes, staged);
-    } else {
-        fetch_units<unit, at_once, true>(group, index, count, staged_bytes, staged);
+    const uint32_t things = group.share.things, thing = first_thing(group.share);
+    const uint32_t number = threadIdx.x - thing * group.share.parts, unit_at = number * (uint32_t)sizeof(unit);
+    const bool reaches = group.reaching != UINT32_MAX;
+    fetch_lane lane = {group.first + unit_at,
+                       group.stride_bytes,
+                       number == group.share.parts - 1 ? group.reaching : UINT32_MAX,
+                       index + thing,
+                       staged + thing * staged_bytes + group.staged_at + unit_at,
+                       things,
+                       things * staged_bytes};
+    bool found = false;
+    if (thing >= things) return;
+    if (sizeof(unit) == 4 && !reaches) {
+#pragma unroll 1
+        for (uint32_t left = count; left >= at_once * things; left -= at_once * things) {
+            fetch_turn<unit, at_once, false>(lane, index + count);
+        }
     }
+#pragma unroll 1
+    while (lane.point < index + count) found = fetch_turn<unit, at_once, true>(lane, index + count) || found;
+    if (found) fetch_rest(group, index, count, staged_bytes, staged);
 }
 
 /* staged  aligned to words, as staged_bytes is */
