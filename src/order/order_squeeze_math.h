@@ -138,20 +138,28 @@ MOTE_HD uint64_t order_low_key(uint32_t x, uint32_t y, uint32_t z, order_squeeze
     return key;
 }
 
+/* Two numbers of so many bits, interleaved. */
+MOTE_HD uint64_t order_middle_key(uint32_t upper, uint32_t lower, uint32_t bits) {
+    if (bits <= 8) { /* both in one word */
+        uint32_t v = upper * 0x10000u + lower;
+        v += (v & 0x00F000F0u) * 15u;
+        v += (v & 0x0C0C0C0Cu) * 3u;
+        v += v & 0x22222222u;
+        return (v >> 16) * 2 + (v & 0xFFFF);
+    }
+    const uint32_t low = order_spread_sixteen(upper & 0xFFFF) * 2 + order_spread_sixteen(lower & 0xFFFF);
+    if (bits <= 16) return low;
+    return (uint64_t)(order_spread_sixteen(upper >> 16) * 2 + order_spread_sixteen(lower >> 16)) << 32 | low;
+}
+
 /* order_squeezed of the code of a cell, which has no bits beyond those of the shape. */
 MOTE_HD uint64_t order_cell_key(uint32_t x, uint32_t y, uint32_t z, order_squeeze s) {
-    const uint32_t low_levels = s.low_bits / 3;
+    const uint32_t low_levels = s.low_bits / 3, middle_mask = (1u << s.middle_levels) - 1;
     uint64_t key = order_low_key(x, y, z, s);
     if (s.middle_levels > 0) {
-        const uint32_t used = (1u << s.middle_levels) - 1, m = used & 0xFFFF;
-        const uint32_t upper = (s.upper == 0 ? x : y) >> low_levels, lower = (s.lower == 1 ? y : z) >> low_levels;
-        uint64_t middle = order_spread_sixteen(upper & m) * 2 + order_spread_sixteen(lower & m);
-        if (s.middle_levels > 16) {
-            const uint32_t n = used >> 16;
-            const uint32_t rest = order_spread_sixteen(upper >> 16 & n) * 2 + order_spread_sixteen(lower >> 16 & n);
-            middle |= (uint64_t)rest << 32;
-        }
-        key |= middle << s.low_bits;
+        const uint32_t upper = (s.upper == 0 ? x : y) >> low_levels & middle_mask;
+        const uint32_t lower = (s.lower == 1 ? y : z) >> low_levels & middle_mask;
+        key |= order_middle_key(upper, lower, s.middle_levels) << s.low_bits;
     }
     if (s.top_levels > 0) {
         const uint32_t top = (s.most == 0 ? x : s.most == 1 ? y : z) >> (low_levels + s.middle_levels);
