@@ -257,7 +257,7 @@ static mote_status build(order_sort *sort, const cuda_cloud *cloud, const mote_l
     MOTE_TRY(launch_codes(sort->ctx, &points, sort->squeeze, all, 1ull << (sort->key_bits - (skipped > 0)),
                           sort->pairs.keys, sort->pairs.values));
     MOTE_TRY(sort_keys(sort, all));
-    return ties ? order_cuda_settle_ties(cloud, lattice, sort->pairs.keys, sort->pairs.values, sort->count) : MOTE_OK;
+    return ties ? order_cuda_settle_ties(cloud, lattice, sort) : MOTE_OK;
 }
 
 mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
@@ -279,6 +279,7 @@ mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattic
         sort.pairs.keys = NULL;
         sort.pairs.values = NULL;
     }
+    cuda_free(sort.ctx, sort.tiles);
     order_pairs_free(sort.ctx, &sort.pairs);
     return status;
 }
