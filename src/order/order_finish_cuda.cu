@@ -11,11 +11,14 @@
 #define ROOM     (TILE + 2 * LONG_RUN) /* a tile and what lies on both sides of it */
 #define WORDS    (ROOM / CUDA_WARP)
 
+static_assert(ROOM % THREADS == 0, "all threads of a block take as many keys");
+
 /* Keys of a tile, from LONG_RUN before it to LONG_RUN after it; UINT64_MAX where there is none: no key is like that in
    its upper bits. */
 static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, uint64_t tile, uint64_t near[ROOM]) {
     if (tile >= LONG_RUN && tile + TILE + LONG_RUN <= count) {
-        for (uint32_t j = threadIdx.x; j < ROOM; j += THREADS) near[j] = (keys + tile - LONG_RUN)[j];
+        const uint64_t *from = keys + (tile - LONG_RUN);
+        for (uint32_t i = 0; i < ROOM / THREADS; i++) near[i * THREADS + threadIdx.x] = from[i * THREADS + threadIdx.x];
         return;
     }
     for (uint32_t j = threadIdx.x; j < ROOM; j += THREADS) {
@@ -28,7 +31,8 @@ static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, ui
    long in any case. */
 static __device__ inline void find_heads(const uint64_t near[ROOM], uint32_t rest_bits, uint32_t heads[WORDS + 1]) {
     const uint64_t upper = ~order_low_mask(rest_bits);
-    for (uint32_t j = threadIdx.x; j < ROOM; j += THREADS) {
+    for (uint32_t i = 0; i < ROOM / THREADS; i++) {
+        const uint32_t j = i * THREADS + threadIdx.x;
         const uint64_t before = near[j > 0 ? j - 1 : 0];
         const uint32_t word = __ballot_sync(CUDA_ALL, ((near[j] ^ before) & upper) != 0);
         if (threadIdx.x % CUDA_WARP == 0) heads[j / CUDA_WARP] = word | (j == 0);
@@ -56,29 +60,34 @@ static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at
 
 static __device__ inline bool run_is_long(run r) { return r.end - r.first > LONG_RUN; }
 
-/* How many keys of the run come before the one at a place. same: how many are equal to it, itself too. REST: an
-   integer that holds the bits in which keys of a run differ. */
+/* How many keys of the run are below the one at a place. same: how many are equal to it, itself too. REST: an integer
+   that holds the bits in which keys of a run differ. */
 template <typename REST>
 static __device__ inline uint32_t rank_in_run(const uint64_t near[ROOM], run r, uint32_t at, uint32_t *same) {
     const REST own = (REST)near[at];
     uint32_t rank = 0, equal = 0;
-    for (uint32_t k = r.first; k < r.end; k++) {
+    CUDA_ROLLED /* runs differ in length: the rest of an unrolled loop would part the threads */
+        for (uint32_t k = r.first; k < r.end; k++) {
         const REST other = (REST)near[k];
         rank += other < own;
         equal += other == own;
     }
     *same = equal;
-    if (equal > 1) {
-        for (uint32_t k = r.first; k < at; k++) rank += (REST)near[k] == own;
-    }
     return rank;
+}
+
+/* Of the keys equal to the one at a place, those that stood before it. */
+static __device__ inline uint32_t equals_before(const uint64_t near[ROOM], run r, uint32_t at) {
+    uint32_t n = 0;
+    CUDA_ROLLED
+    for (uint32_t k = r.first; k < at; k++) n += near[k] == near[at];
+    return n;
 }
 
 /* What a block notes of ties: that the tile before, its own or the next has some; that there are long ones. */
 enum { TIED_BEFORE = 1, TIED_HERE = 2, TIED_AFTER = 4, TIED_LONG = 8 };
 
 static __device__ inline uint32_t tie_notes(uint32_t same, uint32_t to) {
-    if (same <= 1) return 0;
     const uint32_t where = to < LONG_RUN ? TIED_BEFORE : to < LONG_RUN + TILE ? TIED_HERE : TIED_AFTER;
     return where | (same > ORDER_SHORT_TIE ? TIED_LONG : 0);
 }
@@ -121,6 +130,7 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
     __syncthreads();
     find_heads(near, rest_bits, heads);
     __syncthreads();
+    CUDA_ROLLED
     for (uint32_t j = threadIdx.x; j < points; j += THREADS) {
         const uint32_t value = (values + tile)[j], at = LONG_RUN + j;
         const run r = run_of(heads, at);
@@ -129,8 +139,11 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
             continue;
         }
         uint32_t same;
-        const uint32_t to = r.first + rank_in_run<REST>(near, r, at, &same);
-        notes |= tie_notes(same, to);
+        uint32_t to = r.first + rank_in_run<REST>(near, r, at, &same);
+        if (same > 1) {
+            to += equals_before(near, r, at);
+            notes |= tie_notes(same, to);
+        }
         codes[(int32_t)(to - LONG_RUN)] = order_key_code(near[at], squeeze);
         order[(int32_t)(to - LONG_RUN)] = value;
     }
