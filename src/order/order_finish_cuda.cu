@@ -31,12 +31,16 @@ static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, ui
    long in any case. */
 static __device__ inline void find_heads(const uint64_t near[ROOM], uint32_t rest_bits, uint32_t heads[WORDS + 1]) {
     const uint64_t upper = ~order_low_mask(rest_bits);
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    uint32_t word = 0; /* of the words that a warp finds, a lane keeps the one of its number */
     for (uint32_t i = 0; i < ROOM / THREADS; i++) {
-        const uint32_t j = i * THREADS + threadIdx.x;
-        const uint64_t before = near[j > 0 ? j - 1 : 0];
-        const uint32_t word = __ballot_sync(CUDA_ALL, ((near[j] ^ before) & upper) != 0);
-        if (threadIdx.x % CUDA_WARP == 0) heads[j / CUDA_WARP] = word | (j == 0);
+        const uint64_t *own = near + threadIdx.x + i * THREADS;
+        const uint64_t before = i > 0 ? own[-1] : *(own - (threadIdx.x > 0));
+        const uint32_t found = __ballot_sync(CUDA_ALL, ((*own ^ before) & upper) != 0);
+        word = lane == i ? found : word;
     }
+    if (threadIdx.x == 0) word |= 1;
+    if (lane < ROOM / THREADS) heads[lane * (THREADS / CUDA_WARP) + warp] = word;
     if (threadIdx.x == 0) heads[WORDS] = 1;
 }
 
@@ -45,7 +49,7 @@ typedef struct run {
     uint32_t first, end;
 } run;
 
-static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at) {
+static __device__ inline run find_run(const uint32_t heads[WORDS + 1], uint32_t at) {
     const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
     uint32_t k = at / CUDA_WARP, found = word & up_to;
     run r;
@@ -58,22 +62,36 @@ static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at
     return r;
 }
 
+/* at: a place of the tile itself. Most runs end within a word's length on both sides. */
+static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at) {
+    const uint32_t *own = heads + at / CUDA_WARP;
+    const uint32_t lane = at % CUDA_WARP;
+    const uint32_t back = (uint32_t)(((uint64_t)own[0] << 32 | own[-1]) << (31 - lane) >> 32);
+    const uint32_t ahead = (uint32_t)(((uint64_t)own[1] << 32 | own[0]) >> lane) >> 1;
+    run r;
+    if (back == 0 || ahead == 0) return find_run(heads, at);
+    r.first = at - (uint32_t)__clz((int)back);
+    r.end = at + (uint32_t)__ffs((int)ahead);
+    return r;
+}
+
 static __device__ inline bool run_is_long(run r) { return r.end - r.first > LONG_RUN; }
 
 /* How many keys of the run are below the one at a place. same: how many are equal to it, itself too. REST: an integer
-   that holds the bits in which keys of a run differ. */
+   with a bit more than those in which keys of a run differ, so that the highest bit of a difference is its sign. */
 template <typename REST>
 static __device__ inline uint32_t rank_in_run(const uint64_t near[ROOM], run r, uint32_t at, uint32_t *same) {
+    const uint32_t sign = 8 * sizeof(REST) - 1;
     const REST own = (REST)near[at];
-    uint32_t rank = 0, equal = 0;
+    uint32_t below = 0, above = 0;
     CUDA_ROLLED /* runs differ in length: the rest of an unrolled loop would part the threads */
-        for (uint32_t k = r.first; k < r.end; k++) {
-        const REST other = (REST)near[k];
-        rank += other < own;
-        equal += other == own;
+        for (const uint64_t *k = near + r.first; k < near + r.end; k++) {
+        const REST other = (REST)*k;
+        below += (uint32_t)((REST)(other - own) >> sign);
+        above += (uint32_t)((REST)(own - other) >> sign);
     }
-    *same = equal;
-    return rank;
+    *same = r.end - r.first - below - above;
+    return below;
 }
 
 /* Of the keys equal to the one at a place, those that stood before it. */
@@ -248,7 +266,7 @@ static mote_status sort_all_runs(order_sort *sort, order_found *found) {
     const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, found, sort->tiles};
     MOTE_TRY(cuda_fill(ctx, found, 0, sizeof *found));
     MOTE_TRY(cuda_fill(ctx, sort->tiles, 0, blocks * sizeof *sort->tiles));
-    if (sort->rest_bits <= 32) {
+    if (sort->rest_bits < 32) {
         CUDA_LAUNCH(ctx, (sort_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
                     sort->rest_bits, sort->squeeze, out);
     } else {
