@@ -125,15 +125,17 @@ static void memory_runs_out(void **state) {
         assert_int_equal(mote_lod_build(b->cpu, cloud, &p, &lod), MOTE_OK);
         mote_lod *on_gpu = parity_device_make(b->cuda, lod, PARITY_NO_COLORS);
         void *ballast = parity_ballast(b->cuda);
+        const uint64_t given = mote_context_device_bytes(b->cuda);
         mote_status status = MOTE_ERROR_MEMORY;
         uint32_t failures = 0;
         for (uint64_t more = 0; status != MOTE_OK; more += 4000, failures++) {
-            const uint64_t given = mote_context_device_bytes(b->cuda);
             b->cuda->params.memory_limit_bytes = given + more;
             status = lod_cuda_filter(on_gpu, on_gpu->device);
             b->cuda->params.memory_limit_bytes = 0;
             if (status == MOTE_OK) break;
             assert_int_equal(status, MOTE_ERROR_MEMORY);
+            cuda_free(b->cuda, on_gpu->device->item_colors); /* the octree's, not the filter's */
+            on_gpu->device->item_colors = NULL;
             assert_int_equal(mote_context_device_bytes(b->cuda), given);
             mote_context_clear(b->cuda);
         }
