@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: the parity tests, golden results, and small parity tests under compute-sanitizer.
+# Everything that needs a GPU, in one go: the parity tests, golden results, and small parity tests under
+# compute-sanitizer.
 #   gpu.sh BUILD_DIR [PATTERN]
 # PATTERN: only runs whose name matches, for example "memcheck" or "^order". Output goes to BUILD_DIR/gpu/NAME.log.
 # Exit code: 0 if all passed, 77 if no GPU answers. Seconds that a run may take: MOTE_GPU_TIMEOUT (300).
@@ -36,7 +37,7 @@ run() {
     esac
     tenths=$(((${EPOCHREALTIME//[.,]/} - from) / 100000))
     printf '%-40s %4d.%d s  %s\n' "$name" $((tenths / 10)) $((tenths % 10)) "$result"
-    [[ $result == FAIL* ]] && grep -E 'ERROR|FAILED|error|Error|=====|expected' "$logs/$name.log" | head -n 12 | sed 's/^/    /'
+    [[ $result == FAIL* ]] && grep -E 'ERROR|FAILED|error|Error|expected' "$logs/$name.log" | head -n 12 | sed 's/^/    /'
     return 0
 }
 
