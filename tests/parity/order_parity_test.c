@@ -262,18 +262,29 @@ static void make_runs(const run_cloud *r, int32_t *xyz) {
     }
 }
 
-static void check_integers(contexts c, const int32_t *xyz, uint64_t count, double z_scale, const char *name) {
+/* Coordinates in records of so many words. */
+static void check_records(contexts c, const int32_t *xyz, uint64_t count, uint32_t words, double z_scale,
+                          const char *name) {
+    int32_t *records = take(count * words, sizeof *records);
     mote_column axes[3];
     memset(axes, 0, sizeof axes);
-    for (int k = 0; k < 3; k++) {
-        axes[k].data = xyz + k;
-        axes[k].stride_bytes = 12;
+    for (uint64_t i = 0; i < count * words; i++) {
+        records[i] = i % words < 3 ? xyz[3 * (i / words) + i % words] : (int32_t)i;
+    }
+    for (uint32_t k = 0; k < 3; k++) {
+        axes[k].data = records + k;
+        axes[k].stride_bytes = 4 * words;
         axes[k].type = MOTE_INT32;
         axes[k].scale = k == 2 ? z_scale : 0.001;
     }
     mote_cloud *cloud = wrap_xyz(c.cpu, count, axes);
     check_cloud(c, cloud, name);
     mote_cloud_destroy(cloud);
+    free(records);
+}
+
+static void check_integers(contexts c, const int32_t *xyz, uint64_t count, double z_scale, const char *name) {
+    for (uint32_t words = 3; words <= 4; words++) check_records(c, xyz, count, words, z_scale, name);
 }
 
 static void check_runs(contexts c, const run_cloud *r, const char *name) {
@@ -332,6 +343,7 @@ static void ties_of_any_length_are_settled(void **state) {
         {{31, 31, 31}, 1, {300, 2, 3000, 33}, 7000, 0}, {{24, 24, 24}, 3, {32, 33, 64, 65}, 3 * 256 + 1, 0},
         {{32, 32, 32}, 11, {2, 32, 33, 100}, 5000, 0},  {{32, 31, 20}, 8, {2, 32, 33, 100}, 5000, 0},
         {{30, 30, 10}, 9, {2, 32, 33, 100}, 5000, 1e3}, {{22, 22, 22}, 1, {2, 5, 33, 1}, 5000, 0},
+        {{31, 31, 31}, 8, {2, 3, 2, 30}, 9 * TILE, 0},  {{31, 31, 31}, 8, {29, 31, 30, 33}, 4 * TILE + 1, 0},
     };
     check_all_runs(clouds, sizeof clouds / sizeof clouds[0], "ties");
 }
