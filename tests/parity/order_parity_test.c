@@ -361,6 +361,42 @@ static void falling_ties_are_turned_round(void **state) {
     close_contexts(c);
 }
 
+/* The points at two neighbouring places get one code, the later of the input the smaller x. */
+static void tie_at(contexts c, int32_t *xyz, uint64_t count, uint64_t place) {
+    expected_order e;
+    mote_column axes[3];
+    memset(axes, 0, sizeof axes);
+    for (uint32_t k = 0; k < 3; k++) {
+        axes[k].data = xyz + k;
+        axes[k].stride_bytes = 12;
+        axes[k].type = MOTE_INT32;
+        axes[k].scale = 0.001;
+    }
+    mote_cloud *cloud = wrap_xyz(c.cpu, count, axes);
+    assert_true(expect_order(c.cpu, cloud, &e));
+    const uint32_t a = e.order[0][place], b = e.order[0][place + 1];
+    int32_t *early = xyz + 3ull * (a < b ? a : b), *late = xyz + 3ull * (a < b ? b : a);
+    for (int k = 0; k < 3; k++) early[k] = late[k] = xyz[3ull * a + (uint32_t)k] | 1;
+    late[0] -= 1;
+    expected_free(&e);
+    mote_cloud_destroy(cloud);
+}
+
+/* Nothing else leads to such a tie: points may come from the next tile, or go there. */
+static void lonely_ties_about_a_tile_are_settled(void **state) {
+    (void)state;
+    const contexts c = open_contexts();
+    const uint64_t count = 2 * TILE + 100;
+    int32_t *xyz = take(3 * count, sizeof *xyz);
+    for (uint64_t seed = 0; seed < 80; seed++) {
+        for (uint64_t i = 0; i < 3 * count; i++) xyz[i] = (int32_t)(mote_hash_pair(i, seed) >> 33);
+        tie_at(c, xyz, count, TILE - 3 + seed % 5);
+        check_records(c, xyz, count, 4, 0.001, "lonely tie");
+    }
+    free(xyz);
+    close_contexts(c);
+}
+
 /* ---- the public entries */
 
 /* Device memory with the same bytes. */
@@ -490,6 +526,7 @@ int main(void) {
         cmocka_unit_test(runs_of_any_length_are_sorted),
         cmocka_unit_test(ties_of_any_length_are_settled),
         cmocka_unit_test(falling_ties_are_turned_round),
+        cmocka_unit_test(lonely_ties_about_a_tile_are_settled),
         cmocka_unit_test(sorts_codes),
         cmocka_unit_test(permutes_values_of_any_size),
         cmocka_unit_test(gives_all_back_when_memory_ends),
