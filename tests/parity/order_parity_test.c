@@ -382,14 +382,15 @@ static void tie_at(contexts c, int32_t *xyz, uint64_t count, uint64_t place) {
     mote_cloud_destroy(cloud);
 }
 
-/* Nothing else leads to such a tie: points may come from the next tile, or go there. */
+/* Nothing else leads to such a tie. Runs are of some eight points, so that it may come from the next tile, or go there.
+ */
 static void lonely_ties_about_a_tile_are_settled(void **state) {
     (void)state;
     const contexts c = open_contexts();
     const uint64_t count = 2 * TILE + 100;
     int32_t *xyz = take(3 * count, sizeof *xyz);
     for (uint64_t seed = 0; seed < 80; seed++) {
-        for (uint64_t i = 0; i < 3 * count; i++) xyz[i] = (int32_t)(mote_hash_pair(i, seed) >> 33);
+        for (uint64_t i = 0; i < 3 * count; i++) xyz[i] = (int32_t)(mote_hash_pair(i, seed) >> 33 & 0x700FFFFF);
         tie_at(c, xyz, count, TILE - 3 + seed % 5);
         check_records(c, xyz, count, 4, 0.001, "lonely tie");
     }
