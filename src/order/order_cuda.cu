@@ -279,7 +279,7 @@ mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattic
         sort.pairs.keys = NULL;
         sort.pairs.values = NULL;
     }
-    cuda_free(sort.ctx, sort.tiles);
+    cuda_free(sort.ctx, sort.notes);
     order_pairs_free(sort.ctx, &sort.pairs);
     return status;
 }

@@ -228,7 +228,7 @@ static mote_status sort_far_with(order_sort *sort, far_sort *f) {
     const uint64_t far = sort->found.far;
     const uint32_t blocks = cuda_blocks(far, THREADS);
     CUDA_LAUNCH(ctx, flag_long_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->count,
-                sort->rest_bits, sort->tiles, f->flags);
+                sort->rest_bits, order_tiles(sort), f->flags);
     MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
     MOTE_TRY(cuda_select(ctx, f->flags, sort->count, f->places, f->found));
     CUDA_LAUNCH(ctx, take, blocks, THREADS, f->places, far, sort->pairs.keys, sort->pairs.values, f->pairs.keys,
@@ -260,12 +260,11 @@ static void exchange(cuda_pairs64 *pairs) {
     pairs->other_values = was.values;
 }
 
-static mote_status sort_all_runs(order_sort *sort, order_found *found) {
+static mote_status sort_all_runs(order_sort *sort) {
     mote_context *ctx = sort->ctx;
     const uint32_t blocks = cuda_blocks(sort->count, TILE);
-    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, found, sort->tiles};
-    MOTE_TRY(cuda_fill(ctx, found, 0, sizeof *found));
-    MOTE_TRY(cuda_fill(ctx, sort->tiles, 0, blocks * sizeof *sort->tiles));
+    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->notes, order_tiles(sort)};
+    MOTE_TRY(cuda_fill(ctx, sort->notes, 0, sizeof *sort->notes + blocks * sizeof *out.tiles));
     if (sort->rest_bits < 32) {
         CUDA_LAUNCH(ctx, (sort_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
                     sort->rest_bits, sort->squeeze, out);
@@ -274,20 +273,18 @@ static mote_status sort_all_runs(order_sort *sort, order_found *found) {
                     sort->rest_bits, sort->squeeze, out);
     }
     MOTE_TRY(cuda_launched(ctx, "sort of runs"));
-    return cuda_download(ctx, &sort->found, found, sizeof *found);
+    return cuda_download(ctx, &sort->found, sort->notes, sizeof sort->found);
 }
 
 mote_status order_cuda_finish(order_sort *sort) {
     mote_context *ctx = sort->ctx;
-    mote_status status = MOTE_ERROR_MEMORY;
-    order_found *const found = (order_found *)cuda_alloc(ctx, sizeof *found, "sort flags");
-    sort->tiles = (uint32_t *)cuda_alloc(ctx, cuda_blocks(sort->count, TILE) * sizeof *sort->tiles, "sort flags");
-    if (found != NULL && sort->tiles != NULL) status = sort_all_runs(sort, found);
-    cuda_free(ctx, found);
-    MOTE_TRY(status);
+    const uint64_t tiles_bytes = cuda_blocks(sort->count, TILE) * sizeof(uint32_t);
+    sort->notes = (order_found *)cuda_alloc(ctx, sizeof *sort->notes + tiles_bytes, "sort notes");
+    if (sort->notes == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(sort_all_runs(sort));
     if (sort->found.far > sort->count / 4) { /* then all at once is cheaper, and takes no more memory */
-        cuda_free(ctx, sort->tiles);
-        sort->tiles = NULL;
+        cuda_free(ctx, sort->notes);
+        sort->notes = NULL;
         MOTE_TRY(cuda_sort64(ctx, &sort->pairs, sort->count, 0, (int)sort->key_bits));
         return order_cuda_unsqueeze(sort);
     }

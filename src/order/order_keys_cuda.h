@@ -29,9 +29,13 @@ typedef struct order_sort {
     order_squeeze squeeze;
     uint32_t key_bits, rest_bits; /* of a key, and those of it that the first sort leaves */
     cuda_pairs64 pairs;           /* squeezed codes and indices */
-    order_found found;            /* if tiles are */
-    uint32_t *tiles;              /* [⌈count / ORDER_TILE⌉] in device memory: ORDER_TILE_*; NULL if not known */
+    order_found found;            /* if notes are not NULL */
+    order_found *notes; /* in device memory, and a word of ORDER_TILE_* for each tile behind; NULL: nothing is known */
 } order_sort;
+
+static inline uint32_t *order_tiles(const order_sort *sort) {
+    return sort->notes != NULL ? (uint32_t *)(sort->notes + 1) : NULL;
+}
 
 mote_status order_pairs_alloc(mote_context *ctx, uint64_t count, cuda_pairs64 *pairs);
 void order_pairs_free(mote_context *ctx, cuda_pairs64 *pairs);
@@ -43,7 +47,7 @@ mote_status order_cuda_number(mote_context *ctx, uint32_t *indices, uint64_t cou
 /* Keys back to codes, in place. */
 mote_status order_cuda_unsqueeze(order_sort *sort);
 
-/* From pairs sorted by all but rest_bits to codes in pairs.keys and the order in pairs.values. Fills found and tiles,
+/* From pairs sorted by all but rest_bits to codes in pairs.keys and the order in pairs.values. Fills found and notes,
    which are the caller's to free. */
 mote_status order_cuda_finish(order_sort *sort);
 

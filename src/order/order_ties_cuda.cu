@@ -199,14 +199,14 @@ static mote_status settle_long(const tie_sort *s) {
 }
 
 /* Whether the sort of runs has seen all ties. */
-static bool ties_are_known(const order_sort *sort) { return sort->tiles != NULL && sort->found.far == 0; }
+static bool ties_are_known(const order_sort *sort) { return sort->notes != NULL && sort->found.far == 0; }
 
 static mote_status settle(const tie_sort *s) {
     mote_context *ctx = s->ctx;
     uint32_t any = (s->sort->found.ties & ORDER_TIES_LONG) != 0;
     MOTE_TRY(cuda_fill(ctx, s->found, 0, sizeof any));
     CUDA_LAUNCH(ctx, s->kernels.settle_short, cuda_blocks(s->t.count, ORDER_TILE), THREADS, s->points, s->t,
-                s->sort->tiles, (uint32_t *)s->found);
+                order_tiles(s->sort), (uint32_t *)s->found);
     MOTE_TRY(cuda_launched(ctx, "ties"));
     if (!ties_are_known(s->sort)) MOTE_TRY(cuda_download(ctx, &any, s->found, sizeof any));
     return any ? settle_long(s) : MOTE_OK;
