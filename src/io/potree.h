@@ -220,6 +220,8 @@ typedef struct potree_worker {
 mote_status potree_worker_load(const potree_octree *octree, potree_worker *worker, uint32_t node);
 void potree_worker_free(mote_context *ctx, potree_worker *worker);
 
+/* Encoding DEFAULT: says where each node's data will stand before the first byte is written. */
+void potree_place_nodes(const potree_octree *octree);
 mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
 

@@ -38,7 +38,7 @@ template <class T> static T *take(mote_context *ctx, uint64_t count) {
 /* Does work in every order of running. */
 static void in_all_orders(void (*work)(mote_context *ctx)) {
     mote_context *ctx = make_context(0);
-    for (uint64_t seed = 0; seed < 4; seed++) {
+    for (uint64_t seed = 0; seed < 6; seed++) {
         emulator_set_order(seed == 0 ? EMULATOR_ASCENDING : seed == 1 ? EMULATOR_DESCENDING : EMULATOR_SHUFFLED, seed);
         work(ctx);
     }
