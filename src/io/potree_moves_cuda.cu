@@ -6,31 +6,34 @@
 
 /* ---- before the words */
 
-/* The loads of a thread's records are on their way together. */
+/* The loads of a thread's records are on their way together.
+   index   [count] of points
+   staged  of the tile; gets the colours of items, if there are some */
 static __device__ __forceinline__ void find_points(const encode_program &program, uint64_t first, uint32_t count,
-                                                   uint32_t *index) {
-    uint32_t positions[ENCODE_PER_THREAD];
+                                                   uint32_t *index, uint32_t *staged) {
+    const uint64_t *const item_colors = (const uint64_t *)program.item_colors;
+    const bool colored = program.moves.colors_at != ENCODE_NOT_STAGED;
+    uint32_t positions[ENCODE_PER_THREAD] = {};
+    uint64_t colors[ENCODE_PER_THREAD] = {};
 #pragma unroll
     for (uint32_t r = 0; r < ENCODE_PER_THREAD; r++) {
         const uint32_t at = threadIdx.x + r * ENCODE_THREADS;
         if (at < count) positions[r] = program.items[first + at];
+        if (at < count && colored) colors[r] = item_colors[first + at];
     }
 #pragma unroll
     for (uint32_t r = 0; r < ENCODE_PER_THREAD; r++) {
         const uint32_t at = threadIdx.x + r * ENCODE_THREADS;
         if (at < count) index[at] = program.order[positions[r]];
     }
-}
-
-static __device__ __forceinline__ void fetch_colors(const encode_program &program, uint64_t first, uint32_t count,
-                                                    uint32_t *staged) {
-    const uint32_t staged_words = program.staged_bytes / 4;
-    const uint64_t *colors = (const uint64_t *)program.item_colors + first;
-    for (uint32_t at = threadIdx.x; at < count; at += ENCODE_THREADS) {
-        const uint64_t color = colors[at];
-        uint32_t *to = staged + at * staged_words + program.moves.colors_at / 4;
-        to[0] = (uint32_t)color;
-        to[1] = (uint32_t)(color >> 32);
+    if (!colored) return;
+#pragma unroll
+    for (uint32_t r = 0; r < ENCODE_PER_THREAD; r++) {
+        const uint32_t at = threadIdx.x + r * ENCODE_THREADS;
+        if (at >= count) continue;
+        uint32_t *const to = staged + (at * program.staged_bytes + program.moves.colors_at) / 4;
+        to[0] = (uint32_t)colors[r];
+        to[1] = (uint32_t)(colors[r] >> 32);
     }
 }
 
@@ -120,11 +123,10 @@ static __global__ void __launch_bounds__(ENCODE_THREADS)
     __shared__ uint32_t index[ENCODE_MOVED];
     const uint64_t begin = (uint64_t)blockIdx.x * program.moves.tile, left = count - begin;
     const uint32_t here = left < program.moves.tile ? (uint32_t)left : program.moves.tile;
-    find_points(program, first + begin, here, index);
+    find_points(program, first + begin, here, index, staged);
     __syncthreads();
 
     fetch(program, index, here, (uint8_t *)staged);
-    if (program.moves.colors_at != ENCODE_NOT_STAGED) fetch_colors(program, first + begin, here, staged);
     const encode_share &share = program.moves.share;
     const uint32_t part = threadIdx.x - first_thing(share) * share.parts;
     const encode_term terms[ENCODE_TERMS] = {load_term(program, part * ENCODE_TERMS),

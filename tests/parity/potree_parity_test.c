@@ -334,6 +334,35 @@ static void any_count_is_the_same(void **state) {
     }
 }
 
+/* Points at multiples of 16 bytes, of which the last ends with its last value; counts around tiles of moves. */
+static void aligned_points_are_the_same(void **state) {
+    static const uint64_t counts[] = {1, 3, 510, 512, 1027};
+    const pair *on = *state;
+    for (size_t c = 0; c < 2 * sizeof counts / sizeof counts[0]; c++) {
+        const uint64_t count = counts[c / 2];
+        const uint32_t stride = c % 2 == 0 ? 16 : 48, last = stride - 2;
+        uint8_t *m = malloc(count * stride - 1);
+        for (uint64_t i = 0; i < count * stride - 1; i++) m[i] = (uint8_t)mote_hash64(i);
+        for (uint64_t i = 0; i < 3 * count; i++) {
+            const uint64_t place = mote_hash64(i) % 100000;
+            memcpy(m + i / 3 * stride + 4 * (i % 3), &place, 4);
+        }
+        const mote_column columns[] = {{"x", "", "", m, stride, MOTE_INT32, 0, 0, 0.1, 0},
+                                       {"y", "", "", m + 4, stride, MOTE_INT32, 0, 0, 0.1, 0},
+                                       {"z", "", "", m + 8, stride, MOTE_INT32, 0, 0, 0.1, 0},
+                                       {"red", "", "", m + 12, stride, MOTE_UINT8, 0, 0, 0, 0},
+                                       {"green", "", "", m + 13, stride, MOTE_UINT8, 0, 0, 0, 0},
+                                       {"blue", "", "", m + last, stride, MOTE_UINT8, 0, 0, 0, 0}};
+        mote_cloud *cloud = NULL;
+        assert_int_equal(mote_cloud_wrap(on->cpu, count, columns, sizeof columns / sizeof columns[0], &cloud), MOTE_OK);
+        const mote_lod_params plain = small_nodes(), averaged = filtered(MOTE_LOD_FILTER_CELL);
+        compare_cloud(on, cloud, &plain, NULL, "aligned points");
+        compare_cloud(on, cloud, &averaged, NULL, "aligned points, averaged");
+        mote_cloud_destroy(cloud);
+        free(m);
+    }
+}
+
 /* So many columns that not all are fetched together, few records fit a tile, or none does. */
 static void long_records_are_the_same(void **state) {
     static const uint32_t counts[] = {20, 90, 170, 400};
@@ -463,6 +492,7 @@ int main(void) {
         PARITY_TEST(every_las_format_is_the_same),
         PARITY_TEST(every_awkward_cloud_is_the_same),
         PARITY_TEST(any_count_is_the_same),
+        PARITY_TEST(aligned_points_are_the_same),
         PARITY_TEST(long_records_are_the_same),
         PARITY_TEST(copc_is_the_same),
         PARITY_TEST(can_be_cancelled),
