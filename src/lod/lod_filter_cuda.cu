@@ -1,29 +1,16 @@
 /* Colours of all items on the device: leaves keep their points' own, inner nodes get averages, level by level from the
    finest, over sums that are built from level to level. */
-#include "core/column_math.h"
 #include "lod/lod_filter_cuda.h"
-
-typedef struct rgb_columns {
-    mote_column of[3];
-} rgb_columns;
 
 typedef struct level_bounds {
     uint64_t first[LOD_MOST_LEVELS + 1];
 } level_bounds;
 
-/* PLAIN: all columns are aligned 16-bit numbers, read at once and not byte by byte. */
-template <bool PLAIN>
-static __global__ void sort_colors(rgb_columns columns, const uint32_t *order, uint64_t count, filter_color *colors) {
+template <int KIND>
+static __global__ void sort_colors(filter_columns columns, const uint32_t *order, uint64_t count,
+                                   filter_color *colors) {
     const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (i >= count) return;
-    const uint64_t index = order[i];
-    filter_color color;
-    for (int k = 0; k < 3; k++) {
-        const uint8_t *at = column_at(&columns.of[k], index);
-        color.v[k] = PLAIN ? *(const uint16_t *)at : column_color(&columns.of[k], at);
-    }
-    color.v[3] = 0;
-    colors[i] = color;
+    if (i < count) colors[i] = filter_read_color<KIND>(columns, order[i]);
 }
 
 static __global__ void color_leaves(const uint32_t *items, uint64_t count, level_bounds levels,
@@ -36,7 +23,30 @@ static __global__ void color_leaves(const uint32_t *items, uint64_t count, level
     if (leaf_level[position] <= level) out[j] = colors[position];
 }
 
-static mote_status find_columns(const lod_cuda *device, rgb_columns *columns) {
+/* Whether all are plain numbers of a type whose addresses and strides are multiples of so many bytes. */
+static bool are_plain(const filter_columns *columns, mote_type type, uint32_t aligned) {
+    bool plain = true;
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = &columns->of[k];
+        const bool fits = ((uintptr_t)column->data | column->stride_bytes) % aligned == 0;
+        plain = plain && column->type == type && column->bit_count == 0 && fits;
+    }
+    return plain;
+}
+
+/* Whether bytes of the same index lie in one aligned word. */
+static bool share_word(const filter_columns *columns) {
+    const mote_column *first = &columns->of[0];
+    bool share = first->stride_bytes % sizeof(uint32_t) == 0;
+    for (int k = 1; k < 3; k++) {
+        const mote_column *column = &columns->of[k];
+        share = share && column->stride_bytes == first->stride_bytes &&
+                (uintptr_t)column->data / sizeof(uint32_t) == (uintptr_t)first->data / sizeof(uint32_t);
+    }
+    return share;
+}
+
+static mote_status find_columns(const lod_cuda *device, filter_columns *columns) {
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
         const mote_column *column = cuda_cloud_find(&device->cloud, names[k]);
@@ -45,34 +55,24 @@ static mote_status find_columns(const lod_cuda *device, rgb_columns *columns) {
         }
         columns->of[k] = *column;
     }
+    columns->kind = FILTER_COLORS_ANY;
+    if (are_plain(columns, MOTE_UINT16, sizeof(uint16_t))) columns->kind = FILTER_COLORS_16;
+    if (are_plain(columns, MOTE_UINT8, 1) && share_word(columns)) columns->kind = FILTER_COLORS_8;
     return MOTE_OK;
 }
 
-static bool are_plain(const rgb_columns *columns) {
-    bool plain = true;
-    for (int k = 0; k < 3; k++) {
-        const mote_column *column = &columns->of[k];
-        const bool aligned = ((uintptr_t)column->data | column->stride_bytes) % sizeof(uint16_t) == 0;
-        plain = plain && column->type == MOTE_UINT16 && column->bit_count == 0 && aligned;
-    }
-    return plain;
-}
-
 /* Colours by sorted position, and those of the items in leaves. */
-static mote_status own_colors(lod_filter *f) {
+static mote_status own_colors(lod_filter *f, const filter_columns *columns) {
     mote_context *ctx = f->lod->ctx;
-    lod_cuda *device = f->device;
-    rgb_columns columns;
+    const lod_cuda *device = f->device;
+    static void (*const sort[])(filter_columns, const uint32_t *, uint64_t, filter_color *) = {
+        sort_colors<FILTER_COLORS_ANY>, sort_colors<FILTER_COLORS_16>, sort_colors<FILTER_COLORS_8>};
     level_bounds levels;
-    MOTE_TRY(find_columns(device, &columns));
     memcpy(levels.first, device->level_items, sizeof levels.first);
     f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
-    device->item_colors = (uint16_t *)cuda_alloc(ctx, device->item_count * sizeof(filter_color), "colours");
-    if (f->colors == NULL || device->item_colors == NULL) return MOTE_ERROR_MEMORY;
-    void (*const sort)(rgb_columns, const uint32_t *, uint64_t, filter_color *) =
-        are_plain(&columns) ? sort_colors<true> : sort_colors<false>;
-    CUDA_LAUNCH(ctx, sort, cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, columns, device->order,
-                f->lod->count, f->colors);
+    if (f->colors == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(ctx, sort[columns->kind], cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, *columns,
+                device->order, f->lod->count, f->colors);
     CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
     return cuda_launched(ctx, "sorting colours");
@@ -93,13 +93,27 @@ static mote_status filter_levels_of(lod_filter *f) {
     return MOTE_OK;
 }
 
+/* Poisson chooses none or several points of a cell; else cells and items in inner nodes match. */
+static mote_status color_items(lod_filter *f) {
+    const mote_lod_params *params = &f->lod->params;
+    filter_columns columns;
+    MOTE_TRY(find_columns(f->device, &columns));
+    const uint64_t bytes = f->device->item_count * sizeof(filter_color);
+    f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->ctx, bytes, "colours");
+    if (f->device->item_colors == NULL) return MOTE_ERROR_MEMORY;
+    if (params->filter == MOTE_LOD_FILTER_CELL && params->sampling != MOTE_LOD_POISSON) {
+        return filter_cells(f, &columns);
+    }
+    MOTE_TRY(own_colors(f, &columns));
+    return f->lod->level_count > 1 ? filter_levels_of(f) : MOTE_OK;
+}
+
 mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {
     lod_filter f;
     memset(&f, 0, sizeof f);
     f.lod = lod;
     f.device = device;
-    mote_status status = own_colors(&f);
-    if (status == MOTE_OK && lod->level_count > 1) status = filter_levels_of(&f);
+    const mote_status status = color_items(&f);
     filter_free_sources(&f);
     filter_free_index(&f);
     void *const owned[] = {f.colors, f.marks, f.selected, f.weights};

@@ -7,6 +7,7 @@
 #define MOTE_LOD_FILTER_CUDA_H
 
 #include "backend/cuda_kernel.h"
+#include "core/column_math.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 
@@ -103,6 +104,47 @@ void filter_free_index(lod_filter *f);
 
 /* Colours of a level's items in inner nodes. lod_filter_cuda_average.cu */
 mote_status filter_average(lod_filter *f, uint32_t level);
+
+/* ---- colours */
+
+/* How the columns of colours can be read. */
+enum { FILTER_COLORS_ANY, FILTER_COLORS_16, FILTER_COLORS_8 };
+
+typedef struct filter_columns {
+    mote_column of[3]; /* red, green, blue */
+    int kind;          /* 16: aligned 16-bit numbers. 8: 8-bit numbers of one aligned 32-bit word */
+} filter_columns;
+
+/* All items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */
+mote_status filter_cells(lod_filter *f, const filter_columns *columns);
+
+template <int KIND>
+static inline __device__ filter_color filter_read_color(const filter_columns &columns, uint64_t index) {
+    filter_color color;
+    uint32_t word = 0;
+    if (KIND == FILTER_COLORS_8) {
+        const uintptr_t first = (uintptr_t)columns.of[0].data & ~(uintptr_t)3;
+        word = *(const uint32_t *)(first + index * columns.of[0].stride_bytes);
+    }
+    for (int k = 0; k < 3; k++) {
+        const uint8_t *at = column_at(&columns.of[k], index);
+        if (KIND == FILTER_COLORS_8) {
+            color.v[k] = (uint16_t)(word >> 8 * ((uintptr_t)columns.of[k].data & 3) & 255);
+        } else {
+            color.v[k] = KIND == FILTER_COLORS_16 ? *(const uint16_t *)at : column_color(&columns.of[k], at);
+        }
+    }
+    color.v[3] = 0;
+    return color;
+}
+
+/* mote_lod_average. The quotient by a reciprocal errs by less than 2^-34, for averages are below 2^16: where it is one
+   off, the true one is that near to a whole number, to which the rest, below 0 or not below the weight, then rounds. */
+static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, double reciprocal) {
+    const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
+    const int64_t rest = (int64_t)(sum - quotient * weight);
+    return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
+}
 
 /* ---- selecting items in order: a block counts, the blocks' numbers are summed up, then each item knows its place */
 

@@ -34,18 +34,10 @@ typedef struct color_sum {
 
 /* ---- averages */
 
-/* mote_lod_average. The quotient by a reciprocal errs by less than 2^-34, for averages are below 2^16: where it is one
-   off, the true one is that near to a whole number, to which the rest, below 0 or not below the weight, then rounds. */
-static __device__ uint16_t average(uint64_t sum, uint64_t weight, double reciprocal) {
-    const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
-    const int64_t rest = (int64_t)(sum - quotient * weight);
-    return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
-}
-
 static __device__ void put_average(filter_color *to, const color_sum &sum) {
     const double reciprocal = 1.0 / (double)sum.weight;
     filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = average(sum.v[k], sum.weight, reciprocal);
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
     color.v[3] = 1;
     *to = color;
 }
@@ -285,7 +277,7 @@ static around_way choose_way(bool weighted, uint64_t sources_per_cell) {
 
 /* ---- a level */
 
-/* Places a source's cell beside the target's, by direction: its weight by the place of the source in its cell. */
+/* The weights of sources, by the direction of their cell from the target's and their place within it. */
 static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bits) {
     mote_context *ctx = f->lod->ctx;
     if (f->weights != NULL && f->weight_bits == bits) return MOTE_OK;
@@ -317,7 +309,6 @@ static mote_status average_neighbors(lod_filter *f, const target_view *targets, 
     const bool weighted = f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
     weight_view view = {NULL, 1, 0};
     if (weighted) {
-        MOTE_TRY(load_weights(f, cell_level, bits));
         view.table = f->weights;
         view.entries = 1u << 3 * bits;
         view.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
@@ -345,6 +336,7 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
     const uint32_t left = MOTE_ORDER_BITS - cell_level;
     const uint32_t bits = f->lod->params.filter != MOTE_LOD_FILTER_GAUSSIAN ? 0 : left < 3 ? left : 3;
     if (targets.count == 0) return MOTE_OK;
+    if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) MOTE_TRY(load_weights(f, cell_level, bits));
     MOTE_TRY(filter_make_sources(f, cell_level + bits, cell_level));
     if (f->lod->params.filter != MOTE_LOD_FILTER_CELL) return average_neighbors(f, &targets, cell_level, bits);
     CUDA_LAUNCH(ctx, average_cells, cuda_blocks(targets.count, FILTER_THREADS), FILTER_THREADS, targets, f->sources,

@@ -217,6 +217,8 @@ static void test_arithmetic(void **state) {
     assert_int_equal(__brev(1), 0x80000000u);
     assert_true(__brevll(6) == 0x6000000000000000ull);
     assert_true(__umul64hi(1ull << 63, 6) == 3);
+    assert_int_equal(__funnelshift_l(0x80000001u, 0x7u, 4), 0x78);
+    assert_int_equal(__funnelshift_l(1, 2, 32), 2);
     assert_int_equal(min(3u, 5) + max(-1, 2), 5);
     assert_true(max(2.5, 1.0) == 2.5);
     assert_int_equal(alignof(uint4), 16);
