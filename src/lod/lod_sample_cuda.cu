@@ -38,7 +38,7 @@ typedef struct sample_players {
 } sample_players;
 
 typedef struct sample_tile {
-    sample_players players[2];
+    sample_players players;
     uint8_t lost[TILE], finest[TILE];
     uint32_t open[TILE / CUDA_WARP]; /* a bit per point */
     uint32_t most_finest, least_finest;
@@ -53,18 +53,19 @@ typedef struct sample_list {
 
 /* The points of a tile: a stretch of the order, or a list. */
 typedef struct sample_points {
-    sample_list *list; /* NULL: first, first + 1 … */
-    uint64_t first;
+    const sample_list *list;
+    uint64_t first; /* without a list */
     uint32_t size;
     uint64_t code_before, code_after; /* of the points beside; UINT64_MAX if there are none */
 } sample_points;
 
-static __device__ uint64_t position_at(const sample_points *points, uint32_t i) {
-    return points->list != NULL ? points->list->positions[i] : points->first + i;
+template <bool LIST> static __device__ uint64_t position_at(const sample_points *points, uint32_t i) {
+    return LIST ? points->list->positions[i] : points->first + i;
 }
 
-static __device__ bool has_known_loss(const sample_points *points, uint32_t i, uint32_t level) {
-    return points->list != NULL && points->list->known[i] == level;
+/* The level at which a point has lost in an earlier round. */
+template <bool LIST> static __device__ uint32_t known_loss(const sample_points *points, uint32_t point) {
+    return LIST ? points->list->known[point] : MOTE_LOD_NEVER;
 }
 
 /* The finest level of cells that choose among the points of a leaf. */
@@ -79,24 +80,17 @@ static __device__ uint32_t gap_between(uint64_t a, uint64_t b) {
     return a == UINT64_MAX || b == UINT64_MAX ? 0 : mote_lod_shared_level(a, b);
 }
 
-/* Whether point a is better than b though the upper halves of their ranks are equal. */
+/* Whether point a is better than b, which stands before it, though the upper halves of their ranks are equal. */
 static __device__ __noinline__ bool wins_tie(const lod_cuda_contest *in, uint64_t a, uint64_t b) {
-    if (!in->random) return a < b;
-    const uint64_t rank_a = mote_lod_rank(in->seed, in->codes[a]), rank_b = mote_lod_rank(in->seed, in->codes[b]);
-    return rank_a != rank_b ? rank_a < rank_b : a < b;
-}
-
-static __device__ bool is_better(const lod_cuda_contest *in, const sample_points *points, const sample_players *players,
-                                 uint32_t a, uint32_t b) {
-    if (players->rank[a] != players->rank[b]) return players->rank[a] < players->rank[b];
-    return wins_tie(in, position_at(points, players->point[a]), position_at(points, players->point[b]));
+    return in->random && mote_lod_rank(in->seed, in->codes[a]) < mote_lod_rank(in->seed, in->codes[b]);
 }
 
 /* Fills the tile; returns the number of players. Of points with one code only the first plays: it is the best at every
    level. */
+template <bool LIST>
 static __device__ uint32_t load_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    sample_players *players = &tile->players[0];
+    sample_players *players = &tile->players;
     uint32_t playing = 0, most = 0, least = MOTE_ORDER_BITS;
     if (lane == 0) {
         tile->most_finest = 0;
@@ -108,12 +102,12 @@ static __device__ uint32_t load_tile(sample_tile *tile, const lod_cuda_contest *
         bool plays = false;
         uint32_t rank = 0, gap = 0;
         if (i < points->size) {
-            const uint64_t position = position_at(points, i), code = in->codes[position];
-            const uint64_t before = i > 0 ? in->codes[position_at(points, i - 1)] : points->code_before;
+            const uint64_t position = position_at<LIST>(points, i), code = in->codes[position];
+            const uint64_t before = i > 0 ? in->codes[position_at<LIST>(points, i - 1)] : points->code_before;
             const uint32_t finest = finest_level(in, position);
             gap = gap_between(before, code);
             rank = in->random ? (uint32_t)(mote_lod_rank(in->seed, code) >> 32) : in->order[position];
-            plays = points->list != NULL || gap < MOTE_ORDER_BITS;
+            plays = LIST || gap < MOTE_ORDER_BITS;
             tile->lost[i] = (uint8_t)(plays ? MOTE_LOD_NEVER : MOTE_ORDER_BITS);
             tile->finest[i] = (uint8_t)finest;
             if (i == 0) tile->gap_before = gap;
@@ -138,94 +132,113 @@ static __device__ uint32_t load_tile(sample_tile *tile, const lod_cuda_contest *
     return playing;
 }
 
-/* Whether player j meets a better one in its cell; head_gap: that of the cell's first player. The next one is asked
-   first, then those to the left: so few steps decide, whatever the order of the ranks. */
-static __device__ bool loses(const sample_players *players, const lod_cuda_contest *in, const sample_points *points,
-                             uint32_t j, uint32_t level, uint32_t *head_gap) {
-    if (players->gap[j + 1] >= level && players->rank[j + 1] < players->rank[j]) return true;
-    uint32_t k = j;
-    for (; players->gap[k] >= level; k--) {
-        if (is_better(in, points, players, k - 1, j)) return true;
+/* Plays off the cell that begins with player j; returns the winner. The others lose at the level. */
+template <bool LIST>
+static __device__ uint32_t play_cell(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
+                                     uint32_t level, uint32_t j, uint32_t *best_rank) {
+    const sample_players *players = &tile->players;
+    uint32_t best = players->point[j], rank = players->rank[j];
+    for (uint32_t k = j + 1; players->gap[k] >= level; k++) {
+        const uint32_t other = players->point[k], other_rank = players->rank[k];
+        const bool wins = other_rank < rank || (other_rank == rank && wins_tie(in, position_at<LIST>(points, other),
+                                                                               position_at<LIST>(points, best)));
+        tile->lost[wins ? best : other] = (uint8_t)level;
+        best = wins ? other : best;
+        rank = wins ? other_rank : rank;
     }
-    *head_gap = players->gap[k];
-    for (k = j + 1; players->gap[k] >= level; k++) {
-        if (is_better(in, points, players, k, j)) return true;
-    }
-    return false;
+    *best_rank = rank;
+    return best;
 }
 
-/* One level: those who lose leave the list. Returns how many stay. */
+/* One level: of each cell one stays, in place of its first. Returns how many. */
+template <bool LIST>
 static __device__ uint32_t play_level(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                      uint32_t level, uint32_t count, uint32_t from) {
+                                      uint32_t level, uint32_t count) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    const sample_players *players = &tile->players[from];
-    sample_players *staying = &tile->players[1 - from];
+    sample_players *players = &tile->players;
     const bool all_play = tile->least_finest >= level;
     uint32_t left = 0;
     for (uint32_t k = 0; k < count; k += CUDA_WARP) {
-        const uint32_t j = k + lane;
-        bool stays = false;
-        uint32_t gap = 0, point = 0;
-        if (j < count) {
-            point = players->point[j];
-            gap = players->gap[j];
-            stays = (!all_play && level > tile->finest[point]) ||
-                    (!has_known_loss(points, point, level) && !loses(players, in, points, j, level, &gap));
-            if (!stays) tile->lost[point] = (uint8_t)level;
+        const uint32_t j = k + lane, gap = j < count ? players->gap[j] : 0;
+        /* A cell that chooses among points of one leaf chooses among all of them, or none. */
+        const bool plays = j < count && (all_play || level <= tile->finest[players->point[j]]);
+        const bool heads = j < count && (gap < level || !plays);
+        uint32_t winner = 0, rank = 0;
+        if (heads && plays) {
+            winner = play_cell<LIST>(tile, in, points, level, j, &rank);
+        } else if (heads) {
+            winner = players->point[j];
+            rank = players->rank[j];
         }
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, stays);
-        if (stays) {
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, heads);
+        __syncwarp(); /* what is written now has been read */
+        if (heads) {
             const uint32_t at = left + (uint32_t)__popc(lanes & ((1u << lane) - 1));
-            staying->rank[at] = players->rank[j];
-            staying->point[at] = (uint16_t)point;
-            staying->gap[at] = (uint8_t)gap;
+            players->rank[at] = rank;
+            players->point[at] = (uint16_t)winner;
+            players->gap[at] = (uint8_t)gap;
         }
         left += (uint32_t)__popc(lanes);
+        __syncwarp();
     }
-    if (lane == 0) staying->gap[left] = 0;
+    if (lane == 0) players->gap[left] = 0;
     __syncwarp();
     return left;
 }
 
 static __device__ void mark_open(uint32_t *open, uint32_t point) { open[point / CUDA_WARP] |= 1u << point % CUDA_WARP; }
 
-/* Marks the winners of the two outermost cells if these reach past the tile: they may still lose at a level that is
-   finer than the one at which they do within the tile. One lane alone. */
-static __device__ void mark_winners(sample_tile *tile, const sample_players *left, uint32_t count, uint32_t level) {
-    const uint32_t low = left->point[0], high = left->point[count - 1];
-    if (tile->gap_before >= level && tile->finest[low] >= level) mark_open(tile->open, low);
-    if (tile->gap_after >= level && tile->finest[high] >= level) mark_open(tile->open, high);
+/* Marks the winner of an outermost cell that reaches past the tile: it may still lose at this level, if it has not lost
+   at a finer one in an earlier round. One lane alone. */
+template <bool LIST>
+static __device__ void mark_winner(sample_tile *tile, const sample_points *points, uint32_t point, uint32_t level) {
+    const uint32_t known = known_loss<LIST>(points, point);
+    if (tile->finest[point] >= level && (known == MOTE_LOD_NEVER || known < level)) mark_open(tile->open, point);
+}
+
+template <bool LIST>
+static __device__ void mark_winners(sample_tile *tile, const sample_points *points, uint32_t count, uint32_t level) {
+    const uint16_t *left = tile->players.point;
+    if (tile->gap_before >= level) mark_winner<LIST>(tile, points, left[0], level);
+    if (tile->gap_after >= level) mark_winner<LIST>(tile, points, left[count - 1], level);
 }
 
 /* The one that is left of a tile in one cell may lose to others of coarser cells. One lane alone. */
-static __device__ void mark_last(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                 uint32_t point) {
-    const bool known = points->list != NULL && points->list->known[point] != MOTE_LOD_NEVER;
-    const uint32_t lost = known ? points->list->known[point] : in->grid_bits - 1;
+template <bool LIST>
+static __device__ void mark_last(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points) {
+    const uint32_t point = tile->players.point[0], finest = tile->finest[point];
     const uint32_t beyond = tile->gap_before > tile->gap_after ? tile->gap_before : tile->gap_after;
-    if (lost < tile->finest[point] && beyond > lost) mark_open(tile->open, point);
+    const uint32_t level = beyond < finest ? beyond : finest;
+    if (level >= in->grid_bits) mark_winner<LIST>(tile, points, point, level);
 }
 
+template <bool LIST>
 static __device__ void play_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
                                  uint32_t players) {
     /* In the cell that holds the whole tile one is left, and coarser cells are beyond the tile's judgement. */
-    const uint32_t whole =
-        mote_lod_shared_level(in->codes[position_at(points, 0)], in->codes[position_at(points, points->size - 1)]);
+    const uint32_t whole = mote_lod_shared_level(in->codes[position_at<LIST>(points, 0)],
+                                                 in->codes[position_at<LIST>(points, points->size - 1)]);
     const uint32_t least = whole < tile->least_finest ? whole : tile->least_finest;
     const uint32_t coarsest = least > in->grid_bits ? least : in->grid_bits;
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    uint32_t from = 0;
     for (uint32_t level = tile->most_finest; level >= coarsest && players > 0; level--) {
-        players = play_level(tile, in, points, level, players, from);
-        from = 1 - from;
-        if (lane == 0 && players > 0) mark_winners(tile, &tile->players[from], players, level);
-        __syncwarp();
+        players = play_level<LIST>(tile, in, points, level, players);
+        if (lane == 0 && players > 0) mark_winners<LIST>(tile, points, players, level);
     }
-    if (lane == 0 && players == 1) mark_last(tile, in, points, tile->players[from].point[0]);
+    if (lane == 0 && players == 1) mark_last<LIST>(tile, in, points);
     __syncwarp();
 }
 
+/* The finest level at which a point has lost, in this round or before. */
+template <bool LIST>
+static __device__ uint32_t final_loss(const sample_tile *tile, const sample_points *points, uint32_t point) {
+    const uint32_t lost = tile->lost[point], known = known_loss<LIST>(points, point);
+    if (lost == MOTE_LOD_NEVER || known == MOTE_LOD_NEVER) return lost == MOTE_LOD_NEVER ? known : lost;
+    return lost > known ? lost : known;
+}
+
 /* Writes the levels, and lists what is open in the order of the points. */
+template <bool LIST>
 static __device__ void write_tile(const sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
                                   const sample_round *round, uint32_t number) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
@@ -233,9 +246,8 @@ static __device__ void write_tile(const sample_tile *tile, const lod_cuda_contes
     for (uint32_t k = 0; k < points->size; k += CUDA_WARP) {
         const uint32_t i = k + lane, open = tile->open[k / CUDA_WARP];
         if (i < points->size) {
-            const uint64_t position = position_at(points, i);
-            uint32_t lost = tile->lost[i];
-            if (points->list != NULL && lost == MOTE_LOD_NEVER) lost = points->list->known[i];
+            const uint64_t position = position_at<LIST>(points, i);
+            const uint32_t lost = final_loss<LIST>(tile, points, i);
             in->level[position] =
                 (uint8_t)(in->leaf_level == NULL ? lost
                                                  : mote_lod_chosen(lost, in->leaf_level[position], in->grid_bits));
@@ -251,11 +263,12 @@ static __device__ void write_tile(const sample_tile *tile, const lod_cuda_contes
     if (lane == 0) round->out.count[number] = found;
 }
 
+template <bool LIST>
 static __device__ void play_points(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
                                    const sample_round *round, uint32_t number) {
-    const uint32_t players = load_tile(tile, in, points);
-    play_tile(tile, in, points, players);
-    write_tile(tile, in, points, round, number);
+    const uint32_t players = load_tile<LIST>(tile, in, points);
+    play_tile<LIST>(tile, in, points, players);
+    write_tile<LIST>(tile, in, points, round, number);
 }
 
 /* The first round: a warp plays a tile of the order. */
@@ -270,7 +283,7 @@ static __global__ void __launch_bounds__(WARPS *CUDA_WARP) play_order(lod_cuda_c
     points.size = in.count - first < TILE ? (uint32_t)(in.count - first) : TILE;
     points.code_before = first > 0 ? in.codes[first - 1] : in.code_before;
     points.code_after = first + points.size < in.count ? in.codes[first + points.size] : in.code_after;
-    play_points(&tiles[warp], &in, &points, &round, number);
+    play_points<false>(&tiles[warp], &in, &points, &round, number);
 }
 
 /* The code of the open point next to a list, step tiles away and on; where none is near, that of the point next to it
@@ -313,14 +326,14 @@ static __global__ void __launch_bounds__(WARPS *CUDA_WARP) play_open(lod_cuda_co
     sample_points points;
     points.list = &lists[warp];
     points.first = 0;
-    points.size = unite_tiles(points.list, &round, first, end);
+    points.size = unite_tiles(&lists[warp], &round, first, end);
     if (points.size == 0) {
         if (threadIdx.x % CUDA_WARP == 0) round.out.count[number] = 0;
         return;
     }
-    points.code_before = code_beside(&in, &round, (int64_t)first - 1, -1, position_at(&points, 0));
-    points.code_after = code_beside(&in, &round, end, 1, position_at(&points, points.size - 1));
-    play_points(&tiles[warp], &in, &points, &round, number);
+    points.code_before = code_beside(&in, &round, (int64_t)first - 1, -1, position_at<true>(&points, 0));
+    points.code_after = code_beside(&in, &round, end, 1, position_at<true>(&points, points.size - 1));
+    play_points<true>(&tiles[warp], &in, &points, &round, number);
 }
 
 /* ---- the host's side */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/hash.h"
 #include "parity/parity_support.h"
 #include "reference/lod_reference.h"
 
@@ -95,6 +96,48 @@ static void same_when_larger(void **state) {
     }
 }
 
+/* On coarse levels a cell has more points than a slice, and sums beyond 32 bits; on fine ones not. */
+static void same_where_coarse_cells_are_crowded(void **state) {
+    const parity_pair *b = *state;
+    const awkward_cloud *kind = awkward_cloud_named("sheet");
+    mote_cloud *cloud = awkward_cloud_make(b->cpu, kind, 400000, 0);
+    const uint32_t stride_bytes = mote_cloud_find(cloud, "green")->stride_bytes;
+    uint8_t *green = mote_cloud_column_data(cloud, "green");
+    for (uint64_t i = 0; i < 400000; i++) green[i * stride_bytes + 1] |= 0xC0;
+    for (uint32_t i = 0; i < parity_extent(1, 2, 2); i++) {
+        const mote_lod_params p = params_of(MOTE_LOD_FILTER_CELL, (mote_lod_sampling)i, 2, 400);
+        check(b, cloud, &p, kind->name);
+    }
+    mote_cloud_destroy(cloud);
+}
+
+/* Records of 16 bytes, the last four of which are 8-bit colours. */
+static void same_where_colors_share_a_word(void **state) {
+    const parity_pair *b = *state;
+    static const char *const names[7] = {"x", "y", "z", "red", "green", "blue", "alpha"};
+    mote_column_spec specs[7];
+    mote_cloud *cloud;
+    memset(specs, 0, sizeof specs);
+    for (int k = 0; k < 7; k++) {
+        specs[k].name = names[k];
+        specs[k].type = k < 3 ? MOTE_FLOAT32 : MOTE_UINT8;
+    }
+    assert_int_equal(mote_cloud_create(b->cpu, 5000, specs, 7, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_find(cloud, "red")->stride_bytes, 16);
+    uint8_t *records = mote_cloud_column_data(cloud, "x");
+    for (uint64_t i = 0; i < 5000; i++, records += 16) {
+        const uint64_t hash = mote_hash64(i);
+        const float at[3] = {(float)(hash & 255), (float)(hash >> 8 & 255), (float)(hash >> 16 & 7)};
+        memcpy(records, at, sizeof at);
+        for (int k = 0; k < 4; k++) records[12 + k] = (uint8_t)(hash >> (24 + 8 * k));
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        const mote_lod_params p = params_of(filters[i], MOTE_LOD_RANDOM, 8, 50);
+        check(b, cloud, &p, "colours in a word");
+    }
+    mote_cloud_destroy(cloud);
+}
+
 /* Where every point has the same colour, sums are whole multiples of their weights. */
 static void same_where_colors_are_equal(void **state) {
     const parity_pair *b = *state;
@@ -128,7 +171,7 @@ static void memory_runs_out(void **state) {
         const uint64_t given = mote_context_device_bytes(b->cuda);
         mote_status status = MOTE_ERROR_MEMORY;
         uint32_t failures = 0;
-        for (uint64_t more = 0; status != MOTE_OK; more += 4000, failures++) {
+        for (uint64_t more = 0; status != MOTE_OK; more += 1500, failures++) {
             b->cuda->params.memory_limit_bytes = given + more;
             status = lod_cuda_filter(on_gpu, on_gpu->device);
             b->cuda->params.memory_limit_bytes = 0;
@@ -149,8 +192,13 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(same_on_awkward_clouds),      PARITY_TEST(same_at_any_count), PARITY_TEST(same_when_larger),
-        PARITY_TEST(same_where_colors_are_equal), PARITY_TEST(memory_runs_out),
+        PARITY_TEST(same_on_awkward_clouds),
+        PARITY_TEST(same_at_any_count),
+        PARITY_TEST(same_when_larger),
+        PARITY_TEST(same_where_coarse_cells_are_crowded),
+        PARITY_TEST(same_where_colors_share_a_word),
+        PARITY_TEST(same_where_colors_are_equal),
+        PARITY_TEST(memory_runs_out),
     };
     return parity_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : PARITY_SKIPPED;
 }
