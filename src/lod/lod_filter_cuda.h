@@ -88,7 +88,8 @@ typedef struct lod_filter {
     filter_counts counts;
     filter_sources sources, spare;
     filter_index index;
-    uint16_t *weights; /* [27][8^bits] by direction of a source's cell from the target's, and place within its cell */
+    uint16_t *weights; /* [weight_rows][8^weight_bits] by direction of a source's cell, and place within its cell */
+    uint32_t weight_rows;
     uint32_t weight_bits;
 } lod_filter;
 
@@ -144,6 +145,20 @@ static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, dou
     const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
     const int64_t rest = (int64_t)(sum - quotient * weight);
     return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
+}
+
+/* The same of at most SLICE_POINTS colours: the quotient of floats errs by less than 1 and is put right. */
+static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, float reciprocal) {
+    uint32_t quotient = (uint32_t)((float)sum * reciprocal);
+    int32_t rest = (int32_t)(sum - quotient * weight);
+    if (rest < 0) {
+        quotient--;
+        rest += (int32_t)weight;
+    } else if (rest >= (int32_t)weight) {
+        quotient++;
+        rest -= (int32_t)weight;
+    }
+    return (uint16_t)(quotient + (rest >= (int32_t)weight - rest ? 1 : 0));
 }
 
 /* ---- selecting items in order: a block counts, the blocks' numbers are summed up, then each item knows its place */
