@@ -337,7 +337,7 @@ static void any_count_is_the_same(void **state) {
 /* Points at multiples of 16 bytes, of which the last ends with its last value; counts around tiles of moves. */
 static void aligned_points_are_the_same(void **state) {
     static const uint64_t counts[] = {1, 3, 510, 512, 1027};
-    const pair *on = *state;
+    const parity_pair *on = *state;
     for (size_t c = 0; c < 2 * sizeof counts / sizeof counts[0]; c++) {
         const uint64_t count = counts[c / 2];
         const uint32_t stride = c % 2 == 0 ? 16 : 48, last = stride - 2;
