@@ -1,24 +1,27 @@
-# parity/*_test.c: CPU = GPU. NAME_emulated runs the kernels on the CPU (emulator/), in two orders of blocks and warps;
-# NAME_gpu, where there is nvcc, on the GPU, and is skipped where none answers.
+# parity/*_test.c: CPU = GPU. NAME_emulated runs the kernels on the CPU (emulator/), blocks and warps in all orders;
+# NAME_gpu, where there is nvcc, on the GPU (ctest -L gpu, or gpu.sh), and is skipped where none answers.
 file(GLOB parity_sources CONFIGURE_DEPENDS parity/*_test.c)
 file(GLOB parity_support CONFIGURE_DEPENDS parity/*_support*.c)
 
-# mote_parity_test(name source library…)
+# mote_parity_program(name source library…)
 function(mote_parity_program name source)
   add_executable(${name} ${source} ${parity_support})
   target_link_libraries(${name} PRIVATE mote_reference ${ARGN} ${CMOCKA_LIBRARY})
 endfunction()
 
-function(mote_parity_case name program)
+# Threads that wait for one another do not spin: many tests run side by side.
+function(mote_parity_case name program labels)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS parity SKIP_RETURN_CODE 77 ENVIRONMENT "${ARGN}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${labels}" SKIP_RETURN_CODE 77
+                       ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
 if(MOTE_CUDA_FOUND)
   foreach(source ${parity_sources})
     get_filename_component(name ${source} NAME_WE)
     mote_parity_program(${name}_gpu ${source} mote_static)
-    mote_parity_case(${name}_gpu ${name}_gpu)
+    mote_parity_case(${name}_gpu ${name}_gpu "parity;gpu")
+    set_tests_properties(${name}_gpu PROPERTIES RESOURCE_LOCK gpu)
   endforeach()
 endif()
 
@@ -56,15 +59,14 @@ endif()
 foreach(source ${parity_sources})
   get_filename_component(name ${source} NAME_WE)
   mote_parity_program(${name}_emulated ${source} mote_emulated mote_objects)
-  mote_parity_case(${name}_emulated ${name}_emulated MOTE_EMULATOR_ORDER=ascending)
-  mote_parity_case(${name}_emulated_shuffled ${name}_emulated MOTE_EMULATOR_ORDER=7)
+  mote_parity_case(${name}_emulated ${name}_emulated parity)
 endforeach()
 
 file(GLOB emulator_tests CONFIGURE_DEPENDS emulator/*_test.cpp)
 foreach(source ${emulator_tests})
   get_filename_component(name ${source} NAME_WE)
   mote_parity_program(${name} ${source} mote_emulated mote_objects)
-  mote_parity_case(${name} ${name})
+  mote_parity_case(${name} ${name} parity)
 endforeach()
 
 # The command with the emulated GPU.
@@ -73,4 +75,8 @@ target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects $
 target_compile_definitions(mote_command_emulated PRIVATE ${MOTE_CLI_DEFINITIONS})
 add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>
                                    ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)
+# Octrees have the checksums that they have without a GPU.
+add_test(NAME golden_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command_emulated>)
+set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT 600
+                     ENVIRONMENT "MOTE_GOLDEN_DEVICE=cuda;OMP_WAIT_POLICY=passive")
 set_tests_properties(cli_emulated PROPERTIES LABELS "cli;parity" SKIP_RETURN_CODE 77 TIMEOUT 600)

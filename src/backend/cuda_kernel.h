@@ -8,11 +8,14 @@
 
 #if defined(MOTE_CUDA_EMULATED)
 #include "emulator/cuda_emulator.h"
+#define CUDA_ROLLED
 #else
 #include <cuda_runtime.h>
 /* kernel: a name, or a pointer to a function; with template arguments in parentheses. */
 #define CUDA_LAUNCH(ctx, kernel, blocks, threads, ...)                                                                 \
     (kernel)<<<(blocks), (threads), 0, (cudaStream_t)cuda_stream(ctx)>>>(__VA_ARGS__)
+/* Before a loop that is not to be unrolled. */
+#define CUDA_ROLLED _Pragma("unroll 1")
 #endif
 
 #define CUDA_WARP 32u

@@ -105,13 +105,20 @@ void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_WILLNEED);
 }
 
+/* Where the file ends now says more than where a thread, one of several, found nothing; and it is always the same. */
+static mote_status became_shorter(mote_context *ctx, const mote_input *input, uint64_t at) {
+    struct stat info;
+    const bool known = fstat(input->file, &info) == 0 && (uint64_t)info.st_size < at;
+    return mote_malformed(ctx, input, known ? (uint64_t)info.st_size : at, "the file became shorter while it was read");
+}
+
 mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t at, uint64_t size_bytes, void *to) {
     if (!input->mapped) memcpy(to, input->data + at, size_bytes);
     for (uint64_t done = 0; done < size_bytes && input->mapped;) {
         const ssize_t got = pread(input->file, (uint8_t *)to + done, size_bytes - done, (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return mote_system_error(ctx, input->path, "read");
-        if (got == 0) return mote_malformed(ctx, input, at + done, "the file became shorter while it was read");
+        if (got == 0) return became_shorter(ctx, input, at + done);
         done += (uint64_t)got;
     }
     return MOTE_OK;

@@ -38,6 +38,8 @@ typedef struct mote_output {
     uint8_t *buffer;
     uint64_t buffered_bytes;
     uint64_t written_bytes; /* all that mote_output_write took */
+    uint8_t *map;           /* NULL, or the file's map_bytes: see mote_output_expect */
+    uint64_t map_bytes;
 } mote_output;
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
@@ -47,6 +49,9 @@ mote_status mote_output_text(mote_context *ctx, mote_output *output, const char 
 /* Writes over what mote_output_write took before. */
 mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                               uint64_t offset);
+/* Says how long the file will be that mote_output_write_at is to write. In a file system in memory, where calls that
+   write to one file take turns, the file is then mapped, and threads write it side by side. */
+void mote_output_expect(mote_output *output, uint64_t size_bytes);
 /* Writes at an offset; callable from several threads at once, not mixed with mote_output_write. */
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset);

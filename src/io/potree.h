@@ -167,11 +167,17 @@ typedef struct potree_encoding {
     encode_op *ops;
     mote_column *columns;
     encode_element *elements;
+    encode_op *computed; /* and the two that follow: of the moves */
+    encode_term *terms;
+    encode_long *longs;
+    uint64_t term_capacity, long_capacity;
     encode_program program; /* looks at them */
 } potree_encoding;
 /* plan: of at least one point. encoding is valid to free in any case. */
 mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding);
 void potree_encoding_free(potree_encoding *encoding);
+/* Says a program, whose operations are settled, in moves if that is possible: potree_moves.c */
+mote_status potree_moves_make(potree_encoding *encoding);
 
 /* ---- the checksum: potree_hash.c */
 typedef struct potree_hash {
@@ -214,6 +220,8 @@ typedef struct potree_worker {
 mote_status potree_worker_load(const potree_octree *octree, potree_worker *worker, uint32_t node);
 void potree_worker_free(mote_context *ctx, potree_worker *worker);
 
+/* Encoding DEFAULT: says where each node's data will stand before the first byte is written. */
+void potree_place_nodes(const potree_octree *octree);
 mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
 

@@ -1,179 +1,23 @@
-/* Potree records on the GPU: the kernel that makes them, and their way to the host, piece after piece.
-   Of a point at random in memory a warp fetches whole windows, a few neighbouring lanes each, so that all bytes of a
-   sector that comes are used and many are on their way at once. */
-#include "backend/cuda_kernel.h"
-#include "io/potree_math.h"
+/* Potree records on the GPU: the kernel that makes any and learns what is in them, and their way to the host, piece
+   after piece. */
 #include "io/potree_ops.h"
+#include "io/potree_program_cuda.h"
 #include "lod/lod_cuda.h"
 
-#define FETCHED_AT_ONCE 6u /* units that a thread has on their way: registers bound it */
-#define UNITING_BLOCKS  2048u
+#define UNITING_BLOCKS 2048u
 
 typedef unsigned long long potree_word; /* what atomic operations of 64 bits take */
 
-struct alignas(16) encode_quad {
-    uint32_t words[4];
-};
-
-/* ---- moves; aligned says to how many bytes an address is aligned: 1, 2 or 4 */
-
-static __device__ __forceinline__ uint32_t load2(const uint8_t *from, uint32_t aligned) {
-    uint16_t value;
-    if (aligned < 2) return from[0] | (uint32_t)from[1] << 8;
-    memcpy(&value, __builtin_assume_aligned(from, 2), sizeof value);
-    return value;
-}
-
-static __device__ __forceinline__ uint32_t load4(const uint8_t *from, uint32_t aligned) {
-    uint32_t value;
-    if (aligned < 4) return load2(from, aligned) | load2(from + 2, aligned) << 16;
-    memcpy(&value, __builtin_assume_aligned(from, 4), sizeof value);
-    return value;
-}
-
-static __device__ __forceinline__ void store2(uint8_t *to, uint32_t value, uint32_t aligned) {
-    const uint16_t half = (uint16_t)value;
-    if (aligned < 2) {
-        to[0] = (uint8_t)value;
-        to[1] = (uint8_t)(value >> 8);
-    } else {
-        memcpy(__builtin_assume_aligned(to, 2), &half, sizeof half);
-    }
-}
-
-static __device__ __forceinline__ void store4(uint8_t *to, uint32_t value, uint32_t aligned) {
-    if (aligned < 4) {
-        store2(to, value, aligned);
-        store2(to + 2, value >> 16, aligned);
-    } else {
-        memcpy(__builtin_assume_aligned(to, 4), &value, sizeof value);
-    }
-}
-
-/* The lowest size_bytes of a value. */
-static __device__ __forceinline__ void store_value(uint8_t *to, uint64_t value, uint32_t size_bytes, uint32_t aligned) {
-    switch (size_bytes) {
-    case 1: *to = (uint8_t)value; break;
-    case 2: store2(to, (uint32_t)value, aligned); break;
-    case 4: store4(to, (uint32_t)value, aligned); break;
-    default: store4(to, (uint32_t)value, aligned); store4(to + 4, (uint32_t)(value >> 32), aligned);
-    }
-}
-
-static __device__ __forceinline__ void copy_bytes(const encode_op &op, const uint8_t *from, uint8_t *to) {
-    uint32_t at = 0;
-    for (; at + 4 <= op.size_bytes; at += 4) store4(to + at, load4(from + at, op.aligned_from), op.aligned_to);
-    if (op.size_bytes & 2) {
-        store2(to + at, load2(from + at, op.aligned_from), op.aligned_to);
-        at += 2;
-    }
-    if (op.size_bytes & 1) to[at] = from[at];
-}
-
-/* ---- what is fetched */
-
-/* The last unit of the last point may reach behind what there is. */
-static __device__ __noinline__ void fetch_rest(const uint8_t *from, const uint8_t *end, uint8_t *to) {
-    while (from < end) *to++ = *from++;
-}
-
-/* First all loads of a turn, then all stores: so the loads are on their way together. */
-template <typename unit>
-static __device__ __forceinline__ void fetch_group(const encode_group &group, const uint32_t *index, uint32_t count,
-                                                   uint32_t staged_bytes, uint8_t *staged) {
-    const uint32_t units = group.unit_count, records_on = ENCODE_THREADS / units, units_on = ENCODE_THREADS % units;
-    uint32_t record = threadIdx.x / units, number = threadIdx.x % units;
-    while (record < count) {
-        unit values[FETCHED_AT_ONCE];
-        uint32_t places[FETCHED_AT_ONCE];
-        for (uint32_t f = 0; f < FETCHED_AT_ONCE; f++) {
-            values[f] = 0;
-            places[f] = UINT32_MAX;
-            if (record < count) {
-                const uint32_t place = record * staged_bytes + group.staged_at + number * (uint32_t)sizeof(unit);
-                const uint8_t *from =
-                    group.first + (uint64_t)index[record] * group.stride_bytes + number * sizeof(unit);
-                if (from + sizeof(unit) <= group.end) {
-                    memcpy(&values[f], __builtin_assume_aligned(from, sizeof(unit)), sizeof(unit));
-                    places[f] = place;
-                } else {
-                    fetch_rest(from, group.end, staged + place);
-                }
-            }
-            record += records_on;
-            number += units_on;
-            if (number >= units) {
-                number -= units;
-                record++;
-            }
-        }
-        for (uint32_t f = 0; f < FETCHED_AT_ONCE; f++) {
-            if (places[f] == UINT32_MAX) continue;
-            memcpy(__builtin_assume_aligned(staged + places[f], sizeof(unit)), &values[f], sizeof(unit));
-        }
-    }
-}
-
-static __device__ __forceinline__ void fetch(const encode_program &program, const uint32_t *index, uint32_t count,
-                                             uint8_t *staged) {
-    for (uint32_t g = 0; g < program.group_count; g++) {
-        const encode_group &group = program.groups[g];
-        switch (group.unit_bytes) {
-        case 4: fetch_group<uint32_t>(group, index, count, program.staged_bytes, staged); break;
-        case 2: fetch_group<uint16_t>(group, index, count, program.staged_bytes, staged); break;
-        default: fetch_group<uint8_t>(group, index, count, program.staged_bytes, staged);
-        }
-    }
-}
-
 /* ---- the program, one record per thread */
-
-/* Returns whether a real coordinate does not come back. */
-static __device__ __forceinline__ bool run_lattice(const encode_program &program, const encode_op &op,
-                                                   const uint8_t *from, uint8_t *to) {
-    const mote_column &column = program.columns[op.column];
-    const uint32_t k = op.axis;
-    const uint32_t x = program.base[k] + potree_lattice_step(&column, from, &program.lattice, (int)k);
-    store4(to, x, op.aligned_to);
-    return program.checks_reals && !potree_comes_back(&column, from, x, program.scale[k], program.offset[k]);
-}
-
-static __device__ __forceinline__ void run_convert(const encode_program &program, const encode_op &op,
-                                                   const uint8_t *from, uint8_t *to) {
-    const mote_column &column = program.columns[op.column];
-    if (op.kind == ENCODE_UNIT) {
-        store2(to, column_color(&column, from), op.aligned_to);
-    } else {
-        const mote_type type = (mote_type)op.type;
-        store_value(to, column_convert(&column, from, type), column_type_bytes(type), op.aligned_to);
-    }
-}
-
-static __device__ __forceinline__ bool run_op(const encode_program &program, const encode_op &op, const uint8_t *from,
-                                              uint64_t item, uint8_t *to) {
-    switch (op.kind) {
-    case ENCODE_COPY: copy_bytes(op, from, to); break;
-    case ENCODE_BITS: *to = potree_bits(*from, op.shift, op.mask, op.left); break;
-    case ENCODE_OR_BITS: *to = (uint8_t)(*to | potree_bits(*from, op.shift, op.mask, op.left)); break;
-    case ENCODE_CONVERT:
-    case ENCODE_UNIT: run_convert(program, op, from, to); break;
-    case ENCODE_SUBTRACT: store4(to, load4(to, op.aligned_to) - op.less, op.aligned_to); break;
-    case ENCODE_LATTICE: return run_lattice(program, op, from, to);
-    default: {
-        const uint16_t *color = program.item_colors + 4 * item;
-        for (uint32_t c = 0; c < 3; c++) store2(to + 2 * c, color[c], op.aligned_to);
-    }
-    }
-    return false;
-}
 
 static __device__ __forceinline__ bool run_program(const encode_program &program, const uint8_t *staged, uint32_t index,
                                                    uint64_t item, uint8_t *record) {
     bool inexact = false;
     for (uint32_t o = 0; o < program.op_count; o++) {
         const encode_op op = program.ops[o];
-        const uint8_t *from =
-            op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at : op.source + (uint64_t)index * op.stride_bytes;
+        const uint8_t *from = op.kind == ENCODE_SUBTRACT          ? record + op.to
+                              : op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at
+                                                                  : op.source + (uint64_t)index * op.stride_bytes;
         if (run_op(program, op, from, item, record + op.to)) inexact = true;
     }
     return inexact;
@@ -278,30 +122,67 @@ typedef struct device_program {
     void *tables;
 } device_program;
 
-static uint64_t round_up(uint64_t size_bytes) { return (size_bytes + 15) / 16 * 16; }
+/* What a program looks at. */
+typedef struct program_table {
+    const void *from;
+    uint64_t size_bytes;
+    uint64_t at; /* where the tables are together */
+} program_table;
 
+enum { TABLE_OPS, TABLE_COLUMNS, TABLE_ELEMENTS, TABLE_COMPUTED, TABLE_TERMS, TABLE_LONGS, PROGRAM_TABLES };
+
+/* Returns their size together. */
+static uint64_t list_tables(const encode_program *program, program_table *tables) {
+    const encode_moves *moves = &program->moves;
+    const program_table all[PROGRAM_TABLES] = {
+        {program->ops, program->op_count * sizeof *program->ops, 0},
+        {program->columns, program->column_count * sizeof *program->columns, 0},
+        {program->elements, program->element_count * sizeof *program->elements, 0},
+        {moves->computed, moves->computed_count * sizeof *moves->computed, 0},
+        {moves->terms, moves->term_count * sizeof *moves->terms, 0},
+        {moves->longs, moves->long_count * sizeof *moves->longs, 0}};
+    uint64_t size_bytes = 0;
+    for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
+        tables[t] = all[t];
+        tables[t].at = size_bytes;
+        size_bytes += (all[t].size_bytes + 15) / 16 * 16;
+    }
+    return size_bytes;
+}
+
+static void look_at_tables(const program_table *tables, const uint8_t *memory, encode_program *program) {
+    program->ops = (const encode_op *)(memory + tables[TABLE_OPS].at);
+    program->columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);
+    program->elements = (const encode_element *)(memory + tables[TABLE_ELEMENTS].at);
+    program->moves.computed = (const encode_op *)(memory + tables[TABLE_COMPUTED].at);
+    program->moves.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
+    program->moves.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
+}
+
+/* All tables go in one copy. */
 static mote_status upload_program(mote_context *ctx, const encode_program *program, device_program *out) {
-    const uint64_t op_bytes = program->op_count * sizeof *program->ops;
-    const uint64_t column_bytes = program->column_count * sizeof *program->columns;
-    const uint64_t element_bytes = program->element_count * sizeof *program->elements;
+    program_table tables[PROGRAM_TABLES];
+    const uint64_t size_bytes = list_tables(program, tables);
+    uint8_t *const together = (uint8_t *)mote_alloc_zero(ctx, size_bytes, "potree");
+    if (together == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
+        if (tables[t].size_bytes > 0) memcpy(together + tables[t].at, tables[t].from, tables[t].size_bytes);
+    }
     out->program = *program;
-    out->tables = cuda_alloc(ctx, round_up(op_bytes) + round_up(column_bytes) + element_bytes, "potree");
-    if (out->tables == NULL) return MOTE_ERROR_MEMORY;
-    uint8_t *const ops = (uint8_t *)out->tables;
-    uint8_t *const columns = ops + round_up(op_bytes), *const elements = columns + round_up(column_bytes);
-    out->program.ops = (const encode_op *)ops;
-    out->program.columns = (const mote_column *)columns;
-    out->program.elements = (const encode_element *)elements;
-    MOTE_TRY(cuda_upload(ctx, ops, program->ops, op_bytes));
-    if (column_bytes > 0) MOTE_TRY(cuda_upload(ctx, columns, program->columns, column_bytes));
-    return cuda_upload(ctx, elements, program->elements, element_bytes);
+    out->tables = cuda_alloc(ctx, size_bytes, "potree");
+    mote_status status = out->tables != NULL ? cuda_upload(ctx, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
+    look_at_tables(tables, (const uint8_t *)out->tables, &out->program);
+    mote_free(ctx, together);
+    return status;
 }
 
 static mote_status launch(mote_context *ctx, const encode_program *program, uint64_t first, uint64_t count,
                           uint8_t *records, const encode_findings *findings) {
     const uint32_t blocks = cuda_blocks(count, program->tile);
     const encode_findings none = {NULL, NULL, NULL, NULL};
-    if (program->small && findings != NULL) {
+    if (findings == NULL && program->moves.unit_records > 0) {
+        potree_launch_moves(ctx, program, first, count, records);
+    } else if (program->small && findings != NULL) {
         CUDA_LAUNCH(ctx, (encode_records<ENCODE_SMALL_ROOM, true>), blocks, ENCODE_THREADS, *program, first, count,
                     records, *findings);
     } else if (program->small) {

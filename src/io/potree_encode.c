@@ -111,9 +111,9 @@ static uint32_t find_windows(const encode_maker *maker, encode_window *windows) 
     return count;
 }
 
-/* The largest power of two up to most that divides all of bits. */
+/* The largest power of two up to most that divides all of bits; 8 is none that is fetched. */
 static uint32_t aligned(uint64_t bits, uint32_t most) {
-    while (most > 1 && bits % most != 0) most /= 2;
+    while (most > 1 && bits % most != 0) most /= most == 16 ? 4 : 2;
     return most;
 }
 
@@ -123,8 +123,10 @@ static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t 
         encode_window *window = &windows[w];
         const uint32_t wide = (uint32_t)(window->high - window->low);
         window->group = ENCODE_NOT_STAGED;
+        const uint32_t unit_bytes = aligned((uintptr_t)window->low | window->stride_bytes, wide > 8 ? 16 : 4);
+        const uint32_t units = (wide + unit_bytes - 1) / unit_bytes;
         if (program->group_count == ENCODE_GROUPS || wide > ENCODE_MOST_WINDOW ||
-            program->staged_bytes + wide > ENCODE_MOST_STAGED) {
+            program->staged_bytes + units * unit_bytes > ENCODE_MOST_STAGED) {
             continue;
         }
         encode_group *group = &program->groups[program->group_count];
@@ -132,10 +134,11 @@ static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t 
         const uint64_t before_last = maker->point_count > 0 ? maker->point_count - 1 : 0;
         group->end = window->low + before_last * window->stride_bytes + wide;
         group->stride_bytes = window->stride_bytes;
-        group->unit_bytes = aligned((uintptr_t)window->low | window->stride_bytes, 4);
-        group->unit_count = (wide + group->unit_bytes - 1) / group->unit_bytes;
+        group->unit_bytes = unit_bytes;
+        group->share = encode_share_out(units);
+        group->reaching = units * unit_bytes > wide ? (uint32_t)before_last : UINT32_MAX;
         group->staged_at = program->staged_bytes;
-        program->staged_bytes += (wide + 3) / 4 * 4;
+        program->staged_bytes += (units * unit_bytes + 3) / 4 * 4;
         window->group = program->group_count++;
     }
     program->staged_bytes |= 4; /* an odd number of words */
@@ -148,6 +151,7 @@ static void settle_ops(encode_maker *maker, const encode_window *windows) {
         encode_op *op = &maker->encoding->ops[o];
         op->aligned_to = (uint8_t)aligned(program->stride_bytes | op->to, 4);
         op->aligned_from = (uint8_t)aligned((uintptr_t)op->source | op->stride_bytes, 4);
+        if (op->kind == ENCODE_SUBTRACT) op->aligned_from = op->aligned_to;
         if (op->staged_at == ENCODE_NOT_STAGED) continue;
         const encode_window *window = &windows[op->staged_at];
         op->staged_at = ENCODE_NOT_STAGED;
@@ -211,14 +215,14 @@ mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda 
     encoding->columns = mote_alloc(plan->ctx, most * sizeof *encoding->columns, "potree");
     encoding->elements = mote_alloc(plan->ctx, plan->element_count * sizeof *encoding->elements, "potree");
     encode_window *windows = mote_alloc(plan->ctx, most * sizeof *windows, "potree");
-    const bool made =
-        encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
+    bool made = encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
     if (made) {
         take_constants(&maker, device);
         for (uint64_t o = 0; o < plan->op_count; o++) translate(&maker, &plan->ops[o]);
         stage_windows(&maker, windows, find_windows(&maker, windows));
         settle_ops(&maker, windows);
         list_elements(&maker);
+        made = potree_moves_make(encoding) == MOTE_OK;
         choose_tile(&encoding->program);
     }
     mote_free(plan->ctx, windows);
@@ -230,7 +234,8 @@ void potree_encoding_free(potree_encoding *encoding) {
     mote_free(encoding->ctx, encoding->ops);
     mote_free(encoding->ctx, encoding->columns);
     mote_free(encoding->ctx, encoding->elements);
-    encoding->ops = NULL;
-    encoding->columns = NULL;
-    encoding->elements = NULL;
+    mote_free(encoding->ctx, encoding->computed);
+    mote_free(encoding->ctx, encoding->terms);
+    mote_free(encoding->ctx, encoding->longs);
+    memset(encoding, 0, sizeof *encoding);
 }

@@ -1,6 +1,8 @@
 /* The copy program of a record as a GPU runs it. A block of threads makes the records of a tile: it fetches what it
    needs of the points into shared memory, runs the program there, one record per thread, and stores the records in
-   one run. Plain data, for C and CUDA; potree_encode.c makes it, potree_cuda.cu runs it. */
+   one run. Most programs only move bits about: such a tile is made word by word instead, each the union of a few
+   rotated and masked words of what was fetched. Plain data, for C and CUDA; potree_encode.c and potree_moves.c make it,
+   potree_cuda.cu and potree_moves_cuda.cu run it. */
 #ifndef MOTE_POTREE_ENCODE_H
 #define MOTE_POTREE_ENCODE_H
 
@@ -19,6 +21,12 @@ extern "C" {
 #define ENCODE_MOST_WINDOW 128u /* bytes of a record that are fetched as one piece */
 #define ENCODE_MOST_STAGED 512u /* bytes of a point that are fetched; what is left is read where it is used */
 #define ENCODE_NOT_STAGED  UINT32_MAX
+#define ENCODE_PER_THREAD  2u /* records of a tile of moves */
+#define ENCODE_MOVED       (ENCODE_PER_THREAD * ENCODE_THREADS)
+#define ENCODE_MOVED_SMALL 14336u /* bytes of shared memory for what is fetched: 28 per record */
+#define ENCODE_MOVED_LARGE 22528u
+#define ENCODE_MOST_WORDS  ENCODE_THREADS /* of a unit of moves */
+#define ENCODE_TERMS       2u             /* that a thread keeps in registers */
 
 typedef enum encode_kind {
     ENCODE_COPY,
@@ -46,14 +54,50 @@ typedef struct encode_op {
     uint8_t aligned_from, aligned_to; /* to 1, 2 or 4 bytes, in every record */
 } encode_op;
 
-/* Columns that lie interleaved: of each point one window is fetched, in units of 1, 2 or 4 bytes. */
+/* How the threads of a block share out things of several parts: thread t begins with part t % parts of thing
+   t / parts and goes on by so many things; threads beyond the last whole thing rest. */
+typedef struct encode_share {
+    uint32_t parts, things;
+    uint32_t inverse; /* t / parts = t · inverse >> 16, for every thread */
+} encode_share;
+
+/* Columns that lie interleaved: of each point one window is fetched, in units of 1, 2, 4 or 16 bytes. */
 typedef struct encode_group {
     const uint8_t *first; /* of the first point */
     const uint8_t *end;   /* behind the window of the last point: nothing is read there */
     uint32_t stride_bytes;
-    uint32_t unit_bytes, unit_count; /* per point; the last unit may reach beyond what is needed */
+    uint32_t unit_bytes;
     uint32_t staged_at;
+    uint32_t reaching;  /* the point whose last unit reaches behind the end; UINT32_MAX: none */
+    encode_share share; /* units of a point */
 } encode_group;
+
+/* A part of a word: the staged word at `at`, counted in words from the first record of the unit, rotated, masked. */
+typedef struct encode_term {
+    uint32_t at;
+    uint32_t left;
+    uint32_t mask;
+    uint32_t more; /* not 0: one of encode_long makes the word */
+} encode_term;
+
+/* A word of more than ENCODE_TERMS terms. */
+typedef struct encode_long {
+    uint32_t word; /* of the unit */
+    uint32_t first_term, term_count;
+} encode_long;
+
+/* The program as moves: of units of the fewest records that end with a whole word. */
+typedef struct encode_moves {
+    const encode_term *terms; /* ENCODE_TERMS of each word, then those of the long ones */
+    const encode_long *longs;
+    const encode_op *computed; /* what moves cannot say: from staged bytes to others of the same record; first */
+    uint32_t term_count, long_count, computed_count;
+    uint32_t unit_records; /* 1, 2 or 4; 0: the program cannot be said in moves */
+    encode_share share;    /* words of a unit */
+    uint32_t colors_at;    /* where 8 bytes of item_colors are staged, or ENCODE_NOT_STAGED */
+    uint32_t tile;         /* records of a block: 32 to ENCODE_MOVED */
+    bool small;            /* ENCODE_MOVED_SMALL is enough */
+} encode_moves;
 
 typedef struct encode_element {
     uint32_t at; /* in the record */
@@ -73,6 +117,7 @@ typedef struct encode_program {
     bool direct;           /* the records are too long for shared memory: made where they belong */
     bool checks_reals;
     uint32_t classes_at; /* UINT32_MAX: none */
+    encode_moves moves;
     mote_lattice lattice;
     uint32_t base[3];
     double scale[3], offset[3];
@@ -80,6 +125,11 @@ typedef struct encode_program {
     const uint32_t *order, *items;
     const uint16_t *item_colors;
 } encode_program;
+
+static inline encode_share encode_share_out(uint32_t parts) {
+    const encode_share share = {parts, ENCODE_THREADS / parts, (65536 + parts - 1) / parts};
+    return share;
+}
 
 /* Where the records of a tile begin in its room, behind what is fetched. */
 MOTE_HD uint32_t encode_staged_room(uint32_t tile, uint32_t staged_bytes) {

@@ -96,13 +96,17 @@ static void run_jobs(const potree_octree *octree, potree_worker *workers, const 
     }
 }
 
-static void place_nodes(potree_octree *octree) {
+void potree_place_nodes(const potree_octree *octree) {
+    const potree_hash nothing = potree_hash_begin();
     uint64_t offset = 0;
     for (uint32_t n = 0; n < octree->source->node_count; n++) {
-        octree->places[n].offset = offset;
-        octree->places[n].size_bytes = octree->source->nodes[n].point_count * octree->plan->stride_bytes;
-        offset += octree->places[n].size_bytes;
+        potree_place *place = &octree->places[n];
+        place->offset = offset;
+        place->size_bytes = octree->source->nodes[n].point_count * octree->plan->stride_bytes;
+        place->hash = potree_hash_end(&nothing);
+        offset += place->size_bytes;
     }
+    mote_output_expect(octree->output, offset);
 }
 
 mote_status potree_octree_write(potree_octree *octree) {
@@ -112,7 +116,7 @@ mote_status potree_octree_write(potree_octree *octree) {
     octree_job *jobs = mote_alloc(ctx, most * sizeof *jobs, "potree buffers");
     mote_status status = workers != NULL && jobs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     uint32_t next = 0;
-    place_nodes(octree);
+    potree_place_nodes(octree);
     while (status == MOTE_OK && next < octree->source->node_count) {
         const uint64_t done = octree->places[next].offset;
         status = mote_progress(ctx, (double)done / ((double)octree->plan->points * octree->plan->stride_bytes + 1),

@@ -168,23 +168,10 @@ static mote_status write_piece(const potree_part *parts, uint64_t part_count, co
     return mote_context_status(octree->ctx);
 }
 
-/* Every node's place is known before the first byte is written. */
-static void place_nodes(potree_octree *octree) {
-    const potree_hash nothing = potree_hash_begin();
-    uint64_t offset = 0;
-    for (uint32_t n = 0; n < octree->source->node_count; n++) {
-        potree_place *place = &octree->places[n];
-        place->offset = offset;
-        place->size_bytes = octree->source->nodes[n].point_count * octree->plan->stride_bytes;
-        place->hash = potree_hash_end(&nothing);
-        offset += place->size_bytes;
-    }
-}
-
 mote_status potree_octree_write_pieces(potree_octree *octree) {
     piece_writer writer = {octree, potree_hash_begin()};
     potree_pieces pieces;
-    place_nodes(octree);
+    potree_place_nodes(octree);
     mote_status status = potree_pieces_open(octree, &pieces);
     if (status == MOTE_OK) status = potree_pieces_run(&pieces, octree->source->node_count, write_piece, &writer);
     return potree_pieces_close(&pieces, status);

@@ -52,7 +52,7 @@ typedef struct lod_cuda_contest {
 
 /* Points of a stretch that may still lose to one beyond it, ascending: winners of the cells that reach past its ends,
    one per end and level. On the host. */
-#define LOD_MOST_OPEN 48u
+#define LOD_MOST_OPEN 44u
 typedef struct lod_cuda_open {
     uint32_t count;
     uint32_t positions[LOD_MOST_OPEN]; /* within the stretch */

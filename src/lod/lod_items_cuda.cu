@@ -6,10 +6,11 @@
 #include "backend/cuda_primitives.h"
 #include "lod/lod_cuda.h"
 
-#define THREADS     256u
-#define WARPS       (THREADS / CUDA_WARP)
-#define WARP_POINTS 512u /* in a row */
-#define TILE        (WARPS * WARP_POINTS)
+#define THREADS       256u
+#define WARPS         (THREADS / CUDA_WARP)
+#define THREAD_POINTS 16u /* in a row: one load */
+#define WARP_POINTS   (CUDA_WARP * THREAD_POINTS)
+#define TILE          (WARPS * WARP_POINTS)
 
 typedef struct items_input {
     const uint8_t *level, *leaf_level;
@@ -18,39 +19,68 @@ typedef struct items_input {
     bool replacing;
 } items_input;
 
-/* The levels at which a point stands; none: low > high. */
-typedef struct level_span {
-    uint32_t low, high;
-} level_span;
+/* The levels of a thread's points, and which points stand at the level that is being looked at: a bit each. */
+typedef struct thread_points {
+    uint4 low, high;
+    uint32_t there; /* points of the cloud */
+    uint32_t standing;
+} thread_points;
 
-static __device__ level_span span_at(const items_input *in, uint64_t position) {
-    level_span span = {1, 0};
-    if (position >= in->count) return span;
-    span.low = in->level[position];
-    span.high = in->replacing ? in->leaf_level[position] : span.low;
-    return span;
+static __device__ uint4 load_levels(const uint8_t *levels, uint64_t first, uint64_t count) {
+    uint4 four = make_uint4(0, 0, 0, 0);
+    if (first + THREAD_POINTS <= count) return *(const uint4 *)(levels + first);
+    if (first < count) memcpy(&four, levels + first, (size_t)(count - first));
+    return four;
 }
 
-static __device__ uint64_t warp_first() {
-    return (uint64_t)blockIdx.x * TILE + (uint64_t)(threadIdx.x / CUDA_WARP) * WARP_POINTS;
+static __device__ thread_points load_points(const items_input *in) {
+    const uint64_t first = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) * THREAD_POINTS;
+    const uint64_t left = first < in->count ? in->count - first : 0;
+    thread_points points;
+    points.low = load_levels(in->level, first, in->count);
+    points.high = in->replacing ? load_levels(in->leaf_level, first, in->count) : points.low;
+    points.there = left >= THREAD_POINTS ? (1u << THREAD_POINTS) - 1 : (1u << left) - 1;
+    points.standing = 0;
+    return points;
 }
 
-/* The lanes whose point stands at a level. */
-static __device__ uint32_t lanes_at(level_span span, uint32_t level) {
-    return __ballot_sync(CUDA_ALL, span.low <= level && level <= span.high);
+/* Four bits: which bytes of a word are those of same. */
+static __device__ uint32_t equal_bytes(uint32_t word, uint32_t same) {
+    const uint32_t other = word ^ same;
+    const uint32_t equal = ~(((other & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | other) & 0x80808080u;
+    return (equal >> 7) * 0x10204080u >> 28;
+}
+
+static __device__ uint32_t equal_levels(uint4 levels, uint32_t level) {
+    const uint32_t same = level * 0x01010101u;
+    return equal_bytes(levels.x, same) | equal_bytes(levels.y, same) << 4 | equal_bytes(levels.z, same) << 8 |
+           equal_bytes(levels.w, same) << 12;
+}
+
+/* The points that stand at a level; levels are asked for one after the other, from 0 on. */
+static __device__ uint32_t stand_at(const items_input *in, thread_points *points, uint32_t level) {
+    const uint32_t begin = equal_levels(points->low, level);
+    if (!in->replacing) return begin & points->there;
+    const uint32_t standing = points->standing | begin;
+    points->standing = standing & ~equal_levels(points->high, level);
+    return standing & points->there;
+}
+
+/* Adds up over the lanes before this one, and this one. */
+static __device__ uint32_t sum_lanes(uint32_t value) {
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(CUDA_ALL, value, d);
+        if (threadIdx.x % CUDA_WARP >= d) value += other;
+    }
+    return value;
 }
 
 /* counts[warp][level] of the tile's points. */
-static __device__ void count_tile(const items_input *in, uint32_t counts[WARPS][LOD_MOST_LEVELS]) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    for (uint32_t l = lane; l < in->levels; l += CUDA_WARP) counts[warp][l] = 0;
-    __syncwarp();
-    for (uint32_t k = 0; k < WARP_POINTS; k += CUDA_WARP) {
-        const level_span span = span_at(in, warp_first() + k + lane);
-        for (uint32_t l = 0; l < in->levels; l++) {
-            const uint32_t lanes = lanes_at(span, l);
-            if (lane == 0) counts[warp][l] += (uint32_t)__popc(lanes);
-        }
+static __device__ void count_tile(const items_input *in, thread_points points,
+                                  uint32_t counts[WARPS][LOD_MOST_LEVELS]) {
+    for (uint32_t l = 0; l < in->levels; l++) {
+        const uint32_t sum = sum_lanes((uint32_t)__popc(stand_at(in, &points, l)));
+        if (threadIdx.x % CUDA_WARP == CUDA_WARP - 1) counts[threadIdx.x / CUDA_WARP][l] = sum;
     }
     __syncthreads();
 }
@@ -58,7 +88,7 @@ static __device__ void count_tile(const items_input *in, uint32_t counts[WARPS][
 /* counts [levels · tiles + 1] */
 static __global__ void __launch_bounds__(THREADS) count_items(items_input in, uint32_t *counts) {
     __shared__ uint32_t own[WARPS][LOD_MOST_LEVELS];
-    count_tile(&in, own);
+    count_tile(&in, load_points(&in), own);
     for (uint32_t l = threadIdx.x; l < in.levels; l += THREADS) {
         uint32_t sum = 0;
         for (uint32_t w = 0; w < WARPS; w++) sum += own[w][l];
@@ -67,33 +97,42 @@ static __global__ void __launch_bounds__(THREADS) count_items(items_input in, ui
     if (blockIdx.x == 0 && threadIdx.x == 0) counts[(uint64_t)in.levels * in.tiles] = 0;
 }
 
+/* Gathers the warp's points of a level and writes them in one go. */
+static __device__ void place_level(uint32_t stands, uint16_t *gathered, uint32_t *out) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, own = (uint32_t)__popc(stands), sum = sum_lanes(own);
+    const uint32_t total = __shfl_sync(CUDA_ALL, sum, CUDA_WARP - 1);
+    const uint32_t warp_first = (uint32_t)((uint64_t)blockIdx.x * TILE) + (threadIdx.x - lane) * THREAD_POINTS;
+    uint32_t at = sum - own;
+    for (; stands != 0; stands &= stands - 1) {
+        gathered[at++] = (uint16_t)(lane * THREAD_POINTS + (uint32_t)__ffs((int)stands) - 1);
+    }
+    __syncwarp();
+    for (uint32_t i = lane; i < total; i += CUDA_WARP) out[i] = warp_first + gathered[i];
+    __syncwarp();
+}
+
 /* firsts: the sums of the counts. */
 static __global__ void __launch_bounds__(THREADS) place_items(items_input in, const uint64_t *firsts, uint32_t *items) {
-    __shared__ uint32_t next[WARPS][LOD_MOST_LEVELS]; /* within the tile's items of a level */
+    __shared__ uint32_t before[WARPS][LOD_MOST_LEVELS]; /* in the tile's items of a level */
     __shared__ uint64_t first[LOD_MOST_LEVELS];
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    count_tile(&in, next);
+    __shared__ uint16_t gathered[WARPS][WARP_POINTS];
+    const uint32_t warp = threadIdx.x / CUDA_WARP;
+    thread_points points = load_points(&in);
+    count_tile(&in, points, before);
     for (uint32_t l = threadIdx.x; l < in.levels; l += THREADS) {
         uint32_t sum = 0;
         for (uint32_t w = 0; w < WARPS; w++) {
-            const uint32_t own = next[w][l];
-            next[w][l] = sum;
+            const uint32_t own = before[w][l];
+            before[w][l] = sum;
             sum += own;
         }
         first[l] = firsts[(uint64_t)l * in.tiles + blockIdx.x];
     }
     __syncthreads();
-    for (uint32_t k = 0; k < WARP_POINTS; k += CUDA_WARP) {
-        const uint64_t position = warp_first() + k + lane;
-        const level_span span = span_at(&in, position);
-        for (uint32_t l = 0; l < in.levels; l++) {
-            const uint32_t lanes = lanes_at(span, l), before = next[warp][l];
-            if (lanes >> lane & 1) {
-                items[first[l] + before + (uint32_t)__popc(lanes & ((1u << lane) - 1))] = (uint32_t)position;
-            }
-            __syncwarp();
-            if (lane == 0) next[warp][l] = before + (uint32_t)__popc(lanes);
-            __syncwarp();
+    for (uint32_t l = 0; l < in.levels; l++) {
+        const uint32_t stands = stand_at(&in, &points, l);
+        if (__any_sync(CUDA_ALL, stands != 0)) {
+            place_level(stands, gathered[warp], items + first[l] + before[warp][l]);
         }
     }
 }

@@ -47,7 +47,11 @@ static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *part
     parts->part_count = 1;
     for (uint32_t p = 1; p < wanted && found > 0; p++) {
         const uint64_t code = sample[found * p / wanted];
-        if (code > parts->parts[parts->part_count - 1].first_code) parts->parts[parts->part_count++].first_code = code;
+        const uint64_t last = parts->parts[parts->part_count - 1].first_code;
+        /* A code that is found again may be a heap: it gets a part of its own. */
+        if (code >= last && parts->part_count < MOST_PARTS) {
+            parts->parts[parts->part_count++].first_code = code > last ? code : code + 1;
+        }
     }
     for (uint32_t p = 0; p < parts->part_count; p++) {
         parts->parts[p].end_code =
@@ -74,7 +78,7 @@ static void count_parts(const mote_lod *lod, const lod_parts *parts, uint64_t sh
     }
 }
 
-/* Turns counts into where each share's points of a part go; returns the size of the largest part. */
+/* Turns counts into where each share's points of a part go; returns the size of the largest part, heaps left out. */
 static uint64_t place_parts(lod_parts *parts, uint64_t shares, uint64_t *counts) {
     const uint64_t width = parts->part_count + 1ull;
     uint64_t next = 0, largest = 0;
@@ -86,7 +90,7 @@ static uint64_t place_parts(lod_parts *parts, uint64_t shares, uint64_t *counts)
             next += own;
         }
         parts->parts[p].count = next - parts->parts[p].first;
-        largest = parts->parts[p].count > largest ? parts->parts[p].count : largest;
+        if (!lod_part_is_heap(&parts->parts[p]) && parts->parts[p].count > largest) largest = parts->parts[p].count;
     }
     return largest;
 }
@@ -156,6 +160,23 @@ void lod_parts_free(mote_context *ctx, lod_parts *parts) {
 }
 
 /* ---- putting together */
+
+mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, uint8_t lost) {
+    if (!mote_reserve(lod->ctx, (void **)&parts->open, &parts->open_capacity, parts->open_count + 1,
+                      sizeof *parts->open, "parts")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    parts->open[parts->open_count++] = (lod_open_point){position, lost};
+    return MOTE_OK;
+}
+
+mote_status lod_parts_heap(mote_lod *lod, const lod_part *part, lod_parts *parts) {
+    memcpy(lod->codes + part->first, parts->codes + part->first, part->count * sizeof *lod->codes);
+    memcpy(lod->order + part->first, parts->indices + part->first, part->count * sizeof *lod->order);
+    memset(lod->level + part->first, MOTE_ORDER_BITS, part->count);
+    lod->level[part->first] = MOTE_LOD_NEVER;
+    return lod_parts_open(lod, parts, part->first, MOTE_LOD_NEVER);
+}
 
 /* Whether point a is better than b, for a ≠ b. */
 static bool better(const mote_lod *lod, uint64_t a, uint64_t b) {

@@ -29,9 +29,18 @@ typedef struct lod_parts {
     uint64_t open_count, open_capacity;
 } lod_parts;
 
-/* Lattice, codes, and parts of at most so many points. parts is to be freed in any case. */
+/* Points of one code are in order as they come, and the first of them is the best: a part of them is never too large.
+ */
+static inline bool lod_part_is_heap(const lod_part *part) { return part->end_code - part->first_code == 1; }
+
+/* Lattice, codes, and parts of at most so many points, heaps left out. parts is to be freed in any case. */
 mote_status lod_parts_make(mote_lod *lod, uint64_t most_points, lod_parts *parts);
 void lod_parts_free(mote_context *ctx, lod_parts *parts);
+
+/* Fills lod->codes, order and level of a heap. count > 0 */
+mote_status lod_parts_heap(mote_lod *lod, const lod_part *part, lod_parts *parts);
+/* Notes an open point; positions ascend. */
+mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, uint8_t lost);
 
 /* When the parts are sorted (lod->codes, lod->order) and lod->level has the level of cells at which each point loses
    within its part: settles what is open, builds the tree and turns lod->level into what it is for. */

@@ -4,8 +4,9 @@
 #include "lod/lod_cuda.h"
 #include "lod/lod_parts.h"
 
-#define PART_BYTES 40u /* of device memory per point of a part: pairs twice, the sort's scratch, levels, open points   \
-                        */
+#define PART_BYTES                                                                                                     \
+    40u /* of device memory per point of a part: pairs twice, the sort's scratch, levels, open points                  \
+         */
 #define SPARE_BYTES (1u << 20)
 
 typedef struct part_memory {
@@ -31,13 +32,7 @@ static void release(mote_context *ctx, part_memory *m) {
 
 static mote_status keep_open(mote_lod *lod, const lod_part *part, const lod_cuda_open *open, lod_parts *parts) {
     for (uint32_t i = 0; i < open->count; i++) {
-        if (!mote_reserve(lod->ctx, (void **)&parts->open, &parts->open_capacity, parts->open_count + 1,
-                          sizeof *parts->open, "parts")) {
-            return MOTE_ERROR_MEMORY;
-        }
-        lod_open_point *point = &parts->open[parts->open_count++];
-        point->position = part->first + open->positions[i];
-        point->lost = open->lost[i];
+        MOTE_TRY(lod_parts_open(lod, parts, part->first + open->positions[i], open->lost[i]));
     }
     return MOTE_OK;
 }
@@ -64,6 +59,7 @@ static mote_status play_part(mote_lod *lod, const lod_part *part, const part_mem
 
 static mote_status build_part(mote_lod *lod, const lod_part *part, part_memory *m, lod_parts *parts) {
     mote_context *ctx = lod->ctx;
+    if (lod_part_is_heap(part)) return lod_parts_heap(lod, part, parts);
     MOTE_TRY(allocate(ctx, part->count, m));
     MOTE_TRY(cuda_upload(ctx, m->pairs.keys, parts->codes + part->first, part->count * sizeof(uint64_t)));
     MOTE_TRY(cuda_upload(ctx, m->pairs.values, parts->indices + part->first, part->count * sizeof(uint32_t)));

@@ -7,17 +7,16 @@
 #define THREADS      256u
 #define SCAN_THREADS 1024u
 #define LANES        4u /* of a warp, that search for the beginning of one octant */
-#define LEVELS_AHEAD 4u /* launched before the host looks */
-#define FIRST_LOOK   6u
+#define LEVELS_AHEAD 2u /* launched before the host looks again */
 #define MOST_BLOCKS  2048u
 
-typedef enum tree_error { TREE_OK, TREE_ROOM, TREE_REPLACING, TREE_CHAIN } tree_error;
+#define NO_NODE UINT32_MAX
 
 /* What the levels tell each other; in device memory. */
 typedef struct tree_state {
     uint32_t level_first[LOD_MOST_LEVELS + 2]; /* [level + 1] is known once level was divided */
-    uint32_t error;                            /* of tree_error: the first */
-    uint32_t error_node;
+    uint32_t bad_node;                         /* the first that is too large and cannot be divided; NO_NODE */
+    uint32_t full_level;                       /* whose children found no room; NO_NODE */
 } tree_state;
 
 typedef struct tree_input {
@@ -46,14 +45,15 @@ static __device__ uint64_t search_together(const uint64_t *codes, uint64_t first
     return first;
 }
 
-static __device__ void note_error(tree_state *state, tree_error error, uint32_t node) {
-    if (atomicCAS(&state->error, (uint32_t)TREE_OK, (uint32_t)error) == (uint32_t)TREE_OK) state->error_node = node;
+/* Whether an earlier level met what cannot be. */
+static __device__ bool has_failed(const tree_state *state, uint32_t level) {
+    return state->full_level != NO_NODE || state->bad_node < state->level_first[level];
 }
 
 /* The child of a node whose points all have one code and are too many: takes what the node cannot hold. */
 static __device__ uint32_t chain_mask(const tree_input *in, uint32_t index, const mote_lod_node *node) {
     if (in->replacing || node->level + 1u >= LOD_MOST_LEVELS) {
-        note_error(in->state, in->replacing ? TREE_REPLACING : TREE_CHAIN, index);
+        atomicMin(&in->state->bad_node, index);
         return 0;
     }
     const bool coded = node->level < MOTE_ORDER_BITS;
@@ -65,7 +65,7 @@ static __device__ uint32_t chain_mask(const tree_input *in, uint32_t index, cons
 static __global__ void find_children(tree_input in, uint32_t level) {
     const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warps = gridDim.x * (blockDim.x / CUDA_WARP);
-    if (in.state->error != TREE_OK) return;
+    if (has_failed(in.state, level)) return;
     for (uint32_t i = begin + (blockIdx.x * blockDim.x + threadIdx.x) / CUDA_WARP; i < end; i += warps) {
         const mote_lod_node node = in.nodes[i];
         uint32_t mask = 0;
@@ -114,13 +114,14 @@ static __global__ void number_children(tree_input in, uint32_t level) {
         __syncthreads();
     }
     if (threadIdx.x != 0) return;
-    if (next > in.capacity && in.state->error == TREE_OK) note_error(in.state, TREE_ROOM, level);
-    in.state->level_first[level + 2] = in.state->error == TREE_OK ? (uint32_t)next : end;
+    const bool failed = has_failed(in.state, level) || in.state->bad_node != NO_NODE;
+    if (next > in.capacity && !failed) in.state->full_level = level;
+    in.state->level_first[level + 2] = failed || next > in.capacity ? end : (uint32_t)next;
 }
 
 /* Writes the children of a level: a thread per node and octant. */
 static __global__ void write_children(tree_input in, uint32_t level) {
-    if (in.state->error != TREE_OK) return;
+    if (in.state->full_level != NO_NODE || in.state->bad_node != NO_NODE) return;
     const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
     const uint64_t all = 8ull * (end - begin), threads = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < all; t += threads) {
@@ -190,14 +191,15 @@ static mote_status make_room(mote_lod *lod, tree_input *in, uint32_t capacity) {
 
 static mote_status report(mote_lod *lod, const tree_input *in, const tree_state *state) {
     mote_lod_node node;
-    MOTE_TRY(cuda_download(lod->ctx, &node, in->nodes + state->error_node, sizeof node));
-    return state->error == TREE_REPLACING ? lod_fail_replacing(lod, node.total) : lod_fail_chain(lod);
+    MOTE_TRY(cuda_download(lod->ctx, &node, in->nodes + state->bad_node, sizeof node));
+    return in->replacing ? lod_fail_replacing(lod, node.total) : lod_fail_chain(lod);
 }
 
 /* Divides levels until there is none more. On the way state is the host's copy. */
 static mote_status grow(mote_lod *lod, tree_input *in, tree_state *state) {
     mote_context *ctx = lod->ctx;
-    uint32_t level = 0, look = FIRST_LOOK;
+    /* On a surface a level divides the points of a node by four. */
+    uint32_t level = 0, look = 2 + (65 - (uint32_t)__builtin_clzll(lod->count / in->merge + 1)) / 2;
     for (;;) {
         for (; level < look && level < LOD_MOST_LEVELS; level++) {
             /* A node that is divided has more than merge points, so a level has no more of them than that. */
@@ -209,17 +211,17 @@ static mote_status grow(mote_lod *lod, tree_input *in, tree_state *state) {
         }
         MOTE_TRY(cuda_launched(ctx, "building the octree"));
         MOTE_TRY(cuda_download(ctx, state, in->state, sizeof *state));
-        if (state->error == TREE_ROOM) {
+        if (state->full_level != NO_NODE) {
             if (in->capacity > UINT32_MAX / 8) return lod_fail_nodes(lod);
-            level = state->error_node;
+            level = state->full_level;
             MOTE_TRY(make_room(lod, in, in->capacity * 4));
-            state->error = TREE_OK;
+            state->full_level = NO_NODE;
             state->level_first[level + 2] = state->level_first[level + 1];
             MOTE_TRY(cuda_upload(ctx, in->state, state, sizeof *state));
             look = level + 1;
             continue;
         }
-        if (state->error != TREE_OK) return report(lod, in, state);
+        if (state->bad_node != NO_NODE) return report(lod, in, state);
         if (state->level_first[level + 1] == state->level_first[level]) return MOTE_OK;
         look = level + LEVELS_AHEAD;
     }
@@ -248,6 +250,7 @@ static mote_status build(mote_lod *lod, tree_input *in) {
     root.total = root.point_count = lod->count;
     root.parent = UINT32_MAX;
     state.level_first[1] = 1;
+    state.bad_node = state.full_level = NO_NODE;
     const uint64_t guess = 4096 + 16 * (lod->count / in->merge);
     MOTE_TRY(make_room(lod, in, guess < (1u << 20) ? (uint32_t)guess : 1u << 20));
     in->state = (tree_state *)cuda_alloc(ctx, sizeof state, "tree scratch");

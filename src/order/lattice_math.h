@@ -39,4 +39,29 @@ MOTE_HD uint32_t lattice_cell(uint32_t p, mote_cell_divisor by) {
     return cell + (uint32_t)((p << MOTE_MORTON_BITS) - cell * side >= side); /* the rest is below 2 · side */
 }
 
+/* Division by a side of up to 2^31 with one 32-bit product, for kernels. */
+typedef struct lattice_divisor {
+    uint32_t side, reciprocal; /* of the side moved up by shift: then its highest bit is set */
+    uint32_t shift;
+} lattice_divisor;
+
+MOTE_HD bool lattice_divisor_fits(uint64_t side) { return side >= 1 && side <= 1ull << 31; }
+
+static inline lattice_divisor lattice_divisor_make(uint32_t side) {
+    lattice_divisor d;
+    d.side = side;
+    d.shift = 0;
+    while ((uint32_t)(side << d.shift) >> 31 == 0) d.shift++;
+    const uint64_t reciprocal = (1ull << 63) / (uint32_t)(side << d.shift);
+    d.reciprocal = reciprocal > UINT32_MAX ? UINT32_MAX : (uint32_t)reciprocal;
+    return d;
+}
+
+/* mote_cell_of. The estimate is below p · 2^21 / side by less than 2^-10 if p < side: one step mends its floor. */
+MOTE_HD uint32_t lattice_quick_cell(uint32_t p, lattice_divisor by) {
+    const uint32_t estimate = (uint32_t)((uint64_t)(p << by.shift) * by.reciprocal >> 32) >> 10;
+    const uint32_t rest = (p << MOTE_MORTON_BITS) - estimate * by.side; /* below 2 · side */
+    return p < by.side ? estimate + (rest >= by.side) : MOTE_MORTON_MASK;
+}
+
 #endif

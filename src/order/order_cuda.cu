@@ -99,11 +99,81 @@ static __global__ void make_codes(order_points points, order_squeeze squeeze, ui
     }
 }
 
+/* Whole 32-bit integers in a lattice whose sides take quick divisions: all are finite, and few steps make a key. */
+typedef struct quick_points {
+    const uint8_t *axes[3];
+    uint32_t stride_bytes[3];
+    uint32_t source_min[3];
+    lattice_divisor by[3];
+} quick_points;
+
+static bool quick_points_of(const order_points *points, quick_points *quick) {
+    if (points->reading != ORDER_READ_PLAIN) return false;
+    for (int k = 0; k < 3; k++) {
+        if (!lattice_divisor_fits(points->lattice.side[k])) return false;
+        quick->axes[k] = (const uint8_t *)points->axes[k].data;
+        quick->stride_bytes[k] = points->axes[k].stride_bytes;
+        quick->source_min[k] = (uint32_t)points->lattice.source_min[k];
+        quick->by[k] = lattice_divisor_make((uint32_t)points->lattice.side[k]);
+    }
+    return true;
+}
+
+/* Aligned records of 16 bytes that begin with the coordinates: each is one load. */
+static bool quick_points_are_records(const quick_points *quick) {
+    bool records = (uintptr_t)quick->axes[0] % sizeof(uint4) == 0;
+    for (int k = 0; k < 3; k++) {
+        records = records && quick->axes[k] == quick->axes[0] + 4 * k && quick->stride_bytes[k] == sizeof(uint4);
+    }
+    return records;
+}
+
+template <bool RECORDS> static __device__ inline uint4 quick_load(const quick_points *points, uint64_t i) {
+    if (RECORDS) {
+        return __ldg((const uint4 *)points->axes[0] + i);
+    } else {
+        uint32_t xyz[3];
+        for (int k = 0; k < 3; k++) xyz[k] = __ldg((const uint32_t *)(points->axes[k] + i * points->stride_bytes[k]));
+        return make_uint4(xyz[0], xyz[1], xyz[2], 0);
+    }
+}
+
+/* indices may be NULL. */
+template <bool RECORDS>
+static __global__ void make_keys(quick_points points, order_squeeze squeeze, uint64_t count, uint64_t *keys,
+                                 uint32_t *indices) {
+    const uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS);
+    const uint32_t left = count - first < THREADS * ITEMS ? (uint32_t)(count - first) : THREADS * ITEMS;
+    uint4 found[ITEMS];
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t at = item * THREADS + threadIdx.x;
+        found[item] = make_uint4(0, 0, 0, 0);
+        if (at < left) found[item] = quick_load<RECORDS>(&points, first + at);
+    }
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t at = item * THREADS + threadIdx.x;
+        const uint32_t x = lattice_quick_cell(found[item].x - points.source_min[0], points.by[0]);
+        const uint32_t y = lattice_quick_cell(found[item].y - points.source_min[1], points.by[1]);
+        const uint32_t z = lattice_quick_cell(found[item].z - points.source_min[2], points.by[2]);
+        const uint64_t key = order_cell_key(x, y, z, squeeze);
+        if (at >= left) continue;
+        keys[first + at] = key;
+        if (indices != NULL) indices[first + at] = (uint32_t)first + at;
+    }
+}
+
 static mote_status launch_codes(mote_context *ctx, const order_points *points, order_squeeze squeeze, uint64_t count,
                                 uint64_t bad, uint64_t *codes, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    quick_points quick;
     if (count == 0) return MOTE_OK;
-    if (points->reading == ORDER_READ_PLAIN) {
+    if (quick_points_of(points, &quick)) {
+        if (quick_points_are_records(&quick)) {
+            CUDA_LAUNCH(ctx, (make_keys<true>), blocks, THREADS, quick, squeeze, count, codes, indices);
+        } else {
+            CUDA_LAUNCH(ctx, (make_keys<false>), blocks, THREADS, quick, squeeze, count, codes, indices);
+        }
+    } else if (points->reading == ORDER_READ_PLAIN) {
         CUDA_LAUNCH(ctx, (make_codes<ORDER_READ_PLAIN>), blocks, THREADS, *points, squeeze, count, bad, codes, indices);
     } else if (points->reading == ORDER_READ_ALIGNED) {
         CUDA_LAUNCH(ctx, (make_codes<ORDER_READ_ALIGNED>), blocks, THREADS, *points, squeeze, count, bad, codes,
@@ -115,11 +185,10 @@ static mote_status launch_codes(mote_context *ctx, const order_points *points, o
 }
 
 mote_status order_cuda_codes(const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
+    static const uint32_t all[3] = {MOTE_MORTON_BITS, MOTE_MORTON_BITS, MOTE_MORTON_BITS};
     order_points points;
-    order_squeeze none;
-    memset(&none, 0, sizeof none);
     MOTE_TRY(order_points_of(cloud, lattice, &points));
-    return launch_codes(cloud->ctx, &points, none, cloud->count, UINT64_MAX, codes, NULL);
+    return launch_codes(cloud->ctx, &points, order_squeeze_make(all), cloud->count, UINT64_MAX, codes, NULL);
 }
 
 static __global__ void number(uint32_t *indices, uint64_t count) {
@@ -134,7 +203,7 @@ mote_status order_cuda_number(mote_context *ctx, uint32_t *indices, uint64_t cou
 
 static __global__ void unsqueeze(uint64_t *codes, uint64_t count, order_squeeze squeeze) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) codes[i] = order_unsqueezed(codes[i], squeeze);
+    if (i < count) codes[i] = order_key_code(codes[i], squeeze);
 }
 
 mote_status order_cuda_unsqueeze(order_sort *sort) {
@@ -188,7 +257,7 @@ static mote_status build(order_sort *sort, const cuda_cloud *cloud, const mote_l
     MOTE_TRY(launch_codes(sort->ctx, &points, sort->squeeze, all, 1ull << (sort->key_bits - (skipped > 0)),
                           sort->pairs.keys, sort->pairs.values));
     MOTE_TRY(sort_keys(sort, all));
-    return ties ? order_cuda_settle_ties(cloud, lattice, sort->pairs.keys, sort->pairs.values, sort->count) : MOTE_OK;
+    return ties ? order_cuda_settle_ties(cloud, lattice, sort) : MOTE_OK;
 }
 
 mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
@@ -210,6 +279,7 @@ mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattic
         sort.pairs.keys = NULL;
         sort.pairs.values = NULL;
     }
+    cuda_free(sort.ctx, sort.notes);
     order_pairs_free(sort.ctx, &sort.pairs);
     return status;
 }

@@ -6,75 +6,187 @@
 #include "order/order_points.h"
 
 #define THREADS  256u
-#define TILE     2048u
+#define TILE     ORDER_TILE
 #define LONG_RUN 128u
+#define ROOM     (TILE + 2 * LONG_RUN) /* a tile and what lies on both sides of it */
+#define WORDS    (ROOM / CUDA_WARP)
 
-/* Where a point goes within its run. */
-typedef struct place {
-    uint32_t before; /* points of the run that stood before it */
-    uint32_t rank;   /* that come before it now */
-    bool far;        /* the run is long: neither is known */
-} place;
+static_assert(ROOM % THREADS == 0, "all threads of a block take as many keys");
 
-static __device__ inline bool same_run(uint64_t a, uint64_t b, uint32_t rest_bits) { return (a ^ b) >> rest_bits == 0; }
-
-/* key: in shared memory, with LONG_RUN keys on both sides. */
-static __device__ inline place find_place(const uint64_t *key, uint32_t rest_bits) {
-    const uint64_t own = *key;
-    uint32_t before = 0, after = 0, rank = 0;
-    place p;
-    p.far = same_run(*(key - LONG_RUN), own, rest_bits) || same_run(*(key + LONG_RUN), own, rest_bits);
-    while (!p.far && before < LONG_RUN) {
-        const uint64_t other = *(key - before - 1);
-        if (!same_run(other, own, rest_bits)) break;
-        rank += other <= own;
-        before++;
+/* Keys of a tile, from LONG_RUN before it to LONG_RUN after it; UINT64_MAX where there is none: no key is like that in
+   its upper bits. */
+static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, uint64_t tile, uint64_t near[ROOM]) {
+    if (tile >= LONG_RUN && tile + TILE + LONG_RUN <= count) {
+        const uint64_t *from = keys + (tile - LONG_RUN);
+        for (uint32_t i = 0; i < ROOM / THREADS; i++) near[i * THREADS + threadIdx.x] = from[i * THREADS + threadIdx.x];
+        return;
     }
-    while (!p.far && before + after < LONG_RUN) {
-        const uint64_t other = *(key + after + 1);
-        if (!same_run(other, own, rest_bits)) break;
-        rank += other < own;
-        after++;
-    }
-    p.far = p.far || before + after == LONG_RUN;
-    p.before = before;
-    p.rank = rank;
-    return p;
-}
-
-/* UINT64_MAX where there is none: no key is like that in its upper bits. */
-static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, uint64_t tile,
-                                        uint64_t near[TILE + 2 * LONG_RUN]) {
-    for (uint32_t j = threadIdx.x; j < TILE + 2 * LONG_RUN; j += THREADS) {
+    for (uint32_t j = threadIdx.x; j < ROOM; j += THREADS) {
         const uint64_t at = tile + j; /* LONG_RUN too far */
         near[j] = at >= LONG_RUN && at - LONG_RUN < count ? keys[at - LONG_RUN] : UINT64_MAX;
     }
 }
 
-/* flags: 1 where a point is of a long run; far_count: how many are. */
+/* One bit for each key: whether a run begins there. Both ends count as such: a run that reaches one from the tile is
+   long in any case. */
+static __device__ inline void find_heads(const uint64_t near[ROOM], uint32_t rest_bits, uint32_t heads[WORDS + 1]) {
+    const uint64_t upper = ~order_low_mask(rest_bits);
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    uint32_t word = 0; /* of the words that a warp finds, a lane keeps the one of its number */
+    for (uint32_t i = 0; i < ROOM / THREADS; i++) {
+        const uint64_t *own = near + threadIdx.x + i * THREADS;
+        const uint64_t before = i > 0 ? own[-1] : *(own - (threadIdx.x > 0));
+        const uint32_t found = __ballot_sync(CUDA_ALL, ((*own ^ before) & upper) != 0);
+        word = lane == i ? found : word;
+    }
+    if (threadIdx.x == 0) word |= 1;
+    if (lane < ROOM / THREADS) heads[lane * (THREADS / CUDA_WARP) + warp] = word;
+    if (threadIdx.x == 0) heads[WORDS] = 1;
+}
+
+/* The run of the key at a place: from its first to before its end. */
+typedef struct run {
+    uint32_t first, end;
+} run;
+
+static __device__ inline run find_run(const uint32_t heads[WORDS + 1], uint32_t at) {
+    const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
+    uint32_t k = at / CUDA_WARP, found = word & up_to;
+    run r;
+    while (found == 0) found = heads[--k];
+    r.first = k * CUDA_WARP + 31 - (uint32_t)__clz((int)found);
+    k = at / CUDA_WARP;
+    found = word & ~up_to;
+    while (found == 0) found = heads[++k];
+    r.end = k * CUDA_WARP + (uint32_t)__ffs((int)found) - 1;
+    return r;
+}
+
+/* at: a place of the tile itself. Most runs end within a word's length on both sides. */
+static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at) {
+    const uint32_t *own = heads + at / CUDA_WARP;
+    const uint32_t lane = at % CUDA_WARP;
+    const uint32_t back = (uint32_t)(((uint64_t)own[0] << 32 | own[-1]) << (31 - lane) >> 32);
+    const uint32_t ahead = (uint32_t)(((uint64_t)own[1] << 32 | own[0]) >> lane) >> 1;
+    run r;
+    if (back == 0 || ahead == 0) return find_run(heads, at);
+    r.first = at - (uint32_t)__clz((int)back);
+    r.end = at + (uint32_t)__ffs((int)ahead);
+    return r;
+}
+
+static __device__ inline bool run_is_long(run r) { return r.end - r.first > LONG_RUN; }
+
+/* How many keys of the run are below the one at a place. same: how many are equal to it, itself too. REST: an integer
+   with a bit more than those in which keys of a run differ, so that the highest bit of a difference is its sign. */
+template <typename REST>
+static __device__ inline uint32_t rank_in_run(const uint64_t near[ROOM], run r, uint32_t at, uint32_t *same) {
+    const uint32_t sign = 8 * sizeof(REST) - 1;
+    const REST own = (REST)near[at];
+    uint32_t below = 0, above = 0;
+    CUDA_ROLLED /* runs differ in length: the rest of an unrolled loop would part the threads */
+        for (const uint64_t *k = near + r.first; k < near + r.end; k++) {
+        const REST other = (REST)*k;
+        below += (uint32_t)((REST)(other - own) >> sign);
+        above += (uint32_t)((REST)(own - other) >> sign);
+    }
+    *same = r.end - r.first - below - above;
+    return below;
+}
+
+/* Of the keys equal to the one at a place, those that stood before it. */
+static __device__ inline uint32_t equals_before(const uint64_t near[ROOM], run r, uint32_t at) {
+    uint32_t n = 0;
+    CUDA_ROLLED
+    for (uint32_t k = r.first; k < at; k++) n += near[k] == near[at];
+    return n;
+}
+
+/* What a block notes of ties: that the tile before, its own or the next has some; that there are long ones. */
+enum { TIED_BEFORE = 1, TIED_HERE = 2, TIED_AFTER = 4, TIED_LONG = 8 };
+
+static __device__ inline uint32_t tie_notes(uint32_t same, uint32_t to) {
+    const uint32_t where = to < LONG_RUN ? TIED_BEFORE : to < LONG_RUN + TILE ? TIED_HERE : TIED_AFTER;
+    return where | (same > ORDER_SHORT_TIE ? TIED_LONG : 0);
+}
+
+typedef struct run_output {
+    uint64_t *codes;
+    uint32_t *order;
+    order_found *found;
+    uint32_t *tiles;
+} run_output;
+
+/* By one thread of a block. */
+static __device__ inline void write_notes(const run_output *out, uint32_t far, uint32_t notes) {
+    uint32_t *const tile = out->tiles + blockIdx.x;
+    if (far > 0) {
+        atomicAdd((unsigned long long *)&out->found->far, (unsigned long long)far);
+        atomicOr(tile, (unsigned int)ORDER_TILE_FAR);
+    }
+    if (notes == 0) return;
+    if (notes & TIED_BEFORE) atomicOr(tile - 1, (unsigned int)ORDER_TILE_TIED);
+    if (notes & TIED_HERE) atomicOr(tile, (unsigned int)ORDER_TILE_TIED);
+    if (notes & TIED_AFTER) atomicOr(tile + 1, (unsigned int)ORDER_TILE_TIED);
+    atomicOr((unsigned long long *)&out->found->ties,
+             (unsigned long long)(ORDER_TIES_ANY | (notes & TIED_LONG ? ORDER_TIES_LONG : 0)));
+}
+
+template <typename REST>
 static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, uint64_t count, uint32_t rest_bits,
-                                 order_squeeze squeeze, uint64_t *codes, uint32_t *order, uint8_t *flags,
-                                 unsigned long long *far_count) {
-    __shared__ uint64_t near[TILE + 2 * LONG_RUN];
-    __shared__ unsigned int block_far;
+                                 order_squeeze squeeze, run_output out) {
+    __shared__ uint64_t near[ROOM];
+    __shared__ uint32_t heads[WORDS + 1];
+    __shared__ unsigned int block_far, block_notes;
     const uint64_t tile = (uint64_t)blockIdx.x * TILE;
-    uint32_t far = 0;
-    if (threadIdx.x == 0) block_far = 0;
+    const uint32_t points = count - tile < TILE ? (uint32_t)(count - tile) : TILE;
+    uint64_t *const codes = out.codes + tile;
+    uint32_t *const order = out.order + tile;
+    uint32_t far = 0, notes = 0;
+    if (threadIdx.x == 0) block_far = block_notes = 0;
     load_tile(keys, count, tile, near);
     __syncthreads();
-    for (uint32_t j = threadIdx.x; j < TILE && tile + j < count; j += THREADS) {
-        const uint64_t *key = &near[LONG_RUN + j];
-        const place p = find_place(key, rest_bits);
-        flags[tile + j] = p.far;
-        far += p.far;
-        if (p.far) continue;
-        const uint64_t to = tile + j - p.before + p.rank;
-        codes[to] = order_unsqueezed(*key, squeeze);
-        order[to] = values[tile + j];
+    find_heads(near, rest_bits, heads);
+    __syncthreads();
+    CUDA_ROLLED
+    for (uint32_t j = threadIdx.x; j < points; j += THREADS) {
+        const uint32_t value = (values + tile)[j], at = LONG_RUN + j;
+        const run r = run_of(heads, at);
+        if (run_is_long(r)) {
+            far++;
+            continue;
+        }
+        uint32_t same;
+        uint32_t to = r.first + rank_in_run<REST>(near, r, at, &same);
+        if (same > 1) {
+            to += equals_before(near, r, at);
+            notes |= tie_notes(same, to);
+        }
+        codes[(int32_t)(to - LONG_RUN)] = order_key_code(near[at], squeeze);
+        order[(int32_t)(to - LONG_RUN)] = value;
     }
     if (far > 0) atomicAdd(&block_far, far);
+    if (notes > 0) atomicOr(&block_notes, notes);
     __syncthreads();
-    if (threadIdx.x == 0 && block_far > 0) atomicAdd(far_count, (unsigned long long)block_far);
+    if (threadIdx.x == 0) write_notes(&out, block_far, block_notes);
+}
+
+/* flags: 1 where a point is of a long run. */
+static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint32_t rest_bits, const uint32_t *tiles,
+                                      uint8_t *flags) {
+    __shared__ uint64_t near[ROOM];
+    __shared__ uint32_t heads[WORDS + 1];
+    const uint64_t tile = (uint64_t)blockIdx.x * TILE;
+    const bool any = (tiles[blockIdx.x] & ORDER_TILE_FAR) != 0; /* the same in the whole block */
+    if (any) {
+        load_tile(keys, count, tile, near);
+        __syncthreads();
+        find_heads(near, rest_bits, heads);
+        __syncthreads();
+    }
+    for (uint32_t j = threadIdx.x; j < TILE && tile + j < count; j += THREADS) {
+        flags[tile + j] = any && run_is_long(run_of(heads, LONG_RUN + j));
+    }
 }
 
 static __global__ void take(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
@@ -89,34 +201,54 @@ static __global__ void put_back(const uint32_t *places, uint64_t count, const ui
                                 order_squeeze squeeze, uint64_t *codes, uint32_t *order) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= count) return;
-    codes[places[i]] = order_unsqueezed(keys[i], squeeze);
+    codes[places[i]] = order_key_code(keys[i], squeeze);
     order[places[i]] = values[i];
 }
 
-/* Runs keep their places among each other, for the upper bits of a key say which run it is of. */
-static mote_status sort_far_with(order_sort *sort, const uint8_t *flags, uint64_t far, uint32_t *places,
-                                 uint64_t *found, cuda_pairs64 *pairs) {
+/* The arrays of the sort of long runs. */
+typedef struct far_sort {
+    uint8_t *flags;
+    uint64_t *found;
+    uint32_t *places;
+    cuda_pairs64 pairs;
+} far_sort;
+
+static mote_status far_alloc(const order_sort *sort, far_sort *f) {
     mote_context *ctx = sort->ctx;
+    f->flags = (uint8_t *)cuda_alloc(ctx, sort->count, "sort flags");
+    f->found = (uint64_t *)cuda_alloc(ctx, sizeof *f->found, "sort flags");
+    f->places = (uint32_t *)cuda_alloc(ctx, sort->found.far * sizeof *f->places, "sort indices");
+    if (f->flags == NULL || f->found == NULL || f->places == NULL) return MOTE_ERROR_MEMORY;
+    return order_pairs_alloc(ctx, sort->found.far, &f->pairs);
+}
+
+/* Runs keep their places among each other, for the upper bits of a key say which run it is of. */
+static mote_status sort_far_with(order_sort *sort, far_sort *f) {
+    mote_context *ctx = sort->ctx;
+    const uint64_t far = sort->found.far;
     const uint32_t blocks = cuda_blocks(far, THREADS);
-    MOTE_TRY(cuda_select(ctx, flags, sort->count, places, found));
-    CUDA_LAUNCH(ctx, take, blocks, THREADS, places, far, sort->pairs.keys, sort->pairs.values, pairs->keys,
-                pairs->values);
+    CUDA_LAUNCH(ctx, flag_long_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->count,
+                sort->rest_bits, order_tiles(sort), f->flags);
     MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
-    MOTE_TRY(cuda_sort64(ctx, pairs, far, 0, (int)sort->key_bits));
-    CUDA_LAUNCH(ctx, put_back, blocks, THREADS, places, far, pairs->keys, pairs->values, sort->squeeze,
+    MOTE_TRY(cuda_select(ctx, f->flags, sort->count, f->places, f->found));
+    CUDA_LAUNCH(ctx, take, blocks, THREADS, f->places, far, sort->pairs.keys, sort->pairs.values, f->pairs.keys,
+                f->pairs.values);
+    MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
+    MOTE_TRY(cuda_sort64(ctx, &f->pairs, far, 0, (int)sort->key_bits));
+    CUDA_LAUNCH(ctx, put_back, blocks, THREADS, f->places, far, f->pairs.keys, f->pairs.values, sort->squeeze,
                 sort->pairs.other_keys, sort->pairs.other_values);
     return cuda_launched(ctx, "sort of long runs");
 }
 
-static mote_status sort_far(order_sort *sort, const uint8_t *flags, uint64_t far, uint64_t *found) {
-    cuda_pairs64 pairs;
-    mote_status status = MOTE_ERROR_MEMORY;
-    memset(&pairs, 0, sizeof pairs);
-    uint32_t *const places = (uint32_t *)cuda_alloc(sort->ctx, far * sizeof *places, "sort indices");
-    if (places != NULL) status = order_pairs_alloc(sort->ctx, far, &pairs);
-    if (status == MOTE_OK) status = sort_far_with(sort, flags, far, places, found, &pairs);
-    order_pairs_free(sort->ctx, &pairs);
-    cuda_free(sort->ctx, places);
+static mote_status sort_far(order_sort *sort) {
+    far_sort f;
+    memset(&f, 0, sizeof f);
+    mote_status status = far_alloc(sort, &f);
+    if (status == MOTE_OK) status = sort_far_with(sort, &f);
+    order_pairs_free(sort->ctx, &f.pairs);
+    cuda_free(sort->ctx, f.places);
+    cuda_free(sort->ctx, f.found);
+    cuda_free(sort->ctx, f.flags);
     return status;
 }
 
@@ -128,31 +260,35 @@ static void exchange(cuda_pairs64 *pairs) {
     pairs->other_values = was.values;
 }
 
-static mote_status finish_with(order_sort *sort, uint8_t *flags, uint64_t *counter) {
+static mote_status sort_all_runs(order_sort *sort) {
     mote_context *ctx = sort->ctx;
-    uint64_t far = 0;
-    MOTE_TRY(cuda_fill(ctx, counter, 0, sizeof *counter));
-    CUDA_LAUNCH(ctx, sort_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->pairs.values,
-                sort->count, sort->rest_bits, sort->squeeze, sort->pairs.other_keys, sort->pairs.other_values, flags,
-                (unsigned long long *)counter);
-    MOTE_TRY(cuda_launched(ctx, "sort of runs"));
-    MOTE_TRY(cuda_download(ctx, &far, counter, sizeof far));
-    if (far > sort->count / 4) { /* then all at once is cheaper, and takes no more memory */
-        MOTE_TRY(cuda_sort64(ctx, &sort->pairs, sort->count, 0, (int)sort->key_bits));
-        return order_cuda_unsqueeze(sort);
+    const uint32_t blocks = cuda_blocks(sort->count, TILE);
+    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->notes, order_tiles(sort)};
+    MOTE_TRY(cuda_fill(ctx, sort->notes, 0, sizeof *sort->notes + blocks * sizeof *out.tiles));
+    if (sort->rest_bits < 32) {
+        CUDA_LAUNCH(ctx, (sort_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
+                    sort->rest_bits, sort->squeeze, out);
+    } else {
+        CUDA_LAUNCH(ctx, (sort_runs<uint64_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
+                    sort->rest_bits, sort->squeeze, out);
     }
-    if (far > 0) MOTE_TRY(sort_far(sort, flags, far, counter));
-    exchange(&sort->pairs);
-    return MOTE_OK;
+    MOTE_TRY(cuda_launched(ctx, "sort of runs"));
+    return cuda_download(ctx, &sort->found, sort->notes, sizeof sort->found);
 }
 
 mote_status order_cuda_finish(order_sort *sort) {
     mote_context *ctx = sort->ctx;
-    mote_status status = MOTE_ERROR_MEMORY;
-    uint8_t *const flags = (uint8_t *)cuda_alloc(ctx, sort->count, "sort flags");
-    uint64_t *const counter = (uint64_t *)cuda_alloc(ctx, sizeof *counter, "sort flags");
-    if (flags != NULL && counter != NULL) status = finish_with(sort, flags, counter);
-    cuda_free(ctx, counter);
-    cuda_free(ctx, flags);
-    return status;
+    const uint64_t tiles_bytes = cuda_blocks(sort->count, TILE) * sizeof(uint32_t);
+    sort->notes = (order_found *)cuda_alloc(ctx, sizeof *sort->notes + tiles_bytes, "sort notes");
+    if (sort->notes == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(sort_all_runs(sort));
+    if (sort->found.far > sort->count / 4) { /* then all at once is cheaper, and takes no more memory */
+        cuda_free(ctx, sort->notes);
+        sort->notes = NULL;
+        MOTE_TRY(cuda_sort64(ctx, &sort->pairs, sort->count, 0, (int)sort->key_bits));
+        return order_cuda_unsqueeze(sort);
+    }
+    if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
+    exchange(&sort->pairs);
+    return MOTE_OK;
 }

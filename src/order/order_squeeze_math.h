@@ -15,6 +15,9 @@ typedef struct order_squeeze {
     uint32_t top_levels;    /* one bit each */
     uint32_t top_shift;     /* of it within its level */
     uint32_t bits;          /* of a squeezed code */
+    uint32_t low_mask;      /* of a cell: the bits in levels that use all axes */
+    uint32_t upper, lower;  /* the two axes of the middle levels */
+    uint32_t most;          /* the axis of the top levels */
 } order_squeeze;
 
 /* bits: how many the largest cell of each axis has, up to 21. */
@@ -34,6 +37,10 @@ static inline order_squeeze order_squeeze_make(const uint32_t bits[3]) {
     s.top_levels = bits[most] - bits[middle];
     s.top_shift = 2 - most;
     s.bits = bits[0] + bits[1] + bits[2];
+    s.low_mask = (1u << bits[least]) - 1;
+    s.upper = upper;
+    s.lower = lower;
+    s.most = most;
     return s;
 }
 
@@ -88,6 +95,92 @@ MOTE_HD uint64_t order_unsqueezed(uint64_t key, order_squeeze s) {
     if (s.top_levels > 0) {
         const uint32_t below = s.low_bits + 3 * s.middle_levels + s.top_shift;
         code |= mote_morton_spread((uint32_t)(key >> (s.low_bits + 2 * s.middle_levels))) << below;
+    }
+    return code;
+}
+
+/* ---- the same by 32-bit steps, for kernels: all branches go by the shape, so the threads go one way. Products do
+   half of the shifts, for a GPU multiplies beside its shifts and masks. */
+
+/* Moves bit i of ten bits to bit 3i. */
+MOTE_HD uint32_t order_spread_ten(uint32_t v) {
+    v = v * 0x10001u & 0x030000FFu;
+    v = v * 0x101u & 0x0300F00Fu;
+    v = v * 0x11u & 0x030C30C3u;
+    return v * 5u & 0x09249249u;
+}
+
+/* Moves bit i of sixteen bits to bit 2i: what moves by n bits is added 2^n - 1 times. */
+MOTE_HD uint32_t order_spread_sixteen(uint32_t v) {
+    v += (v & 0x0000FF00u) * 255u;
+    v += (v & 0x00F000F0u) * 15u;
+    v += (v & 0x0C0C0C0Cu) * 3u;
+    return v + (v & 0x22222222u);
+}
+
+/* order_spread_pairs for i < 11. */
+MOTE_HD uint32_t order_spread_few_pairs(uint32_t v) {
+    v += (v & 0x003F0000u) * 255u;
+    v += (v & 0x0000FF00u) * 15u;
+    v += (v & 0x300F00F0u) * 3u;
+    return v + (v & 0x0C30C30Cu);
+}
+
+/* The low bits of three cells, interleaved. */
+MOTE_HD uint64_t order_low_key(uint32_t x, uint32_t y, uint32_t z, order_squeeze s) {
+    const uint32_t m = s.low_mask & 1023, n = s.low_mask >> 10 & 1023;
+    uint64_t key = order_spread_ten(x & m) * 4 + (order_spread_ten(y & m) * 2 + order_spread_ten(z & m));
+    if (s.low_bits > 30) {
+        const uint32_t yz = order_spread_ten(y >> 10 & n) * 2 + order_spread_ten(z >> 10 & n);
+        key |= (uint64_t)(order_spread_ten(x >> 10 & n) * 4 + yz) << 30;
+    }
+    if (s.low_bits > 60) key |= (uint64_t)((x >> 20 & 1) << 2 | (y >> 20 & 1) << 1 | (z >> 20 & 1)) << 60;
+    return key;
+}
+
+/* Two numbers of so many bits, interleaved. */
+MOTE_HD uint64_t order_middle_key(uint32_t upper, uint32_t lower, uint32_t bits) {
+    if (bits <= 8) { /* both in one word */
+        uint32_t v = upper * 0x10000u + lower;
+        v += (v & 0x00F000F0u) * 15u;
+        v += (v & 0x0C0C0C0Cu) * 3u;
+        v += v & 0x22222222u;
+        return (v >> 16) * 2 + (v & 0xFFFF);
+    }
+    const uint32_t low = order_spread_sixteen(upper & 0xFFFF) * 2 + order_spread_sixteen(lower & 0xFFFF);
+    if (bits <= 16) return low;
+    return (uint64_t)(order_spread_sixteen(upper >> 16) * 2 + order_spread_sixteen(lower >> 16)) << 32 | low;
+}
+
+/* order_squeezed of the code of a cell, which has no bits beyond those of the shape. */
+MOTE_HD uint64_t order_cell_key(uint32_t x, uint32_t y, uint32_t z, order_squeeze s) {
+    const uint32_t low_levels = s.low_bits / 3, middle_mask = (1u << s.middle_levels) - 1;
+    uint64_t key = order_low_key(x, y, z, s);
+    if (s.middle_levels > 0) {
+        const uint32_t upper = (s.upper == 0 ? x : y) >> low_levels & middle_mask;
+        const uint32_t lower = (s.lower == 1 ? y : z) >> low_levels & middle_mask;
+        key |= order_middle_key(upper, lower, s.middle_levels) << s.low_bits;
+    }
+    if (s.top_levels > 0) {
+        const uint32_t top = (s.most == 0 ? x : s.most == 1 ? y : z) >> (low_levels + s.middle_levels);
+        key |= (uint64_t)top << (s.low_bits + 2 * s.middle_levels);
+    }
+    return key;
+}
+
+/* order_unsqueezed. */
+MOTE_HD uint64_t order_key_code(uint64_t key, order_squeeze s) {
+    if (s.middle_levels > 10 || s.top_levels > 10) return order_unsqueezed(key, s);
+    uint64_t code = key & order_low_mask(s.low_bits);
+    if (s.middle_levels > 0) {
+        const uint32_t used = (1u << 2 * s.middle_levels) - 1;
+        uint32_t middle = order_spread_few_pairs((uint32_t)(key >> s.low_bits) & used);
+        if (s.middle_apart) middle += middle & (uint32_t)ORDER_SECOND_OF_THREE;
+        code |= (uint64_t)middle << (s.low_bits + s.middle_shift);
+    }
+    if (s.top_levels > 0) {
+        const uint32_t top = (uint32_t)(key >> (s.low_bits + 2 * s.middle_levels));
+        code |= (uint64_t)order_spread_ten(top) << (s.low_bits + 3 * s.middle_levels + s.top_shift);
     }
     return code;
 }

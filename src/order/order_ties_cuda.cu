@@ -6,7 +6,7 @@
 #include "order/order_points.h"
 
 #define THREADS   256u
-#define SHORT_RUN 32u
+#define SHORT_RUN ORDER_SHORT_TIE
 
 typedef struct tie {
     uint32_t xyz[3], index;
@@ -61,16 +61,23 @@ static __device__ void insertion_sort(const order_points *points, uint32_t *orde
     }
 }
 
-/* any: set to 1 if there are long runs. */
-template <int READING> static __global__ void settle_short(order_points points, tied t, uint32_t *any) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i + 1 >= t.count || t.codes[i + 1] != t.codes[i] || run_before(&t, i, 1) > 0) return;
-    const uint32_t run = 1 + run_after(&t, i, SHORT_RUN);
-    if (run > SHORT_RUN) {
-        atomicOr(any, 1u);
-    } else {
-        insertion_sort<READING>(&points, t.order + i, run);
+/* Settles the run that begins at i, if one does; true if it is long and stays as it is. */
+template <int READING> static __device__ inline bool settle_at(const order_points *points, const tied *t, uint64_t i) {
+    if (i + 1 >= t->count || t->codes[i + 1] != t->codes[i] || run_before(t, i, 1) > 0) return false;
+    const uint32_t run = 1 + run_after(t, i, SHORT_RUN);
+    if (run <= SHORT_RUN) insertion_sort<READING>(points, t->order + i, run);
+    return run > SHORT_RUN;
+}
+
+/* tiles: looks at those that are not 0; at all if NULL. any: set to 1 if there are long runs. */
+template <int READING>
+static __global__ void settle_short(order_points points, tied t, const uint32_t *tiles, uint32_t *any) {
+    if (tiles != NULL && tiles[blockIdx.x] == 0) return;
+    bool found = false;
+    for (uint32_t j = threadIdx.x; j < ORDER_TILE; j += THREADS) {
+        found = settle_at<READING>(&points, &t, (uint64_t)blockIdx.x * ORDER_TILE + j) || found;
     }
+    if (found) atomicOr(any, 1u);
 }
 
 /* flags: 1 where a point is of a long run. found: how many are, and whether some are not in order. */
@@ -123,7 +130,7 @@ static __global__ void put_back(uint32_t *order, const uint32_t *places, uint64_
 
 /* The kernels of one way to read. */
 typedef struct tie_kernels {
-    void (*settle_short)(order_points points, tied t, uint32_t *any);
+    void (*settle_short)(order_points points, tied t, const uint32_t *tiles, uint32_t *any);
     void (*find_long)(order_points points, tied t, uint8_t *flags, unsigned long long *found);
     void (*make_keys)(order_points points, tied t, const uint32_t *places, uint64_t count, int pass,
                       const uint32_t *values, uint64_t *keys);
@@ -140,6 +147,7 @@ typedef struct tie_sort {
     order_points points;
     tie_kernels kernels;
     tied t;
+    const order_sort *sort;
     uint64_t *found; /* [2] in device memory */
 } tie_sort;
 
@@ -190,28 +198,32 @@ static mote_status settle_long(const tie_sort *s) {
     return status;
 }
 
+/* Whether the sort of runs has seen all ties. */
+static bool ties_are_known(const order_sort *sort) { return sort->notes != NULL && sort->found.far == 0; }
+
 static mote_status settle(const tie_sort *s) {
     mote_context *ctx = s->ctx;
-    uint32_t any = 0;
+    uint32_t any = (s->sort->found.ties & ORDER_TIES_LONG) != 0;
     MOTE_TRY(cuda_fill(ctx, s->found, 0, sizeof any));
-    CUDA_LAUNCH(ctx, s->kernels.settle_short, cuda_blocks(s->t.count, THREADS), THREADS, s->points, s->t,
-                (uint32_t *)s->found);
+    CUDA_LAUNCH(ctx, s->kernels.settle_short, cuda_blocks(s->t.count, ORDER_TILE), THREADS, s->points, s->t,
+                order_tiles(s->sort), (uint32_t *)s->found);
     MOTE_TRY(cuda_launched(ctx, "ties"));
-    MOTE_TRY(cuda_download(ctx, &any, s->found, sizeof any));
+    if (!ties_are_known(s->sort)) MOTE_TRY(cuda_download(ctx, &any, s->found, sizeof any));
     return any ? settle_long(s) : MOTE_OK;
 }
 
-mote_status order_cuda_settle_ties(const cuda_cloud *cloud, const mote_lattice *lattice, const uint64_t *codes,
-                                   uint32_t *order, uint64_t count) {
+mote_status order_cuda_settle_ties(const cuda_cloud *cloud, const mote_lattice *lattice, const order_sort *sort) {
     bool shared = false;
     tie_sort s;
     for (int k = 0; k < 3; k++) shared = shared || lattice->side[k] > 1ull << MOTE_ORDER_BITS;
-    if (!shared || count == 0) return MOTE_OK;
+    if (!shared || sort->count == 0) return MOTE_OK;
+    if (ties_are_known(sort) && sort->found.ties == 0) return MOTE_OK;
     memset(&s, 0, sizeof s);
     s.ctx = cloud->ctx;
-    s.t.codes = codes;
-    s.t.order = order;
-    s.t.count = count;
+    s.t.codes = sort->pairs.keys;
+    s.t.order = sort->pairs.values;
+    s.t.count = sort->count;
+    s.sort = sort;
     MOTE_TRY(order_points_of(cloud, lattice, &s.points));
     s.kernels = kernels_of[s.points.reading];
     s.found = (uint64_t *)cuda_alloc(s.ctx, 2 * sizeof *s.found, "order ties");

@@ -212,6 +212,9 @@ static inline unsigned long long __umul64hi(unsigned long long a, unsigned long 
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
     return (unsigned int)((unsigned long long)a * b >> 32);
 }
+static inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int by) {
+    return (unsigned int)(((unsigned long long)high << 32 | low) << (by & 31) >> 32);
+}
 template <class T> static inline T __ldg(const T *at) { return *at; }
 
 // clang-format off

@@ -25,13 +25,6 @@ struct cuda_state {
     std::map<void *, counted> allocations;
 };
 
-/* Absent while a .cu file is not there yet. */
-extern "C" {
-extern __attribute__((weak)) const mote_order_ops mote_order_on_cuda;
-extern __attribute__((weak)) const mote_lod_ops mote_lod_on_cuda;
-extern __attribute__((weak)) const mote_potree_ops mote_potree_on_cuda;
-}
-
 /* ---- memory */
 
 void *cuda_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {

@@ -38,6 +38,7 @@ struct block_run {
     void (*work)(void *user);
     void *user;
     uint32_t threads;
+    emulator_order running;       /* not mixed */
     uint32_t lanes[WARP];         /* in which order those of each warp begin and go on */
     uint32_t order[MOST_THREADS]; /* in which threads begin, warp by warp */
     uint32_t begun, ended;
@@ -296,8 +297,8 @@ static uint64_t shuffled(uint64_t i, uint64_t count) {
 }
 
 static uint64_t in_order(uint64_t i, uint64_t count) {
-    if (chosen.order == EMULATOR_SHUFFLED) return shuffled(i, count);
-    return chosen.order == EMULATOR_DESCENDING ? count - 1 - i : i;
+    if (run.running == EMULATOR_SHUFFLED) return shuffled(i, count);
+    return run.running == EMULATOR_DESCENDING ? count - 1 - i : i;
 }
 
 void emulator_set_order(emulator_order order, uint64_t seed) {
@@ -308,7 +309,9 @@ void emulator_set_order(emulator_order order, uint64_t seed) {
 
 static void order_from_environment(void) {
     const char *text = getenv("MOTE_EMULATOR_ORDER");
-    if (text == nullptr || strcmp(text, "ascending") == 0) {
+    if (text == nullptr) {
+        emulator_set_order(EMULATOR_MIXED, 0);
+    } else if (strcmp(text, "ascending") == 0) {
         emulator_set_order(EMULATOR_ASCENDING, 0);
     } else if (strcmp(text, "descending") == 0) {
         emulator_set_order(EMULATOR_DESCENDING, 0);
@@ -349,6 +352,9 @@ static void begin_launch(const char *name, uint64_t blocks, uint64_t threads, vo
     }
     if (!chosen.known) order_from_environment();
     work_done.launches++;
+    run.running = chosen.order;
+    if (chosen.order == EMULATOR_MIXED)
+        run.running = (emulator_order)(mote_hash64(work_done.launches) % EMULATOR_MIXED);
     run.kernel = name;
     run.work = work;
     run.user = user;

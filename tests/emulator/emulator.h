@@ -8,11 +8,17 @@
 extern "C" {
 #endif
 
-/* In which order the blocks of a launch, the warps of a block and the lanes of a warp begin. */
-typedef enum emulator_order { EMULATOR_ASCENDING, EMULATOR_DESCENDING, EMULATOR_SHUFFLED } emulator_order;
+/* In which order the blocks of a launch, the warps of a block and the lanes of a warp begin; mixed: one of the others,
+   another for each launch. */
+typedef enum emulator_order {
+    EMULATOR_ASCENDING,
+    EMULATOR_DESCENDING,
+    EMULATOR_SHUFFLED,
+    EMULATOR_MIXED
+} emulator_order;
 
 /* For all launches that follow. At first the order is what the environment says in MOTE_EMULATOR_ORDER: ascending,
-   descending, or the seed of a shuffle. */
+   descending, or the seed of a shuffle; mixed if it says nothing. */
 void emulator_set_order(emulator_order order, uint64_t seed);
 
 /* Launches, and switches from thread to thread, since the program began. */

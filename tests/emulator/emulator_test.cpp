@@ -38,7 +38,7 @@ template <class T> static T *take(mote_context *ctx, uint64_t count) {
 /* Does work in every order of running. */
 static void in_all_orders(void (*work)(mote_context *ctx)) {
     mote_context *ctx = make_context(0);
-    for (uint64_t seed = 0; seed < 4; seed++) {
+    for (uint64_t seed = 0; seed < 6; seed++) {
         emulator_set_order(seed == 0 ? EMULATOR_ASCENDING : seed == 1 ? EMULATOR_DESCENDING : EMULATOR_SHUFFLED, seed);
         work(ctx);
     }
@@ -217,6 +217,8 @@ static void test_arithmetic(void **state) {
     assert_int_equal(__brev(1), 0x80000000u);
     assert_true(__brevll(6) == 0x6000000000000000ull);
     assert_true(__umul64hi(1ull << 63, 6) == 3);
+    assert_int_equal(__funnelshift_l(0x80000001u, 0x7u, 4), 0x78);
+    assert_int_equal(__funnelshift_l(1, 2, 32), 2);
     assert_int_equal(min(3u, 5) + max(-1, 2), 5);
     assert_true(max(2.5, 1.0) == 2.5);
     assert_int_equal(alignof(uint4), 16);

@@ -2,10 +2,14 @@
 # Checks the checksums of golden.csv, or writes them anew for a person to read the difference.
 #   golden.sh MOTE [--update-golden]
 # A row is NAME,HASH,COMMAND: the command runs in a scratch folder that the rows share, in order; its last line of
-# output begins with the checksum. (Brotli's bytes depend on its version, so its row checks what reads back.) Each row runs with 1, 2 and 7 threads and must give the same.
+# output begins with the checksum. (Brotli's bytes depend on its version, so its row checks what reads back.) Each row
+# runs with 1, 2 and 7 threads and must give the same.
+#   MOTE_GOLDEN_DEVICE=cuda    octrees are built there, which must give the same too; with 2 threads only
 set -uo pipefail
 binary=$(realpath "$1")
 update=${2:-}
+device=${MOTE_GOLDEN_DEVICE:-}
+threads_tried=${device:+2}
 table=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/golden.csv
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-golden-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
@@ -13,9 +17,10 @@ cd "$scratch" || exit 1
 
 # As a user calls it, with the number of threads of this turn.
 mote() {
-    local command=$1
+    local command=$1 on=()
     shift
-    "$binary" "$command" --threads "$threads" --quiet "$@"
+    [[ $command == lod && -n $device ]] && on=(--device "$device")
+    "$binary" "$command" --threads "$threads" --quiet "${on[@]}" "$@"
 }
 
 failures=0 rows=0
@@ -23,7 +28,7 @@ new=$(head -n 1 "$table")
 while IFS=, read -r name hash command; do
     ((rows += 1))
     found=""
-    for threads in 7 2 1; do
+    for threads in ${threads_tried:-7 2 1}; do
         output=$(eval "$command" </dev/null)
         code=$?
         got=$(tail -n 1 <<<"$output")
@@ -32,7 +37,7 @@ while IFS=, read -r name hash command; do
             echo "$name: exit code $code with $threads threads: $output"
             ((failures += 1))
         elif [[ -n $found && $got != "$found" ]]; then
-            echo "$name: $got with $threads threads, $found with 7"
+            echo "$name: $got with $threads threads, $found with others"
             ((failures += 1))
         fi
         found=${found:-$got}
@@ -44,5 +49,5 @@ while IFS=, read -r name hash command; do
     fi
 done < <(tail -n +2 "$table")
 [[ $update == --update-golden ]] && printf '%s\n' "$new" >"$table"
-echo "golden: $rows rows, $failures failures"
+echo "golden${device:+ on $device}: $rows rows, $failures failures"
 ((failures == 0 && rows > 0))

@@ -7,10 +7,6 @@
 #include "parity/parity_support.h"
 #include "reference/lod_reference.h"
 
-typedef struct bench {
-    mote_context *cpu, *gpu;
-} bench;
-
 static void compare(const mote_lod *cpu, const lod_cuda *device, const char *what) {
     uint16_t *right = parity_item_colors(cpu);
     uint16_t *found = parity_download(device->cloud.ctx, device->item_colors, 8 * device->item_count);
@@ -27,15 +23,15 @@ static void compare(const mote_lod *cpu, const lod_cuda *device, const char *wha
 }
 
 /* Builds on the CPU, filters that octree again on the GPU. */
-static void check(const bench *b, const mote_cloud *cloud, const mote_lod_params *params, const char *name) {
+static void check(const parity_pair *b, const mote_cloud *cloud, const mote_lod_params *params, const char *name) {
     char what[REFERENCE_NAME_BYTES];
     mote_lod *lod;
     lod_combination_name(params, name, mote_cloud_count(cloud), what);
     assert_int_equal(mote_lod_build(b->cpu, cloud, params, &lod), MOTE_OK);
-    mote_lod *on_gpu = parity_device_make(b->gpu, lod, PARITY_NO_COLORS);
-    const uint64_t given = mote_context_device_bytes(b->gpu);
+    mote_lod *on_gpu = parity_device_make(b->cuda, lod, PARITY_NO_COLORS);
+    const uint64_t given = mote_context_device_bytes(b->cuda);
     assert_int_equal(lod_cuda_filter(on_gpu, on_gpu->device), MOTE_OK);
-    assert_int_equal(mote_context_device_bytes(b->gpu), given + 8 * on_gpu->device->item_count);
+    assert_int_equal(mote_context_device_bytes(b->cuda), given + 8 * on_gpu->device->item_count);
     compare(lod, on_gpu->device, what);
     parity_device_free(on_gpu);
     mote_lod_destroy(lod);
@@ -55,12 +51,13 @@ static const mote_lod_filter filters[] = {MOTE_LOD_FILTER_CELL, MOTE_LOD_FILTER_
 
 /* Each cloud with each filter; samplings, grids and thresholds in turn, so that they all meet over the clouds. */
 static void same_on_awkward_clouds(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     static const uint32_t grids[] = {2, 4, 8, 16, 128, 1024}, merges[] = {1, 7, 40};
+    const uint32_t step = (uint32_t)parity_extent(6, 2, 1);
     for (uint32_t k = 0; k < awkward_cloud_count; k++) {
-        mote_cloud *cloud = awkward_cloud_make(b->cpu, &awkward_clouds[k], 300, 0);
+        mote_cloud *cloud = awkward_cloud_make(b->cpu, &awkward_clouds[k], parity_extent(300, 300, 2500), 0);
         assert_non_null(cloud);
-        for (uint32_t i = 0; i < 9 && mote_cloud_find(cloud, "red") != NULL; i++) {
+        for (uint32_t i = k % step; i < 9 && mote_cloud_find(cloud, "red") != NULL; i += step) {
             const mote_lod_params p =
                 params_of(filters[i % 3], (mote_lod_sampling)(i / 3), grids[(k + i) % 6], merges[(k + i / 3) % 3]);
             check(b, cloud, &p, awkward_clouds[k].name);
@@ -70,7 +67,7 @@ static void same_on_awkward_clouds(void **state) {
 }
 
 static void same_at_any_count(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     static const uint64_t counts[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097};
     const awkward_cloud *kind = awkward_cloud_named("uniform float");
     for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
@@ -85,12 +82,12 @@ static void same_at_any_count(void **state) {
 
 /* More points than one slice, in few places and in many. */
 static void same_when_larger(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     static const char *const names[] = {"heap of duplicates", "sheet", "ticks", "shells"};
     static const uint32_t grids[] = {4, 32, 2, 128};
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
         const awkward_cloud *kind = awkward_cloud_named(names[k]);
-        mote_cloud *cloud = awkward_cloud_make(b->cpu, kind, k == 0 ? 150000 : 30000, 0);
+        mote_cloud *cloud = awkward_cloud_make(b->cpu, kind, (k == 0 ? 150000 : 30000) / parity_extent(30, 1, 1), 0);
         for (uint32_t i = 0; i < 3; i++) {
             const mote_lod_params p = params_of(filters[i], (mote_lod_sampling)((k + i) % 3), grids[k], 300);
             check(b, cloud, &p, kind->name);
@@ -101,13 +98,13 @@ static void same_when_larger(void **state) {
 
 /* On coarse levels a cell has more points than a slice, and sums beyond 32 bits; on fine ones not. */
 static void same_where_coarse_cells_are_crowded(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     const awkward_cloud *kind = awkward_cloud_named("sheet");
     mote_cloud *cloud = awkward_cloud_make(b->cpu, kind, 400000, 0);
     const uint32_t stride_bytes = mote_cloud_find(cloud, "green")->stride_bytes;
     uint8_t *green = mote_cloud_column_data(cloud, "green");
     for (uint64_t i = 0; i < 400000; i++) green[i * stride_bytes + 1] |= 0xC0;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < parity_extent(1, 2, 2); i++) {
         const mote_lod_params p = params_of(MOTE_LOD_FILTER_CELL, (mote_lod_sampling)i, 2, 400);
         check(b, cloud, &p, kind->name);
     }
@@ -116,7 +113,7 @@ static void same_where_coarse_cells_are_crowded(void **state) {
 
 /* Records of 16 bytes, the last four of which are 8-bit colours. */
 static void same_where_colors_share_a_word(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     static const char *const names[7] = {"x", "y", "z", "red", "green", "blue", "alpha"};
     mote_column_spec specs[7];
     mote_cloud *cloud;
@@ -143,7 +140,7 @@ static void same_where_colors_share_a_word(void **state) {
 
 /* Where every point has the same colour, sums are whole multiples of their weights. */
 static void same_where_colors_are_equal(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     static const char *const names[3] = {"red", "green", "blue"};
     static const uint16_t values[3] = {65535, 40001, 1};
     const awkward_cloud *kind = awkward_cloud_named("sheet");
@@ -162,53 +159,46 @@ static void same_where_colors_are_equal(void **state) {
 
 /* Whichever allocation fails, nothing stays behind. */
 static void memory_runs_out(void **state) {
-    const bench *b = *state;
+    const parity_pair *b = *state;
     const awkward_cloud *kind = awkward_cloud_named("sheet");
     mote_cloud *cloud = awkward_cloud_make(b->cpu, kind, 600, 0);
     for (uint32_t i = 0; i < 3; i++) {
         const mote_lod_params p = params_of(filters[i], MOTE_LOD_RANDOM, 4, 10);
         mote_lod *lod;
         assert_int_equal(mote_lod_build(b->cpu, cloud, &p, &lod), MOTE_OK);
-        mote_lod *on_gpu = parity_device_make(b->gpu, lod, PARITY_NO_COLORS);
-        const uint64_t given = mote_context_device_bytes(b->gpu);
-        parity_device_free(on_gpu);
+        mote_lod *on_gpu = parity_device_make(b->cuda, lod, PARITY_NO_COLORS);
+        void *ballast = parity_ballast(b->cuda);
+        const uint64_t given = mote_context_device_bytes(b->cuda);
         mote_status status = MOTE_ERROR_MEMORY;
         uint32_t failures = 0;
-        for (uint64_t more = 0; status != MOTE_OK; more += 4000, failures++) {
-            mote_context *tight = parity_context(given + more);
-            on_gpu = parity_device_make(tight, lod, PARITY_NO_COLORS);
+        for (uint64_t more = 0; status != MOTE_OK; more += 1500, failures++) {
+            b->cuda->params.memory_limit_bytes = given + more;
             status = lod_cuda_filter(on_gpu, on_gpu->device);
-            if (status != MOTE_OK) assert_int_equal(status, MOTE_ERROR_MEMORY);
-            parity_device_free(on_gpu);
-            assert_int_equal(mote_context_device_bytes(tight), 0);
-            assert_int_equal(mote_context_memory_bytes(tight), 0);
-            mote_context_destroy(tight);
+            b->cuda->params.memory_limit_bytes = 0;
+            if (status == MOTE_OK) break;
+            assert_int_equal(status, MOTE_ERROR_MEMORY);
+            cuda_free(b->cuda, on_gpu->device->item_colors); /* the octree's, not the filter's */
+            on_gpu->device->item_colors = NULL;
+            assert_int_equal(mote_context_device_bytes(b->cuda), given);
+            mote_context_clear(b->cuda);
         }
         assert_true(failures > 5);
+        parity_device_free(on_gpu);
+        cuda_free(b->cuda, ballast);
         mote_lod_destroy(lod);
     }
     mote_cloud_destroy(cloud);
 }
 
-static int run_all(bench *b) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(same_on_awkward_clouds, b),
-        cmocka_unit_test_prestate(same_at_any_count, b),
-        cmocka_unit_test_prestate(same_when_larger, b),
-        cmocka_unit_test_prestate(same_where_coarse_cells_are_crowded, b),
-        cmocka_unit_test_prestate(same_where_colors_share_a_word, b),
-        cmocka_unit_test_prestate(same_where_colors_are_equal, b),
-        cmocka_unit_test_prestate(memory_runs_out, b),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void) {
-    bench b = {NULL, parity_context(0)};
-    if (b.gpu == NULL) return PARITY_SKIPPED;
-    b.cpu = test_context(1); /* on a busy machine threads of small builds would wait for each other */
-    const int failed = run_all(&b);
-    if (failed == 0) mote_context_destroy(b.gpu);
-    mote_context_destroy(b.cpu);
-    return failed;
+    const struct CMUnitTest tests[] = {
+        PARITY_TEST(same_on_awkward_clouds),
+        PARITY_TEST(same_at_any_count),
+        PARITY_TEST(same_when_larger),
+        PARITY_TEST(same_where_coarse_cells_are_crowded),
+        PARITY_TEST(same_where_colors_share_a_word),
+        PARITY_TEST(same_where_colors_are_equal),
+        PARITY_TEST(memory_runs_out),
+    };
+    return parity_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : PARITY_SKIPPED;
 }

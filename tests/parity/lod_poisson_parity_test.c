@@ -9,6 +9,11 @@ typedef struct bench {
     uint32_t builds, levels, chains; /* what was tried: octrees with levels to sample, levels, octrees with chains */
 } bench;
 
+static bench bench_of(void **state) {
+    const parity_pair *pair = *state;
+    return (bench){.cpu = pair->cpu, .gpu = pair->cuda};
+}
+
 static bool has_chain(const mote_lod *lod) {
     for (uint32_t n = 0; n < lod->node_count; n++) {
         const mote_lod_node *node = &lod->nodes[n];
@@ -64,40 +69,34 @@ static mote_lod_params poisson_params(uint32_t grid, uint32_t merge, uint64_t mo
     return p;
 }
 
-static bench *fresh(void **state) {
-    bench *b = *state;
-    b->builds = b->levels = b->chains = 0;
-    return b;
-}
-
 static void awkward_clouds_are_the_same(void **state) {
     const mote_lod_params tried[] = {poisson_params(2, 1, 0, 0),   poisson_params(4, 5, 0, 1),
                                      poisson_params(8, 20, 0, 2),  poisson_params(16, 50, 3, 4),
                                      poisson_params(128, 2, 0, 3), poisson_params(128, 40, 0, UINT64_MAX)};
-    bench *b = fresh(state);
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
-        mote_cloud *cloud = awkward_cloud_make(b->cpu, &awkward_clouds[c], 300, 0);
+    bench b = bench_of(state);
+    for (uint32_t c = 0; c < awkward_cloud_count; c += (uint32_t)parity_extent(3, 1, 1)) {
+        mote_cloud *cloud = awkward_cloud_make(b.cpu, &awkward_clouds[c], 300, 0);
         for (size_t i = c % 2; i < sizeof tried / sizeof tried[0]; i += 2) {
-            check(b, cloud, awkward_clouds[c].name, &tried[i]);
+            check(&b, cloud, awkward_clouds[c].name, &tried[i]);
         }
         mote_cloud_destroy(cloud);
     }
-    assert_true(b->builds > 60 && b->levels > 300);
+    assert_true(b.builds > parity_extent(20, 60, 60) && b.levels > parity_extent(100, 300, 300));
 }
 
 /* Down to one point, and around the number of lanes that try points together. */
 static void any_count_is_the_same(void **state) {
     static const uint64_t counts[] = {1, 2, 3, 31, 32, 33, 64, 65};
     const mote_lod_params params = poisson_params(4, 1, 5, 6);
-    bench *b = fresh(state);
+    bench b = bench_of(state);
     for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
-        for (uint32_t c = 0; c < awkward_cloud_count; c += 3) {
-            mote_cloud *cloud = awkward_cloud_make(b->cpu, &awkward_clouds[c], counts[n], 0);
-            check(b, cloud, awkward_clouds[c].name, &params);
+        for (uint32_t c = (uint32_t)(n % 3); c < awkward_cloud_count; c += (uint32_t)parity_extent(9, 3, 3)) {
+            mote_cloud *cloud = awkward_cloud_make(b.cpu, &awkward_clouds[c], counts[n], 0);
+            check(&b, cloud, awkward_clouds[c].name, &params);
             mote_cloud_destroy(cloud);
         }
     }
-    assert_true(b->builds > 40);
+    assert_true(b.builds > parity_extent(12, 40, 40));
 }
 
 /* Many blocks and phases, many candidates in a block, and cells that many blocks look at. */
@@ -105,67 +104,57 @@ static void larger_clouds_are_the_same(void **state) {
     static const char *const kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
     const mote_lod_params tried[] = {poisson_params(2, 100, 0, 0), poisson_params(16, 1000, 0, 1),
                                      poisson_params(32, 100, 0, 2), poisson_params(128, 1000, 0, 4)};
-    bench *b = fresh(state);
+    bench b = bench_of(state);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         mote_cloud *cloud = NULL;
-        assert_int_equal(mote_generate(b->cpu, kinds[k], 4000, NULL, &cloud), MOTE_OK);
-        for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) check(b, cloud, kinds[k], &tried[i]);
+        assert_int_equal(mote_generate(b.cpu, kinds[k], parity_extent(1500, 4000, 50000), NULL, &cloud), MOTE_OK);
+        for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) check(&b, cloud, kinds[k], &tried[i]);
         mote_cloud_destroy(cloud);
     }
-    assert_true(b->builds > 20);
+    assert_true(b.builds > 20);
 }
 
 /* Heaps in many places, each larger than a node may be: chains of all lengths beside what is sampled. */
 static void chains_are_the_same(void **state) {
     static const char *const names[] = {"heap of duplicates", "ticks", "pile", "one place", "bytes"};
     static const uint64_t most[] = {1, 2, 4, 11, 50};
-    bench *b = fresh(state);
+    bench b = bench_of(state);
     for (size_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         for (size_t m = 0; m < sizeof most / sizeof most[0]; m++) {
             const mote_lod_params params = poisson_params(4, 10, most[m], 2 * m);
-            mote_cloud *cloud = awkward_cloud_make(b->cpu, awkward_cloud_named(names[c]), 1200, 0);
-            check(b, cloud, names[c], &params);
+            mote_cloud *cloud = awkward_cloud_make(b.cpu, awkward_cloud_named(names[c]), 1200, 0);
+            check(&b, cloud, names[c], &params);
             mote_cloud_destroy(cloud);
         }
     }
-    assert_true(b->chains > 8);
+    assert_true(b.chains > 8);
 }
 
 /* Steps that differ by axis as far as they may: cells of one axis hold many steps, those of another less than one. */
 static void unequal_axes_are_the_same(void **state) {
     static const double scales[][3] = {{1, 0.01, 0.0001}, {0.001, 1000, 0.001}, {1e-6, 1e-6, 0.3}, {1, 1, 1e-9}};
-    bench *b = fresh(state);
+    bench b = bench_of(state);
     for (size_t s = 0; s < sizeof scales / sizeof scales[0]; s++) {
         awkward_cloud kind = *awkward_cloud_named("sheet");
         for (int k = 0; k < 3; k++) {
             kind.scale[k] = scales[s][k];
             kind.size[k] = k == 0 ? 40 : 2e6;
         }
-        mote_cloud *cloud = awkward_cloud_make(b->cpu, &kind, 1500, 0);
+        mote_cloud *cloud = awkward_cloud_make(b.cpu, &kind, 1500, 0);
         for (uint32_t grid = 2; grid <= 32; grid *= 4) {
             const mote_lod_params params = poisson_params(grid, 20, 0, s);
-            check(b, cloud, "unequal axes", &params);
+            check(&b, cloud, "unequal axes", &params);
         }
         mote_cloud_destroy(cloud);
     }
-    assert_true(b->builds == 12);
-}
-
-static int run_all(bench *b) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(awkward_clouds_are_the_same, b), cmocka_unit_test_prestate(any_count_is_the_same, b),
-        cmocka_unit_test_prestate(larger_clouds_are_the_same, b),  cmocka_unit_test_prestate(chains_are_the_same, b),
-        cmocka_unit_test_prestate(unequal_axes_are_the_same, b),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_true(b.builds == 12);
 }
 
 int main(void) {
-    bench b = {NULL, parity_context(0), 0, 0, 0};
-    if (b.gpu == NULL) return PARITY_SKIPPED;
-    b.cpu = test_context(1); /* on a busy machine threads of small builds would wait for each other */
-    const int failed = run_all(&b);
-    if (failed == 0) mote_context_destroy(b.gpu);
-    mote_context_destroy(b.cpu);
-    return failed;
+    const struct CMUnitTest tests[] = {
+        PARITY_TEST(awkward_clouds_are_the_same), PARITY_TEST(any_count_is_the_same),
+        PARITY_TEST(larger_clouds_are_the_same),  PARITY_TEST(chains_are_the_same),
+        PARITY_TEST(unequal_axes_are_the_same),
+    };
+    return parity_can_run() ? cmocka_run_group_tests(tests, NULL, NULL) : PARITY_SKIPPED;
 }

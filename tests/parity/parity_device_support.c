@@ -175,11 +175,18 @@ mote_lod *parity_device_make(mote_context *ctx, const mote_lod *cpu, unsigned la
 void parity_device_free(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
     lod_cuda *device = lod->device;
-    void *const owned[] = {device->codes, device->order, device->level,      device->leaf_level,
+    void *const owned[] = {device->codes, device->order, device->level,       device->leaf_level,
                            device->nodes, device->items, device->item_colors, device->records};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
     cuda_cloud_close(&device->cloud);
     mote_free(ctx, device);
     lod->device = NULL;
     mote_lod_destroy(lod); /* no ops: nothing else of the device's */
+}
+
+void *parity_ballast(mote_context *ctx) {
+    enum { STAGING_BYTES = 4 << 20 }; /* what copies may take yet under a low limit, and more */
+    void *ballast = cuda_alloc(ctx, mote_context_memory_bytes(ctx) + STAGING_BYTES, "ballast");
+    if (ballast == NULL) fail_msg("%s", mote_context_message(ctx));
+    return ballast;
 }

@@ -2,28 +2,61 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/cloud.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define AWKWARD_POINTS  700u
-#define GENERATED_SHARE 10u /* of their points: one in so many */
-#else
-#define AWKWARD_POINTS  2500u
-#define GENERATED_SHARE 1u
-#endif
+/* ---- how much */
 
-static mote_context *make_context(mote_device_kind device, uint64_t memory_limit_bytes) {
+static bool is_emulated(void) {
+    mote_device devices[8];
+    const uint32_t count = mote_devices(devices, 8);
+    for (uint32_t i = 0; i < count && i < 8; i++) {
+        if (strcmp(devices[i].name, "CUDA emulator") == 0) return true;
+    }
+    return false;
+}
+
+static bool is_watched(void) {
+#if defined(__SANITIZE_ADDRESS__)
+    return true;
+#else
+    return getenv("MOTE_PARITY_SMALL") != NULL;
+#endif
+}
+
+uint64_t parity_extent(uint64_t few, uint64_t emulated, uint64_t all) {
+    if (is_watched()) return few;
+    return is_emulated() ? emulated : all;
+}
+
+/* ---- contexts */
+
+static void *counted_allocate(void *user, size_t size_bytes) {
+    void *memory = aligned_alloc(64, (size_bytes + 63) / 64 * 64);
+    if (memory != NULL) __atomic_add_fetch((long *)user, 1, __ATOMIC_RELAXED);
+    return memory;
+}
+
+static void counted_release(void *user, void *memory, size_t size_bytes) {
+    (void)size_bytes;
+    __atomic_sub_fetch((long *)user, 1, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+/* open: counts its allocations, where not NULL */
+static mote_context *make_context(mote_device_kind device, uint64_t memory_limit_bytes, long *open) {
     mote_context_params params = mote_context_defaults();
     mote_context *ctx = NULL;
     params.device = device;
     params.threads = 1; /* small builds would spend their time waiting for each other's threads */
     params.memory_limit_bytes = memory_limit_bytes;
+    if (open != NULL) params.allocator = (mote_allocator){open, counted_allocate, counted_release};
     return mote_context_create(&params, &ctx) == MOTE_OK ? ctx : NULL;
 }
 
 mote_context *parity_context(uint64_t memory_limit_bytes) {
-    mote_context *ctx = make_context(MOTE_DEVICE_CUDA, memory_limit_bytes);
+    mote_context *ctx = make_context(MOTE_DEVICE_CUDA, memory_limit_bytes, NULL);
     if (ctx != NULL) return ctx;
     mote_device devices[8];
     const uint32_t count = mote_devices(devices, 8);
@@ -35,9 +68,46 @@ mote_context *parity_context(uint64_t memory_limit_bytes) {
 }
 
 mote_context *parity_cpu_context(void) {
-    mote_context *ctx = make_context(MOTE_DEVICE_CPU, 0);
+    mote_context *ctx = make_context(MOTE_DEVICE_CPU, 0, NULL);
     assert_non_null(ctx);
     return ctx;
+}
+
+bool parity_can_run(void) {
+    mote_context *ctx = parity_context(0);
+    if (ctx != NULL) mote_context_destroy(ctx);
+    return ctx != NULL;
+}
+
+typedef struct counted_pair {
+    parity_pair pair; /* first: what tests see */
+    long open;
+} counted_pair;
+
+int parity_open(void **state) {
+    counted_pair *counted = calloc(1, sizeof *counted);
+    assert_non_null(counted);
+    counted->pair.cpu = make_context(MOTE_DEVICE_CPU, 0, &counted->open);
+    counted->pair.cuda = make_context(MOTE_DEVICE_CUDA, 0, &counted->open);
+    assert_true(counted->pair.cpu != NULL && counted->pair.cuda != NULL);
+    *state = counted;
+    return 0;
+}
+
+/* What a test that failed has left is not looked at further: it may still be in use. */
+int parity_close(void **state) {
+    counted_pair *counted = *state;
+    const uint64_t left_bytes = mote_context_device_bytes(counted->pair.cuda);
+    if (left_bytes > 0) {
+        print_error("%llu bytes of the device were not given back\n", (unsigned long long)left_bytes);
+        return -1;
+    }
+    mote_context_destroy(counted->pair.cuda);
+    mote_context_destroy(counted->pair.cpu);
+    const long open = counted->open;
+    if (open != 0) print_error("%ld allocations were not given back\n", open);
+    if (open == 0) free(counted);
+    return open == 0 ? 0 : -1;
 }
 
 /* ---- clouds */
@@ -51,13 +121,13 @@ static const parity_cloud generated[] = {
 uint32_t parity_cloud_count(void) { return awkward_cloud_count + GENERATED_COUNT; }
 
 parity_cloud parity_cloud_row(uint32_t i) {
-    parity_cloud row = {NULL, NULL, AWKWARD_POINTS};
+    parity_cloud row = {NULL, NULL, parity_extent(300, 700, 5000)}; /* more than a tile of most kernels, or of all */
     if (i < awkward_cloud_count) {
         row.awkward = &awkward_clouds[i];
         row.name = awkward_clouds[i].name;
     } else {
         row = generated[i - awkward_cloud_count];
-        row.count /= GENERATED_SHARE;
+        row.count /= parity_extent(25, 10, 1);
     }
     return row;
 }

@@ -11,16 +11,31 @@
 #define PARITY_WHY_BYTES 400
 #define PARITY_SKIPPED   77 /* what a test program returns that cannot run here */
 
+/* How much is tried: everything on a GPU; less where the CPU emulates one; of each thing one under sanitizers, and
+   where MOTE_PARITY_SMALL is set (for compute-sanitizer). */
+uint64_t parity_extent(uint64_t few, uint64_t emulated, uint64_t all);
+
 /* A context of the GPU. NULL, and a line on the terminal that says why, when none answers. memory_limit_bytes 0: none
  */
 mote_context *parity_context(uint64_t memory_limit_bytes);
 /* Its twin of the CPU. */
 mote_context *parity_cpu_context(void);
 
+/* ---- tests that compare both; each has contexts of its own, so that none finds what another left behind */
+
+typedef struct parity_pair {
+    mote_context *cpu, *cuda;
+} parity_pair;
+/* *state is a parity_pair. Closing fails when memory of the device was not given back, or memory of the host stays. */
+int parity_open(void **state);
+int parity_close(void **state);
+#define PARITY_TEST(test) cmocka_unit_test_setup_teardown(test, parity_open, parity_close)
+/* For main: whether a GPU answers; if not, a line says why. */
+bool parity_can_run(void);
+
 /* ---- clouds */
 
-/* All awkward clouds, then generated ones of the sizes that occur in practice, only smaller; fewer and smaller again
-   under sanitizers, which are slow. */
+/* All awkward clouds, then generated ones of the sizes that occur in practice, only smaller. */
 typedef struct parity_cloud {
     const char *name;
     const awkward_cloud *awkward; /* NULL: made by mote_generate */
@@ -62,6 +77,9 @@ uint32_t *parity_items(const mote_lod *cpu, uint64_t *level_items);
 /* As lod_cuda.item_colors. */
 uint16_t *parity_item_colors(const mote_lod *cpu);
 
+/* Takes more memory of the device than ctx has of the host's, staging included: a limit that this reaches bounds the
+   device alone. For cuda_free. */
+void *parity_ballast(mote_context *ctx);
 /* A copy of device memory, for free(). */
 void *parity_download(mote_context *ctx, const void *device, uint64_t size_bytes);
 

@@ -360,6 +360,10 @@ static void a_file_that_becomes_shorter(void **state) {
     assert_int_equal(mote_las_read_by(gpu, &input, &params, &small, &cloud), MOTE_ERROR_DATA);
     assert_null(cloud);
     assert_non_null(strstr(mote_context_message(gpu), "offset 40000: the file became shorter"));
+    mote_context_clear(gpu); /* and so it is for a thread that begins behind the end */
+    uint8_t behind[10];
+    assert_int_equal(mote_input_copy(gpu, &input, 60000, sizeof behind, behind), MOTE_ERROR_DATA);
+    assert_non_null(strstr(mote_context_message(gpu), "offset 40000: the file became shorter"));
     mote_input_close(gpu, &input);
     assert_int_equal(mote_context_device_bytes(gpu), 0);
     laz_free_made(&m);

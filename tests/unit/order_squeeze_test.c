@@ -29,6 +29,8 @@ static void check_bits(const uint32_t bits[3]) {
         const uint64_t key = order_squeezed(code, s);
         assert_int_equal(key, naive_squeeze(code, bits));
         assert_int_equal(order_unsqueezed(key, s), code);
+        assert_int_equal(order_cell_key(cell[0], cell[1], cell[2], s), key);
+        assert_int_equal(order_key_code(key, s), code);
     }
 }
 
@@ -41,6 +43,12 @@ static void squeezes_all_shapes(void **state) {
     }
 }
 
+static void check_quick_cell(uint32_t p, uint64_t side) {
+    if (!lattice_divisor_fits(side)) return;
+    assert_int_equal(lattice_quick_cell(p, lattice_divisor_make((uint32_t)side)),
+                     mote_cell_of(p, mote_cell_divisor_make(side)));
+}
+
 static void check_cells(uint64_t side) {
     const mote_cell_divisor by = mote_cell_divisor_make(side);
     for (uint64_t i = 0; i < 4000; i++) {
@@ -49,8 +57,11 @@ static void check_cells(uint64_t side) {
         const uint64_t beyond = side > 1000 ? side - 1000 + i : i;
         assert_int_equal(lattice_cell((uint32_t)near, by), mote_cell_of((uint32_t)near, by));
         assert_int_equal(lattice_cell((uint32_t)beyond, by), mote_cell_of((uint32_t)beyond, by));
+        check_quick_cell((uint32_t)near, side);
+        check_quick_cell((uint32_t)beyond, side);
     }
     assert_int_equal(lattice_cell(UINT32_MAX, by), mote_cell_of(UINT32_MAX, by));
+    check_quick_cell(UINT32_MAX, side);
 }
 
 static void cells_agree(void **state) {
