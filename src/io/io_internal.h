@@ -38,8 +38,7 @@ typedef struct mote_output {
     uint8_t *buffer;
     uint64_t buffered_bytes;
     uint64_t written_bytes; /* all that mote_output_write took */
-    uint8_t *map;           /* NULL, or the file's map_bytes: see mote_output_expect */
-    uint64_t map_bytes;
+    struct output_map *map; /* of mote_output_expect; NULL: there is none */
 } mote_output;
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
@@ -50,8 +49,12 @@ mote_status mote_output_text(mote_context *ctx, mote_output *output, const char 
 mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                               uint64_t offset);
 /* Says how long the file will be that mote_output_write_at is to write. In a file system in memory, where calls that
-   write to one file take turns, the file is then mapped, and threads write it side by side. */
-void mote_output_expect(mote_output *output, uint64_t size_bytes);
+   write to one file take turns, the file is then mapped, and threads write it side by side: output_map.c */
+void mote_output_expect(mote_context *ctx, mote_output *output, uint64_t size_bytes);
+/* Writes to the map; errno and false when it fails. */
+bool output_map_write(struct output_map *map, const void *data, uint64_t size_bytes, uint64_t offset);
+/* Frees it; NULL is allowed. */
+void output_map_close(mote_context *ctx, struct output_map *map);
 /* Writes at an offset; callable from several threads at once, not mixed with mote_output_write. */
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset);

@@ -32,8 +32,7 @@ static mote_status read_block(read_job *job, uint64_t at) {
 
 static void read_blocks(read_job *job) {
     const int64_t blocks = (int64_t)((job->size_bytes + job->block_bytes - 1) / job->block_bytes);
-    const int threads = job->source->ctx->threads;
-#pragma omp parallel num_threads(threads < blocks ? threads : (int)blocks)
+#pragma omp parallel num_threads(job->source->ctx->threads < blocks ? job->source->ctx->threads : (int)blocks)
     {
 #pragma omp for schedule(dynamic, 1) nowait
         for (int64_t b = 0; b < blocks; b++) {

@@ -1,20 +1,13 @@
-#define _GNU_SOURCE /* pwrite, O_CLOEXEC, madvise */
+#define _GNU_SOURCE /* pwrite and O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "io/io_internal.h"
 
-#define BUFFER_BYTES   (1u << 20)
-#define MAP_FROM_BYTES (64u << 20) /* smaller files are written about as fast by calls */
-#if !defined(MADV_POPULATE_WRITE)
-#define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
-#endif
+#define BUFFER_BYTES (1u << 20)
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output) {
     memset(output, 0, sizeof *output);
@@ -36,36 +29,12 @@ mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *o
     return MOTE_OK;
 }
 
-/* Has the system make the pages of a stretch of the map; a full disk is told here, and not by a signal later. */
-static bool populate(const mote_output *output, uint64_t offset, uint64_t size_bytes) {
-    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), first = offset / page_bytes * page_bytes;
-    if (madvise(output->map + first, offset + size_bytes - first, MADV_POPULATE_WRITE) == 0) return true;
-    if (errno == EFAULT || errno == ENOMEM) errno = ENOSPC;
-    return false;
-}
-
-void mote_output_expect(mote_output *output, uint64_t size_bytes) {
-    struct statfs system;
-    if (size_bytes < MAP_FROM_BYTES || output->map != NULL) return;
-    if (fstatfs(output->file, &system) != 0 || system.f_type != TMPFS_MAGIC) return;
-    if (ftruncate(output->file, (off_t)size_bytes) != 0) return;
-    void *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->file, 0);
-    if (map == MAP_FAILED) return;
-    madvise(map, size_bytes, MADV_HUGEPAGE);
-    output->map = map;
-    output->map_bytes = size_bytes;
-    if (populate(output, 0, 1)) return;
-    munmap(map, size_bytes); /* an older system: by calls, then */
-    output->map = NULL;
-}
-
 mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
                                  uint64_t offset) {
     const uint8_t *from = data;
-    if (output->map != NULL && size_bytes > 0 && offset + size_bytes <= output->map_bytes) {
-        if (!populate(output, offset, size_bytes)) return mote_system_error(ctx, output->path, "write");
-        memcpy(output->map + offset, from, size_bytes);
-        return MOTE_OK;
+    if (output->map != NULL) {
+        const bool written = output_map_write(output->map, data, size_bytes, offset);
+        return written ? MOTE_OK : mote_system_error(ctx, output->path, "write");
     }
     while (size_bytes > 0) {
         const size_t piece = size_bytes < (1u << 30) ? (size_t)size_bytes : (1u << 30);
@@ -107,7 +76,7 @@ mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void
 
 mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_status status) {
     if (status == MOTE_OK) status = flush(ctx, output);
-    if (output->map != NULL) munmap(output->map, output->map_bytes);
+    output_map_close(ctx, output->map);
     output->map = NULL;
     if (output->file >= 0 && close(output->file) != 0 && status == MOTE_OK) {
         status = mote_system_error(ctx, output->path, "write");

@@ -106,7 +106,7 @@ void potree_place_nodes(const potree_octree *octree) {
         place->hash = potree_hash_end(&nothing);
         offset += place->size_bytes;
     }
-    mote_output_expect(octree->output, offset);
+    mote_output_expect(octree->ctx, octree->output, offset);
 }
 
 mote_status potree_octree_write(potree_octree *octree) {

@@ -35,9 +35,7 @@ uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
     return cell < MOTE_ORDER_BITS ? cell : MOTE_ORDER_BITS;
 }
 
-uint16_t lod_color(const mote_column *column, uint64_t index) {
-    return column_color(column, column_at(column, index));
-}
+uint16_t lod_color(const mote_column *column, uint64_t index) { return column_color(column, column_at(column, index)); }
 
 mote_status lod_place_colors(mote_lod *lod) {
     uint64_t representatives = 0;

@@ -123,7 +123,7 @@ static void cuda_release(mote_lod *lod) {
     mote_context *ctx = lod->ctx;
     lod_cuda *device = lod->device;
     if (device == NULL) return;
-    void *const owned[] = {device->codes, device->order, device->level,      device->leaf_level,
+    void *const owned[] = {device->codes, device->order, device->level,       device->leaf_level,
                            device->nodes, device->items, device->item_colors, device->records};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
     cuda_cloud_close(&device->cloud);

@@ -178,6 +178,7 @@ static mote_status make_room(mote_lod *lod, tree_input *in, uint32_t capacity) {
     mote_lod_node *nodes = (mote_lod_node *)cuda_alloc(ctx, capacity * sizeof *nodes, "nodes");
     uint32_t *starts = (uint32_t *)cuda_alloc(ctx, 8ull * capacity * sizeof *starts, "tree scratch");
     mote_status status = nodes != NULL && starts != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = cuda_fill(ctx, nodes, 0, capacity * sizeof *nodes); /* what lies between fields */
     if (status == MOTE_OK && in->nodes != NULL) {
         status = cuda_copy(ctx, nodes, in->nodes, in->capacity * sizeof *nodes);
     }

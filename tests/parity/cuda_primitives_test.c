@@ -25,7 +25,9 @@ static mote_context *make_context(void) {
 static void *put(mote_context *ctx, const void *values, uint64_t size_bytes) {
     void *device = cuda_alloc(ctx, size_bytes, "test");
     assert_non_null(device);
-    if (values != NULL) assert_int_equal(cuda_upload(ctx, device, values, size_bytes), MOTE_OK);
+    const mote_status status =
+        values != NULL ? cuda_upload(ctx, device, values, size_bytes) : cuda_fill(ctx, device, 0xA5, size_bytes);
+    assert_int_equal(status, MOTE_OK);
     return device;
 }
 

@@ -170,8 +170,9 @@ static void same_for_any_number_of_threads(void **state) {
     }
     /* Large enough that every step is really divided among the threads. */
     const awkward_cloud *kind = awkward_cloud_named("uniform double at UTM");
-    const mote_lod_params large[] = {{MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 500, 0, 1, false},
-                                     {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 32, 500, 0, 1, false}};
+    const mote_lod_params large[] = {
+        {MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 500, 0, 1, false},
+        {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 32, 500, 0, 1, false}};
     for (int i = 0; i < 2; i++) check_threads(kind, 120000, &large[i]);
 }
 
