@@ -2,9 +2,6 @@
    finest, over sums that are built from level to level. */
 #include "lod/lod_filter_cuda.h"
 
-#define LEAF_ROUNDS 4u
-#define LEAF_ITEMS  (LEAF_ROUNDS * FILTER_THREADS) /* of a block */
-
 typedef struct level_bounds {
     uint64_t first[LOD_MOST_LEVELS + 1];
 } level_bounds;
@@ -18,21 +15,12 @@ static __global__ void sort_colors(filter_columns columns, const uint32_t *order
 
 static __global__ void color_leaves(const uint32_t *items, uint64_t count, level_bounds levels,
                                     const uint8_t *leaf_level, const filter_color *colors, filter_color *out) {
-    const uint64_t first = (uint64_t)blockIdx.x * LEAF_ITEMS + threadIdx.x;
-    uint32_t position[LEAF_ROUNDS], level = 0;
-    bool leaf[LEAF_ROUNDS];
-    for (uint32_t r = 0; r < LEAF_ROUNDS; r++) {
-        const uint64_t j = first + r * FILTER_THREADS;
-        position[r] = j < count ? items[j] : 0;
-    }
-    for (uint32_t r = 0; r < LEAF_ROUNDS; r++) {
-        const uint64_t j = first + r * FILTER_THREADS;
-        while (j < count && j >= levels.first[level + 1]) level++;
-        leaf[r] = j < count && leaf_level[position[r]] <= level;
-    }
-    for (uint32_t r = 0; r < LEAF_ROUNDS; r++) {
-        if (leaf[r]) out[first + r * FILTER_THREADS] = colors[position[r]];
-    }
+    const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (j >= count) return;
+    uint32_t level = 0;
+    while (j >= levels.first[level + 1]) level++;
+    const uint32_t position = items[j];
+    if (leaf_level[position] <= level) out[j] = colors[position];
 }
 
 /* Whether all are plain numbers of a type whose addresses and strides are multiples of so many bytes. */
@@ -85,7 +73,7 @@ static mote_status own_colors(lod_filter *f, const filter_columns *columns) {
     if (f->colors == NULL) return MOTE_ERROR_MEMORY;
     CUDA_LAUNCH(ctx, sort[columns->kind], cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, *columns,
                 device->order, f->lod->count, f->colors);
-    CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, LEAF_ITEMS), FILTER_THREADS, device->items,
+    CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
     return cuda_launched(ctx, "sorting colours");
 }

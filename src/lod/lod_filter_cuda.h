@@ -88,8 +88,7 @@ typedef struct lod_filter {
     filter_counts counts;
     filter_sources sources, spare;
     filter_index index;
-    uint16_t *weights; /* [weight_rows][8^weight_bits] by direction of a source's cell, and place within its cell */
-    uint32_t weight_rows;
+    uint16_t *weights; /* [27][8^bits] by direction of a source's cell from the target's, and place within its cell */
     uint32_t weight_bits;
 } lod_filter;
 
@@ -145,14 +144,6 @@ static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, dou
     const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
     const int64_t rest = (int64_t)(sum - quotient * weight);
     return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
-}
-
-/* The same of at most SLICE_POINTS colours: floats err by less than 1, which is put right. */
-static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, float reciprocal) {
-    const uint32_t mean = (uint32_t)((float)sum * reciprocal + 0.5f);
-    /* Twice the rest, from half a weight below the mean on. */
-    const int32_t rest = 2 * (int32_t)(sum - mean * weight) + (int32_t)weight;
-    return (uint16_t)(mean + (rest >= 2 * (int32_t)weight ? 1 : 0) - (rest < 0 ? 1 : 0));
 }
 
 /* ---- selecting items in order: a block counts, the blocks' numbers are summed up, then each item knows its place */

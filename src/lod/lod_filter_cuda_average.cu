@@ -1,23 +1,40 @@
-/* Colours of representatives on the device. A block takes some items in order, which lie in few tiles of 8³ cells. The
-   cells of a tile and around it get their places in a dense grid, one tile after the other, and then each thread adds
-   up what lies around its item. */
-#include "lod/lod_filter_cuda_grid.h"
+/* Colours of representatives on the device. Items of the order are taken in blocks; those of a block lie in few tiles
+   of 8³ cells, whose surroundings of 4³ bricks are looked up once, and then each thread adds up what lies around its
+   item. */
+#include "lod/lod_filter_cuda.h"
 
-#define WEIGHTS      (MIRRORED * 8u) /* the most of all directions */
-#define FEW_SOURCES  4u              /* per cell: from so many on, lanes share a target */
-#define MANY_SOURCES 12u             /* more lanes */
+#define SLOTS        8u /* tiles whose surroundings a block holds at a time */
+#define AROUND       27u
+#define BRICKS       64u /* of a tile and around it: 4³ */
+#define WEIGHTS      (AROUND * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
+#define FEW_SOURCES  4u    /* per cell: from so many on, lanes share a target */
+#define MANY_SOURCES 12u   /* more lanes */
+#define MOST_CHUNKS  16u   /* of FILTER_THREADS items, that a block takes one after the other */
+#define CHUNK_BLOCKS 2048u /* from so many blocks on they take more than one */
+
+/* The items of a level. */
+typedef struct target_view {
+    const uint32_t *items;
+    uint64_t count;
+    const uint8_t *leaf_level;
+    const uint64_t *codes;
+    uint32_t level;
+    filter_color *colors;
+} target_view;
 
 typedef struct weight_view {
-    const uint16_t *table;  /* as lod_filter.weights */
-    uint32_t rows, entries; /* in each row */
-    uint32_t shift;         /* from a source's place to its place within the cell */
+    const uint16_t *table; /* as lod_filter.weights */
+    uint32_t entries;      /* for each direction */
+    uint32_t shift;        /* from a source's place to its place within the cell */
 } weight_view;
 
-template <typename T> struct color_sum { T v[3], weight; };
+typedef struct color_sum {
+    uint64_t v[3], weight;
+} color_sum;
 
 /* ---- averages */
 
-static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &sum) {
+static __device__ void put_average(filter_color *to, const color_sum &sum) {
     const double reciprocal = 1.0 / (double)sum.weight;
     filter_color color;
     for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
@@ -25,27 +42,12 @@ static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &
     *to = color;
 }
 
-/* weight <= SLICE_POINTS */
-static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
-    const float reciprocal = 1.0f / (float)sum.weight;
-    filter_color color;
-    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.weight, reciprocal);
-    color.v[3] = 1;
-    *to = color;
-}
-
-/* At once, which the compiler would not do. */
-static __device__ filter_source load_source(const filter_source *from) {
-    const uint4 words = *(const uint4 *)from;
-    return {{words.x, words.y, words.z}, words.w};
-}
-
-template <typename T> static __device__ void add_source(color_sum<T> *sum, const filter_source &source) {
+static __device__ void add_source(color_sum *sum, const filter_source &source) {
     for (int k = 0; k < 3; k++) sum->v[k] += source.sum[k];
     sum->weight += source.place & ((1u << SOURCE_COUNT_BITS) - 1);
 }
 
-static __device__ void add_weighted(color_sum<uint64_t> *sum, const filter_source &source, uint32_t weight) {
+static __device__ void add_weighted(color_sum *sum, const filter_source &source, uint32_t weight) {
     for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
     sum->weight += (uint64_t)(source.place & ((1u << SOURCE_COUNT_BITS) - 1)) * weight;
 }
@@ -65,8 +67,8 @@ static __device__ uint64_t source_at(const filter_sources &sources, uint64_t fir
     return first;
 }
 
-static __device__ color_sum<uint64_t> sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
-    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+static __device__ color_sum sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
+    color_sum sum = {{0, 0, 0}, 0};
     while (!filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level)) at--;
     do {
         add_source(&sum, sources.sums[at]);
@@ -92,159 +94,212 @@ static __global__ void average_cells(target_view targets, filter_sources sources
 
 /* ---- cells and those around them */
 
-/* A lane's share of the sums over a cell and the 26 around it. The cells' lists of sources are gone through as one, so
-   that lanes whose lists differ in length stay together. While a source is on its way, the one before is added. */
-template <uint32_t LANES>
-static __device__ color_sum<uint64_t> weigh_around(const surroundings *s, uint32_t code, const filter_source *sources,
-                                                   const uint16_t *weights, const weight_view &view) {
-    const uint32_t lane = threadIdx.x % LANES, mask = view.entries - 1;
-    cell_walk walk = walk_around(s, code);
-    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-    filter_source loaded = {{0, 0, 0}, 0};
-    uint32_t next = 0, key = 0, loaded_key = 0;
-    int32_t left = 0;
-    while (true) {
-        if (left <= 0) {
-            if (walk.directions == 0) break;
-            const source_span span = next_cell(&walk, s, &key);
-            next = span.first + lane;
-            left = (int32_t)(span.count - lane);
-            if (LANES > 1 && left <= 0) continue;
-        }
-        const filter_source source = load_source(&sources[next]);
-        add_weighted(&sum, loaded, weights[(loaded.place >> view.shift & mask) ^ loaded_key]);
-        loaded = source;
-        loaded_key = key;
-        next += LANES;
-        left -= (int32_t)LANES;
+/* What a block knows of the tiles of its items. */
+typedef struct surroundings {
+    unsigned long long tiles[FILTER_THREADS]; /* one after the other */
+    uint32_t warp_tiles[FILTER_WARPS];        /* that begin in each warp */
+    uint32_t tile_brick[SLOTS * AROUND];      /* the tiles around: first brick */
+    uint32_t tile_octants[SLOTS * AROUND];    /* and which there are */
+    unsigned long long masks[SLOTS * BRICKS]; /* the bricks in and around a tile: 16x + 4y + z */
+    uint32_t cells[SLOTS * BRICKS];           /* their first cells */
+} surroundings;
+
+/* Lists the tiles of a block's items; returns which is this item's, if it is a target. */
+static __device__ uint32_t list_tiles(surroundings *s, bool target, uint64_t tile, uint32_t *count) {
+    const uint32_t t = threadIdx.x, lane = t % CUDA_WARP, warp = t / CUDA_WARP;
+    s->tiles[t] = target ? tile : UINT64_MAX;
+    __syncthreads();
+    const bool begins = target && (t == 0 || s->tiles[t - 1] != tile);
+    const uint32_t begun = __ballot_sync(CUDA_ALL, begins);
+    if (lane == 0) s->warp_tiles[warp] = (uint32_t)__popc(begun);
+    __syncthreads();
+    uint32_t before = 0, all = 0;
+    for (uint32_t w = 0; w < FILTER_WARPS; w++) {
+        if (w < warp) before += s->warp_tiles[w];
+        all += s->warp_tiles[w];
     }
-    add_weighted(&sum, loaded, weights[(loaded.place >> view.shift & mask) ^ loaded_key]);
-    return sum;
+    const uint32_t rank = before + (uint32_t)__popc(begun & ((2u << lane) - 1)) - 1;
+    if (begins) s->tiles[rank] = tile;
+    __syncthreads();
+    *count = all;
+    return rank;
 }
 
-/* The same, unweighted, of one lane. Most cells have one source. */
-template <typename T>
-static __device__ color_sum<T> sum_around(const surroundings *s, uint32_t code, const filter_source *sources) {
-    cell_walk walk = walk_around(s, code);
-    color_sum<T> sum = {{0, 0, 0}, 0};
-    filter_source loaded = {{0, 0, 0}, 0};
-    while (walk.directions != 0) {
-        uint32_t key;
-        const source_span span = next_cell(&walk, s, &key);
-        const filter_source source = load_source(&sources[span.first]);
-        add_source(&sum, loaded);
-        loaded = source;
-        for (uint32_t i = 1; i < span.count; i++) add_source(&sum, load_source(&sources[span.first + i]));
+/* Finds the tile beside another. octants is 0 if there is none. */
+static __device__ void find_tile(const filter_index &index, uint64_t tile, uint32_t direction, uint32_t *brick,
+                                 uint32_t *octants) {
+    const uint32_t x = mote_morton_compact(tile >> 2) + direction / 9 - 1;
+    const uint32_t y = mote_morton_compact(tile >> 1) + direction / 3 % 3 - 1;
+    const uint32_t z = mote_morton_compact(tile) + direction % 3 - 1;
+    *octants = 0;
+    if ((x | y | z) > MOTE_MORTON_MASK) return; /* below zero */
+    const uint64_t code = mote_morton_encode(x, y, z);
+    for (uint64_t at = mote_hash64(code) & index.table_mask;; at = (at + 1) & index.table_mask) {
+        const filter_tile found = index.table[at];
+        if (found.code == UINT64_MAX) return;
+        if (found.code != code) continue;
+        *brick = found.brick;
+        *octants = found.octants;
+        return;
     }
-    add_source(&sum, loaded);
+}
+
+/* Of the bricks 0 … 3 along an axis, 1 and 2 are the tile's own: the tile that one lies in, and its half of it. */
+static __device__ uint32_t tile_of(uint32_t brick) { return (brick + 1) / 2; }
+static __device__ uint32_t half_of(uint32_t brick) { return (brick + 1) & 1; }
+
+static __device__ void load_brick(surroundings *s, const filter_index &index, uint32_t at) {
+    const uint32_t slot = at / BRICKS, x = at >> 4 & 3, y = at >> 2 & 3, z = at & 3;
+    const uint32_t tile = slot * AROUND + 9 * tile_of(x) + 3 * tile_of(y) + tile_of(z);
+    const uint32_t octant = 4 * half_of(x) + 2 * half_of(y) + half_of(z);
+    const uint32_t octants = s->tile_octants[tile];
+    s->masks[at] = 0;
+    if ((octants >> octant & 1) == 0) return;
+    const uint32_t before = (uint32_t)__popc(octants & ((1u << octant) - 1));
+    const filter_brick brick = index.bricks[s->tile_brick[tile] + before];
+    s->masks[at] = brick.mask;
+    s->cells[at] = brick.cell;
+}
+
+/* Loads what lies around the tiles listed from first on. */
+static __device__ void load_around(surroundings *s, const filter_index &index, uint32_t first, uint32_t count) {
+    for (uint32_t i = threadIdx.x; i < count * AROUND; i += FILTER_THREADS) {
+        find_tile(index, s->tiles[first + i / AROUND], i % AROUND, &s->tile_brick[i], &s->tile_octants[i]);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count * BRICKS; i += FILTER_THREADS) load_brick(s, index, i);
+    __syncthreads();
+}
+
+/* What a cell's coordinate along an axis, 0 … 15 from the corner of the bricks around, adds to its place: bits 6 and up
+   are its brick, 16x + 4y + z, below its code within the brick. */
+static __device__ uint32_t place_along(uint32_t at, uint32_t axis) {
+    const uint32_t apart = (at & 1) | (at & 2) << 2;
+    return (at >> 2) << (10 - 2 * axis) | apart << (2 - axis);
+}
+
+/* Adds a lane's share of the sources of a cell: evenly, or by the weights of a direction. */
+template <bool WEIGHTED, uint32_t LANES>
+static __device__ void add_cell(color_sum *sum, const filter_sources &sources, const uint32_t *cell_first,
+                                uint32_t cell, const uint16_t *weights, const weight_view &view) {
+    const uint64_t first = cell_first != NULL ? cell_first[cell] : cell;
+    const uint64_t last = cell_first != NULL ? cell_first[cell + 1] : first + 1;
+    for (uint64_t i = first + threadIdx.x % LANES; i < last; i += LANES) {
+        const filter_source source = sources.sums[i];
+        if (WEIGHTED) {
+            add_weighted(sum, source, weights[source.place >> view.shift & (view.entries - 1)]);
+        } else {
+            add_source(sum, source);
+        }
+    }
+}
+
+/* A lane's share of the sums over a cell, given by its code, and the 26 around it. */
+template <bool WEIGHTED, uint32_t LANES>
+static __device__ color_sum sum_around(const surroundings *s, uint32_t slot, uint32_t code,
+                                       const filter_sources &sources, const uint32_t *cell_first,
+                                       const uint16_t *weights, const weight_view &view) {
+    color_sum sum = {{0, 0, 0}, 0};
+    uint32_t least[3], z[3]; /* the lowest neighbour */
+    for (int k = 0; k < 3; k++) least[k] = mote_morton_compact(code >> (2 - k) & 0x49) + 3;
+    for (uint32_t k = 0; k < 3; k++) z[k] = place_along(least[2] + k, 2) + (slot * BRICKS << 6);
+    for (uint32_t i = 0; i < 9; i++) {
+        const uint32_t xy = place_along(least[0] + i / 3, 0) + place_along(least[1] + i % 3, 1);
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t place = xy + z[k], bit = place & 63;
+            const unsigned long long mask = s->masks[place >> 6];
+            if ((mask >> bit & 1) == 0) continue;
+            const uint32_t cell = s->cells[place >> 6] + (uint32_t)__popcll(mask & ((1ull << bit) - 1));
+            const uint16_t *row = WEIGHTED ? weights + (3 * i + k) * view.entries : weights;
+            add_cell<WEIGHTED, LANES>(&sum, sources, cell_first, cell, row, view);
+        }
+    }
     return sum;
 }
 
 /* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t> *sum) {
+template <uint32_t LANES> static __device__ void unite_lanes(color_sum *sum) {
     for (uint32_t d = LANES / 2; d > 0; d /= 2) {
         for (int k = 0; k < 3; k++) sum->v[k] += __shfl_xor_sync(CUDA_ALL, sum->v[k], (int)d);
         sum->weight += __shfl_xor_sync(CUDA_ALL, sum->weight, (int)d);
     }
 }
 
-/* Averages around the targets [first, last) of a block, all of one tile. item_colors: of the block's items */
-template <uint32_t LANES>
-static __device__ void average_weighted(const surroundings *s, uint32_t first, uint32_t last,
-                                        const filter_source *sources, const uint16_t *weights, const weight_view &view,
-                                        filter_color *item_colors) {
-    for (uint32_t group = first; group < last; group += AROUND_THREADS / LANES) {
-        const uint32_t target = group + threadIdx.x / LANES;
-        color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-        if (target < last) sum = weigh_around<LANES>(s, s->cells[target], sources, weights, view);
-        unite_lanes<LANES>(&sum);
-        if (target < last && threadIdx.x % LANES == 0) put_average(&item_colors[s->items[target]], sum);
-    }
-}
-
-/* Up to SLICE_POINTS points' sums fit 32 bits; how many points there are always does. */
-static __device__ void average_plain(const surroundings *s, uint32_t first, uint32_t last, const filter_source *sources,
-                                     filter_color *item_colors) {
-    for (uint32_t target = first + threadIdx.x; target < last; target += AROUND_THREADS) {
-        filter_color *const to = &item_colors[s->items[target]];
-        const color_sum<uint32_t> sum = sum_around<uint32_t>(s, s->cells[target], sources);
-        if (sum.weight <= SLICE_POINTS) {
-            put_average(to, sum);
-        } else {
-            put_average(to, sum_around<uint64_t>(s, s->cells[target], sources));
-        }
-    }
-}
-
-/* Some lanes share a target, the more the longer its cells' lists of sources are. */
+/* Some lanes share a target, the more the longer its cells' lists of sources are. A block takes some chunks of items:
+   the table of weights is loaded once for them. */
 template <bool WEIGHTED, uint32_t LANES>
-static __global__ void __launch_bounds__(AROUND_THREADS, 8)
-    average_around(target_view targets, uint32_t chunk_items, filter_sources sources, filter_index index,
-                   weight_view view) {
-    __shared__ surroundings s;
+static __global__ void average_around(target_view targets, uint32_t chunks, filter_sources sources, filter_index index,
+                                      weight_view view) {
+    __shared__ surroundings around;
     __shared__ uint16_t weights[WEIGHTED ? WEIGHTS : 1];
-    if (WEIGHTED) {
-        for (uint32_t i = threadIdx.x; i < view.rows * view.entries; i += AROUND_THREADS) weights[i] = view.table[i];
+    for (uint32_t i = threadIdx.x; WEIGHTED && i < AROUND * view.entries; i += FILTER_THREADS) {
+        weights[i] = view.table[i];
     }
-    if (threadIdx.x < AROUND) s.steps[threadIdx.x] = step_of(threadIdx.x, view.entries);
-    if (threadIdx.x == 0) s.occupied[GRID_WORDS] = 0;
-    uint32_t places[GRID_ROUNDS];
-    for (uint32_t r = 0; r < GRID_ROUNDS; r++) places[r] = place_in_bricks(r * AROUND_THREADS + threadIdx.x);
-    const uint64_t first = (uint64_t)blockIdx.x * chunk_items, rest = targets.count - first;
-    const uint32_t count = rest < chunk_items ? (uint32_t)rest : chunk_items;
+    __syncthreads();
     const uint32_t shift = 3 * (MOTE_ORDER_BITS - index.level);
-    const uint32_t tiles = list_tiles(&s, list_targets(&s, targets, first, count, shift));
-    for (uint32_t tile = 0; tile < tiles; tile++) {
-        const uint32_t slot = tile % SLOTS, ahead = tiles - tile < SLOTS ? tiles - tile : SLOTS;
-        if (slot == 0) find_around(&s, index, targets, first, tile, ahead);
-        fill_grid(&s, index, slot, places);
-        if (WEIGHTED) {
-            average_weighted<LANES>(&s, s.tiles[tile], s.tiles[tile + 1], sources.sums, weights, view,
-                                    targets.colors + first);
-        } else {
-            average_plain(&s, s.tiles[tile], s.tiles[tile + 1], sources.sums, targets.colors + first);
+    for (uint32_t c = 0; c < chunks; c++) {
+        const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
+        const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
+        const uint32_t position = j < targets.count ? targets.items[j] : 0;
+        const bool target = j < targets.count && targets.leaf_level[position] > targets.level;
+        const uint64_t code = target ? targets.codes[position] >> shift : 0;
+        uint32_t tiles;
+        const uint32_t tile = list_tiles(&around, target, code >> 9, &tiles);
+        for (uint32_t first = 0; first < tiles; first += SLOTS) {
+            const bool now = target && tile >= first && tile - first < SLOTS;
+            color_sum sum = {{0, 0, 0}, 0};
+            load_around(&around, index, first, tiles - first < SLOTS ? tiles - first : SLOTS);
+            if (now) {
+                sum = sum_around<WEIGHTED, LANES>(&around, tile - first, (uint32_t)(code & 511), sources,
+                                                  index.cell_first, weights, view);
+            }
+            unite_lanes<LANES>(&sum);
+            if (now && threadIdx.x % LANES == 0) put_average(&targets.colors[j], sum);
+            __syncthreads();
         }
-        __syncthreads();
     }
 }
 
 typedef void (*around_kernel)(target_view, uint32_t, filter_sources, filter_index, weight_view);
 
+typedef struct around_way {
+    around_kernel kernel;
+    uint32_t lanes;
+} around_way;
+
 /* The lists of sources of a level's cells have about the same length everywhere. */
-static around_kernel choose_kernel(bool weighted, uint64_t sources_per_cell) {
-    if (!weighted) return average_around<false, 1>;
-    if (sources_per_cell < FEW_SOURCES) return average_around<true, 1>;
-    return sources_per_cell < MANY_SOURCES ? average_around<true, 4> : average_around<true, 8>;
+static around_way choose_way(bool weighted, uint64_t sources_per_cell) {
+    if (!weighted) return {average_around<false, 1>, 1};
+    if (sources_per_cell < FEW_SOURCES) return {average_around<true, 1>, 1};
+    if (sources_per_cell < MANY_SOURCES) return {average_around<true, 4>, 4};
+    return {average_around<true, 8>, 8};
 }
 
 /* ---- a level */
 
-/* The weights of sources, by the direction of their cell from the target's and their place within it. Where these
-   mirror each other, an axis has two directions only: below, and the same. */
+/* The weights of sources, by the direction of their cell from the target's and their place within it. */
 static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bits) {
     mote_context *ctx = f->lod->ctx;
     if (f->weights != NULL && f->weight_bits == bits) return MOTE_OK;
     const mote_lod_weights axis = mote_lod_gaussian();
-    const uint32_t entries = 1u << 3 * bits, ways = entries < MIRRORED ? 3 : 2, rows = ways * ways * ways;
+    const uint32_t entries = 1u << 3 * bits;
     uint16_t *table = (uint16_t *)mote_alloc(ctx, WEIGHTS * sizeof *table, "filter weights");
     if (f->weights == NULL) f->weights = (uint16_t *)cuda_alloc(ctx, WEIGHTS * sizeof *table, "filter weights");
     if (table == NULL || f->weights == NULL) {
         mote_free(ctx, table);
         return MOTE_ERROR_MEMORY;
     }
-    for (uint32_t d = 0; d < rows; d++) {
+    for (uint32_t d = 0; d < AROUND; d++) {
         for (uint32_t place = 0; place < entries; place++) {
             uint32_t e[3];
             mote_lod_eighths((uint64_t)place << 3 * (MOTE_ORDER_BITS - cell_level - bits), cell_level, e);
             /* The axes have the target's cell minus the source's. */
-            table[d * entries + place] =
-                (uint16_t)mote_lod_weight(axis.axis[2 - d / (ways * ways)][e[0]], axis.axis[2 - d / ways % ways][e[1]],
-                                          axis.axis[2 - d % ways][e[2]]);
+            table[d * entries + place] = (uint16_t)mote_lod_weight(
+                axis.axis[2 - d / 9][e[0]], axis.axis[2 - d / 3 % 3][e[1]], axis.axis[2 - d % 3][e[2]]);
         }
     }
     f->weight_bits = bits;
-    f->weight_rows = rows;
-    const mote_status status = cuda_upload(ctx, f->weights, table, rows * entries * sizeof *table);
+    const mote_status status = cuda_upload(ctx, f->weights, table, AROUND * entries * sizeof *table);
     mote_free(ctx, table);
     return status;
 }
@@ -252,19 +307,18 @@ static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bit
 static mote_status average_neighbors(lod_filter *f, const target_view *targets, uint32_t cell_level, uint32_t bits) {
     mote_context *ctx = f->lod->ctx;
     const bool weighted = f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
-    weight_view view = {NULL, 0, 1, 0};
+    weight_view view = {NULL, 1, 0};
     if (weighted) {
         view.table = f->weights;
-        view.rows = f->weight_rows;
         view.entries = 1u << 3 * bits;
         view.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
     }
     MOTE_TRY(filter_make_index(f, cell_level));
-    const around_kernel kernel = choose_kernel(weighted, f->sources.count / f->index.cell_count);
-    const uint64_t wanted = targets->count / CHUNK_BLOCKS / AROUND_THREADS;
-    const uint32_t rows = wanted < 1 ? 1 : wanted > CHUNK_ROWS ? CHUNK_ROWS : (uint32_t)wanted;
-    const uint32_t chunk_items = rows * AROUND_THREADS;
-    CUDA_LAUNCH(ctx, kernel, cuda_blocks(targets->count, chunk_items), AROUND_THREADS, *targets, chunk_items,
+    const around_way way = choose_way(weighted, f->sources.count / f->index.cell_count);
+    const uint32_t chunk_items = FILTER_THREADS / way.lanes;
+    const uint64_t wanted = targets->count / chunk_items / CHUNK_BLOCKS;
+    const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
+    CUDA_LAUNCH(ctx, way.kernel, cuda_blocks(targets->count, chunk_items * chunks), FILTER_THREADS, *targets, chunks,
                 f->sources, f->index, view);
     return cuda_launched(ctx, "filtering colours");
 }

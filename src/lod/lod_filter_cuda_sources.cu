@@ -83,51 +83,29 @@ static __device__ uint32_t place_of(uint64_t code, uint32_t level, uint32_t coun
     return (uint32_t)(cell & ((1u << (3 * SOURCE_LEVELS)) - 1)) << SOURCE_COUNT_BITS | count;
 }
 
-static __device__ void add_to_source(filter_source *sum, const filter_color &color) {
-    for (int k = 0; k < 3; k++) sum->sum[k] += color.v[k];
-    sum->place++;
-}
-
-static __device__ void add_to_source(filter_source *sum, const filter_source &own) {
-    for (int k = 0; k < 3; k++) sum->sum[k] += own.sum[k];
-    sum->place += own.place & ((1u << SOURCE_COUNT_BITS) - 1);
-}
-
-/* A round's items, of all threads of a block. */
-template <typename T> struct staged_round {
-    T items[FILTER_THREADS];
-    uint32_t begins[FILTER_WARPS];
-};
-
-template <typename T>
-static __device__ void stage_round(staged_round<T> *stage, const T *items, uint64_t count, uint64_t i,
-                                   uint32_t begins) {
-    __syncthreads();
-    if (i < count) stage->items[threadIdx.x] = items[i];
-    if (threadIdx.x % CUDA_WARP == 0) stage->begins[threadIdx.x / CUDA_WARP] = begins;
-    __syncthreads();
-}
-
-/* Where the run that this thread's item begins ends within the round. */
-static __device__ uint32_t end_of_run(const uint32_t *begins) {
-    uint32_t word = threadIdx.x / CUDA_WARP, later = begins[word] & ~((2u << (threadIdx.x % CUDA_WARP)) - 1);
-    while (later == 0 && ++word < FILTER_WARPS) later = begins[word];
-    return later != 0 ? word * CUDA_WARP + (uint32_t)__ffs((int)later) - 1 : FILTER_THREADS;
-}
-
-/* The sum, in place how many points, of the run that begins at the i-th item, this thread's of the round. */
-template <int KIND, typename T>
-static __device__ filter_source sum_run(const staged_round<T> *stage, const T *items, const uint8_t *marks,
-                                        uint64_t count, uint64_t i, uint32_t level) {
-    const uint64_t first = i - threadIdx.x;
-    const uint32_t end = end_of_run(stage->begins);
-    const uint32_t known = count - first < end ? (uint32_t)(count - first) : end;
+static __device__ filter_source sum_run_of_points(const filter_color *colors, const uint8_t *marks, uint64_t count,
+                                                  uint64_t first, uint32_t level) {
     filter_source sum = {{0, 0, 0}, 0};
-    for (uint32_t k = threadIdx.x; k < known; k++) add_to_source(&sum, stage->items[k]);
-    if (end < FILTER_THREADS) return sum;
-    for (uint64_t k = first + end; k < count && !filter_begins<KIND>(marks[k], k, level); k++) {
-        add_to_source(&sum, items[k]);
-    }
+    uint64_t i = first;
+    do {
+        const filter_color color = colors[i];
+        for (int k = 0; k < 3; k++) sum.sum[k] += color.v[k];
+        i++;
+    } while (i < count && !filter_begins<FILTER_FIRST_SOURCES>(marks[i], i, level));
+    sum.place = (uint32_t)(i - first);
+    return sum;
+}
+
+static __device__ filter_source sum_run_of_sources(const filter_sources &in, uint64_t first, uint32_t level) {
+    const uint32_t count_mask = (1u << SOURCE_COUNT_BITS) - 1;
+    filter_source sum = {{0, 0, 0}, 0};
+    uint64_t i = first;
+    do {
+        const filter_source own = in.sums[i];
+        for (int k = 0; k < 3; k++) sum.sum[k] += own.sum[k];
+        sum.place += own.place & count_mask;
+        i++;
+    } while (i < in.count && !filter_begins<FILTER_SOURCES>(in.marks[i], i, level));
     return sum;
 }
 
@@ -139,25 +117,34 @@ static __device__ void put_source(const filter_sources &out, uint64_t at, filter
     out.marks[at] = mark;
 }
 
-/* One thread for each source sums up its items, points or finer sources. before: selected items before each block;
-   firsts: the items' first points, NULL where they are points */
-template <int KIND, typename T>
-static __global__ void __launch_bounds__(FILTER_THREADS, 5)
-    sum_items(const T *items, const uint32_t *firsts, const uint8_t *marks, uint64_t count, const uint64_t *codes,
-              const uint32_t *before, filter_sources out) {
+/* One thread for each source sums up its points. before: selected items before each block */
+static __global__ void sum_points(const filter_color *colors, const uint8_t *marks, const uint64_t *codes,
+                                  uint64_t count, const uint32_t *before, filter_sources out) {
     __shared__ uint32_t ranks[1][FILTER_ROUNDS * FILTER_WARPS];
-    __shared__ staged_round<T> stage;
     uint32_t chosen[1][FILTER_ROUNDS];
     const filter_levels levels = {{out.level}};
-    filter_select<KIND, 1>(marks, count, levels, chosen);
+    filter_select<FILTER_FIRST_SOURCES, 1>(marks, count, levels, chosen);
     filter_rank<1>(chosen, ranks);
     for (uint32_t r = 0; r < FILTER_ROUNDS; r++) {
-        const uint64_t i = filter_item(r);
-        stage_round(&stage, items, count, i, chosen[0][r]);
         if (!filter_is_chosen(chosen[0][r])) continue;
+        const uint64_t i = filter_item(r);
         const uint64_t at = before[blockIdx.x] + filter_place(chosen[0][r], ranks[0], r);
-        const filter_source sum = sum_run<KIND>(&stage, items, marks, count, i, out.level);
-        put_source(out, at, sum, codes, firsts != NULL ? firsts[i] : (uint32_t)i, marks[i]);
+        put_source(out, at, sum_run_of_points(colors, marks, count, i, out.level), codes, (uint32_t)i, marks[i]);
+    }
+}
+
+static __global__ void sum_sources(filter_sources in, const uint64_t *codes, const uint32_t *before,
+                                   filter_sources out) {
+    __shared__ uint32_t ranks[1][FILTER_ROUNDS * FILTER_WARPS];
+    uint32_t chosen[1][FILTER_ROUNDS];
+    const filter_levels levels = {{out.level}};
+    filter_select<FILTER_SOURCES, 1>(in.marks, in.count, levels, chosen);
+    filter_rank<1>(chosen, ranks);
+    for (uint32_t r = 0; r < FILTER_ROUNDS; r++) {
+        if (!filter_is_chosen(chosen[0][r])) continue;
+        const uint64_t i = filter_item(r);
+        const uint64_t at = before[blockIdx.x] + filter_place(chosen[0][r], ranks[0], r);
+        put_source(out, at, sum_run_of_sources(in, i, out.level), codes, in.first[i], in.marks[i]);
     }
 }
 
@@ -183,8 +170,8 @@ static mote_status from_points(lod_filter *f, uint32_t level) {
     CUDA_LAUNCH(ctx, (filter_count<FILTER_FIRST_SOURCES, 1>), blocks, FILTER_THREADS, f->marks, count, levels,
                 f->selected);
     MOTE_TRY(cuda_sum32(ctx, f->selected, f->selected, blocks));
-    CUDA_LAUNCH(ctx, (sum_items<FILTER_FIRST_SOURCES, filter_color>), blocks, FILTER_THREADS, f->colors,
-                (const uint32_t *)NULL, f->marks, count, f->device->codes, f->selected, f->sources);
+    CUDA_LAUNCH(ctx, sum_points, blocks, FILTER_THREADS, f->colors, f->marks, f->device->codes, count, f->selected,
+                f->sources);
     return cuda_launched(ctx, "summing up colours");
 }
 
@@ -202,8 +189,7 @@ static mote_status from_sources(lod_filter *f, uint32_t level) {
     CUDA_LAUNCH(ctx, (filter_count<FILTER_SOURCES, 1>), blocks, FILTER_THREADS, in.marks, in.count, levels,
                 f->selected);
     MOTE_TRY(cuda_sum32(ctx, f->selected, f->selected, blocks));
-    CUDA_LAUNCH(ctx, (sum_items<FILTER_SOURCES, filter_source>), blocks, FILTER_THREADS, in.sums, in.first, in.marks,
-                in.count, f->device->codes, f->selected, f->sources);
+    CUDA_LAUNCH(ctx, sum_sources, blocks, FILTER_THREADS, in, f->device->codes, f->selected, f->sources);
     return cuda_launched(ctx, "summing up colours");
 }
 
