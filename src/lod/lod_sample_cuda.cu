@@ -7,7 +7,6 @@
    the level at which they have lost so far to the next round, in which a tile unites what some tiles left open, until
    one tile holds all. */
 #include "backend/cuda_kernel.h"
-#include "backend/cuda_primitives.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 
