@@ -128,8 +128,10 @@ static bool quick_points_are_records(const quick_points *quick) {
     return records;
 }
 
-template <bool RECORDS> static __device__ inline uint4 quick_load(const quick_points *points, uint64_t i) {
-    if (RECORDS) {
+/* The memory may end with the last point's z. */
+template <bool RECORDS>
+static __device__ inline uint4 quick_load(const quick_points *points, uint64_t i, uint64_t last) {
+    if (RECORDS && i < last) {
         return __ldg((const uint4 *)points->axes[0] + i);
     } else {
         uint32_t xyz[3];
@@ -148,7 +150,7 @@ static __global__ void make_keys(quick_points points, order_squeeze squeeze, uin
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t at = item * THREADS + threadIdx.x;
         found[item] = make_uint4(0, 0, 0, 0);
-        if (at < left) found[item] = quick_load<RECORDS>(&points, first + at);
+        if (at < left) found[item] = quick_load<RECORDS>(&points, first + at, count - 1);
     }
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t at = item * THREADS + threadIdx.x;
