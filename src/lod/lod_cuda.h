@@ -15,7 +15,7 @@ typedef struct lod_cuda {
     uint32_t *order;      /* [count] sorted position → index in the cloud */
     uint8_t *level;       /* [count] by sorted position, as mote_lod.level */
     uint8_t *leaf_level;  /* [count] level of the leaf (or of the node of a chain) that the point lies in */
-    mote_lod_node *nodes; /* [node_count]; complete after sampling, like the host's */
+    mote_lod_node *nodes; /* [node_count]; point_count is complete with the items */
 
     /* What the nodes hold, in the order of the file: level by level, within a level by sorted position. The items of
        level l are [level_items[l], level_items[l + 1]); those of a node are contiguous, and nodes follow each other as
@@ -29,13 +29,17 @@ typedef struct lod_cuda {
     void *records; /* of mote_potree_records; NULL until they are asked for */
 } lod_cuda;
 
-/* Each works on lod->count points and fills what it names. */
-mote_status lod_cuda_tree(mote_lod *lod,
-                          lod_cuda *device); /* nodes (also the host's), leaf_level; level as the leaf's */
-mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);  /* level: random and first */
-mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device); /* level: poisson */
-mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);   /* items, level_items, point_count of the nodes */
-mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device);  /* item_colors */
+/* The steps, each on lod->count points: what it fills.
+   tree     nodes, leaf_level; of the host lod->node_count, level_first, level_count
+   sample   level, for random and first
+   poisson  level, for poisson; on entry it is that of the leaf, and the host has the nodes
+   items    items, level_items, point_count of the nodes
+   filter   item_colors */
+mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device);
+mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);
+mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device);
+mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);
+mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device);
 
 /* The contest of random and first: a stretch of the sorted order. */
 typedef struct lod_cuda_contest {
@@ -44,8 +48,8 @@ typedef struct lod_cuda_contest {
     const uint8_t *leaf_level; /* NULL: not known yet */
     uint8_t *level;            /* [count] out; without leaf_level the finest level of cells at which a point loses */
     uint64_t count, seed;
-    uint64_t code_before,
-        code_after;     /* no point beside the stretch is nearer than these; UINT64_MAX if there is none */
+    /* No point beside the stretch is nearer than these; UINT64_MAX if there is none. */
+    uint64_t code_before, code_after;
     uint32_t grid_bits; /* log2(grid): the coarsest level of cells */
     bool random;        /* else the first in the input wins */
 } lod_cuda_contest;
