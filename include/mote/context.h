@@ -84,6 +84,7 @@ MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 MOTE_API uint64_t mote_context_memory_peak_bytes(const mote_context *ctx);
 /// The same of the GPU's memory: now, and at most since creation or the last reset.
 MOTE_API uint64_t mote_context_device_bytes(const mote_context *ctx);
+/// The most of it.
 MOTE_API uint64_t mote_context_device_peak_bytes(const mote_context *ctx);
 /// Starts new peaks, of host and device and of each structure, at what is held now.
 MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
