@@ -323,7 +323,7 @@ int cmd_lod(int argc, char **argv) {
          "more points than this in one place become a chain of\nnodes; default 16777216, 0 = no bound"},
         {"encoding", 0, OPTION_CHOICE, &o.encoding, &o.encoding_given, "default|brotli",
          "of the points on disk; default default"},
-        {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 6"},
+        {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 2"},
         {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",
          "only these beside the position; default all.\nrgb stands for red, green and blue"},
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
