@@ -85,6 +85,22 @@ static void check_sort64(mote_context *ctx, uint64_t count, int spread, int firs
     free(values);
 }
 
+/* Keys with their number below the bits that they are sorted by. */
+static void check_sort_keys(mote_context *ctx, uint64_t count, int first_bit, int spread) {
+    uint64_t *before = room(8 * count), *after = room(8 * count);
+    uint32_t *values = room(4 * count);
+    for (uint64_t i = 0; i < count; i++) before[i] = random_at(i) >> (64 - spread) << first_bit | i;
+    cuda_keys64 keys = {put(ctx, before, 8 * count), put(ctx, NULL, 8 * count)};
+    assert_int_equal(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + spread), MOTE_OK);
+    get(ctx, after, keys.keys, 8 * count);
+    cuda_free(ctx, keys.other_keys);
+    for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)(after[i] & mask_of(0, first_bit));
+    check_sorted(before, after, values, count, mask_of(first_bit, first_bit + spread));
+    free(before);
+    free(after);
+    free(values);
+}
+
 static void check_sort32(mote_context *ctx, uint64_t count, int spread, int first_bit, int last_bit) {
     uint64_t *before = room(8 * count), *after = room(8 * count);
     uint32_t *keys = room(4 * count), *values = room(4 * count);
@@ -117,6 +133,9 @@ static void sorts(void **state) {
         check_sort32(ctx, counts[i], 9, 0, 9);
         check_sort32(ctx, counts[i], 30, 12, 30);
         check_sort32(ctx, counts[i], 3, 0, 0); /* by no bit at all: as they came */
+        check_sort_keys(ctx, counts[i], 20, 32);
+        check_sort_keys(ctx, counts[i], 20, 7);
+        check_sort_keys(ctx, counts[i], 32, 31);
     }
     close_clean(ctx);
 }
