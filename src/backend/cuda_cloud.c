@@ -99,6 +99,38 @@ void cuda_cloud_close(cuda_cloud *device) {
     memset(device, 0, sizeof *device);
 }
 
+uint32_t cuda_cloud_reach(const cuda_cloud *cloud, const void *records, uint32_t record_bytes) {
+    uint64_t reach = 0;
+    for (uint32_t i = 0; i < cloud->column_count; i++) {
+        const mote_column *column = &cloud->columns[i];
+        const uint64_t at = address_of(column) - (uintptr_t)records; /* huge where it lies before them */
+        const uint32_t size_bytes = mote_type_size(column->type);
+        if (column->stride_bytes != record_bytes || at >= record_bytes || at + size_bytes > record_bytes) return 0;
+        if (at + size_bytes > reach) reach = at + size_bytes;
+    }
+    return (uint32_t)reach;
+}
+
+mote_status cuda_cloud_move(const cuda_cloud *cloud, const void *records, void *copy, cuda_cloud *out) {
+    memset(out, 0, sizeof *out);
+    out->ctx = cloud->ctx;
+    out->columns = mote_alloc(cloud->ctx, cloud->column_count * sizeof *out->columns, "cloud");
+    out->blocks = mote_alloc(cloud->ctx, sizeof *out->blocks, "cloud");
+    if (out->columns == NULL || out->blocks == NULL) {
+        cuda_cloud_close(out);
+        return MOTE_ERROR_MEMORY;
+    }
+    out->count = cloud->count;
+    out->column_count = cloud->column_count;
+    out->position_step = cloud->position_step;
+    for (uint32_t i = 0; i < out->column_count; i++) {
+        out->columns[i] = cloud->columns[i];
+        out->columns[i].data = (uint8_t *)copy + (address_of(&cloud->columns[i]) - (uintptr_t)records);
+    }
+    out->blocks[out->block_count++] = copy;
+    return MOTE_OK;
+}
+
 const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name) {
     for (uint32_t i = 0; i < device->column_count; i++) {
         if (strcmp(device->columns[i].name, name) == 0) return &device->columns[i];

@@ -25,6 +25,10 @@ mote_status cuda_cloud_open(mote_context *ctx, const mote_cloud *cloud, cuda_clo
 void cuda_cloud_close(cuda_cloud *device);
 /* A new cloud of what cuda_cloud_open uploads; it owns that memory. Columns only. */
 mote_status cuda_cloud_upload(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out);
+/* Of records of so many bytes from there on: how many bytes of each the columns reach. 0 if one lies elsewhere. */
+uint32_t cuda_cloud_reach(const cuda_cloud *cloud, const void *records, uint32_t record_bytes);
+/* The same columns in other memory, a copy of those records in any order, which becomes out's own. */
+mote_status cuda_cloud_move(const cuda_cloud *cloud, const void *records, void *copy, cuda_cloud *out);
 /* NULL if there is none. */
 const mote_column *cuda_cloud_find(const cuda_cloud *device, const char *name);
 
