@@ -88,7 +88,7 @@ static __global__ void encode_records(const encode_program program, uint64_t fir
     const uint64_t begin = (uint64_t)blockIdx.x * program.tile, left = count - begin;
     const uint32_t here = left < program.tile ? (uint32_t)left : program.tile;
     const uint64_t item = first + begin + threadIdx.x;
-    if (threadIdx.x < here) index[threadIdx.x] = program.order[program.items[item]];
+    if (threadIdx.x < here) index[threadIdx.x] = lod_cuda_point(program.index, program.items[item]);
     if (measured) classes[threadIdx.x] = 0;
     __syncthreads();
 

@@ -198,8 +198,8 @@ static void take_constants(encode_maker *maker, const lod_cuda *device) {
     memcpy(program->base, plan->base, sizeof program->base);
     memcpy(program->scale, plan->scale, sizeof program->scale);
     memcpy(program->offset, plan->offset, sizeof program->offset);
-    program->order = device->order;
     program->items = device->items;
+    program->index = lod_cuda_index(device);
     program->item_colors = device->item_colors;
     program->ops = maker->encoding->ops;
     program->columns = maker->encoding->columns;

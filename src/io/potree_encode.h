@@ -122,7 +122,8 @@ typedef struct encode_program {
     uint32_t base[3];
     double scale[3], offset[3];
     /* of the octree, in device memory */
-    const uint32_t *order, *items;
+    const uint32_t *items;
+    const uint32_t *index; /* lod_cuda_index */
     const uint16_t *item_colors;
 } encode_program;
 

@@ -1,6 +1,7 @@
 /* Records whose program is said in moves: a tile is made word by word, each the union of a few rotated and masked words
    of what was fetched, and goes straight to memory. */
 #include "io/potree_program_cuda.h"
+#include "lod/lod_cuda.h"
 
 #define WORDS_AT_ONCE 4u
 
@@ -24,7 +25,7 @@ static __device__ __forceinline__ void find_points(const encode_program &program
 #pragma unroll
     for (uint32_t r = 0; r < ENCODE_PER_THREAD; r++) {
         const uint32_t at = threadIdx.x + r * ENCODE_THREADS;
-        if (at < count) index[at] = program.order[positions[r]];
+        if (at < count) index[at] = lod_cuda_point(program.index, positions[r]);
     }
     if (!colored) return;
 #pragma unroll

@@ -4,15 +4,17 @@
 
 #include "backend/cuda_cloud.h"
 #include "lod/lod.h"
+#include "math/host_device.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct lod_cuda {
-    cuda_cloud cloud;
+    cuda_cloud cloud;     /* the points to read, by lod_cuda_index: as they came, or by sorted position */
+    bool cloud_sorted;    /* the latter: a copy of the octree's own */
     uint64_t *codes;      /* [count] sorted; NULL once the octree is complete */
-    uint32_t *order;      /* [count] sorted position → index in the cloud */
+    uint32_t *order;      /* [count] sorted position → index in the cloud as it came */
     uint8_t *level;       /* [count] by sorted position, as mote_lod.level */
     uint8_t *leaf_level;  /* [count] level of the leaf (or of the node of a chain) that the point lies in */
     mote_lod_node *nodes; /* [node_count]; point_count is complete with the items */
@@ -28,6 +30,14 @@ typedef struct lod_cuda {
     uint16_t *item_colors;
     void *records; /* of mote_potree_records; NULL until they are asked for */
 } lod_cuda;
+
+/* Sorted position → point of device->cloud; NULL: they are the same. */
+static inline const uint32_t *lod_cuda_index(const lod_cuda *device) {
+    return device->cloud_sorted ? NULL : device->order;
+}
+MOTE_HD uint32_t lod_cuda_point(const uint32_t *index, uint32_t position) {
+    return index != NULL ? index[position] : position;
+}
 
 /* The steps, each on lod->count points: what it fills.
    tree     nodes, leaf_level; of the host lod->node_count, level_first, level_count

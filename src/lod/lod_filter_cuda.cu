@@ -7,10 +7,10 @@ typedef struct level_bounds {
 } level_bounds;
 
 template <int KIND>
-static __global__ void sort_colors(filter_columns columns, const uint32_t *order, uint64_t count,
+static __global__ void sort_colors(filter_columns columns, const uint32_t *index, uint64_t count,
                                    filter_color *colors) {
     const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (i < count) colors[i] = filter_read_color<KIND>(columns, order[i]);
+    if (i < count) colors[i] = filter_read_color<KIND>(columns, lod_cuda_point(index, (uint32_t)i));
 }
 
 static __global__ void color_leaves(const uint32_t *items, uint64_t count, level_bounds levels,
@@ -72,7 +72,7 @@ static mote_status own_colors(lod_filter *f, const filter_columns *columns) {
     f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
     if (f->colors == NULL) return MOTE_ERROR_MEMORY;
     CUDA_LAUNCH(ctx, sort[columns->kind], cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, *columns,
-                device->order, f->lod->count, f->colors);
+                lod_cuda_index(device), f->lod->count, f->colors);
     CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
     return cuda_launched(ctx, "sorting colours");

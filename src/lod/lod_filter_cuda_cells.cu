@@ -95,7 +95,7 @@ static __global__ void find_crowds(const uint64_t *codes, uint64_t count, unsign
 
 /* A level's items, and the sums of its inner items and of its runs. */
 template <typename IN, typename OUT> struct cell_level {
-    const uint32_t *items, *order;
+    const uint32_t *items, *index;
     uint64_t count;
     const item_row *rows;
     const uint32_t *runs_before, *inner_before; /* [chunks] counted from the first chunk's */
@@ -156,7 +156,7 @@ static __device__ run_sum<OUT> color_item(const cell_level<IN, OUT> &level, cons
         add_sum(&own, sum);
         color = average_sum(sum);
     } else {
-        color = filter_read_color<COLORS>(columns, level.order[level.items[j]]);
+        color = filter_read_color<COLORS>(columns, lod_cuda_point(level.index, level.items[j]));
         for (int k = 0; k < 3; k++) own.v[k] = color.v[k];
         own.v[3] = 1;
     }
@@ -351,7 +351,7 @@ static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l, cons
     const uint32_t chunk = s->levels.chunk[l], chunks = s->levels.chunk[l + 1] - chunk;
     cell_level<IN, OUT> level;
     level.items = f->device->items + s->levels.item[l];
-    level.order = f->device->order;
+    level.index = lod_cuda_index(f->device);
     level.count = s->levels.item[l + 1] - s->levels.item[l];
     level.rows = s->rows + (uint64_t)chunk * CHUNK_ROWS;
     level.runs_before = s->before + chunk;

@@ -44,14 +44,14 @@ static __device__ bool cells_touch(uint32_t a, uint32_t b) {
 }
 
 static __global__ void place_disks(poisson_trials t, position_columns from, const uint64_t *codes,
-                                   const uint32_t *order) {
+                                   const uint32_t *index) {
     const uint64_t i = poisson_thread();
     if (i >= t.count) return;
     const uint32_t position = t.positions[i];
     uint32_t cell[3];
     poisson_disk d;
     poisson_cell(&t.rule, codes[position], cell);
-    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, order[position]);
+    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, lod_cuda_point(index, position));
     d.link = pack_cell(cell);
     t.disks[i] = d;
 }
@@ -212,7 +212,8 @@ mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const po
     position_columns from;
     from.lattice = lod->lattice;
     for (int k = 0; k < 3; k++) from.axes[k] = *cuda_cloud_find(&device->cloud, names[k]);
-    CUDA_LAUNCH(ctx, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, device->codes, device->order);
+    CUDA_LAUNCH(ctx, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, device->codes,
+                lod_cuda_index(device));
     for (uint32_t phase = 0; phase < POISSON_PHASES; phase++) {
         const uint32_t first = phase_first[phase], count = phase_first[phase + 1] - first;
         if (count == 0) continue;
