@@ -5,6 +5,29 @@
 #include "lod/lod_ops.h"
 #include "order/order_cuda.h"
 
+/* ---- what fits */
+
+/* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
+   sums of cells as well, poisson its candidates. */
+static uint64_t bytes_per_point(const mote_lod_params *params) {
+    return params->filter != MOTE_LOD_FILTER_NONE ? 100 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
+}
+
+static bool fits_device(const mote_lod *lod) {
+    uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
+    for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
+    const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
+    return lod->cloud->on_device || cuda_memory_left(lod->ctx) / point_bytes >= lod->cloud->count;
+}
+
+/* Whether a sorted copy of the points does as well. */
+static bool sorted_points_fit(const mote_lod *lod) {
+    const uint64_t copy_bytes = 16; /* a point: only short records are copied */
+    return cuda_memory_left(lod->ctx) / (copy_bytes + bytes_per_point(&lod->params)) >= lod->cloud->count;
+}
+
+/* ---- the steps */
+
 static mote_status build_order(mote_lod *lod, lod_cuda *device) {
     mote_context *ctx = lod->ctx;
     mote_stage(ctx, "upload");
@@ -15,7 +38,15 @@ static mote_status build_order(mote_lod *lod, lod_cuda *device) {
     lod->count = lod->cloud->count - lod->skipped;
     mote_stage(ctx, "sort");
     const bool ties = lod->params.sampling != MOTE_LOD_FIRST; /* first: the input's order counts */
-    MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped, ties, &device->codes, &device->order));
+    cuda_cloud sorted;
+    memset(&sorted, 0, sizeof sorted);
+    MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped, ties, &device->codes, &device->order,
+                              sorted_points_fit(lod) ? &sorted : NULL));
+    if (sorted.columns != NULL) { /* what was uploaded is not needed any more */
+        cuda_cloud_close(&device->cloud);
+        device->cloud = sorted;
+        device->cloud_sorted = true;
+    }
     return mote_progress(ctx, 0.5, "sorting");
 }
 
@@ -93,19 +124,6 @@ static mote_status cuda_fetch(mote_lod *lod) {
     MOTE_TRY(cuda_download(ctx, lod->order, device->order, lod->count * sizeof *lod->order));
     MOTE_TRY(cuda_download(ctx, lod->level, device->level, lod->count));
     return fetch_colors(lod, device);
-}
-
-/* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
-   sums of cells as well, poisson its candidates. */
-static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 100 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
-}
-
-static bool fits_device(const mote_lod *lod) {
-    uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
-    for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
-    const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
-    return lod->cloud->on_device || cuda_memory_left(lod->ctx) / point_bytes >= lod->cloud->count;
 }
 
 static mote_status cuda_build(mote_lod *lod) {

@@ -1,5 +1,6 @@
 /* The Morton order of a cloud in device memory: codes, and the sort of all points by them.
-   1. One kernel makes squeezed codes (order_squeeze_math.h) and numbers the points.
+   1. One kernel makes squeezed codes (order_squeeze_math.h) and numbers the points; or puts the number of the point
+      below the upper bits of its code, in one word, where the points are short records to be sorted as well.
    2. A stable radix sort by so many of the upper bits that few points share them.
    3. order_finish_cuda.cu sorts the short runs that do by the rest, and makes codes of them again.
    The order is that of a stable sort by the whole code. */
@@ -99,51 +100,15 @@ static __global__ void make_codes(order_points points, order_squeeze squeeze, ui
     }
 }
 
-/* Whole 32-bit integers in a lattice whose sides take quick divisions: all are finite, and few steps make a key. */
-typedef struct quick_points {
-    const uint8_t *axes[3];
-    uint32_t stride_bytes[3];
-    uint32_t source_min[3];
-    lattice_divisor by[3];
-} quick_points;
-
-static bool quick_points_of(const order_points *points, quick_points *quick) {
-    if (points->reading != ORDER_READ_PLAIN) return false;
-    for (int k = 0; k < 3; k++) {
-        if (!lattice_divisor_fits(points->lattice.side[k])) return false;
-        quick->axes[k] = (const uint8_t *)points->axes[k].data;
-        quick->stride_bytes[k] = points->axes[k].stride_bytes;
-        quick->source_min[k] = (uint32_t)points->lattice.source_min[k];
-        quick->by[k] = lattice_divisor_make((uint32_t)points->lattice.side[k]);
-    }
-    return true;
-}
-
-/* Aligned records of 16 bytes that begin with the coordinates: each is one load. */
-static bool quick_points_are_records(const quick_points *quick) {
-    bool records = (uintptr_t)quick->axes[0] % sizeof(uint4) == 0;
-    for (int k = 0; k < 3; k++) {
-        records = records && quick->axes[k] == quick->axes[0] + 4 * k && quick->stride_bytes[k] == sizeof(uint4);
-    }
-    return records;
-}
-
-/* The memory may end with the last point's z. */
-template <bool RECORDS>
-static __device__ inline uint4 quick_load(const quick_points *points, uint64_t i, uint64_t last) {
-    if (RECORDS && i < last) {
-        return __ldg((const uint4 *)points->axes[0] + i);
-    } else {
-        uint32_t xyz[3];
-        for (int k = 0; k < 3; k++) xyz[k] = __ldg((const uint32_t *)(points->axes[k] + i * points->stride_bytes[k]));
-        return make_uint4(xyz[0], xyz[1], xyz[2], 0);
-    }
-}
+/* What a kernel leaves of a key, and puts below it: nothing but the key if all are 0. */
+typedef struct key_packing {
+    uint32_t rest_bits, index_bits, index_mask;
+} key_packing;
 
 /* indices may be NULL. */
 template <bool RECORDS>
-static __global__ void make_keys(quick_points points, order_squeeze squeeze, uint64_t count, uint64_t *keys,
-                                 uint32_t *indices) {
+static __global__ void make_keys(quick_points points, order_squeeze squeeze, key_packing packing, uint64_t count,
+                                 uint64_t *keys, uint32_t *indices) {
     const uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS);
     const uint32_t left = count - first < THREADS * ITEMS ? (uint32_t)(count - first) : THREADS * ITEMS;
     uint4 found[ITEMS];
@@ -154,27 +119,32 @@ static __global__ void make_keys(quick_points points, order_squeeze squeeze, uin
     }
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t at = item * THREADS + threadIdx.x;
-        const uint32_t x = lattice_quick_cell(found[item].x - points.source_min[0], points.by[0]);
-        const uint32_t y = lattice_quick_cell(found[item].y - points.source_min[1], points.by[1]);
-        const uint32_t z = lattice_quick_cell(found[item].z - points.source_min[2], points.by[2]);
-        const uint64_t key = order_cell_key(x, y, z, squeeze);
+        const uint64_t key = quick_key(&points, found[item], squeeze);
+        const uint32_t index = (uint32_t)first + at;
         if (at >= left) continue;
-        keys[first + at] = key;
-        if (indices != NULL) indices[first + at] = (uint32_t)first + at;
+        keys[first + at] = (key >> packing.rest_bits << packing.index_bits) | (index & packing.index_mask);
+        if (indices != NULL) indices[first + at] = index;
+    }
+}
+
+static void launch_keys(mote_context *ctx, const quick_points *quick, order_squeeze squeeze, key_packing packing,
+                        uint64_t count, uint64_t *keys, uint32_t *indices) {
+    const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    if (quick_points_are_records(quick)) {
+        CUDA_LAUNCH(ctx, (make_keys<true>), blocks, THREADS, *quick, squeeze, packing, count, keys, indices);
+    } else {
+        CUDA_LAUNCH(ctx, (make_keys<false>), blocks, THREADS, *quick, squeeze, packing, count, keys, indices);
     }
 }
 
 static mote_status launch_codes(mote_context *ctx, const order_points *points, order_squeeze squeeze, uint64_t count,
                                 uint64_t bad, uint64_t *codes, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    const key_packing unpacked = {0, 0, 0};
     quick_points quick;
     if (count == 0) return MOTE_OK;
     if (quick_points_of(points, &quick)) {
-        if (quick_points_are_records(&quick)) {
-            CUDA_LAUNCH(ctx, (make_keys<true>), blocks, THREADS, quick, squeeze, count, codes, indices);
-        } else {
-            CUDA_LAUNCH(ctx, (make_keys<false>), blocks, THREADS, quick, squeeze, count, codes, indices);
-        }
+        launch_keys(ctx, &quick, squeeze, unpacked, count, codes, indices);
     } else if (points->reading == ORDER_READ_PLAIN) {
         CUDA_LAUNCH(ctx, (make_codes<ORDER_READ_PLAIN>), blocks, THREADS, *points, squeeze, count, bad, codes, indices);
     } else if (points->reading == ORDER_READ_ALIGNED) {
@@ -239,49 +209,132 @@ static uint32_t parting_bits(order_squeeze squeeze, uint64_t count) {
     return passes > 0 ? passes * PASS : PASS;
 }
 
-static mote_status sort_keys(order_sort *sort, uint64_t all) {
+/* ---- as pairs */
+
+static mote_status sort_pairs(order_sort *sort, const order_points *points, uint64_t all) {
+    const bool skipped = sort->count < all;
+    const uint64_t bad = 1ull << (sort->key_bits - skipped); /* one bit more: points without a place go last */
+    sort->run_bits = sort->rest_bits;
+    MOTE_TRY(order_pairs_alloc(sort->ctx, all, &sort->pairs));
+    MOTE_TRY(launch_codes(sort->ctx, points, sort->squeeze, all, bad, sort->pairs.keys, sort->pairs.values));
     if (sort->key_bits > sort->rest_bits) {
         MOTE_TRY(cuda_sort64(sort->ctx, &sort->pairs, all, (int)sort->rest_bits, (int)sort->key_bits));
     }
     return sort->rest_bits == 0 ? order_cuda_unsqueeze(sort) : order_cuda_finish(sort);
 }
 
-static mote_status build(order_sort *sort, const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t skipped,
-                         bool ties) {
-    const uint64_t all = cloud->count;
+/* ---- packed, with the records */
+
+/* A word holds the upper bits of a key and an index, with a bit to spare: none is UINT64_MAX in its upper bits. */
+static bool can_pack(order_sort *sort, const cuda_cloud *cloud, const order_points *points) {
+    const uint32_t index_bits = bit_length(sort->count - 1), upper_bits = sort->key_bits - sort->rest_bits;
+    quick_points *quick = &sort->from.points;
+    sort->run_bits = index_bits;
+    return sort->count == cloud->count && sort->count > 0 && index_bits + upper_bits < 64 &&
+           quick_points_of(points, quick) && quick_points_are_records(quick) &&
+           cuda_cloud_reach(cloud, quick->axes[0], sizeof(uint4)) > 0;
+}
+
+/* The end of the cloud's memory may cut the last record short. */
+static mote_status alloc_records(order_sort *sort, const cuda_cloud *cloud) {
+    const uint64_t last = sort->count - 1;
+    const uint8_t *const records = sort->from.points.axes[0];
+    sort->records = (uint4 *)cuda_alloc(sort->ctx, (sort->count + 1) * sizeof *sort->records, "sorted points");
+    sort->pairs.other_values = (uint32_t *)cuda_alloc(sort->ctx, sort->count * sizeof(uint32_t), "order");
+    if (sort->records == NULL || sort->pairs.other_values == NULL) return MOTE_ERROR_MEMORY;
+    sort->from.last = sort->records + sort->count;
+    sort->from.last_index = (uint32_t)last;
+    return cuda_copy(sort->ctx, sort->records + sort->count, records + last * sizeof(uint4),
+                     cuda_cloud_reach(cloud, records, sizeof(uint4)));
+}
+
+static mote_status sort_packed(order_sort *sort, const cuda_cloud *cloud, bool *crowded) {
+    mote_context *ctx = sort->ctx;
+    const uint64_t keys_bytes = sort->count * sizeof(uint64_t);
+    const uint32_t index_bits = sort->run_bits, upper_bits = sort->key_bits - sort->rest_bits;
+    const key_packing packing = {sort->rest_bits, index_bits, (uint32_t)order_low_mask(index_bits)};
+    sort->packed = true;
+    sort->pairs.keys = (uint64_t *)cuda_alloc(ctx, keys_bytes, "codes");
+    sort->pairs.other_keys = (uint64_t *)cuda_alloc(ctx, keys_bytes, "sort codes");
+    if (sort->pairs.keys == NULL || sort->pairs.other_keys == NULL) return MOTE_ERROR_MEMORY;
+    launch_keys(ctx, &sort->from.points, sort->squeeze, packing, sort->count, sort->pairs.keys, NULL);
+    MOTE_TRY(cuda_launched(ctx, "codes"));
+    cuda_keys64 keys = {sort->pairs.keys, sort->pairs.other_keys};
+    MOTE_TRY(cuda_sort_keys64(ctx, &keys, sort->count, (int)index_bits, (int)(index_bits + upper_bits)));
+    sort->pairs.keys = keys.keys;
+    sort->pairs.other_keys = keys.other_keys;
+    MOTE_TRY(alloc_records(sort, cloud));
+    return order_cuda_finish_packed(sort, crowded);
+}
+
+/* ---- the way to sort */
+
+/* What only the sort needs. */
+static void free_twins(order_sort *sort) {
+    cuda_free(sort->ctx, sort->pairs.other_keys);
+    cuda_free(sort->ctx, sort->pairs.other_values);
+    sort->pairs.other_keys = NULL;
+    sort->pairs.other_values = NULL;
+}
+
+static void free_arrays(order_sort *sort) {
+    cuda_free(sort->ctx, sort->notes);
+    cuda_free(sort->ctx, sort->records);
+    order_pairs_free(sort->ctx, &sort->pairs);
+    sort->notes = NULL;
+    sort->records = NULL;
+    sort->packed = false;
+}
+
+static mote_status build(order_sort *sort, const cuda_cloud *cloud, const mote_lattice *lattice, bool ties,
+                         bool wants_records) {
     order_points points;
+    bool crowded = false;
     MOTE_TRY(order_points_of(cloud, lattice, &points));
     sort->squeeze = squeeze_of(lattice);
-    sort->key_bits = sort->squeeze.bits + (skipped > 0); /* one bit more puts those without a place behind the others */
-    const uint32_t parting = parting_bits(sort->squeeze, all);
+    sort->key_bits = sort->squeeze.bits + (sort->count < cloud->count);
+    const uint32_t parting = parting_bits(sort->squeeze, cloud->count);
     sort->rest_bits = sort->key_bits > parting ? sort->key_bits - parting : 0;
-    MOTE_TRY(order_pairs_alloc(sort->ctx, all, &sort->pairs));
-    MOTE_TRY(launch_codes(sort->ctx, &points, sort->squeeze, all, 1ull << (sort->key_bits - (skipped > 0)),
-                          sort->pairs.keys, sort->pairs.values));
-    MOTE_TRY(sort_keys(sort, all));
+    const bool packed = wants_records && can_pack(sort, cloud, &points);
+    if (packed) MOTE_TRY(sort_packed(sort, cloud, &crowded));
+    if (crowded) {
+        free_arrays(sort);
+        sort->rest_bits = 0;
+    }
+    if (!packed || crowded) MOTE_TRY(sort_pairs(sort, &points, cloud->count));
+    free_twins(sort);
     return ties ? order_cuda_settle_ties(cloud, lattice, sort) : MOTE_OK;
 }
 
+/* codes and order are the caller's then. */
+static mote_status hand_over(order_sort *sort, const cuda_cloud *cloud, uint64_t **codes, uint32_t **order,
+                             cuda_cloud *sorted) {
+    if (sort->records != NULL) {
+        MOTE_TRY(cuda_cloud_move(cloud, sort->from.points.axes[0], sort->records, sorted));
+        sort->records = NULL;
+    }
+    *codes = sort->pairs.keys;
+    *order = sort->pairs.values;
+    sort->pairs.keys = NULL;
+    sort->pairs.values = NULL;
+    return MOTE_OK;
+}
+
 mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
-                             uint64_t **codes, uint32_t **order) {
+                             uint64_t **codes, uint32_t **order, cuda_cloud *sorted) {
     order_sort sort;
     memset(&sort, 0, sizeof sort);
     sort.ctx = cloud->ctx;
     sort.count = cloud->count - skipped;
     *codes = NULL;
     *order = NULL;
+    if (sorted != NULL) memset(sorted, 0, sizeof *sorted);
     if (cloud->count > UINT32_MAX) {
         return mote_fail(cloud->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one sort takes up to 4,294,967,295",
                          (unsigned long long)cloud->count);
     }
-    const mote_status status = build(&sort, cloud, lattice, skipped, ties);
-    if (status == MOTE_OK) {
-        *codes = sort.pairs.keys;
-        *order = sort.pairs.values;
-        sort.pairs.keys = NULL;
-        sort.pairs.values = NULL;
-    }
-    cuda_free(sort.ctx, sort.notes);
-    order_pairs_free(sort.ctx, &sort.pairs);
+    mote_status status = build(&sort, cloud, lattice, ties, sorted != NULL);
+    if (status == MOTE_OK) status = hand_over(&sort, cloud, codes, order, sorted);
+    free_arrays(&sort);
     return status;
 }

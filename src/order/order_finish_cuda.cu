@@ -1,6 +1,7 @@
 /* The second half of the sort: keys lie in runs that share their upper bits, in the order of the input. A run of up to
    LONG_RUN is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
-   are taken out, sorted together by the whole key, and put back into the places that they had. */
+   are taken out, sorted together by the whole key, and put back into the places that they had.
+   Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of them again. */
 #include "core/core.h"
 #include "order/order_keys_cuda.h"
 #include "order/order_points.h"
@@ -11,7 +12,11 @@
 #define ROOM     (TILE + 2 * LONG_RUN) /* a tile and what lies on both sides of it */
 #define WORDS    (ROOM / CUDA_WARP)
 
+#define OWN     (TILE / THREADS) /* points of a tile for each thread */
+#define NOWHERE UINT16_MAX       /* a place that is not known yet */
+
 static_assert(ROOM % THREADS == 0, "all threads of a block take as many keys");
+static_assert(2 * LONG_RUN == THREADS, "a thread for each key beside a tile");
 
 /* Keys of a tile, from LONG_RUN before it to LONG_RUN after it; UINT64_MAX where there is none: no key is like that in
    its upper bits. */
@@ -29,8 +34,8 @@ static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, ui
 
 /* One bit for each key: whether a run begins there. Both ends count as such: a run that reaches one from the tile is
    long in any case. */
-static __device__ inline void find_heads(const uint64_t near[ROOM], uint32_t rest_bits, uint32_t heads[WORDS + 1]) {
-    const uint64_t upper = ~order_low_mask(rest_bits);
+static __device__ inline void find_heads(const uint64_t near[ROOM], uint32_t run_bits, uint32_t heads[WORDS + 1]) {
+    const uint64_t upper = ~order_low_mask(run_bits);
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     uint32_t word = 0; /* of the words that a warp finds, a lane keeps the one of its number */
     for (uint32_t i = 0; i < ROOM / THREADS; i++) {
@@ -110,9 +115,22 @@ static __device__ inline uint32_t tie_notes(uint32_t same, uint32_t to) {
     return where | (same > ORDER_SHORT_TIE ? TIED_LONG : 0);
 }
 
+/* Where the key at a place goes in its run, which is not long. notes: gets what is to be noted of ties */
+template <typename REST>
+static __device__ inline uint32_t place_in_run(const uint64_t near[ROOM], run r, uint32_t at, uint32_t *notes) {
+    uint32_t same;
+    uint32_t to = r.first + rank_in_run<REST>(near, r, at, &same);
+    if (same > 1) {
+        to += equals_before(near, r, at);
+        *notes |= tie_notes(same, to);
+    }
+    return to;
+}
+
 typedef struct run_output {
     uint64_t *codes;
     uint32_t *order;
+    uint4 *records; /* packed keys only */
     order_found *found;
     uint32_t *tiles;
 } run_output;
@@ -156,12 +174,7 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
             far++;
             continue;
         }
-        uint32_t same;
-        uint32_t to = r.first + rank_in_run<REST>(near, r, at, &same);
-        if (same > 1) {
-            to += equals_before(near, r, at);
-            notes |= tie_notes(same, to);
-        }
+        const uint32_t to = place_in_run<REST>(near, r, at, &notes);
         codes[(int32_t)(to - LONG_RUN)] = order_key_code(near[at], squeeze);
         order[(int32_t)(to - LONG_RUN)] = value;
     }
@@ -171,8 +184,109 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
     if (threadIdx.x == 0) write_notes(&out, block_far, block_notes);
 }
 
+/* ---- packed keys */
+
+static __device__ inline uint4 fetch_record(const order_records &from, uint32_t index) {
+    return __ldg(index < from.last_index ? (const uint4 *)from.points.axes[0] + index : from.last);
+}
+
+/* Codes of the keys beside the tile whose short runs reach into it. Each thread looks at one. */
+static __device__ inline void fetch_beside(const order_records &from, const uint32_t heads[WORDS + 1], uint32_t mask,
+                                           uint32_t points, uint64_t near[ROOM]) {
+    const bool before = threadIdx.x < LONG_RUN;
+    const uint32_t at = before ? threadIdx.x : TILE + threadIdx.x;
+    const run r = run_of(heads, before ? LONG_RUN : LONG_RUN + points - 1);
+    if (run_is_long(r) || at < r.first || at >= r.end) return;
+    near[at] = quick_code(&from.points, fetch_record(from, (uint32_t)near[at] & mask));
+}
+
+/* Each thread fetches its points at once and keeps them until it knows where they go. */
+template <typename REST>
+static __global__ void __launch_bounds__(THREADS)
+    sort_packed_runs(const uint64_t *keys, uint64_t count, uint32_t index_bits, order_records from, run_output out) {
+    __shared__ uint64_t near[ROOM]; /* packed keys, then codes */
+    __shared__ uint32_t heads[WORDS + 1];
+    __shared__ uint16_t places[TILE];
+    __shared__ unsigned int block_far, block_notes;
+    const uint64_t tile = (uint64_t)blockIdx.x * TILE;
+    const uint32_t points = count - tile < TILE ? (uint32_t)(count - tile) : TILE;
+    const uint32_t mask = (uint32_t)order_low_mask(index_bits);
+    uint32_t index[OWN], far = 0, notes = 0;
+    uint4 records[OWN];
+    if (threadIdx.x == 0) block_far = block_notes = 0;
+    load_tile(keys, count, tile, near);
+    __syncthreads();
+    find_heads(near, index_bits, heads);
+    __syncthreads();
+
+    /* Keys behind the last lead to the last record, or to none that is kept. */
+#pragma unroll
+    for (uint32_t i = 0; i < OWN; i++) {
+        index[i] = (uint32_t)near[LONG_RUN + i * THREADS + threadIdx.x] & mask;
+        records[i] = fetch_record(from, index[i]);
+    }
+    fetch_beside(from, heads, mask, points, near);
+#pragma unroll
+    for (uint32_t i = 0; i < OWN; i++) {
+        near[LONG_RUN + i * THREADS + threadIdx.x] = quick_code(&from.points, records[i]);
+    }
+    __syncthreads();
+
+    CUDA_ROLLED
+    for (uint32_t j = threadIdx.x; j < points; j += THREADS) {
+        const run r = run_of(heads, LONG_RUN + j);
+        if (run_is_long(r)) {
+            far++;
+            places[j] = NOWHERE;
+        } else {
+            places[j] = (uint16_t)place_in_run<REST>(near, r, LONG_RUN + j, &notes);
+        }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t j = i * THREADS + threadIdx.x; /* what this thread has just written */
+        if (j >= points || places[j] == NOWHERE) continue;
+        const uint64_t to = tile + places[j] - LONG_RUN;
+        out.codes[to] = near[LONG_RUN + j];
+        out.order[to] = index[i];
+        out.records[to] = records[i];
+    }
+    if (far > 0) atomicAdd(&block_far, far);
+    if (notes > 0) atomicOr(&block_notes, notes);
+    __syncthreads();
+    if (threadIdx.x == 0) write_notes(&out, block_far, block_notes);
+}
+
+/* The records of some places, when the order is known there. */
+static __global__ void fetch_places(const uint32_t *places, uint64_t count, const uint32_t *order, order_records from,
+                                    uint4 *records) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) records[places[i]] = fetch_record(from, order[places[i]]);
+}
+
+/* tiles: looks at those that are not 0; at all if NULL. */
+static __global__ void fetch_tied(const uint64_t *codes, const uint32_t *order, uint64_t count, const uint32_t *tiles,
+                                  order_records from, uint4 *records) {
+    if (tiles != NULL && tiles[blockIdx.x] == 0) return;
+    for (uint32_t j = threadIdx.x; j < TILE; j += THREADS) {
+        const uint64_t i = (uint64_t)blockIdx.x * TILE + j;
+        if (i >= count) return;
+        const bool tied = (i > 0 && codes[i - 1] == codes[i]) || (i + 1 < count && codes[i + 1] == codes[i]);
+        if (tied) records[i] = fetch_record(from, order[i]);
+    }
+}
+
+mote_status order_cuda_move_tied(const order_sort *sort) {
+    mote_context *ctx = sort->ctx;
+    CUDA_LAUNCH(ctx, fetch_tied, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->pairs.values,
+                sort->count, order_tiles(sort), sort->from, sort->records);
+    return cuda_launched(ctx, "ties");
+}
+
+/* ---- long runs */
+
 /* flags: 1 where a point is of a long run. */
-static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint32_t rest_bits, const uint32_t *tiles,
+static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint32_t run_bits, const uint32_t *tiles,
                                       uint8_t *flags) {
     __shared__ uint64_t near[ROOM];
     __shared__ uint32_t heads[WORDS + 1];
@@ -181,7 +295,7 @@ static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint
     if (any) {
         load_tile(keys, count, tile, near);
         __syncthreads();
-        find_heads(near, rest_bits, heads);
+        find_heads(near, run_bits, heads);
         __syncthreads();
     }
     for (uint32_t j = threadIdx.x; j < TILE && tile + j < count; j += THREADS) {
@@ -195,6 +309,16 @@ static __global__ void take(const uint32_t *places, uint64_t count, const uint64
     if (i >= count) return;
     out_keys[i] = keys[places[i]];
     out_values[i] = values[places[i]];
+}
+
+static __global__ void take_packed(const uint32_t *places, uint64_t count, const uint64_t *keys, uint32_t index_bits,
+                                   order_records from, order_squeeze squeeze, uint64_t *out_keys,
+                                   uint32_t *out_values) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= count) return;
+    const uint32_t index = (uint32_t)keys[places[i]] & (uint32_t)order_low_mask(index_bits);
+    out_keys[i] = quick_key(&from.points, fetch_record(from, index), squeeze);
+    out_values[i] = index;
 }
 
 static __global__ void put_back(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
@@ -222,21 +346,37 @@ static mote_status far_alloc(const order_sort *sort, far_sort *f) {
     return order_pairs_alloc(ctx, sort->found.far, &f->pairs);
 }
 
+static mote_status take_far(const order_sort *sort, const far_sort *f) {
+    mote_context *ctx = sort->ctx;
+    const uint64_t far = sort->found.far;
+    const uint32_t blocks = cuda_blocks(far, THREADS);
+    CUDA_LAUNCH(ctx, flag_long_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->count,
+                sort->run_bits, order_tiles(sort), f->flags);
+    MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
+    MOTE_TRY(cuda_select(ctx, f->flags, sort->count, f->places, f->found));
+    if (sort->packed) {
+        CUDA_LAUNCH(ctx, take_packed, blocks, THREADS, f->places, far, sort->pairs.keys, sort->run_bits, sort->from,
+                    sort->squeeze, f->pairs.keys, f->pairs.values);
+    } else {
+        CUDA_LAUNCH(ctx, take, blocks, THREADS, f->places, far, sort->pairs.keys, sort->pairs.values, f->pairs.keys,
+                    f->pairs.values);
+    }
+    return cuda_launched(ctx, "sort of long runs");
+}
+
 /* Runs keep their places among each other, for the upper bits of a key say which run it is of. */
 static mote_status sort_far_with(order_sort *sort, far_sort *f) {
     mote_context *ctx = sort->ctx;
     const uint64_t far = sort->found.far;
     const uint32_t blocks = cuda_blocks(far, THREADS);
-    CUDA_LAUNCH(ctx, flag_long_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->count,
-                sort->rest_bits, order_tiles(sort), f->flags);
-    MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
-    MOTE_TRY(cuda_select(ctx, f->flags, sort->count, f->places, f->found));
-    CUDA_LAUNCH(ctx, take, blocks, THREADS, f->places, far, sort->pairs.keys, sort->pairs.values, f->pairs.keys,
-                f->pairs.values);
-    MOTE_TRY(cuda_launched(ctx, "sort of long runs"));
+    MOTE_TRY(take_far(sort, f));
     MOTE_TRY(cuda_sort64(ctx, &f->pairs, far, 0, (int)sort->key_bits));
     CUDA_LAUNCH(ctx, put_back, blocks, THREADS, f->places, far, f->pairs.keys, f->pairs.values, sort->squeeze,
                 sort->pairs.other_keys, sort->pairs.other_values);
+    if (sort->packed) {
+        CUDA_LAUNCH(ctx, fetch_places, blocks, THREADS, f->places, far, sort->pairs.other_values, sort->from,
+                    sort->records);
+    }
     return cuda_launched(ctx, "sort of long runs");
 }
 
@@ -260,11 +400,8 @@ static void exchange(cuda_pairs64 *pairs) {
     pairs->other_values = was.values;
 }
 
-static mote_status sort_all_runs(order_sort *sort) {
+static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
     mote_context *ctx = sort->ctx;
-    const uint32_t blocks = cuda_blocks(sort->count, TILE);
-    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->notes, order_tiles(sort)};
-    MOTE_TRY(cuda_fill(ctx, sort->notes, 0, sizeof *sort->notes + blocks * sizeof *out.tiles));
     if (sort->rest_bits < 32) {
         CUDA_LAUNCH(ctx, (sort_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
                     sort->rest_bits, sort->squeeze, out);
@@ -272,23 +409,60 @@ static mote_status sort_all_runs(order_sort *sort) {
         CUDA_LAUNCH(ctx, (sort_runs<uint64_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
                     sort->rest_bits, sort->squeeze, out);
     }
+}
+
+static void launch_packed(const order_sort *sort, uint32_t blocks, run_output out) {
+    mote_context *ctx = sort->ctx;
+    const uint64_t differing = order_key_code(order_low_mask(sort->rest_bits), sort->squeeze); /* in a run of codes */
+    if (differing < 1ull << 31) {
+        CUDA_LAUNCH(ctx, (sort_packed_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->count, sort->run_bits,
+                    sort->from, out);
+    } else {
+        CUDA_LAUNCH(ctx, (sort_packed_runs<uint64_t>), blocks, THREADS, sort->pairs.keys, sort->count, sort->run_bits,
+                    sort->from, out);
+    }
+}
+
+/* Fills the other keys and values but for long runs, and found. */
+static mote_status sort_short_runs(order_sort *sort) {
+    mote_context *ctx = sort->ctx;
+    const uint32_t blocks = cuda_blocks(sort->count, TILE);
+    const uint64_t notes_bytes = sizeof *sort->notes + blocks * sizeof(uint32_t);
+    sort->notes = (order_found *)cuda_alloc(ctx, notes_bytes, "sort notes");
+    if (sort->notes == NULL) return MOTE_ERROR_MEMORY;
+    const run_output out = {sort->pairs.other_keys, sort->pairs.other_values, sort->records, sort->notes,
+                            order_tiles(sort)};
+    MOTE_TRY(cuda_fill(ctx, sort->notes, 0, notes_bytes));
+    if (sort->packed) {
+        launch_packed(sort, blocks, out);
+    } else {
+        launch_pairs(sort, blocks, out);
+    }
     MOTE_TRY(cuda_launched(ctx, "sort of runs"));
     return cuda_download(ctx, &sort->found, sort->notes, sizeof sort->found);
 }
 
-mote_status order_cuda_finish(order_sort *sort) {
-    mote_context *ctx = sort->ctx;
-    const uint64_t tiles_bytes = cuda_blocks(sort->count, TILE) * sizeof(uint32_t);
-    sort->notes = (order_found *)cuda_alloc(ctx, sizeof *sort->notes + tiles_bytes, "sort notes");
-    if (sort->notes == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(sort_all_runs(sort));
-    if (sort->found.far > sort->count / 4) { /* then all at once is cheaper, and takes no more memory */
-        cuda_free(ctx, sort->notes);
-        sort->notes = NULL;
-        MOTE_TRY(cuda_sort64(ctx, &sort->pairs, sort->count, 0, (int)sort->key_bits));
-        return order_cuda_unsqueeze(sort);
-    }
+/* Then all at once is cheaper, and takes no more memory. */
+static bool too_many_far(const order_sort *sort) { return sort->found.far > sort->count / 4; }
+
+static mote_status sort_long_runs(order_sort *sort) {
     if (sort->found.far > 0) MOTE_TRY(sort_far(sort));
     exchange(&sort->pairs);
     return MOTE_OK;
+}
+
+mote_status order_cuda_finish(order_sort *sort) {
+    mote_context *ctx = sort->ctx;
+    MOTE_TRY(sort_short_runs(sort));
+    if (!too_many_far(sort)) return sort_long_runs(sort);
+    cuda_free(ctx, sort->notes);
+    sort->notes = NULL;
+    MOTE_TRY(cuda_sort64(ctx, &sort->pairs, sort->count, 0, (int)sort->key_bits));
+    return order_cuda_unsqueeze(sort);
+}
+
+mote_status order_cuda_finish_packed(order_sort *sort, bool *crowded) {
+    MOTE_TRY(sort_short_runs(sort));
+    *crowded = too_many_far(sort);
+    return *crowded ? MOTE_OK : sort_long_runs(sort);
 }

@@ -4,7 +4,7 @@
 
 #include "backend/cuda_primitives.h"
 #include "order/order_cuda.h"
-#include "order/order_squeeze_math.h"
+#include "order/order_quick_points.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,14 +22,28 @@ typedef struct order_found {
     uint64_t ties; /* ORDER_TIES_*, but for those in long runs */
 } order_found;
 
-/* A sort by the upper bits of squeezed codes first; then each run that shares them by the rest. */
+/* Points whose records go into the order with them: quick_points_are_records. */
+typedef struct order_records {
+    quick_points points;
+    const uint4 *last;   /* a copy of the last record, behind which there is memory up to 16 bytes */
+    uint32_t last_index; /* the point that it is of */
+} order_records;
+
+/* A sort by the upper bits of squeezed codes first; then each run that shares them by the rest. What it sorts:
+   - pairs of keys, the whole squeezed codes, and indices; or
+   - packed keys, the upper bits above the index. The sort of runs then fetches the point itself, and what it has
+     fetched anyway stays: the sorted records. */
 typedef struct order_sort {
     mote_context *ctx;
     uint64_t count; /* of points that have a place in the lattice: the others fall off the end */
     order_squeeze squeeze;
-    uint32_t key_bits, rest_bits; /* of a key, and those of it that the first sort leaves */
-    cuda_pairs64 pairs;           /* squeezed codes and indices */
-    order_found found;            /* if notes are not NULL */
+    uint32_t key_bits, rest_bits; /* of a squeezed code, and those of it that the first sort leaves */
+    uint32_t run_bits;            /* of a sorted key, below those that a run shares: rest_bits, or an index's */
+    cuda_pairs64 pairs;           /* when packed, without values until the sort is done */
+    bool packed;
+    order_records from; /* these two if packed */
+    uint4 *records;     /* [count + 1] by sorted position; then from.last */
+    order_found found;  /* if notes are not NULL */
     order_found *notes; /* in device memory, and a word of ORDER_TILE_* for each tile behind; NULL: nothing is known */
 } order_sort;
 
@@ -50,6 +64,11 @@ mote_status order_cuda_unsqueeze(order_sort *sort);
 /* From pairs sorted by all but rest_bits to codes in pairs.keys and the order in pairs.values. Fills found and notes,
    which are the caller's to free. */
 mote_status order_cuda_finish(order_sort *sort);
+/* The same from packed keys, whose other values and records are to be filled. crowded: so many points are in long runs
+   that nothing is finished; all are better sorted by their whole keys. */
+mote_status order_cuda_finish_packed(order_sort *sort, bool *crowded);
+/* Lets the records follow where ties were settled. */
+mote_status order_cuda_move_tied(const order_sort *sort);
 
 /* As order_settle_ties, of codes and an order that the sort has finished. */
 mote_status order_cuda_settle_ties(const cuda_cloud *cloud, const mote_lattice *lattice, const order_sort *sort);

@@ -138,6 +138,14 @@ MOTE_HD uint64_t order_low_key(uint32_t x, uint32_t y, uint32_t z, order_squeeze
     return key;
 }
 
+/* mote_morton_encode of a cell. */
+MOTE_HD uint64_t order_cell_code(uint32_t x, uint32_t y, uint32_t z) {
+    uint64_t code = order_spread_ten(x & 1023) * 4 + (order_spread_ten(y & 1023) * 2 + order_spread_ten(z & 1023));
+    const uint32_t yz = order_spread_ten(y >> 10 & 1023) * 2 + order_spread_ten(z >> 10 & 1023);
+    code |= (uint64_t)(order_spread_ten(x >> 10 & 1023) * 4 + yz) << 30;
+    return code | (uint64_t)((x >> 20 & 1) << 2 | (y >> 20 & 1) << 1 | (z >> 20 & 1)) << 60;
+}
+
 /* Two numbers of so many bits, interleaved. */
 MOTE_HD uint64_t order_middle_key(uint32_t upper, uint32_t lower, uint32_t bits) {
     if (bits <= 8) { /* both in one word */

@@ -228,7 +228,8 @@ mote_status order_cuda_settle_ties(const cuda_cloud *cloud, const mote_lattice *
     s.kernels = kernels_of[s.points.reading];
     s.found = (uint64_t *)cuda_alloc(s.ctx, 2 * sizeof *s.found, "order ties");
     if (s.found == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = settle(&s);
+    mote_status status = settle(&s);
+    if (status == MOTE_OK && sort->records != NULL) status = order_cuda_move_tied(sort);
     cuda_free(s.ctx, s.found);
     return status;
 }
