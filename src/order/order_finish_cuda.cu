@@ -211,6 +211,9 @@ static __global__ void __launch_bounds__(THREADS)
     const uint64_t tile = (uint64_t)blockIdx.x * TILE;
     const uint32_t points = count - tile < TILE ? (uint32_t)(count - tile) : TILE;
     const uint32_t mask = (uint32_t)order_low_mask(index_bits);
+    uint64_t *const codes = out.codes + tile;
+    uint32_t *const order = out.order + tile;
+    uint4 *const sorted = out.records + tile;
     uint32_t index[OWN], far = 0, notes = 0;
     uint4 records[OWN];
     if (threadIdx.x == 0) block_far = block_notes = 0;
@@ -246,10 +249,10 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint32_t i = 0; i < OWN; i++) {
         const uint32_t j = i * THREADS + threadIdx.x; /* what this thread has just written */
         if (j >= points || places[j] == NOWHERE) continue;
-        const uint64_t to = tile + places[j] - LONG_RUN;
-        out.codes[to] = near[LONG_RUN + j];
-        out.order[to] = index[i];
-        out.records[to] = records[i];
+        const int32_t to = (int32_t)(places[j] - LONG_RUN);
+        codes[to] = near[LONG_RUN + j];
+        order[to] = index[i];
+        sorted[to] = records[i];
     }
     if (far > 0) atomicAdd(&block_far, far);
     if (notes > 0) atomicOr(&block_notes, notes);
