@@ -5,25 +5,25 @@
 #include <string.h>
 
 #include "core/cloud.h"
+#include "math/hash.h"
 #include "parity/parity_support.h"
 #include "reference/lod_reference.h"
 #include "support/las_files.h"
 
 #define RECORD_BYTES 16u
-#define REACH_BYTES  15u /* of the last record: no byte behind its colours belongs to the cloud */
+#define COLUMNS      7u /* x, y, z, red, green, blue, and one thing more */
 
 /* ---- clouds */
 
 /* Any cloud as records: its lattice coordinates by half, for as many as 2^31 steps would not be taken as they are, and
-   its colours in 8 bits. bytes [(count - 1) · RECORD_BYTES + REACH_BYTES], for free() */
+   its colours in 8 bits. bytes [count · RECORD_BYTES], for free() */
 static uint8_t *make_records(mote_context *ctx, const mote_cloud *cloud) {
     static const char *const names[3] = {"red", "green", "blue"};
     const uint64_t n = mote_cloud_count(cloud);
     mote_lattice lattice;
-    uint8_t *bytes = malloc((n - 1) * RECORD_BYTES + REACH_BYTES);
+    uint8_t *bytes = malloc(n * RECORD_BYTES);
     uint32_t *xyz = malloc(3 * n * sizeof *xyz);
     assert_true(bytes != NULL && xyz != NULL);
-    memset(bytes, 0x5A, (n - 1) * RECORD_BYTES + REACH_BYTES);
     assert_int_equal(mote_order_lattice(ctx, cloud, &lattice, NULL), MOTE_OK);
     mote_order_coordinates(cloud, &lattice, NULL, n, xyz);
     for (uint64_t i = 0; i < n; i++) {
@@ -33,15 +33,16 @@ static uint8_t *make_records(mote_context *ctx, const mote_cloud *cloud) {
             memcpy(bytes + i * RECORD_BYTES + 4 * k, &half, sizeof half);
             bytes[i * RECORD_BYTES + 12 + k] = (uint8_t)(color != NULL ? lod_color(color, i) >> 3 : i);
         }
+        bytes[i * RECORD_BYTES + 15] = (uint8_t)mote_hash64(i);
     }
     free(xyz);
     return bytes;
 }
 
-static void list_columns(const void *bytes, mote_column columns[6]) {
-    static const char *const names[6] = {"x", "y", "z", "red", "green", "blue"};
-    memset(columns, 0, 6 * sizeof *columns);
-    for (uint32_t k = 0; k < 6; k++) {
+static void list_columns(const void *bytes, mote_column columns[COLUMNS]) {
+    static const char *const names[COLUMNS] = {"x", "y", "z", "red", "green", "blue", "extra"};
+    memset(columns, 0, COLUMNS * sizeof *columns);
+    for (uint32_t k = 0; k < COLUMNS; k++) {
         columns[k].name = names[k];
         columns[k].data = (const uint8_t *)bytes + (k < 3 ? 4 * k : 9 + k);
         columns[k].stride_bytes = RECORD_BYTES;
@@ -92,18 +93,18 @@ static bool compare(const parity_pair *on, const mote_lod *a, const mote_cloud *
 
 /* From points that are on the device already, which must not change. */
 static void compare_device(const parity_pair *on, const mote_lod *a, const uint8_t *bytes, const char *what) {
-    const uint64_t n = mote_cloud_count(mote_lod_cloud(a)), size_bytes = (n - 1) * RECORD_BYTES + REACH_BYTES;
-    mote_column columns[6];
+    const uint64_t n = mote_cloud_count(mote_lod_cloud(a)), size_bytes = n * RECORD_BYTES;
+    mote_column columns[COLUMNS];
     mote_cloud *wrapped = NULL;
     void *block = cuda_alloc(on->cuda, size_bytes, "test");
     assert_non_null(block);
     assert_int_equal(cuda_upload(on->cuda, block, bytes, size_bytes), MOTE_OK);
     list_columns(block, columns);
-    assert_int_equal(mote_cloud_wrap_device(on->cuda, n, columns, 6, &wrapped), MOTE_OK);
+    assert_int_equal(mote_cloud_wrap_device(on->cuda, n, columns, COLUMNS, &wrapped), MOTE_OK);
     compare(on, a, wrapped, what);
     uint8_t *after = parity_download(on->cuda, block, size_bytes);
     if (memcmp(after, bytes, size_bytes) != 0) fail_msg("%s: the caller's points have changed", what);
-    for (uint32_t k = 0; k < 6; k++) assert_ptr_equal(mote_cloud_column(wrapped, k)->data, columns[k].data);
+    for (uint32_t k = 0; k < COLUMNS; k++) assert_ptr_equal(mote_cloud_column(wrapped, k)->data, columns[k].data);
     free(after);
     mote_cloud_destroy(wrapped);
     cuda_free(on->cuda, block);
@@ -132,10 +133,10 @@ static void compare_build(const parity_pair *on, const mote_cloud *cloud, const 
 static void check_cloud(const parity_pair *on, const mote_cloud *from, const char *name, uint32_t turn, tally *t) {
     const uint32_t turns = (uint32_t)parity_extent(30, 14, 4);
     uint8_t *bytes = make_records(on->cpu, from);
-    mote_column columns[6];
+    mote_column columns[COLUMNS];
     mote_cloud *cloud = NULL;
     list_columns(bytes, columns);
-    assert_int_equal(mote_cloud_wrap(on->cpu, mote_cloud_count(from), columns, 6, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_wrap(on->cpu, mote_cloud_count(from), columns, COLUMNS, &cloud), MOTE_OK);
     for (uint32_t i = turn % turns; i < lod_combination_count; i += turns) {
         mote_lod_params params = lod_combinations[i];
         if (mote_cloud_count(from) > 6000) params.merge_points *= 20;
@@ -178,12 +179,12 @@ static void scarce_memory_gives_the_same(void **state) {
     const parity_pair *on = *state;
     mote_cloud *from = NULL, *cloud = NULL;
     mote_lod *a = NULL;
-    mote_column columns[6];
+    mote_column columns[COLUMNS];
     tally t = {0, 0};
     assert_int_equal(mote_generate(on->cpu, "city", 20000, NULL, &from), MOTE_OK);
     uint8_t *bytes = make_records(on->cpu, from);
     list_columns(bytes, columns);
-    assert_int_equal(mote_cloud_wrap(on->cpu, mote_cloud_count(from), columns, 6, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_wrap(on->cpu, mote_cloud_count(from), columns, COLUMNS, &cloud), MOTE_OK);
     mote_lod_params params = mote_lod_defaults();
     params.merge_points = 300;
     assert_int_equal(mote_lod_build(on->cpu, cloud, &params, &a), MOTE_OK);
