@@ -100,10 +100,18 @@ static __global__ void make_codes(order_points points, order_squeeze squeeze, ui
     }
 }
 
-/* What a kernel leaves of a key, and puts below it: nothing but the key if all are 0. */
+/* What a kernel leaves of a key, and puts below it: the whole key and nothing if all are 0. */
 typedef struct key_packing {
-    uint32_t rest_bits, index_bits, index_mask;
+    uint32_t levels, rest_bits; /* levels that cells lose before, and bits of the key that is left */
+    uint32_t index_bits, index_mask;
 } key_packing;
+
+/* Levels of all axes take three bits each: those are not even interleaved. */
+static key_packing key_packing_make(order_squeeze squeeze, uint32_t rest_bits, uint32_t index_bits) {
+    const uint32_t levels = (rest_bits < squeeze.low_bits ? rest_bits : squeeze.low_bits) / 3;
+    const key_packing packing = {levels, rest_bits - 3 * levels, index_bits, (uint32_t)order_low_mask(index_bits)};
+    return packing;
+}
 
 /* indices may be NULL. */
 template <bool RECORDS>
@@ -119,7 +127,7 @@ static __global__ void make_keys(quick_points points, order_squeeze squeeze, key
     }
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t at = item * THREADS + threadIdx.x;
-        const uint64_t key = quick_key(&points, found[item], squeeze);
+        const uint64_t key = quick_key(&points, found[item], squeeze, packing.levels);
         const uint32_t index = (uint32_t)first + at;
         if (at >= left) continue;
         keys[first + at] = (key >> packing.rest_bits << packing.index_bits) | (index & packing.index_mask);
@@ -130,17 +138,18 @@ static __global__ void make_keys(quick_points points, order_squeeze squeeze, key
 static void launch_keys(mote_context *ctx, const quick_points *quick, order_squeeze squeeze, key_packing packing,
                         uint64_t count, uint64_t *keys, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    const order_squeeze coarser = order_squeeze_coarser(squeeze, packing.levels);
     if (quick_points_are_records(quick)) {
-        CUDA_LAUNCH(ctx, (make_keys<true>), blocks, THREADS, *quick, squeeze, packing, count, keys, indices);
+        CUDA_LAUNCH(ctx, (make_keys<true>), blocks, THREADS, *quick, coarser, packing, count, keys, indices);
     } else {
-        CUDA_LAUNCH(ctx, (make_keys<false>), blocks, THREADS, *quick, squeeze, packing, count, keys, indices);
+        CUDA_LAUNCH(ctx, (make_keys<false>), blocks, THREADS, *quick, coarser, packing, count, keys, indices);
     }
 }
 
 static mote_status launch_codes(mote_context *ctx, const order_points *points, order_squeeze squeeze, uint64_t count,
                                 uint64_t bad, uint64_t *codes, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
-    const key_packing unpacked = {0, 0, 0};
+    const key_packing unpacked = {0, 0, 0, 0};
     quick_points quick;
     if (count == 0) return MOTE_OK;
     if (quick_points_of(points, &quick)) {
@@ -252,7 +261,7 @@ static mote_status sort_packed(order_sort *sort, const cuda_cloud *cloud, bool *
     mote_context *ctx = sort->ctx;
     const uint64_t keys_bytes = sort->count * sizeof(uint64_t);
     const uint32_t index_bits = sort->run_bits, upper_bits = sort->key_bits - sort->rest_bits;
-    const key_packing packing = {sort->rest_bits, index_bits, (uint32_t)order_low_mask(index_bits)};
+    const key_packing packing = key_packing_make(sort->squeeze, sort->rest_bits, index_bits);
     sort->packed = true;
     sort->pairs.keys = (uint64_t *)cuda_alloc(ctx, keys_bytes, "codes");
     sort->pairs.other_keys = (uint64_t *)cuda_alloc(ctx, keys_bytes, "sort codes");

@@ -320,7 +320,7 @@ static __global__ void take_packed(const uint32_t *places, uint64_t count, const
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= count) return;
     const uint32_t index = (uint32_t)keys[places[i]] & (uint32_t)order_low_mask(index_bits);
-    out_keys[i] = quick_key(&from.points, fetch_record(from, index), squeeze);
+    out_keys[i] = quick_key(&from.points, fetch_record(from, index), squeeze, 0);
     out_values[i] = index;
 }
 

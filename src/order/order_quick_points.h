@@ -53,10 +53,12 @@ static __device__ inline void quick_cells(const quick_points *points, uint4 poin
     cells[2] = lattice_quick_cell(point.z - points->source_min[2], points->by[2]);
 }
 
-static __device__ inline uint64_t quick_key(const quick_points *points, uint4 point, order_squeeze squeeze) {
+/* The key of the cell that is so many levels coarser, for which squeeze is. */
+static __device__ inline uint64_t quick_key(const quick_points *points, uint4 point, order_squeeze squeeze,
+                                            uint32_t levels) {
     uint32_t cells[3];
     quick_cells(points, point, cells);
-    return order_cell_key(cells[0], cells[1], cells[2], squeeze);
+    return order_cell_key(cells[0] >> levels, cells[1] >> levels, cells[2] >> levels, squeeze);
 }
 
 static __device__ inline uint64_t quick_code(const quick_points *points, uint4 point) {

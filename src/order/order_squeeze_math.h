@@ -44,6 +44,14 @@ static inline order_squeeze order_squeeze_make(const uint32_t bits[3]) {
     return s;
 }
 
+/* The same of cells without so many of their lowest levels, all of which use three axes. */
+static inline order_squeeze order_squeeze_coarser(order_squeeze s, uint32_t levels) {
+    s.low_bits -= 3 * levels;
+    s.low_mask >>= levels;
+    s.bits -= 3 * levels;
+    return s;
+}
+
 MOTE_HD bool order_squeeze_is_identity(order_squeeze s) { return s.middle_levels == 0 && s.top_levels == 0; }
 
 /* Pairs of bits 2i, 2i+1 to 3i, 3i+1, for i < 21: a pair moves by i, one binary digit of i at a time. */
