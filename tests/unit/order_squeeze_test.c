@@ -31,6 +31,11 @@ static void check_bits(const uint32_t bits[3]) {
         assert_int_equal(order_unsqueezed(key, s), code);
         assert_int_equal(order_cell_key(cell[0], cell[1], cell[2], s), key);
         assert_int_equal(order_key_code(key, s), code);
+        assert_int_equal(order_cell_code(cell[0], cell[1], cell[2]), code);
+        const uint32_t levels = (uint32_t)(i % (s.low_bits / 3 + 1));
+        assert_int_equal(
+            order_cell_key(cell[0] >> levels, cell[1] >> levels, cell[2] >> levels, order_squeeze_coarser(s, levels)),
+            key >> 3 * levels);
     }
 }
 
