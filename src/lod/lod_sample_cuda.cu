@@ -42,12 +42,10 @@ typedef struct sample_round {
     uint32_t tiles_each; /* of the round before, that a tile unites */
 } sample_round;
 
-/* Points still in play, in order. Between the units of two threads an element is free: so their lanes meet different
-   banks. */
-#define PLAYERS (TILE + THREADS)
+/* Points still in play, in order. */
 typedef struct sample_players {
-    uint64_t rank[PLAYERS];
-    uint32_t rest[PLAYERS]; /* point of the tile; from bit 16 on the gap before it; from bit 24 on its level so far */
+    uint64_t rank[TILE];
+    uint32_t rest[TILE]; /* point of the tile; from bit 16 on the gap before it; from bit 24 on its level so far */
 } sample_players;
 
 typedef struct sample_tile {
@@ -73,8 +71,6 @@ typedef struct sample_unit {
     uint32_t level[UNIT];
 } sample_unit;
 
-static __device__ uint32_t slot_of(uint32_t player) { return player + player / UNIT; }
-
 template <bool LIST> static __device__ uint64_t position_at(const sample_points *points, uint32_t i) {
     return LIST ? points->list[i] : points->first + i;
 }
@@ -96,22 +92,7 @@ static __device__ void play_unit(sample_unit *unit) {
     }
 }
 
-/* A bit per point that a better one beyond the unit may still beat at a finer level. Whoever has met a better one on
-   the way out has lost by that already. */
-static __device__ uint32_t find_open(const sample_unit *unit) {
-    uint32_t after[UNIT], before = NO_GAP, open = 0;
-    after[UNIT - 1] = unit->gap[UNIT];
-#pragma unroll
-    for (uint32_t k = UNIT - 1; k > 0; k--) after[k - 1] = min(after[k], unit->gap[k]);
-#pragma unroll
-    for (uint32_t k = 0; k < UNIT; k++) {
-        before = min(before, unit->gap[k]);
-        open |= max(before, after[k]) > unit->level[k] ? 1u << k : 0;
-    }
-    return open;
-}
-
-/* A stretch of units: how many points are open, and the least gap since the last of them. */
+/* A stretch of the order: how many points are open, and the least gap since the last of them. */
 typedef struct sample_stretch {
     uint32_t open, gap;
 } sample_stretch;
@@ -122,42 +103,54 @@ static __device__ sample_stretch join(sample_stretch a, sample_stretch b) {
     return a;
 }
 
-/* The least gap after the last open point of a unit. */
-static __device__ uint32_t gap_behind(const sample_unit *unit, uint32_t open) {
-    uint32_t gap = NO_GAP;
+/* A bit per point that a better one beyond the unit may still beat at a finer level. Whoever has met a better one on
+   the way out has lost by that already. */
+static __device__ uint32_t find_open(const sample_unit *unit, sample_stretch *stretch) {
+    uint32_t after[UNIT], before = NO_GAP, since = NO_GAP, open = 0;
+    after[UNIT - 1] = unit->gap[UNIT];
 #pragma unroll
-    for (uint32_t k = 0; k < UNIT; k++) gap = open >> k & 1 ? NO_GAP : min(gap, unit->gap[k]);
-    return gap;
+    for (uint32_t k = UNIT - 1; k > 0; k--) after[k - 1] = min(after[k], unit->gap[k]);
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        before = min(before, unit->gap[k]);
+        since = min(since, unit->gap[k]);
+        if (max(before, after[k]) > unit->level[k]) {
+            open |= 1u << k;
+            since = NO_GAP;
+        }
+    }
+    stretch->open = (uint32_t)__popc(open);
+    stretch->gap = since;
+    return open;
 }
 
 /* The stretch of the warp before the unit; sum: that of the whole warp, packed, for the last lane. */
-static __device__ sample_stretch stretch_of_warp(const sample_unit *unit, uint32_t open, uint32_t *sum) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, own = (uint32_t)__popc(open);
-    uint32_t count = own;
+static __device__ sample_stretch stretch_of_warp(sample_stretch own, uint32_t *sum) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint32_t count = own.open;
 #pragma unroll
     for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
         const uint32_t other = __shfl_up_sync(CUDA_ALL, count, d);
         if (lane >= d) count += other;
     }
     /* The largest is one of the units since the last open point: as many are open up to there. */
-    uint32_t last = count << 8 | (NO_GAP - gap_behind(unit, open));
+    uint32_t last = count << 8 | (NO_GAP - own.gap);
 #pragma unroll
     for (uint32_t d = 1; d < CUDA_WARP; d *= 2) last = max(last, __shfl_up_sync(CUDA_ALL, last, d));
     *sum = last;
     last = __shfl_up_sync(CUDA_ALL, last, 1);
-    const sample_stretch before = {count - own, lane > 0 ? NO_GAP - (last & 0xFF) : NO_GAP};
+    const sample_stretch before = {count - own.open, lane > 0 ? NO_GAP - (last & 0xFF) : NO_GAP};
     return before;
 }
 
 /* The stretch of the tile before the unit, for units of warps that play and the last. All threads of the block have
    read their units when it returns. */
-static __device__ sample_stretch stretch_of_tile(sample_tile *tile, const sample_unit *unit, uint32_t open,
-                                                 bool plays) {
+static __device__ sample_stretch stretch_of_tile(sample_tile *tile, sample_stretch own, bool plays) {
     const uint32_t warp = threadIdx.x / CUDA_WARP;
     const sample_stretch none = {0, NO_GAP};
-    sample_stretch before = none, own = none;
+    sample_stretch before = none, within = none;
     uint32_t sum = 0;
-    if (plays) own = stretch_of_warp(unit, open, &sum);
+    if (plays) within = stretch_of_warp(own, &sum);
     if (threadIdx.x % CUDA_WARP == CUDA_WARP - 1) tile->sums[warp] = sum;
     __syncthreads();
     if (!plays && warp < WARPS - 1) return none;
@@ -165,25 +158,28 @@ static __device__ sample_stretch stretch_of_tile(sample_tile *tile, const sample
         const sample_stretch there = {tile->sums[w] >> 8, NO_GAP - (tile->sums[w] & 0xFF)};
         before = join(before, there);
     }
-    return join(before, own);
+    return join(before, within);
 }
 
 /* Puts the open points of all units in a row: the next players. point: the number of each of the unit's; plays: whether
    the warp has any. Returns how many are open. */
-static __device__ uint32_t keep_open(sample_tile *tile, const sample_unit *unit, uint32_t open,
-                                     const uint32_t point[UNIT], bool plays) {
-    sample_stretch before = stretch_of_tile(tile, unit, open, plays);
+static __device__ uint32_t keep_open(sample_tile *tile, const sample_unit *unit, const uint32_t point[UNIT],
+                                     uint32_t open, sample_stretch own, bool plays) {
+    sample_stretch before = stretch_of_tile(tile, own, plays);
     if (plays) {
+        uint64_t *rank = tile->players.rank + before.open;
+        uint32_t *rest = tile->players.rest + before.open;
 #pragma unroll
         for (uint32_t k = 0; k < UNIT; k++) {
             before.gap = min(before.gap, unit->gap[k]);
+            const uint32_t packed = point[k] | before.gap << 16 | unit->level[k] << 24;
             if (open >> k & 1) {
-                const uint32_t slot = slot_of(before.open++);
-                tile->players.rank[slot] = unit->rank[k];
-                tile->players.rest[slot] = point[k] | before.gap << 16 | unit->level[k] << 24;
+                *rank++ = unit->rank[k];
+                *rest++ = packed;
                 before.gap = NO_GAP;
             }
         }
+        before.open += own.open;
     }
     if (threadIdx.x == THREADS - 1) {
         tile->left = before.open;
@@ -196,9 +192,9 @@ static __device__ uint32_t keep_open(sample_tile *tile, const sample_unit *unit,
 /* ---- the points of a tile become the first players */
 
 /* A level of cells as one of nodes; finer ones than of the leaf do not matter. */
-static __device__ uint32_t level_between(const lod_cuda_contest *in, uint64_t a, uint64_t b, uint32_t leaf) {
-    const int32_t level = (int32_t)mote_lod_shared_level(a, b) + 1 - (int32_t)in->grid_bits;
-    return min((uint32_t)max(level, 0), leaf);
+static __device__ uint32_t node_level(const lod_cuda_contest *in, uint32_t level, uint32_t leaf) {
+    const int32_t of_node = (int32_t)(level + 1 - in->grid_bits);
+    return (uint32_t)max(min(of_node, (int32_t)leaf), 0);
 }
 
 template <bool LIST>
@@ -236,6 +232,8 @@ static __device__ uint64_t load_leaves(const lod_cuda_contest *in, const sample_
     return leaves;
 }
 
+static __device__ uint32_t leaf_of(uint64_t leaves, uint32_t k) { return (uint32_t)(leaves >> 8 * k) & 0xFF; }
+
 template <bool LIST>
 static __device__ void load_ranks(const lod_cuda_contest *in, const sample_points *p, uint32_t first,
                                   const uint64_t codes[UNIT], uint64_t ranks[UNIT]) {
@@ -272,20 +270,22 @@ template <bool LIST>
 static __device__ void load_unit(const lod_cuda_contest *in, const sample_points *p, uint64_t known, uint64_t leaves,
                                  sample_unit *unit) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, first = threadIdx.x * UNIT;
-    uint64_t codes[UNIT];
+    uint64_t codes[UNIT], before, after, beside = 0;
+    if (lane == 0 || lane == CUDA_WARP - 1) beside = code_at<LIST>(in, p, lane == 0 ? first - 1 : first + UNIT);
     load_codes<LIST>(in, p, first, codes);
     load_ranks<LIST>(in, p, first, codes, unit->rank);
-    uint64_t before = __shfl_up_sync(CUDA_ALL, codes[UNIT - 1], 1);
-    uint64_t after = __shfl_down_sync(CUDA_ALL, codes[0], 1);
-    if (lane == 0) before = code_at<LIST>(in, p, first - 1);
-    if (lane == CUDA_WARP - 1) after = code_at<LIST>(in, p, first + UNIT);
+    before = __shfl_up_sync(CUDA_ALL, codes[UNIT - 1], 1);
+    after = __shfl_down_sync(CUDA_ALL, codes[0], 1);
+    if (lane == 0) before = beside;
+    if (lane == CUDA_WARP - 1) after = beside;
 #pragma unroll
     for (uint32_t k = 0; k < UNIT; k++) {
-        unit->gap[k] = level_between(in, before, codes[k], (uint32_t)(leaves >> 8 * k) & 0xFF);
-        unit->level[k] = LIST ? (uint32_t)(known >> 8 * k) & 0xFF : before == codes[k] ? CLOSED : 0;
+        const uint32_t shared = mote_lod_shared_level(before, codes[k]);
+        unit->gap[k] = node_level(in, shared, leaf_of(leaves, k));
+        unit->level[k] = LIST ? (uint32_t)(known >> 8 * k) & 0xFF : shared == MOTE_ORDER_BITS ? CLOSED : 0;
         before = codes[k];
     }
-    unit->gap[UNIT] = level_between(in, before, after, (uint32_t)(leaves >> 8 * (UNIT - 1)));
+    unit->gap[UNIT] = node_level(in, mote_lod_shared_level(before, after), leaf_of(leaves, UNIT - 1));
     if (first + UNIT > p->size) close_rest(unit, p->size > first ? p->size - first : 0);
 }
 
@@ -295,40 +295,45 @@ static __device__ uint32_t play_points(sample_tile *tile, const lod_cuda_contest
     const uint32_t first = threadIdx.x * UNIT;
     uint64_t *const levels = (uint64_t *)(tile->level + first), leaves = load_leaves<LIST>(in, p, first);
     uint64_t packed = 0;
-    uint32_t point[UNIT];
+    uint32_t point[UNIT], open;
     sample_unit unit;
+    sample_stretch own;
     load_unit<LIST>(in, p, LIST ? *levels : 0, leaves, &unit);
     play_unit(&unit);
 #pragma unroll
     for (uint32_t k = 0; k < UNIT; k++) {
         point[k] = first + k;
-        packed |= (uint64_t)min(unit.level[k], (uint32_t)(leaves >> 8 * k) & 0xFF) << 8 * k;
+        packed |= (uint64_t)min(unit.level[k], leaf_of(leaves, k)) << 8 * k;
     }
     *levels = packed;
     if (threadIdx.x == THREADS - 1) tile->gap_after = unit.gap[UNIT];
-    return keep_open(tile, &unit, find_open(&unit), point, true);
+    open = find_open(&unit, &own);
+    return keep_open(tile, &unit, point, open, own, true);
 }
 
 /* ---- later on */
 
 static __device__ uint32_t gap_of(const sample_tile *tile, uint32_t player) {
-    return tile->players.rest[slot_of(player)] >> 16 & 0xFF;
+    return tile->players.rest[player] >> 16 & 0xFF;
 }
 
 static __device__ void load_players(const sample_tile *tile, uint32_t left, sample_unit *unit, uint32_t point[UNIT]) {
-    const uint32_t first = threadIdx.x * UNIT;
+    const uint32_t first = threadIdx.x * UNIT, end = first + UNIT;
 #pragma unroll
     for (uint32_t k = 0; k < UNIT; k++) {
-        const uint32_t i = first + k;
-        const bool is_there = i < left;
-        const uint32_t rest = is_there ? tile->players.rest[slot_of(i)] : 0;
-        unit->rank[k] = is_there ? tile->players.rank[slot_of(i)] : UINT64_MAX;
-        unit->gap[k] = is_there ? rest >> 16 & 0xFF : i == left ? tile->gap_after : NO_GAP;
-        unit->level[k] = is_there ? rest >> 24 : CLOSED;
+        const uint32_t rest = tile->players.rest[first + k]; /* what lies behind the last is old, and mended below */
+        unit->rank[k] = tile->players.rank[first + k];
+        unit->gap[k] = rest >> 16 & 0xFF;
+        unit->level[k] = rest >> 24;
         point[k] = rest & 0xFFFF;
     }
-    const uint32_t end = first + UNIT;
     unit->gap[UNIT] = end < left ? gap_of(tile, end) : end == left ? tile->gap_after : NO_GAP;
+    if (end <= left) return;
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        if (first + k >= left) unit->gap[k] = first + k == left ? tile->gap_after : NO_GAP;
+    }
+    close_rest(unit, left > first ? left - first : 0);
 }
 
 /* Cuts what is left into units again and plays them. Returns how many stay open. */
@@ -337,22 +342,23 @@ static __device__ uint32_t play_again(sample_tile *tile, uint32_t left) {
     const bool plays = first - threadIdx.x % CUDA_WARP * UNIT < left; /* the warp does */
     sample_unit unit;
     uint32_t point[UNIT], open = 0;
+    sample_stretch own = {0, NO_GAP};
     if (plays) {
         load_players(tile, left, &unit, point);
         play_unit(&unit);
-        open = find_open(&unit);
+        open = find_open(&unit, &own);
 #pragma unroll
         for (uint32_t k = 0; k < UNIT; k++) {
             if (first + k < left && (open >> k & 1) == 0) tile->level[point[k]] = (uint8_t)unit.level[k];
         }
     }
-    return keep_open(tile, &unit, open, point, plays);
+    return keep_open(tile, &unit, point, open, own, plays);
 }
 
 /* Finds the nearest better players on both sides, as far as they matter. Returns whether it stays open. */
 static __device__ bool settle_player(sample_tile *tile, uint32_t left, uint32_t i, uint32_t *level) {
-    const uint64_t rank = tile->players.rank[slot_of(i)];
-    uint32_t lost = tile->players.rest[slot_of(i)] >> 24, beyond = 0;
+    const uint64_t rank = tile->players.rank[i];
+    uint32_t lost = tile->players.rest[i] >> 24, beyond = 0;
     uint32_t gap = gap_of(tile, i);
     for (uint32_t k = i; gap > lost; gap = min(gap, gap_of(tile, k))) {
         if (k == 0) {
@@ -360,7 +366,7 @@ static __device__ bool settle_player(sample_tile *tile, uint32_t left, uint32_t 
             break;
         }
         k--;
-        if (tile->players.rank[slot_of(k)] <= rank) lost = gap;
+        if (tile->players.rank[k] <= rank) lost = gap;
     }
     gap = NO_GAP;
     for (uint32_t k = i + 1;; k++) {
@@ -370,7 +376,7 @@ static __device__ bool settle_player(sample_tile *tile, uint32_t left, uint32_t 
             beyond = max(beyond, gap);
             break;
         }
-        if (tile->players.rank[slot_of(k)] < rank) lost = gap;
+        if (tile->players.rank[k] < rank) lost = gap;
     }
     *level = lost;
     return beyond > lost;
@@ -387,7 +393,7 @@ static __device__ void settle_players(sample_tile *tile, const sample_points *p,
         uint32_t point = 0, level = 0;
         bool open = false;
         if (i < left) {
-            point = tile->players.rest[slot_of(i)] & 0xFFFF;
+            point = tile->players.rest[i] & 0xFFFF;
             open = settle_player(tile, left, i, &level);
             tile->level[point] = (uint8_t)level;
         }
