@@ -1,7 +1,9 @@
 /* What the nodes hold, in the order of the file. Nodes stand level by level and, within a level, in Morton order, so
    their points are a stable partition of the sorted positions by level: each tile counts its points of each level, a
-   sum over all counts, level after level, says where they go. In the additive scheme a point stands in one node; in the
-   replacing scheme in one of each level from its own to its leaf's. */
+   sum over all counts, level after level, says where they go. In the additive scheme a point stands in one node: each
+   thread counts its points in columns of its own, a row of which summed up ranks the points of a level. In the
+   replacing scheme a point stands in one node of each level from its own to its leaf's: level by level, a bit per
+   point. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "lod/lod_cuda.h"
@@ -18,6 +20,8 @@ typedef struct items_input {
     uint32_t tiles, levels;
     bool replacing;
 } items_input;
+
+/* ---- any scheme, any number of levels */
 
 /* The levels of a thread's points, and which points stand at the level that is being looked at: a bit each. */
 typedef struct thread_points {
@@ -137,12 +141,121 @@ static __global__ void __launch_bounds__(THREADS) place_items(items_input in, co
     }
 }
 
-static __global__ void find_levels(const uint64_t *firsts, uint32_t levels, uint32_t tiles, uint64_t *level_items) {
-    for (uint32_t l = threadIdx.x; l <= levels; l += blockDim.x) level_items[l] = firsts[(uint64_t)l * tiles];
+/* ---- the additive scheme, up to COLUMN levels */
+
+#define COLUMN     16u
+#define POINT_BITS 12u /* of a point of the tile */
+
+static_assert(TILE == 1u << POINT_BITS && COLUMN == 1u << (16 - POINT_BITS), "level and point are 16 bits");
+static_assert(THREADS == CUDA_WARP * 8, "a warp sums up a row, 8 threads' counts per lane");
+
+typedef struct alignas(16) item_columns {
+    uint32_t counts[COLUMN][THREADS];
+} item_columns;
+
+/* k is known when it is compiled. */
+static __device__ uint32_t level_of(uint4 levels, uint32_t k) {
+    const uint32_t word = k < 4 ? levels.x : k < 8 ? levels.y : k < 12 ? levels.z : levels.w;
+    return word >> 8 * (k % 4) & 0xFF;
 }
 
-/* The first of items[low, high) whose position is at least so much. */
-static __device__ uint64_t first_item(const uint32_t *items, uint64_t low, uint64_t high, uint64_t position) {
+/* Of each level, of each thread's points. before: how many of a point's level the thread has before it. */
+static __device__ uint4 count_columns(const items_input *in, item_columns *columns, uint32_t before[THREAD_POINTS]) {
+    const thread_points points = load_points(in);
+    for (uint32_t l = 0; l < in->levels; l++) columns->counts[l][threadIdx.x] = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+        uint32_t *const count = &columns->counts[level_of(points.low, k)][threadIdx.x];
+        before[k] = *count;
+        *count = before[k] + (points.there >> k & 1);
+    }
+    return points.low;
+}
+
+/* counts [levels · tiles + 1] */
+static __global__ void __launch_bounds__(THREADS) count_additive(items_input in, uint32_t *counts) {
+    __shared__ item_columns columns;
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint32_t before[THREAD_POINTS];
+    count_columns(&in, &columns, before);
+    __syncthreads();
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) {
+        uint32_t sum = 0;
+        for (uint32_t t = lane; t < THREADS; t += CUDA_WARP) sum += columns.counts[l][t];
+        sum = sum_lanes(sum);
+        if (lane == CUDA_WARP - 1) counts[(uint64_t)l * in.tiles + blockIdx.x] = sum;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) counts[(uint64_t)in.levels * in.tiles] = 0;
+}
+
+/* Turns a row's counts into sums of those before, from a first one on. A warp. */
+static __device__ void sum_row(uint32_t row[THREADS], uint32_t first) {
+    uint4 *const own = (uint4 *)row + 2 * (threadIdx.x % CUDA_WARP);
+    uint4 a = own[0], b = own[1];
+    const uint32_t all = a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
+    uint32_t sum = first + sum_lanes(all) - all, next;
+    next = sum + a.x, a.x = sum, sum = next;
+    next = sum + a.y, a.y = sum, sum = next;
+    next = sum + a.z, a.z = sum, sum = next;
+    next = sum + a.w, a.w = sum, sum = next;
+    next = sum + b.x, b.x = sum, sum = next;
+    next = sum + b.y, b.y = sum, sum = next;
+    next = sum + b.z, b.z = sum, sum = next;
+    b.w = sum;
+    own[0] = a;
+    own[1] = b;
+}
+
+/* Where the points of each level begin: in the tile, and less that, among all items. The first warp. */
+static __device__ void find_rows(const items_input *in, const uint64_t *firsts, uint32_t in_tile[COLUMN],
+                                 uint64_t in_items[COLUMN]) {
+    const uint32_t l = threadIdx.x;
+    const uint64_t *const of_tile = firsts + (uint64_t)(l < in->levels ? l : 0) * in->tiles + blockIdx.x;
+    const uint64_t first = of_tile[0];
+    const uint32_t own = l < in->levels ? (uint32_t)(of_tile[1] - first) : 0, before = sum_lanes(own) - own;
+    if (l < in->levels) {
+        in_tile[l] = before;
+        in_items[l] = first - before;
+    }
+}
+
+/* firsts: the sums of the counts. Points change places in shared memory first, so that they leave in rows. */
+static __global__ void __launch_bounds__(THREADS)
+    place_additive(items_input in, const uint64_t *firsts, uint32_t *items) {
+    __shared__ item_columns columns;
+    __shared__ uint32_t in_tile[COLUMN];
+    __shared__ uint64_t in_items[COLUMN];
+    __shared__ uint16_t sorted[TILE]; /* level, and point of the tile */
+    const uint64_t tile_first = (uint64_t)blockIdx.x * TILE, left = in.count - tile_first;
+    const uint32_t size = left < TILE ? (uint32_t)left : TILE;
+    uint32_t before[THREAD_POINTS];
+    const uint4 levels = count_columns(&in, &columns, before);
+    if (threadIdx.x < CUDA_WARP) find_rows(&in, firsts, in_tile, in_items);
+    __syncthreads();
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) sum_row(columns.counts[l], in_tile[l]);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+        const uint32_t level = level_of(levels, k), point = threadIdx.x * THREAD_POINTS + k;
+        if (point < size)
+            sorted[columns.counts[level][threadIdx.x] + before[k]] = (uint16_t)(level << POINT_BITS | point);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
+        const uint32_t item = sorted[i];
+        items[in_items[item >> POINT_BITS] + i] = (uint32_t)tile_first + (item & (TILE - 1));
+    }
+}
+
+/* ---- what levels and nodes have of it */
+
+/* How many items stand before a position's of a level: those of tiles before, and some of its own. */
+static __device__ uint64_t find_item(const items_input *in, const uint64_t *firsts, const uint32_t *items,
+                                     uint32_t level, uint64_t position) {
+    const uint64_t *const of_tile = firsts + (uint64_t)level * in->tiles + position / TILE;
+    uint64_t low = of_tile[0];
+    if (position % TILE == 0) return low;
+    uint64_t high = of_tile[1];
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (items[middle] < position) {
@@ -154,14 +267,19 @@ static __device__ uint64_t first_item(const uint32_t *items, uint64_t low, uint6
     return low;
 }
 
-static __global__ void count_node_points(mote_lod_node *nodes, uint32_t node_count, const uint32_t *items,
-                                         const uint64_t *level_items) {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= node_count) return;
-    const mote_lod_node node = nodes[i];
-    const uint64_t low = level_items[node.level], high = level_items[node.level + 1u];
-    const uint64_t first = first_item(items, low, high, node.first);
-    nodes[i].point_count = first_item(items, first, high, node.first + node.total) - first;
+/* Fills point_count, and level_items [levels + 1]. Two threads per node, for its beginning and its end. */
+static __global__ void __launch_bounds__(THREADS)
+    count_node_points(items_input in, const uint64_t *firsts, const uint32_t *items, mote_lod_node *nodes,
+                      uint32_t node_count, uint64_t *level_items) {
+    const uint32_t t = blockIdx.x * THREADS + threadIdx.x, i = t / 2;
+    uint64_t at = 0;
+    if (t <= in.levels) level_items[t] = firsts[(uint64_t)t * in.tiles];
+    if (i < node_count) {
+        const uint64_t first = nodes[i].first, position = t % 2 == 0 ? first : first + nodes[i].total;
+        at = find_item(&in, firsts, items, nodes[i].level, position);
+    }
+    const uint64_t other = __shfl_xor_sync(CUDA_ALL, at, 1);
+    if (i < node_count && t % 2 == 0) nodes[i].point_count = other - at;
 }
 
 /* ---- the host's side */
@@ -178,19 +296,23 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
     scratch->firsts = (uint64_t *)cuda_alloc(ctx, counts * sizeof *scratch->firsts, "items scratch");
     scratch->level_items = (uint64_t *)cuda_alloc(ctx, sizeof device->level_items, "items scratch");
     if (scratch->counts == NULL || scratch->firsts == NULL || scratch->level_items == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, count_items, in->tiles, THREADS, *in, scratch->counts);
+    const bool by_columns = !in->replacing && in->levels <= COLUMN;
+    CUDA_LAUNCH(ctx, by_columns ? count_additive : count_items, in->tiles, THREADS, *in, scratch->counts);
     MOTE_TRY(cuda_sum32_wide(ctx, scratch->counts, scratch->firsts, counts));
-    CUDA_LAUNCH(ctx, find_levels, 1u, THREADS, scratch->firsts, in->levels, in->tiles, scratch->level_items);
     MOTE_TRY(cuda_launched(ctx, "counting points of levels"));
-    MOTE_TRY(
-        cuda_download(ctx, device->level_items, scratch->level_items, (in->levels + 1) * sizeof *device->level_items));
-    device->item_count = device->level_items[in->levels];
+    device->item_count = lod->count;
+    if (in->replacing) {
+        MOTE_TRY(cuda_download(ctx, &device->item_count, scratch->firsts + (counts - 1), sizeof device->item_count));
+    }
     device->items = (uint32_t *)cuda_alloc(ctx, device->item_count * sizeof *device->items, "items");
     if (device->items == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, place_items, in->tiles, THREADS, *in, scratch->firsts, device->items);
-    CUDA_LAUNCH(ctx, count_node_points, cuda_blocks(lod->node_count, THREADS), THREADS, device->nodes,
-                (uint32_t)lod->node_count, device->items, scratch->level_items);
-    return cuda_launched(ctx, "placing points in levels");
+    CUDA_LAUNCH(ctx, by_columns ? place_additive : place_items, in->tiles, THREADS, *in, scratch->firsts,
+                device->items);
+    CUDA_LAUNCH(ctx, count_node_points, cuda_blocks(2 * lod->node_count + in->levels, THREADS), THREADS, *in,
+                scratch->firsts, device->items, device->nodes, (uint32_t)lod->node_count, scratch->level_items);
+    MOTE_TRY(cuda_launched(ctx, "placing points in levels"));
+    return cuda_download(ctx, device->level_items, scratch->level_items,
+                         (in->levels + 1) * sizeof *device->level_items);
 }
 
 mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device) {

@@ -2,22 +2,35 @@
 
    A level's cells lie within those of the next coarser level, and a point's rank is the same at all levels. So a point
    represents its cell at every level down to the one at which it first meets a better point; that level is all there
-   is to find. A warp takes a tile of the order and plays it off from the finest level on: in each cell the best stays
-   for the next coarser level. Cells that reach past the tile are open: their winners, one per end and level, go with
-   the level at which they have lost so far to the next round, in which a tile unites what some tiles left open, until
-   one tile holds all. */
+   is to find. Two points share the cells down to the least gap between them in the order, so the nearest better point
+   on either side says it: the two are met by playing off neighbours, in whatever groups. A thread plays the points of
+   a unit, all against all, in registers. What may still lose to a point beyond its unit is open: the best up to one of
+   the unit's ends whose way out is not closed by a gap coarser than where it has lost. The open points of a block's
+   tile come together, are cut into units again and played, until few are left, each of which looks for its better
+   points itself. What is then open to the ends of the tile, at most one point per end and level, goes to the next
+   round, in which a tile unites what some tiles left open, until one tile holds all.
+
+   Here levels are those of nodes: of a gap the level that first chooses the worse of two neighbours, as
+   mote_lod_chosen has it; a point's level is the largest by which it has lost, 0 if it has not. */
 #include "backend/cuda_kernel.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 
-#define WARPS     4u   /* of a block, each with a tile of its own */
-#define TILE      256u /* points */
-#define LOOK_BACK 32u  /* tiles, for the open point before */
+#define THREADS   256u
+#define WARPS     (THREADS / CUDA_WARP)
+#define UNIT      8u /* points that a thread plays */
+#define TILE      (THREADS * UNIT)
+#define FEW       96u /* no more units */
+#define LOOK_BACK 32u /* tiles, for the open point before */
+
+#define NO_GAP      31u          /* joins what it stands between */
+#define CLOSED      255u         /* lost at no level that counts any more, whatever comes */
+#define NOTHING_BIT (1ull << 62) /* codes that differ there share the root's cell only */
 
 /* Open points of the tiles of a round: slots for each tile, one per end and level. */
 typedef struct open_points {
     uint32_t *positions; /* [slots · tiles], ascending within a tile */
-    uint8_t *lost;       /* the finest level at which each has lost so far, MOTE_LOD_NEVER if at none */
+    uint8_t *level;      /* by which each has lost so far */
     uint32_t *count;     /* [tiles] */
     uint32_t tiles;
 } open_points;
@@ -29,260 +42,424 @@ typedef struct sample_round {
     uint32_t tiles_each; /* of the round before, that a tile unites */
 } sample_round;
 
-/* Those of a tile who are left, in order. */
+/* Points still in play, in order. */
 typedef struct sample_players {
-    uint32_t rank[TILE]; /* the upper half, where a rank has two */
-    uint16_t point[TILE];
-    uint8_t gap[TILE + 1]; /* the finest level that a player shares with the one before; 0 at both ends */
+    uint64_t rank[TILE];
+    uint32_t rest[TILE]; /* point of the tile; from bit 16 on the gap before it; from bit 24 on its level so far */
 } sample_players;
 
 typedef struct sample_tile {
     sample_players players;
-    uint8_t lost[TILE], finest[TILE];
-    uint32_t open[TILE / CUDA_WARP]; /* a bit per point */
-    uint32_t most_finest, least_finest;
-    uint32_t gap_before, gap_after; /* to the points beside the tile; 0 if there are none */
+    uint8_t level[TILE]; /* by point */
+    uint32_t sums[WARPS];
+    uint32_t left;      /* players */
+    uint32_t gap_after; /* from the last player to the point beside the tile */
 } sample_tile;
-
-/* What a tile of open points has beside. */
-typedef struct sample_list {
-    uint32_t positions[TILE];
-    uint8_t known[TILE]; /* open_points.lost */
-} sample_list;
 
 /* The points of a tile: a stretch of the order, or a list. */
 typedef struct sample_points {
-    const sample_list *list;
-    uint64_t first; /* without a list */
+    const uint32_t *list; /* positions, or NULL */
+    uint64_t first;       /* without a list */
     uint32_t size;
-    uint64_t code_before, code_after; /* of the points beside; UINT64_MAX if there are none */
+    uint64_t code_before, code_after; /* of the points beside */
 } sample_points;
 
+/* A thread's points. What lies behind the last player is closed and has no gap to its neighbour. */
+typedef struct sample_unit {
+    uint64_t rank[UNIT];
+    uint32_t gap[UNIT + 1]; /* to the point before; the last: of the point after the unit */
+    uint32_t level[UNIT];
+} sample_unit;
+
 template <bool LIST> static __device__ uint64_t position_at(const sample_points *points, uint32_t i) {
-    return LIST ? points->list->positions[i] : points->first + i;
+    return LIST ? points->list[i] : points->first + i;
 }
 
-/* The level at which a point has lost in an earlier round. */
-template <bool LIST> static __device__ uint32_t known_loss(const sample_points *points, uint32_t point) {
-    return LIST ? points->list->known[point] : MOTE_LOD_NEVER;
-}
+/* ---- units */
 
-/* The finest level of cells that choose among the points of a leaf. */
-static __device__ uint32_t finest_level(const lod_cuda_contest *in, uint64_t position) {
-    if (in->leaf_level == NULL) return MOTE_ORDER_BITS;
-    const uint32_t level = in->leaf_level[position] + in->grid_bits - 1;
-    return level < MOTE_ORDER_BITS ? level : MOTE_ORDER_BITS;
-}
-
-/* The finest level that two neighbours share; 0 if there is only one. */
-static __device__ uint32_t gap_between(uint64_t a, uint64_t b) {
-    return a == UINT64_MAX || b == UINT64_MAX ? 0 : mote_lod_shared_level(a, b);
-}
-
-/* Whether point a is better than b, which stands before it, though the upper halves of their ranks are equal. */
-static __device__ __noinline__ bool wins_tie(const lod_cuda_contest *in, uint64_t a, uint64_t b) {
-    return in->random && mote_lod_rank(in->seed, in->codes[a]) < mote_lod_rank(in->seed, in->codes[b]);
-}
-
-/* Fills the tile; returns the number of players. Of points with one code only the first plays: it is the best at every
-   level. */
-template <bool LIST>
-static __device__ uint32_t load_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    sample_players *players = &tile->players;
-    uint32_t playing = 0, most = 0, least = MOTE_ORDER_BITS;
-    if (lane == 0) {
-        tile->most_finest = 0;
-        tile->least_finest = MOTE_ORDER_BITS;
-    }
-    if (lane < TILE / CUDA_WARP) tile->open[lane] = 0;
-    for (uint32_t k = 0; k < points->size; k += CUDA_WARP) {
-        const uint32_t i = k + lane;
-        bool plays = false;
-        uint32_t rank = 0, gap = 0;
-        if (i < points->size) {
-            const uint64_t position = position_at<LIST>(points, i), code = in->codes[position];
-            const uint64_t before = i > 0 ? in->codes[position_at<LIST>(points, i - 1)] : points->code_before;
-            const uint32_t finest = finest_level(in, position);
-            gap = gap_between(before, code);
-            rank = in->random ? (uint32_t)(mote_lod_rank(in->seed, code) >> 32) : in->order[position];
-            plays = LIST || gap < MOTE_ORDER_BITS;
-            tile->lost[i] = (uint8_t)(plays ? MOTE_LOD_NEVER : MOTE_ORDER_BITS);
-            tile->finest[i] = (uint8_t)finest;
-            if (i == 0) tile->gap_before = gap;
-            if (i + 1 == points->size) tile->gap_after = gap_between(code, points->code_after);
-            most = finest > most ? finest : most;
-            least = finest < least ? finest : least;
+/* Everyone against everyone: the worse of two loses at what they share, the better at nothing. */
+static __device__ void play_unit(sample_unit *unit) {
+#pragma unroll
+    for (uint32_t i = 0; i < UNIT; i++) {
+        uint32_t shared = NO_GAP;
+#pragma unroll
+        for (uint32_t j = i + 1; j < UNIT; j++) {
+            shared = min(shared, unit->gap[j]);
+            const uint32_t of_first = unit->rank[j] < unit->rank[i] ? shared : 0;
+            unit->level[i] = max(unit->level[i], of_first);
+            unit->level[j] = max(unit->level[j], shared - of_first);
         }
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, plays);
-        if (plays) {
-            const uint32_t at = playing + (uint32_t)__popc(lanes & ((1u << lane) - 1));
-            players->rank[at] = rank;
-            players->point[at] = (uint16_t)i;
-            players->gap[at] = (uint8_t)(at > 0 ? gap : 0);
+    }
+}
+
+/* A stretch of the order: how many points are open, and the least gap since the last of them. */
+typedef struct sample_stretch {
+    uint32_t open, gap;
+} sample_stretch;
+
+static __device__ sample_stretch join(sample_stretch a, sample_stretch b) {
+    a.open += b.open;
+    a.gap = b.open > 0 ? b.gap : min(a.gap, b.gap);
+    return a;
+}
+
+/* A bit per point that a better one beyond the unit may still beat at a finer level. Whoever has met a better one on
+   the way out has lost by that already. */
+static __device__ uint32_t find_open(const sample_unit *unit, sample_stretch *stretch) {
+    uint32_t after[UNIT], before = NO_GAP, since = NO_GAP, open = 0;
+    after[UNIT - 1] = unit->gap[UNIT];
+#pragma unroll
+    for (uint32_t k = UNIT - 1; k > 0; k--) after[k - 1] = min(after[k], unit->gap[k]);
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        before = min(before, unit->gap[k]);
+        since = min(since, unit->gap[k]);
+        if (max(before, after[k]) > unit->level[k]) {
+            open |= 1u << k;
+            since = NO_GAP;
         }
-        playing += (uint32_t)__popc(lanes);
     }
-    if (lane == 0) players->gap[playing] = 0;
-    __syncwarp();
-    atomicMax(&tile->most_finest, most);
-    atomicMin(&tile->least_finest, least);
-    __syncwarp();
-    return playing;
+    stretch->open = (uint32_t)__popc(open);
+    stretch->gap = since;
+    return open;
 }
 
-/* Plays off the cell that begins with player j; returns the winner. The others lose at the level. */
-template <bool LIST>
-static __device__ uint32_t play_cell(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                     uint32_t level, uint32_t j, uint32_t *best_rank) {
-    const sample_players *players = &tile->players;
-    uint32_t best = players->point[j], rank = players->rank[j];
-    for (uint32_t k = j + 1; players->gap[k] >= level; k++) {
-        const uint32_t other = players->point[k], other_rank = players->rank[k];
-        const bool wins = other_rank < rank || (other_rank == rank && wins_tie(in, position_at<LIST>(points, other),
-                                                                               position_at<LIST>(points, best)));
-        tile->lost[wins ? best : other] = (uint8_t)level;
-        best = wins ? other : best;
-        rank = wins ? other_rank : rank;
-    }
-    *best_rank = rank;
-    return best;
-}
-
-/* One level: of each cell one stays, in place of its first. Returns how many. */
-template <bool LIST>
-static __device__ uint32_t play_level(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                      uint32_t level, uint32_t count) {
+/* The stretch of the warp before the unit; sum: that of the whole warp, packed, for the last lane. */
+static __device__ sample_stretch stretch_of_warp(sample_stretch own, uint32_t *sum) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    sample_players *players = &tile->players;
-    const bool all_play = tile->least_finest >= level;
-    uint32_t left = 0;
-    for (uint32_t k = 0; k < count; k += CUDA_WARP) {
-        const uint32_t j = k + lane, gap = j < count ? players->gap[j] : 0;
-        /* A cell that chooses among points of one leaf chooses among all of them, or none. */
-        const bool plays = j < count && (all_play || level <= tile->finest[players->point[j]]);
-        const bool heads = j < count && (gap < level || !plays);
-        uint32_t winner = 0, rank = 0;
-        if (heads && plays) {
-            winner = play_cell<LIST>(tile, in, points, level, j, &rank);
-        } else if (heads) {
-            winner = players->point[j];
-            rank = players->rank[j];
-        }
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, heads);
-        __syncwarp(); /* what is written now has been read */
-        if (heads) {
-            const uint32_t at = left + (uint32_t)__popc(lanes & ((1u << lane) - 1));
-            players->rank[at] = rank;
-            players->point[at] = (uint16_t)winner;
-            players->gap[at] = (uint8_t)gap;
-        }
-        left += (uint32_t)__popc(lanes);
-        __syncwarp();
+    uint32_t count = own.open;
+#pragma unroll
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(CUDA_ALL, count, d);
+        if (lane >= d) count += other;
     }
-    if (lane == 0) players->gap[left] = 0;
-    __syncwarp();
-    return left;
+    /* The largest is one of the units since the last open point: as many are open up to there. */
+    uint32_t last = count << 8 | (NO_GAP - own.gap);
+#pragma unroll
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) last = max(last, __shfl_up_sync(CUDA_ALL, last, d));
+    *sum = last;
+    last = __shfl_up_sync(CUDA_ALL, last, 1);
+    const sample_stretch before = {count - own.open, lane > 0 ? NO_GAP - (last & 0xFF) : NO_GAP};
+    return before;
 }
 
-static __device__ void mark_open(uint32_t *open, uint32_t point) { open[point / CUDA_WARP] |= 1u << point % CUDA_WARP; }
-
-/* Marks the winner of an outermost cell that reaches past the tile: it may still lose at this level, if it has not lost
-   at a finer one in an earlier round. One lane alone. */
-template <bool LIST>
-static __device__ void mark_winner(sample_tile *tile, const sample_points *points, uint32_t point, uint32_t level) {
-    const uint32_t known = known_loss<LIST>(points, point);
-    if (tile->finest[point] >= level && (known == MOTE_LOD_NEVER || known < level)) mark_open(tile->open, point);
-}
-
-template <bool LIST>
-static __device__ void mark_winners(sample_tile *tile, const sample_points *points, uint32_t count, uint32_t level) {
-    const uint16_t *left = tile->players.point;
-    if (tile->gap_before >= level) mark_winner<LIST>(tile, points, left[0], level);
-    if (tile->gap_after >= level) mark_winner<LIST>(tile, points, left[count - 1], level);
-}
-
-/* The one that is left of a tile in one cell may lose to others of coarser cells. One lane alone. */
-template <bool LIST>
-static __device__ void mark_last(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points) {
-    const uint32_t point = tile->players.point[0], finest = tile->finest[point];
-    const uint32_t beyond = tile->gap_before > tile->gap_after ? tile->gap_before : tile->gap_after;
-    const uint32_t level = beyond < finest ? beyond : finest;
-    if (level >= in->grid_bits) mark_winner<LIST>(tile, points, point, level);
-}
-
-template <bool LIST>
-static __device__ void play_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                 uint32_t players) {
-    /* In the cell that holds the whole tile one is left, and coarser cells are beyond the tile's judgement. */
-    const uint32_t whole = mote_lod_shared_level(in->codes[position_at<LIST>(points, 0)],
-                                                 in->codes[position_at<LIST>(points, points->size - 1)]);
-    const uint32_t least = whole < tile->least_finest ? whole : tile->least_finest;
-    const uint32_t coarsest = least > in->grid_bits ? least : in->grid_bits;
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    for (uint32_t level = tile->most_finest; level >= coarsest && players > 0; level--) {
-        players = play_level<LIST>(tile, in, points, level, players);
-        if (lane == 0 && players > 0) mark_winners<LIST>(tile, points, players, level);
+/* The stretch of the tile before the unit, for units of warps that play and the last. All threads of the block have
+   read their units when it returns. */
+static __device__ sample_stretch stretch_of_tile(sample_tile *tile, sample_stretch own, bool plays) {
+    const uint32_t warp = threadIdx.x / CUDA_WARP;
+    const sample_stretch none = {0, NO_GAP};
+    sample_stretch before = none, within = none;
+    uint32_t sum = 0;
+    if (plays) within = stretch_of_warp(own, &sum);
+    if (threadIdx.x % CUDA_WARP == CUDA_WARP - 1) tile->sums[warp] = sum;
+    __syncthreads();
+    if (!plays && warp < WARPS - 1) return none;
+    for (uint32_t w = 0; w < warp; w++) {
+        const sample_stretch there = {tile->sums[w] >> 8, NO_GAP - (tile->sums[w] & 0xFF)};
+        before = join(before, there);
     }
-    if (lane == 0 && players == 1) mark_last<LIST>(tile, in, points);
-    __syncwarp();
+    return join(before, within);
 }
 
-/* The finest level at which a point has lost, in this round or before. */
-template <bool LIST>
-static __device__ uint32_t final_loss(const sample_tile *tile, const sample_points *points, uint32_t point) {
-    const uint32_t lost = tile->lost[point], known = known_loss<LIST>(points, point);
-    if (lost == MOTE_LOD_NEVER || known == MOTE_LOD_NEVER) return lost == MOTE_LOD_NEVER ? known : lost;
-    return lost > known ? lost : known;
-}
-
-/* Writes the levels, and lists what is open in the order of the points. */
-template <bool LIST>
-static __device__ void write_tile(const sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                  const sample_round *round, uint32_t number) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < points->size; k += CUDA_WARP) {
-        const uint32_t i = k + lane, open = tile->open[k / CUDA_WARP];
-        if (i < points->size) {
-            const uint64_t position = position_at<LIST>(points, i);
-            const uint32_t lost = final_loss<LIST>(tile, points, i);
-            in->level[position] =
-                (uint8_t)(in->leaf_level == NULL ? lost
-                                                 : mote_lod_chosen(lost, in->leaf_level[position], in->grid_bits));
-            if (open >> lane & 1) {
-                const uint64_t at =
-                    (uint64_t)number * round->slots + found + (uint32_t)__popc(open & ((1u << lane) - 1));
-                round->out.positions[at] = (uint32_t)position;
-                round->out.lost[at] = (uint8_t)lost;
+/* Puts the open points of all units in a row: the next players. point: the number of each of the unit's; plays: whether
+   the warp has any. Returns how many are open. */
+static __device__ uint32_t keep_open(sample_tile *tile, const sample_unit *unit, const uint32_t point[UNIT],
+                                     uint32_t open, sample_stretch own, bool plays) {
+    sample_stretch before = stretch_of_tile(tile, own, plays);
+    if (plays) {
+        uint64_t *rank = tile->players.rank + before.open;
+        uint32_t *rest = tile->players.rest + before.open;
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k++) {
+            before.gap = min(before.gap, unit->gap[k]);
+            const uint32_t packed = point[k] | before.gap << 16 | unit->level[k] << 24;
+            if (open >> k & 1) {
+                *rank++ = unit->rank[k];
+                *rest++ = packed;
+                before.gap = NO_GAP;
             }
         }
-        found += (uint32_t)__popc(open);
+        before.open += own.open;
     }
-    if (lane == 0) round->out.count[number] = found;
+    if (threadIdx.x == THREADS - 1) {
+        tile->left = before.open;
+        tile->gap_after = min(tile->gap_after, before.gap);
+    }
+    __syncthreads();
+    return tile->left;
+}
+
+/* ---- the points of a tile become the first players */
+
+/* A level of cells as one of nodes; finer ones than of the leaf do not matter. */
+static __device__ uint32_t node_level(const lod_cuda_contest *in, uint32_t level, uint32_t leaf) {
+    const int32_t of_node = (int32_t)(level + 1 - in->grid_bits);
+    return (uint32_t)max(min(of_node, (int32_t)leaf), 0);
 }
 
 template <bool LIST>
-static __device__ void play_points(sample_tile *tile, const lod_cuda_contest *in, const sample_points *points,
-                                   const sample_round *round, uint32_t number) {
-    const uint32_t players = load_tile<LIST>(tile, in, points);
-    play_tile<LIST>(tile, in, points, players);
-    write_tile<LIST>(tile, in, points, round, number);
+static __device__ uint64_t code_at(const lod_cuda_contest *in, const sample_points *p, uint32_t i) {
+    return i < p->size ? in->codes[position_at<LIST>(p, i)] : i == UINT32_MAX ? p->code_before : p->code_after;
 }
 
-/* The first round: a warp plays a tile of the order. */
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP) play_order(lod_cuda_contest in, sample_round round) {
-    __shared__ sample_tile tiles[WARPS];
-    const uint32_t warp = threadIdx.x / CUDA_WARP, number = blockIdx.x * WARPS + warp;
-    const uint64_t first = (uint64_t)number * TILE;
-    if (first >= in.count) return;
+template <bool LIST>
+static __device__ void load_codes(const lod_cuda_contest *in, const sample_points *p, uint32_t first,
+                                  uint64_t codes[UNIT]) {
+    if (!LIST && first + UNIT <= p->size) {
+        const ulonglong2 *from = (const ulonglong2 *)(in->codes + p->first + first);
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k += 2) {
+            const ulonglong2 two = from[k / 2];
+            codes[k] = two.x;
+            codes[k + 1] = two.y;
+        }
+        return;
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) codes[k] = code_at<LIST>(in, p, first + k);
+}
+
+/* Levels of the leaves, a byte per point; where there are no leaves yet, what no point is finer than. */
+template <bool LIST>
+static __device__ uint64_t load_leaves(const lod_cuda_contest *in, const sample_points *p, uint32_t first) {
+    uint64_t leaves = 0;
+    if (in->leaf_level == NULL) return (MOTE_ORDER_BITS + 1 - in->grid_bits) * 0x0101010101010101ull;
+    if (!LIST && first + UNIT <= p->size) return *(const uint64_t *)(in->leaf_level + p->first + first);
+    for (uint32_t k = 0; k < UNIT; k++) {
+        const uint32_t leaf = first + k < p->size ? in->leaf_level[position_at<LIST>(p, first + k)] : 0xFF;
+        leaves |= (uint64_t)leaf << 8 * k;
+    }
+    return leaves;
+}
+
+static __device__ uint32_t leaf_of(uint64_t leaves, uint32_t k) { return (uint32_t)(leaves >> 8 * k) & 0xFF; }
+
+template <bool LIST>
+static __device__ void load_ranks(const lod_cuda_contest *in, const sample_points *p, uint32_t first,
+                                  const uint64_t codes[UNIT], uint64_t ranks[UNIT]) {
+    if (in->random) {
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k++) ranks[k] = mote_lod_rank(in->seed, codes[k]);
+    } else if (!LIST && first + UNIT <= p->size) {
+        const uint4 *from = (const uint4 *)(in->order + p->first + first);
+        const uint4 low = from[0], high = from[1];
+        const uint32_t order[UNIT] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k++) ranks[k] = order[k];
+    } else {
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k++) {
+            ranks[k] = first + k < p->size ? in->order[position_at<LIST>(p, first + k)] : 0;
+        }
+    }
+}
+
+/* What lies behind the last point beats nobody, and has lost. */
+static __device__ void close_rest(sample_unit *unit, uint32_t points) {
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        if (k < points) continue;
+        unit->rank[k] = UINT64_MAX;
+        unit->level[k] = CLOSED;
+    }
+}
+
+/* Of points with one code the first is the best at every level. known: the levels by which points of a list have lost
+   in earlier rounds; a byte each. */
+template <bool LIST>
+static __device__ void load_unit(const lod_cuda_contest *in, const sample_points *p, uint64_t known, uint64_t leaves,
+                                 sample_unit *unit) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, first = threadIdx.x * UNIT;
+    uint64_t codes[UNIT], before, after, beside = 0;
+    if (lane == 0 || lane == CUDA_WARP - 1) beside = code_at<LIST>(in, p, lane == 0 ? first - 1 : first + UNIT);
+    load_codes<LIST>(in, p, first, codes);
+    load_ranks<LIST>(in, p, first, codes, unit->rank);
+    before = __shfl_up_sync(CUDA_ALL, codes[UNIT - 1], 1);
+    after = __shfl_down_sync(CUDA_ALL, codes[0], 1);
+    if (lane == 0) before = beside;
+    if (lane == CUDA_WARP - 1) after = beside;
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        const uint32_t shared = mote_lod_shared_level(before, codes[k]);
+        unit->gap[k] = node_level(in, shared, leaf_of(leaves, k));
+        unit->level[k] = LIST ? (uint32_t)(known >> 8 * k) & 0xFF : shared == MOTE_ORDER_BITS ? CLOSED : 0;
+        before = codes[k];
+    }
+    unit->gap[UNIT] = node_level(in, mote_lod_shared_level(before, after), leaf_of(leaves, UNIT - 1));
+    if (first + UNIT > p->size) close_rest(unit, p->size > first ? p->size - first : 0);
+}
+
+/* Plays the points of the tile in units. Returns how many are open. */
+template <bool LIST>
+static __device__ uint32_t play_points(sample_tile *tile, const lod_cuda_contest *in, const sample_points *p) {
+    const uint32_t first = threadIdx.x * UNIT;
+    uint64_t *const levels = (uint64_t *)(tile->level + first), leaves = load_leaves<LIST>(in, p, first);
+    uint64_t packed = 0;
+    uint32_t point[UNIT], open;
+    sample_unit unit;
+    sample_stretch own;
+    load_unit<LIST>(in, p, LIST ? *levels : 0, leaves, &unit);
+    play_unit(&unit);
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        point[k] = first + k;
+        packed |= (uint64_t)min(unit.level[k], leaf_of(leaves, k)) << 8 * k;
+    }
+    *levels = packed;
+    if (threadIdx.x == THREADS - 1) tile->gap_after = unit.gap[UNIT];
+    open = find_open(&unit, &own);
+    return keep_open(tile, &unit, point, open, own, true);
+}
+
+/* ---- later on */
+
+static __device__ uint32_t gap_of(const sample_tile *tile, uint32_t player) {
+    return tile->players.rest[player] >> 16 & 0xFF;
+}
+
+static __device__ void load_players(const sample_tile *tile, uint32_t left, sample_unit *unit, uint32_t point[UNIT]) {
+    const uint32_t first = threadIdx.x * UNIT, end = first + UNIT;
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        const uint32_t rest = tile->players.rest[first + k]; /* what lies behind the last is old, and mended below */
+        unit->rank[k] = tile->players.rank[first + k];
+        unit->gap[k] = rest >> 16 & 0xFF;
+        unit->level[k] = rest >> 24;
+        point[k] = rest & 0xFFFF;
+    }
+    unit->gap[UNIT] = end < left ? gap_of(tile, end) : end == left ? tile->gap_after : NO_GAP;
+    if (end <= left) return;
+#pragma unroll
+    for (uint32_t k = 0; k < UNIT; k++) {
+        if (first + k >= left) unit->gap[k] = first + k == left ? tile->gap_after : NO_GAP;
+    }
+    close_rest(unit, left > first ? left - first : 0);
+}
+
+/* Cuts what is left into units again and plays them. Returns how many stay open. */
+static __device__ uint32_t play_again(sample_tile *tile, uint32_t left) {
+    const uint32_t first = threadIdx.x * UNIT;
+    const bool plays = first - threadIdx.x % CUDA_WARP * UNIT < left; /* the warp does */
+    sample_unit unit;
+    uint32_t point[UNIT], open = 0;
+    sample_stretch own = {0, NO_GAP};
+    if (plays) {
+        load_players(tile, left, &unit, point);
+        play_unit(&unit);
+        open = find_open(&unit, &own);
+#pragma unroll
+        for (uint32_t k = 0; k < UNIT; k++) {
+            if (first + k < left && (open >> k & 1) == 0) tile->level[point[k]] = (uint8_t)unit.level[k];
+        }
+    }
+    return keep_open(tile, &unit, point, open, own, plays);
+}
+
+/* Finds the nearest better players on both sides, as far as they matter. Returns whether it stays open. */
+static __device__ bool settle_player(sample_tile *tile, uint32_t left, uint32_t i, uint32_t *level) {
+    const uint64_t rank = tile->players.rank[i];
+    uint32_t lost = tile->players.rest[i] >> 24, beyond = 0;
+    uint32_t gap = gap_of(tile, i);
+    for (uint32_t k = i; gap > lost; gap = min(gap, gap_of(tile, k))) {
+        if (k == 0) {
+            beyond = gap;
+            break;
+        }
+        k--;
+        if (tile->players.rank[k] <= rank) lost = gap;
+    }
+    gap = NO_GAP;
+    for (uint32_t k = i + 1;; k++) {
+        gap = min(gap, k < left ? gap_of(tile, k) : tile->gap_after);
+        if (gap <= lost) break;
+        if (k == left) {
+            beyond = max(beyond, gap);
+            break;
+        }
+        if (tile->players.rank[k] < rank) lost = gap;
+    }
+    *level = lost;
+    return beyond > lost;
+}
+
+/* Settles the players that are left, and lists those that are open to the ends of the tile. */
+template <bool LIST>
+static __device__ void settle_players(sample_tile *tile, const sample_points *p, const sample_round *round,
+                                      uint32_t left) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    uint32_t found = 0;
+    for (uint32_t first = 0; first < left; first += THREADS) {
+        const uint32_t i = first + threadIdx.x;
+        uint32_t point = 0, level = 0;
+        bool open = false;
+        if (i < left) {
+            point = tile->players.rest[i] & 0xFFFF;
+            open = settle_player(tile, left, i, &level);
+            tile->level[point] = (uint8_t)level;
+        }
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, open);
+        if (lane == 0) tile->sums[warp] = (uint32_t)__popc(lanes);
+        const uint32_t all = (uint32_t)__syncthreads_count(open);
+        if (open) {
+            uint64_t at = (uint64_t)blockIdx.x * round->slots + found + (uint32_t)__popc(lanes & ((1u << lane) - 1));
+            for (uint32_t w = 0; w < warp; w++) at += tile->sums[w];
+            round->out.positions[at] = (uint32_t)position_at<LIST>(p, point);
+            round->out.level[at] = (uint8_t)level;
+        }
+        found += all;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) round->out.count[blockIdx.x] = found;
+}
+
+/* Without leaves, that is the finest level of cells at which the point loses. */
+static __device__ uint8_t final_level(const lod_cuda_contest *in, uint32_t level) {
+    if (in->leaf_level != NULL) return (uint8_t)level;
+    return (uint8_t)(level == 0 ? MOTE_LOD_NEVER : level + in->grid_bits - 1);
+}
+
+template <bool LIST>
+static __device__ void write_levels(const sample_tile *tile, const lod_cuda_contest *in, const sample_points *p) {
+    const uint32_t first = threadIdx.x * UNIT;
+    if (!LIST && first + UNIT <= p->size && in->leaf_level != NULL) {
+        *(uint64_t *)(in->level + p->first + first) = *(const uint64_t *)(tile->level + first);
+        return;
+    }
+    for (uint32_t i = first; i < first + UNIT && i < p->size; i++) {
+        in->level[position_at<LIST>(p, i)] = final_level(in, tile->level[i]);
+    }
+}
+
+template <bool LIST>
+static __device__ void play_tile(sample_tile *tile, const lod_cuda_contest *in, const sample_points *p,
+                                 const sample_round *round) {
+    uint32_t before = TILE, left = play_points<LIST>(tile, in, p);
+    while (left > FEW && left <= before / 4 * 3) {
+        before = left;
+        left = play_again(tile, left);
+    }
+    settle_players<LIST>(tile, p, round, left);
+    write_levels<LIST>(tile, in, p);
+}
+
+/* ---- rounds */
+
+/* A code like any, that shares only the root's cell with the one at the end of all. */
+static __device__ uint64_t beside_or_none(uint64_t code, uint64_t end) {
+    return code != UINT64_MAX ? code : end ^ NOTHING_BIT;
+}
+
+/* The first round: a block plays a tile of the order. */
+static __global__ void __launch_bounds__(THREADS) play_order(lod_cuda_contest in, sample_round round) {
+    __shared__ sample_tile tile;
+    const uint64_t first = (uint64_t)blockIdx.x * TILE, left = in.count - first;
     sample_points points;
     points.list = NULL;
     points.first = first;
-    points.size = in.count - first < TILE ? (uint32_t)(in.count - first) : TILE;
-    points.code_before = first > 0 ? in.codes[first - 1] : in.code_before;
-    points.code_after = first + points.size < in.count ? in.codes[first + points.size] : in.code_after;
-    play_points<false>(&tiles[warp], &in, &points, &round, number);
+    points.size = left < TILE ? (uint32_t)left : TILE;
+    points.code_before = first > 0 ? in.codes[first - 1] : beside_or_none(in.code_before, in.codes[0]);
+    points.code_after = left > TILE ? in.codes[first + TILE] : beside_or_none(in.code_after, in.codes[in.count - 1]);
+    play_tile<false>(&tile, &in, &points, &round);
 }
 
 /* The code of the open point next to a list, step tiles away and on; where none is near, that of the point next to it
@@ -295,44 +472,52 @@ static __device__ uint64_t code_beside(const lod_cuda_contest *in, const sample_
         if (count > 0) { return in->codes[round->in.positions[tile * round->slots + (step < 0 ? count - 1 : 0)]]; }
         if (++looked == LOOK_BACK) return in->codes[(int64_t)position + step];
     }
-    return step < 0 ? in->code_before : in->code_after;
+    return beside_or_none(step < 0 ? in->code_before : in->code_after, in->codes[position]);
 }
 
-/* Unites the open points of some tiles in a list; returns how many there are. */
-static __device__ uint32_t unite_tiles(sample_list *list, const sample_round *round, uint32_t first, uint32_t end) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    uint32_t size = 0;
-    for (uint32_t t = first; t < end; t++) {
-        const uint32_t count = round->in.count[t];
-        for (uint32_t i = lane; i < count; i += CUDA_WARP) {
-            list->positions[size + i] = round->in.positions[(uint64_t)t * round->slots + i];
-            list->known[size + i] = round->in.lost[(uint64_t)t * round->slots + i];
-        }
-        size += count;
+/* Unites the open points of some tiles, one per thread at most, in a list; returns how many there are. */
+static __device__ uint32_t unite_tiles(sample_tile *tile, uint32_t *list, const sample_round *round, uint32_t first,
+                                       uint32_t tiles) {
+    uint32_t *const ends = tile->players.rest; /* of each tile's points in the list */
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    uint32_t end = threadIdx.x < tiles ? round->in.count[first + threadIdx.x] : 0;
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const uint32_t other = __shfl_up_sync(CUDA_ALL, end, d);
+        if (lane >= d) end += other;
     }
-    __syncwarp();
+    if (lane == CUDA_WARP - 1) tile->sums[warp] = end;
+    __syncthreads();
+    for (uint32_t w = 0; w < warp; w++) end += tile->sums[w];
+    ends[threadIdx.x] = end;
+    __syncthreads();
+    for (uint32_t s = threadIdx.x; s < tiles * round->slots; s += THREADS) {
+        const uint32_t t = s / round->slots, to = s % round->slots + (t > 0 ? ends[t - 1] : 0);
+        if (to >= ends[t]) continue;
+        list[to] = round->in.positions[(uint64_t)first * round->slots + s];
+        tile->level[to] = round->in.level[(uint64_t)first * round->slots + s];
+    }
+    const uint32_t size = ends[THREADS - 1];
+    __syncthreads();
     return size;
 }
 
-/* A later round: a warp plays what some tiles of the round before left open. */
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP) play_open(lod_cuda_contest in, sample_round round) {
-    __shared__ sample_tile tiles[WARPS];
-    __shared__ sample_list lists[WARPS];
-    const uint32_t warp = threadIdx.x / CUDA_WARP, number = blockIdx.x * WARPS + warp;
-    if (number >= round.out.tiles) return;
-    const uint32_t first = number * round.tiles_each, left = round.in.tiles - first;
-    const uint32_t end = first + (left < round.tiles_each ? left : round.tiles_each);
+/* A later round: a block plays what some tiles of the round before left open. */
+static __global__ void __launch_bounds__(THREADS) play_open(lod_cuda_contest in, sample_round round) {
+    __shared__ sample_tile tile;
+    __shared__ uint32_t list[TILE];
+    const uint32_t first = blockIdx.x * round.tiles_each, left = round.in.tiles - first;
+    const uint32_t tiles = left < round.tiles_each ? left : round.tiles_each;
     sample_points points;
-    points.list = &lists[warp];
+    points.list = list;
     points.first = 0;
-    points.size = unite_tiles(&lists[warp], &round, first, end);
-    if (points.size == 0) {
-        if (threadIdx.x % CUDA_WARP == 0) round.out.count[number] = 0;
+    points.size = unite_tiles(&tile, list, &round, first, tiles);
+    if (points.size == 0) { /* the same in the whole block */
+        if (threadIdx.x == 0) round.out.count[blockIdx.x] = 0;
         return;
     }
-    points.code_before = code_beside(&in, &round, (int64_t)first - 1, -1, position_at<true>(&points, 0));
-    points.code_after = code_beside(&in, &round, end, 1, position_at<true>(&points, points.size - 1));
-    play_points<true>(&tiles[warp], &in, &points, &round, number);
+    points.code_before = code_beside(&in, &round, (int64_t)first - 1, -1, list[0]);
+    points.code_after = code_beside(&in, &round, (int64_t)first + tiles, 1, list[points.size - 1]);
+    play_tile<true>(&tile, &in, &points, &round);
 }
 
 /* ---- the host's side */
@@ -341,36 +526,40 @@ static bool allocate(mote_context *ctx, uint32_t tiles, uint32_t slots, open_poi
     static const char name[] = "sampling scratch";
     open->tiles = tiles;
     open->positions = (uint32_t *)cuda_alloc(ctx, (uint64_t)tiles * slots * sizeof *open->positions, name);
-    open->lost = (uint8_t *)cuda_alloc(ctx, (uint64_t)tiles * slots, name);
+    open->level = (uint8_t *)cuda_alloc(ctx, (uint64_t)tiles * slots, name);
     open->count = (uint32_t *)cuda_alloc(ctx, tiles * sizeof *open->count, name);
-    return open->positions != NULL && open->lost != NULL && open->count != NULL;
+    return open->positions != NULL && open->level != NULL && open->count != NULL;
 }
 
 static void release(mote_context *ctx, open_points *open) {
     cuda_free(ctx, open->positions);
-    cuda_free(ctx, open->lost);
+    cuda_free(ctx, open->level);
     cuda_free(ctx, open->count);
 }
 
 /* Rounds until one tile holds all that is open; the last is in round->out. */
 static mote_status play(mote_context *ctx, const lod_cuda_contest *contest, sample_round *round) {
-    const uint32_t threads = WARPS * CUDA_WARP;
-    CUDA_LAUNCH(ctx, play_order, cuda_blocks(round->out.tiles, WARPS), threads, *contest, *round);
+    CUDA_LAUNCH(ctx, play_order, round->out.tiles, THREADS, *contest, *round);
     while (round->out.tiles > 1) {
         const open_points free = round->in;
         round->in = round->out;
         round->out = free;
         round->out.tiles = cuda_blocks(round->in.tiles, round->tiles_each);
-        CUDA_LAUNCH(ctx, play_open, cuda_blocks(round->out.tiles, WARPS), threads, *contest, *round);
+        CUDA_LAUNCH(ctx, play_open, round->out.tiles, THREADS, *contest, *round);
     }
     return cuda_launched(ctx, "sampling");
 }
 
-static mote_status fetch_open(mote_context *ctx, const open_points *last, lod_cuda_open *open) {
+static mote_status fetch_open(mote_context *ctx, const lod_cuda_contest *contest, const open_points *last,
+                              lod_cuda_open *open) {
     if (open == NULL) return MOTE_OK;
     MOTE_TRY(cuda_download(ctx, &open->count, last->count, sizeof open->count));
     MOTE_TRY(cuda_download(ctx, open->positions, last->positions, open->count * sizeof *open->positions));
-    return cuda_download(ctx, open->lost, last->lost, open->count);
+    MOTE_TRY(cuda_download(ctx, open->lost, last->level, open->count));
+    for (uint32_t i = 0; i < open->count; i++) {
+        open->lost[i] = (uint8_t)(open->lost[i] == 0 ? MOTE_LOD_NEVER : open->lost[i] + contest->grid_bits - 1);
+    }
+    return MOTE_OK;
 }
 
 mote_status lod_cuda_play(mote_context *ctx, const lod_cuda_contest *contest, lod_cuda_open *open) {
@@ -383,7 +572,7 @@ mote_status lod_cuda_play(mote_context *ctx, const lod_cuda_contest *contest, lo
     if (allocate(ctx, tiles, round.slots, &round.out) &&
         allocate(ctx, cuda_blocks(tiles, round.tiles_each), round.slots, &round.in)) {
         status = play(ctx, contest, &round);
-        if (status == MOTE_OK) status = fetch_open(ctx, &round.out, open);
+        if (status == MOTE_OK) status = fetch_open(ctx, contest, &round.out, open);
     }
     release(ctx, &round.in);
     release(ctx, &round.out);
