@@ -11,6 +11,7 @@
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 
+#define FILTER_NONE    UINT32_MAX
 #define FILTER_THREADS 256u
 #define FILTER_WARPS   (FILTER_THREADS / CUDA_WARP)
 #define FILTER_ROUNDS  8u
@@ -68,9 +69,11 @@ typedef struct filter_index {
     uint32_t *cell_first; /* [cell_count + 1] sources before a cell; NULL where cell i is source i */
     uint32_t *cell_room;
     filter_brick *bricks;
-    unsigned long long *tile_codes; /* [tile_count] */
-    uint32_t *tile_bricks;          /* [tile_count + 1] bricks before a tile */
-    filter_tile *table;             /* [table_mask + 1] tiles by the hash of their code */
+    unsigned long long *tile_codes;  /* [tile_count] */
+    uint32_t *tile_bricks;           /* [tile_count + 1] bricks before a tile */
+    filter_tile *table;              /* [table_mask + 1] tiles by the hash of their code */
+    unsigned long long *brick_codes; /* [brick_count] */
+    uint32_t *around;                /* [27][brick_count] the bricks around each, by direction; or FILTER_NONE */
     uint64_t table_mask;
 } filter_index;
 
@@ -144,6 +147,31 @@ static inline __device__ uint16_t filter_mean(uint64_t sum, uint64_t weight, dou
     const uint64_t quotient = (uint64_t)((double)sum * reciprocal);
     const int64_t rest = (int64_t)(sum - quotient * weight);
     return (uint16_t)(quotient + (rest >= (int64_t)weight - rest ? 1 : 0));
+}
+
+/* The same of up to SLICE_POINTS points: the quotient of floats errs by less than 1 and is put right. */
+static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, float reciprocal) {
+    uint32_t quotient = (uint32_t)((float)sum * reciprocal);
+    int32_t rest = (int32_t)(sum - quotient * weight);
+    if (rest < 0) {
+        quotient--;
+        rest += (int32_t)weight;
+    } else if (rest >= (int32_t)weight) {
+        quotient++;
+        rest -= (int32_t)weight;
+    }
+    return (uint16_t)(quotient + (rest >= (int32_t)weight - rest ? 1 : 0));
+}
+
+/* The brick of a code; FILTER_NONE if it has no points. */
+static inline __device__ uint32_t filter_find_brick(const filter_index &index, uint64_t code) {
+    for (uint64_t at = mote_hash64(code >> 3) & index.table_mask;; at = (at + 1) & index.table_mask) {
+        const filter_tile tile = index.table[at];
+        if (tile.code == UINT64_MAX) return FILTER_NONE;
+        if (tile.code != code >> 3) continue;
+        const uint32_t bit = 1u << (code & 7);
+        return (tile.octants & bit) == 0 ? FILTER_NONE : tile.brick + (uint32_t)__popc(tile.octants & (bit - 1));
+    }
 }
 
 /* ---- selecting items in order: a block counts, the blocks' numbers are summed up, then each item knows its place */

@@ -124,23 +124,11 @@ static __device__ filter_color average_sum(const run_sum<uint64_t> &sum) {
     return color;
 }
 
-/* mote_lod_average of up to SLICE_POINTS points: the quotient of floats errs by less than 1 and is put right. */
+/* Of up to SLICE_POINTS points. */
 static __device__ filter_color average_sum(const run_sum<uint32_t> &sum) {
     const float reciprocal = 1.0f / (float)sum.v[3];
-    const int32_t weight = (int32_t)sum.v[3];
     filter_color color;
-    for (int k = 0; k < 3; k++) {
-        uint32_t quotient = (uint32_t)((float)sum.v[k] * reciprocal);
-        int32_t rest = (int32_t)(sum.v[k] - quotient * sum.v[3]);
-        if (rest < 0) {
-            quotient--;
-            rest += weight;
-        } else if (rest >= weight) {
-            quotient++;
-            rest -= weight;
-        }
-        color.v[k] = (uint16_t)(quotient + (rest >= weight - rest ? 1 : 0));
-    }
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.v[3], reciprocal);
     color.v[3] = 1;
     return color;
 }

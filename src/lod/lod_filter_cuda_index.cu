@@ -60,6 +60,7 @@ static __global__ void enter_cells(filter_sources sources, const uint64_t *codes
         if (begins[1]) {
             index.bricks[at[1]].cell = at[0];
             index.bricks[at[1]].octant = (uint32_t)(code >> 6 & 7);
+            index.brick_codes[at[1]] = code >> 6;
         }
         if (begins[2]) {
             index.tile_codes[at[2]] = code >> 9;
@@ -87,6 +88,19 @@ static __global__ void enter_tiles(filter_index index) {
     index.table[at].octants = octants;
 }
 
+/* The bricks around each. */
+static __global__ void find_around(filter_index index) {
+    const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (i >= 27 * index.brick_count) return;
+    const uint32_t direction = (uint32_t)(i / index.brick_count);
+    const uint64_t code = index.brick_codes[i - direction * index.brick_count];
+    const uint32_t x = mote_morton_compact(code >> 2) + direction / 9 - 1;
+    const uint32_t y = mote_morton_compact(code >> 1) + direction / 3 % 3 - 1;
+    const uint32_t z = mote_morton_compact(code) + direction % 3 - 1;
+    const bool below = (x | y | z) > MOTE_MORTON_MASK;
+    index.around[i] = below ? FILTER_NONE : filter_find_brick(index, mote_morton_encode(x, y, z));
+}
+
 /* Levels become coarser: the room for the first serves all. */
 static mote_status open_index(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
@@ -97,11 +111,14 @@ static mote_status open_index(lod_filter *f) {
         index->tile_codes = (unsigned long long *)cuda_alloc(ctx, index->tile_count * 8, "filter bricks");
         index->tile_bricks = (uint32_t *)cuda_alloc(ctx, (index->tile_count + 1) * 4, "filter bricks");
         index->table = (filter_tile *)cuda_alloc(ctx, table, "filter bricks");
+        index->brick_codes = (unsigned long long *)cuda_alloc(ctx, index->brick_count * 8, "filter bricks");
+        index->around = (uint32_t *)cuda_alloc(ctx, 27 * index->brick_count * 4, "filter bricks");
+        if (index->brick_codes == NULL || index->around == NULL) return MOTE_ERROR_MEMORY;
         if (index->bricks == NULL || index->tile_codes == NULL || index->tile_bricks == NULL || index->table == NULL) {
             return MOTE_ERROR_MEMORY;
         }
     }
-    if (f->sources.count == index->cell_count) {
+    if (f->sources.count == index->cell_count && f->lod->params.filter != MOTE_LOD_FILTER_GAUSSIAN) {
         index->cell_first = NULL;
         return MOTE_OK;
     }
@@ -140,6 +157,7 @@ mote_status filter_make_index(lod_filter *f, uint32_t level) {
     const list_places places = {f->selected, {0, cells, cells + bricks}};
     CUDA_LAUNCH(ctx, enter_cells, blocks, FILTER_THREADS, f->sources, f->device->codes, levels, places, *index);
     CUDA_LAUNCH(ctx, enter_tiles, cuda_blocks(index->tile_count, FILTER_THREADS), FILTER_THREADS, *index);
+    CUDA_LAUNCH(ctx, find_around, cuda_blocks(27 * index->brick_count, FILTER_THREADS), FILTER_THREADS, *index);
     index->ready = true;
     return cuda_launched(ctx, "indexing cells");
 }
@@ -150,5 +168,7 @@ void filter_free_index(lod_filter *f) {
     cuda_free(ctx, f->index.tile_codes);
     cuda_free(ctx, f->index.tile_bricks);
     cuda_free(ctx, f->index.table);
+    cuda_free(ctx, f->index.brick_codes);
+    cuda_free(ctx, f->index.around);
     cuda_free(ctx, f->index.cell_room);
 }
