@@ -11,7 +11,6 @@
 #include "lod/lod_cuda.h"
 #include "lod/lod_math.h"
 
-#define FILTER_NONE    UINT32_MAX
 #define FILTER_THREADS 256u
 #define FILTER_WARPS   (FILTER_THREADS / CUDA_WARP)
 #define FILTER_ROUNDS  8u
@@ -68,14 +67,22 @@ typedef struct filter_index {
     uint64_t cell_count, brick_count, tile_count;
     uint32_t *cell_first; /* [cell_count + 1] sources before a cell; NULL where cell i is source i */
     uint32_t *cell_room;
-    filter_brick *bricks;
+    filter_brick *bricks;            /* [brick_count + 1] the last is empty: what is not there */
     unsigned long long *tile_codes;  /* [tile_count] */
     uint32_t *tile_bricks;           /* [tile_count + 1] bricks before a tile */
     filter_tile *table;              /* [table_mask + 1] tiles by the hash of their code */
     unsigned long long *brick_codes; /* [brick_count] */
-    uint32_t *around;                /* [27][brick_count] the bricks around each, by direction; or FILTER_NONE */
+    uint32_t *around;                /* the bricks around each: filter_around */
     uint64_t table_mask;
 } filter_index;
+
+/* Where the bricks around one stand, by direction 9(dx+1) + 3(dy+1) + dz+1: those of one direction lie side by side for
+   so many bricks, and after them those of the next direction. */
+#define FILTER_AROUND      27u
+#define FILTER_AROUND_STEP 32u
+static inline __device__ uint64_t filter_around(uint32_t brick) {
+    return (uint64_t)(brick / FILTER_AROUND_STEP) * (FILTER_AROUND * FILTER_AROUND_STEP) + brick % FILTER_AROUND_STEP;
+}
 
 /* A colour in device memory: red, green, blue, and whether it is an average. */
 typedef struct alignas(8) filter_color {
@@ -163,14 +170,15 @@ static inline __device__ uint16_t filter_mean32(uint32_t sum, uint32_t weight, f
     return (uint16_t)(quotient + (rest >= (int32_t)weight - rest ? 1 : 0));
 }
 
-/* The brick of a code; FILTER_NONE if it has no points. */
+/* The brick of a code; the empty one if it has no points. */
 static inline __device__ uint32_t filter_find_brick(const filter_index &index, uint64_t code) {
     for (uint64_t at = mote_hash64(code >> 3) & index.table_mask;; at = (at + 1) & index.table_mask) {
         const filter_tile tile = index.table[at];
-        if (tile.code == UINT64_MAX) return FILTER_NONE;
+        if (tile.code == UINT64_MAX) return (uint32_t)index.brick_count;
         if (tile.code != code >> 3) continue;
         const uint32_t bit = 1u << (code & 7);
-        return (tile.octants & bit) == 0 ? FILTER_NONE : tile.brick + (uint32_t)__popc(tile.octants & (bit - 1));
+        const uint32_t before = (uint32_t)__popc(tile.octants & (bit - 1));
+        return (tile.octants & bit) != 0 ? tile.brick + before : (uint32_t)index.brick_count;
     }
 }
 

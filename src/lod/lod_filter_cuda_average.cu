@@ -38,10 +38,13 @@ typedef struct weight_view {
     uint32_t shift;        /* from a source's place to its place within the cell */
 } weight_view;
 
-/* Where bricks have cells in reach: lists of a block's threads. */
+/* Bricks with cells in reach, and which cells: lists of a block's threads. The words of an entry lie FILTER_THREADS
+   apart, and so do those of a thread from those of the next. */
+enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
+#define LIST_STEP (LIST_WORDS * FILTER_THREADS)
+
 typedef struct brick_lists {
-    unsigned long long cells[SLOTS][FILTER_THREADS];
-    uint32_t brick[SLOTS][FILTER_THREADS];
+    uint32_t words[SLOTS * LIST_STEP];
 } brick_lists;
 
 template <typename T> struct color_sum { T v[3], weight; };
@@ -91,33 +94,33 @@ static __device__ uint32_t coordinate_of(uint32_t cell, uint32_t axis) {
     return (cell >> (5 - axis) & 1) << 1 | (cell >> (2 - axis) & 1);
 }
 
-/* Lists the bricks around a cell, given by its brick and its code within; returns how many. */
+/* Lists the bricks around a cell, given by its brick and its code within. Returns where the list ends. Nothing here
+   depends on which bricks there are: those that are missing, or asked for twice, have no cells. */
 static __device__ uint32_t list_bricks(const filter_index &index, const around_windows &windows, uint32_t brick,
                                        uint32_t cell, brick_lists *lists) {
-    const uint32_t thread = threadIdx.x;
     unsigned long long along[3][2];
-    int64_t step[3]; /* to the direction of the brick beside */
-    int64_t unit = (int64_t)index.brick_count;
-    for (int axis = 2; axis >= 0; axis--, unit *= 3) {
-        const uint32_t at = coordinate_of(cell, (uint32_t)axis);
-        for (int beside = 0; beside < 2; beside++) along[axis][beside] = windows.of[axis][beside][at];
-        step[axis] = at == 0 ? -unit : unit;
+    uint32_t step[3]; /* to the brick beside */
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        const uint32_t at = coordinate_of(cell, axis), unit = FILTER_AROUND_STEP * (axis == 0 ? 9 : axis == 1 ? 3 : 1);
+        for (uint32_t beside = 0; beside < 2; beside++) along[axis][beside] = windows.of[axis][beside][at];
+        step[axis] = at == 0 ? 0 - unit : at == WINDOW - 1 ? unit : 0;
     }
-    const uint32_t *around = index.around + 13 * index.brick_count + brick;
-    uint32_t count = 0;
+    const uint32_t *const around = index.around + filter_around(brick);
+    uint32_t end = threadIdx.x;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const uint32_t x = slot >> 2, y = slot >> 1 & 1, z = slot & 1;
-        const unsigned long long window = along[0][x] & along[1][y] & along[2][z];
-        if (window == 0) continue;
-        const uint32_t other = slot == 0 ? brick : around[(x ? step[0] : 0) + (y ? step[1] : 0) + (z ? step[2] : 0)];
-        if (other == FILTER_NONE) continue;
-        const unsigned long long cells = index.bricks[other].mask & window;
-        if (cells == 0) continue;
-        lists->cells[count][thread] = cells;
-        lists->brick[count][thread] = other;
-        count++;
+        const uint32_t to = 13 * FILTER_AROUND_STEP + (x ? step[0] : 0) + (y ? step[1] : 0) + (z ? step[2] : 0);
+        const uint32_t other = slot == 0 ? brick : around[to];
+        const unsigned long long mask = index.bricks[other].mask;
+        const unsigned long long cells = mask & along[0][x] & along[1][y] & along[2][z];
+        if (cells != 0) {
+            lists->words[end + LIST_LOW * FILTER_THREADS] = (uint32_t)cells;
+            lists->words[end + LIST_HIGH * FILTER_THREADS] = (uint32_t)(cells >> 32);
+            lists->words[end + LIST_BRICK * FILTER_THREADS] = other;
+            end += LIST_STEP;
+        }
     }
-    return count;
+    return end;
 }
 
 /* A way through the cells of the bricks listed, from the last to the first. */
@@ -125,19 +128,20 @@ typedef struct cell_walk {
     unsigned long long cells; /* to come in this brick */
     unsigned long long mask;  /* the brick's */
     uint32_t first;           /* cell of the brick */
-    uint32_t left;            /* bricks to come */
+    uint32_t end;             /* of the bricks to come */
 } cell_walk;
 
 /* Goes to the next cell; below: the bits below that of its code within the brick. */
 static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, const brick_lists *lists, uint32_t *cell,
                                  unsigned long long *below) {
     if (walk->cells == 0) {
-        if (walk->left == 0) return false;
-        walk->left--;
-        const uint4 brick = *(const uint4 *)&bricks[lists->brick[walk->left][threadIdx.x]];
+        if (walk->end == threadIdx.x) return false;
+        walk->end -= LIST_STEP;
+        const uint32_t *const words = lists->words + walk->end;
+        const uint4 brick = *(const uint4 *)&bricks[words[LIST_BRICK * FILTER_THREADS]];
         walk->mask = (unsigned long long)brick.y << 32 | brick.x;
         walk->first = brick.z;
-        walk->cells = lists->cells[walk->left][threadIdx.x];
+        walk->cells = (unsigned long long)words[LIST_HIGH * FILTER_THREADS] << 32 | words[LIST_LOW * FILTER_THREADS];
     }
     *below = (walk->cells - 1) & ~walk->cells;
     *cell = walk->first + (uint32_t)__popcll(walk->mask & *below);
@@ -158,9 +162,9 @@ typedef struct around_view {
 
 /* Adds up all points around a target. LISTS: cells have lists of sources, else one each */
 template <typename T, bool LISTS>
-static __device__ color_sum<T> sum_around(const around_view &view, const brick_lists *lists, uint32_t count) {
+static __device__ color_sum<T> sum_around(const around_view &view, const brick_lists *lists, uint32_t end) {
     color_sum<T> sum = {{0, 0, 0}, 0};
-    cell_walk walk = {0, 0, 0, count};
+    cell_walk walk = {0, 0, 0, end};
     uint32_t cell;
     unsigned long long below;
     while (next_cell(&walk, view.index.bricks, lists, &cell, &below)) {
@@ -188,11 +192,11 @@ static __device__ uint32_t weight_key(uint32_t cell, uint32_t other, uint32_t bi
 
 /* A lane's share of the weighted sum around a target. */
 template <uint32_t LANES>
-static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_lists *lists, uint32_t count,
+static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_lists *lists, uint32_t end,
                                                    uint32_t cell, const uint16_t *weights) {
     const uint32_t places = (1u << 3 * view.weights.bits) - 1;
     color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-    cell_walk walk = {0, 0, 0, count};
+    cell_walk walk = {0, 0, 0, end};
     uint32_t other;
     unsigned long long below;
     while (next_cell(&walk, view.index.bricks, lists, &other, &below)) {
@@ -217,13 +221,13 @@ template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t>
 
 /* ---- the kernels */
 
-/* The j-th item: the bricks around it are listed. Returns how many; none if it is no target. */
+/* The j-th item: the bricks around it are listed. Returns the end of the list; it is empty for what is no target. */
 static __device__ uint32_t open_target(const around_view &view, const around_windows &windows, uint64_t j,
                                        brick_lists *lists, uint32_t *cell) {
     const target_view &targets = view.targets;
-    if (j >= targets.count) return 0;
+    if (j >= targets.count) return threadIdx.x;
     const uint32_t position = targets.items[j];
-    if (targets.leaf_level[position] <= targets.level) return 0;
+    if (targets.leaf_level[position] <= targets.level) return threadIdx.x;
     const uint64_t code = targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.index.level));
     *cell = (uint32_t)(code & 63);
     return list_bricks(view.index, windows, filter_find_brick(view.index, code >> 6), *cell, lists);
@@ -241,13 +245,13 @@ template <bool LISTS> static __global__ void average_plain(around_view view) {
     __syncthreads();
     const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
     uint32_t cell;
-    const uint32_t count = open_target(view, windows, j, &lists, &cell);
-    if (count == 0) return;
-    const color_sum<uint32_t> sum = sum_around<uint32_t, LISTS>(view, &lists, count);
+    const uint32_t end = open_target(view, windows, j, &lists, &cell);
+    if (end == threadIdx.x) return;
+    const color_sum<uint32_t> sum = sum_around<uint32_t, LISTS>(view, &lists, end);
     if (sum.weight <= SLICE_POINTS) {
         put_average(&view.targets.colors[j], sum);
     } else {
-        put_average(&view.targets.colors[j], sum_around<uint64_t, LISTS>(view, &lists, count));
+        put_average(&view.targets.colors[j], sum_around<uint64_t, LISTS>(view, &lists, end));
     }
 }
 
@@ -267,10 +271,10 @@ template <uint32_t LANES> static __global__ void average_weighted(around_view vi
         const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
         const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
         uint32_t cell = 0;
-        const uint32_t count = open_target(view, windows, j, &lists, &cell);
-        color_sum<uint64_t> sum = weigh_around<LANES>(view, &lists, count, cell, weights);
+        const uint32_t end = open_target(view, windows, j, &lists, &cell);
+        color_sum<uint64_t> sum = weigh_around<LANES>(view, &lists, end, cell, weights);
         unite_lanes<LANES>(&sum);
-        if (count > 0 && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
+        if (end != threadIdx.x && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
     }
 }
 

@@ -90,15 +90,16 @@ static __global__ void enter_tiles(filter_index index) {
 
 /* The bricks around each. */
 static __global__ void find_around(filter_index index) {
-    const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (i >= 27 * index.brick_count) return;
-    const uint32_t direction = (uint32_t)(i / index.brick_count);
-    const uint64_t code = index.brick_codes[i - direction * index.brick_count];
+    const uint64_t brick = (uint64_t)blockIdx.x / FILTER_AROUND * FILTER_THREADS + threadIdx.x;
+    const uint32_t direction = blockIdx.x % FILTER_AROUND;
+    if (brick >= index.brick_count) return;
+    const uint64_t code = index.brick_codes[brick];
     const uint32_t x = mote_morton_compact(code >> 2) + direction / 9 - 1;
     const uint32_t y = mote_morton_compact(code >> 1) + direction / 3 % 3 - 1;
     const uint32_t z = mote_morton_compact(code) + direction % 3 - 1;
     const bool below = (x | y | z) > MOTE_MORTON_MASK;
-    index.around[i] = below ? FILTER_NONE : filter_find_brick(index, mote_morton_encode(x, y, z));
+    index.around[filter_around((uint32_t)brick) + direction * FILTER_AROUND_STEP] =
+        below ? (uint32_t)index.brick_count : filter_find_brick(index, mote_morton_encode(x, y, z));
 }
 
 /* Levels become coarser: the room for the first serves all. */
@@ -107,12 +108,13 @@ static mote_status open_index(lod_filter *f) {
     filter_index *index = &f->index;
     if (index->bricks == NULL) {
         const uint64_t table = (index->table_mask + 1) * sizeof *index->table;
-        index->bricks = (filter_brick *)cuda_alloc(ctx, index->brick_count * sizeof *index->bricks, "filter bricks");
+        index->bricks =
+            (filter_brick *)cuda_alloc(ctx, (index->brick_count + 1) * sizeof *index->bricks, "filter bricks");
         index->tile_codes = (unsigned long long *)cuda_alloc(ctx, index->tile_count * 8, "filter bricks");
         index->tile_bricks = (uint32_t *)cuda_alloc(ctx, (index->tile_count + 1) * 4, "filter bricks");
         index->table = (filter_tile *)cuda_alloc(ctx, table, "filter bricks");
         index->brick_codes = (unsigned long long *)cuda_alloc(ctx, index->brick_count * 8, "filter bricks");
-        index->around = (uint32_t *)cuda_alloc(ctx, 27 * index->brick_count * 4, "filter bricks");
+        index->around = (uint32_t *)cuda_alloc(ctx, 27 * (index->brick_count + 31) * 4, "filter bricks");
         if (index->brick_codes == NULL || index->around == NULL) return MOTE_ERROR_MEMORY;
         if (index->bricks == NULL || index->tile_codes == NULL || index->tile_bricks == NULL || index->table == NULL) {
             return MOTE_ERROR_MEMORY;
@@ -148,7 +150,7 @@ mote_status filter_make_index(lod_filter *f, uint32_t level) {
     index->level = level;
     size_index(f, &levels);
     MOTE_TRY(open_index(f));
-    MOTE_TRY(cuda_fill(ctx, index->bricks, 0, index->brick_count * sizeof *index->bricks));
+    MOTE_TRY(cuda_fill(ctx, index->bricks, 0, (index->brick_count + 1) * sizeof *index->bricks));
     MOTE_TRY(cuda_fill(ctx, index->table, 0xFF, (index->table_mask + 1) * sizeof *index->table));
     CUDA_LAUNCH(ctx, (filter_count<FILTER_CELLS, LISTS>), blocks, FILTER_THREADS, f->sources.marks, f->sources.count,
                 levels, f->selected);
@@ -157,7 +159,8 @@ mote_status filter_make_index(lod_filter *f, uint32_t level) {
     const list_places places = {f->selected, {0, cells, cells + bricks}};
     CUDA_LAUNCH(ctx, enter_cells, blocks, FILTER_THREADS, f->sources, f->device->codes, levels, places, *index);
     CUDA_LAUNCH(ctx, enter_tiles, cuda_blocks(index->tile_count, FILTER_THREADS), FILTER_THREADS, *index);
-    CUDA_LAUNCH(ctx, find_around, cuda_blocks(27 * index->brick_count, FILTER_THREADS), FILTER_THREADS, *index);
+    CUDA_LAUNCH(ctx, find_around, FILTER_AROUND * cuda_blocks(index->brick_count, FILTER_THREADS), FILTER_THREADS,
+                *index);
     index->ready = true;
     return cuda_launched(ctx, "indexing cells");
 }
