@@ -38,6 +38,15 @@ typedef struct weight_view {
     uint32_t shift;        /* from a source's place to its place within the cell */
 } weight_view;
 
+/* The cells of a level, and the bricks they lie in. */
+typedef struct brick_view {
+    uint32_t cell_level;
+    const void *sources;
+    const uint32_t *first_source;
+    const filter_brick *bricks;
+    const uint32_t *around, *row_point, *rows_before;
+} brick_view;
+
 /* Bricks with cells in reach, and which cells: lists of a block's threads. The words of an entry lie FILTER_THREADS
    apart, and so do those of a thread from those of the next. */
 enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
@@ -59,7 +68,7 @@ static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &
     *to = color;
 }
 
-/* weight <= SLICE_POINTS */
+/* weight <= FILTER_CROWD */
 static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
     const float reciprocal = 1.0f / (float)sum.weight;
     filter_color color;
@@ -68,24 +77,28 @@ static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &
     *to = color;
 }
 
-static __device__ uint32_t points_of(const filter_source &source) {
+static __device__ uint32_t count_of(const filter_source &source) {
     return source.place & ((1u << SOURCE_COUNT_BITS) - 1);
 }
+static __device__ uint32_t count_of(const filter_wide_source &source) { return source.count; }
+static __device__ uint32_t place_of(const filter_source &source) { return source.place >> SOURCE_COUNT_BITS; }
+static __device__ uint32_t place_of(const filter_wide_source &source) { return source.place; }
 
 /* At once, which the compiler would not do. */
 static __device__ filter_source load_source(const filter_source *from) {
     const uint4 words = *(const uint4 *)from;
     return {{words.x, words.y, words.z}, words.w};
 }
+static __device__ filter_wide_source load_source(const filter_wide_source *from) { return *from; }
 
-template <typename T> static __device__ void add_source(color_sum<T> *sum, const filter_source &source) {
-    for (int k = 0; k < 3; k++) sum->v[k] += source.sum[k];
-    sum->weight += points_of(source);
+template <typename T, typename S> static __device__ void add_source(color_sum<T> *sum, const S &source) {
+    for (int k = 0; k < 3; k++) sum->v[k] += (T)source.sum[k];
+    sum->weight += count_of(source);
 }
 
-static __device__ void add_weighted(color_sum<uint64_t> *sum, const filter_source &source, uint32_t weight) {
+template <typename S> static __device__ void add_weighted(color_sum<uint64_t> *sum, const S &source, uint32_t weight) {
     for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
-    sum->weight += (uint64_t)points_of(source) * weight;
+    sum->weight += (uint64_t)count_of(source) * weight;
 }
 
 /* ---- the bricks around */
@@ -94,9 +107,9 @@ static __device__ uint32_t coordinate_of(uint32_t cell, uint32_t axis) {
     return (cell >> (5 - axis) & 1) << 1 | (cell >> (2 - axis) & 1);
 }
 
-/* Lists the bricks around a cell, given by its brick and its code within. Returns where the list ends. Nothing here
-   depends on which bricks there are: those that are missing, or asked for twice, have no cells. */
-static __device__ uint32_t list_bricks(const filter_index &index, const around_windows &windows, uint32_t brick,
+/* Lists the bricks around a cell, given by its row and its code within the brick. Returns where the list ends. Nothing
+   here depends on which bricks there are: those that are missing, or asked for twice, have no cells. */
+static __device__ uint32_t list_bricks(const brick_view &view, const around_windows &windows, uint32_t row,
                                        uint32_t cell, brick_lists *lists) {
     unsigned long long along[3][2];
     uint32_t step[3]; /* to the brick beside */
@@ -105,13 +118,13 @@ static __device__ uint32_t list_bricks(const filter_index &index, const around_w
         for (uint32_t beside = 0; beside < 2; beside++) along[axis][beside] = windows.of[axis][beside][at];
         step[axis] = at == 0 ? 0 - unit : at == WINDOW - 1 ? unit : 0;
     }
-    const uint32_t *const around = index.around + filter_around(brick);
+    const uint32_t *const around = view.around + filter_around(row);
     uint32_t end = threadIdx.x;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const uint32_t x = slot >> 2, y = slot >> 1 & 1, z = slot & 1;
         const uint32_t to = 13 * FILTER_AROUND_STEP + (x ? step[0] : 0) + (y ? step[1] : 0) + (z ? step[2] : 0);
-        const uint32_t other = slot == 0 ? brick : around[to];
-        const unsigned long long mask = index.bricks[other].mask;
+        const uint32_t other = around[to];
+        const unsigned long long mask = view.bricks[other].mask;
         const unsigned long long cells = mask & along[0][x] & along[1][y] & along[2][z];
         if (cells != 0) {
             lists->words[end + LIST_LOW * FILTER_THREADS] = (uint32_t)cells;
@@ -154,29 +167,20 @@ static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, co
 /* What the threads of a level share. */
 typedef struct around_view {
     target_view targets;
-    filter_index index;
-    const filter_source *sources;
+    brick_view cells;
     weight_view weights;
     around_windows windows;
 } around_view;
 
-/* Adds up all points around a target. LISTS: cells have lists of sources, else one each */
-template <typename T, bool LISTS>
+/* Adds up all points around a target. */
+template <typename T, typename S>
 static __device__ color_sum<T> sum_around(const around_view &view, const brick_lists *lists, uint32_t end) {
     color_sum<T> sum = {{0, 0, 0}, 0};
     cell_walk walk = {0, 0, 0, end};
     uint32_t cell;
     unsigned long long below;
-    while (next_cell(&walk, view.index.bricks, lists, &cell, &below)) {
-        if (LISTS) {
-            const uint32_t last = view.index.cell_first[cell + 1];
-            CUDA_ROLLED
-            for (uint32_t i = view.index.cell_first[cell]; i < last; i++) {
-                add_source(&sum, load_source(&view.sources[i]));
-            }
-        } else {
-            add_source(&sum, load_source(&view.sources[cell]));
-        }
+    while (next_cell(&walk, view.cells.bricks, lists, &cell, &below)) {
+        add_source(&sum, load_source((const S *)view.cells.sources + cell));
     }
     return sum;
 }
@@ -191,7 +195,7 @@ static __device__ uint32_t weight_key(uint32_t cell, uint32_t other, uint32_t bi
 }
 
 /* A lane's share of the weighted sum around a target. */
-template <uint32_t LANES>
+template <uint32_t LANES, typename S>
 static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_lists *lists, uint32_t end,
                                                    uint32_t cell, const uint16_t *weights) {
     const uint32_t places = (1u << 3 * view.weights.bits) - 1;
@@ -199,13 +203,13 @@ static __device__ color_sum<uint64_t> weigh_around(const around_view &view, cons
     cell_walk walk = {0, 0, 0, end};
     uint32_t other;
     unsigned long long below;
-    while (next_cell(&walk, view.index.bricks, lists, &other, &below)) {
+    while (next_cell(&walk, view.cells.bricks, lists, &other, &below)) {
         const uint32_t key = weight_key(cell, (uint32_t)__popcll(below), view.weights.bits);
-        const uint32_t last = view.index.cell_first[other + 1];
+        const uint32_t last = view.cells.first_source[other + 1];
         CUDA_ROLLED
-        for (uint32_t i = view.index.cell_first[other] + threadIdx.x % LANES; i < last; i += LANES) {
-            const filter_source source = load_source(&view.sources[i]);
-            add_weighted(&sum, source, weights[(source.place >> view.weights.shift & places) ^ key]);
+        for (uint32_t i = view.cells.first_source[other] + threadIdx.x % LANES; i < last; i += LANES) {
+            const S source = load_source((const S *)view.cells.sources + i);
+            add_weighted(&sum, source, weights[(place_of(source) >> view.weights.shift & places) ^ key]);
         }
     }
     return sum;
@@ -228,17 +232,18 @@ static __device__ uint32_t open_target(const around_view &view, const around_win
     if (j >= targets.count) return threadIdx.x;
     const uint32_t position = targets.items[j];
     if (targets.leaf_level[position] <= targets.level) return threadIdx.x;
-    const uint64_t code = targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.index.level));
+    const uint64_t code = targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level));
     *cell = (uint32_t)(code & 63);
-    return list_bricks(view.index, windows, filter_find_brick(view.index, code >> 6), *cell, lists);
+    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position);
+    return list_bricks(view.cells, windows, row, *cell, lists);
 }
 
 static __device__ void load_windows(const around_windows &from, around_windows *to) {
     if (threadIdx.x < 6 * WINDOW) (&to->of[0][0][0])[threadIdx.x] = (&from.of[0][0][0])[threadIdx.x];
 }
 
-/* Up to SLICE_POINTS points' sums fit 32 bits; how many points there are always does. */
-template <bool LISTS> static __global__ void average_plain(around_view view) {
+/* Up to FILTER_CROWD points' sums fit 32 bits; how many points there are always does. */
+template <typename S> static __global__ void average_plain(around_view view) {
     __shared__ brick_lists lists;
     __shared__ around_windows windows;
     load_windows(view.windows, &windows);
@@ -247,16 +252,16 @@ template <bool LISTS> static __global__ void average_plain(around_view view) {
     uint32_t cell;
     const uint32_t end = open_target(view, windows, j, &lists, &cell);
     if (end == threadIdx.x) return;
-    const color_sum<uint32_t> sum = sum_around<uint32_t, LISTS>(view, &lists, end);
-    if (sum.weight <= SLICE_POINTS) {
+    const color_sum<uint32_t> sum = sum_around<uint32_t, S>(view, &lists, end);
+    if (sum.weight <= FILTER_CROWD) {
         put_average(&view.targets.colors[j], sum);
     } else {
-        put_average(&view.targets.colors[j], sum_around<uint64_t, LISTS>(view, &lists, end));
+        put_average(&view.targets.colors[j], sum_around<uint64_t, S>(view, &lists, end));
     }
 }
 
 /* Some lanes share a target. A block takes some chunks of items: the table of weights is loaded once for them. */
-template <uint32_t LANES> static __global__ void average_weighted(around_view view, uint32_t chunks) {
+template <uint32_t LANES, typename S> static __global__ void average_weighted(around_view view, uint32_t chunks) {
     __shared__ brick_lists lists;
     __shared__ around_windows windows;
     __shared__ uint4 table[WEIGHTS * sizeof(uint16_t) / sizeof(uint4)];
@@ -272,7 +277,7 @@ template <uint32_t LANES> static __global__ void average_weighted(around_view vi
         const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
         uint32_t cell = 0;
         const uint32_t end = open_target(view, windows, j, &lists, &cell);
-        color_sum<uint64_t> sum = weigh_around<LANES>(view, &lists, end, cell, weights);
+        color_sum<uint64_t> sum = weigh_around<LANES, S>(view, &lists, end, cell, weights);
         unite_lanes<LANES>(&sum);
         if (end != threadIdx.x && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
     }
@@ -280,8 +285,8 @@ template <uint32_t LANES> static __global__ void average_weighted(around_view vi
 
 /* ---- a level */
 
-/* Which cells of a brick, and of the one beside it, are at most one off a coordinate. */
-static around_windows make_windows(void) {
+/* Which cells of a brick, and of the one beside it, are at most so far from a coordinate. reach: 0 or 1 */
+static around_windows make_windows(int reach) {
     around_windows windows;
     memset(&windows, 0, sizeof windows);
     for (uint32_t bit = 0; bit < 64; bit++) {
@@ -289,8 +294,8 @@ static around_windows make_windows(void) {
             const int at = (int)mote_morton_compact(bit >> (2 - axis));
             for (int from = 0; from < (int)WINDOW; from++) {
                 const bool last = from == 0 ? at == (int)WINDOW - 1 : from == (int)WINDOW - 1 && at == 0;
-                if (at - from <= 1 && from - at <= 1) windows.of[axis][0][from] |= 1ull << bit;
-                if (last) windows.of[axis][1][from] |= 1ull << bit;
+                if (at - from <= reach && from - at <= reach) windows.of[axis][0][from] |= 1ull << bit;
+                if (last && reach > 0) windows.of[axis][1][from] |= 1ull << bit;
             }
         }
     }
@@ -335,95 +340,60 @@ static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bit
     return status;
 }
 
-static void launch_weighted(mote_context *ctx, const around_view *view) {
+template <typename S> static void launch_weighted(mote_context *ctx, const around_view *view) {
     const uint64_t count = view->targets.count;
     const uint32_t lanes = count >= FEW_TARGETS ? 1 : count >= FEWEST_TARGETS ? 4 : 16;
     const uint32_t chunk_items = FILTER_THREADS / lanes;
     const uint64_t wanted = count / chunk_items / MANY_BLOCKS;
     const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
-    void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1>
-                                                  : lanes == 4 ? average_weighted<4>
-                                                               : average_weighted<16>;
+    void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1, S>
+                                                  : lanes == 4 ? average_weighted<4, S>
+                                                               : average_weighted<16, S>;
     CUDA_LAUNCH(ctx, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
 }
 
-static mote_status average_around(lod_filter *f, const target_view *targets, uint32_t cell_level, uint32_t bits) {
-    mote_context *ctx = f->lod->ctx;
-    MOTE_TRY(filter_make_index(f, cell_level));
-    around_view view;
-    view.targets = *targets;
-    view.index = f->index;
-    view.sources = f->sources.sums;
-    view.weights.table = f->weights;
-    view.weights.bits = bits;
-    view.weights.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
-    view.windows = make_windows();
-    if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) {
-        launch_weighted(ctx, &view);
-    } else {
-        void (*const kernel)(around_view) = f->index.cell_first != NULL ? average_plain<true> : average_plain<false>;
-        CUDA_LAUNCH(ctx, kernel, cuda_blocks(targets->count, FILTER_THREADS), FILTER_THREADS, view);
-    }
-    return cuda_launched(ctx, "filtering colours");
+template <typename S> static void launch_plain(mote_context *ctx, const around_view *view) {
+    CUDA_LAUNCH(ctx, average_plain<S>, cuda_blocks(view->targets.count, FILTER_THREADS), FILTER_THREADS, *view);
 }
 
-/* ---- each cell alone */
-
-/* The last source in [first, last] that begins at a position or before it. */
-static __device__ uint64_t source_at(const filter_sources &sources, uint64_t first, uint64_t last, uint32_t position) {
-    while (first < last) {
-        const uint64_t middle = last - (last - first) / 2;
-        if (sources.first[middle] <= position) {
-            first = middle;
-        } else {
-            last = middle - 1;
-        }
-    }
-    return first;
-}
-
-static __device__ color_sum<uint64_t> sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
-    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-    while (!filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level)) at--;
-    do {
-        add_source(&sum, sources.sums[at]);
-        at++;
-    } while (at < sources.count && !filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level));
-    return sum;
-}
-
-/* A block's items are near each other, and so are their sources. */
-static __global__ void average_cells(target_view targets, filter_sources sources, uint32_t cell_level) {
-    __shared__ uint64_t ends[2];
-    const uint64_t first = (uint64_t)blockIdx.x * FILTER_THREADS, j = first + threadIdx.x;
-    if (threadIdx.x < 2) {
-        const uint64_t end = first + FILTER_THREADS < targets.count ? first + FILTER_THREADS : targets.count;
-        ends[threadIdx.x] = source_at(sources, 0, sources.count - 1, targets.items[threadIdx.x == 0 ? first : end - 1]);
-    }
-    __syncthreads();
-    if (j >= targets.count) return;
-    const uint32_t position = targets.items[j];
-    if (targets.leaf_level[position] <= targets.level) return;
-    put_average(&targets.colors[j], sum_cell(sources, source_at(sources, ends[0], ends[1], position), cell_level));
+static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
+    const filter_cells_view *cells = &f->view;
+    const uint32_t bricks = filter_brick_level(cell_level);
+    brick_view view;
+    view.cell_level = cell_level;
+    view.sources = cells->sources[cells->source_level[cell_level]];
+    view.first_source = cells->first_source[cell_level];
+    view.bricks = cell_level > 1 ? cells->bricks[bricks] : f->top;
+    view.around = f->around[bricks % 2];
+    view.row_point = cells->row_point[bricks];
+    view.rows_before = cells->before + (uint64_t)(cells->finest + 1 + bricks) * cells->tiles;
+    return view;
 }
 
 mote_status filter_average(lod_filter *f, uint32_t level) {
     mote_context *ctx = f->lod->ctx;
     const uint64_t *items = f->device->level_items;
-    const target_view targets = {f->device->items + items[level],
-                                 items[level + 1] - items[level],
-                                 f->device->leaf_level,
-                                 f->device->codes,
-                                 level,
-                                 (filter_color *)f->device->item_colors + items[level]};
-    const uint32_t cell_level = lod_cell_level(f->lod, level);
-    const uint32_t left = MOTE_ORDER_BITS - cell_level;
-    const uint32_t bits = f->lod->params.filter != MOTE_LOD_FILTER_GAUSSIAN ? 0 : left < 3 ? left : 3;
-    if (targets.count == 0) return MOTE_OK;
-    if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) MOTE_TRY(load_weights(f, cell_level, bits));
-    MOTE_TRY(filter_make_sources(f, cell_level + bits, cell_level));
-    if (f->lod->params.filter != MOTE_LOD_FILTER_CELL) return average_around(f, &targets, cell_level, bits);
-    CUDA_LAUNCH(ctx, average_cells, cuda_blocks(targets.count, FILTER_THREADS), FILTER_THREADS, targets, f->sources,
-                cell_level);
+    const mote_lod_filter filter = f->lod->params.filter;
+    const uint32_t cell_level = lod_cell_level(f->lod, level), source_level = f->view.source_level[cell_level];
+    const uint32_t left = MOTE_ORDER_BITS - cell_level, bits = left < 3 ? left : 3;
+    const bool wide = (f->view.wide >> source_level & 1) != 0;
+    around_view view;
+    view.targets = {f->device->items + items[level],
+                    items[level + 1] - items[level],
+                    f->device->leaf_level,
+                    f->device->codes,
+                    level,
+                    (filter_color *)f->device->item_colors + items[level]};
+    view.cells = view_cells(f, cell_level);
+    view.windows = make_windows(filter == MOTE_LOD_FILTER_CELL ? 0 : 1);
+    view.weights = {NULL, 0, 0};
+    if (view.targets.count == 0) return MOTE_OK;
+    if (filter == MOTE_LOD_FILTER_GAUSSIAN) {
+        MOTE_TRY(load_weights(f, cell_level, bits));
+        view.weights = {f->weights, bits, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
+        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view);
+    } else {
+        (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(ctx, &view);
+    }
     return cuda_launched(ctx, "filtering colours");
 }
