@@ -1,16 +1,17 @@
-/* Colours of all items on the device: leaves keep their points' own, inner nodes get averages, level by level from the
-   finest, over sums that are built from level to level. */
+/* Colours of all items on the device: leaves keep their points' own, inner nodes get averages over sums of
+   cells. */
 #include "lod/lod_filter_cuda.h"
 
 typedef struct level_bounds {
     uint64_t first[LOD_MOST_LEVELS + 1];
 } level_bounds;
 
+/* Where every item is one of a leaf. */
 template <int KIND>
-static __global__ void sort_colors(filter_columns columns, const uint32_t *index, uint64_t count,
-                                   filter_color *colors) {
-    const uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (i < count) colors[i] = filter_read_color<KIND>(columns, lod_cuda_point(index, (uint32_t)i));
+static __global__ void color_points(filter_columns columns, const uint32_t *index, const uint32_t *items,
+                                    uint64_t count, filter_color *out) {
+    const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (j < count) out[j] = filter_read_color<KIND>(columns, lod_cuda_point(index, items[j]));
 }
 
 static __global__ void color_leaves(const uint32_t *items, uint64_t count, level_bounds levels,
@@ -61,34 +62,44 @@ static mote_status find_columns(const lod_cuda *device, filter_columns *columns)
     return MOTE_OK;
 }
 
-/* Colours by sorted position, and those of the items in leaves. */
-static mote_status own_colors(lod_filter *f, const filter_columns *columns) {
+static mote_status color_single_level(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     const lod_cuda *device = f->device;
-    static void (*const sort[])(filter_columns, const uint32_t *, uint64_t, filter_color *) = {
-        sort_colors<FILTER_COLORS_ANY>, sort_colors<FILTER_COLORS_16>, sort_colors<FILTER_COLORS_8>};
+    static void (*const kernels[])(filter_columns, const uint32_t *, const uint32_t *, uint64_t, filter_color *) = {
+        color_points<FILTER_COLORS_ANY>, color_points<FILTER_COLORS_16>, color_points<FILTER_COLORS_8>};
+    CUDA_LAUNCH(ctx, kernels[f->columns.kind], cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS,
+                f->columns, lod_cuda_index(device), device->items, device->item_count,
+                (filter_color *)device->item_colors);
+    return cuda_launched(ctx, "reading colours");
+}
+
+/* The items in leaves; the sorted colours are then of no more use. */
+static mote_status own_colors(lod_filter *f) {
+    mote_context *ctx = f->lod->ctx;
+    const lod_cuda *device = f->device;
     level_bounds levels;
     memcpy(levels.first, device->level_items, sizeof levels.first);
-    f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
-    if (f->colors == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, sort[columns->kind], cuda_blocks(f->lod->count, FILTER_THREADS), FILTER_THREADS, *columns,
-                lod_cuda_index(device), f->lod->count, f->colors);
     CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
+    cuda_free(ctx, f->colors);
+    f->colors = NULL;
     return cuda_launched(ctx, "sorting colours");
 }
 
+/* The coarsest level first, for the sake of what lies around bricks. */
 static mote_status filter_levels_of(lod_filter *f) {
     mote_lod *lod = f->lod;
-    const uint64_t selected = 3ull * cuda_blocks(lod->count, FILTER_ITEMS);
-    MOTE_TRY(filter_mark(f));
-    f->selected = (uint32_t *)cuda_alloc(lod->ctx, selected * sizeof *f->selected, "filter counts");
-    if (f->selected == NULL) return MOTE_ERROR_MEMORY;
-    /* The finest level first: it needs the most scratch, which then serves all others. */
-    for (uint32_t level = lod->level_count - 1; level-- > 0;) {
-        MOTE_TRY(filter_average(f, level));
-        const double done = 1 - (double)level / lod->level_count;
-        MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
+    const uint32_t inner_levels = lod->level_count - 1;
+    uint32_t level = 0;
+    MOTE_TRY(filter_make_cells(f));
+    MOTE_TRY(own_colors(f));
+    for (uint32_t bricks = 0; bricks <= f->view.finest_brick; bricks++) {
+        MOTE_TRY(filter_make_around(f, bricks));
+        for (; level < inner_levels && filter_brick_level(lod_cell_level(lod, level)) == bricks; level++) {
+            MOTE_TRY(filter_average(f, level));
+            const double done = (double)(level + 1) / inner_levels;
+            MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
+        }
     }
     return MOTE_OK;
 }
@@ -96,16 +107,12 @@ static mote_status filter_levels_of(lod_filter *f) {
 /* Poisson chooses none or several points of a cell; else cells and items in inner nodes match. */
 static mote_status color_items(lod_filter *f) {
     const mote_lod_params *params = &f->lod->params;
-    filter_columns columns;
-    MOTE_TRY(find_columns(f->device, &columns));
+    MOTE_TRY(find_columns(f->device, &f->columns));
     const uint64_t bytes = f->device->item_count * sizeof(filter_color);
     f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->ctx, bytes, "colours");
     if (f->device->item_colors == NULL) return MOTE_ERROR_MEMORY;
-    if (params->filter == MOTE_LOD_FILTER_CELL && params->sampling != MOTE_LOD_POISSON) {
-        return filter_cells(f, &columns);
-    }
-    MOTE_TRY(own_colors(f, &columns));
-    return f->lod->level_count > 1 ? filter_levels_of(f) : MOTE_OK;
+    if (params->filter == MOTE_LOD_FILTER_CELL && params->sampling != MOTE_LOD_POISSON) return filter_cells(f);
+    return f->lod->level_count > 1 ? filter_levels_of(f) : color_single_level(f);
 }
 
 mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {
@@ -114,9 +121,8 @@ mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {
     f.lod = lod;
     f.device = device;
     const mote_status status = color_items(&f);
-    filter_free_sources(&f);
-    filter_free_index(&f);
-    void *const owned[] = {f.colors, f.marks, f.selected, f.weights};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(lod->ctx, owned[i]);
+    filter_free_cells(&f);
+    filter_free_around(&f);
+    cuda_free(lod->ctx, f.weights);
     return status;
 }

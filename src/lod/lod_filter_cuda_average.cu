@@ -1,16 +1,26 @@
-/* Colours of representatives on the device. Items of the order are taken in blocks; those of a block lie in few tiles
-   of 8³ cells, whose surroundings of 4³ bricks are looked up once, and then each thread adds up what lies around its
-   item. */
+/* Colours of representatives on the device: sums over a cell and the 26 around it.
+
+   A thread, or a few, work for one item. The cells around one lie in up to eight bricks, of which few are there and
+   fewer have occupied cells in reach: these are listed first, each with the cells that count, and then gone through as
+   one list, so that the threads of a warp stay together however their cells are spread over bricks. */
 #include "lod/lod_filter_cuda.h"
 
-#define SLOTS        8u /* tiles whose surroundings a block holds at a time */
-#define AROUND       27u
-#define BRICKS       64u /* of a tile and around it: 4³ */
-#define WEIGHTS      (AROUND * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
-#define FEW_SOURCES  4u    /* per cell: from so many on, lanes share a target */
-#define MANY_SOURCES 12u   /* more lanes */
-#define MOST_CHUNKS  16u   /* of FILTER_THREADS items, that a block takes one after the other */
-#define CHUNK_BLOCKS 2048u /* from so many blocks on they take more than one */
+#define SLOTS       8u /* bricks that the cells around one can lie in: two along each axis */
+#define WINDOW      4u /* cells of a brick along an axis */
+#define EIGHTHS     (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
+#define WEIGHTS     (8u * EIGHTHS)
+#define MOST_CHUNKS 16u   /* of items, that a block takes one after the other */
+#define MANY_BLOCKS 8192u /* from so many on they take more than one */
+
+/* Levels of few targets would leave the device idle: there, lanes share one. */
+#define FEW_TARGETS    (1u << 18)
+#define FEWEST_TARGETS (1u << 16)
+
+/* The cells of a brick that lie around a coordinate within a brick: [axis][this brick, or the one beside][coordinate]
+ */
+typedef struct around_windows {
+    unsigned long long of[3][2][WINDOW];
+} around_windows;
 
 /* The items of a level. */
 typedef struct target_view {
@@ -24,17 +34,33 @@ typedef struct target_view {
 
 typedef struct weight_view {
     const uint16_t *table; /* as lod_filter.weights */
-    uint32_t entries;      /* for each direction */
+    uint32_t bits;         /* of a place along each axis */
     uint32_t shift;        /* from a source's place to its place within the cell */
 } weight_view;
 
-typedef struct color_sum {
-    uint64_t v[3], weight;
-} color_sum;
+/* The cells of a level, and the bricks they lie in. */
+typedef struct brick_view {
+    uint32_t cell_level;
+    const void *sources;
+    const uint32_t *first_source;
+    const filter_brick *bricks;
+    const uint32_t *around, *row_point, *rows_before;
+} brick_view;
+
+/* Bricks with cells in reach, and which cells: lists of a block's threads. The words of an entry lie FILTER_THREADS
+   apart, and so do those of a thread from those of the next. */
+enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
+#define LIST_STEP (LIST_WORDS * FILTER_THREADS)
+
+typedef struct brick_lists {
+    uint32_t words[SLOTS * LIST_STEP];
+} brick_lists;
+
+template <typename T> struct color_sum { T v[3], weight; };
 
 /* ---- averages */
 
-static __device__ void put_average(filter_color *to, const color_sum &sum) {
+static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &sum) {
     const double reciprocal = 1.0 / (double)sum.weight;
     filter_color color;
     for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
@@ -42,304 +68,332 @@ static __device__ void put_average(filter_color *to, const color_sum &sum) {
     *to = color;
 }
 
-static __device__ void add_source(color_sum *sum, const filter_source &source) {
-    for (int k = 0; k < 3; k++) sum->v[k] += source.sum[k];
-    sum->weight += source.place & ((1u << SOURCE_COUNT_BITS) - 1);
+/* weight <= FILTER_CROWD */
+static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
+    const float reciprocal = 1.0f / (float)sum.weight;
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.weight, reciprocal);
+    color.v[3] = 1;
+    *to = color;
 }
 
-static __device__ void add_weighted(color_sum *sum, const filter_source &source, uint32_t weight) {
+static __device__ uint32_t count_of(const filter_source &source) {
+    return source.place & ((1u << SOURCE_COUNT_BITS) - 1);
+}
+static __device__ uint32_t count_of(const filter_wide_source &source) { return source.count; }
+static __device__ uint32_t place_of(const filter_source &source) { return source.place >> SOURCE_COUNT_BITS; }
+static __device__ uint32_t place_of(const filter_wide_source &source) { return source.place; }
+
+/* At once, which the compiler would not do. */
+static __device__ filter_source load_source(const filter_source *from) {
+    const uint4 words = *(const uint4 *)from;
+    return {{words.x, words.y, words.z}, words.w};
+}
+static __device__ filter_wide_source load_source(const filter_wide_source *from) { return *from; }
+
+template <typename T, typename S> static __device__ void add_source(color_sum<T> *sum, const S &source) {
+    for (int k = 0; k < 3; k++) sum->v[k] += (T)source.sum[k];
+    sum->weight += count_of(source);
+}
+
+template <typename S> static __device__ void add_weighted(color_sum<uint64_t> *sum, const S &source, uint32_t weight) {
     for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
-    sum->weight += (uint64_t)(source.place & ((1u << SOURCE_COUNT_BITS) - 1)) * weight;
+    sum->weight += (uint64_t)count_of(source) * weight;
 }
 
-/* ---- each cell alone */
+/* ---- the bricks around */
 
-/* The last source in [first, last] that begins at a position or before it. */
-static __device__ uint64_t source_at(const filter_sources &sources, uint64_t first, uint64_t last, uint32_t position) {
-    while (first < last) {
-        const uint64_t middle = last - (last - first) / 2;
-        if (sources.first[middle] <= position) {
-            first = middle;
-        } else {
-            last = middle - 1;
+static __device__ uint32_t coordinate_of(uint32_t cell, uint32_t axis) {
+    return (cell >> (5 - axis) & 1) << 1 | (cell >> (2 - axis) & 1);
+}
+
+/* Lists the bricks around a cell, given by its row and its code within the brick. Returns where the list ends. Nothing
+   here depends on which bricks there are: those that are missing, or asked for twice, have no cells. */
+static __device__ uint32_t list_bricks(const brick_view &view, const around_windows &windows, uint32_t row,
+                                       uint32_t cell, brick_lists *lists) {
+    unsigned long long along[3][2];
+    uint32_t step[3]; /* to the brick beside */
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        const uint32_t at = coordinate_of(cell, axis), unit = FILTER_AROUND_STEP * (axis == 0 ? 9 : axis == 1 ? 3 : 1);
+        for (uint32_t beside = 0; beside < 2; beside++) along[axis][beside] = windows.of[axis][beside][at];
+        step[axis] = at == 0 ? 0 - unit : at == WINDOW - 1 ? unit : 0;
+    }
+    const uint32_t *const around = view.around + filter_around(row);
+    uint32_t end = threadIdx.x;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const uint32_t x = slot >> 2, y = slot >> 1 & 1, z = slot & 1;
+        const uint32_t to = 13 * FILTER_AROUND_STEP + (x ? step[0] : 0) + (y ? step[1] : 0) + (z ? step[2] : 0);
+        const uint32_t other = around[to];
+        const unsigned long long mask = view.bricks[other].mask;
+        const unsigned long long cells = mask & along[0][x] & along[1][y] & along[2][z];
+        if (cells != 0) {
+            lists->words[end + LIST_LOW * FILTER_THREADS] = (uint32_t)cells;
+            lists->words[end + LIST_HIGH * FILTER_THREADS] = (uint32_t)(cells >> 32);
+            lists->words[end + LIST_BRICK * FILTER_THREADS] = other;
+            end += LIST_STEP;
         }
     }
-    return first;
+    return end;
 }
 
-static __device__ color_sum sum_cell(const filter_sources &sources, uint64_t at, uint32_t cell_level) {
-    color_sum sum = {{0, 0, 0}, 0};
-    while (!filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level)) at--;
-    do {
-        add_source(&sum, sources.sums[at]);
-        at++;
-    } while (at < sources.count && !filter_begins<FILTER_CELLS>(sources.marks[at], at, cell_level));
+/* A way through the cells of the bricks listed, from the last to the first. */
+typedef struct cell_walk {
+    unsigned long long cells; /* to come in this brick */
+    unsigned long long mask;  /* the brick's */
+    uint32_t first;           /* cell of the brick */
+    uint32_t end;             /* of the bricks to come */
+} cell_walk;
+
+/* Goes to the next cell; below: the bits below that of its code within the brick. */
+static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, const brick_lists *lists, uint32_t *cell,
+                                 unsigned long long *below) {
+    if (walk->cells == 0) {
+        if (walk->end == threadIdx.x) return false;
+        walk->end -= LIST_STEP;
+        const uint32_t *const words = lists->words + walk->end;
+        const uint4 brick = *(const uint4 *)&bricks[words[LIST_BRICK * FILTER_THREADS]];
+        walk->mask = (unsigned long long)brick.y << 32 | brick.x;
+        walk->first = brick.z;
+        walk->cells = (unsigned long long)words[LIST_HIGH * FILTER_THREADS] << 32 | words[LIST_LOW * FILTER_THREADS];
+    }
+    *below = (walk->cells - 1) & ~walk->cells;
+    *cell = walk->first + (uint32_t)__popcll(walk->mask & *below);
+    walk->cells &= walk->cells - 1;
+    return true;
+}
+
+/* ---- sums */
+
+/* What the threads of a level share. */
+typedef struct around_view {
+    target_view targets;
+    brick_view cells;
+    weight_view weights;
+    around_windows windows;
+} around_view;
+
+/* Adds up all points around a target. */
+template <typename T, typename S>
+static __device__ color_sum<T> sum_around(const around_view &view, const brick_lists *lists, uint32_t end) {
+    color_sum<T> sum = {{0, 0, 0}, 0};
+    cell_walk walk = {0, 0, 0, end};
+    uint32_t cell;
+    unsigned long long below;
+    while (next_cell(&walk, view.cells.bricks, lists, &cell, &below)) {
+        add_source(&sum, load_source((const S *)view.cells.sources + cell));
+    }
     return sum;
 }
 
-/* A block's items are near each other, and so are their sources. */
-static __global__ void average_cells(target_view targets, filter_sources sources, uint32_t cell_level) {
-    __shared__ uint64_t ends[2];
-    const uint64_t first = (uint64_t)blockIdx.x * FILTER_THREADS, j = first + threadIdx.x;
-    if (threadIdx.x < 2) {
-        const uint64_t end = first + FILTER_THREADS < targets.count ? first + FILTER_THREADS : targets.count;
-        ends[threadIdx.x] = source_at(sources, 0, sources.count - 1, targets.items[threadIdx.x == 0 ? first : end - 1]);
-    }
-    __syncthreads();
-    if (j >= targets.count) return;
-    const uint32_t position = targets.items[j];
-    if (targets.leaf_level[position] <= targets.level) return;
-    put_average(&targets.colors[j], sum_cell(sources, source_at(sources, ends[0], ends[1], position), cell_level));
+/* What turns the place of a point within its cell into its place in the table of weights. cell, other: codes within
+   bricks of the target's cell and of the point's, which is the same or a neighbour. Along an axis, the lowest bits of
+   their coordinates differ if the cells do, and the next bits say in which direction. */
+static __device__ uint32_t weight_key(uint32_t cell, uint32_t other, uint32_t bits) {
+    const uint32_t apart = cell ^ other, beside = apart & 7, above = ~(apart >> 3 ^ cell) & beside;
+    if (bits == 3) return beside << 9 | above * 73u; /* mirrored along the axes where it is above */
+    return (above << 3 | beside) << 3 * bits;
 }
 
-/* ---- cells and those around them */
-
-/* What a block knows of the tiles of its items. */
-typedef struct surroundings {
-    unsigned long long tiles[FILTER_THREADS]; /* one after the other */
-    uint32_t warp_tiles[FILTER_WARPS];        /* that begin in each warp */
-    uint32_t tile_brick[SLOTS * AROUND];      /* the tiles around: first brick */
-    uint32_t tile_octants[SLOTS * AROUND];    /* and which there are */
-    unsigned long long masks[SLOTS * BRICKS]; /* the bricks in and around a tile: 16x + 4y + z */
-    uint32_t cells[SLOTS * BRICKS];           /* their first cells */
-} surroundings;
-
-/* Lists the tiles of a block's items; returns which is this item's, if it is a target. */
-static __device__ uint32_t list_tiles(surroundings *s, bool target, uint64_t tile, uint32_t *count) {
-    const uint32_t t = threadIdx.x, lane = t % CUDA_WARP, warp = t / CUDA_WARP;
-    s->tiles[t] = target ? tile : UINT64_MAX;
-    __syncthreads();
-    const bool begins = target && (t == 0 || s->tiles[t - 1] != tile);
-    const uint32_t begun = __ballot_sync(CUDA_ALL, begins);
-    if (lane == 0) s->warp_tiles[warp] = (uint32_t)__popc(begun);
-    __syncthreads();
-    uint32_t before = 0, all = 0;
-    for (uint32_t w = 0; w < FILTER_WARPS; w++) {
-        if (w < warp) before += s->warp_tiles[w];
-        all += s->warp_tiles[w];
-    }
-    const uint32_t rank = before + (uint32_t)__popc(begun & ((2u << lane) - 1)) - 1;
-    if (begins) s->tiles[rank] = tile;
-    __syncthreads();
-    *count = all;
-    return rank;
-}
-
-/* Finds the tile beside another. octants is 0 if there is none. */
-static __device__ void find_tile(const filter_index &index, uint64_t tile, uint32_t direction, uint32_t *brick,
-                                 uint32_t *octants) {
-    const uint32_t x = mote_morton_compact(tile >> 2) + direction / 9 - 1;
-    const uint32_t y = mote_morton_compact(tile >> 1) + direction / 3 % 3 - 1;
-    const uint32_t z = mote_morton_compact(tile) + direction % 3 - 1;
-    *octants = 0;
-    if ((x | y | z) > MOTE_MORTON_MASK) return; /* below zero */
-    const uint64_t code = mote_morton_encode(x, y, z);
-    for (uint64_t at = mote_hash64(code) & index.table_mask;; at = (at + 1) & index.table_mask) {
-        const filter_tile found = index.table[at];
-        if (found.code == UINT64_MAX) return;
-        if (found.code != code) continue;
-        *brick = found.brick;
-        *octants = found.octants;
-        return;
-    }
-}
-
-/* Of the bricks 0 … 3 along an axis, 1 and 2 are the tile's own: the tile that one lies in, and its half of it. */
-static __device__ uint32_t tile_of(uint32_t brick) { return (brick + 1) / 2; }
-static __device__ uint32_t half_of(uint32_t brick) { return (brick + 1) & 1; }
-
-static __device__ void load_brick(surroundings *s, const filter_index &index, uint32_t at) {
-    const uint32_t slot = at / BRICKS, x = at >> 4 & 3, y = at >> 2 & 3, z = at & 3;
-    const uint32_t tile = slot * AROUND + 9 * tile_of(x) + 3 * tile_of(y) + tile_of(z);
-    const uint32_t octant = 4 * half_of(x) + 2 * half_of(y) + half_of(z);
-    const uint32_t octants = s->tile_octants[tile];
-    s->masks[at] = 0;
-    if ((octants >> octant & 1) == 0) return;
-    const uint32_t before = (uint32_t)__popc(octants & ((1u << octant) - 1));
-    const filter_brick brick = index.bricks[s->tile_brick[tile] + before];
-    s->masks[at] = brick.mask;
-    s->cells[at] = brick.cell;
-}
-
-/* Loads what lies around the tiles listed from first on. */
-static __device__ void load_around(surroundings *s, const filter_index &index, uint32_t first, uint32_t count) {
-    for (uint32_t i = threadIdx.x; i < count * AROUND; i += FILTER_THREADS) {
-        find_tile(index, s->tiles[first + i / AROUND], i % AROUND, &s->tile_brick[i], &s->tile_octants[i]);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < count * BRICKS; i += FILTER_THREADS) load_brick(s, index, i);
-    __syncthreads();
-}
-
-/* What a cell's coordinate along an axis, 0 … 15 from the corner of the bricks around, adds to its place: bits 6 and up
-   are its brick, 16x + 4y + z, below its code within the brick. */
-static __device__ uint32_t place_along(uint32_t at, uint32_t axis) {
-    const uint32_t apart = (at & 1) | (at & 2) << 2;
-    return (at >> 2) << (10 - 2 * axis) | apart << (2 - axis);
-}
-
-/* Adds a lane's share of the sources of a cell: evenly, or by the weights of a direction. */
-template <bool WEIGHTED, uint32_t LANES>
-static __device__ void add_cell(color_sum *sum, const filter_sources &sources, const uint32_t *cell_first,
-                                uint32_t cell, const uint16_t *weights, const weight_view &view) {
-    const uint64_t first = cell_first != NULL ? cell_first[cell] : cell;
-    const uint64_t last = cell_first != NULL ? cell_first[cell + 1] : first + 1;
-    for (uint64_t i = first + threadIdx.x % LANES; i < last; i += LANES) {
-        const filter_source source = sources.sums[i];
-        if (WEIGHTED) {
-            add_weighted(sum, source, weights[source.place >> view.shift & (view.entries - 1)]);
-        } else {
-            add_source(sum, source);
-        }
-    }
-}
-
-/* A lane's share of the sums over a cell, given by its code, and the 26 around it. */
-template <bool WEIGHTED, uint32_t LANES>
-static __device__ color_sum sum_around(const surroundings *s, uint32_t slot, uint32_t code,
-                                       const filter_sources &sources, const uint32_t *cell_first,
-                                       const uint16_t *weights, const weight_view &view) {
-    color_sum sum = {{0, 0, 0}, 0};
-    uint32_t least[3], z[3]; /* the lowest neighbour */
-    for (int k = 0; k < 3; k++) least[k] = mote_morton_compact(code >> (2 - k) & 0x49) + 3;
-    for (uint32_t k = 0; k < 3; k++) z[k] = place_along(least[2] + k, 2) + (slot * BRICKS << 6);
-    for (uint32_t i = 0; i < 9; i++) {
-        const uint32_t xy = place_along(least[0] + i / 3, 0) + place_along(least[1] + i % 3, 1);
-        for (uint32_t k = 0; k < 3; k++) {
-            const uint32_t place = xy + z[k], bit = place & 63;
-            const unsigned long long mask = s->masks[place >> 6];
-            if ((mask >> bit & 1) == 0) continue;
-            const uint32_t cell = s->cells[place >> 6] + (uint32_t)__popcll(mask & ((1ull << bit) - 1));
-            const uint16_t *row = WEIGHTED ? weights + (3 * i + k) * view.entries : weights;
-            add_cell<WEIGHTED, LANES>(&sum, sources, cell_first, cell, row, view);
+/* A lane's share of the weighted sum around a target. */
+template <uint32_t LANES, typename S>
+static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_lists *lists, uint32_t end,
+                                                   uint32_t cell, const uint16_t *weights) {
+    const uint32_t places = (1u << 3 * view.weights.bits) - 1;
+    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+    cell_walk walk = {0, 0, 0, end};
+    uint32_t other;
+    unsigned long long below;
+    while (next_cell(&walk, view.cells.bricks, lists, &other, &below)) {
+        const uint32_t key = weight_key(cell, (uint32_t)__popcll(below), view.weights.bits);
+        const uint32_t last = view.cells.first_source[other + 1];
+        CUDA_ROLLED
+        for (uint32_t i = view.cells.first_source[other] + threadIdx.x % LANES; i < last; i += LANES) {
+            const S source = load_source((const S *)view.cells.sources + i);
+            add_weighted(&sum, source, weights[(place_of(source) >> view.weights.shift & places) ^ key]);
         }
     }
     return sum;
 }
 
 /* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void unite_lanes(color_sum *sum) {
+template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t> *sum) {
     for (uint32_t d = LANES / 2; d > 0; d /= 2) {
         for (int k = 0; k < 3; k++) sum->v[k] += __shfl_xor_sync(CUDA_ALL, sum->v[k], (int)d);
         sum->weight += __shfl_xor_sync(CUDA_ALL, sum->weight, (int)d);
     }
 }
 
-/* Some lanes share a target, the more the longer its cells' lists of sources are. A block takes some chunks of items:
-   the table of weights is loaded once for them. */
-template <bool WEIGHTED, uint32_t LANES>
-static __global__ void average_around(target_view targets, uint32_t chunks, filter_sources sources, filter_index index,
-                                      weight_view view) {
-    __shared__ surroundings around;
-    __shared__ uint16_t weights[WEIGHTED ? WEIGHTS : 1];
-    for (uint32_t i = threadIdx.x; WEIGHTED && i < AROUND * view.entries; i += FILTER_THREADS) {
-        weights[i] = view.table[i];
-    }
+/* ---- the kernels */
+
+/* The j-th item: the bricks around it are listed. Returns the end of the list; it is empty for what is no target. */
+static __device__ uint32_t open_target(const around_view &view, const around_windows &windows, uint64_t j,
+                                       brick_lists *lists, uint32_t *cell) {
+    const target_view &targets = view.targets;
+    if (j >= targets.count) return threadIdx.x;
+    const uint32_t position = targets.items[j];
+    if (targets.leaf_level[position] <= targets.level) return threadIdx.x;
+    const uint64_t code = targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level));
+    *cell = (uint32_t)(code & 63);
+    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position);
+    return list_bricks(view.cells, windows, row, *cell, lists);
+}
+
+static __device__ void load_windows(const around_windows &from, around_windows *to) {
+    if (threadIdx.x < 6 * WINDOW) (&to->of[0][0][0])[threadIdx.x] = (&from.of[0][0][0])[threadIdx.x];
+}
+
+/* Up to FILTER_CROWD points' sums fit 32 bits; how many points there are always does. */
+template <typename S> static __global__ void average_plain(around_view view) {
+    __shared__ brick_lists lists;
+    __shared__ around_windows windows;
+    load_windows(view.windows, &windows);
     __syncthreads();
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - index.level);
-    for (uint32_t c = 0; c < chunks; c++) {
-        const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
-        const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
-        const uint32_t position = j < targets.count ? targets.items[j] : 0;
-        const bool target = j < targets.count && targets.leaf_level[position] > targets.level;
-        const uint64_t code = target ? targets.codes[position] >> shift : 0;
-        uint32_t tiles;
-        const uint32_t tile = list_tiles(&around, target, code >> 9, &tiles);
-        for (uint32_t first = 0; first < tiles; first += SLOTS) {
-            const bool now = target && tile >= first && tile - first < SLOTS;
-            color_sum sum = {{0, 0, 0}, 0};
-            load_around(&around, index, first, tiles - first < SLOTS ? tiles - first : SLOTS);
-            if (now) {
-                sum = sum_around<WEIGHTED, LANES>(&around, tile - first, (uint32_t)(code & 511), sources,
-                                                  index.cell_first, weights, view);
-            }
-            unite_lanes<LANES>(&sum);
-            if (now && threadIdx.x % LANES == 0) put_average(&targets.colors[j], sum);
-            __syncthreads();
-        }
+    const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    uint32_t cell;
+    const uint32_t end = open_target(view, windows, j, &lists, &cell);
+    if (end == threadIdx.x) return;
+    const color_sum<uint32_t> sum = sum_around<uint32_t, S>(view, &lists, end);
+    if (sum.weight <= FILTER_CROWD) {
+        put_average(&view.targets.colors[j], sum);
+    } else {
+        put_average(&view.targets.colors[j], sum_around<uint64_t, S>(view, &lists, end));
     }
 }
 
-typedef void (*around_kernel)(target_view, uint32_t, filter_sources, filter_index, weight_view);
-
-typedef struct around_way {
-    around_kernel kernel;
-    uint32_t lanes;
-} around_way;
-
-/* The lists of sources of a level's cells have about the same length everywhere. */
-static around_way choose_way(bool weighted, uint64_t sources_per_cell) {
-    if (!weighted) return {average_around<false, 1>, 1};
-    if (sources_per_cell < FEW_SOURCES) return {average_around<true, 1>, 1};
-    if (sources_per_cell < MANY_SOURCES) return {average_around<true, 4>, 4};
-    return {average_around<true, 8>, 8};
+/* Some lanes share a target. A block takes some chunks of items: the table of weights is loaded once for them. */
+template <uint32_t LANES, typename S> static __global__ void average_weighted(around_view view, uint32_t chunks) {
+    __shared__ brick_lists lists;
+    __shared__ around_windows windows;
+    __shared__ uint4 table[WEIGHTS * sizeof(uint16_t) / sizeof(uint4)];
+    const uint16_t *const weights = (const uint16_t *)table;
+    load_windows(view.windows, &windows);
+    for (uint32_t i = threadIdx.x; i < sizeof table / sizeof table[0]; i += FILTER_THREADS) {
+        table[i] = ((const uint4 *)view.weights.table)[i];
+    }
+    __syncthreads();
+    CUDA_ROLLED
+    for (uint32_t c = 0; c < chunks; c++) {
+        const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
+        const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
+        uint32_t cell = 0;
+        const uint32_t end = open_target(view, windows, j, &lists, &cell);
+        color_sum<uint64_t> sum = weigh_around<LANES, S>(view, &lists, end, cell, weights);
+        unite_lanes<LANES>(&sum);
+        if (end != threadIdx.x && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
+    }
 }
 
 /* ---- a level */
 
-/* The weights of sources, by the direction of their cell from the target's and their place within it. */
+/* Which cells of a brick, and of the one beside it, are at most so far from a coordinate. reach: 0 or 1 */
+static around_windows make_windows(int reach) {
+    around_windows windows;
+    memset(&windows, 0, sizeof windows);
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            const int at = (int)mote_morton_compact(bit >> (2 - axis));
+            for (int from = 0; from < (int)WINDOW; from++) {
+                const bool last = from == 0 ? at == (int)WINDOW - 1 : from == (int)WINDOW - 1 && at == 0;
+                if (at - from <= reach && from - at <= reach) windows.of[axis][0][from] |= 1ull << bit;
+                if (last && reach > 0) windows.of[axis][1][from] |= 1ull << bit;
+            }
+        }
+    }
+    return windows;
+}
+
+/* The weight of a point at a place within its cell, which lies beside the target's along some axes (bits as in codes),
+   above it along some of these. The axes of the weights have the target's cell minus the point's. */
+static uint16_t weight_at(const mote_lod_weights *weights, const uint32_t eighth[3], uint32_t beside, uint32_t above) {
+    uint64_t along[3];
+    for (int k = 0; k < 3; k++) {
+        const uint32_t bit = 4u >> k;
+        const int row = (beside & bit) == 0 ? 1 : (above & bit) != 0 ? 0 : 2;
+        along[k] = weights->axis[row][eighth[k]];
+    }
+    return (uint16_t)mote_lod_weight(along[0], along[1], along[2]);
+}
+
+/* The table that weight_key speaks of. Places of three bits along each axis mirror each other. */
 static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bits) {
     mote_context *ctx = f->lod->ctx;
     if (f->weights != NULL && f->weight_bits == bits) return MOTE_OK;
     const mote_lod_weights axis = mote_lod_gaussian();
-    const uint32_t entries = 1u << 3 * bits;
-    uint16_t *table = (uint16_t *)mote_alloc(ctx, WEIGHTS * sizeof *table, "filter weights");
-    if (f->weights == NULL) f->weights = (uint16_t *)cuda_alloc(ctx, WEIGHTS * sizeof *table, "filter weights");
+    const uint64_t size_bytes = WEIGHTS * sizeof(uint16_t);
+    uint16_t *table = (uint16_t *)mote_alloc_zero(ctx, size_bytes, "filter weights");
+    if (f->weights == NULL) f->weights = (uint16_t *)cuda_alloc(ctx, size_bytes, "filter weights");
     if (table == NULL || f->weights == NULL) {
         mote_free(ctx, table);
         return MOTE_ERROR_MEMORY;
     }
-    for (uint32_t d = 0; d < AROUND; d++) {
-        for (uint32_t place = 0; place < entries; place++) {
-            uint32_t e[3];
-            mote_lod_eighths((uint64_t)place << 3 * (MOTE_ORDER_BITS - cell_level - bits), cell_level, e);
-            /* The axes have the target's cell minus the source's. */
-            table[d * entries + place] = (uint16_t)mote_lod_weight(
-                axis.axis[2 - d / 9][e[0]], axis.axis[2 - d / 3 % 3][e[1]], axis.axis[2 - d % 3][e[2]]);
+    const uint32_t places = 1u << 3 * bits, rows = bits == 3 ? 8 : 64;
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t place = 0; place < places; place++) {
+            uint32_t eighth[3];
+            mote_lod_eighths((uint64_t)place << 3 * (MOTE_ORDER_BITS - cell_level - bits), cell_level, eighth);
+            table[row * places + place] = weight_at(&axis, eighth, row & 7, row >> 3);
         }
     }
     f->weight_bits = bits;
-    const mote_status status = cuda_upload(ctx, f->weights, table, AROUND * entries * sizeof *table);
+    const mote_status status = cuda_upload(ctx, f->weights, table, size_bytes);
     mote_free(ctx, table);
     return status;
 }
 
-static mote_status average_neighbors(lod_filter *f, const target_view *targets, uint32_t cell_level, uint32_t bits) {
-    mote_context *ctx = f->lod->ctx;
-    const bool weighted = f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
-    weight_view view = {NULL, 1, 0};
-    if (weighted) {
-        view.table = f->weights;
-        view.entries = 1u << 3 * bits;
-        view.shift = SOURCE_COUNT_BITS + (bits > 0 ? 3 * (f->sources.level - cell_level - bits) : 0);
-    }
-    MOTE_TRY(filter_make_index(f, cell_level));
-    const around_way way = choose_way(weighted, f->sources.count / f->index.cell_count);
-    const uint32_t chunk_items = FILTER_THREADS / way.lanes;
-    const uint64_t wanted = targets->count / chunk_items / CHUNK_BLOCKS;
+template <typename S> static void launch_weighted(mote_context *ctx, const around_view *view) {
+    const uint64_t count = view->targets.count;
+    const uint32_t lanes = count >= FEW_TARGETS ? 1 : count >= FEWEST_TARGETS ? 4 : 16;
+    const uint32_t chunk_items = FILTER_THREADS / lanes;
+    const uint64_t wanted = count / chunk_items / MANY_BLOCKS;
     const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
-    CUDA_LAUNCH(ctx, way.kernel, cuda_blocks(targets->count, chunk_items * chunks), FILTER_THREADS, *targets, chunks,
-                f->sources, f->index, view);
-    return cuda_launched(ctx, "filtering colours");
+    void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1, S>
+                                                  : lanes == 4 ? average_weighted<4, S>
+                                                               : average_weighted<16, S>;
+    CUDA_LAUNCH(ctx, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
+}
+
+template <typename S> static void launch_plain(mote_context *ctx, const around_view *view) {
+    CUDA_LAUNCH(ctx, average_plain<S>, cuda_blocks(view->targets.count, FILTER_THREADS), FILTER_THREADS, *view);
+}
+
+static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
+    const filter_cells_view *cells = &f->view;
+    const uint32_t bricks = filter_brick_level(cell_level);
+    brick_view view;
+    view.cell_level = cell_level;
+    view.sources = cells->sources[cells->source_level[cell_level]];
+    view.first_source = cells->first_source[cell_level];
+    view.bricks = cell_level > 1 ? cells->bricks[bricks] : f->top;
+    view.around = f->around[bricks % 2];
+    view.row_point = cells->row_point[bricks];
+    view.rows_before = cells->before + (uint64_t)(cells->finest + 1 + bricks) * cells->tiles;
+    return view;
 }
 
 mote_status filter_average(lod_filter *f, uint32_t level) {
     mote_context *ctx = f->lod->ctx;
     const uint64_t *items = f->device->level_items;
-    const target_view targets = {f->device->items + items[level],
-                                 items[level + 1] - items[level],
-                                 f->device->leaf_level,
-                                 f->device->codes,
-                                 level,
-                                 (filter_color *)f->device->item_colors + items[level]};
-    const uint32_t cell_level = lod_cell_level(f->lod, level);
-    const uint32_t left = MOTE_ORDER_BITS - cell_level;
-    const uint32_t bits = f->lod->params.filter != MOTE_LOD_FILTER_GAUSSIAN ? 0 : left < 3 ? left : 3;
-    if (targets.count == 0) return MOTE_OK;
-    if (f->lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN) MOTE_TRY(load_weights(f, cell_level, bits));
-    MOTE_TRY(filter_make_sources(f, cell_level + bits, cell_level));
-    if (f->lod->params.filter != MOTE_LOD_FILTER_CELL) return average_neighbors(f, &targets, cell_level, bits);
-    CUDA_LAUNCH(ctx, average_cells, cuda_blocks(targets.count, FILTER_THREADS), FILTER_THREADS, targets, f->sources,
-                cell_level);
+    const mote_lod_filter filter = f->lod->params.filter;
+    const uint32_t cell_level = lod_cell_level(f->lod, level), source_level = f->view.source_level[cell_level];
+    const uint32_t left = MOTE_ORDER_BITS - cell_level, bits = left < 3 ? left : 3;
+    const bool wide = (f->view.wide >> source_level & 1) != 0;
+    around_view view;
+    view.targets = {f->device->items + items[level],
+                    items[level + 1] - items[level],
+                    f->device->leaf_level,
+                    f->device->codes,
+                    level,
+                    (filter_color *)f->device->item_colors + items[level]};
+    view.cells = view_cells(f, cell_level);
+    view.windows = make_windows(filter == MOTE_LOD_FILTER_CELL ? 0 : 1);
+    view.weights = {NULL, 0, 0};
+    if (view.targets.count == 0) return MOTE_OK;
+    if (filter == MOTE_LOD_FILTER_GAUSSIAN) {
+        MOTE_TRY(load_weights(f, cell_level, bits));
+        view.weights = {f->weights, bits, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
+        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view);
+    } else {
+        (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(ctx, &view);
+    }
     return cuda_launched(ctx, "filtering colours");
 }

@@ -14,7 +14,7 @@
 #define TILE_ITEMS  (TILE_ROWS * ROW)
 #define CHUNK_ROWS  16u
 #define CHUNK_ITEMS (CHUNK_ROWS * ROW)
-#define CROWD_STEP  (SLICE_POINTS / 2)
+#define CROWD_STEP  (FILTER_CROWD / 2)
 
 /* Bits of a row's items. */
 typedef struct alignas(8) item_row {
@@ -83,12 +83,20 @@ static __global__ void mark_items(item_levels levels, uint32_t level_count, cons
     }
 }
 
-/* A cell of more than SLICE_POINTS points holds two that are CROWD_STEP apart and whose positions are multiples of it:
+/* A cell of more than FILTER_CROWD points holds two that are CROWD_STEP apart and whose positions are multiples of it:
    the finest level whose cells may be such, plus one; else 0. */
 static __global__ void find_crowds(const uint64_t *codes, uint64_t count, unsigned long long *crowd) {
     const uint64_t i = ((uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x) * CROWD_STEP;
     if (i + CROWD_STEP >= count) return;
     atomicMax(crowd, (unsigned long long)mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]) + 1);
+}
+
+mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd) {
+    mote_context *ctx = f->lod->ctx;
+    MOTE_TRY(cuda_fill(ctx, crowd, 0, sizeof *crowd));
+    CUDA_LAUNCH(ctx, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, FILTER_THREADS), FILTER_THREADS,
+                f->device->codes, f->lod->count, crowd);
+    return cuda_launched(ctx, "finding crowds");
 }
 
 /* ---- sums */
@@ -124,23 +132,11 @@ static __device__ filter_color average_sum(const run_sum<uint64_t> &sum) {
     return color;
 }
 
-/* mote_lod_average of up to SLICE_POINTS points: the quotient of floats errs by less than 1 and is put right. */
+/* Of up to FILTER_CROWD points. */
 static __device__ filter_color average_sum(const run_sum<uint32_t> &sum) {
     const float reciprocal = 1.0f / (float)sum.v[3];
-    const int32_t weight = (int32_t)sum.v[3];
     filter_color color;
-    for (int k = 0; k < 3; k++) {
-        uint32_t quotient = (uint32_t)((float)sum.v[k] * reciprocal);
-        int32_t rest = (int32_t)(sum.v[k] - quotient * sum.v[3]);
-        if (rest < 0) {
-            quotient--;
-            rest += weight;
-        } else if (rest >= weight) {
-            quotient++;
-            rest -= weight;
-        }
-        color.v[k] = (uint16_t)(quotient + (rest >= weight - rest ? 1 : 0));
-    }
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.v[3], reciprocal);
     color.v[3] = 1;
     return color;
 }
@@ -320,9 +316,7 @@ static mote_status find_runs(lod_filter *f, cells_scratch *s) {
     s->before = (uint32_t *)cuda_alloc(ctx, 2ull * chunks * sizeof *s->before, "filter runs");
     s->crowd = (unsigned long long *)cuda_alloc(ctx, sizeof crowd, "filter runs");
     if (s->rows == NULL || s->before == NULL || s->crowd == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(ctx, s->crowd, 0, sizeof crowd));
-    CUDA_LAUNCH(ctx, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, FILTER_THREADS), FILTER_THREADS,
-                device->codes, f->lod->count, s->crowd);
+    MOTE_TRY(filter_find_crowd(f, s->crowd));
     MOTE_TRY(cuda_download(ctx, &crowd, s->crowd, sizeof crowd));
     while (s->wide_level < levels && lod_cell_level(f->lod, s->wide_level) < crowd) s->wide_level++;
     CUDA_LAUNCH(ctx, mark_items, cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, s->levels, levels, device->items,
@@ -345,8 +339,7 @@ static mote_status open_sums(lod_filter *f, cells_scratch *s) {
     return s->sums[0] != NULL && s->sums[1] != NULL && s->heads != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-template <typename IN, typename OUT>
-static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l, const filter_columns *columns) {
+template <typename IN, typename OUT> static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l) {
     mote_context *ctx = f->lod->ctx;
     const uint32_t chunk = s->levels.chunk[l], chunks = s->levels.chunk[l + 1] - chunk;
     cell_level<IN, OUT> level;
@@ -365,23 +358,23 @@ static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l, cons
     static const color_kernel kernels[] = {color_cells<IN, OUT, FILTER_COLORS_ANY>,
                                            color_cells<IN, OUT, FILTER_COLORS_16>,
                                            color_cells<IN, OUT, FILTER_COLORS_8>};
-    CUDA_LAUNCH(ctx, kernels[columns->kind], cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, level, *columns);
+    CUDA_LAUNCH(ctx, kernels[f->columns.kind], cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, level, f->columns);
     if (l == 0) return;
     CUDA_LAUNCH(ctx, join_heads<OUT>, cuda_blocks(chunks, FILTER_THREADS), FILTER_THREADS, level.heads,
                 level.runs_before, chunks, level.runs);
 }
 
-static mote_status color_levels(lod_filter *f, const cells_scratch *s, const filter_columns *columns) {
+static mote_status color_levels(lod_filter *f, const cells_scratch *s) {
     mote_lod *lod = f->lod;
     for (uint32_t l = lod->level_count; l-- > 0;) {
         if (s->levels.chunk[l + 1] == s->levels.chunk[l]) continue;
         const bool wide = l < s->wide_level, out_wide = l == 0 ? wide : l - 1 < s->wide_level;
         if (wide) {
-            launch_level<uint64_t, uint64_t>(f, s, l, columns);
+            launch_level<uint64_t, uint64_t>(f, s, l);
         } else if (out_wide) {
-            launch_level<uint32_t, uint64_t>(f, s, l, columns);
+            launch_level<uint32_t, uint64_t>(f, s, l);
         } else {
-            launch_level<uint32_t, uint32_t>(f, s, l, columns);
+            launch_level<uint32_t, uint32_t>(f, s, l);
         }
         MOTE_TRY(cuda_launched(lod->ctx, "filtering colours"));
         MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * (1 - (double)l / lod->level_count), "filtering colours"));
@@ -389,7 +382,7 @@ static mote_status color_levels(lod_filter *f, const cells_scratch *s, const fil
     return MOTE_OK;
 }
 
-mote_status filter_cells(lod_filter *f, const filter_columns *columns) {
+mote_status filter_cells(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     cells_scratch s;
     if (f->device->item_count == 0) return MOTE_OK;
@@ -397,7 +390,7 @@ mote_status filter_cells(lod_filter *f, const filter_columns *columns) {
     plan_levels(f, &s);
     mote_status status = find_runs(f, &s);
     if (status == MOTE_OK) status = open_sums(f, &s);
-    if (status == MOTE_OK) status = color_levels(f, &s, columns);
+    if (status == MOTE_OK) status = color_levels(f, &s);
     void *const owned[] = {s.rows, s.before, s.crowd, s.sums[0], s.sums[1], s.heads};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
     return status;

@@ -1,154 +1,97 @@
-/* The occupied cells of a level: bricks of 4³ that know theirs by a mask, in tiles of 2³ bricks in a hash table. */
-#include "backend/cuda_primitives.h"
+/* The bricks around those in inner nodes: what lies around a brick are children of what lies around its parent, so each
+   level follows from the next coarser one, and nothing is searched for. */
 #include "lod/lod_filter_cuda.h"
 
-#define LISTS     3u /* cells, bricks, tiles */
-#define FEW_CELLS 6
+/* A brick beside the parent, or the parent itself, and where the child is in it and from there. */
+typedef struct child_side {
+    uint32_t at;   /* of the two children along an axis */
+    uint32_t away; /* from the child in the middle, plus 1 */
+} child_side;
 
-/* Numbers of the lists before each block of items, and where they are counted from. */
-typedef struct list_places {
-    const uint32_t *before; /* [list · blocks + block] summed up over all lists */
-    uint32_t first[LISTS];
-} list_places;
-
-/* The or of the values of lanes with the same key, which do not descend, in the first of them. */
-static __device__ unsigned long long or_by_key(unsigned long long value, uint32_t key) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
-    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
-        const unsigned long long other = __shfl_down_sync(CUDA_ALL, value, d);
-        const uint32_t other_key = __shfl_down_sync(CUDA_ALL, key, d);
-        if (lane + d < CUDA_WARP && other_key == key) value |= other;
-    }
-    return value;
+/* Along an axis, the parent's half beside a child is the child itself and its twin; of the parent beside, the nearer
+   half. own: which half the child is */
+static __device__ child_side side_of(uint32_t own, bool beside, uint32_t half) {
+    if (!beside) return {half, 1 + half - own};
+    return {1 - own, 2 * own};
 }
 
-/* Adds an item's cell to its brick's mask; where many of a warp begin cells, once for those that share a brick. */
-static __device__ void enter_mask(filter_brick *bricks, uint32_t brick, unsigned long long bit, uint32_t begun) {
-    const uint32_t left = __shfl_up_sync(CUDA_ALL, brick, 1);
-    const bool many = __popc(begun) > FEW_CELLS; /* the same in all lanes */
-    if (many) bit = or_by_key(bit, brick);
-    const bool first = threadIdx.x % CUDA_WARP == 0 || left != brick;
-    if (bit != 0 && (first || !many)) atomicOr(&bricks[brick].mask, bit);
-}
-
-/* Which cell, brick and tile an item begins or belongs to. */
-static __device__ void find_lists(const uint32_t (*chosen)[FILTER_ROUNDS],
-                                  const uint32_t (*ranks)[FILTER_ROUNDS * FILTER_WARPS], const list_places &places,
-                                  uint32_t round, uint32_t at[LISTS], bool begins[LISTS]) {
-    for (uint32_t k = 0; k < LISTS; k++) {
-        begins[k] = filter_is_chosen(chosen[k][round]);
-        const uint32_t before = places.before[(uint64_t)k * gridDim.x + blockIdx.x] - places.first[k];
-        at[k] = before + filter_place(chosen[k][round], ranks[k], round) - (begins[k] ? 0 : 1);
-    }
-}
-
-static __global__ void enter_cells(filter_sources sources, const uint64_t *codes, filter_levels levels,
-                                   list_places places, filter_index index) {
-    __shared__ uint32_t ranks[LISTS][FILTER_ROUNDS * FILTER_WARPS];
-    uint32_t chosen[LISTS][FILTER_ROUNDS];
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - index.level);
-    filter_select<FILTER_CELLS, LISTS>(sources.marks, sources.count, levels, chosen);
-    filter_rank<LISTS>(chosen, ranks);
-    for (uint32_t r = 0; r < FILTER_ROUNDS; r++) {
-        const uint64_t i = filter_item(r);
-        uint32_t at[LISTS];
-        bool begins[LISTS];
-        find_lists(chosen, ranks, places, r, at, begins);
-        const uint64_t code = begins[0] ? codes[sources.first[i]] >> shift : 0;
-        enter_mask(index.bricks, at[1], begins[0] ? 1ull << (code & 63) : 0, chosen[0][r]);
-        if (begins[0] && index.cell_first != NULL) index.cell_first[at[0]] = (uint32_t)i;
-        if (begins[1]) {
-            index.bricks[at[1]].cell = at[0];
-            index.bricks[at[1]].octant = (uint32_t)(code >> 6 & 7);
-        }
-        if (begins[2]) {
-            index.tile_codes[at[2]] = code >> 9;
-            index.tile_bricks[at[2]] = at[1];
-        }
-        if (i + 1 == sources.count) {
-            if (index.cell_first != NULL) index.cell_first[at[0] + 1] = (uint32_t)sources.count;
-            index.tile_bricks[at[2] + 1] = (uint32_t)index.brick_count;
+/* Writes the children of one of the eight bricks at and beside the parent that touch a child. */
+static __device__ void put_children(uint32_t slot, uint32_t octant, const filter_brick &parent, uint32_t none,
+                                    uint32_t *around) {
+    const bool x = (slot & 4) != 0, y = (slot & 2) != 0, z = (slot & 1) != 0;
+    const uint32_t there = filter_bytes(parent.mask);
+    for (uint32_t i = 0; i < (x ? 1u : 2u); i++) {
+        const child_side sx = side_of(octant >> 2, x, i);
+        for (uint32_t j = 0; j < (y ? 1u : 2u); j++) {
+            const child_side sy = side_of(octant >> 1 & 1, y, j);
+            for (uint32_t k = 0; k < (z ? 1u : 2u); k++) {
+                const child_side sz = side_of(octant & 1, z, k);
+                const uint32_t bit = 1u << (4 * sx.at + 2 * sy.at + sz.at);
+                const uint32_t child = parent.child + (uint32_t)__popc(there & (bit - 1));
+                around[(9 * sx.away + 3 * sy.away + sz.away) * FILTER_AROUND_STEP] = (there & bit) != 0 ? child : none;
+            }
         }
     }
 }
 
-static __global__ void enter_tiles(filter_index index) {
-    const uint64_t t = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (t >= index.tile_count) return;
-    const unsigned long long code = index.tile_codes[t];
-    const uint32_t first = index.tile_bricks[t], last = index.tile_bricks[t + 1];
-    uint32_t octants = 0;
-    for (uint32_t b = first; b < last; b++) octants |= 1u << index.bricks[b].octant;
-    uint64_t at = mote_hash64(code) & index.table_mask;
-    while (atomicCAS(&index.table[at].code, (unsigned long long)UINT64_MAX, code) != UINT64_MAX) {
-        at = (at + 1) & index.table_mask;
+/* above: around the rows of the next coarser level */
+static __global__ void find_around(filter_cells_view view, uint32_t level, const uint32_t *above, uint32_t *around) {
+    const uint64_t row = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (row >= view.rows[level]) return;
+    const uint32_t point = view.row_point[level][row], none = (uint32_t)view.cells[level];
+    const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
+    const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
+    const uint32_t octant = filter_octant(view.codes[point], level);
+    const uint32_t *const from = above + filter_around(parent);
+    for (uint32_t slot = 0; slot < 8; slot++) {
+        uint32_t direction = 0;
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            const bool beside = (slot >> (2 - axis) & 1) != 0;
+            direction = 3 * direction + (beside ? 2 * (octant >> (2 - axis) & 1) : 1);
+        }
+        const filter_brick brick = view.bricks[level - 1][from[direction * FILTER_AROUND_STEP]];
+        put_children(slot, octant, brick, none, around + filter_around((uint32_t)row));
     }
-    index.table[at].brick = first;
-    index.table[at].octants = octants;
 }
 
-/* Levels become coarser: the room for the first serves all. */
-static mote_status open_index(lod_filter *f) {
+/* Around the one brick of level 0 there are none. top: that brick with the cells of level 1 */
+static __global__ void start_around(filter_cells_view view, uint32_t *around, filter_brick *top) {
+    const uint32_t direction = threadIdx.x;
+    if (direction < FILTER_AROUND) around[direction * FILTER_AROUND_STEP] = direction == FILTER_AROUND / 2 ? 0 : 1;
+    if (direction > 1) return;
+    const filter_brick brick = {direction == 0 ? filter_bytes(view.bricks[0][0].mask) : 0, 0, 0};
+    top[direction] = brick;
+}
+
+/* Room for rows of even levels, and of odd ones: what is around bricks is forgotten two levels later. */
+static mote_status open_around(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
-    filter_index *index = &f->index;
-    if (index->bricks == NULL) {
-        const uint64_t table = (index->table_mask + 1) * sizeof *index->table;
-        index->bricks = (filter_brick *)cuda_alloc(ctx, index->brick_count * sizeof *index->bricks, "filter bricks");
-        index->tile_codes = (unsigned long long *)cuda_alloc(ctx, index->tile_count * 8, "filter bricks");
-        index->tile_bricks = (uint32_t *)cuda_alloc(ctx, (index->tile_count + 1) * 4, "filter bricks");
-        index->table = (filter_tile *)cuda_alloc(ctx, table, "filter bricks");
-        if (index->bricks == NULL || index->tile_codes == NULL || index->tile_bricks == NULL || index->table == NULL) {
-            return MOTE_ERROR_MEMORY;
-        }
+    uint64_t rows[2] = {0, 0};
+    for (uint32_t l = 0; l <= f->view.finest_brick; l++) {
+        if (rows[l % 2] < f->view.rows[l]) rows[l % 2] = f->view.rows[l];
     }
-    if (f->sources.count == index->cell_count) {
-        index->cell_first = NULL;
-        return MOTE_OK;
+    for (int k = 0; k < 2; k++) {
+        const uint64_t steps = (rows[k] + FILTER_AROUND_STEP - 1) / FILTER_AROUND_STEP * FILTER_AROUND_STEP;
+        f->around[k] = (uint32_t *)cuda_alloc(ctx, steps * FILTER_AROUND * sizeof(uint32_t), "filter bricks");
     }
-    if (index->cell_room == NULL) {
-        index->cell_room = (uint32_t *)cuda_alloc(ctx, (index->cell_count + 1) * 4, "filter cells");
-        if (index->cell_room == NULL) return MOTE_ERROR_MEMORY;
-    }
-    index->cell_first = index->cell_room;
-    return MOTE_OK;
+    f->top = (filter_brick *)cuda_alloc(ctx, 2 * sizeof *f->top, "filter bricks");
+    return f->around[0] != NULL && f->around[1] != NULL && f->top != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static void size_index(lod_filter *f, const filter_levels *levels) {
-    filter_index *index = &f->index;
-    index->cell_count = f->counts.cells[levels->of[0]];
-    index->brick_count = f->counts.cells[levels->of[1]];
-    index->tile_count = f->counts.cells[levels->of[2]];
-    index->table_mask = 15;
-    while (index->table_mask < 2 * index->tile_count) index->table_mask = 2 * index->table_mask + 1;
-}
-
-mote_status filter_make_index(lod_filter *f, uint32_t level) {
+mote_status filter_make_around(lod_filter *f, uint32_t level) {
     mote_context *ctx = f->lod->ctx;
-    filter_index *index = &f->index;
-    if (index->ready && index->level == level) return MOTE_OK;
-    const filter_levels levels = {{level, level > 2 ? level - 2 : 0, level > 3 ? level - 3 : 0}};
-    const uint32_t blocks = cuda_blocks(f->sources.count, FILTER_ITEMS);
-    index->level = level;
-    size_index(f, &levels);
-    MOTE_TRY(open_index(f));
-    MOTE_TRY(cuda_fill(ctx, index->bricks, 0, index->brick_count * sizeof *index->bricks));
-    MOTE_TRY(cuda_fill(ctx, index->table, 0xFF, (index->table_mask + 1) * sizeof *index->table));
-    CUDA_LAUNCH(ctx, (filter_count<FILTER_CELLS, LISTS>), blocks, FILTER_THREADS, f->sources.marks, f->sources.count,
-                levels, f->selected);
-    MOTE_TRY(cuda_sum32(ctx, f->selected, f->selected, (uint64_t)LISTS * blocks));
-    const uint32_t cells = (uint32_t)index->cell_count, bricks = (uint32_t)index->brick_count;
-    const list_places places = {f->selected, {0, cells, cells + bricks}};
-    CUDA_LAUNCH(ctx, enter_cells, blocks, FILTER_THREADS, f->sources, f->device->codes, levels, places, *index);
-    CUDA_LAUNCH(ctx, enter_tiles, cuda_blocks(index->tile_count, FILTER_THREADS), FILTER_THREADS, *index);
-    index->ready = true;
-    return cuda_launched(ctx, "indexing cells");
+    if (level == 0) {
+        MOTE_TRY(open_around(f));
+        CUDA_LAUNCH(ctx, start_around, 1u, CUDA_WARP, f->view, f->around[0], f->top);
+    } else {
+        CUDA_LAUNCH(ctx, find_around, cuda_blocks(f->view.rows[level], FILTER_THREADS), FILTER_THREADS, f->view, level,
+                    f->around[(level + 1) % 2], f->around[level % 2]);
+    }
+    return cuda_launched(ctx, "finding bricks");
 }
 
-void filter_free_index(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
-    cuda_free(ctx, f->index.bricks);
-    cuda_free(ctx, f->index.tile_codes);
-    cuda_free(ctx, f->index.tile_bricks);
-    cuda_free(ctx, f->index.table);
-    cuda_free(ctx, f->index.cell_room);
+void filter_free_around(lod_filter *f) {
+    cuda_free(f->lod->ctx, f->around[0]);
+    cuda_free(f->lod->ctx, f->around[1]);
+    cuda_free(f->lod->ctx, f->top);
 }

@@ -1,221 +1,489 @@
-/* Sources of colour filters: sums of colours over the points of a cell, built from level to level. */
+/* Cells of all levels in one pass over the sorted points: sums of colours, and bricks. */
 #include "backend/cuda_primitives.h"
 #include "lod/lod_filter_cuda.h"
 
-#define BINS        32u
-#define MARK_BLOCKS 2048u
+#define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
+#define TILE_WARPS   4u
+#define TILE_THREADS (TILE_WARPS * CUDA_WARP)
+#define NO_MARK      255u
+#define NO_LIMIT     31u
+#define SUM_BITS     21u /* of a row of colours */
 
-/* ---- marks */
-
-static __device__ uint8_t mark_of(const uint64_t *codes, uint64_t i) {
-    const uint8_t slice = i % SLICE_POINTS == 0 ? MARK_SLICE : 0;
-    if (i == 0) return slice;
-    return (uint8_t)(slice | (mote_lod_shared_level(codes[i - 1], codes[i]) + 1));
+/* One more than the levels whose cells a point shares with the one before; 0 for the first of all. So a cell of level t
+   begins where this is at most t. */
+static __device__ uint32_t mark_of(const uint64_t *codes, uint64_t i) {
+    return i == 0 ? 0 : mote_lod_shared_level(codes[i - 1], codes[i]) + 1;
 }
 
-/* histogram [3][BINS]: marks of all points, of those that begin FIRST_POINTS, of those that begin a slice */
-static __global__ void mark_points(const uint64_t *codes, uint64_t count, uint8_t *marks,
-                                   unsigned long long *histogram) {
-    __shared__ uint32_t bins[FILTER_WARPS][BINS];
-    const uint32_t warp = threadIdx.x / CUDA_WARP;
-    bins[warp][threadIdx.x % CUDA_WARP] = 0;
-    __syncwarp();
-    const uint64_t step = (uint64_t)gridDim.x * FILTER_THREADS;
-    for (uint64_t i = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x; i < count; i += step) {
-        const uint8_t mark = mark_of(codes, i);
-        marks[i] = mark;
-        atomicAdd(&bins[warp][mark & MARK_LEVELS], 1u);
-        if (i % FIRST_POINTS == 0) atomicAdd(&histogram[BINS + (mark & MARK_LEVELS)], 1ull);
-        if (i % SLICE_POINTS == 0) atomicAdd(&histogram[2 * BINS + (mark & MARK_LEVELS)], 1ull);
+/* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
+   beyond a node always are. */
+static __device__ uint32_t row_limit(uint32_t leaf_level, uint32_t grid_bits) {
+    const uint32_t limit = leaf_level + grid_bits - 2;
+    return grid_bits < 2 || limit > NO_LIMIT ? NO_LIMIT : limit;
+}
+
+static __device__ uint32_t lanes_before(void) { return (1u << (threadIdx.x % CUDA_WARP)) - 1; }
+
+template <typename T> static __device__ T sum_lanes(T value) {
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const T other = __shfl_up_sync(CUDA_ALL, value, d);
+        if (threadIdx.x % CUDA_WARP >= d) value += other;
     }
+    return value;
+}
+
+/* ---- counting */
+
+/* How many lanes that are there have the number of this lane as their value, which is below 32. */
+static __device__ uint32_t count_equal(uint32_t value, bool there) {
+    uint32_t same = __ballot_sync(CUDA_ALL, there);
+    for (uint32_t bit = 0; bit < 5; bit++) {
+        const uint32_t set = __ballot_sync(CUDA_ALL, (value >> bit & 1) != 0);
+        same &= (threadIdx.x >> bit & 1) != 0 ? set : ~set;
+    }
+    return (uint32_t)__popc(same);
+}
+
+/* counts: what becomes filter_cells_view.before */
+static __global__ void count_begins(filter_cells_view view, uint32_t *counts) {
+    __shared__ uint32_t staged[2][CUDA_WARP][FILTER_WARPS];
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    const uint64_t first = ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE;
+    uint32_t cells = 0, no_rows = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint64_t i = first + r * CUDA_WARP + lane;
+        const bool there = i < view.count;
+        const uint32_t mark = there ? mark_of(view.codes, i) : 0;
+        const uint32_t limit = there ? row_limit(view.leaf_level[i], view.grid_bits) : 0;
+        cells += count_equal(mark, there);
+        no_rows += count_equal(mark > limit ? mark : limit, there);
+    }
+    cells = sum_lanes(cells);
+    staged[0][lane][warp] = cells;
+    staged[1][lane][warp] = cells - sum_lanes(no_rows);
     __syncthreads();
-    if (threadIdx.x < BINS) {
-        unsigned long long sum = 0;
-        for (uint32_t w = 0; w < FILTER_WARPS; w++) sum += bins[w][threadIdx.x];
-        if (sum > 0) atomicAdd(&histogram[threadIdx.x], sum);
+    const uint32_t lists = view.finest + view.finest_brick + 2;
+    for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
+        const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
+        const bool of_rows = list > view.finest;
+        const uint32_t level = of_rows ? list - view.finest - 1 : list;
+        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = staged[of_rows][level][i % FILTER_WARPS];
     }
 }
 
-static void count_levels(filter_counts *counts, const unsigned long long histogram[3][BINS]) {
-    for (uint32_t level = 0; level <= MOTE_ORDER_BITS; level++) {
-        uint64_t cells = 0, firsts = 0, slices = 0;
-        for (uint32_t mark = 0; mark < BINS; mark++) {
-            if (mark <= level) {
-                cells += histogram[0][mark];
-            } else {
-                firsts += histogram[1][mark];
-                slices += histogram[2][mark];
-            }
+static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint32_t lists, unsigned long long *totals) {
+    const uint32_t list = threadIdx.x;
+    if (list < lists) totals[list] = before[(uint64_t)(list + 1) * tiles] - before[(uint64_t)list * tiles];
+}
+
+/* ---- a tile */
+
+/* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
+   first point lies in if that began before. */
+typedef struct tile_state {
+    uint32_t sums[3][FILTER_TILE + 1];     /* of the points before */
+    unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
+    uint2 begun[8][TILE_ROWS];             /* by level % 8, of sources: where they begin, and how many in rows before */
+    uint16_t points[FILTER_TILE + 1];      /* where the list's cells begin, and the end */
+    uint8_t marks[FILTER_TILE];
+    uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
+} tile_state;
+
+typedef struct tile_list {
+    uint32_t tile, points; /* how many points it has */
+    uint64_t first;        /* position */
+    uint32_t level, count;
+    bool goes_on; /* the first began before */
+    /* Numbers of the first cells of the lists of this level, and of one and two finer, were they all begun here */
+    uint32_t base, child_base, grandchild_base;
+} tile_list;
+
+/* How many cells of a list begin before a tile. */
+static __device__ uint32_t begun_before(const filter_cells_view &view, uint32_t list, uint32_t tile) {
+    const uint32_t *const before = view.before + (uint64_t)list * view.tiles;
+    return before[tile] - before[0];
+}
+
+static __device__ void set_level(const filter_cells_view &view, const tile_state *s, tile_list *list, uint32_t level) {
+    list->level = level;
+    list->goes_on = s->marks[0] > level;
+    list->grandchild_base = list->child_base;
+    list->child_base = list->base;
+    list->base = begun_before(view, level, list->tile) - (list->goes_on ? 1 : 0);
+}
+
+/* Colours are sorted, and summed up over the points before each. A row's three sums are added up as one. */
+template <int COLORS>
+static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
+                                   filter_color *colors, const tile_list *list, tile_state *s) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, most = (1u << SUM_BITS) - 1;
+    uint32_t before[3] = {0, 0, 0};
+    if (lane < 3) s->sums[lane][0] = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t i = r * CUDA_WARP + lane;
+        const uint64_t position = list->first + i;
+        filter_color color = {{0, 0, 0, 0}};
+        uint32_t mark = NO_MARK;
+        if (i < list->points) {
+            color = filter_read_color<COLORS>(columns, lod_cuda_point(order, position));
+            colors[position] = color;
+            mark = mark_of(view.codes, position);
         }
-        counts->cells[level] = cells;
-        counts->first_sources[level] = cells + firsts;
-        counts->sources[level] = cells + slices;
+        s->marks[i] = (uint8_t)mark;
+        const unsigned long long sum = sum_lanes<unsigned long long>(
+            (unsigned long long)color.v[2] << 2 * SUM_BITS | (unsigned long long)color.v[1] << SUM_BITS | color.v[0]);
+        const unsigned long long all = __shfl_sync(CUDA_ALL, sum, CUDA_WARP - 1);
+        for (uint32_t k = 0; k < 3; k++) {
+            s->sums[k][i + 1] = before[k] + ((uint32_t)(sum >> k * SUM_BITS) & most);
+            before[k] += (uint32_t)(all >> k * SUM_BITS) & most;
+        }
+    }
+    __syncwarp();
+}
+
+/* The list of the finest level. Nothing is asked of its masks but that they are not 0. */
+static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
+    set_level(view, s, list, view.finest);
+    list->count = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
+        const bool begins = i == 0 || s->marks[i] <= view.finest;
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
+        const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
+        if (begins) {
+            s->points[at] = (uint16_t)i;
+            s->masks[at] = 1;
+        }
+        list->count += (uint32_t)__popc(chosen);
+    }
+    if (threadIdx.x % CUDA_WARP == 0) s->points[list->count] = (uint16_t)list->points;
+    __syncwarp();
+}
+
+/* Makes of a list that of a coarser level, which is never longer, in place. */
+static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s, tile_list *list, uint32_t level) {
+    const uint32_t fine = list->level, count = list->count;
+    uint32_t found = 0;
+    for (uint32_t first = 0; first < count; first += CUDA_WARP) {
+        const uint32_t k = first + threadIdx.x % CUDA_WARP;
+        const bool there = k < count;
+        const uint32_t point = there ? s->points[k] : 0, below = there ? s->child[k] : 0;
+        const bool begins = there && (k == 0 || s->marks[point] <= level);
+        const uint32_t cells = there ? filter_bytes(s->masks[k]) : 0;
+        const uint32_t octant = there ? filter_octant(view.codes[list->first + point], fine) : 0;
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
+        const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
+        if (begins) { /* at <= k, and the row is read */
+            s->points[at] = (uint16_t)point;
+            s->child[at] = (uint8_t)k;
+            s->grandchild[at] = (uint8_t)below;
+            s->masks[at] = (unsigned long long)cells << 8 * octant;
+        }
+        __syncwarp();
+        if (there && !begins) ((uint8_t *)&s->masks[at])[octant] = (uint8_t)cells;
+        __syncwarp();
+        found += (uint32_t)__popc(chosen);
+    }
+    if (threadIdx.x % CUDA_WARP == 0) s->points[found] = (uint16_t)list->points;
+    list->count = found;
+    set_level(view, s, list, level);
+    __syncwarp();
+}
+
+/* Notes where the points that begin sources are, for the cells of coarser levels. */
+static __device__ void note_sources(tile_state *s, uint32_t level) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint32_t begun = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t i = r * CUDA_WARP + lane;
+        const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
+        if (lane == r) begun = row;
+    }
+    const uint32_t own = (uint32_t)__popc(begun), sum = sum_lanes(own);
+    if (lane < TILE_ROWS) s->begun[level % 8][lane] = make_uint2(begun, sum - own);
+    __syncwarp();
+}
+
+/* The number in its list of the source that a point begins. */
+static __device__ uint32_t source_of(const tile_state *s, uint32_t level, uint32_t point) {
+    const uint2 row = s->begun[level % 8][point / CUDA_WARP];
+    return row.y + (uint32_t)__popc(row.x & ((1u << point % CUDA_WARP) - 1));
+}
+
+static __device__ filter_source sum_between(const tile_state *s, uint32_t first, uint32_t last) {
+    filter_source source;
+    for (uint32_t k = 0; k < 3; k++) source.sum[k] = s->sums[k][last] - s->sums[k][first];
+    source.place = last - first;
+    return source;
+}
+
+static __device__ filter_source *head_of(const filter_cells_view &view, uint32_t tile, uint32_t level) {
+    const uint32_t number = (uint32_t)__popc(view.summed & ((1u << level) - 1));
+    return &view.heads[(uint64_t)tile * (uint32_t)__popc(view.summed) + number];
+}
+
+static __device__ void put_source(const filter_cells_view &view, uint32_t level, uint32_t at, filter_source source,
+                                  uint32_t place) {
+    if (view.wide >> level & 1) {
+        const filter_wide_source wide = {{source.sum[0], source.sum[1], source.sum[2]}, source.place, place};
+        ((filter_wide_source *)view.sources[level])[at] = wide;
+    } else {
+        source.place |= place << SOURCE_COUNT_BITS;
+        ((filter_source *)view.sources[level])[at] = source;
     }
 }
 
-mote_status filter_mark(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
-    const uint64_t count = f->lod->count;
-    unsigned long long histogram[3][BINS];
-    mote_status status = MOTE_ERROR_MEMORY;
-    unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof histogram, "filter counts");
-    f->marks = (uint8_t *)cuda_alloc(ctx, count, "filter marks");
-    if (device == NULL || f->marks == NULL) goto done;
-    status = cuda_fill(ctx, device, 0, sizeof histogram);
-    if (status != MOTE_OK) goto done;
-    {
-        const uint32_t blocks = cuda_blocks(count, FILTER_THREADS);
-        CUDA_LAUNCH(ctx, mark_points, blocks < MARK_BLOCKS ? blocks : MARK_BLOCKS, FILTER_THREADS, f->device->codes,
-                    count, f->marks, device);
+static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t shift = 3 * (MOTE_ORDER_BITS - list->level), places = (1u << 3 * SOURCE_LEVELS) - 1;
+    for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
+        const uint32_t first = s->points[k];
+        const filter_source source = sum_between(s, first, s->points[k + 1]);
+        if (k == 0 && list->goes_on) {
+            *head_of(view, list->tile, list->level) = source;
+            continue;
+        }
+        const uint32_t place = view.placed ? (uint32_t)(view.codes[list->first + first] >> shift) & places : 0;
+        put_source(view, list->level, list->base + k, source, place);
     }
-    status = cuda_launched(ctx, "marking cells");
-    if (status == MOTE_OK) status = cuda_download(ctx, histogram, device, sizeof histogram);
-    if (status == MOTE_OK) count_levels(&f->counts, histogram);
-done:
+}
+
+static __device__ void put_first_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t level = view.source_level[list->level];
+    const uint32_t base = begun_before(view, level, list->tile) - (s->marks[0] > level ? 1 : 0);
+    for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
+        if (k == 0 && list->goes_on) continue;
+        view.first_source[list->level][list->base + k] = base + source_of(s, level, s->points[k]);
+    }
+}
+
+static __device__ unsigned long long *head_mask_of(const filter_cells_view &view, uint32_t tile, uint32_t level) {
+    return &view.head_masks[(uint64_t)tile * (view.finest_brick + 1) + level];
+}
+
+static __device__ void put_bricks(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t level = list->level;
+    uint32_t rows = begun_before(view, view.finest + 1 + level, list->tile);
+    for (uint32_t first = 0; first < list->count; first += CUDA_WARP) {
+        const uint32_t k = first + threadIdx.x % CUDA_WARP;
+        const bool begins = k < list->count && !(k == 0 && list->goes_on);
+        const uint64_t point = begins ? list->first + s->points[k] : 0;
+        const bool is_row = begins && level < row_limit(view.leaf_level[point], view.grid_bits);
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
+        if (begins) {
+            const filter_brick brick = {s->masks[k], list->grandchild_base + s->grandchild[k],
+                                        list->child_base + s->child[k]};
+            view.bricks[level][list->base + k] = brick;
+        } else if (k == 0) {
+            *head_mask_of(view, list->tile, level) = s->masks[0];
+        }
+        if (is_row) view.row_point[level][rows + (uint32_t)__popc(chosen & lanes_before())] = (uint32_t)point;
+        rows += (uint32_t)__popc(chosen);
+    }
+}
+
+/* What lies within one cell of a level lies so on all coarser levels, and adds no cells to their bricks. */
+static __device__ void put_rest(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t level = threadIdx.x % CUDA_WARP;
+    if (level >= list->level) return;
+    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(s, 0, list->points);
+    if (level <= view.finest_brick) *head_mask_of(view, list->tile, level) = 0;
+}
+
+template <int COLORS>
+static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *order,
+                                 filter_color *colors) {
+    __shared__ tile_state states[TILE_WARPS];
+    tile_state *const s = &states[threadIdx.x / CUDA_WARP];
+    tile_list list;
+    list.tile = blockIdx.x * TILE_WARPS + threadIdx.x / CUDA_WARP;
+    if (list.tile >= view.tiles) return;
+    list.first = (uint64_t)list.tile * FILTER_TILE;
+    list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
+    list.base = list.child_base = 0;
+    load_points<COLORS>(view, columns, order, colors, &list, s);
+    open_list(view, s, &list);
+    CUDA_ROLLED
+    while (true) {
+        const uint32_t level = list.level;
+        if (view.summed >> level & 1) {
+            if (view.placed) note_sources(s, level);
+            put_sources(view, s, &list);
+        }
+        if (view.first_source[level] != NULL) put_first_sources(view, s, &list);
+        if (level <= view.finest_brick) put_bricks(view, s, &list);
+        if (level == 0) return;
+        const uint32_t coarser = view.visited & ((1u << level) - 1);
+        const bool quiet = list.count == 1 && list.goes_on;
+        coarsen_list(view, s, &list, CUDA_WARP - 1 - (uint32_t)__clz((int)coarser));
+        if (quiet) break;
+    }
+    /* The list before had no cell that begins: this one's bricks may still get cells of one level finer. */
+    if (list.level <= view.finest_brick) put_bricks(view, s, &list);
+    if (view.summed >> list.level & 1) put_sources(view, s, &list);
+    put_rest(view, s, &list);
+}
+
+/* ---- what reaches over tiles */
+
+static __device__ void add_head(const filter_cells_view &view, uint32_t level, uint32_t at, const filter_source &head) {
+    if (view.wide >> level & 1) {
+        filter_wide_source *const to = (filter_wide_source *)view.sources[level] + at;
+        for (uint32_t k = 0; k < 3; k++) atomicAdd(&to->sum[k], (unsigned long long)head.sum[k]);
+        atomicAdd(&to->count, head.place);
+    } else {
+        filter_source *const to = (filter_source *)view.sources[level] + at;
+        for (uint32_t k = 0; k < 3; k++) atomicAdd(&to->sum[k], head.sum[k]);
+        atomicAdd(&to->place, head.place);
+    }
+}
+
+/* Adds what a tile has of cells and bricks that began before it. */
+static __global__ void join_tiles(filter_cells_view view) {
+    const uint64_t tile = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (tile >= view.tiles) return;
+    const uint32_t mark = mark_of(view.codes, tile * FILTER_TILE);
+    for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
+        const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
+        if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
+        if (level > view.finest_brick) continue;
+        const unsigned long long mask = *head_mask_of(view, (uint32_t)tile, level);
+        if (mask != 0) atomicOr(&view.bricks[level][at].mask, mask);
+    }
+}
+
+/* The ends of the lists: a thread for each level. */
+static __global__ void end_lists(filter_cells_view view) {
+    const uint32_t level = threadIdx.x;
+    if (level > view.finest) return;
+    const filter_brick none = {0, 0, 0};
+    const uint64_t end = view.cells[level];
+    if (level <= view.finest_brick) view.bricks[level][end] = none;
+    if (view.first_source[level] != NULL) {
+        view.first_source[level][end] = (uint32_t)view.cells[view.source_level[level]];
+    }
+}
+
+/* ---- the host's side */
+
+/* The levels of cells that are averaged over, and those of their parts. */
+static void plan_levels(lod_filter *f) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    const uint32_t finest = lod_cell_level(lod, lod->level_count - 2), parts = finest + 3;
+    view->placed = lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
+    view->codes = f->device->codes;
+    view->leaf_level = f->device->leaf_level;
+    view->count = lod->count;
+    view->tiles = cuda_blocks(lod->count, FILTER_TILE);
+    view->grid_bits = lod_cell_level(lod, 0);
+    view->finest_brick = filter_brick_level(finest);
+    view->finest = finest < 2 ? 2 : finest; /* even one brick has its cells two levels finer */
+    if (view->placed) view->finest = parts < MOTE_ORDER_BITS ? parts : MOTE_ORDER_BITS;
+}
+
+/* Counts cells and rows of all levels. crowd: of filter_find_crowd */
+static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
+    mote_context *ctx = f->lod->ctx;
+    filter_cells_view *view = &f->view;
+    const uint32_t lists = view->finest + view->finest_brick + 2;
+    const uint64_t counts = (uint64_t)lists * view->tiles + 1;
+    unsigned long long totals[2 * FILTER_LEVELS + 1];
+    unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof totals, "filter counts");
+    f->before = (uint32_t *)cuda_alloc(ctx, counts * sizeof *f->before, "filter counts");
+    mote_status status = device != NULL && f->before != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->before);
+        status = cuda_sum32(ctx, f->before, f->before, counts);
+    }
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, list_totals, 1u, 2 * CUDA_WARP, f->before, view->tiles, lists, device);
+        status = cuda_launched(ctx, "counting cells");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, totals, device, (lists + 1) * sizeof *totals);
     cuda_free(ctx, device);
-    return status;
+    if (status != MOTE_OK) return status;
+    view->before = f->before;
+    for (uint32_t l = 0; l <= view->finest; l++) view->cells[l] = totals[l];
+    for (uint32_t l = 0; l <= view->finest_brick; l++) view->rows[l] = totals[view->finest + 1 + l];
+    *crowd = totals[lists];
+    return MOTE_OK;
 }
 
-/* ---- sums */
-
-static __device__ uint32_t place_of(uint64_t code, uint32_t level, uint32_t count) {
-    const uint64_t cell = code >> (3 * (MOTE_ORDER_BITS - level));
-    return (uint32_t)(cell & ((1u << (3 * SOURCE_LEVELS)) - 1)) << SOURCE_COUNT_BITS | count;
-}
-
-static __device__ filter_source sum_run_of_points(const filter_color *colors, const uint8_t *marks, uint64_t count,
-                                                  uint64_t first, uint32_t level) {
-    filter_source sum = {{0, 0, 0}, 0};
-    uint64_t i = first;
-    do {
-        const filter_color color = colors[i];
-        for (int k = 0; k < 3; k++) sum.sum[k] += color.v[k];
-        i++;
-    } while (i < count && !filter_begins<FILTER_FIRST_SOURCES>(marks[i], i, level));
-    sum.place = (uint32_t)(i - first);
-    return sum;
-}
-
-static __device__ filter_source sum_run_of_sources(const filter_sources &in, uint64_t first, uint32_t level) {
-    const uint32_t count_mask = (1u << SOURCE_COUNT_BITS) - 1;
-    filter_source sum = {{0, 0, 0}, 0};
-    uint64_t i = first;
-    do {
-        const filter_source own = in.sums[i];
-        for (int k = 0; k < 3; k++) sum.sum[k] += own.sum[k];
-        sum.place += own.place & count_mask;
-        i++;
-    } while (i < in.count && !filter_begins<FILTER_SOURCES>(in.marks[i], i, level));
-    return sum;
-}
-
-static __device__ void put_source(const filter_sources &out, uint64_t at, filter_source sum, const uint64_t *codes,
-                                  uint32_t first, uint8_t mark) {
-    sum.place = place_of(codes[first], out.level, sum.place);
-    out.sums[at] = sum;
-    out.first[at] = first;
-    out.marks[at] = mark;
-}
-
-/* One thread for each source sums up its points. before: selected items before each block */
-static __global__ void sum_points(const filter_color *colors, const uint8_t *marks, const uint64_t *codes,
-                                  uint64_t count, const uint32_t *before, filter_sources out) {
-    __shared__ uint32_t ranks[1][FILTER_ROUNDS * FILTER_WARPS];
-    uint32_t chosen[1][FILTER_ROUNDS];
-    const filter_levels levels = {{out.level}};
-    filter_select<FILTER_FIRST_SOURCES, 1>(marks, count, levels, chosen);
-    filter_rank<1>(chosen, ranks);
-    for (uint32_t r = 0; r < FILTER_ROUNDS; r++) {
-        if (!filter_is_chosen(chosen[0][r])) continue;
-        const uint64_t i = filter_item(r);
-        const uint64_t at = before[blockIdx.x] + filter_place(chosen[0][r], ranks[0], r);
-        put_source(out, at, sum_run_of_points(colors, marks, count, i, out.level), codes, (uint32_t)i, marks[i]);
+/* Which levels are sources. Gaussian wants eighths of cells, or finer ones that tell as much of places at about the
+   same cost. */
+static void choose_sources(lod_filter *f, uint32_t crowd) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    uint32_t source = 0;
+    view->visited = 7;
+    for (uint32_t l = lod->level_count - 1; l-- > 0;) {
+        const uint32_t cell = lod_cell_level(lod, l), parts = cell + 3 < MOTE_ORDER_BITS ? cell + 3 : MOTE_ORDER_BITS;
+        const uint32_t wanted = view->placed ? parts : cell;
+        const bool keep = view->placed && source != 0 && (wanted == cell || source - cell <= SOURCE_LEVELS) &&
+                          3 * view->cells[source] < 4 * view->cells[wanted];
+        if (!keep) source = wanted;
+        view->source_level[cell] = (uint8_t)source;
+        view->summed |= 1u << source;
+        view->visited |= (2u << cell) - 1;
     }
+    view->visited |= view->summed;
+    view->wide = view->summed & ((1u << crowd) - 1);
 }
 
-static __global__ void sum_sources(filter_sources in, const uint64_t *codes, const uint32_t *before,
-                                   filter_sources out) {
-    __shared__ uint32_t ranks[1][FILTER_ROUNDS * FILTER_WARPS];
-    uint32_t chosen[1][FILTER_ROUNDS];
-    const filter_levels levels = {{out.level}};
-    filter_select<FILTER_SOURCES, 1>(in.marks, in.count, levels, chosen);
-    filter_rank<1>(chosen, ranks);
-    for (uint32_t r = 0; r < FILTER_ROUNDS; r++) {
-        if (!filter_is_chosen(chosen[0][r])) continue;
-        const uint64_t i = filter_item(r);
-        const uint64_t at = before[blockIdx.x] + filter_place(chosen[0][r], ranks[0], r);
-        put_source(out, at, sum_run_of_sources(in, i, out.level), codes, in.first[i], in.marks[i]);
+/* Takes room from an arena; without one, only counts. */
+static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
+    void *const room = arena != NULL ? arena + *used : NULL;
+    *used += (size_bytes + 255) / 256 * 256;
+    return room;
+}
+
+static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
+    uint64_t used = 0;
+    for (uint32_t l = 0; l <= view->finest; l++) {
+        const uint64_t cells = view->cells[l];
+        const uint64_t source_bytes = view->wide >> l & 1 ? sizeof(filter_wide_source) : sizeof(filter_source);
+        const bool lists = view->placed && view->source_level[l] != 0;
+        if (view->summed >> l & 1) view->sources[l] = take_room(arena, &used, cells * source_bytes);
+        if (lists) view->first_source[l] = (uint32_t *)take_room(arena, &used, (cells + 1) * sizeof(uint32_t));
+        if (l > view->finest_brick) continue;
+        view->bricks[l] = (filter_brick *)take_room(arena, &used, (cells + 1) * sizeof(filter_brick));
+        view->row_point[l] = (uint32_t *)take_room(arena, &used, view->rows[l] * sizeof(uint32_t));
     }
+    const uint64_t source_levels = (uint64_t)__builtin_popcount(view->summed), brick_levels = view->finest_brick + 1;
+    view->heads = (filter_source *)take_room(arena, &used, source_levels * view->tiles * sizeof(filter_source));
+    view->head_masks = (unsigned long long *)take_room(arena, &used, brick_levels * view->tiles * sizeof(uint64_t));
+    return used;
 }
 
-static mote_status open_sources(lod_filter *f, uint64_t count, filter_sources *sources) {
+static mote_status make_room(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
-    if (sources->sums == NULL) {
-        sources->sums = (filter_source *)cuda_alloc(ctx, count * sizeof *sources->sums, "filter sums");
-        sources->first = (uint32_t *)cuda_alloc(ctx, count * sizeof *sources->first, "filter sums");
-        sources->marks = (uint8_t *)cuda_alloc(ctx, count, "filter sums");
-    }
-    const bool made = sources->sums != NULL && sources->first != NULL && sources->marks != NULL;
-    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
+    f->arena = cuda_alloc(ctx, place_lists(&f->view, NULL), "filter cells");
+    f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
+    if (f->arena == NULL || f->colors == NULL) return MOTE_ERROR_MEMORY;
+    place_lists(&f->view, (uint8_t *)f->arena);
+    return MOTE_OK;
 }
 
-static mote_status from_points(lod_filter *f, uint32_t level) {
+mote_status filter_make_cells(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
-    const uint64_t count = f->lod->count;
-    const uint32_t blocks = cuda_blocks(count, FILTER_ITEMS);
-    const filter_levels levels = {{level}};
-    MOTE_TRY(open_sources(f, f->counts.first_sources[level], &f->sources));
-    f->sources.level = level;
-    f->sources.count = f->counts.first_sources[level];
-    CUDA_LAUNCH(ctx, (filter_count<FILTER_FIRST_SOURCES, 1>), blocks, FILTER_THREADS, f->marks, count, levels,
-                f->selected);
-    MOTE_TRY(cuda_sum32(ctx, f->selected, f->selected, blocks));
-    CUDA_LAUNCH(ctx, sum_points, blocks, FILTER_THREADS, f->colors, f->marks, f->device->codes, count, f->selected,
-                f->sources);
+    filter_cells_view *view = &f->view;
+    static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
+        sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
+    unsigned long long crowd;
+    plan_levels(f);
+    MOTE_TRY(count_cells(f, &crowd));
+    choose_sources(f, (uint32_t)crowd);
+    MOTE_TRY(make_room(f));
+    CUDA_LAUNCH(ctx, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
+                lod_cuda_index(f->device), f->colors);
+    CUDA_LAUNCH(ctx, end_lists, 1u, CUDA_WARP, *view);
+    CUDA_LAUNCH(ctx, join_tiles, cuda_blocks(view->tiles, FILTER_THREADS), FILTER_THREADS, *view);
     return cuda_launched(ctx, "summing up colours");
 }
 
-/* The sums of a level from those of a finer one. The spare ones are fewer each time, so that their room serves on. */
-static mote_status from_sources(lod_filter *f, uint32_t level) {
-    mote_context *ctx = f->lod->ctx;
-    const filter_sources in = f->sources;
-    const uint32_t blocks = cuda_blocks(in.count, FILTER_ITEMS);
-    const filter_levels levels = {{level}};
-    MOTE_TRY(open_sources(f, f->counts.sources[level], &f->spare));
-    f->sources = f->spare;
-    f->spare = in;
-    f->sources.level = level;
-    f->sources.count = f->counts.sources[level];
-    CUDA_LAUNCH(ctx, (filter_count<FILTER_SOURCES, 1>), blocks, FILTER_THREADS, in.marks, in.count, levels,
-                f->selected);
-    MOTE_TRY(cuda_sum32(ctx, f->selected, f->selected, blocks));
-    CUDA_LAUNCH(ctx, sum_sources, blocks, FILTER_THREADS, in, f->device->codes, f->selected, f->sources);
-    return cuda_launched(ctx, "summing up colours");
-}
-
-mote_status filter_make_sources(lod_filter *f, uint32_t level, uint32_t cell_level) {
-    if (f->sources.sums == NULL) {
-        MOTE_TRY(from_points(f, level));
-        cuda_free(f->lod->ctx, f->colors);
-        cuda_free(f->lod->ctx, f->marks);
-        f->colors = NULL;
-        f->marks = NULL;
-        return MOTE_OK;
-    }
-    if (f->sources.level == level) return MOTE_OK;
-    const bool placed = level == cell_level || f->sources.level - cell_level <= SOURCE_LEVELS;
-    /* Where hardly fewer sources would come of it, they are not summed up again. */
-    if (placed && 3 * f->sources.count < 4 * f->counts.sources[level]) return MOTE_OK;
-    return from_sources(f, level);
-}
-
-static void free_sources(mote_context *ctx, filter_sources *sources) {
-    cuda_free(ctx, sources->sums);
-    cuda_free(ctx, sources->first);
-    cuda_free(ctx, sources->marks);
-}
-
-void filter_free_sources(lod_filter *f) {
-    free_sources(f->lod->ctx, &f->sources);
-    free_sources(f->lod->ctx, &f->spare);
+void filter_free_cells(lod_filter *f) {
+    cuda_free(f->lod->ctx, f->before);
+    cuda_free(f->lod->ctx, f->arena);
+    cuda_free(f->lod->ctx, f->colors);
 }
