@@ -27,6 +27,24 @@ enum {
 #define LAZ_CHANNEL_SHIFT 4u
 #define LAZ_CHANNEL_MASK  0x30u
 
+/* Kinds of layers; those of POINT14 come first and in order. */
+typedef enum laz_layer_kind {
+    LAZ_LAYER_XY,
+    LAZ_LAYER_Z,
+    LAZ_LAYER_CLASSIFICATION,
+    LAZ_LAYER_FLAGS,
+    LAZ_LAYER_INTENSITY,
+    LAZ_LAYER_SCAN_ANGLE,
+    LAZ_LAYER_USER_DATA,
+    LAZ_LAYER_POINT_SOURCE,
+    LAZ_LAYER_GPS_TIME,
+    LAZ_LAYER_RGB,
+    LAZ_LAYER_NIR,
+    LAZ_LAYER_WAVEPACKET,
+    LAZ_LAYER_BYTE,
+    LAZ_LAYER_KINDS
+} laz_layer_kind;
+
 /* What of a point differs from the one before in its channel. */
 enum {
     LAZ_CHANGED_RETURN = 3, /* 0 the same, 1 one more, 2 one less, 3 coded */
@@ -120,8 +138,9 @@ MOTE_HD uint32_t laz_user14_context(uint32_t last) { return last / 4; }
 #define LAZ_GPS_SEQUENCES 4u
 #define LAZ_GPS_CONTEXTS  9u
 #define LAZ_GPS_EXTREMES  3u /* so many unusual steps in a row; then the next is the new usual one */
-#define LAZ_GPS_SWITCHES  8u /* sequences can be switched only so often for one time; hostile bytes go round for ever  \
-                              */
+#define LAZ_GPS_SWITCHES                                                                                               \
+    8u /* sequences can be switched only so often for one time; hostile bytes go round for ever                        \
+        */
 
 /* After no step: */
 enum { LAZ_GPS_STEP = 0, LAZ_GPS_NEW = 1, LAZ_GPS_OTHER = 2, LAZ_GPS_STILL_SYMBOLS = 5 };

@@ -3,24 +3,7 @@
 #define MOTE_LAZ_LAYERS_H
 
 #include "io/laz/laz.h"
-
-/* Kinds of layers; those of POINT14 come first and in order. */
-typedef enum laz_layer_kind {
-    LAZ_LAYER_XY,
-    LAZ_LAYER_Z,
-    LAZ_LAYER_CLASSIFICATION,
-    LAZ_LAYER_FLAGS,
-    LAZ_LAYER_INTENSITY,
-    LAZ_LAYER_SCAN_ANGLE,
-    LAZ_LAYER_USER_DATA,
-    LAZ_LAYER_POINT_SOURCE,
-    LAZ_LAYER_GPS_TIME,
-    LAZ_LAYER_RGB,
-    LAZ_LAYER_NIR,
-    LAZ_LAYER_WAVEPACKET,
-    LAZ_LAYER_BYTE,
-    LAZ_LAYER_KINDS
-} laz_layer_kind;
+#include "io/laz/laz_format14.h"
 
 /* What holds for all layers of a kind. */
 typedef struct laz_layer_facts {
