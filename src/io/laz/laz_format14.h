@@ -45,6 +45,24 @@ typedef enum laz_layer_kind {
     LAZ_LAYER_KINDS
 } laz_layer_kind;
 
+/* The units of a layer, each of which goes to a place of its own in a record of which only some is kept: bytes of a
+   unit and where it stands in the field of the layer; 0: there is none. */
+MOTE_HD uint32_t laz_unit_bytes(uint32_t kind, uint32_t unit, uint32_t *at) {
+    *at = 0;
+    switch (kind) {
+    case LAZ_LAYER_XY: *at = unit < 2 ? 4 * unit : (uint32_t)LAZ_AT_RETURNS; return unit < 2 ? 4 : unit == 2;
+    case LAZ_LAYER_RGB: *at = 2 * unit; return unit < 3 ? 2 : 0;
+    case LAZ_LAYER_WAVEPACKET: *at = unit == 0 ? 0 : 4 * unit - 3; return unit == 0 ? 1 : unit < 8 ? 4 : 0;
+    case LAZ_LAYER_Z: return unit == 0 ? 4 : 0;
+    case LAZ_LAYER_GPS_TIME: return unit == 0 ? 8 : 0;
+    case LAZ_LAYER_INTENSITY:
+    case LAZ_LAYER_SCAN_ANGLE:
+    case LAZ_LAYER_POINT_SOURCE:
+    case LAZ_LAYER_NIR: return unit == 0 ? 2 : 0;
+    default: return unit == 0;
+    }
+}
+
 /* What of a point differs from the one before in its channel. */
 enum {
     LAZ_CHANGED_RETURN = 3, /* 0 the same, 1 one more, 2 one less, 3 coded */

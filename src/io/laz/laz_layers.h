@@ -24,6 +24,19 @@ typedef struct laz_layer {
 uint32_t mote_laz_layer_count(const laz_schema *schema);
 /* The layer of this index, below their count. */
 laz_layer mote_laz_layer_at(const laz_schema *schema, uint32_t index);
+/* Whether the items behind POINT14 go by the channel of the point; see laz_following. */
+static inline bool mote_laz_plain_channels(const laz_schema *schema) { return schema->items[0].version >= 4; }
+/* Goes through the layers of a chunk, which stand behind the first record, the count of points and the layers' sizes.
+ */
+typedef struct laz_layer_walk {
+    const uint8_t *data;
+    uint64_t size_bytes, size_at; /* of the chunk; where the next layer's size stands */
+    uint64_t at;                  /* where the next layer begins; after the last one: where the chunk ends */
+} laz_layer_walk;
+/* Both return NULL or what is wrong with the chunk, and then where. */
+const char *mote_laz_walk_start(laz_layer_walk *walk, const laz_schema *schema, const uint8_t *data,
+                                uint64_t size_bytes, uint64_t points, uint64_t *fault_at);
+const char *mote_laz_walk_next(laz_layer_walk *walk, uint32_t *layer_bytes, uint64_t *fault_at);
 /* Bytes of the models of all layers. */
 uint64_t mote_laz_layers_model_bytes(const laz_schema *schema);
 

@@ -588,15 +588,11 @@ typedef struct warp_wave_item {
 
 WARP_INLINE void warp_put_item(const warp_wave_item *, const warp_task *, uint32_t, uint32_t) {}
 
-/* Byte of the packet where a word stands. */
-WARP_INLINE uint32_t warp_wave_at(uint32_t word) { return word == WARP_WAVE_INDEX ? 0 : 4 * word - 3; }
-WARP_INLINE uint32_t warp_wave_bytes(uint32_t word) { return word == WARP_WAVE_INDEX ? 1 : 4; }
-
 WARP_INLINE void warp_put_wave(const warp_wave_item *item, const warp_task *t, const warp_reader *r, uint32_t i,
                                uint32_t word) {
     if (item->to == LAZ_NOWHERE) return;
     uint8_t *at = t->records + (uint64_t)i * t->stride_bytes + item->to;
-    warp_store(at, word, warp_wave_bytes(r->lane), false);
+    warp_store(at, word, r->lane == WARP_WAVE_INDEX ? 1 : 4, false);
 }
 
 WARP_INLINE void warp_begin_wave(warp_wave_item *item, const warp_reader *r, uint32_t channel) {
@@ -611,9 +607,11 @@ WARP_INLINE void warp_begin_wave(warp_wave_item *item, const warp_reader *r, uin
 
 WARP_INLINE void warp_start_item(warp_wave_item *item, const warp_task *t, const warp_reader *r) {
     const uint32_t word = r->lane % WARP_WAVE_WORDS;
+    uint32_t at;
     item->of = (warp_wave *)(void *)t->models;
     item->follower = warp_follower_of(t);
-    item->last = (uint32_t)warp_load(t->first_value + warp_wave_at(word), warp_wave_bytes(word));
+    const uint32_t bytes = laz_unit_bytes(LAZ_LAYER_WAVEPACKET, word, &at);
+    item->last = (uint32_t)warp_load(t->first_value + at, bytes);
     item->last_place = item->last_step = item->value = 0;
     item->to = r->lane < WARP_WAVE_WORDS ? t->field->to[word] : LAZ_NOWHERE;
     warp_begin_wave(item, r, t->channel);
@@ -714,7 +712,9 @@ WARP_INLINE void warp_begin_xy(warp_xy_item *item, const warp_reader *r, uint32_
     warp_start_models(of->number[0], LAZ_RETURNS, LAZ_RETURNS, LAZ_RETURNS, r->lane);
     warp_start_integer(&of->dx, 32, LAZ_X_CONTEXTS, r->lane);
     warp_start_integer(&of->dy, 32, LAZ_Y_CONTEXTS, r->lane);
-    for (uint32_t i = r->lane; i < 2 * LAZ_MEDIANS * 8; i += CUDA_WARP) of->medians[0][0][i] = 0;
+    for (uint32_t m = r->lane / 8; m < LAZ_MEDIANS; m += CUDA_WARP / 8) {
+        of->medians[0][m][r->lane % 8] = of->medians[1][m][r->lane % 8] = 0;
+    }
     __syncwarp();
 }
 
@@ -870,31 +870,11 @@ WARP_INLINE bool warp_read_layer(const warp_task *t) {
 
 /* ---- a layer without bytes: all points have the value of the first one */
 
-/* Bytes of a unit of a layer, and where it stands in the field; 0: there is none. */
-WARP_INLINE uint32_t warp_unit_bytes(uint32_t kind, uint32_t unit, uint32_t *at) {
-    const uint32_t single = kind == LAZ_LAYER_Z          ? 4
-                            : kind == LAZ_LAYER_GPS_TIME ? 8
-                            : kind == LAZ_LAYER_INTENSITY || kind == LAZ_LAYER_SCAN_ANGLE ||
-                                    kind == LAZ_LAYER_POINT_SOURCE || kind == LAZ_LAYER_NIR
-                                ? 2
-                                : 1;
-    *at = 0;
-    if (kind == LAZ_LAYER_WAVEPACKET) {
-        *at = warp_wave_at(unit);
-        return unit < WARP_WAVE_WORDS ? warp_wave_bytes(unit) : 0;
-    }
-    if (kind == LAZ_LAYER_RGB) {
-        *at = 2 * unit;
-        return unit < 3 ? 2 : 0;
-    }
-    return unit == 0 ? single : 0;
-}
-
 WARP_INLINE void warp_copy_value(const warp_task *t) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, kind = t->field->kind;
     CUDA_ROLLED for (uint32_t unit = 0; unit < LAZ_UNITS_MOST; unit++) {
         uint32_t at;
-        const uint32_t bytes = warp_unit_bytes(kind, unit, &at);
+        const uint32_t bytes = laz_unit_bytes(kind, unit, &at);
         if (bytes == 0) break;
         const uint64_t value = warp_load(t->first_value + at, bytes);
         CUDA_ROLLED for (uint32_t i = lane; i < t->points; i += CUDA_WARP) {
