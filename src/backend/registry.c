@@ -4,7 +4,7 @@
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
-static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu, &mote_lod_cpu, NULL};
+static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu, &mote_lod_cpu, NULL, NULL};
 
 static mote_status open_cuda(mote_context *ctx) {
     if (mote_cuda.backend == NULL) { return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA"); }

@@ -2,11 +2,12 @@
 #include "backend/backend.h"
 #include "io/las_upload.h"
 
-/* ---- plain records */
+/* ---- bytes as they are */
 
 typedef struct read_job {
     las_source *source;
     las_upload *upload;
+    uint64_t first; /* byte of the file */
     uint64_t block_bytes, size_bytes, done_bytes;
     int status;
 } read_job;
@@ -16,8 +17,7 @@ static mote_status read_block(read_job *job, uint64_t at) {
     const las_source *source = job->source;
     las_part *part;
     MOTE_TRY(las_upload_take(job->upload, at, size, &part));
-    const mote_status status =
-        mote_input_copy(source->ctx, source->input, source->header.points_at + at, size, part->memory);
+    const mote_status status = mote_input_copy(source->ctx, source->input, job->first + at, size, part->memory);
     las_upload_give(job->upload, part);
     MOTE_TRY(status);
 #pragma omp atomic update
@@ -26,7 +26,8 @@ static mote_status read_block(read_job *job, uint64_t at) {
     uint64_t done;
 #pragma omp atomic read
     done = job->done_bytes;
-    MOTE_TRY(mote_progress(source->ctx, (double)done / (double)job->size_bytes, "reading LAS"));
+    const char *doing = source->header.compressed ? "reading LAZ" : "reading LAS";
+    MOTE_TRY(mote_progress(source->ctx, (double)done / (double)job->size_bytes, doing));
     return las_upload_serve(job->upload);
 }
 
@@ -54,8 +55,8 @@ static void read_blocks(read_job *job) {
     }
 }
 
-static mote_status read_plain(las_source *source, las_upload *upload) {
-    read_job job = {.source = source, .upload = upload, .size_bytes = upload->size_bytes};
+mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first) {
+    read_job job = {.source = source, .upload = upload, .first = first, .size_bytes = upload->size_bytes};
     job.block_bytes = upload->part_bytes;
     MOTE_TRY(las_upload_ready(upload)); /* what is in the file needs no other place to wait for the GPU */
     read_blocks(&job);
@@ -74,7 +75,7 @@ static uint64_t largest_group(const las_source *source) {
 }
 
 static mote_status fill(las_source *source, las_upload *upload) {
-    if (!source->header.compressed) return read_plain(source, upload);
+    if (!source->header.compressed) return mote_las_upload_bytes(source, upload, source->header.points_at);
     if (mote_backend_is_awake(source->ctx)) MOTE_TRY(las_upload_ready(upload));
     source->upload = upload;
     const mote_status status = mote_las_decode_away(source);
@@ -122,6 +123,13 @@ mote_status mote_las_to_device(las_source *source, const las_upload_limits *limi
     uint8_t *device = NULL;
     *done = false;
     if (points == 0 || !is_whole(source) || !mote_backend_wake(ctx, points)) return MOTE_OK;
+    if (compressed && mote_las_suits_device(source, limits)) {
+        bool on_host = false;
+        MOTE_TRY(mote_las_decode_on_device(source, limits, &device, &on_host));
+        *done = device != NULL;
+        if (*done) return place(source, device);
+        if (on_host) return MOTE_OK;
+    }
     if (!compressed) select_all(source);
     const uint64_t size_bytes = points * source->selection.stride_bytes;
     const uint64_t part_bytes = compressed ? largest_group(source) : limits->block;

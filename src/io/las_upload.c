@@ -10,7 +10,7 @@
 #define PART_ALIGNMENT   256u
 
 las_upload_limits las_upload_defaults(void) {
-    const las_upload_limits limits = {.buffers = 256u << 20, .early = 2ull << 30, .block = 1u << 20};
+    const las_upload_limits limits = {.buffers = 256u << 20, .early = 2ull << 30, .block = 1u << 20, .chunks = 64};
     return limits;
 }
 
@@ -68,6 +68,7 @@ mote_status las_upload_open(mote_context *ctx, uint64_t points, uint64_t size_by
                             const las_upload_limits *limits, las_upload *upload) {
     memset(upload, 0, sizeof *upload);
     upload->ctx = ctx;
+    upload->structure = "points";
     upload->points = points;
     upload->size_bytes = size_bytes;
     pthread_mutex_init(&upload->lock, NULL);
@@ -107,7 +108,7 @@ static mote_status decline(las_upload *u) {
 }
 
 static mote_status take_memory(las_upload *u) {
-    u->device = cuda_alloc(u->ctx, u->size_bytes, "points");
+    u->device = cuda_alloc(u->ctx, u->size_bytes, u->structure);
     if (u->device == NULL) return MOTE_ERROR_MEMORY;
     u->pinned = cuda_pinned_alloc(u->ctx, u->part_count * u->part_bytes, "point buffers");
     if (u->pinned == NULL) return MOTE_ERROR_MEMORY;

@@ -11,7 +11,10 @@
 typedef struct las_upload_limits {
     uint64_t buffers; /* page-locked, all together */
     uint64_t early;   /* ordinary memory, until the GPU is awake */
-    uint64_t block;   /* plain records that a thread reads at a time */
+    uint64_t block;   /* of the file, that a thread reads at a time */
+    /* Chunks of layers that make the GPU decode them, in multiples of the largest one: it decodes as many at once as
+       there are. 0: the cores do always. */
+    uint64_t chunks;
 } las_upload_limits;
 las_upload_limits las_upload_defaults(void);
 
@@ -32,9 +35,9 @@ typedef struct las_parts {
 
 typedef struct las_upload {
     mote_context *ctx;
-    const char *stage;
-    uint64_t points, size_bytes; /* in all */
-    uint64_t part_bytes;         /* of a buffer; what is larger goes through ordinary memory */
+    const char *stage, *structure; /* for --stats; structure: of the memory on the device */
+    uint64_t points, size_bytes;   /* in all */
+    uint64_t part_bytes;           /* of a buffer; what is larger goes through ordinary memory */
     uint64_t part_count;
     las_part *parts;          /* [part_count], once ready */
     uint8_t *pinned, *device; /* NULL until ready */
@@ -80,5 +83,15 @@ mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_re
 /* Reads the points of an opened file, whose chunks are proven, into memory of the device, at which its columns look
    from now on. *done is false, and nothing is changed, where they are to be read onto the host. */
 mote_status mote_las_to_device(las_source *source, const las_upload_limits *limits, bool *done);
+/* Fills the upload with the bytes of the file from first on, as many as it is for. In pieces, by all threads. */
+mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first);
+
+/* ---- las_device_laz.c: layered chunks that the GPU decodes. */
+/* Whether a file is such that this pays. */
+bool mote_las_suits_device(const las_source *source, const las_upload_limits *limits);
+/* Uploads the chunks and decodes them there. *device: the records, NULL where they are to be decoded by the cores:
+   to the device, or, *on_host, where there is none or something is to be salvaged. */
+mote_status mote_las_decode_on_device(las_source *source, const las_upload_limits *limits, uint8_t **device,
+                                      bool *on_host);
 
 #endif

@@ -71,17 +71,21 @@ static inline void laz_put_header(laz_made *m, const laz_schema *schema) {
     las_put(data + 96, m->points_at, 4);
 }
 
-/* A file of points of a format with extra more bytes a record; free it by laz_free_made. */
-static inline laz_made laz_make(mote_context *ctx, uint32_t format, uint32_t extra, uint64_t points,
-                                uint32_t chunk_points) {
+typedef void laz_records_maker(uint8_t *records, uint64_t count, uint32_t format, uint32_t record_bytes);
+
+/* A file of points of a format with extra more bytes a record; free it by laz_free_made. version: of the items of
+   layered formats, 0 for what mote writes. */
+static inline laz_made laz_make_of(mote_context *ctx, uint32_t format, uint32_t extra, uint64_t points,
+                                   uint32_t chunk_points, uint32_t version, laz_records_maker *maker) {
     laz_made m = {.format = format, .points = points, .record_bytes = mote_las_record_bytes(format) + extra};
     laz_schema schema;
     laz_encoder *encoder = NULL;
     laz_entry entries[LAZ_MADE_CHUNKS];
     mote_laz_schema_make(format, m.record_bytes, chunk_points, &schema);
+    for (uint32_t i = 0; i < schema.item_count && version > 0; i++) schema.items[i].version = (uint16_t)version;
     m.file.data = calloc(1, 4096 + 32 * LAZ_MADE_CHUNKS + points * m.record_bytes * 3 + LAZ_MADE_CHUNKS * 4096);
     m.records = malloc(points * m.record_bytes + 1);
-    laz_make_records(m.records, points, format, m.record_bytes);
+    maker(m.records, points, format, m.record_bytes);
     laz_put_header(&m, &schema);
     assert_int_equal(mote_laz_encoder_make(ctx, &schema, &encoder), MOTE_OK);
     uint64_t at = m.points_at + 8, first = 0;
@@ -106,6 +110,11 @@ static inline laz_made laz_make(mote_context *ctx, uint32_t format, uint32_t ext
     m.file.size = at + 8 + mote_laz_table_encode(entries, m.chunks, chunk_points == LAZ_VARIABLE, m.file.data + at + 8);
     mote_laz_encoder_free(ctx, encoder);
     return m;
+}
+
+static inline laz_made laz_make(mote_context *ctx, uint32_t format, uint32_t extra, uint64_t points,
+                                uint32_t chunk_points) {
+    return laz_make_of(ctx, format, extra, points, chunk_points, 0, laz_make_records);
 }
 
 static inline void laz_free_made(laz_made *m) {

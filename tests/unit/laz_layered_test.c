@@ -6,97 +6,10 @@
 
 #include "io/laz/laz_codec.h"
 #include "support/las_files.h"
+#include "support/laz_records.h"
 #include "support/support.h"
 
 #define CHUNKS_MOST 64u
-
-/* ---- Records */
-static uint64_t seed = 1;
-
-static uint32_t random_bits(void) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(seed >> 33);
-}
-
-static void put(uint8_t *to, uint64_t value, uint32_t size_bytes) { memcpy(to, &value, size_bytes); }
-
-static uint64_t get(const uint8_t *from, uint32_t size_bytes) {
-    uint64_t value = 0;
-    memcpy(&value, from, size_bytes);
-    return value;
-}
-
-static void add_item(laz_schema *schema, uint32_t kind, uint32_t size_bytes, uint32_t version) {
-    schema->items[schema->item_count++] = (laz_item){(uint16_t)kind, (uint16_t)size_bytes, (uint16_t)version};
-    schema->record_bytes += size_bytes;
-}
-
-static laz_schema schema_of(uint32_t format, uint32_t extra_bytes, uint32_t version) {
-    laz_schema schema = {.compressor = LAZ_LAYERED, .chunk_points = LAZ_CHUNK_POINTS};
-    add_item(&schema, LAZ_POINT14, 30, version);
-    if (format == 7) add_item(&schema, LAZ_RGB14, 6, version);
-    if (format == 8 || format == 10) add_item(&schema, LAZ_RGBNIR14, 8, version);
-    if (format >= 9) add_item(&schema, LAZ_WAVEPACKET14, 29, version);
-    if (extra_bytes > 0) add_item(&schema, LAZ_BYTE14, extra_bytes, version);
-    return schema;
-}
-
-/* Kinds of records, from tame to wild. */
-enum { SURVEY, CONSTANT, SWITCHING, EXTREME, NOISE, KINDS };
-
-static void make_tame(uint8_t *record, const uint8_t *before, uint32_t format) {
-    const uint32_t count = 1 + random_bits() % 4, number = 1 + random_bits() % count;
-    put(record, get(before, 4) + random_bits() % 300 - 140, 4);
-    put(record + 4, get(before + 4, 4) + random_bits() % 90 - 30, 4);
-    put(record + 8, get(before + 8, 4) + random_bits() % 2000 - 1000, 4);
-    put(record + 12, random_bits() % 3000, 2);
-    record[14] = (uint8_t)(number | count << 4);
-    if (random_bits() % 6 == 0) record[15] = (uint8_t)((record[15] & ~0x30u) | (random_bits() & 3u) << 4);
-    if (random_bits() % 9 == 0) record[15] = (uint8_t)((record[15] & 0x3Fu) | (random_bits() & 3u) << 6);
-    if (random_bits() % 5 == 0) record[16] = (uint8_t)(random_bits() % 20);
-    if (random_bits() % 4 == 0) record[17] = (uint8_t)random_bits();
-    if (random_bits() % 3 == 0) put(record + 18, get(before + 18, 2) + random_bits() % 7 - 3, 2);
-    if (random_bits() % 30 == 0) put(record + 20, random_bits() % 5, 2);
-    if (random_bits() % 3 > 0) put(record + 22, get(before + 22, 8) + random_bits() % 900, 8);
-    if (random_bits() % 60 == 0) put(record + 22, (uint64_t)random_bits() << 30, 8);
-    if (format == 6 || format == 9) return;
-    for (uint32_t b = 0; b < 6; b++) record[30 + b] = (uint8_t)(random_bits() % 7 + before[30 + b]);
-    if (random_bits() % 4 == 0) memcpy(record + 32, record + 30, 2), memcpy(record + 34, record + 30, 2);
-}
-
-static void make_wild(uint8_t *record, uint32_t kind) {
-    static const uint32_t edges[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF};
-    static const uint64_t times[] = {0,
-                                     1,
-                                     UINT64_C(0x7FF8000000000001),
-                                     UINT64_C(0x8000000000000000),
-                                     UINT64_MAX,
-                                     UINT64_C(0x4010000000000000),
-                                     UINT64_C(0x4010000080000000)};
-    if (kind == SWITCHING) {
-        record[15] = (uint8_t)((record[15] + 0x10u * (1 + random_bits() % 3)) & 0x3Fu);
-    } else if (kind == EXTREME) {
-        for (uint32_t at = 0; at < 12; at += 4) put(record + at, edges[random_bits() % 6], 4);
-        put(record + 22, times[random_bits() % 7], 8);
-    }
-}
-
-static void make_records(uint8_t *records, uint32_t count, uint32_t record_bytes, uint32_t format, uint32_t kind) {
-    for (uint32_t b = 0; b < record_bytes; b++) records[b] = (uint8_t)random_bits();
-    if (kind == SURVEY) records[15] &= 0xCFu;
-    for (uint32_t i = 1; i < count; i++) {
-        const uint8_t *before = records + (uint64_t)(i - 1) * record_bytes;
-        uint8_t *record = records + (uint64_t)i * record_bytes;
-        memcpy(record, before, record_bytes);
-        if (kind == CONSTANT) continue;
-        make_tame(record, before, format);
-        make_wild(record, kind);
-        const uint32_t noisy = kind == NOISE ? 0 : format == 6 ? 30u : format == 7 ? 36u : format == 8 ? 36u : 30u;
-        for (uint32_t b = noisy; b < record_bytes; b++) {
-            if (random_bits() % 4 == 0) record[b] = (uint8_t)random_bits();
-        }
-    }
-}
 
 /* ---- Coding */
 
@@ -153,9 +66,9 @@ static void records_come_back(void **state) {
     for (uint32_t kind = 0; kind < KINDS; kind++) {
         for (uint32_t format = 6; format <= 10; format++) {
             for (uint32_t e = 0; e < 4; e++) {
-                const laz_schema schema = schema_of(format, extras[e], 3 + (format + kind + e) % 2);
+                const laz_schema schema = laz_schema_of(format, extras[e], 3 + (format + kind + e) % 2);
                 uint8_t *records = malloc((uint64_t)1100 * schema.record_bytes);
-                make_records(records, 1100, schema.record_bytes, format, kind);
+                laz_make_kind(records, 1100, schema.record_bytes, format, kind);
                 for (uint32_t s = 0; s < 6; s++) {
                     round_trip(ctx, &schema, records, sizes[s] < 4 ? 7 : 1100, sizes[s]);
                 }
@@ -186,11 +99,11 @@ static void chunks_are_laszips(void **state) {
                 {10, 3, 23532, UINT64_C(0x83605531CF177EF2)}, {10, 4, 23738, UINT64_C(0x472032172A35B47F)}};
     mote_context *ctx = test_context(1);
     for (uint32_t i = 0; i < sizeof made / sizeof made[0]; i++) {
-        const laz_schema schema = schema_of(made[i].format, 0, made[i].version);
+        const laz_schema schema = laz_schema_of(made[i].format, 0, made[i].version);
         uint8_t *records = malloc((uint64_t)600 * schema.record_bytes);
         uint64_t size_bytes;
-        seed = made[i].format;
-        make_records(records, 600, schema.record_bytes, made[i].format, SURVEY);
+        laz_seed = made[i].format;
+        laz_make_kind(records, 600, schema.record_bytes, made[i].format, SURVEY);
         uint8_t *data = encode(ctx, &schema, records, 600, &size_bytes);
         assert_int_equal(size_bytes, made[i].size_bytes);
         assert_true(sum_of(data, size_bytes) == made[i].sum);
@@ -210,20 +123,20 @@ typedef struct laz_file {
 } laz_file;
 
 static void find_schema(mote_context *ctx, laz_file *f) {
-    const uint8_t *data = f->bytes.data, *at = data + get(data + 94, 2);
+    const uint8_t *data = f->bytes.data, *at = data + laz_get(data + 94, 2);
     const mote_input input = {.path = "real.laz", .data = data, .size_bytes = f->bytes.size};
-    while (get(at + 18, 2) != 22204 || memcmp(at + 2, "laszip encoded", 14) != 0) at += 54 + get(at + 20, 2);
-    assert_int_equal(mote_laz_schema_read(ctx, &input, at + 54, get(at + 20, 2), data[104] & 63u,
-                                          (uint32_t)get(data + 105, 2), &f->schema),
+    while (laz_get(at + 18, 2) != 22204 || memcmp(at + 2, "laszip encoded", 14) != 0) at += 54 + laz_get(at + 20, 2);
+    assert_int_equal(mote_laz_schema_read(ctx, &input, at + 54, laz_get(at + 20, 2), data[104] & 63u,
+                                          (uint32_t)laz_get(data + 105, 2), &f->schema),
                      MOTE_OK);
 }
 
 static void find_chunks(laz_file *f) {
-    const uint8_t *data = f->bytes.data, *at = data + get(data + 96, 4), *table = data + get(at, 8);
+    const uint8_t *data = f->bytes.data, *at = data + laz_get(data + 96, 4), *table = data + laz_get(at, 8);
     laz_entry entries[CHUNKS_MOST];
     const bool variable = f->schema.chunk_points == LAZ_VARIABLE;
-    uint64_t left = f->points = get(data + 247, 8);
-    f->chunk_count = (uint32_t)get(table + 4, 4);
+    uint64_t left = f->points = laz_get(data + 247, 8);
+    f->chunk_count = (uint32_t)laz_get(table + 4, 4);
     assert_true(f->chunk_count <= CHUNKS_MOST);
     assert_null(mote_laz_table_decode(table + 8, f->bytes.size - (uint64_t)(table + 8 - data), variable, f->chunk_count,
                                       entries));
@@ -266,7 +179,7 @@ static void real_files_match_their_twins(void **state) {
         if (f == NULL) skip();
         snprintf(path, sizeof path, "las/%s.las", names[i]);
         file_bytes twin = load(test_data(path));
-        const uint8_t *records = twin.data + get(twin.data + 96, 4);
+        const uint8_t *records = twin.data + laz_get(twin.data + 96, 4);
         assert_memory_equal(f->records, records, f->points * f->schema.record_bytes);
         free(twin.data);
         close_laz(f);
@@ -351,10 +264,10 @@ static void fields_are_read_alone(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     for (uint32_t kind = 0; kind < KINDS; kind++) {
-        const laz_schema schema = schema_of(10, 3, 3 + kind % 2);
+        const laz_schema schema = laz_schema_of(10, 3, 3 + kind % 2);
         uint8_t *records = malloc((uint64_t)700 * schema.record_bytes);
         laz_chunk chunk = {.points = 700};
-        make_records(records, 700, schema.record_bytes, 10, kind);
+        laz_make_kind(records, 700, schema.record_bytes, 10, kind);
         uint8_t *data = encode(ctx, &schema, records, 700, &chunk.size_bytes);
         chunk.data = data;
         for (uint32_t f = 0; f < sizeof fields / sizeof fields[0]; f++) read_field(ctx, &schema, &chunk, records, f);
@@ -388,7 +301,7 @@ static uint64_t decode_damaged(laz_decoder *decoder, const laz_schema *schema, c
 
 static void damaged_chunks_do_no_harm(void **state) {
     (void)state;
-    const laz_schema schema = schema_of(10, 3, 3);
+    const laz_schema schema = laz_schema_of(10, 3, 3);
     const laz_selection selection = {.wanted = LAZ_WANT_ALL, .stride_bytes = schema.record_bytes};
     const uint32_t layers = 15, sizes_at = schema.record_bytes + 4;
     mote_context *ctx = test_context(1);
@@ -396,7 +309,7 @@ static void damaged_chunks_do_no_harm(void **state) {
     laz_decoder *decoder = NULL;
     const char *fault;
     uint8_t *records = malloc((uint64_t)600 * schema.record_bytes);
-    make_records(records, 600, schema.record_bytes, 10, SURVEY);
+    laz_make_kind(records, 600, schema.record_bytes, 10, SURVEY);
     uint8_t *data = encode(ctx, &schema, records, 600, &sound.size_bytes);
     uint8_t *bad = malloc(sound.size_bytes);
     sound.data = data;
@@ -407,14 +320,14 @@ static void damaged_chunks_do_no_harm(void **state) {
     }
     for (uint32_t i = 0; i < 1500; i++) { /* bits turned */
         memcpy(bad, data, sound.size_bytes);
-        for (uint32_t n = 0; n <= i % 3; n++) bad[random_bits() % sound.size_bytes] ^= (uint8_t)(1u << i % 8);
+        for (uint32_t n = 0; n <= i % 3; n++) bad[laz_random_bits() % sound.size_bytes] ^= (uint8_t)(1u << i % 8);
         decode_damaged(decoder, &schema, bad, sound.size_bytes, &sound, records, &fault);
     }
     for (uint32_t l = 0; l < layers; l++) { /* wild sizes */
         static const uint32_t wild[] = {UINT32_MAX, 0x80000000u, 0x7FFFFFFFu, 0, 1, 5};
         for (uint32_t w = 0; w < 6; w++) {
             memcpy(bad, data, sound.size_bytes);
-            put(bad + sizes_at + 4 * l, wild[w], 4);
+            laz_put(bad + sizes_at + 4 * l, wild[w], 4);
             decode_damaged(decoder, &schema, bad, sound.size_bytes, &sound, records, &fault);
             assert_true(fault != NULL || wild[w] < 6);
         }
@@ -432,19 +345,19 @@ static void damaged_chunks_do_no_harm(void **state) {
    beside it does. */
 static void good_points_before_a_fault_are_kept(void **state) {
     (void)state;
-    const laz_schema schema = schema_of(6, 1, 3);
+    const laz_schema schema = laz_schema_of(6, 1, 3);
     const laz_selection selection = {.wanted = LAZ_WANT_ALL, .stride_bytes = schema.record_bytes};
     const uint32_t last_size_at = schema.record_bytes + 4 + 4 * 9;
     mote_context *ctx = test_context(1);
     uint8_t *records = malloc((uint64_t)2000 * schema.record_bytes);
     laz_chunk chunks[2] = {{.points = 2000}, {.points = 2000}};
     laz_decoder *decoder = NULL;
-    make_records(records, 2000, schema.record_bytes, 6, SURVEY);
+    laz_make_kind(records, 2000, schema.record_bytes, 6, SURVEY);
     uint8_t *data = encode(ctx, &schema, records, 2000, &chunks[0].size_bytes), *longer = malloc(chunks[0].size_bytes);
     memcpy(longer, data, chunks[0].size_bytes);
-    const uint64_t last = get(data + last_size_at, 4);
-    put(data + last_size_at, last / 2, 4);
-    put(longer + last_size_at, last / 2 + 3, 4);
+    const uint64_t last = laz_get(data + last_size_at, 4);
+    laz_put(data + last_size_at, last / 2, 4);
+    laz_put(longer + last_size_at, last / 2 + 3, 4);
     chunks[1].size_bytes = chunks[0].size_bytes;
     chunks[0].data = data, chunks[1].data = longer;
     assert_int_equal(mote_laz_decoder_make(ctx, &schema, &selection, &decoder), MOTE_OK);

@@ -5,8 +5,6 @@
 
 #include "io/laz/laz_layer.h"
 
-#define LAZ_BYTE14_SYMBOLS 256u
-
 typedef struct laz_byte14 {
     _Alignas(64) laz_model difference[LAZ_CHANNELS][LAZ_MODEL_WORDS(LAZ_BYTE14_SYMBOLS)];
     laz_channels channels;

@@ -7,9 +7,6 @@
 #include "io/laz/laz_layer.h"
 
 /* ---- z: from the last z of as many returns below */
-#define LAZ_LEVELS     8u
-#define LAZ_Z_CONTEXTS 20u
-
 typedef struct laz_z14 {
     laz_channels channels;
     uint32_t z; /* of the last point */
@@ -54,9 +51,6 @@ LAZ_INLINE void laz_write_z14(void *models, laz_writer *w, const laz_points *poi
 }
 
 /* ---- Classification, flags and user data: a symbol whose model is chosen by the last one */
-#define LAZ_BYTE_SYMBOLS 256u
-#define LAZ_FLAG_SYMBOLS 64u
-
 typedef struct laz_symbols14 {
     laz_channels channels;
     struct {
@@ -97,8 +91,7 @@ static inline void laz_start_class14(void *models, uint32_t channel, const uint8
 
 LAZ_INLINE uint32_t laz_class14_model(laz_symbols14 *m, const laz_points *points, uint32_t i) {
     laz_enter_symbols14(m, points->channel[i]);
-    const uint32_t single = points->place[i] == (LAZ_FIRST_RETURN | LAZ_LAST_RETURN);
-    return (m->of[points->channel[i]].last & 31u) * 2 + single;
+    return laz_class14_context(m->of[points->channel[i]].last, points->place[i]);
 }
 
 LAZ_INLINE void laz_read_class14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
@@ -112,9 +105,6 @@ LAZ_INLINE void laz_write_class14(void *models, laz_writer *w, const laz_points 
     laz_write_symbol14(models, w, points->channel[i], model, LAZ_BYTE_SYMBOLS, *value);
 }
 
-/* The six flags without the scanner channel between them. */
-static inline uint32_t laz_pack_flags(uint32_t byte) { return (byte & 15u) | (byte >> 6) << 4; }
-
 static inline void laz_start_flags14(void *models, uint32_t channel, const uint8_t *value) {
     laz_start_symbols14(models, channel, laz_pack_flags(*value));
 }
@@ -125,7 +115,7 @@ LAZ_INLINE void laz_read_flags14(void *models, laz_reader *r, const laz_points *
     const uint32_t channel = points->channel[i];
     laz_enter_symbols14(m, channel);
     const uint32_t flags = laz_read_symbol14(m, r, channel, m->of[channel].last, LAZ_FLAG_SYMBOLS);
-    *value = (uint8_t)(*value | (flags & 15u) | (flags >> 4) << 6);
+    *value = (uint8_t)(*value | laz_unpack_flags(flags));
 }
 
 LAZ_INLINE void laz_write_flags14(void *models, laz_writer *w, const laz_points *points, uint32_t i,
@@ -144,7 +134,7 @@ LAZ_INLINE void laz_read_user14(void *models, laz_reader *r, const laz_points *p
     laz_symbols14 *m = models;
     const uint32_t channel = points->channel[i];
     laz_enter_symbols14(m, channel);
-    *value = (uint8_t)laz_read_symbol14(m, r, channel, m->of[channel].last / 4, LAZ_BYTE_SYMBOLS);
+    *value = (uint8_t)laz_read_symbol14(m, r, channel, laz_user14_context(m->of[channel].last), LAZ_BYTE_SYMBOLS);
 }
 
 LAZ_INLINE void laz_write_user14(void *models, laz_writer *w, const laz_points *points, uint32_t i,
@@ -152,13 +142,10 @@ LAZ_INLINE void laz_write_user14(void *models, laz_writer *w, const laz_points *
     laz_symbols14 *m = models;
     const uint32_t channel = points->channel[i];
     laz_enter_symbols14(m, channel);
-    laz_write_symbol14(m, w, channel, m->of[channel].last / 4, LAZ_BYTE_SYMBOLS, *value);
+    laz_write_symbol14(m, w, channel, laz_user14_context(m->of[channel].last), LAZ_BYTE_SYMBOLS, *value);
 }
 
 /* ---- Intensity: from the last one of a return of the same kind */
-#define LAZ_PLACES      4u
-#define LAZ_INTENSITIES (2u * LAZ_PLACES)
-
 typedef struct laz_intensity14 {
     laz_channels channels;
     uint32_t intensity; /* of the last point */
@@ -206,8 +193,6 @@ LAZ_INLINE void laz_write_intensity14(void *models, laz_writer *w, const laz_poi
 }
 
 /* ---- Scan angle and point source: coded only where the first layer says that they changed */
-#define LAZ_ANGLE_CONTEXTS 2u
-
 typedef struct laz_short14 {
     laz_channels channels;
     struct {

@@ -6,19 +6,6 @@
 
 #include "io/laz/laz_layer.h"
 
-#define LAZ_GPS_SEQUENCES 4u
-#define LAZ_GPS_CONTEXTS  9u
-#define LAZ_GPS_EXTREMES  3u /* so many unusual steps in a row; then the next is the new usual one */
-
-/* After no step: */
-enum { LAZ_GPS_STEP = 0, LAZ_GPS_NEW = 1, LAZ_GPS_OTHER = 2, LAZ_GPS_STILL_SYMBOLS = 5 };
-
-/* After a step: a multiple of it, 0 to 500; 501 to 510: times -1 to -10; */
-#define LAZ_GPS_MULTIPLES   500u
-#define LAZ_GPS_BACKWARD    10u
-#define LAZ_GPS_NEW_AFTER   (LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD + 1) /* a new sequence; behind it: another one */
-#define LAZ_GPS_MULTI_TYPES (LAZ_GPS_NEW_AFTER + LAZ_GPS_SEQUENCES)
-
 typedef struct laz_gps14_channel {
     LAZ_MODEL(multiple, LAZ_GPS_MULTI_TYPES);
     LAZ_MODEL(still, LAZ_GPS_STILL_SYMBOLS);
@@ -70,27 +57,10 @@ static inline void laz_gps14_extreme(laz_gps14_channel *c, uint32_t step) {
     c->extremes[c->last] = 0;
 }
 
-/* How the step is predicted for a symbol of the multiples, and the context. */
-static inline uint32_t laz_gps14_predict(const laz_gps14_channel *c, uint32_t symbol, uint32_t *context) {
-    const uint32_t step = c->step[c->last];
-    if (symbol <= LAZ_GPS_MULTIPLES) {
-        *context = symbol == 0 ? 7 : symbol == 1 ? 1 : symbol < 10 ? 2 : symbol < LAZ_GPS_MULTIPLES ? 3 : 4;
-        return symbol * step;
-    }
-    *context = symbol < LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD ? 5 : 6;
-    return (LAZ_GPS_MULTIPLES - symbol) * step;
-}
-
-static inline bool laz_gps14_is_extreme(uint32_t symbol) {
-    return symbol == 0 || symbol == LAZ_GPS_MULTIPLES || symbol == LAZ_GPS_MULTIPLES + LAZ_GPS_BACKWARD;
-}
-
-static inline uint64_t laz_widen(uint32_t step) { return (uint64_t)(int64_t)(int32_t)step; }
-
 static inline void laz_read_gps14_new(laz_gps14_channel *c, laz_reader *r) {
     uint32_t k;
     const uint64_t time = c->time[c->last];
-    const uint64_t high = laz_read_integer(r, &c->integer, 32, 8, (uint32_t)(time >> 32), &k);
+    const uint64_t high = laz_read_integer(r, &c->integer, 32, LAZ_GPS_HIGH, (uint32_t)(time >> 32), &k);
     laz_gps14_sequence(c, high << 32 | laz_read_u32(r));
 }
 
@@ -104,7 +74,7 @@ static inline bool laz_read_gps14_time(laz_gps14_channel *c, laz_reader *r) {
             return false;
         }
         if (symbol == LAZ_GPS_STEP) {
-            c->step[c->last] = laz_read_integer(r, &c->integer, 32, 0, 0, &k);
+            c->step[c->last] = laz_read_integer(r, &c->integer, 32, LAZ_GPS_FIRST_STEP, 0, &k);
             c->time[c->last] += laz_widen(c->step[c->last]);
             c->extremes[c->last] = 0;
         } else {
@@ -121,16 +91,13 @@ static inline bool laz_read_gps14_time(laz_gps14_channel *c, laz_reader *r) {
         laz_read_gps14_new(c, r);
         return true;
     }
-    const uint32_t predicted = laz_gps14_predict(c, symbol, &context);
+    const uint32_t predicted = laz_gps14_predict(c->step[c->last], symbol, &context);
     const uint32_t step = laz_read_integer(r, &c->integer, 32, context, predicted, &k);
     c->time[c->last] += laz_widen(step);
     if (symbol == 1) c->extremes[c->last] = 0;
     if (laz_gps14_is_extreme(symbol)) laz_gps14_extreme(c, step);
     return true;
 }
-
-/* Sequences can be switched only so often for one time; hostile bytes go round for ever. */
-#define LAZ_GPS_SWITCHES 8u
 
 LAZ_INLINE void laz_read_gps14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
     laz_gps14_channel *c = laz_enter_gps14(models, points->channel[i]);
@@ -175,14 +142,14 @@ static inline void laz_write_gps14_step(laz_gps14_channel *c, laz_writer *w, uin
     uint32_t context;
     if (c->step[c->last] == 0) {
         laz_write_symbol(w, c->still, LAZ_GPS_STILL_SYMBOLS, LAZ_GPS_STEP);
-        laz_write_integer(w, &c->integer, 32, 0, 0, step);
+        laz_write_integer(w, &c->integer, 32, LAZ_GPS_FIRST_STEP, 0, step);
         c->step[c->last] = step;
         c->extremes[c->last] = 0;
         return;
     }
     const uint32_t symbol = laz_gps14_symbol(step, c->step[c->last]);
     laz_write_symbol(w, c->multiple, LAZ_GPS_MULTI_TYPES, symbol);
-    const uint32_t predicted = laz_gps14_predict(c, symbol, &context);
+    const uint32_t predicted = laz_gps14_predict(c->step[c->last], symbol, &context);
     laz_write_integer(w, &c->integer, 32, context, predicted, step);
     if (symbol == 1) c->extremes[c->last] = 0;
     if (laz_gps14_is_extreme(symbol)) laz_gps14_extreme(c, step);
@@ -202,7 +169,8 @@ static inline void laz_write_gps14_time(laz_gps14_channel *c, laz_writer *w, uin
         const uint32_t other = laz_gps14_other(c, time);
         laz_write_gps14_switch(c, w, other);
         if (other == 0) {
-            laz_write_integer(w, &c->integer, 32, 8, (uint32_t)(c->time[c->last] >> 32), (uint32_t)(time >> 32));
+            laz_write_integer(w, &c->integer, 32, LAZ_GPS_HIGH, (uint32_t)(c->time[c->last] >> 32),
+                              (uint32_t)(time >> 32));
             laz_write_u32(w, (uint32_t)time);
             laz_gps14_sequence(c, time);
             return;

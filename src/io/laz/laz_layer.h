@@ -4,10 +4,10 @@
 #define MOTE_LAZ_LAYER_H
 
 #include "io/laz/laz_codec.h"
+#include "io/laz/laz_format14.h"
 #include "io/laz/laz_integer.h"
 
 #define LAZ_BLOCK_POINTS 256u
-#define LAZ_CHANNELS     4u /* of the scanner; each has models and last values of its own */
 
 /* What each point of a block is, by the first layer. */
 typedef struct laz_points {
@@ -19,17 +19,6 @@ typedef struct laz_points {
     /* For the items behind POINT14: whose models are used, and whose last value. */
     uint8_t model[LAZ_BLOCK_POINTS], value[LAZ_BLOCK_POINTS];
 } laz_points;
-
-enum {
-    LAZ_CHANGED_RETURN = 3, /* 0 the same, 1 one more, 2 one less, 3 coded */
-    LAZ_CHANGED_RETURNS = 1 << 2,
-    LAZ_CHANGED_ANGLE = 1 << 3,
-    LAZ_CHANGED_GPS = 1 << 4,
-    LAZ_CHANGED_SOURCE = 1 << 5,
-    LAZ_CHANGED_CHANNEL = 1 << 6
-};
-
-enum { LAZ_LAST_RETURN = 1, LAZ_FIRST_RETURN = 2 };
 
 /* The channels that a layer has met in this chunk. */
 typedef struct laz_channels {
@@ -106,8 +95,6 @@ LAZ_INLINE void laz_put_u32(uint8_t *to, uint32_t value) { memcpy(to, &value, si
 LAZ_INLINE void laz_put_u64(uint8_t *to, uint64_t value) { memcpy(to, &value, sizeof value); }
 
 /* ---- A field coded by models of symbols, chosen by 64 contexts. They are started when first used. */
-#define LAZ_TABLE_MODELS 64u
-
 static inline laz_model *laz_table_model(laz_model *models, uint64_t *used, uint32_t index, uint32_t symbols) {
     laz_model *m = models + (uint64_t)index * LAZ_MODEL_WORDS(symbols);
     if (__builtin_expect(!(*used >> index & 1u), 0)) {

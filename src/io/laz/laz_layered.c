@@ -206,43 +206,33 @@ static laz_lane *place_lane(void *state, const laz_schema *schema) {
 }
 
 /* Finds the layers behind their sizes. Returns NULL or what is wrong. */
-static const char *find_layers(laz_lane *lane, uint32_t wanted, const uint8_t *data, uint64_t size_bytes,
-                               uint64_t *fault_at) {
-    const uint64_t sizes = lane->record_bytes + 4u;
-    uint64_t at = sizes + 4u * (uint64_t)lane->part_count;
+static const char *find_layers(laz_lane *lane, uint32_t wanted, laz_layer_walk *walk, uint64_t *fault_at) {
     for (uint32_t i = 0; i < lane->part_count; i++) {
         laz_part *part = &lane->parts[i];
         const laz_layer_facts *facts = &mote_laz_layer_facts[part->layer.kind];
-        const uint32_t part_bytes = laz_get_u32(data + sizes + 4u * (uint64_t)i);
         const bool is_wanted = facts->wanted == 0 || (facts->wanted & wanted) != 0;
-        *fault_at = sizes + 4u * (uint64_t)i;
-        if (part_bytes > size_bytes - at) return "a layer is larger than what is left of the chunk";
-        part->begins = at;
+        uint32_t part_bytes;
+        part->begins = walk->at;
+        const char *wrong = mote_laz_walk_next(walk, &part_bytes, fault_at);
+        if (wrong != NULL) return wrong;
         part->decoded = is_wanted && (part_bytes > 0 || i == 0);
         part->copied = is_wanted && !part->decoded;
-        if (part->decoded) laz_reader_start(&part->reader, data + at, part_bytes);
-        at += part_bytes;
+        if (part->decoded) laz_reader_start(&part->reader, walk->data + part->begins, part_bytes);
     }
-    lane->size_bytes = at;
+    lane->size_bytes = walk->at;
     return NULL;
 }
 
 static const char *start(void *state, const laz_schema *schema, uint32_t wanted, const uint8_t *data,
                          uint64_t size_bytes, uint64_t points, uint64_t *fault_at) {
     laz_lane *lane = place_lane(state, schema);
-    *fault_at = 0;
-    if (size_bytes < schema->record_bytes + 4u + 4u * (uint64_t)lane->part_count) {
-        return "the chunk is smaller than its first point and the sizes of its layers";
-    }
-    *fault_at = schema->record_bytes;
-    if (laz_get_u32(data + schema->record_bytes) != points) {
-        return "the chunk's own count of points is not that of the file";
-    }
-    const char *wrong = find_layers(lane, wanted, data, size_bytes, fault_at);
+    laz_layer_walk walk;
+    const char *wrong = mote_laz_walk_start(&walk, schema, data, size_bytes, points, fault_at);
+    if (wrong == NULL) wrong = find_layers(lane, wanted, &walk, fault_at);
     if (wrong != NULL) return wrong;
     const uint32_t channel = laz_channel_of(data);
     lane->points = points;
-    lane->following.plain = schema->items[0].version >= 4;
+    lane->following.plain = mote_laz_plain_channels(schema);
     laz_channels_start(&lane->following.channels, channel);
     memcpy(lane->first, data, lane->record_bytes);
     for (uint32_t i = 0; i < lane->part_count; i++) {

@@ -58,6 +58,28 @@ laz_layer mote_laz_layer_at(const laz_schema *schema, uint32_t index) {
     return (laz_layer){first + index, at + mote_laz_layer_facts[first + index].at};
 }
 
+const char *mote_laz_walk_start(laz_layer_walk *walk, const laz_schema *schema, const uint8_t *data,
+                                uint64_t size_bytes, uint64_t points, uint64_t *fault_at) {
+    walk->data = data;
+    walk->size_bytes = size_bytes;
+    walk->size_at = schema->record_bytes + 4u;
+    walk->at = walk->size_at + 4u * (uint64_t)mote_laz_layer_count(schema);
+    *fault_at = 0;
+    if (size_bytes < walk->at) return "the chunk is smaller than its first point and the sizes of its layers";
+    *fault_at = schema->record_bytes;
+    if (laz_get_u32(data + schema->record_bytes) == points) return NULL;
+    return "the chunk's own count of points is not that of the file";
+}
+
+const char *mote_laz_walk_next(laz_layer_walk *walk, uint32_t *layer_bytes, uint64_t *fault_at) {
+    *layer_bytes = laz_get_u32(walk->data + walk->size_at);
+    *fault_at = walk->size_at;
+    if (*layer_bytes > walk->size_bytes - walk->at) return "a layer is larger than what is left of the chunk";
+    walk->size_at += 4;
+    walk->at += *layer_bytes;
+    return NULL;
+}
+
 uint64_t mote_laz_layers_model_bytes(const laz_schema *schema) {
     const uint32_t count = mote_laz_layer_count(schema);
     uint64_t size_bytes = 0;

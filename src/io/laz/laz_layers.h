@@ -3,24 +3,7 @@
 #define MOTE_LAZ_LAYERS_H
 
 #include "io/laz/laz.h"
-
-/* Kinds of layers; those of POINT14 come first and in order. */
-typedef enum laz_layer_kind {
-    LAZ_LAYER_XY,
-    LAZ_LAYER_Z,
-    LAZ_LAYER_CLASSIFICATION,
-    LAZ_LAYER_FLAGS,
-    LAZ_LAYER_INTENSITY,
-    LAZ_LAYER_SCAN_ANGLE,
-    LAZ_LAYER_USER_DATA,
-    LAZ_LAYER_POINT_SOURCE,
-    LAZ_LAYER_GPS_TIME,
-    LAZ_LAYER_RGB,
-    LAZ_LAYER_NIR,
-    LAZ_LAYER_WAVEPACKET,
-    LAZ_LAYER_BYTE,
-    LAZ_LAYER_KINDS
-} laz_layer_kind;
+#include "io/laz/laz_format14.h"
 
 /* What holds for all layers of a kind. */
 typedef struct laz_layer_facts {
@@ -41,6 +24,19 @@ typedef struct laz_layer {
 uint32_t mote_laz_layer_count(const laz_schema *schema);
 /* The layer of this index, below their count. */
 laz_layer mote_laz_layer_at(const laz_schema *schema, uint32_t index);
+/* Whether the items behind POINT14 go by the channel of the point; see laz_following. */
+static inline bool mote_laz_plain_channels(const laz_schema *schema) { return schema->items[0].version >= 4; }
+/* Goes through the layers of a chunk, which stand behind the first record, the count of points and the layers' sizes.
+ */
+typedef struct laz_layer_walk {
+    const uint8_t *data;
+    uint64_t size_bytes, size_at; /* of the chunk; where the next layer's size stands */
+    uint64_t at;                  /* where the next layer begins; after the last one: where the chunk ends */
+} laz_layer_walk;
+/* Both return NULL or what is wrong with the chunk, and then where. */
+const char *mote_laz_walk_start(laz_layer_walk *walk, const laz_schema *schema, const uint8_t *data,
+                                uint64_t size_bytes, uint64_t points, uint64_t *fault_at);
+const char *mote_laz_walk_next(laz_layer_walk *walk, uint32_t *layer_bytes, uint64_t *fault_at);
 /* Bytes of the models of all layers. */
 uint64_t mote_laz_layers_model_bytes(const laz_schema *schema);
 

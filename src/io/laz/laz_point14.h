@@ -7,35 +7,6 @@
 #include "io/laz/laz_layer.h"
 #include "io/laz/laz_median.h"
 
-#define LAZ_POINT14_BYTES 30u
-
-/* Bytes of the record. */
-enum {
-    LAZ_AT_X = 0,
-    LAZ_AT_Y = 4,
-    LAZ_AT_Z = 8,
-    LAZ_AT_INTENSITY = 12,
-    LAZ_AT_RETURNS = 14, /* number low, count high */
-    LAZ_AT_FLAGS = 15,   /* the scanner channel is in the middle of them */
-    LAZ_AT_CLASSIFICATION = 16,
-    LAZ_AT_USER_DATA = 17,
-    LAZ_AT_SCAN_ANGLE = 18,
-    LAZ_AT_POINT_SOURCE = 20,
-    LAZ_AT_GPS_TIME = 22
-};
-
-#define LAZ_CHANNEL_SHIFT 4u
-#define LAZ_CHANNEL_MASK  0x30u
-
-/* ---- First layer: channel, returns, x, y */
-#define LAZ_CHANGED_SYMBOLS  128u
-#define LAZ_CHANGED_CONTEXTS 8u
-#define LAZ_RETURNS          16u
-#define LAZ_RETURN_STEPS     13u /* +2 … +14, modulo 16 */
-#define LAZ_MEDIANS          12u
-#define LAZ_X_CONTEXTS       2u
-#define LAZ_Y_CONTEXTS       22u
-
 typedef struct laz_xy14_channel {
     LAZ_MODEL(channel, LAZ_CHANNELS - 1);
     LAZ_MODEL(return_step, LAZ_RETURN_STEPS);
@@ -104,44 +75,26 @@ static inline laz_xy14_channel *laz_enter_xy14(laz_xy14 *m, uint32_t channel) {
     return c;
 }
 
-/* The context of the changes: of what kind the last point was. */
-LAZ_INLINE uint32_t laz_changed_context(const laz_xy14 *m, const laz_xy14_channel *c) {
-    const uint32_t first = c->return_number == 1, last = c->return_number >= c->return_count;
-    return first | last << 1 | m->gps_changed << 2;
-}
-
-/* Which of six kinds a return is for the medians of its steps, by [count][number]. */
-static const uint8_t laz_return_kind[LAZ_RETURNS][LAZ_RETURNS] = {
-    {0, 1, 2, 3, 4, 5, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5}, {1, 0, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3},
-    {2, 1, 2, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 3}, {3, 3, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
-    {4, 3, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, {5, 3, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4},
-    {3, 3, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4}, {4, 3, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4},
-    {4, 3, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4}, {5, 3, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4},
-    {5, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4}, {5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 4, 4, 4},
-    {5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 4, 4}, {5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 4},
-    {5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5}, {5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5}};
-
 /* Leaves in points what the other layers need of point i. single: the only return of its pulse; kx, ky: the widths of
    its steps. */
 LAZ_INLINE void laz_describe(laz_points *points, uint32_t i, uint32_t channel, uint32_t changed, uint32_t number,
                              uint32_t count, uint32_t kx, uint32_t ky) {
-    const uint32_t level = number < count ? count - number : number - count;
-    const uint32_t k = (kx + ky) / 2;
     points->channel[i] = (uint8_t)channel;
     points->changed[i] = (uint8_t)changed;
-    points->place[i] = (uint8_t)((number == 1 ? LAZ_FIRST_RETURN : 0) | (number >= count ? LAZ_LAST_RETURN : 0));
-    points->level[i] = (uint8_t)(level < 7 ? level : 7);
-    points->z_context[i] = (uint8_t)((count == 1) + (k < 18 ? k & ~1u : 18));
+    points->place[i] = (uint8_t)laz_place_of(number, count);
+    points->level[i] = (uint8_t)laz_level_of(number, count);
+    points->z_context[i] = (uint8_t)laz_z_context(count, kx, ky);
 }
 
-LAZ_INLINE uint32_t laz_y_context(uint32_t count, uint32_t kx) { return (count == 1) + (kx < 20 ? kx & ~1u : 20); }
+LAZ_INLINE uint32_t laz_changed_context_of(const laz_xy14 *m, const laz_xy14_channel *c) {
+    return laz_changed_context(c->return_number, c->return_count, m->gps_changed);
+}
 
 LAZ_INLINE void laz_read_returns(laz_xy14_channel *c, laz_reader *r, uint32_t changed) {
     const uint32_t last = c->return_number;
     if (changed & LAZ_CHANGED_RETURNS) c->return_count = laz_read_symbol(r, c->count[c->return_count], LAZ_RETURNS);
     if ((changed & LAZ_CHANGED_RETURN) != LAZ_CHANGED_RETURN) {
-        const uint32_t step = changed & LAZ_CHANGED_RETURN; /* 0, 1, or 2 for -1 */
-        c->return_number = (last + (step == 2 ? 15 : step)) & 15u;
+        c->return_number = laz_next_return(last, changed);
     } else if (changed & LAZ_CHANGED_GPS) {
         c->return_number = laz_read_symbol(r, c->number[last], LAZ_RETURNS);
     } else {
@@ -159,7 +112,7 @@ typedef struct laz_xy14_point {
 
 LAZ_INLINE void laz_read_kind14(laz_xy14 *m, laz_reader *r, laz_xy14_point *p) {
     laz_xy14_channel *c = &m->of[m->channels.current];
-    p->changed = laz_read_likely(r, c->changed[laz_changed_context(m, c)], LAZ_CHANGED_SYMBOLS);
+    p->changed = laz_read_likely(r, c->changed[laz_changed_context_of(m, c)], LAZ_CHANGED_SYMBOLS);
     if (__builtin_expect(p->changed & LAZ_CHANGED_CHANNEL, 0)) {
         const uint32_t step = laz_read_symbol(r, c->channel, LAZ_CHANNELS - 1) + 1;
         c = laz_enter_xy14(m, (m->channels.current + step) % LAZ_CHANNELS);
@@ -232,7 +185,7 @@ LAZ_INLINE void laz_write_xy14(void *models, laz_writer *w, const laz_points *po
     laz_xy14_channel *c = &m->of[from];
     if (!(m->channels.met >> channel & 1u)) memcpy(m->last[channel], m->last[from], LAZ_POINT14_BYTES);
     const uint32_t changed = laz_changes(m->last[channel], record) | (channel != from ? LAZ_CHANGED_CHANNEL : 0u);
-    laz_write_symbol(w, c->changed[laz_changed_context(m, c)], LAZ_CHANGED_SYMBOLS, changed);
+    laz_write_symbol(w, c->changed[laz_changed_context_of(m, c)], LAZ_CHANGED_SYMBOLS, changed);
     if (channel != from) {
         laz_write_symbol(w, c->channel, LAZ_CHANNELS - 1, (channel - from + LAZ_CHANNELS - 1) % LAZ_CHANNELS);
         c = laz_enter_xy14(m, channel);

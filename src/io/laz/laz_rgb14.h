@@ -6,13 +6,6 @@
 
 #include "io/laz/laz_layer.h"
 
-#define LAZ_RGB14_BYTES    6u
-#define LAZ_NIR14_BYTES    2u
-#define LAZ_RGB_USED       128u
-#define LAZ_NIR_USED       4u
-#define LAZ_COLOUR_SYMBOLS 256u
-#define LAZ_RGB_COLOURED   (1u << 6) /* of the symbol; the bits below: bytes of the record that changed */
-
 typedef struct laz_rgb14 {
     laz_channels channels;
     struct {
@@ -54,17 +47,13 @@ LAZ_INLINE uint8_t *laz_enter_rgb14(laz_rgb14 *m, const laz_points *points, uint
     return m->of[points->value[i]].last;
 }
 
-LAZ_INLINE uint32_t laz_clamp_byte(int32_t value) { return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
-
-/* Bytes 0 and 1 (low and high) are red's, 2 and 3 green's, 4 and 5 blue's. What is predicted for green and blue, from
-   what changed in the colours before. */
-LAZ_INLINE uint32_t laz_predict_green(const uint8_t *last, const uint8_t *value, uint32_t half) {
-    return laz_clamp_byte(value[half] - last[half] + last[2 + half]);
+/* Bytes 0 and 1 (low and high) are red's, 2 and 3 green's, 4 and 5 blue's. */
+LAZ_INLINE uint32_t laz_green14(const uint8_t *last, const uint8_t *value, uint32_t half) {
+    return laz_predict_green(value[half] - last[half], last[2 + half]);
 }
 
-LAZ_INLINE uint32_t laz_predict_blue(const uint8_t *last, const uint8_t *value, uint32_t half) {
-    const int32_t change = (value[half] - last[half] + value[2 + half] - last[2 + half]) / 2;
-    return laz_clamp_byte(change + last[4 + half]);
+LAZ_INLINE uint32_t laz_blue14(const uint8_t *last, const uint8_t *value, uint32_t half) {
+    return laz_predict_blue(value[half] - last[half], value[2 + half] - last[2 + half], last[4 + half]);
 }
 
 LAZ_INLINE void laz_read_rgb14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
@@ -82,11 +71,11 @@ LAZ_INLINE void laz_read_rgb14(void *models, laz_reader *r, const laz_points *po
             const uint32_t green = 2 + half, blue = 4 + half;
             if (used >> green & 1u) {
                 const uint32_t more = laz_read_symbol(r, difference[green], LAZ_COLOUR_SYMBOLS);
-                now[green] = (uint8_t)(laz_predict_green(last, now, half) + more);
+                now[green] = (uint8_t)(laz_green14(last, now, half) + more);
             }
             if (used >> blue & 1u) {
                 const uint32_t more = laz_read_symbol(r, difference[blue], LAZ_COLOUR_SYMBOLS);
-                now[blue] = (uint8_t)(laz_predict_blue(last, now, half) + more);
+                now[blue] = (uint8_t)(laz_blue14(last, now, half) + more);
             }
         }
     } else {
@@ -120,10 +109,10 @@ LAZ_INLINE void laz_write_rgb14(void *models, laz_writer *w, const laz_points *p
     for (uint32_t half = 0; half < 2 && used & LAZ_RGB_COLOURED; half++) {
         const uint32_t green = 2 + half, blue = 4 + half;
         if (used >> green & 1u) {
-            laz_write_difference(w, difference[green], laz_predict_green(last, value, half), value[green]);
+            laz_write_difference(w, difference[green], laz_green14(last, value, half), value[green]);
         }
         if (used >> blue & 1u) {
-            laz_write_difference(w, difference[blue], laz_predict_blue(last, value, half), value[blue]);
+            laz_write_difference(w, difference[blue], laz_blue14(last, value, half), value[blue]);
         }
     }
     memcpy(last, value, LAZ_RGB14_BYTES);

@@ -5,16 +5,6 @@
 
 #include "io/laz/laz_layer.h"
 
-#define LAZ_WAVEPACKET_BYTES 29u
-#define LAZ_WAVE_INDICES     256u
-#define LAZ_WAVE_AXES        3u
-
-/* Bytes of the item: the index; then: */
-enum { LAZ_AT_WAVE_OFFSET = 1, LAZ_AT_WAVE_SIZE = 9, LAZ_AT_WAVE_RETURN = 13, LAZ_AT_WAVE_AXES = 17 };
-
-/* Where a packet lies. */
-enum { LAZ_WAVE_SAME, LAZ_WAVE_BEHIND, LAZ_WAVE_NEAR, LAZ_WAVE_ANYWHERE, LAZ_WAVE_PLACES };
-
 typedef struct laz_wave14_channel {
     LAZ_MODEL(index, LAZ_WAVE_INDICES);
     _Alignas(32) laz_model place[LAZ_WAVE_PLACES][LAZ_MODEL_WORDS(LAZ_WAVE_PLACES)]; /* by the last one */

@@ -1,0 +1,225 @@
+/* Layered chunks decoded on the GPU: a warp per layer of a chunk (laz_warp.h, laz_warp_items.h). The first layer of
+   each chunk leaves 16 bits a point that say all that the other layers need of it; then these run beside each other.
+   Models are in device memory, by chunk, layer and scanner channel; chunks go in waves where it does not hold all of
+   them. */
+#include "io/laz/laz_device.h"
+#include "io/laz/laz_warp_items.h"
+
+#define WARPS       4u /* of a block */
+#define LEAVES_FREE 8u /* of the memory that is left, a share of one in so many */
+#define LEAST_WAVE  32u
+
+/* What the kernels of a wave work on. */
+typedef struct laz_wave_of_chunks {
+    const uint8_t *data, *return_kind;
+    uint8_t *records, *models;
+    uint16_t *described; /* [points of the wave] */
+    const laz_device_chunk *chunks;
+    const laz_device_layer *layers;
+    const laz_device_field *fields;
+    uint32_t *faulty;
+    uint32_t first, count; /* chunks */
+    uint32_t first_point;
+    uint32_t stride_bytes, layer_count, field_count;
+    bool plain_channels;
+} laz_wave_of_chunks;
+
+/* Bytes of the models of a layer, in all channels. */
+static uint64_t model_bytes(uint32_t kind) {
+    switch (kind) {
+    case LAZ_LAYER_XY: return sizeof(warp_xy) * LAZ_CHANNELS;
+    case LAZ_LAYER_Z:
+    case LAZ_LAYER_INTENSITY:
+    case LAZ_LAYER_SCAN_ANGLE:
+    case LAZ_LAYER_POINT_SOURCE: return sizeof(warp_integer) * LAZ_CHANNELS;
+    case LAZ_LAYER_CLASSIFICATION:
+    case LAZ_LAYER_FLAGS:
+    case LAZ_LAYER_USER_DATA: return sizeof(warp_table) * LAZ_CHANNELS;
+    case LAZ_LAYER_GPS_TIME: return sizeof(warp_gps) * LAZ_CHANNELS;
+    case LAZ_LAYER_RGB: return sizeof(warp_rgb) * LAZ_CHANNELS;
+    case LAZ_LAYER_NIR: return sizeof(warp_nir) * LAZ_CHANNELS;
+    case LAZ_LAYER_WAVEPACKET: return sizeof(warp_wave) * LAZ_CHANNELS;
+    default: return sizeof(warp_byte) * LAZ_CHANNELS;
+    }
+}
+
+/* ---- kernels */
+
+/* The layer of a chunk that a warp is to decode. */
+WARP_INLINE warp_task task_of(const laz_wave_of_chunks *w, uint32_t c, const laz_device_field *field, uint8_t *models) {
+    const laz_device_chunk *chunk = w->chunks + w->first + c;
+    const laz_device_layer *layer = w->layers + (uint64_t)(w->first + c) * w->layer_count + field->layer;
+    warp_task t;
+    t.field = field;
+    t.data = w->data;
+    t.first_value = w->data + chunk->at + field->from;
+    t.at = layer->at;
+    t.size_bytes = layer->size_bytes;
+    t.channel = (w->data[chunk->at + LAZ_AT_FLAGS] & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
+    t.points = chunk->points;
+    t.plain_channels = w->plain_channels;
+    t.models = models;
+    t.described = w->described + (chunk->first - w->first_point);
+    t.records = w->records + (uint64_t)chunk->first * w->stride_bytes;
+    t.stride_bytes = w->stride_bytes;
+    t.return_kind = w->return_kind;
+    return t;
+}
+
+WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
+    if (!sound && threadIdx.x % CUDA_WARP == 0) w->faulty[w->first + c] = 1;
+}
+
+static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz_wave_of_chunks w) {
+    const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
+    const warp_task t = task_of(&w, c, w.fields, w.models + (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS);
+    note_end(&w, c, warp_read_xy(&t));
+}
+
+/* Where the models of the layers of each field stand. */
+typedef struct laz_model_places {
+    uint64_t at[LAZ_DEVICE_FIELDS_MOST]; /* of the first chunk of the wave */
+    uint32_t bytes[LAZ_DEVICE_FIELDS_MOST];
+} laz_model_places;
+
+static __global__ void __launch_bounds__(WARPS *CUDA_WARP)
+    read_other_layers(laz_wave_of_chunks w, laz_model_places places) {
+    const uint32_t task = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    const uint32_t f = 1 + task / w.count, c = task % w.count;
+    if (f >= w.field_count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
+    const warp_task t = task_of(&w, c, w.fields + f, w.models + places.at[f] + (uint64_t)c * places.bytes[f]);
+    if (t.size_bytes == 0) {
+        warp_copy_value(&t);
+    } else {
+        note_end(&w, c, warp_read_layer(&t));
+    }
+}
+
+/* ---- waves */
+
+static uint64_t other_model_bytes(const laz_device_job *job) {
+    uint64_t bytes = 0;
+    for (uint32_t f = 1; f < job->field_count; f++) bytes += model_bytes(job->fields[f].kind);
+    return bytes;
+}
+
+/* Bytes of the models of a chunk: those of the first layer make room for the others. */
+static uint64_t chunk_model_bytes(const laz_device_job *job) {
+    const uint64_t others = other_model_bytes(job), first = model_bytes(LAZ_LAYER_XY);
+    return first > others ? first : others;
+}
+
+static laz_model_places place_models(const laz_device_job *job, uint32_t chunks) {
+    laz_model_places places = {};
+    uint64_t at = 0;
+    for (uint32_t f = 1; f < job->field_count; f++) {
+        places.at[f] = at;
+        places.bytes[f] = (uint32_t)model_bytes(job->fields[f].kind);
+        at += (uint64_t)places.bytes[f] * chunks;
+    }
+    return places;
+}
+
+static mote_status decode_wave(mote_context *ctx, const laz_device_job *job, laz_wave_of_chunks w) {
+    const laz_model_places places = place_models(job, w.count);
+    CUDA_LAUNCH(ctx, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
+    const uint64_t tasks = (uint64_t)w.count * (w.field_count - 1);
+    if (tasks > 0) { CUDA_LAUNCH(ctx, read_other_layers, cuda_blocks(tasks, WARPS), WARPS * CUDA_WARP, w, places); }
+    return cuda_launched(ctx, "decoding LAZ");
+}
+
+static mote_status decode_waves(mote_context *ctx, const laz_device_job *job, uint32_t wave, laz_wave_of_chunks w) {
+    for (uint32_t first = 0; first < job->chunk_count; first += wave) {
+        w.first = first;
+        w.count = job->chunk_count - first < wave ? job->chunk_count - first : wave;
+        w.first_point = job->chunks[first].first;
+        MOTE_TRY(decode_wave(ctx, job, w));
+    }
+    return MOTE_OK;
+}
+
+/* ---- memory */
+
+/* The tables of a job in device memory. */
+typedef struct laz_tables {
+    laz_device_chunk *chunks;
+    laz_device_layer *layers;
+    laz_device_field *fields;
+    uint8_t *return_kind;
+    uint32_t *faulty;
+    uint8_t *models;
+    uint16_t *described;
+} laz_tables;
+
+static void *upload_table(mote_context *ctx, const void *table, uint64_t size_bytes) {
+    void *device = cuda_alloc(ctx, size_bytes, "LAZ chunks");
+    if (device == NULL || cuda_upload(ctx, device, table, size_bytes) == MOTE_OK) return device;
+    cuda_free(ctx, device);
+    return NULL;
+}
+
+static mote_status make_tables(mote_context *ctx, const laz_device_job *job, uint32_t wave, laz_tables *t) {
+    const uint64_t layers = (uint64_t)job->chunk_count * job->layer_count;
+    t->chunks = (laz_device_chunk *)upload_table(ctx, job->chunks, job->chunk_count * sizeof *job->chunks);
+    t->layers = (laz_device_layer *)upload_table(ctx, job->layers, layers * sizeof *job->layers);
+    t->fields = (laz_device_field *)upload_table(ctx, job->fields, job->field_count * sizeof *job->fields);
+    t->return_kind = (uint8_t *)upload_table(ctx, laz_return_kind, sizeof laz_return_kind);
+    t->faulty = (uint32_t *)cuda_alloc(ctx, job->chunk_count * sizeof *t->faulty, "LAZ chunks");
+    t->models = (uint8_t *)cuda_alloc(ctx, wave * chunk_model_bytes(job), "LAZ models");
+    t->described = (uint16_t *)cuda_alloc(ctx, wave * job->most_chunk_points * sizeof *t->described, "LAZ models");
+    const bool made = t->chunks != NULL && t->layers != NULL && t->fields != NULL && t->return_kind != NULL &&
+                      t->faulty != NULL && t->models != NULL && t->described != NULL;
+    if (!made) return mote_context_status(ctx);
+    return cuda_fill(ctx, t->faulty, 0, job->chunk_count * sizeof *t->faulty);
+}
+
+static void free_tables(mote_context *ctx, laz_tables *t) {
+    cuda_free(ctx, t->described);
+    cuda_free(ctx, t->models);
+    cuda_free(ctx, t->faulty);
+    cuda_free(ctx, t->return_kind);
+    cuda_free(ctx, t->fields);
+    cuda_free(ctx, t->layers);
+    cuda_free(ctx, t->chunks);
+}
+
+/* Chunks at once: all, or as many as there is memory for; 0: too few for it to pay. */
+static uint32_t wave_of(mote_context *ctx, const laz_device_job *job) {
+    const uint64_t chunk_bytes = chunk_model_bytes(job) + job->most_chunk_points * sizeof(uint16_t);
+    const uint64_t tables = job->chunk_count * (sizeof *job->chunks + job->layer_count * sizeof *job->layers);
+    const uint64_t left = cuda_memory_left(ctx), usable = left - left / LEAVES_FREE;
+    const uint64_t most = usable > tables ? (usable - tables) / chunk_bytes : 0;
+    if (most >= job->chunk_count) return job->chunk_count;
+    return most >= LEAST_WAVE ? (uint32_t)most : 0;
+}
+
+static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, uint32_t *faulty, bool *declined) {
+    const uint32_t wave = wave_of(ctx, job);
+    laz_tables t = {};
+    laz_wave_of_chunks w = {};
+    *declined = wave == 0 || job->field_count > LAZ_DEVICE_FIELDS_MOST;
+    if (*declined) return MOTE_OK;
+    mote_status status = make_tables(ctx, job, wave, &t);
+    if (status != MOTE_OK) goto done;
+    w.data = job->data;
+    w.return_kind = t.return_kind;
+    w.records = job->records;
+    w.models = t.models;
+    w.described = t.described;
+    w.chunks = t.chunks;
+    w.layers = t.layers;
+    w.fields = t.fields;
+    w.faulty = t.faulty;
+    w.stride_bytes = job->stride_bytes;
+    w.layer_count = job->layer_count;
+    w.field_count = job->field_count;
+    w.plain_channels = job->plain_channels;
+    status = decode_waves(ctx, job, wave, w);
+    if (status == MOTE_OK) status = cuda_download(ctx, faulty, t.faulty, job->chunk_count * sizeof *faulty);
+done:
+    free_tables(ctx, &t);
+    return status;
+}
+
+extern "C" const mote_laz_ops mote_laz_on_cuda = {decode_on_cuda};

@@ -1,0 +1,358 @@
+/* The arithmetic decoder of a warp: one coder per warp, all lanes do the same with it, and the search for a symbol is
+   shared among them: each lane weighs one of the bounds, and the votes are counted. No division, no branch on what was
+   read. The arithmetic is that of laz_model.c, laz_reader.h and laz_integer.h; what lies in memory is another layout.
+
+   Lanes never part: every branch is on values that all of them have. What one lane writes and others read is ordered
+   by __syncwarp; an entry of a model is read and written by the same lane only, but for laz updates. */
+#ifndef MOTE_LAZ_WARP_H
+#define MOTE_LAZ_WARP_H
+
+#include "backend/cuda_kernel.h"
+#include "io/laz/laz_format14.h"
+
+#define WARP_INLINE static __device__ __forceinline__
+#define WARP_CALLED static __device__ __noinline__
+
+/* As in laz_model.h, laz_model.c and laz_integer.h. */
+#define WARP_SHARE_BITS     15u
+#define WARP_COUNT_MOST     (1u << WARP_SHARE_BITS)
+#define WARP_BIT_SHARE_BITS 13u
+#define WARP_BIT_COUNT_MOST (1u << WARP_BIT_SHARE_BITS)
+#define WARP_BIT_CYCLE_MOST 64u
+#define WARP_CONTEXTS_MOST  22u
+#define WARP_MODELLED_BITS  8u
+#define WARP_WIDTHS_MOST    33u
+
+/* ---- models
+   A model laid out for n symbols is an array of words:
+     head     symbols until the next update, their number in this cycle, total of the counts; of a bit also its share
+              and the count of zeros
+     coarse   where n > WARP_FLAT_MOST: the lower bound of every 16th symbol
+     entries  lower bound of the symbol's share of [0, 2^15) in the low half, how often it came in the high half */
+#define WARP_FLAT_MOST      33u
+#define WARP_HEAD           8u
+#define WARP_PADDED(n)      (((n) + 15u) / 16u * 16u)
+#define WARP_COARSE(n)      ((n) > WARP_FLAT_MOST ? WARP_PADDED(WARP_PADDED(n) / 16u) : 0u)
+#define WARP_ENTRIES_AT(n)  (WARP_HEAD + WARP_COARSE(n))
+#define WARP_MODEL_WORDS(n) (WARP_ENTRIES_AT(n) + ((n) + 8u) / 8u * 8u) /* one entry more, which is looked at, too */
+
+enum { WARP_LEFT, WARP_CYCLE, WARP_TOTAL, WARP_BIT_SHARE, WARP_BIT_ZEROS };
+
+typedef uint32_t warp_model; /* the first word of one */
+
+WARP_INLINE uint32_t warp_sum(uint32_t value) {
+    for (uint32_t by = CUDA_WARP / 2; by > 0; by /= 2) value += __shfl_xor_sync(CUDA_ALL, value, (int)by);
+    return value;
+}
+
+/* The sum of value over this lane and those before it. */
+WARP_INLINE uint32_t warp_sum_to(uint32_t lane, uint32_t value) {
+    for (uint32_t by = 1; by < CUDA_WARP; by *= 2) {
+        const uint32_t before = __shfl_up_sync(CUDA_ALL, value, by);
+        value += lane >= by ? before : 0;
+    }
+    return value;
+}
+
+/* Makes the shares from the counts. */
+WARP_CALLED void warp_spread_shares(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t total, uint32_t lane) {
+    const uint32_t scale = 0x80000000u / total;
+    uint32_t *entries = m + entries_at, sum = 0;
+    CUDA_ROLLED for (uint32_t first = 0; first < n; first += CUDA_WARP) {
+        const uint32_t i = first + lane, count = i < n ? entries[i] >> 16 : 0;
+        const uint32_t to = warp_sum_to(lane, count);
+        const uint32_t low = scale * (sum + to - count) >> (31 - WARP_SHARE_BITS);
+        if (i < n) entries[i] = count << 16 | low;
+        if (i < n && entries_at > WARP_HEAD && i % 16 == 0) m[WARP_HEAD + i / 16] = low;
+        sum += __shfl_sync(CUDA_ALL, to, CUDA_WARP - 1);
+    }
+}
+
+WARP_CALLED uint32_t warp_halve_counts(uint32_t *entries, uint32_t n, uint32_t lane) {
+    uint32_t sum = 0;
+    CUDA_ROLLED for (uint32_t i = lane; i < n; i += CUDA_WARP) {
+        const uint32_t count = ((entries[i] >> 16) + 1) >> 1;
+        entries[i] = count << 16;
+        sum += count;
+    }
+    return warp_sum(sum);
+}
+
+WARP_INLINE void warp_set_head(warp_model *m, uint32_t cycle, uint32_t total, uint32_t lane) {
+    __syncwarp();
+    if (lane == 0) m[WARP_LEFT] = m[WARP_CYCLE] = cycle;
+    if (lane == 0) m[WARP_TOTAL] = total;
+    __syncwarp();
+}
+
+/* Makes the shares anew and starts the next, longer cycle. */
+WARP_CALLED void warp_update(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t lane) {
+    const uint32_t cycle_most = (n + 6) * 8;
+    __syncwarp();
+    const uint32_t cycle = m[WARP_CYCLE] * 5u >> 2;
+    uint32_t total = m[WARP_TOTAL] + m[WARP_CYCLE];
+    if (total > WARP_COUNT_MOST) total = warp_halve_counts(m + entries_at, n, lane);
+    __syncwarp();
+    warp_spread_shares(m, n, entries_at, total, lane);
+    warp_set_head(m, cycle < cycle_most ? cycle : cycle_most, total, lane);
+}
+
+/* Starts models laid out for layout symbols, of which the first n are used. */
+WARP_CALLED void warp_start_models(warp_model *m, uint32_t models, uint32_t n, uint32_t layout, uint32_t lane) {
+    const uint32_t scale = 0x80000000u / n, entries_at = WARP_ENTRIES_AT(layout), words = WARP_MODEL_WORDS(layout);
+    CUDA_ROLLED for (; models > 0; models--, m += words) {
+        CUDA_ROLLED for (uint32_t i = lane; i <= n; i += CUDA_WARP) {
+            const uint32_t low = i < n ? scale * i >> (31 - WARP_SHARE_BITS) : 0;
+            m[entries_at + i] = 1u << 16 | low;
+            if (entries_at > WARP_HEAD && i % 16 == 0 && i < n) m[WARP_HEAD + i / 16] = low;
+        }
+        warp_set_head(m, (n + 6) / 2, n, lane);
+    }
+}
+
+WARP_INLINE void warp_share_bit(warp_model *m, uint32_t zeros, uint32_t total) {
+    m[WARP_BIT_SHARE] = zeros * (0x80000000u / total) >> (31 - WARP_BIT_SHARE_BITS);
+    m[WARP_BIT_ZEROS] = zeros;
+}
+
+WARP_INLINE void warp_start_bit(warp_model *m, uint32_t lane) {
+    if (lane == 0) warp_share_bit(m, 1, 2);
+    warp_set_head(m, 4, 2, lane);
+}
+
+WARP_CALLED void warp_update_bit(warp_model *m, uint32_t lane) {
+    __syncwarp();
+    const uint32_t cycle = m[WARP_CYCLE] * 5u >> 2;
+    uint32_t total = m[WARP_TOTAL] + m[WARP_CYCLE], zeros = m[WARP_BIT_ZEROS];
+    if (total > WARP_BIT_COUNT_MOST) {
+        total = (total + 1) >> 1;
+        zeros = (zeros + 1) >> 1;
+        if (zeros == total) total++;
+    }
+    __syncwarp();
+    if (lane == 0) warp_share_bit(m, zeros, total);
+    warp_set_head(m, cycle < WARP_BIT_CYCLE_MOST ? cycle : WARP_BIT_CYCLE_MOST, total, lane);
+}
+
+/* ---- the coder */
+
+/* value < length at all times, whatever the bytes. The bytes come as aligned words, one of them read ahead. */
+typedef struct warp_reader {
+    uint32_t lane;
+    uint32_t value, length;
+    uint32_t high, low, bits; /* the next bytes, from the highest bit of high on: so many bits */
+    uint32_t ahead;           /* the word behind them */
+    const uint32_t *next;     /* the one behind that */
+    const uint8_t *end;
+    bool bad; /* raw bits that no encoder writes */
+} warp_reader;
+
+/* The first byte highest. */
+WARP_INLINE uint32_t warp_bytes(uint32_t word) {
+    return word >> 24 | (word >> 8 & 0xFF00u) | (word & 0xFF00u) << 8 | word << 24;
+}
+
+/* A word of the layer; zeros behind its end. */
+WARP_INLINE uint32_t warp_word(const uint32_t *at, const uint8_t *end) {
+    const int64_t left = end - (const uint8_t *)at;
+    if (left >= 4) return warp_bytes(__ldg(at));
+    return left <= 0 ? 0 : warp_bytes(__ldg(at)) & ~(0xFFFFFFFFu >> 8 * (uint32_t)left);
+}
+
+WARP_INLINE void warp_refill(warp_reader *r) {
+    const uint64_t more = (uint64_t)r->ahead << 32 >> r->bits;
+    r->high |= (uint32_t)(more >> 32);
+    r->low |= (uint32_t)more;
+    r->bits += 32;
+    r->ahead = warp_word(r->next++, r->end);
+}
+
+/* data: aligned to 4 bytes; the layer is bytes [at, end) of it. */
+WARP_INLINE void warp_reader_start(warp_reader *r, const uint8_t *data, uint64_t at, uint64_t end) {
+    const uint32_t skipped = 8 * ((uint32_t)at & 3u);
+    r->lane = threadIdx.x % CUDA_WARP;
+    r->next = (const uint32_t *)(const void *)(data + (at & ~(uint64_t)3));
+    r->end = data + end;
+    const uint64_t first = (uint64_t)warp_word(r->next, r->end) << 32 | warp_word(r->next + 1, r->end);
+    const uint64_t behind = warp_word(r->next + 2, r->end);
+    r->value = (uint32_t)(first << skipped >> 32);
+    r->high = (uint32_t)(first << skipped);
+    r->low = 0;
+    r->bits = 32 - skipped;
+    r->ahead = (uint32_t)behind;
+    r->next += 3;
+    if (r->bits < 32) warp_refill(r);
+    r->length = UINT32_MAX;
+    r->bad = r->value == UINT32_MAX;
+    r->value -= r->bad;
+}
+
+/* Whether the layer was read without a fault, and to its last byte. */
+WARP_INLINE bool warp_reader_is_sound(const warp_reader *r) {
+    return !r->bad && (const uint8_t *)(r->next - 1) - r->bits / 8 == r->end;
+}
+
+/* Moves bytes in until length is 2^24 or more. */
+WARP_INLINE void warp_fill(warp_reader *r) {
+    const uint32_t shift = (uint32_t)__clz((int)r->length) & 24u;
+    r->length <<= shift;
+    r->value = __funnelshift_l(r->high, r->value, shift);
+    r->high = __funnelshift_l(r->low, r->high, shift);
+    r->low <<= shift;
+    r->bits -= shift;
+    if (r->bits < 32) warp_refill(r);
+}
+
+/* Among up to 32 bounds, one a lane, the first of which is 0: the last one that the value reaches. */
+WARP_INLINE uint32_t warp_rank(const warp_reader *r, uint32_t bound, uint32_t count) {
+    return (uint32_t)__popc(__ballot_sync(CUDA_ALL, r->lane < count && bound <= r->value)) - 1;
+}
+
+/* What of a word is the bound, times step. */
+WARP_INLINE uint32_t warp_bound(uint32_t word, uint32_t step) { return (word & 0xFFFFu) * step; }
+
+/* Narrows the interval to [from, to) of it. */
+WARP_INLINE void warp_narrow(warp_reader *r, uint32_t from, uint32_t to) {
+    r->value -= from;
+    r->length = to - from;
+    warp_fill(r);
+}
+
+/* Notes that a symbol came, the entry of which this lane has if mine. left: symbols until the next update. */
+WARP_INLINE void warp_note(const warp_reader *r, warp_model *m, uint32_t n, uint32_t entries_at, uint32_t *at,
+                           uint32_t entry, bool mine, uint32_t left) {
+    if (mine) *at = entry + (1u << 16);
+    if (left == 0) {
+        warp_update(m, n, entries_at, r->lane);
+    } else {
+        m[WARP_LEFT] = left; /* by all lanes: each reads what it wrote */
+    }
+}
+
+/* A symbol of a model laid out for up to 33 symbols, or of which up to 32 are used. layout is a constant. */
+WARP_INLINE uint32_t warp_read_flat(warp_reader *r, warp_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t step = r->length >> WARP_SHARE_BITS, lanes = n < CUDA_WARP ? n : CUDA_WARP;
+    uint32_t *at = m + WARP_ENTRIES_AT(layout) + (r->lane < lanes ? r->lane : lanes - 1);
+    const uint32_t entry = *at, left = m[WARP_LEFT] - 1, bound = warp_bound(entry, step);
+    uint32_t symbol = warp_rank(r, bound, lanes);
+    uint32_t from = __shfl_sync(CUDA_ALL, bound, (int)symbol), to = __shfl_sync(CUDA_ALL, bound, (int)symbol + 1);
+    if (layout > CUDA_WARP && n > CUDA_WARP && symbol == CUDA_WARP - 1) { /* the one that is left */
+        uint32_t *last = m + WARP_ENTRIES_AT(layout) + CUDA_WARP;
+        const uint32_t last_entry = *last;
+        to = warp_bound(last_entry, step);
+        if (to <= r->value) {
+            warp_narrow(r, to, r->length);
+            warp_note(r, m, n, WARP_ENTRIES_AT(layout), last, last_entry, r->lane == 0, left);
+            return CUDA_WARP;
+        }
+    }
+    warp_narrow(r, from, symbol + 1 == n ? r->length : to); /* the last gets what rounding left over */
+    warp_note(r, m, n, WARP_ENTRIES_AT(layout), at, entry, r->lane == symbol, left);
+    return symbol;
+}
+
+/* A symbol of a model of more: first its block of 16. */
+WARP_INLINE uint32_t warp_read_deep(warp_reader *r, warp_model *m, uint32_t n, uint32_t layout) {
+    const uint32_t step = r->length >> WARP_SHARE_BITS, blocks = (n + 15) / 16;
+    const uint32_t lanes = blocks < CUDA_WARP ? blocks : CUDA_WARP;
+    const uint32_t left = m[WARP_LEFT] - 1;
+    uint32_t block = warp_rank(r, warp_bound(m[WARP_HEAD + (r->lane < lanes ? r->lane : lanes - 1)], step), lanes);
+    if (layout > 16 * CUDA_WARP && block == CUDA_WARP - 1)
+        block += warp_bound(m[WARP_HEAD + CUDA_WARP], step) <= r->value;
+    const uint32_t rest = n - 16 * block < 16 ? n - 16 * block : 16; /* symbols of the block */
+    uint32_t *at = m + WARP_ENTRIES_AT(layout) + 16 * block + (r->lane < rest ? r->lane : rest);
+    const uint32_t entry = *at, bound = warp_bound(entry, step);
+    const uint32_t place = warp_rank(r, bound, rest), symbol = 16 * block + place;
+    const uint32_t from = __shfl_sync(CUDA_ALL, bound, (int)place);
+    const uint32_t to = __shfl_sync(CUDA_ALL, bound, (int)place + 1);
+    warp_narrow(r, from, symbol + 1 == n ? r->length : to);
+    warp_note(r, m, n, WARP_ENTRIES_AT(layout), at, entry, r->lane == place, left);
+    return symbol;
+}
+
+/* A symbol of a model of n symbols; n is a constant. */
+WARP_INLINE uint32_t warp_read_symbol(warp_reader *r, warp_model *m, uint32_t n) {
+    return n <= WARP_FLAT_MOST ? warp_read_flat(r, m, n, n) : warp_read_deep(r, m, n, n);
+}
+
+WARP_INLINE uint32_t warp_read_bit(warp_reader *r, warp_model *m) {
+    const uint32_t left = m[WARP_LEFT] - 1, middle = m[WARP_BIT_SHARE] * (r->length >> WARP_BIT_SHARE_BITS);
+    const bool bit = r->value >= middle;
+    warp_narrow(r, bit ? middle : 0, bit ? r->length : middle);
+    if (r->lane == 0 && !bit) m[WARP_BIT_ZEROS]++;
+    __syncwarp(); /* all have read how many are left */
+    if (left == 0) {
+        warp_update_bit(m, r->lane);
+    } else {
+        m[WARP_LEFT] = left;
+    }
+    return bit;
+}
+
+/* 1 to 19 raw bits. */
+WARP_INLINE uint32_t warp_read_few_bits(warp_reader *r, uint32_t bits) {
+    r->length >>= bits;
+    uint32_t read = r->value / r->length;
+    if (read >> bits != 0) {
+        r->bad = true;
+        read = r->value = 0;
+    }
+    r->value -= read * r->length;
+    warp_fill(r);
+    return read;
+}
+
+/* 1 to 32 raw bits. */
+WARP_INLINE uint32_t warp_read_bits(warp_reader *r, uint32_t bits) {
+    uint32_t low = 0, read = 0;
+    if (bits > 19) low = warp_read_few_bits(r, 16);
+    read = warp_read_few_bits(r, bits > 19 ? bits - 16 : bits);
+    return bits > 19 ? read << 16 | low : read;
+}
+
+/* ---- integers */
+
+typedef struct warp_integer {
+    warp_model widths[WARP_CONTEXTS_MOST][WARP_MODEL_WORDS(WARP_WIDTHS_MOST)];
+    warp_model correctors[WARP_WIDTHS_MOST][WARP_MODEL_WORDS(LAZ_BYTE_SYMBOLS)]; /* of k = 0: a bit */
+} warp_integer;
+
+WARP_INLINE uint32_t warp_corrector_symbols(uint32_t k) {
+    return 1u << (k < WARP_MODELLED_BITS ? k : WARP_MODELLED_BITS);
+}
+
+WARP_CALLED void warp_start_integer(warp_integer *m, uint32_t width, uint32_t contexts, uint32_t lane) {
+    warp_start_models(m->widths[0], contexts, width + 1, WARP_WIDTHS_MOST, lane);
+    warp_start_bit(m->correctors[0], lane);
+    CUDA_ROLLED for (uint32_t k = 1; k <= width; k++) {
+        warp_start_models(m->correctors[k], 1, warp_corrector_symbols(k), LAZ_BYTE_SYMBOLS, lane);
+    }
+}
+
+/* The difference of k bits. */
+WARP_INLINE uint32_t warp_read_corrector(warp_reader *r, warp_integer *m, uint32_t k) {
+    uint32_t difference;
+    if (k == 0) return warp_read_bit(r, m->correctors[0]);
+    if (k == 32) return 0x80000000u;
+    const uint32_t n = warp_corrector_symbols(k);
+    if (n <= CUDA_WARP) {
+        difference = warp_read_flat(r, m->correctors[k], n, LAZ_BYTE_SYMBOLS);
+    } else {
+        difference = warp_read_deep(r, m->correctors[k], n, LAZ_BYTE_SYMBOLS);
+    }
+    if (k > WARP_MODELLED_BITS) {
+        const uint32_t raw = k - WARP_MODELLED_BITS;
+        difference = difference << raw | warp_read_bits(r, raw);
+    }
+    return difference + (difference >= 1u << (k - 1) ? 1u : 1u - (1u << k));
+}
+
+/* An integer of width bits, 16 or 32, and in *k the bits of its difference. */
+WARP_INLINE uint32_t warp_read_integer(warp_reader *r, warp_integer *m, uint32_t width, uint32_t context,
+                                       uint32_t predicted, uint32_t *k) {
+    *k = warp_read_flat(r, m->widths[context], width + 1, WARP_WIDTHS_MOST);
+    const uint32_t value = predicted + warp_read_corrector(r, m, *k);
+    return width < 32 ? value & 0xFFFFu : value;
+}
+
+#endif
