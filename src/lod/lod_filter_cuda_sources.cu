@@ -35,11 +35,11 @@ template <typename T> static __device__ T sum_lanes(T value) {
 /* ---- counting */
 
 /* How many lanes that are there have the number of this lane as their value, which is below 32. */
-static __device__ uint32_t count_equal(uint32_t value, bool there) {
-    uint32_t same = __ballot_sync(CUDA_ALL, there);
-    for (uint32_t bit = 0; bit < 5; bit++) {
-        const uint32_t set = __ballot_sync(CUDA_ALL, (value >> bit & 1) != 0);
-        same &= (threadIdx.x >> bit & 1) != 0 ? set : ~set;
+static __device__ uint32_t count_equal(uint32_t value, uint32_t there) {
+    uint32_t same = there;
+    for (uint32_t bit = 1; bit < CUDA_WARP; bit *= 2) {
+        const uint32_t other = (threadIdx.x & bit) != 0 ? 0 : CUDA_ALL;
+        same &= __ballot_sync(CUDA_ALL, (value & bit) != 0) ^ other;
     }
     return (uint32_t)__popc(same);
 }
@@ -52,9 +52,12 @@ static __global__ void count_begins(filter_cells_view view, uint32_t *counts) {
     uint32_t cells = 0, no_rows = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint64_t i = first + r * CUDA_WARP + lane;
-        const bool there = i < view.count;
-        const uint32_t mark = there ? mark_of(view.codes, i) : 0;
-        const uint32_t limit = there ? row_limit(view.leaf_level[i], view.grid_bits) : 0;
+        const uint32_t there = __ballot_sync(CUDA_ALL, i < view.count);
+        uint32_t mark = 0, limit = 0;
+        if (i < view.count) {
+            mark = mark_of(view.codes, i);
+            limit = row_limit(view.leaf_level[i], view.grid_bits);
+        }
         cells += count_equal(mark, there);
         no_rows += count_equal(mark > limit ? mark : limit, there);
     }
@@ -229,7 +232,7 @@ static __device__ void put_source(const filter_cells_view &view, uint32_t level,
         ((filter_wide_source *)view.sources[level])[at] = wide;
     } else {
         source.place |= place << SOURCE_COUNT_BITS;
-        ((filter_source *)view.sources[level])[at] = source;
+        ((uint4 *)view.sources[level])[at] = make_uint4(source.sum[0], source.sum[1], source.sum[2], source.place);
     }
 }
 
@@ -270,9 +273,10 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         const bool is_row = begins && level < row_limit(view.leaf_level[point], view.grid_bits);
         const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
         if (begins) {
-            const filter_brick brick = {s->masks[k], list->grandchild_base + s->grandchild[k],
-                                        list->child_base + s->child[k]};
-            view.bricks[level][list->base + k] = brick;
+            const unsigned long long mask = s->masks[k];
+            ((uint4 *)view.bricks[level])[list->base + k] =
+                make_uint4((uint32_t)mask, (uint32_t)(mask >> 32), list->grandchild_base + s->grandchild[k],
+                           list->child_base + s->child[k]);
         } else if (k == 0) {
             *head_mask_of(view, list->tile, level) = s->masks[0];
         }
