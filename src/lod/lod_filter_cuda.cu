@@ -72,7 +72,7 @@ static mote_status color_single_level(lod_filter *f) {
     return cuda_launched(ctx, "reading colours");
 }
 
-/* The items in leaves; the sorted colours are then of no more use. */
+/* The items in leaves; sorted colours and marks are then of no more use. */
 static mote_status own_colors(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     const lod_cuda *device = f->device;
@@ -81,7 +81,9 @@ static mote_status own_colors(lod_filter *f) {
     CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
                 device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
     cuda_free(ctx, f->colors);
+    cuda_free(ctx, f->marks);
     f->colors = NULL;
+    f->marks = NULL;
     return cuda_launched(ctx, "sorting colours");
 }
 
