@@ -96,7 +96,10 @@ typedef struct tile_list {
     uint32_t tile, points; /* how many points it has */
     uint64_t first;        /* position */
     uint32_t level, count;
-    bool goes_on; /* the first began before */
+    bool goes_on;  /* the first began before */
+    uint32_t mark; /* of the first point */
+    /* Of lane t: how many cells, and rows, of level t begin before the tile */
+    uint32_t cells_before, rows_before;
     /* Numbers of the first cells of the lists of this level, and of one and two finer, were they all begun here */
     uint32_t base, child_base, grandchild_base;
 } tile_list;
@@ -107,12 +110,25 @@ static __device__ uint32_t begun_before(const filter_cells_view &view, uint32_t 
     return before[tile] - before[0];
 }
 
-static __device__ void set_level(const filter_cells_view &view, const tile_state *s, tile_list *list, uint32_t level) {
+/* The number that the first cell of a list has, were it begun here. */
+static __device__ uint32_t base_of(const tile_list *list, uint32_t level) {
+    return __shfl_sync(CUDA_ALL, list->cells_before, (int)level) - (list->mark > level ? 1 : 0);
+}
+
+static __device__ void set_level(tile_list *list, uint32_t level) {
     list->level = level;
-    list->goes_on = s->marks[0] > level;
+    list->goes_on = list->mark > level;
     list->grandchild_base = list->child_base;
     list->child_base = list->base;
-    list->base = begun_before(view, level, list->tile) - (list->goes_on ? 1 : 0);
+    list->base = base_of(list, level);
+}
+
+/* A lane for each level. */
+static __device__ void load_before(const filter_cells_view &view, tile_list *list) {
+    const uint32_t level = threadIdx.x % CUDA_WARP;
+    list->cells_before = level <= view.finest ? begun_before(view, level, list->tile) : 0;
+    list->rows_before = level <= view.finest_brick ? begun_before(view, view.finest + 1 + level, list->tile) : 0;
+    list->mark = view.marks[list->first];
 }
 
 static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
@@ -185,7 +201,7 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
 
 /* The list of the finest level. Nothing is asked of its masks but that they are not 0. */
 static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
-    set_level(view, s, list, view.finest);
+    set_level(list, view.finest);
     list->count = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
@@ -228,7 +244,7 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
     }
     if (threadIdx.x % CUDA_WARP == 0) s->points[found] = (uint16_t)list->points;
     list->count = found;
-    set_level(view, s, list, level);
+    set_level(list, level);
     __syncwarp();
 }
 
@@ -291,7 +307,7 @@ static __device__ void put_sources(const filter_cells_view &view, const tile_sta
 
 static __device__ void put_first_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
     const uint32_t level = view.source_level[list->level];
-    const uint32_t base = begun_before(view, level, list->tile) - (s->marks[0] > level ? 1 : 0);
+    const uint32_t base = base_of(list, level);
     for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
         if (k == 0 && list->goes_on) continue;
         view.first_source[list->level][list->base + k] = base + source_of(s, level, s->points[k]);
@@ -304,7 +320,7 @@ static __device__ unsigned long long *head_mask_of(const filter_cells_view &view
 
 static __device__ void put_bricks(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
     const uint32_t level = list->level;
-    uint32_t rows = begun_before(view, view.finest + 1 + level, list->tile);
+    uint32_t rows = __shfl_sync(CUDA_ALL, list->rows_before, (int)level);
     for (uint32_t first = 0; first < list->count; first += CUDA_WARP) {
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
@@ -343,6 +359,7 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     list.first = (uint64_t)list.tile * FILTER_TILE;
     list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
     list.base = list.child_base = 0;
+    load_before(view, &list);
     load_points<COLORS>(view, columns, order, colors, &list, s);
     open_list(view, s, &list);
     CUDA_ROLLED
