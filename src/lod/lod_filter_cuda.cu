@@ -2,6 +2,8 @@
    cells. */
 #include "lod/lod_filter_cuda.h"
 
+#define THREAD_ITEMS 4u
+
 typedef struct level_bounds {
     uint64_t first[LOD_MOST_LEVELS + 1];
 } level_bounds;
@@ -14,14 +16,23 @@ static __global__ void color_points(filter_columns columns, const uint32_t *inde
     if (j < count) out[j] = filter_read_color<KIND>(columns, lod_cuda_point(index, items[j]));
 }
 
+/* A thread takes some items, FILTER_THREADS apart, whose loads do not wait for each other. */
 static __global__ void color_leaves(const uint32_t *items, uint64_t count, level_bounds levels,
                                     const uint8_t *leaf_level, const filter_color *colors, filter_color *out) {
-    const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (j >= count) return;
-    uint32_t level = 0;
-    while (j >= levels.first[level + 1]) level++;
-    const uint32_t position = items[j];
-    if (leaf_level[position] <= level) out[j] = colors[position];
+    const uint64_t first = (uint64_t)blockIdx.x * (FILTER_THREADS * THREAD_ITEMS) + threadIdx.x;
+    uint32_t position[THREAD_ITEMS], level = 0;
+    uint8_t leaf[THREAD_ITEMS];
+    for (uint32_t i = 0; i < THREAD_ITEMS; i++) {
+        const uint64_t j = first + i * FILTER_THREADS;
+        position[i] = items[j < count ? j : count - 1];
+    }
+    for (uint32_t i = 0; i < THREAD_ITEMS; i++) leaf[i] = leaf_level[position[i]];
+    for (uint32_t i = 0; i < THREAD_ITEMS; i++) {
+        const uint64_t j = first + i * FILTER_THREADS;
+        if (j >= count) return;
+        while (j >= levels.first[level + 1]) level++;
+        if (leaf[i] <= level) out[j] = colors[position[i]];
+    }
 }
 
 /* Whether all are plain numbers of a type whose addresses and strides are multiples of so many bytes. */
@@ -73,16 +84,19 @@ static mote_status color_single_level(lod_filter *f) {
     return cuda_launched(ctx, "reading colours");
 }
 
-/* The items in leaves; the sorted colours are then of no more use. */
+/* The items in leaves; sorted colours and marks are then of no more use. */
 static mote_status own_colors(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     const lod_cuda *device = f->device;
     level_bounds levels;
     memcpy(levels.first, device->level_items, sizeof levels.first);
-    CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS, device->items,
-                device->item_count, levels, device->leaf_level, f->colors, (filter_color *)device->item_colors);
+    CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS * THREAD_ITEMS), FILTER_THREADS,
+                device->items, device->item_count, levels, device->leaf_level, f->colors,
+                (filter_color *)device->item_colors);
     cuda_free(ctx, f->colors);
+    cuda_free(ctx, f->marks);
     f->colors = NULL;
+    f->marks = NULL;
     return cuda_launched(ctx, "sorting colours");
 }
 

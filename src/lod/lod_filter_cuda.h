@@ -51,11 +51,14 @@ typedef struct filter_columns {
     int kind;          /* 16: aligned 16-bit numbers. 8: 8-bit numbers of one aligned 32-bit word */
 } filter_columns;
 
-/* The cells of all levels, in device memory. A cell of level t begins at a point that shares no cell of it with the
-   point before. Rows are the bricks among which there can be cells that are averaged, and all coarser ones. */
+/* The cells of all levels, in device memory. Rows are the bricks among which there can be cells that are averaged, and
+ * all coarser ones. */
 typedef struct filter_cells_view {
     const uint64_t *codes;
     const uint8_t *leaf_level;
+    /* Of each point: one more than the levels whose cells it shares with the one before; 0 for the first of all. So a
+       cell of level t begins where this is at most t. */
+    const uint8_t *marks;
     uint64_t count; /* points */
     uint32_t tiles;
     uint32_t finest;       /* level of cells */
@@ -85,7 +88,8 @@ typedef struct lod_filter {
     lod_cuda *device;
     filter_columns columns;
     filter_cells_view view;
-    filter_color *colors; /* [count] by sorted position */
+    filter_color *colors; /* [count] by sorted position; this and the next until leaves have their colours */
+    uint8_t *marks;       /* [count] */
     uint32_t *before;     /* filter_cells_view.before */
     uint32_t *around[2];  /* of the rows of even and of odd levels: filter_around */
     void *arena;          /* sources, bricks, and what else the view speaks of */

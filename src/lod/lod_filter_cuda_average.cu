@@ -9,6 +9,7 @@
 #define WINDOW      4u /* cells of a brick along an axis */
 #define EIGHTHS     (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
 #define WEIGHTS     (8u * EIGHTHS)
+#define MIRROR      0x49u /* of three bits along an axis, all */
 #define MOST_CHUNKS 16u   /* of items, that a block takes one after the other */
 #define MANY_BLOCKS 8192u /* from so many on they take more than one */
 
@@ -35,6 +36,7 @@ typedef struct target_view {
 typedef struct weight_view {
     const uint16_t *table; /* as lod_filter.weights */
     uint32_t bits;         /* of a place along each axis */
+    uint32_t above;        /* what a bit of weight_key's above is in a place in the table */
     uint32_t shift;        /* from a source's place to its place within the cell */
 } weight_view;
 
@@ -47,14 +49,14 @@ typedef struct brick_view {
     const uint32_t *around, *row_point, *rows_before;
 } brick_view;
 
-/* Bricks with cells in reach, and which cells: lists of a block's threads. The words of an entry lie FILTER_THREADS
-   apart, and so do those of a thread from those of the next. */
+/* Bricks with cells in reach, and which cells: a list for each thread of a block. The words of an entry lie
+   FILTER_THREADS apart, and so does a thread's list from that of the next. */
 enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
 #define LIST_STEP (LIST_WORDS * FILTER_THREADS)
 
-typedef struct brick_lists {
-    uint32_t words[SLOTS * LIST_STEP];
-} brick_lists;
+typedef struct brick_list {
+    uint32_t *begin, *end;
+} brick_list;
 
 template <typename T> struct color_sum { T v[3], weight; };
 
@@ -107,10 +109,10 @@ static __device__ uint32_t coordinate_of(uint32_t cell, uint32_t axis) {
     return (cell >> (5 - axis) & 1) << 1 | (cell >> (2 - axis) & 1);
 }
 
-/* Lists the bricks around a cell, given by its row and its code within the brick. Returns where the list ends. Nothing
-   here depends on which bricks there are: those that are missing, or asked for twice, have no cells. */
-static __device__ uint32_t list_bricks(const brick_view &view, const around_windows &windows, uint32_t row,
-                                       uint32_t cell, brick_lists *lists) {
+/* Lists the bricks around a cell, given by its row and its code within the brick. Which bricks there are decides
+   nothing but what is listed: those that are missing, or asked for twice, have no cells. */
+static __device__ void list_bricks(const brick_view &view, const around_windows &windows, uint32_t row, uint32_t cell,
+                                   brick_list *list) {
     unsigned long long along[3][2];
     uint32_t step[3]; /* to the brick beside */
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -119,21 +121,23 @@ static __device__ uint32_t list_bricks(const brick_view &view, const around_wind
         step[axis] = at == 0 ? 0 - unit : at == WINDOW - 1 ? unit : 0;
     }
     const uint32_t *const around = view.around + filter_around(row);
-    uint32_t end = threadIdx.x;
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        const uint32_t x = slot >> 2, y = slot >> 1 & 1, z = slot & 1;
-        const uint32_t to = 13 * FILTER_AROUND_STEP + (x ? step[0] : 0) + (y ? step[1] : 0) + (z ? step[2] : 0);
-        const uint32_t other = around[to];
-        const unsigned long long mask = view.bricks[other].mask;
-        const unsigned long long cells = mask & along[0][x] & along[1][y] & along[2][z];
-        if (cells != 0) {
-            lists->words[end + LIST_LOW * FILTER_THREADS] = (uint32_t)cells;
-            lists->words[end + LIST_HIGH * FILTER_THREADS] = (uint32_t)(cells >> 32);
-            lists->words[end + LIST_BRICK * FILTER_THREADS] = other;
-            end += LIST_STEP;
+    uint32_t *end = list->begin;
+    for (uint32_t xy = 0; xy < SLOTS / 2; xy++) {
+        const unsigned long long column = along[0][xy >> 1] & along[1][xy & 1];
+        const uint32_t to = FILTER_AROUND / 2 * FILTER_AROUND_STEP + (xy >> 1 ? step[0] : 0) + (xy & 1 ? step[1] : 0);
+        for (uint32_t z = 0; z < 2; z++) {
+            const uint32_t brick = around[to + (z ? step[2] : 0)];
+            const unsigned long long cells = view.bricks[brick].mask & column & along[2][z];
+            const uint32_t low = (uint32_t)cells, high = (uint32_t)(cells >> 32);
+            if ((low | high) != 0) {
+                end[LIST_LOW * FILTER_THREADS] = low;
+                end[LIST_HIGH * FILTER_THREADS] = high;
+                end[LIST_BRICK * FILTER_THREADS] = brick;
+                end += LIST_STEP;
+            }
         }
     }
-    return end;
+    list->end = end;
 }
 
 /* A way through the cells of the bricks listed, from the last to the first. */
@@ -141,20 +145,20 @@ typedef struct cell_walk {
     unsigned long long cells; /* to come in this brick */
     unsigned long long mask;  /* the brick's */
     uint32_t first;           /* cell of the brick */
-    uint32_t end;             /* of the bricks to come */
+    const uint32_t *end;      /* of the bricks to come */
 } cell_walk;
 
 /* Goes to the next cell; below: the bits below that of its code within the brick. */
-static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, const brick_lists *lists, uint32_t *cell,
+static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, const brick_list &list, uint32_t *cell,
                                  unsigned long long *below) {
     if (walk->cells == 0) {
-        if (walk->end == threadIdx.x) return false;
-        walk->end -= LIST_STEP;
-        const uint32_t *const words = lists->words + walk->end;
+        if (walk->end == list.begin) return false;
+        const uint32_t *const words = walk->end - LIST_STEP;
         const uint4 brick = *(const uint4 *)&bricks[words[LIST_BRICK * FILTER_THREADS]];
         walk->mask = (unsigned long long)brick.y << 32 | brick.x;
         walk->first = brick.z;
         walk->cells = (unsigned long long)words[LIST_HIGH * FILTER_THREADS] << 32 | words[LIST_LOW * FILTER_THREADS];
+        walk->end = words;
     }
     *below = (walk->cells - 1) & ~walk->cells;
     *cell = walk->first + (uint32_t)__popcll(walk->mask & *below);
@@ -174,12 +178,12 @@ typedef struct around_view {
 
 /* Adds up all points around a target. */
 template <typename T, typename S>
-static __device__ color_sum<T> sum_around(const around_view &view, const brick_lists *lists, uint32_t end) {
+static __device__ color_sum<T> sum_around(const around_view &view, const brick_list &list) {
     color_sum<T> sum = {{0, 0, 0}, 0};
-    cell_walk walk = {0, 0, 0, end};
+    cell_walk walk = {0, 0, 0, list.end};
     uint32_t cell;
     unsigned long long below;
-    while (next_cell(&walk, view.cells.bricks, lists, &cell, &below)) {
+    while (next_cell(&walk, view.cells.bricks, list, &cell, &below)) {
         add_source(&sum, load_source((const S *)view.cells.sources + cell));
     }
     return sum;
@@ -188,29 +192,38 @@ static __device__ color_sum<T> sum_around(const around_view &view, const brick_l
 /* What turns the place of a point within its cell into its place in the table of weights. cell, other: codes within
    bricks of the target's cell and of the point's, which is the same or a neighbour. Along an axis, the lowest bits of
    their coordinates differ if the cells do, and the next bits say in which direction. */
-static __device__ uint32_t weight_key(uint32_t cell, uint32_t other, uint32_t bits) {
-    const uint32_t apart = cell ^ other, beside = apart & 7, above = ~(apart >> 3 ^ cell) & beside;
-    if (bits == 3) return beside << 9 | above * 73u; /* mirrored along the axes where it is above */
-    return (above << 3 | beside) << 3 * bits;
+static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, uint32_t other) {
+    const uint32_t apart = cell ^ other, beside = apart & 7, above = (apart >> 3 ^ ~cell) & beside;
+    return (beside << 3 * view.bits) + above * view.above;
+}
+
+template <typename S>
+static __device__ void weigh_source(color_sum<uint64_t> *sum, const S &source, const weight_view &view, uint32_t key,
+                                    const uint16_t *weights) {
+    add_weighted(sum, source, weights[(place_of(source) >> view.shift & ((1u << 3 * view.bits) - 1)) ^ key]);
 }
 
 /* A lane's share of the weighted sum around a target. */
 template <uint32_t LANES, typename S>
-static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_lists *lists, uint32_t end,
-                                                   uint32_t cell, const uint16_t *weights) {
-    const uint32_t places = (1u << 3 * view.weights.bits) - 1;
+static __device__ color_sum<uint64_t> weigh_around(const around_view &view, const brick_list &list, uint32_t cell,
+                                                   const uint16_t *weights) {
     color_sum<uint64_t> sum = {{0, 0, 0}, 0};
-    cell_walk walk = {0, 0, 0, end};
+    cell_walk walk = {0, 0, 0, list.end};
     uint32_t other;
     unsigned long long below;
-    while (next_cell(&walk, view.cells.bricks, lists, &other, &below)) {
-        const uint32_t key = weight_key(cell, (uint32_t)__popcll(below), view.weights.bits);
-        const uint32_t last = view.cells.first_source[other + 1];
+    while (next_cell(&walk, view.cells.bricks, list, &other, &below)) {
+        const uint32_t key = weight_key(view.weights, cell, (uint32_t)__popcll(below));
+        const uint32_t *const ends = view.cells.first_source + other;
+        const uint32_t first = ends[0] + threadIdx.x % LANES, last = ends[1];
+        const S *source = (const S *)view.cells.sources + first;
+        int32_t left = (int32_t)(last - first);
         CUDA_ROLLED
-        for (uint32_t i = view.cells.first_source[other] + threadIdx.x % LANES; i < last; i += LANES) {
-            const S source = load_source((const S *)view.cells.sources + i);
-            add_weighted(&sum, source, weights[(place_of(source) >> view.weights.shift & places) ^ key]);
+        for (; left > (int32_t)LANES; left -= 2 * (int32_t)LANES, source += 2 * LANES) {
+            const S one = load_source(source), other_one = load_source(source + LANES);
+            weigh_source(&sum, one, view.weights, key, weights);
+            weigh_source(&sum, other_one, view.weights, key, weights);
         }
+        if (left > 0) weigh_source(&sum, load_source(source), view.weights, key, weights);
     }
     return sum;
 }
@@ -225,17 +238,18 @@ template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t>
 
 /* ---- the kernels */
 
-/* The j-th item: the bricks around it are listed. Returns the end of the list; it is empty for what is no target. */
-static __device__ uint32_t open_target(const around_view &view, const around_windows &windows, uint64_t j,
-                                       brick_lists *lists, uint32_t *cell) {
+/* The j-th item: the bricks around it are listed, none if it is no target. */
+static __device__ brick_list open_target(const around_view &view, const around_windows &windows, uint64_t j,
+                                         uint32_t *lists, uint32_t *cell) {
     const target_view &targets = view.targets;
-    if (j >= targets.count) return threadIdx.x;
+    brick_list list = {lists + threadIdx.x, lists + threadIdx.x};
+    if (j >= targets.count) return list;
     const uint32_t position = targets.items[j];
-    if (targets.leaf_level[position] <= targets.level) return threadIdx.x;
-    const uint64_t code = targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level));
-    *cell = (uint32_t)(code & 63);
+    if (targets.leaf_level[position] <= targets.level) return list;
+    *cell = (uint32_t)(targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level))) & 63;
     const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position);
-    return list_bricks(view.cells, windows, row, *cell, lists);
+    list_bricks(view.cells, windows, row, *cell, &list);
+    return list;
 }
 
 static __device__ void load_windows(const around_windows &from, around_windows *to) {
@@ -244,25 +258,25 @@ static __device__ void load_windows(const around_windows &from, around_windows *
 
 /* Up to FILTER_CROWD points' sums fit 32 bits; how many points there are always does. */
 template <typename S> static __global__ void average_plain(around_view view) {
-    __shared__ brick_lists lists;
+    __shared__ uint32_t lists[SLOTS * LIST_STEP];
     __shared__ around_windows windows;
     load_windows(view.windows, &windows);
     __syncthreads();
     const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
     uint32_t cell;
-    const uint32_t end = open_target(view, windows, j, &lists, &cell);
-    if (end == threadIdx.x) return;
-    const color_sum<uint32_t> sum = sum_around<uint32_t, S>(view, &lists, end);
+    const brick_list list = open_target(view, windows, j, lists, &cell);
+    if (list.end == list.begin) return;
+    const color_sum<uint32_t> sum = sum_around<uint32_t, S>(view, list);
     if (sum.weight <= FILTER_CROWD) {
         put_average(&view.targets.colors[j], sum);
     } else {
-        put_average(&view.targets.colors[j], sum_around<uint64_t, S>(view, &lists, end));
+        put_average(&view.targets.colors[j], sum_around<uint64_t, S>(view, list));
     }
 }
 
 /* Some lanes share a target. A block takes some chunks of items: the table of weights is loaded once for them. */
 template <uint32_t LANES, typename S> static __global__ void average_weighted(around_view view, uint32_t chunks) {
-    __shared__ brick_lists lists;
+    __shared__ uint32_t lists[SLOTS * LIST_STEP];
     __shared__ around_windows windows;
     __shared__ uint4 table[WEIGHTS * sizeof(uint16_t) / sizeof(uint4)];
     const uint16_t *const weights = (const uint16_t *)table;
@@ -276,10 +290,10 @@ template <uint32_t LANES, typename S> static __global__ void average_weighted(ar
         const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
         const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
         uint32_t cell = 0;
-        const uint32_t end = open_target(view, windows, j, &lists, &cell);
-        color_sum<uint64_t> sum = weigh_around<LANES, S>(view, &lists, end, cell, weights);
+        const brick_list list = open_target(view, windows, j, lists, &cell);
+        color_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
         unite_lanes<LANES>(&sum);
-        if (end != threadIdx.x && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
+        if (list.end != list.begin && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
     }
 }
 
@@ -386,11 +400,12 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
                     (filter_color *)f->device->item_colors + items[level]};
     view.cells = view_cells(f, cell_level);
     view.windows = make_windows(filter == MOTE_LOD_FILTER_CELL ? 0 : 1);
-    view.weights = {NULL, 0, 0};
+    view.weights = {NULL, 0, 0, 0};
     if (view.targets.count == 0) return MOTE_OK;
     if (filter == MOTE_LOD_FILTER_GAUSSIAN) {
         MOTE_TRY(load_weights(f, cell_level, bits));
-        view.weights = {f->weights, bits, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
+        const uint32_t above = bits == 3 ? MIRROR : 8u << 3 * bits;
+        view.weights = {f->weights, bits, above, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
         (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view);
     } else {
         (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(ctx, &view);

@@ -7,10 +7,8 @@
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
 #define NO_MARK      255u
 #define NO_LIMIT     31u
-#define SUM_BITS     21u /* of a row of colours */
+#define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
 
-/* One more than the levels whose cells a point shares with the one before; 0 for the first of all. So a cell of level t
-   begins where this is at most t. */
 static __device__ uint32_t mark_of(const uint64_t *codes, uint64_t i) {
     return i == 0 ? 0 : mote_lod_shared_level(codes[i - 1], codes[i]) + 1;
 }
@@ -35,26 +33,30 @@ template <typename T> static __device__ T sum_lanes(T value) {
 /* ---- counting */
 
 /* How many lanes that are there have the number of this lane as their value, which is below 32. */
-static __device__ uint32_t count_equal(uint32_t value, bool there) {
-    uint32_t same = __ballot_sync(CUDA_ALL, there);
-    for (uint32_t bit = 0; bit < 5; bit++) {
-        const uint32_t set = __ballot_sync(CUDA_ALL, (value >> bit & 1) != 0);
-        same &= (threadIdx.x >> bit & 1) != 0 ? set : ~set;
+static __device__ uint32_t count_equal(uint32_t value, uint32_t there) {
+    uint32_t same = there;
+    for (uint32_t bit = 1; bit < CUDA_WARP; bit *= 2) {
+        const uint32_t other = (threadIdx.x & bit) != 0 ? 0 : CUDA_ALL;
+        same &= __ballot_sync(CUDA_ALL, (value & bit) != 0) ^ other;
     }
     return (uint32_t)__popc(same);
 }
 
 /* counts: what becomes filter_cells_view.before */
-static __global__ void count_begins(filter_cells_view view, uint32_t *counts) {
+static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
     __shared__ uint32_t staged[2][CUDA_WARP][FILTER_WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     const uint64_t first = ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE;
     uint32_t cells = 0, no_rows = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint64_t i = first + r * CUDA_WARP + lane;
-        const bool there = i < view.count;
-        const uint32_t mark = there ? mark_of(view.codes, i) : 0;
-        const uint32_t limit = there ? row_limit(view.leaf_level[i], view.grid_bits) : 0;
+        const uint32_t there = __ballot_sync(CUDA_ALL, i < view.count);
+        uint32_t mark = 0, limit = 0;
+        if (i < view.count) {
+            mark = mark_of(view.codes, i);
+            marks[i] = (uint8_t)mark;
+            limit = row_limit(view.leaf_level[i], view.grid_bits);
+        }
         cells += count_equal(mark, there);
         no_rows += count_equal(mark > limit ? mark : limit, there);
     }
@@ -81,11 +83,12 @@ static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint3
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    uint32_t sums[3][FILTER_TILE + 1];     /* of the points before */
+    /* Of the points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
+    uint32_t sums[3][FILTER_TILE + CUDA_WARP + 1];
     unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
     uint2 begun[8][TILE_ROWS];             /* by level % 8, of sources: where they begin, and how many in rows before */
     uint16_t points[FILTER_TILE + 1];      /* where the list's cells begin, and the end */
-    uint8_t marks[FILTER_TILE];
+    alignas(8) uint8_t marks[FILTER_TILE];
     uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
 } tile_state;
 
@@ -93,7 +96,10 @@ typedef struct tile_list {
     uint32_t tile, points; /* how many points it has */
     uint64_t first;        /* position */
     uint32_t level, count;
-    bool goes_on; /* the first began before */
+    bool goes_on;  /* the first began before */
+    uint32_t mark; /* of the first point */
+    /* Of lane t: how many cells, and rows, of level t begin before the tile */
+    uint32_t cells_before, rows_before;
     /* Numbers of the first cells of the lists of this level, and of one and two finer, were they all begun here */
     uint32_t base, child_base, grandchild_base;
 } tile_list;
@@ -104,46 +110,102 @@ static __device__ uint32_t begun_before(const filter_cells_view &view, uint32_t 
     return before[tile] - before[0];
 }
 
-static __device__ void set_level(const filter_cells_view &view, const tile_state *s, tile_list *list, uint32_t level) {
-    list->level = level;
-    list->goes_on = s->marks[0] > level;
-    list->grandchild_base = list->child_base;
-    list->child_base = list->base;
-    list->base = begun_before(view, level, list->tile) - (list->goes_on ? 1 : 0);
+/* The number that the first cell of a list has, were it begun here. */
+static __device__ uint32_t base_of(const tile_list *list, uint32_t level) {
+    return __shfl_sync(CUDA_ALL, list->cells_before, (int)level) - (list->mark > level ? 1 : 0);
 }
 
-/* Colours are sorted, and summed up over the points before each. A row's three sums are added up as one. */
+static __device__ void set_level(tile_list *list, uint32_t level) {
+    list->level = level;
+    list->goes_on = list->mark > level;
+    list->grandchild_base = list->child_base;
+    list->child_base = list->base;
+    list->base = base_of(list, level);
+}
+
+/* A lane for each level. */
+static __device__ void load_before(const filter_cells_view &view, tile_list *list) {
+    const uint32_t level = threadIdx.x % CUDA_WARP;
+    list->cells_before = level <= view.finest ? begun_before(view, level, list->tile) : 0;
+    list->rows_before = level <= view.finest_brick ? begun_before(view, view.finest + 1 + level, list->tile) : 0;
+    list->mark = view.marks[list->first];
+}
+
+static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
+
+/* A lane's points in a row: their places in the input, and their marks as bytes. */
+typedef struct lane_points {
+    uint32_t index[LANE_POINTS], count;
+    unsigned long long marks;
+} lane_points;
+
+static __device__ lane_points load_lane(const filter_cells_view &view, const uint32_t *order, const tile_list *list) {
+    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
+    const uint64_t position = list->first + first;
+    lane_points own;
+    own.count = list->points > first ? list->points - first : 0;
+    if (own.count >= LANE_POINTS && order == NULL) {
+        for (uint32_t i = 0; i < LANE_POINTS; i++) own.index[i] = (uint32_t)position + i;
+        own.marks = *(const unsigned long long *)(view.marks + position);
+        own.count = LANE_POINTS;
+    } else if (own.count >= LANE_POINTS) {
+        const uint4 low = *(const uint4 *)(order + position), high = *(const uint4 *)(order + position + 4);
+        const uint32_t index[LANE_POINTS] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+        for (uint32_t i = 0; i < LANE_POINTS; i++) own.index[i] = index[i];
+        own.marks = *(const unsigned long long *)(view.marks + position);
+        own.count = LANE_POINTS;
+    } else {
+        own.marks = ~0ull;
+        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+            own.index[i] = i < own.count ? lod_cuda_point(order, (uint32_t)(position + i)) : 0;
+            if (i < own.count) own.marks ^= (unsigned long long)(NO_MARK ^ view.marks[position + i]) << 8 * i;
+        }
+    }
+    return own;
+}
+
+static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
+    if (count < LANE_POINTS) {
+        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+            if (i < count) to[i] = colors[i];
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < LANE_POINTS; i += 2) {
+        const uint16_t *const v = colors[i].v, *const w = colors[i + 1].v;
+        *(uint4 *)(to + i) = make_uint4(v[0] | (uint32_t)v[1] << 16, v[2], w[0] | (uint32_t)w[1] << 16, w[2]);
+    }
+}
+
+/* Colours are sorted, and summed up over the points before each. */
 template <int COLORS>
 static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
-                                   filter_color *colors, const tile_list *list, tile_state *s) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, most = (1u << SUM_BITS) - 1;
+                                   filter_color *sorted, const tile_list *list, tile_state *s) {
+    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
+    const lane_points own = load_lane(view, order, list);
+    filter_color colors[LANE_POINTS];
     uint32_t before[3] = {0, 0, 0};
-    if (lane < 3) s->sums[lane][0] = 0;
-    for (uint32_t r = 0; r < TILE_ROWS; r++) {
-        const uint32_t i = r * CUDA_WARP + lane;
-        const uint64_t position = list->first + i;
-        filter_color color = {{0, 0, 0, 0}};
-        uint32_t mark = NO_MARK;
-        if (i < list->points) {
-            color = filter_read_color<COLORS>(columns, lod_cuda_point(order, position));
-            colors[position] = color;
-            mark = mark_of(view.codes, position);
+    ((unsigned long long *)s->marks)[first / LANE_POINTS] = own.marks;
+    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+        colors[i] = filter_color{{0, 0, 0, 0}};
+        if (i < own.count) colors[i] = filter_read_color<COLORS>(columns, own.index[i]);
+    }
+    put_colors(sorted + list->first + first, colors, own.count);
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
+        before[k] = sum_lanes(before[k]) - before[k];
+        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+            s->sums[k][sum_at(first + i)] = before[k];
+            before[k] += colors[i].v[k];
         }
-        s->marks[i] = (uint8_t)mark;
-        const unsigned long long sum = sum_lanes<unsigned long long>(
-            (unsigned long long)color.v[2] << 2 * SUM_BITS | (unsigned long long)color.v[1] << SUM_BITS | color.v[0]);
-        const unsigned long long all = __shfl_sync(CUDA_ALL, sum, CUDA_WARP - 1);
-        for (uint32_t k = 0; k < 3; k++) {
-            s->sums[k][i + 1] = before[k] + ((uint32_t)(sum >> k * SUM_BITS) & most);
-            before[k] += (uint32_t)(all >> k * SUM_BITS) & most;
-        }
+        if (first + LANE_POINTS == FILTER_TILE) s->sums[k][sum_at(FILTER_TILE)] = before[k];
     }
     __syncwarp();
 }
 
 /* The list of the finest level. Nothing is asked of its masks but that they are not 0. */
 static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
-    set_level(view, s, list, view.finest);
+    set_level(list, view.finest);
     list->count = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
@@ -186,7 +248,7 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
     }
     if (threadIdx.x % CUDA_WARP == 0) s->points[found] = (uint16_t)list->points;
     list->count = found;
-    set_level(view, s, list, level);
+    set_level(list, level);
     __syncwarp();
 }
 
@@ -212,7 +274,7 @@ static __device__ uint32_t source_of(const tile_state *s, uint32_t level, uint32
 
 static __device__ filter_source sum_between(const tile_state *s, uint32_t first, uint32_t last) {
     filter_source source;
-    for (uint32_t k = 0; k < 3; k++) source.sum[k] = s->sums[k][last] - s->sums[k][first];
+    for (uint32_t k = 0; k < 3; k++) source.sum[k] = s->sums[k][sum_at(last)] - s->sums[k][sum_at(first)];
     source.place = last - first;
     return source;
 }
@@ -229,7 +291,7 @@ static __device__ void put_source(const filter_cells_view &view, uint32_t level,
         ((filter_wide_source *)view.sources[level])[at] = wide;
     } else {
         source.place |= place << SOURCE_COUNT_BITS;
-        ((filter_source *)view.sources[level])[at] = source;
+        ((uint4 *)view.sources[level])[at] = make_uint4(source.sum[0], source.sum[1], source.sum[2], source.place);
     }
 }
 
@@ -249,7 +311,7 @@ static __device__ void put_sources(const filter_cells_view &view, const tile_sta
 
 static __device__ void put_first_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
     const uint32_t level = view.source_level[list->level];
-    const uint32_t base = begun_before(view, level, list->tile) - (s->marks[0] > level ? 1 : 0);
+    const uint32_t base = base_of(list, level);
     for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
         if (k == 0 && list->goes_on) continue;
         view.first_source[list->level][list->base + k] = base + source_of(s, level, s->points[k]);
@@ -262,7 +324,7 @@ static __device__ unsigned long long *head_mask_of(const filter_cells_view &view
 
 static __device__ void put_bricks(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
     const uint32_t level = list->level;
-    uint32_t rows = begun_before(view, view.finest + 1 + level, list->tile);
+    uint32_t rows = __shfl_sync(CUDA_ALL, list->rows_before, (int)level);
     for (uint32_t first = 0; first < list->count; first += CUDA_WARP) {
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
@@ -270,9 +332,10 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         const bool is_row = begins && level < row_limit(view.leaf_level[point], view.grid_bits);
         const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
         if (begins) {
-            const filter_brick brick = {s->masks[k], list->grandchild_base + s->grandchild[k],
-                                        list->child_base + s->child[k]};
-            view.bricks[level][list->base + k] = brick;
+            const unsigned long long mask = s->masks[k];
+            ((uint4 *)view.bricks[level])[list->base + k] =
+                make_uint4((uint32_t)mask, (uint32_t)(mask >> 32), list->grandchild_base + s->grandchild[k],
+                           list->child_base + s->child[k]);
         } else if (k == 0) {
             *head_mask_of(view, list->tile, level) = s->masks[0];
         }
@@ -300,6 +363,7 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     list.first = (uint64_t)list.tile * FILTER_TILE;
     list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
     list.base = list.child_base = 0;
+    load_before(view, &list);
     load_points<COLORS>(view, columns, order, colors, &list, s);
     open_list(view, s, &list);
     CUDA_ROLLED
@@ -341,7 +405,7 @@ static __device__ void add_head(const filter_cells_view &view, uint32_t level, u
 static __global__ void join_tiles(filter_cells_view view) {
     const uint64_t tile = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
     if (tile >= view.tiles) return;
-    const uint32_t mark = mark_of(view.codes, tile * FILTER_TILE);
+    const uint32_t mark = view.marks[tile * FILTER_TILE];
     for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
         const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
         if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
@@ -390,10 +454,12 @@ static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
     unsigned long long totals[2 * FILTER_LEVELS + 1];
     unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof totals, "filter counts");
     f->before = (uint32_t *)cuda_alloc(ctx, counts * sizeof *f->before, "filter counts");
-    mote_status status = device != NULL && f->before != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    f->marks = (uint8_t *)cuda_alloc(ctx, view->count, "filter marks");
+    mote_status status = device != NULL && f->before != NULL && f->marks != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->before);
+        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks,
+                    f->before);
         status = cuda_sum32(ctx, f->before, f->before, counts);
     }
     if (status == MOTE_OK) {
@@ -404,6 +470,7 @@ static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
     cuda_free(ctx, device);
     if (status != MOTE_OK) return status;
     view->before = f->before;
+    view->marks = f->marks;
     for (uint32_t l = 0; l <= view->finest; l++) view->cells[l] = totals[l];
     for (uint32_t l = 0; l <= view->finest_brick; l++) view->rows[l] = totals[view->finest + 1 + l];
     *crowd = totals[lists];
@@ -483,6 +550,7 @@ mote_status filter_make_cells(lod_filter *f) {
 }
 
 void filter_free_cells(lod_filter *f) {
+    cuda_free(f->lod->ctx, f->marks);
     cuda_free(f->lod->ctx, f->before);
     cuda_free(f->lod->ctx, f->arena);
     cuda_free(f->lod->ctx, f->colors);

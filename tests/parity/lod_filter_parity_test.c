@@ -104,16 +104,15 @@ static void same_where_coarse_cells_are_crowded(void **state) {
     const uint32_t stride_bytes = mote_cloud_find(cloud, "green")->stride_bytes;
     uint8_t *green = mote_cloud_column_data(cloud, "green");
     for (uint64_t i = 0; i < 400000; i++) green[i * stride_bytes + 1] |= 0xC0;
-    for (uint32_t i = 0; i < parity_extent(1, 2, 2); i++) {
-        const mote_lod_params p = params_of(MOTE_LOD_FILTER_CELL, (mote_lod_sampling)i, 2, 400);
+    for (uint32_t i = 0; i < 3 * parity_extent(1, 2, 2); i++) {
+        const mote_lod_params p = params_of(filters[i % 3], (mote_lod_sampling)(i / 3), 2, 400);
         check(b, cloud, &p, kind->name);
     }
     mote_cloud_destroy(cloud);
 }
 
 /* Records of 16 bytes, the last four of which are 8-bit colours. */
-static void same_where_colors_share_a_word(void **state) {
-    const parity_pair *b = *state;
+static mote_cloud *make_cloud(const parity_pair *b, uint64_t count, void (*place)(uint64_t i, float xyz[3])) {
     static const char *const names[7] = {"x", "y", "z", "red", "green", "blue", "alpha"};
     mote_column_spec specs[7];
     mote_cloud *cloud;
@@ -122,18 +121,76 @@ static void same_where_colors_share_a_word(void **state) {
         specs[k].name = names[k];
         specs[k].type = k < 3 ? MOTE_FLOAT32 : MOTE_UINT8;
     }
-    assert_int_equal(mote_cloud_create(b->cpu, 5000, specs, 7, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_create(b->cpu, count, specs, 7, &cloud), MOTE_OK);
     assert_int_equal(mote_cloud_find(cloud, "red")->stride_bytes, 16);
     uint8_t *records = mote_cloud_column_data(cloud, "x");
-    for (uint64_t i = 0; i < 5000; i++, records += 16) {
-        const uint64_t hash = mote_hash64(i);
-        const float at[3] = {(float)(hash & 255), (float)(hash >> 8 & 255), (float)(hash >> 16 & 7)};
+    for (uint64_t i = 0; i < count; i++, records += 16) {
+        const uint64_t hash = mote_hash64(i ^ 0xC0105);
+        float at[3];
+        place(i, at);
         memcpy(records, at, sizeof at);
-        for (int k = 0; k < 4; k++) records[12 + k] = (uint8_t)(hash >> (24 + 8 * k));
+        for (int k = 0; k < 4; k++) records[12 + k] = (uint8_t)(hash >> 8 * k);
     }
+    return cloud;
+}
+
+static void place_scattered(uint64_t i, float xyz[3]) {
+    const uint64_t hash = mote_hash64(i);
+    xyz[0] = (float)(hash & 255);
+    xyz[1] = (float)(hash >> 8 & 255);
+    xyz[2] = (float)(hash >> 16 & 7);
+}
+
+static void same_where_colors_share_a_word(void **state) {
+    const parity_pair *b = *state;
+    mote_cloud *cloud = make_cloud(b, 5000, place_scattered);
     for (uint32_t i = 0; i < 3; i++) {
         const mote_lod_params p = params_of(filters[i], MOTE_LOD_RANDOM, 8, 50);
         check(b, cloud, &p, "colours in a word");
+    }
+    mote_cloud_destroy(cloud);
+}
+
+/* Points of a cube that is 16 long, one in each cell of level 4, or in three of eight. */
+static void place_everywhere(uint64_t i, float xyz[3]) {
+    xyz[0] = (float)(i >> 8 & 15);
+    xyz[1] = (float)(i >> 4 & 15);
+    xyz[2] = (float)(i & 15);
+}
+
+static void place_here_and_there(uint64_t i, float xyz[3]) { place_everywhere(i + mote_hash64(i) % 5 * 256, xyz); }
+
+/* Every cell has neighbours on all sides, within its brick and in those around, but at the borders of the cube. */
+static void same_on_all_sides(void **state) {
+    const parity_pair *b = *state;
+    static const uint32_t grids[] = {2, 4, 8, 16};
+    for (uint32_t k = 0; k < 8; k++) {
+        mote_cloud *cloud = make_cloud(b, 16 * 256, k % 2 == 0 ? place_everywhere : place_here_and_there);
+        for (uint32_t i = 0; i < 3; i++) {
+            const mote_lod_params p = params_of(filters[i], (mote_lod_sampling)((k + i) % 3), grids[k / 2], 1 + 6 * i);
+            check(b, cloud, &p, "all sides");
+        }
+        mote_cloud_destroy(cloud);
+    }
+}
+
+/* A heap of points a step or two apart in a corner of a cube of 2^21 steps, others further away. */
+static void place_finely(uint64_t i, float xyz[3]) {
+    const uint64_t hash = mote_hash64(i);
+    for (int k = 0; k < 3; k++) {
+        const uint64_t own = hash >> 20 * k;
+        xyz[k] = i < 2 ? (float)(i * 2097151) : (float)(i < 150 ? 2097140 + (own & 7) : own >> (own & 15) & 0xFFFFF);
+    }
+}
+
+/* Down to cells that are one step wide, where a point's place within its cell has fewer bits, then none. */
+static void same_where_cells_are_steps(void **state) {
+    const parity_pair *b = *state;
+    static const uint32_t grids[] = {2, 64, 1024};
+    mote_cloud *cloud = make_cloud(b, 700, place_finely);
+    for (uint32_t k = 0; k < 9; k++) {
+        mote_lod_params p = params_of(filters[k % 3], (mote_lod_sampling)(k / 3), grids[(k + k / 3) % 3], 2);
+        check(b, cloud, &p, "steps");
     }
     mote_cloud_destroy(cloud);
 }
@@ -197,6 +254,8 @@ int main(void) {
         PARITY_TEST(same_when_larger),
         PARITY_TEST(same_where_coarse_cells_are_crowded),
         PARITY_TEST(same_where_colors_share_a_word),
+        PARITY_TEST(same_on_all_sides),
+        PARITY_TEST(same_where_cells_are_steps),
         PARITY_TEST(same_where_colors_are_equal),
         PARITY_TEST(memory_runs_out),
     };
