@@ -450,7 +450,7 @@ static __device__ uint64_t beside_or_none(uint64_t code, uint64_t end) {
 }
 
 /* The first round: a block plays a tile of the order. */
-static __global__ void __launch_bounds__(THREADS) play_order(lod_cuda_contest in, sample_round round) {
+static __global__ void __launch_bounds__(THREADS, 4) play_order(lod_cuda_contest in, sample_round round) {
     __shared__ sample_tile tile;
     const uint64_t first = (uint64_t)blockIdx.x * TILE, left = in.count - first;
     sample_points points;
