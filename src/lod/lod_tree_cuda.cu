@@ -123,12 +123,12 @@ static __device__ uint32_t find_children(const tree_input *in, uint32_t index, m
     return mask;
 }
 
-/* Whether this block is the last one of a level to come here: then it sees what all others have written. */
-static __device__ bool is_last_block(tree_state *state, uint32_t level) {
+/* Whether this block is the last one to come here, of so many: then it sees what all others have written. */
+static __device__ bool is_last_block(tree_state *state, uint32_t level, uint32_t blocks) {
     __shared__ bool is_last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicAdd(&state->blocks_done[level], 1u) == gridDim.x - 1;
+    if (threadIdx.x == 0) is_last = atomicAdd(&state->blocks_done[level], 1u) == blocks - 1;
     __syncthreads();
     __threadfence();
     return is_last;
@@ -194,6 +194,9 @@ static __device__ void number_children(const tree_input *in, uint32_t level) {
 static __global__ void __launch_bounds__(THREADS) divide_level(tree_input in, uint32_t level) {
     const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warps = gridDim.x * (THREADS / CUDA_WARP);
+    const uint32_t needed = (end - begin + THREADS / CUDA_WARP - 1) / (THREADS / CUDA_WARP);
+    const uint32_t blocks = min(gridDim.x, max(needed, 1u));
+    if (blockIdx.x >= blocks) return;
     if (has_failed(in.state, level)) { /* the same in all blocks */
         if (blockIdx.x == 0 && threadIdx.x == 0) in.state->level_first[level + 2] = end;
         return;
@@ -207,7 +210,7 @@ static __global__ void __launch_bounds__(THREADS) divide_level(tree_input in, ui
             in.to.masks[i - begin] = (uint8_t)mask;
         }
     }
-    if (is_last_block(in.state, level)) number_children(&in, level);
+    if (is_last_block(in.state, level, blocks)) number_children(&in, level);
 }
 
 /* leaf_level of the points that leaves, and nodes of a chain, hold themselves: a block per node. */
