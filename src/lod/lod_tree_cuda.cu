@@ -1,31 +1,39 @@
-/* The octree on the GPU, level by level: whether a node is divided, and where its octants begin, follows from the
-   sorted codes, so a warp per node finds it by searching; a sum over the level gives the children their numbers. The
-   host only looks now and then whether there is a level more. */
+/* The octree on the GPU, a launch per level: whether a node is divided, and where its octants begin, follows from the
+   sorted codes, so a warp per node finds it by searching. The block that is done last numbers the children; they are
+   written by the launch for their own level. The host only looks now and then whether there is a level more. */
 #include "backend/cuda_kernel.h"
 #include "lod/lod_cuda.h"
 
 #define THREADS      256u
-#define SCAN_THREADS 1024u
-#define LANES        4u /* of a warp, that search for the beginning of one octant */
-#define LEVELS_AHEAD 2u /* launched before the host looks again */
+#define LANES        4u  /* of a warp, that search for the beginning of one octant */
+#define NUMBERED     16u /* nodes whose children a thread numbers: masks that it loads together */
+#define LEVELS_AHEAD 2u  /* launched before the host looks again */
 #define MOST_BLOCKS  2048u
 
 #define NO_NODE UINT32_MAX
 
 /* What the levels tell each other; in device memory. */
 typedef struct tree_state {
-    uint32_t level_first[LOD_MOST_LEVELS + 2]; /* [level + 1] is known once level was divided */
-    uint32_t bad_node;                         /* the first that is too large and cannot be divided; NO_NODE */
-    uint32_t full_level;                       /* whose children found no room; NO_NODE */
+    uint32_t level_first[LOD_MOST_LEVELS + 2]; /* [level + 1] is known once level - 1 was divided */
+    uint32_t blocks_done[LOD_MOST_LEVELS];
+    uint32_t bad_node;   /* the first that is too large and cannot be divided; NO_NODE */
+    uint32_t full_level; /* whose children found no room; NO_NODE */
 } tree_state;
+
+/* Of each node, [capacity]. */
+typedef struct tree_nodes {
+    mote_lod_node *nodes;
+    uint32_t *starts;  /* [8 · capacity] where its octants begin */
+    uint32_t *parents; /* known before the node is */
+    uint8_t *masks;    /* child_mask of the nodes of the running level, from 0 on */
+    uint32_t capacity;
+} tree_nodes;
 
 typedef struct tree_input {
     const uint64_t *codes;
-    mote_lod_node *nodes;
-    uint32_t *starts; /* [8 · capacity] where the octants of a node of the running level begin */
+    tree_nodes to;
     tree_state *state;
     uint64_t merge, most;
-    uint32_t capacity;
     bool replacing;
 } tree_input;
 
@@ -61,42 +69,105 @@ static __device__ uint32_t chain_mask(const tree_input *in, uint32_t index, cons
     return 1u << (coded ? in->codes[node->first] >> below & 7 : 0);
 }
 
-/* Which octants of the nodes of a level become children, and where they begin. A warp per node. */
-static __global__ void find_children(tree_input in, uint32_t level) {
-    const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warps = gridDim.x * (blockDim.x / CUDA_WARP);
-    if (has_failed(in.state, level)) return;
-    for (uint32_t i = begin + (blockIdx.x * blockDim.x + threadIdx.x) / CUDA_WARP; i < end; i += warps) {
-        const mote_lod_node node = in.nodes[i];
-        uint32_t mask = 0;
-        if (node.total > in.merge) {
-            const uint64_t last = node.first + node.total;
-            if (in.codes[node.first] != in.codes[last - 1]) {
-                const uint32_t octant = lane / LANES, below = 3 * (MOTE_ORDER_BITS - node.level - 1u);
-                const uint64_t start =
-                    search_together(in.codes, node.first, last, (node.prefix << 3 | octant) << below);
-                const uint64_t after = __shfl_down_sync(CUDA_ALL, start, LANES);
-                const bool any = start < (octant == 7 ? last : after);
-                if (lane % LANES == 0) in.starts[8ull * (i - begin) + octant] = (uint32_t)start;
-                const uint32_t votes = __ballot_sync(CUDA_ALL, any && lane % LANES == 0);
-                for (uint32_t o = 0; o < 8; o++) mask |= (votes >> (o * LANES) & 1) << o;
-            } else if (node.total > in.most) {
-                mask = lane == 0 ? chain_mask(&in, i, &node) : 0;
-            }
-        }
-        if (lane == 0) in.nodes[i].child_mask = (uint8_t)mask;
+static __device__ bool has_one_code(const tree_input *in, const mote_lod_node *node) {
+    return in->codes[node->first] == in->codes[node->first + node->total - 1];
+}
+
+/* A node other than the root, from what its parent's level has found. */
+static __device__ mote_lod_node make_node(const tree_input *in, uint32_t index) {
+    const uint32_t parent_index = in->to.parents[index];
+    const mote_lod_node parent = in->to.nodes[parent_index];
+    const uint64_t last = parent.first + parent.total;
+    mote_lod_node node;
+    uint32_t octants = parent.child_mask;
+    for (uint32_t i = parent.first_child; i < index; i++) octants &= octants - 1;
+    const uint32_t octant = (uint32_t)__ffs((int)octants) - 1;
+    node.child_mask = 0;
+    node.first_child = 0;
+    node.parent = parent_index;
+    node.level = (uint8_t)(parent.level + 1);
+    if (parent.point_count == parent.total) { /* else it is one of a chain */
+        const uint32_t *starts = &in->to.starts[8ull * parent_index];
+        node.prefix = parent.prefix << 3 | octant;
+        node.first = starts[octant];
+        node.total = (octant == 7 ? last : starts[octant + 1]) - node.first;
+    } else {
+        const bool coded = parent.level < MOTE_ORDER_BITS;
+        const uint32_t below = coded ? 3 * (MOTE_ORDER_BITS - parent.level - 1u) : 0;
+        node.prefix = coded ? in->codes[parent.first] >> below : parent.prefix;
+        node.first = parent.first + in->most;
+        node.total = parent.total - in->most;
+    }
+    node.point_count = node.total;
+    return node;
+}
+
+/* Which octants of a node become children, and where they begin. A warp. */
+static __device__ uint32_t find_children(const tree_input *in, uint32_t index, mote_lod_node *node) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    if (node->total <= in->merge) return 0;
+    if (has_one_code(in, node)) {
+        if (node->total <= in->most) return 0;
+        node->point_count = in->most;
+        return __shfl_sync(CUDA_ALL, lane == 0 ? chain_mask(in, index, node) : 0, 0);
+    }
+    const uint64_t last = node->first + node->total;
+    const uint32_t octant = lane / LANES, below = 3 * (MOTE_ORDER_BITS - node->level - 1u);
+    const uint64_t start = search_together(in->codes, node->first, last, (node->prefix << 3 | octant) << below);
+    const uint64_t after = __shfl_down_sync(CUDA_ALL, start, LANES);
+    const bool any = start < (octant == 7 ? last : after);
+    if (lane % LANES == 0) in->to.starts[8ull * index + octant] = (uint32_t)start;
+    const uint32_t votes = __ballot_sync(CUDA_ALL, any && lane % LANES == 0);
+    uint32_t mask = 0;
+    for (uint32_t o = 0; o < 8; o++) mask |= (votes >> (o * LANES) & 1) << o;
+    return mask;
+}
+
+/* Whether this block is the last one to come here, of so many: then it sees what all others have written. */
+static __device__ bool is_last_block(tree_state *state, uint32_t level, uint32_t blocks) {
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(&state->blocks_done[level], 1u) == blocks - 1;
+    __syncthreads();
+    __threadfence();
+    return is_last;
+}
+
+/* The masks of a thread's nodes, of those from first on; 0 behind the last. */
+static __device__ void load_masks(const volatile uint32_t *masks, uint32_t first, uint32_t nodes,
+                                  uint32_t words[NUMBERED / 4]) {
+#pragma unroll
+    for (uint32_t w = 0; w < NUMBERED / 4; w++) {
+        const uint32_t at = first + 4 * w, left = at < nodes ? nodes - at : 0;
+        words[w] = left == 0 ? 0 : masks[at / 4] & (left < 4 ? (1u << 8 * left) - 1 : UINT32_MAX);
+    }
+}
+
+/* Numbers the children of a thread's nodes from next on. */
+static __device__ void number_own(const tree_input *in, uint32_t node, uint64_t next,
+                                  const uint32_t words[NUMBERED / 4]) {
+#pragma unroll
+    for (uint32_t k = 0; k < NUMBERED; k++) {
+        const uint32_t children = (uint32_t)__popc(words[k / 4] >> 8 * (k % 4) & 0xFF);
+        if (children == 0) continue;
+        in->to.nodes[node + k].first_child = (uint32_t)next;
+        for (uint32_t c = 0; c < children && next + c < in->to.capacity; c++) in->to.parents[next + c] = node + k;
+        next += children;
     }
 }
 
 /* Numbers the children of a level, in one block. */
-static __global__ void number_children(tree_input in, uint32_t level) {
-    __shared__ uint32_t sums[SCAN_THREADS / CUDA_WARP];
-    const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
+static __device__ void number_children(const tree_input *in, uint32_t level) {
+    __shared__ uint32_t sums[THREADS / CUDA_WARP];
+    const uint32_t begin = in->state->level_first[level], end = in->state->level_first[level + 1];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     uint64_t next = end;
-    for (uint32_t first = begin; first < end; first += SCAN_THREADS) {
-        const uint32_t i = first + threadIdx.x;
-        const uint32_t own = i < end ? (uint32_t)__popc(in.nodes[i].child_mask) : 0;
+    for (uint32_t first = 0; first < end - begin; first += THREADS * NUMBERED) {
+        const uint32_t own_first = first + threadIdx.x * NUMBERED;
+        uint32_t words[NUMBERED / 4], own = 0;
+        load_masks((const uint32_t *)in->to.masks, own_first, end - begin, words);
+        for (uint32_t w = 0; w < NUMBERED / 4; w++) own += (uint32_t)__popc(words[w]);
         uint32_t sum = own;
         for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
             const uint32_t other = __shfl_up_sync(CUDA_ALL, sum, d);
@@ -105,52 +176,41 @@ static __global__ void number_children(tree_input in, uint32_t level) {
         if (lane == CUDA_WARP - 1) sums[warp] = sum;
         __syncthreads();
         uint32_t before = 0, total = 0;
-        for (uint32_t w = 0; w < SCAN_THREADS / CUDA_WARP; w++) {
+        for (uint32_t w = 0; w < THREADS / CUDA_WARP; w++) {
             before += w < warp ? sums[w] : 0;
             total += sums[w];
         }
-        if (i < end && own > 0) in.nodes[i].first_child = (uint32_t)(next + before + sum - own);
+        number_own(in, begin + own_first, next + before + sum - own, words);
         next += total;
         __syncthreads();
     }
     if (threadIdx.x != 0) return;
-    const bool failed = has_failed(in.state, level) || in.state->bad_node != NO_NODE;
-    if (next > in.capacity && !failed) in.state->full_level = level;
-    in.state->level_first[level + 2] = failed || next > in.capacity ? end : (uint32_t)next;
+    const bool failed = *(volatile uint32_t *)&in->state->bad_node != NO_NODE;
+    if (next > in->to.capacity && !failed) in->state->full_level = level;
+    in->state->level_first[level + 2] = failed || next > in->to.capacity ? end : (uint32_t)next;
 }
 
-/* Writes the children of a level: a thread per node and octant. */
-static __global__ void write_children(tree_input in, uint32_t level) {
-    if (in.state->full_level != NO_NODE || in.state->bad_node != NO_NODE) return;
+/* A level: its nodes, and numbers for their children. */
+static __global__ void __launch_bounds__(THREADS) divide_level(tree_input in, uint32_t level) {
     const uint32_t begin = in.state->level_first[level], end = in.state->level_first[level + 1];
-    const uint64_t all = 8ull * (end - begin), threads = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < all; t += threads) {
-        const uint32_t i = begin + (uint32_t)(t / 8), octant = (uint32_t)(t % 8);
-        const mote_lod_node parent = in.nodes[i];
-        if ((parent.child_mask >> octant & 1) == 0) continue;
-        const uint32_t rank = (uint32_t)__popc(parent.child_mask & ((1u << octant) - 1));
-        const uint64_t last = parent.first + parent.total;
-        mote_lod_node child;
-        child.child_mask = 0;
-        child.first_child = 0;
-        child.parent = i;
-        child.level = (uint8_t)(parent.level + 1);
-        if (in.codes[parent.first] != in.codes[last - 1]) {
-            const uint32_t *starts = &in.starts[8ull * (i - begin)];
-            child.prefix = parent.prefix << 3 | octant;
-            child.first = starts[octant];
-            child.total = (octant == 7 ? last : starts[octant + 1]) - child.first;
-        } else {
-            const bool coded = parent.level < MOTE_ORDER_BITS;
-            const uint32_t below = coded ? 3 * (MOTE_ORDER_BITS - parent.level - 1u) : 0;
-            child.prefix = coded ? in.codes[parent.first] >> below : parent.prefix;
-            child.first = parent.first + in.most;
-            child.total = parent.total - in.most;
-            in.nodes[i].point_count = in.most;
-        }
-        child.point_count = child.total;
-        in.nodes[parent.first_child + rank] = child;
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warps = gridDim.x * (THREADS / CUDA_WARP);
+    const uint32_t needed = (end - begin + THREADS / CUDA_WARP - 1) / (THREADS / CUDA_WARP);
+    const uint32_t blocks = min(gridDim.x, max(needed, 1u));
+    if (blockIdx.x >= blocks) return;
+    if (has_failed(in.state, level)) { /* the same in all blocks */
+        if (blockIdx.x == 0 && threadIdx.x == 0) in.state->level_first[level + 2] = end;
+        return;
     }
+    for (uint32_t i = begin + (blockIdx.x * THREADS + threadIdx.x) / CUDA_WARP; i < end; i += warps) {
+        mote_lod_node node = level > 0 ? make_node(&in, i) : in.to.nodes[i];
+        const uint32_t mask = find_children(&in, i, &node);
+        node.child_mask = (uint8_t)mask;
+        if (lane == 0) {
+            in.to.nodes[i] = node;
+            in.to.masks[i - begin] = (uint8_t)mask;
+        }
+    }
+    if (is_last_block(in.state, level, blocks)) number_children(&in, level);
 }
 
 /* leaf_level of the points that leaves, and nodes of a chain, hold themselves: a block per node. */
@@ -173,27 +233,51 @@ static __global__ void write_leaf_levels(const mote_lod_node *nodes, uint32_t no
 
 /* ---- the host's side */
 
+static mote_status copy_nodes(mote_context *ctx, const tree_nodes *from, const tree_nodes *to) {
+    if (from->nodes == NULL) return MOTE_OK;
+    MOTE_TRY(cuda_copy(ctx, to->nodes, from->nodes, from->capacity * sizeof *to->nodes));
+    MOTE_TRY(cuda_copy(ctx, to->starts, from->starts, 8ull * from->capacity * sizeof *to->starts));
+    return cuda_copy(ctx, to->parents, from->parents, from->capacity * sizeof *to->parents);
+}
+
+static void free_nodes(mote_context *ctx, tree_nodes *nodes) {
+    cuda_free(ctx, nodes->nodes);
+    cuda_free(ctx, nodes->starts);
+    cuda_free(ctx, nodes->parents);
+    cuda_free(ctx, nodes->masks);
+}
+
+/* Room for so many nodes; those that are there move. */
 static mote_status make_room(mote_lod *lod, tree_input *in, uint32_t capacity) {
     mote_context *ctx = lod->ctx;
-    mote_lod_node *nodes = (mote_lod_node *)cuda_alloc(ctx, capacity * sizeof *nodes, "nodes");
-    uint32_t *starts = (uint32_t *)cuda_alloc(ctx, 8ull * capacity * sizeof *starts, "tree scratch");
-    mote_status status = nodes != NULL && starts != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = cuda_fill(ctx, nodes, 0, capacity * sizeof *nodes); /* what lies between fields */
-    if (status == MOTE_OK && in->nodes != NULL) {
-        status = cuda_copy(ctx, nodes, in->nodes, in->capacity * sizeof *nodes);
+    tree_nodes to;
+    to.nodes = (mote_lod_node *)cuda_alloc(ctx, capacity * sizeof *to.nodes, "nodes");
+    to.starts = (uint32_t *)cuda_alloc(ctx, 8ull * capacity * sizeof *to.starts, "tree scratch");
+    to.parents = (uint32_t *)cuda_alloc(ctx, capacity * sizeof *to.parents, "tree scratch");
+    to.masks = (uint8_t *)cuda_alloc(ctx, capacity + 4ull, "tree scratch"); /* read in words */
+    to.capacity = capacity;
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (to.nodes != NULL && to.starts != NULL && to.parents != NULL && to.masks != NULL) {
+        status = cuda_fill(ctx, to.nodes, 0, capacity * sizeof *to.nodes); /* what lies between fields */
     }
-    cuda_free(ctx, in->nodes);
-    cuda_free(ctx, in->starts);
-    in->nodes = nodes;
-    in->starts = starts;
-    in->capacity = capacity;
+    if (status == MOTE_OK) status = copy_nodes(ctx, &in->to, &to);
+    free_nodes(ctx, &in->to);
+    in->to = to;
     return status;
 }
 
 static mote_status report(mote_lod *lod, const tree_input *in, const tree_state *state) {
     mote_lod_node node;
-    MOTE_TRY(cuda_download(lod->ctx, &node, in->nodes + state->bad_node, sizeof node));
+    MOTE_TRY(cuda_download(lod->ctx, &node, in->to.nodes + state->bad_node, sizeof node));
     return in->replacing ? lod_fail_replacing(lod, node.total) : lod_fail_chain(lod);
+}
+
+/* A node that is divided has more than merge points, so a level has no more of them than that; and no more nodes than
+   cells. */
+static uint32_t blocks_of_level(const mote_lod *lod, const tree_input *in, uint32_t level) {
+    const uint64_t nodes = 8 * (lod->count / in->merge + 1), cells = level < 8 ? 1ull << 3 * level : nodes;
+    const uint32_t blocks = cuda_blocks(nodes < cells ? nodes : cells, THREADS / CUDA_WARP);
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
 }
 
 /* Divides levels until there is none more. On the way state is the host's copy. */
@@ -203,20 +287,16 @@ static mote_status grow(mote_lod *lod, tree_input *in, tree_state *state) {
     uint32_t level = 0, look = 2 + (65 - (uint32_t)__builtin_clzll(lod->count / in->merge + 1)) / 2;
     for (;;) {
         for (; level < look && level < LOD_MOST_LEVELS; level++) {
-            /* A node that is divided has more than merge points, so a level has no more of them than that. */
-            const uint64_t nodes = 8 * (lod->count / in->merge + 1);
-            const uint32_t blocks = nodes < MOST_BLOCKS * 8 ? cuda_blocks(nodes, 8) : MOST_BLOCKS;
-            CUDA_LAUNCH(ctx, find_children, blocks, THREADS, *in, level);
-            CUDA_LAUNCH(ctx, number_children, 1, SCAN_THREADS, *in, level);
-            CUDA_LAUNCH(ctx, write_children, blocks, THREADS, *in, level);
+            CUDA_LAUNCH(ctx, divide_level, blocks_of_level(lod, in, level), THREADS, *in, level);
         }
         MOTE_TRY(cuda_launched(ctx, "building the octree"));
         MOTE_TRY(cuda_download(ctx, state, in->state, sizeof *state));
         if (state->full_level != NO_NODE) {
-            if (in->capacity > UINT32_MAX / 8) return lod_fail_nodes(lod);
+            if (in->to.capacity > UINT32_MAX / 8) return lod_fail_nodes(lod);
             level = state->full_level;
-            MOTE_TRY(make_room(lod, in, in->capacity * 4));
+            MOTE_TRY(make_room(lod, in, in->to.capacity * 4));
             state->full_level = NO_NODE;
+            state->blocks_done[level] = 0;
             state->level_first[level + 2] = state->level_first[level + 1];
             MOTE_TRY(cuda_upload(ctx, in->state, state, sizeof *state));
             look = level + 1;
@@ -237,7 +317,7 @@ static mote_status finish(mote_lod *lod, const tree_input *in, const tree_state 
     if (lod->level_first == NULL) return MOTE_ERROR_MEMORY;
     memcpy(lod->level_first, state->level_first, (levels + 1) * sizeof *lod->level_first);
     const uint32_t blocks = lod->node_count < (1u << 20) ? (uint32_t)lod->node_count : 1u << 20;
-    CUDA_LAUNCH(lod->ctx, write_leaf_levels, blocks, 128u, in->nodes, (uint32_t)lod->node_count,
+    CUDA_LAUNCH(lod->ctx, write_leaf_levels, blocks, 128u, in->to.nodes, (uint32_t)lod->node_count,
                 lod->device->leaf_level);
     return cuda_launched(lod->ctx, "building the octree");
 }
@@ -256,7 +336,7 @@ static mote_status build(mote_lod *lod, tree_input *in) {
     MOTE_TRY(make_room(lod, in, guess < (1u << 20) ? (uint32_t)guess : 1u << 20));
     in->state = (tree_state *)cuda_alloc(ctx, sizeof state, "tree scratch");
     if (in->state == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_upload(ctx, in->nodes, &root, sizeof root));
+    MOTE_TRY(cuda_upload(ctx, in->to.nodes, &root, sizeof root));
     MOTE_TRY(cuda_upload(ctx, in->state, &state, sizeof state));
     if (lod->count > 0) MOTE_TRY(grow(lod, in, &state));
     return finish(lod, in, &state);
@@ -272,8 +352,9 @@ mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device) {
     in.replacing = lod->params.scheme == MOTE_LOD_REPLACING;
     device->leaf_level = (uint8_t *)cuda_alloc(ctx, lod->count, "levels of leaves");
     const mote_status status = device->leaf_level != NULL ? build(lod, &in) : MOTE_ERROR_MEMORY;
-    device->nodes = in.nodes;
-    cuda_free(ctx, in.starts);
+    device->nodes = in.to.nodes;
+    in.to.nodes = NULL;
+    free_nodes(ctx, &in.to);
     cuda_free(ctx, in.state);
     return status;
 }
