@@ -5,6 +5,7 @@
 #include "io/laz/laz_device.h"
 #include "io/laz/laz_layers.h"
 
+#define WORD_BYTES 4u
 #define RANGE_MOST 2u /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
 #define WORD_BYTES 4u
 
@@ -121,6 +122,7 @@ static void describe_chunk(chunk_job *j, uint32_t number) {
 static mote_status describe(chunk_job *j) {
     const las_source *source = j->source;
     laz_device_job *job = &j->job;
+    job->data_bytes = (j->end_byte - j->first_byte + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
     job->stride_bytes = source->selection.stride_bytes;
     job->plain_channels = mote_laz_plain_channels(&source->schema);
     job->chunk_count = (uint32_t)source->chunks.count;
@@ -200,12 +202,14 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
 /* Uploads the bytes of all chunks. */
 static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, uint8_t **data, bool *on_host) {
     las_source *source = j->source;
-    const uint64_t size_bytes = j->end_byte - j->first_byte;
     las_upload upload;
-    mote_status status = las_upload_open(source->ctx, source->cloud->count, size_bytes, limits->block, limits, &upload);
+    mote_status status =
+        las_upload_open(source->ctx, source->cloud->count, j->job.data_bytes, limits->block, limits, &upload);
     upload.stage = "read LAZ";
     upload.structure = "LAZ bytes";
-    if (status == MOTE_OK) status = mote_las_upload_bytes(source, &upload, j->first_byte);
+    if (status == MOTE_OK) {
+        status = mote_las_upload_bytes(source, &upload, j->first_byte, j->end_byte - j->first_byte);
+    }
     if (status == MOTE_OK) status = las_upload_finish(&upload, data);
     *on_host = upload.declined && upload.device == NULL;
     const bool is_declined = upload.declined && mote_context_status(source->ctx) == MOTE_OK;
