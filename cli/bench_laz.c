@@ -1,5 +1,5 @@
-/* mote bench laz: LAZ files decoded to clouds, whole and positions only, and encoded again. Everything is in memory:
-   the inputs in the page cache, the outputs in /dev/shm. */
+/* mote bench laz: LAZ files decoded to clouds, whole and positions only, and encoded again; with --device cuda also
+   into the memory of the GPU. Everything is in memory: the inputs in the page cache, the outputs in /dev/shm. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static const laszip_figure laszip_figures[] = {
     {"indoor", 3, 5.5},
 };
 
-typedef enum laz_step { STEP_DECODE, STEP_POSITIONS, STEP_ENCODE, STEPS } laz_step;
-static const char *const step_names[STEPS] = {"decode", "positions", "encode"};
+typedef enum laz_step { STEP_DECODE, STEP_POSITIONS, STEP_DEVICE, STEP_ENCODE, STEPS } laz_step;
+static const char *const step_names[STEPS] = {"decode", "positions", "to device", "encode"};
 
 /* A compressed file in one point format, made ready to be measured. */
 typedef struct laz_subject {
@@ -50,6 +50,7 @@ static mote_status run_once(mote_context *ctx, const laz_subject *subject, laz_s
     mote_read_params params = mote_read_defaults();
     mote_cloud *cloud = NULL;
     if (step == STEP_POSITIONS) params.select = "x,y,z";
+    params.to_device = step == STEP_DEVICE;
     const double begin = seconds_now();
     const mote_status status = step == STEP_ENCODE ? mote_cloud_write(ctx, encoded, subject->out, NULL)
                                                    : mote_cloud_read(ctx, subject->path, &params, &cloud);
@@ -110,7 +111,8 @@ static int run_steps(session *s, const bench_options *o, const laz_subject *subj
     int code = EXIT_DONE;
     for (int step = 0; step < STEPS && code == EXIT_DONE; step++) {
         if (o->only != NULL && strcmp(o->only, step_names[step]) != 0) continue;
-        code = run_step(s, o, subject, (laz_step)step, 1);
+        if (step == STEP_DEVICE && !bench_on_gpu(s)) continue;
+        if (step != STEP_DEVICE || all == 1) code = run_step(s, o, subject, (laz_step)step, 1);
         if (code == EXIT_DONE && all > 1) code = run_step(s, o, subject, (laz_step)step, all);
     }
     return code;
@@ -186,6 +188,7 @@ static int run_inputs(session *s, const bench_options *o, const char *folder) {
     if (o->file_count == 0) code = run_city(s, o, folder);
     for (int i = 0; i < o->file_count && code == EXIT_DONE; i++) code = run_file(s, o, o->files[i], folder);
     if (code != EXIT_DONE) return code;
+    if (bench_on_gpu(s)) printf("to device: whole records in the GPU's memory; decoded there where they are layered\n");
     printf("positions: x, y and z only. LASzip: 3.5, whole records, measured; it decodes with one thread\n");
     return EXIT_DONE;
 }

@@ -18,7 +18,8 @@ static const command_help help = {
     "  mote bench lod --device cuda --sizes 1M,10M,100M,1000M --case \"rgb random\"\n"
     "  mote bench lod --device cuda --files    file to finished folder with a GPU, 100 M points\n"
     "  mote bench laz                          LAZ decoded and encoded, 5 M points of a city\n"
-    "  mote bench laz a.laz b.laz --case positions\n",
+    "  mote bench laz a.laz b.laz --case positions\n"
+    "  mote bench laz --device cuda -n 100M    also decoded into the GPU's memory\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -97,7 +98,7 @@ int cmd_bench(int argc, char **argv) {
          "points; default 10M, laz 5M, lod --files on a GPU 100M"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…", "lod on a GPU: one table each; default 10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N", "of each case; default 7 (order), 5 (others)"},
-        {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME", "only this one; laz: decode, positions or encode"},
+        {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME", "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,

@@ -55,8 +55,8 @@ static void read_blocks(read_job *job) {
     }
 }
 
-mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first) {
-    read_job job = {.source = source, .upload = upload, .first = first, .size_bytes = upload->size_bytes};
+mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first, uint64_t size_bytes) {
+    read_job job = {.source = source, .upload = upload, .first = first, .size_bytes = size_bytes};
     job.block_bytes = upload->part_bytes;
     MOTE_TRY(las_upload_ready(upload)); /* what is in the file needs no other place to wait for the GPU */
     read_blocks(&job);
@@ -75,7 +75,8 @@ static uint64_t largest_group(const las_source *source) {
 }
 
 static mote_status fill(las_source *source, las_upload *upload) {
-    if (!source->header.compressed) return mote_las_upload_bytes(source, upload, source->header.points_at);
+    if (!source->header.compressed)
+        return mote_las_upload_bytes(source, upload, source->header.points_at, upload->size_bytes);
     if (mote_backend_is_awake(source->ctx)) MOTE_TRY(las_upload_ready(upload));
     source->upload = upload;
     const mote_status status = mote_las_decode_away(source);

@@ -5,6 +5,7 @@
 #include "io/laz/laz_device.h"
 #include "io/laz/laz_layers.h"
 
+#define WORD_BYTES 4u
 #define RANGE_MOST 2u /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
 #define WORD_BYTES 4u
 
@@ -49,7 +50,8 @@ bool mote_las_suits_device(const las_source *source, const las_upload_limits *li
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
     if (mote_laz_layer_count(&source->schema) > LAZ_DEVICE_FIELDS_MOST) return false;
     const uint64_t sum = range_of(chunks, &first, &end);
-    return chunks->points / largest_chunk(chunks) >= limits->chunks && (end - first) / RANGE_MOST <= sum;
+    if ((end - first) / RANGE_MOST > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
+    return chunks->points / largest_chunk(chunks) >= limits->chunks;
 }
 
 /* ---- what the device is told */
@@ -121,6 +123,7 @@ static void describe_chunk(chunk_job *j, uint32_t number) {
 static mote_status describe(chunk_job *j) {
     const las_source *source = j->source;
     laz_device_job *job = &j->job;
+    job->data_bytes = (j->end_byte - j->first_byte + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
     job->stride_bytes = source->selection.stride_bytes;
     job->plain_channels = mote_laz_plain_channels(&source->schema);
     job->chunk_count = (uint32_t)source->chunks.count;
@@ -197,15 +200,24 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
     return status;
 }
 
+/* The device reads whole words: what the last one has behind the bytes of the file. */
+static mote_status clear_last_word(const chunk_job *j, las_upload *upload) {
+    MOTE_TRY(las_upload_ready(upload));
+    return cuda_fill(j->source->ctx, upload->device + j->job.data_bytes - WORD_BYTES, 0, WORD_BYTES);
+}
+
 /* Uploads the bytes of all chunks. */
 static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, uint8_t **data, bool *on_host) {
     las_source *source = j->source;
-    const uint64_t size_bytes = j->end_byte - j->first_byte;
     las_upload upload;
-    mote_status status = las_upload_open(source->ctx, source->cloud->count, size_bytes, limits->block, limits, &upload);
+    mote_status status =
+        las_upload_open(source->ctx, source->cloud->count, j->job.data_bytes, limits->block, limits, &upload);
     upload.stage = "read LAZ";
     upload.structure = "LAZ bytes";
-    if (status == MOTE_OK) status = mote_las_upload_bytes(source, &upload, j->first_byte);
+    if (status == MOTE_OK) status = clear_last_word(j, &upload);
+    if (status == MOTE_OK) {
+        status = mote_las_upload_bytes(source, &upload, j->first_byte, j->end_byte - j->first_byte);
+    }
     if (status == MOTE_OK) status = las_upload_finish(&upload, data);
     *on_host = upload.declined && upload.device == NULL;
     const bool is_declined = upload.declined && mote_context_status(source->ctx) == MOTE_OK;

@@ -83,8 +83,8 @@ mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_re
 /* Reads the points of an opened file, whose chunks are proven, into memory of the device, at which its columns look
    from now on. *done is false, and nothing is changed, where they are to be read onto the host. */
 mote_status mote_las_to_device(las_source *source, const las_upload_limits *limits, bool *done);
-/* Fills the upload with the bytes of the file from first on, as many as it is for. In pieces, by all threads. */
-mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first);
+/* Fills the upload with bytes of the file from first on. In pieces, by all threads. */
+mote_status mote_las_upload_bytes(las_source *source, las_upload *upload, uint64_t first, uint64_t size_bytes);
 
 /* ---- las_device_laz.c: layered chunks that the GPU decodes. */
 /* Whether a file is such that this pays. */

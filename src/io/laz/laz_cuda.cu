@@ -6,8 +6,12 @@
 #include "io/laz/laz_warp_items.h"
 
 #define WARPS       4u /* of a block */
+#define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
 #define LEAVES_FREE 8u /* of the memory that is left, a share of one in so many */
 #define LEAST_WAVE  32u
+
+static_assert(sizeof(warp_wave) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
+static_assert(sizeof(warp_xy) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 
 /* What the kernels of a wave work on. */
 typedef struct laz_wave_of_chunks {
@@ -18,6 +22,7 @@ typedef struct laz_wave_of_chunks {
     const laz_device_layer *layers;
     const laz_device_field *fields;
     uint32_t *faulty;
+    uint64_t data_bytes;
     uint32_t first, count; /* chunks */
     uint32_t first_point;
     uint32_t stride_bytes, layer_count, field_count;
@@ -45,13 +50,15 @@ static uint64_t model_bytes(uint32_t kind) {
 
 /* ---- kernels */
 
-/* The layer of a chunk that a warp is to decode. */
-WARP_INLINE warp_task task_of(const laz_wave_of_chunks *w, uint32_t c, const laz_device_field *field, uint8_t *models) {
+/* Says what a warp is to decode: a layer of a chunk. to is in shared memory, for registers are scarce. */
+WARP_INLINE void set_task(const laz_wave_of_chunks *w, uint32_t c, const laz_device_field *field, uint8_t *models,
+                          warp_task *to) {
     const laz_device_chunk *chunk = w->chunks + w->first + c;
     const laz_device_layer *layer = w->layers + (uint64_t)(w->first + c) * w->layer_count + field->layer;
     warp_task t;
     t.field = field;
     t.data = w->data;
+    t.data_bytes = w->data_bytes;
     t.first_value = w->data + chunk->at + field->from;
     t.at = layer->at;
     t.size_bytes = layer->size_bytes;
@@ -63,7 +70,8 @@ WARP_INLINE warp_task task_of(const laz_wave_of_chunks *w, uint32_t c, const laz
     t.records = w->records + (uint64_t)chunk->first * w->stride_bytes;
     t.stride_bytes = w->stride_bytes;
     t.return_kind = w->return_kind;
-    return t;
+    if (threadIdx.x % CUDA_WARP == 0) *to = t;
+    __syncwarp();
 }
 
 WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
@@ -73,8 +81,10 @@ WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz_wave_of_chunks w) {
     const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    const warp_task t = task_of(&w, c, w.fields, w.models + (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS);
-    note_end(&w, c, warp_read_xy(&t));
+    __shared__ warp_task tasks[WARPS];
+    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
+    set_task(&w, c, w.fields, w.models + (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, t);
+    note_end(&w, c, warp_read_xy(t));
 }
 
 /* Where the models of the layers of each field stand. */
@@ -83,16 +93,18 @@ typedef struct laz_model_places {
     uint32_t bytes[LAZ_DEVICE_FIELDS_MOST];
 } laz_model_places;
 
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP)
+static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
     read_other_layers(laz_wave_of_chunks w, laz_model_places places) {
     const uint32_t task = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     const uint32_t f = 1 + task / w.count, c = task % w.count;
     if (f >= w.field_count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    const warp_task t = task_of(&w, c, w.fields + f, w.models + places.at[f] + (uint64_t)c * places.bytes[f]);
-    if (t.size_bytes == 0) {
-        warp_copy_value(&t);
+    __shared__ warp_task tasks[WARPS];
+    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
+    set_task(&w, c, w.fields + f, w.models + places.at[f] + (uint64_t)c * places.bytes[f], t);
+    if (t->size_bytes == 0) {
+        warp_copy_value(t);
     } else {
-        note_end(&w, c, warp_read_layer(&t));
+        note_end(&w, c, warp_read_layer(t));
     }
 }
 
@@ -203,6 +215,7 @@ static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, 
     mote_status status = make_tables(ctx, job, wave, &t);
     if (status != MOTE_OK) goto done;
     w.data = job->data;
+    w.data_bytes = job->data_bytes;
     w.return_kind = t.return_kind;
     w.records = job->records;
     w.models = t.models;

@@ -35,7 +35,8 @@ typedef struct laz_device_layer {
 
 /* data and records are device memory, the rest the host's. Points of the chunks follow each other without gaps. */
 typedef struct laz_device_job {
-    const uint8_t *data; /* aligned to 256 bytes; whole words are read */
+    const uint8_t *data; /* whole words of 4 bytes */
+    uint64_t data_bytes;
     uint8_t *records;
     uint32_t stride_bytes; /* of records */
     bool plain_channels;   /* items of version 4 or newer: see laz_following */

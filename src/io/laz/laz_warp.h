@@ -55,7 +55,7 @@ WARP_INLINE uint32_t warp_sum_to(uint32_t lane, uint32_t value) {
 }
 
 /* Makes the shares from the counts. */
-WARP_CALLED void warp_spread_shares(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t total, uint32_t lane) {
+WARP_INLINE void warp_spread_shares(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t total, uint32_t lane) {
     const uint32_t scale = 0x80000000u / total;
     uint32_t *entries = m + entries_at, sum = 0;
     CUDA_ROLLED for (uint32_t first = 0; first < n; first += CUDA_WARP) {
@@ -68,7 +68,7 @@ WARP_CALLED void warp_spread_shares(warp_model *m, uint32_t n, uint32_t entries_
     }
 }
 
-WARP_CALLED uint32_t warp_halve_counts(uint32_t *entries, uint32_t n, uint32_t lane) {
+WARP_INLINE uint32_t warp_halve_counts(uint32_t *entries, uint32_t n, uint32_t lane) {
     uint32_t sum = 0;
     CUDA_ROLLED for (uint32_t i = lane; i < n; i += CUDA_WARP) {
         const uint32_t count = ((entries[i] >> 16) + 1) >> 1;
@@ -86,7 +86,7 @@ WARP_INLINE void warp_set_head(warp_model *m, uint32_t cycle, uint32_t total, ui
 }
 
 /* Makes the shares anew and starts the next, longer cycle. */
-WARP_CALLED void warp_update(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t lane) {
+WARP_INLINE void warp_update(warp_model *m, uint32_t n, uint32_t entries_at, uint32_t lane) {
     const uint32_t cycle_most = (n + 6) * 8;
     __syncwarp();
     const uint32_t cycle = m[WARP_CYCLE] * 5u >> 2;
@@ -120,7 +120,7 @@ WARP_INLINE void warp_start_bit(warp_model *m, uint32_t lane) {
     warp_set_head(m, 4, 2, lane);
 }
 
-WARP_CALLED void warp_update_bit(warp_model *m, uint32_t lane) {
+WARP_INLINE void warp_update_bit(warp_model *m, uint32_t lane) {
     __syncwarp();
     const uint32_t cycle = m[WARP_CYCLE] * 5u >> 2;
     uint32_t total = m[WARP_TOTAL] + m[WARP_CYCLE], zeros = m[WARP_BIT_ZEROS];
@@ -136,27 +136,24 @@ WARP_CALLED void warp_update_bit(warp_model *m, uint32_t lane) {
 
 /* ---- the coder */
 
-/* value < length at all times, whatever the bytes. The bytes come as aligned words, one of them read ahead. */
+/* value < length at all times, whatever the bytes. They come as aligned words, one of them read ahead. What lies behind
+   the end of a layer is read as if it were of the layer: who takes it has a fault. */
 typedef struct warp_reader {
     uint32_t lane;
     uint32_t value, length;
     uint32_t high, low, bits; /* the next bytes, from the highest bit of high on: so many bits */
     uint32_t ahead;           /* the word behind them */
-    const uint32_t *next;     /* the one behind that */
-    const uint8_t *end;
+    uint32_t next, last;      /* the number of the one behind that; of the last one of all */
+    const uint32_t *words;
     bool bad; /* raw bits that no encoder writes */
+    warp_model *models;
+    uint32_t due, due_count; /* models that are to be updated, one a lane: see warp_settle */
 } warp_reader;
 
-/* The first byte highest. */
-WARP_INLINE uint32_t warp_bytes(uint32_t word) {
+/* A word, its first byte highest. */
+WARP_INLINE uint32_t warp_word(const warp_reader *r, uint32_t number) {
+    const uint32_t word = __ldg(r->words + (number < r->last ? number : r->last));
     return word >> 24 | (word >> 8 & 0xFF00u) | (word & 0xFF00u) << 8 | word << 24;
-}
-
-/* A word of the layer; zeros behind its end. */
-WARP_INLINE uint32_t warp_word(const uint32_t *at, const uint8_t *end) {
-    const int64_t left = end - (const uint8_t *)at;
-    if (left >= 4) return warp_bytes(__ldg(at));
-    return left <= 0 ? 0 : warp_bytes(__ldg(at)) & ~(0xFFFFFFFFu >> 8 * (uint32_t)left);
 }
 
 WARP_INLINE void warp_refill(warp_reader *r) {
@@ -164,22 +161,26 @@ WARP_INLINE void warp_refill(warp_reader *r) {
     r->high |= (uint32_t)(more >> 32);
     r->low |= (uint32_t)more;
     r->bits += 32;
-    r->ahead = warp_word(r->next++, r->end);
+    r->ahead = warp_word(r, r->next++);
 }
 
-/* data: aligned to 4 bytes; the layer is bytes [at, end) of it. */
-WARP_INLINE void warp_reader_start(warp_reader *r, const uint8_t *data, uint64_t at, uint64_t end) {
+/* data: size_bytes of memory, aligned to words and whole ones; the layer begins at byte at. models: all of the layer.
+ */
+WARP_INLINE void warp_reader_start(warp_reader *r, const uint8_t *data, uint64_t size_bytes, uint64_t at,
+                                   warp_model *models) {
     const uint32_t skipped = 8 * ((uint32_t)at & 3u);
     r->lane = threadIdx.x % CUDA_WARP;
-    r->next = (const uint32_t *)(const void *)(data + (at & ~(uint64_t)3));
-    r->end = data + end;
-    const uint64_t first = (uint64_t)warp_word(r->next, r->end) << 32 | warp_word(r->next + 1, r->end);
-    const uint64_t behind = warp_word(r->next + 2, r->end);
+    r->words = (const uint32_t *)(const void *)data;
+    r->models = models;
+    r->due = r->due_count = 0;
+    r->last = (uint32_t)((size_bytes - 1) / 4);
+    r->next = (uint32_t)(at / 4);
+    const uint64_t first = (uint64_t)warp_word(r, r->next) << 32 | warp_word(r, r->next + 1);
     r->value = (uint32_t)(first << skipped >> 32);
     r->high = (uint32_t)(first << skipped);
     r->low = 0;
     r->bits = 32 - skipped;
-    r->ahead = (uint32_t)behind;
+    r->ahead = warp_word(r, r->next + 2);
     r->next += 3;
     if (r->bits < 32) warp_refill(r);
     r->length = UINT32_MAX;
@@ -187,9 +188,9 @@ WARP_INLINE void warp_reader_start(warp_reader *r, const uint8_t *data, uint64_t
     r->value -= r->bad;
 }
 
-/* Whether the layer was read without a fault, and to its last byte. */
-WARP_INLINE bool warp_reader_is_sound(const warp_reader *r) {
-    return !r->bad && (const uint8_t *)(r->next - 1) - r->bits / 8 == r->end;
+/* Whether the layer was read without a fault, and to its last byte: that before byte end. */
+WARP_INLINE bool warp_reader_is_sound(const warp_reader *r, uint64_t end) {
+    return !r->bad && 4 * ((uint64_t)r->next - 1) - r->bits / 8 == end;
 }
 
 /* Moves bytes in until length is 2^24 or more. */
@@ -218,51 +219,80 @@ WARP_INLINE void warp_narrow(warp_reader *r, uint32_t from, uint32_t to) {
     warp_fill(r);
 }
 
-/* Notes that a symbol came, the entry of which this lane has if mine. left: symbols until the next update. */
-WARP_INLINE void warp_note(const warp_reader *r, warp_model *m, uint32_t n, uint32_t entries_at, uint32_t *at,
-                           uint32_t entry, bool mine, uint32_t left) {
-    if (mine) *at = entry + (1u << 16);
-    if (left == 0) {
-        warp_update(m, n, entries_at, r->lane);
-    } else {
-        m[WARP_LEFT] = left; /* by all lanes: each reads what it wrote */
+/* A model whose cycle has ended is not updated at once but when its point is read: it has no second symbol before, and
+   so the long way is in one place of a loop. In a lane: symbols (0: a bit), where its entries are, in units of
+   WARP_HEAD, and where it is, in words. */
+#define WARP_DUE_SYMBOLS 10u /* bits */
+#define WARP_DUE_ENTRIES 3u
+#define WARP_DUE_PLACE   (32u - WARP_DUE_SYMBOLS - WARP_DUE_ENTRIES)
+
+WARP_INLINE void warp_count_down(warp_reader *r, warp_model *m, uint32_t n, uint32_t entries_at, uint32_t left) {
+    m[WARP_LEFT] = left; /* by all lanes: each reads what it wrote */
+    if (left > 0) return;
+    const uint32_t at = (uint32_t)(m - r->models);
+    if (r->lane == r->due_count) r->due = (at << WARP_DUE_ENTRIES | entries_at / WARP_HEAD) << WARP_DUE_SYMBOLS | n;
+    r->due_count++;
+}
+
+/* Updates the models that are due. After each point, and wherever a model may have another symbol. */
+WARP_INLINE void warp_settle(warp_reader *r) {
+    CUDA_ROLLED while (r->due_count > 0) {
+        const uint32_t due = __shfl_sync(CUDA_ALL, r->due, (int)--r->due_count);
+        const uint32_t n = due % (1u << WARP_DUE_SYMBOLS), place = due >> WARP_DUE_SYMBOLS;
+        warp_model *m = r->models + (place >> WARP_DUE_ENTRIES);
+        if (n > 0) {
+            warp_update(m, n, place % (1u << WARP_DUE_ENTRIES) * WARP_HEAD, r->lane);
+        } else {
+            warp_update_bit(m, r->lane);
+        }
     }
 }
 
-/* A symbol of a model laid out for up to 33 symbols, or of which up to 32 are used. layout is a constant. */
+/* Notes that a symbol came, the entry of which this lane has if mine. left: symbols until the next update. */
+WARP_INLINE void warp_note(warp_reader *r, warp_model *m, uint32_t n, uint32_t entries_at, uint32_t *at, uint32_t entry,
+                           bool mine, uint32_t left) {
+    if (mine) *at = entry + (1u << 16);
+    warp_count_down(r, m, n, entries_at, left);
+}
+
+/* A symbol of a model laid out for up to 33 symbols. layout is a constant. */
 WARP_INLINE uint32_t warp_read_flat(warp_reader *r, warp_model *m, uint32_t n, uint32_t layout) {
     const uint32_t step = r->length >> WARP_SHARE_BITS, lanes = n < CUDA_WARP ? n : CUDA_WARP;
     uint32_t *at = m + WARP_ENTRIES_AT(layout) + (r->lane < lanes ? r->lane : lanes - 1);
-    const uint32_t entry = *at, left = m[WARP_LEFT] - 1, bound = warp_bound(entry, step);
-    uint32_t symbol = warp_rank(r, bound, lanes);
+    const uint32_t left = m[WARP_LEFT] - 1;
+    uint32_t entry = *at, bound = warp_bound(entry, step), symbol = warp_rank(r, bound, lanes), owner = symbol;
     uint32_t from = __shfl_sync(CUDA_ALL, bound, (int)symbol), to = __shfl_sync(CUDA_ALL, bound, (int)symbol + 1);
-    if (layout > CUDA_WARP && n > CUDA_WARP && symbol == CUDA_WARP - 1) { /* the one that is left */
-        uint32_t *last = m + WARP_ENTRIES_AT(layout) + CUDA_WARP;
-        const uint32_t last_entry = *last;
+    if (layout > CUDA_WARP && n > CUDA_WARP && symbol == CUDA_WARP - 1) { /* or the one that no lane has: it is 32 */
+        const uint32_t last_entry = m[WARP_ENTRIES_AT(layout) + CUDA_WARP];
         to = warp_bound(last_entry, step);
         if (to <= r->value) {
-            warp_narrow(r, to, r->length);
-            warp_note(r, m, n, WARP_ENTRIES_AT(layout), last, last_entry, r->lane == 0, left);
-            return CUDA_WARP;
+            at = m + WARP_ENTRIES_AT(layout) + CUDA_WARP;
+            entry = last_entry;
+            from = to;
+            symbol = CUDA_WARP;
         }
     }
     warp_narrow(r, from, symbol + 1 == n ? r->length : to); /* the last gets what rounding left over */
-    warp_note(r, m, n, WARP_ENTRIES_AT(layout), at, entry, r->lane == symbol, left);
+    warp_note(r, m, n, WARP_ENTRIES_AT(layout), at, entry, r->lane == owner, left);
     return symbol;
 }
 
-/* A symbol of a model of more: first its block of 16. */
+/* A symbol of a model of more; or of fewer in the same layout: n is no constant then. First its block of 16. */
 WARP_INLINE uint32_t warp_read_deep(warp_reader *r, warp_model *m, uint32_t n, uint32_t layout) {
-    const uint32_t step = r->length >> WARP_SHARE_BITS, blocks = (n + 15) / 16;
-    const uint32_t lanes = blocks < CUDA_WARP ? blocks : CUDA_WARP;
-    const uint32_t left = m[WARP_LEFT] - 1;
-    uint32_t block = warp_rank(r, warp_bound(m[WARP_HEAD + (r->lane < lanes ? r->lane : lanes - 1)], step), lanes);
-    if (layout > 16 * CUDA_WARP && block == CUDA_WARP - 1)
-        block += warp_bound(m[WARP_HEAD + CUDA_WARP], step) <= r->value;
-    const uint32_t rest = n - 16 * block < 16 ? n - 16 * block : 16; /* symbols of the block */
-    uint32_t *at = m + WARP_ENTRIES_AT(layout) + 16 * block + (r->lane < rest ? r->lane : rest);
+    const uint32_t step = r->length >> WARP_SHARE_BITS, left = m[WARP_LEFT] - 1;
+    uint32_t first = 0; /* of the block */
+    if (n > 16) {
+        const uint32_t blocks = (n + 15) / 16, lanes = blocks < CUDA_WARP ? blocks : CUDA_WARP;
+        const uint32_t low = m[WARP_HEAD + (r->lane < lanes ? r->lane : lanes - 1)];
+        first = 16 * warp_rank(r, warp_bound(low, step), lanes);
+        if (layout > 16 * CUDA_WARP && first == 16 * (CUDA_WARP - 1)) {
+            if (warp_bound(m[WARP_HEAD + CUDA_WARP], step) <= r->value) first += 16;
+        }
+    }
+    const uint32_t rest = n - first < 16 ? n - first : 16; /* symbols of the block */
+    uint32_t *at = m + WARP_ENTRIES_AT(layout) + first + (r->lane < rest ? r->lane : rest);
     const uint32_t entry = *at, bound = warp_bound(entry, step);
-    const uint32_t place = warp_rank(r, bound, rest), symbol = 16 * block + place;
+    const uint32_t place = warp_rank(r, bound, rest), symbol = first + place;
     const uint32_t from = __shfl_sync(CUDA_ALL, bound, (int)place);
     const uint32_t to = __shfl_sync(CUDA_ALL, bound, (int)place + 1);
     warp_narrow(r, from, symbol + 1 == n ? r->length : to);
@@ -281,11 +311,7 @@ WARP_INLINE uint32_t warp_read_bit(warp_reader *r, warp_model *m) {
     warp_narrow(r, bit ? middle : 0, bit ? r->length : middle);
     if (r->lane == 0 && !bit) m[WARP_BIT_ZEROS]++;
     __syncwarp(); /* all have read how many are left */
-    if (left == 0) {
-        warp_update_bit(m, r->lane);
-    } else {
-        m[WARP_LEFT] = left;
-    }
+    warp_count_down(r, m, 0, 0, left);
     return bit;
 }
 
@@ -304,10 +330,15 @@ WARP_INLINE uint32_t warp_read_few_bits(warp_reader *r, uint32_t bits) {
 
 /* 1 to 32 raw bits. */
 WARP_INLINE uint32_t warp_read_bits(warp_reader *r, uint32_t bits) {
-    uint32_t low = 0, read = 0;
-    if (bits > 19) low = warp_read_few_bits(r, 16);
-    read = warp_read_few_bits(r, bits > 19 ? bits - 16 : bits);
-    return bits > 19 ? read << 16 | low : read;
+    uint32_t read = 0, done = 0;
+    CUDA_ROLLED do {
+        const uint32_t count = bits - done > 19 ? 16 : bits - done;
+        read |= warp_read_few_bits(r, count) << done;
+        done += count;
+    }
+    while (done < bits)
+        ;
+    return read;
 }
 
 /* ---- integers */
@@ -331,15 +362,9 @@ WARP_CALLED void warp_start_integer(warp_integer *m, uint32_t width, uint32_t co
 
 /* The difference of k bits. */
 WARP_INLINE uint32_t warp_read_corrector(warp_reader *r, warp_integer *m, uint32_t k) {
-    uint32_t difference;
     if (k == 0) return warp_read_bit(r, m->correctors[0]);
     if (k == 32) return 0x80000000u;
-    const uint32_t n = warp_corrector_symbols(k);
-    if (n <= CUDA_WARP) {
-        difference = warp_read_flat(r, m->correctors[k], n, LAZ_BYTE_SYMBOLS);
-    } else {
-        difference = warp_read_deep(r, m->correctors[k], n, LAZ_BYTE_SYMBOLS);
-    }
+    uint32_t difference = warp_read_deep(r, m->correctors[k], warp_corrector_symbols(k), LAZ_BYTE_SYMBOLS);
     if (k > WARP_MODELLED_BITS) {
         const uint32_t raw = k - WARP_MODELLED_BITS;
         difference = difference << raw | warp_read_bits(r, raw);

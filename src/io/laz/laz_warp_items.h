@@ -11,7 +11,7 @@
 typedef struct warp_task {
     const laz_device_field *field;
     const uint8_t *data, *first_value; /* first_value: the field in the first record */
-    uint64_t at;                       /* of the layer, in data */
+    uint64_t data_bytes, at;           /* at: of the layer, in data */
     uint32_t size_bytes, points, channel;
     bool plain_channels;
     uint8_t *models;
@@ -20,6 +20,11 @@ typedef struct warp_task {
     uint32_t stride_bytes;
     const uint8_t *return_kind;
 } warp_task;
+
+/* The models of a scanner channel. All channels' are started with the chunk, so that no loop has the code for it. */
+template <class Models> WARP_INLINE Models *warp_models(const warp_reader *r, uint32_t channel) {
+    return (Models *)(void *)r->models + channel;
+}
 
 /* ---- values in lanes */
 
@@ -111,7 +116,7 @@ WARP_INLINE warp_follower warp_follower_of(const warp_task *t) {
 /* Points 1 and on: the first one is known. Item: a layer, with warp_start_item and warp_read_item. */
 template <class Item> WARP_INLINE bool warp_read_points(const warp_task *t, Item *item) {
     warp_reader r;
-    warp_reader_start(&r, t->data, t->at, t->at + t->size_bytes);
+    warp_reader_start(&r, t->data, t->data_bytes, t->at, (warp_model *)(void *)t->models);
     warp_start_item(item, t, &r);
     uint32_t next = 1 + r.lane < t->points ? t->described[1 + r.lane] : 0;
     CUDA_ROLLED for (uint32_t first = 1; first < t->points; first += CUDA_WARP) {
@@ -124,17 +129,16 @@ template <class Item> WARP_INLINE bool warp_read_points(const warp_task *t, Item
         }
         if (r.lane < count) warp_put_item(item, t, first + r.lane, mine);
     }
-    return warp_reader_is_sound(&r);
+    return warp_reader_is_sound(&r, t->at + t->size_bytes);
 }
 
 /* ---- integers: z, intensity, scan angle, point source */
 
 typedef struct warp_integer_item {
-    warp_integer *of; /* [channels] */
     warp_channels channels;
     uint32_t last;  /* by 8 · channel + slot */
     uint32_t value; /* of the last point */
-    uint32_t kind, width, contexts;
+    uint32_t kind, width;
 } warp_integer_item;
 
 WARP_INLINE void warp_put_item(const warp_integer_item *item, const warp_task *t, uint32_t i, uint32_t value) {
@@ -142,16 +146,17 @@ WARP_INLINE void warp_put_item(const warp_integer_item *item, const warp_task *t
 }
 
 WARP_INLINE void warp_start_item(warp_integer_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_integer *)(void *)t->models;
     item->kind = t->field->kind;
     item->width = item->kind == LAZ_LAYER_Z ? 32 : 16;
-    item->contexts = item->kind == LAZ_LAYER_Z           ? LAZ_Z_CONTEXTS
-                     : item->kind == LAZ_LAYER_INTENSITY ? LAZ_PLACES
-                                                         : LAZ_ANGLE_CONTEXTS;
     item->channels.met = 1u << t->channel;
     item->channels.current = t->channel;
     item->last = item->value = (uint32_t)warp_load(t->first_value, item->width / 8);
-    warp_start_integer(item->of + t->channel, item->width, item->contexts, r->lane);
+    const uint32_t contexts = item->kind == LAZ_LAYER_Z           ? LAZ_Z_CONTEXTS
+                              : item->kind == LAZ_LAYER_INTENSITY ? LAZ_PLACES
+                                                                  : LAZ_ANGLE_CONTEXTS;
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+        warp_start_integer(warp_models<warp_integer>(r, c), item->width, contexts, r->lane);
+    }
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
 
@@ -176,15 +181,14 @@ WARP_INLINE void warp_read_item(warp_integer_item *item, const warp_task *t, war
     const uint32_t channel = warp_channel(is);
     uint32_t from, slot, context, k;
     (void)t, (void)i;
-    if (warp_enter(&item->channels, channel, &from)) { /* goes by the last point, whatever it was */
-        warp_start_integer(item->of + channel, item->width, item->contexts, r->lane);
-        if (r->lane / 8 == channel) item->last = item->value;
-    }
+    /* A new channel goes by the last point, whatever it was. */
+    if (warp_enter(&item->channels, channel, &from) && r->lane / 8 == channel) item->last = item->value;
     const bool coded = warp_integer_case(item->kind, is, &slot, &context);
     item->value = warp_get(item->last, 8 * channel + slot);
     if (!coded) return;
-    item->value = warp_read_integer(r, item->of + channel, item->width, context, item->value, &k);
+    item->value = warp_read_integer(r, warp_models<warp_integer>(r, channel), item->width, context, item->value, &k);
     warp_set(r, &item->last, 8 * channel + slot, item->value);
+    warp_settle(r);
 }
 
 /* ---- symbols chosen by the last one: classification, flags, user data */
@@ -194,9 +198,7 @@ typedef struct warp_table {
 } warp_table;
 
 typedef struct warp_table_item {
-    warp_table *of;
     warp_channels channels;
-    uint64_t used; /* models that are started, by channel */
     uint32_t last; /* by channel */
     uint32_t value;
     uint32_t kind, symbols;
@@ -208,14 +210,13 @@ WARP_INLINE void warp_put_item(const warp_table_item *item, const warp_task *t, 
 }
 
 WARP_INLINE void warp_start_item(warp_table_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_table *)(void *)t->models;
     item->kind = t->field->kind;
     item->symbols = item->kind == LAZ_LAYER_FLAGS ? LAZ_FLAG_SYMBOLS : LAZ_BYTE_SYMBOLS;
     item->channels.met = 1u << t->channel;
     item->channels.current = t->channel;
-    item->used = 0;
     item->value = *t->first_value;
     item->last = item->kind == LAZ_LAYER_FLAGS ? laz_pack_flags(item->value) : item->value;
+    warp_start_models(r->models, LAZ_CHANNELS * LAZ_TABLE_MODELS, item->symbols, LAZ_BYTE_SYMBOLS, r->lane);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
 
@@ -230,20 +231,15 @@ WARP_INLINE void warp_read_item(warp_table_item *item, const warp_task *t, warp_
     (void)t, (void)i;
     if (warp_enter(&item->channels, channel, &from)) {
         const uint32_t last = warp_get(item->last, from);
-        warp_set(r, &item->used, channel, (uint64_t)0);
         warp_set(r, &item->last, channel, last);
     }
     const uint32_t context = warp_table_context(item->kind, is, warp_get(item->last, channel));
-    const uint64_t used = warp_get(item->used, channel);
-    warp_model *m = item->of[channel].models[context];
-    if (!(used >> context & 1u)) {
-        warp_start_models(m, 1, item->symbols, LAZ_BYTE_SYMBOLS, r->lane);
-        warp_set(r, &item->used, channel, used | (uint64_t)1 << context);
-    }
+    warp_model *m = warp_models<warp_table>(r, channel)->models[context];
     const uint32_t symbol = warp_read_deep(r, m, item->symbols, LAZ_BYTE_SYMBOLS);
     warp_set(r, &item->last, channel, symbol);
     item->value = symbol;
     if (item->kind == LAZ_LAYER_FLAGS) item->value = laz_unpack_flags(symbol) | channel << LAZ_CHANNEL_SHIFT;
+    warp_settle(r);
 }
 
 /* ---- GPS time */
@@ -255,7 +251,6 @@ typedef struct warp_gps {
 } warp_gps;
 
 typedef struct warp_gps_item {
-    warp_gps *of;
     warp_channels channels;
     uint64_t time;           /* by 4 · channel + sequence */
     uint32_t step, extremes; /* likewise */
@@ -264,15 +259,20 @@ typedef struct warp_gps_item {
 } warp_gps_item;
 
 WARP_INLINE void warp_begin_gps(warp_gps_item *item, const warp_reader *r, uint32_t channel, uint64_t time) {
-    warp_gps *of = item->of + channel;
-    warp_start_models(of->multiple, 1, LAZ_GPS_MULTI_TYPES, LAZ_GPS_MULTI_TYPES, r->lane);
-    warp_start_models(of->still, 1, LAZ_GPS_STILL_SYMBOLS, LAZ_GPS_STILL_SYMBOLS, r->lane);
-    warp_start_integer(&of->integer, 32, LAZ_GPS_CONTEXTS, r->lane);
     if (r->lane / LAZ_GPS_SEQUENCES == channel) {
         item->time = r->lane % LAZ_GPS_SEQUENCES == 0 ? time : 0;
         item->step = item->extremes = 0;
     }
     if (r->lane == channel) item->last = item->newest = 0;
+}
+
+WARP_INLINE void warp_start_gps_models(const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+        warp_gps *of = warp_models<warp_gps>(r, c);
+        warp_start_models(of->multiple, 1, LAZ_GPS_MULTI_TYPES, LAZ_GPS_MULTI_TYPES, r->lane);
+        warp_start_models(of->still, 1, LAZ_GPS_STILL_SYMBOLS, LAZ_GPS_STILL_SYMBOLS, r->lane);
+        warp_start_integer(&of->integer, 32, LAZ_GPS_CONTEXTS, r->lane);
+    }
 }
 
 WARP_INLINE void warp_put_item(const warp_gps_item *item, const warp_task *t, uint32_t i, uint64_t value) {
@@ -281,12 +281,12 @@ WARP_INLINE void warp_put_item(const warp_gps_item *item, const warp_task *t, ui
 }
 
 WARP_INLINE void warp_start_item(warp_gps_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_gps *)(void *)t->models;
     item->channels.met = 1u << t->channel;
     item->channels.current = t->channel;
     item->time = 0;
     item->step = item->extremes = item->last = item->newest = 0;
     item->value = warp_load(t->first_value, 8);
+    warp_start_gps_models(r);
     warp_begin_gps(item, r, t->channel, item->value);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
@@ -337,7 +337,7 @@ WARP_INLINE void warp_note_step(warp_gps_item *item, const warp_reader *r, uint3
 
 /* Reads a time, or goes to another sequence: then false. */
 WARP_INLINE bool warp_read_gps_time(warp_gps_item *item, warp_reader *r, uint32_t channel, uint32_t *sequence) {
-    warp_gps *of = item->of + channel;
+    warp_gps *of = warp_models<warp_gps>(r, channel);
     const uint32_t at = LAZ_GPS_SEQUENCES * channel + *sequence, step = warp_get(item->step, at);
     uint32_t symbol, context = LAZ_GPS_FIRST_STEP, predicted = 0, k;
     const warp_gps_kind kind = warp_read_gps_kind(of, r, step, &symbol, sequence);
@@ -367,11 +367,14 @@ WARP_INLINE void warp_read_item(warp_gps_item *item, const warp_task *t, warp_re
     sequence = warp_get(item->last, channel);
     if (is & WARP_IS_GPS) {
         uint32_t left = LAZ_GPS_SWITCHES;
-        CUDA_ROLLED while (!warp_read_gps_time(item, r, channel, &sequence)) {
-            if (--left > 0) continue;
-            r->bad = true;
-            break;
+        bool found;
+        CUDA_ROLLED do {
+            found = warp_read_gps_time(item, r, channel, &sequence);
+            warp_settle(r);
         }
+        while (!found && --left > 0)
+            ;
+        r->bad = r->bad || !found;
         warp_set(r, &item->last, channel, sequence);
     }
     item->value = warp_get(item->time, LAZ_GPS_SEQUENCES * channel + sequence);
@@ -384,7 +387,6 @@ typedef struct warp_byte {
 } warp_byte;
 
 typedef struct warp_byte_item {
-    warp_byte *of;
     warp_follower follower;
     uint32_t last; /* by channel */
     uint32_t value;
@@ -395,15 +397,10 @@ WARP_INLINE void warp_put_item(const warp_byte_item *item, const warp_task *t, u
     warp_put(t, 0, i, value, 1);
 }
 
-WARP_INLINE void warp_begin_byte(warp_byte_item *item, const warp_reader *r, uint32_t channel) {
-    warp_start_models(item->of[channel].difference, 1, LAZ_BYTE14_SYMBOLS, LAZ_BYTE14_SYMBOLS, r->lane);
-}
-
 WARP_INLINE void warp_start_item(warp_byte_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_byte *)(void *)t->models;
     item->follower = warp_follower_of(t);
     item->last = item->value = *t->first_value;
-    warp_begin_byte(item, r, t->channel);
+    warp_start_models(r->models, LAZ_CHANNELS, LAZ_BYTE14_SYMBOLS, LAZ_BYTE14_SYMBOLS, r->lane);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
 
@@ -411,13 +408,13 @@ WARP_INLINE void warp_read_item(warp_byte_item *item, const warp_task *t, warp_r
     uint32_t model, value, from;
     (void)t, (void)i;
     if (warp_follow(&item->follower, is, &model, &value, &from)) {
-        warp_begin_byte(item, r, model);
         const uint32_t last = warp_get(item->last, from);
         warp_set(r, &item->last, model, last);
     }
-    const uint32_t more = warp_read_symbol(r, item->of[model].difference, LAZ_BYTE14_SYMBOLS);
+    const uint32_t more = warp_read_symbol(r, warp_models<warp_byte>(r, model)->difference, LAZ_BYTE14_SYMBOLS);
     item->value = (warp_get(item->last, value) + more) & 255u;
     warp_set(r, &item->last, value, item->value);
+    warp_settle(r);
 }
 
 /* ---- colours: a lane per byte, which puts it into the record itself */
@@ -428,7 +425,6 @@ typedef struct warp_rgb {
 } warp_rgb;
 
 typedef struct warp_rgb_item {
-    warp_rgb *of;
     warp_follower follower;
     uint32_t last; /* by 8 · channel + byte */
     uint32_t to;   /* where this lane's byte goes, or LAZ_NOWHERE */
@@ -449,19 +445,20 @@ WARP_INLINE uint32_t warp_byte_place(const warp_task *t, uint32_t b, uint32_t by
     return t->field->to[b / 2] + b % 2;
 }
 
-WARP_INLINE void warp_begin_rgb(warp_rgb_item *item, const warp_reader *r, uint32_t channel) {
-    warp_start_models(item->of[channel].used, 1, LAZ_RGB_USED, LAZ_RGB_USED, r->lane);
-    warp_start_models(item->of[channel].difference[0], LAZ_RGB14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS,
-                      r->lane);
+WARP_INLINE void warp_start_rgb_models(const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+        warp_rgb *of = warp_models<warp_rgb>(r, c);
+        warp_start_models(of->used, 1, LAZ_RGB_USED, LAZ_RGB_USED, r->lane);
+        warp_start_models(of->difference[0], LAZ_RGB14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS, r->lane);
+    }
 }
 
 WARP_INLINE void warp_start_item(warp_rgb_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_rgb *)(void *)t->models;
     item->follower = warp_follower_of(t);
     item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB14_BYTES ? t->first_value[WARP_BYTES_OF(r->lane)] : 0;
     item->to = warp_byte_place(t, r->lane, LAZ_RGB14_BYTES);
     item->value = 0;
-    warp_begin_rgb(item, r, t->channel);
+    warp_start_rgb_models(r);
     warp_put_byte(t, item->to, 0, item->last);
 }
 
@@ -486,10 +483,9 @@ WARP_INLINE uint32_t warp_predict_byte(uint32_t byte, uint32_t before, uint32_t 
 WARP_INLINE void warp_read_item(warp_rgb_item *item, const warp_task *t, warp_reader *r, uint32_t is, uint32_t i) {
     uint32_t model, value, from;
     if (warp_follow(&item->follower, is, &model, &value, &from)) {
-        warp_begin_rgb(item, r, model);
         item->last = warp_copy_last(r, item->last, 8, from, model);
     }
-    warp_rgb *of = item->of + model;
+    warp_rgb *of = warp_models<warp_rgb>(r, model);
     const uint32_t used = warp_read_symbol(r, of->used, LAZ_RGB_USED), mine = WARP_BYTES_OF(r->lane);
     const uint32_t before = warp_get(item->last, 8 * value + mine);
     const uint32_t turns = used & LAZ_RGB_COLOURED ? LAZ_RGB14_BYTES : 2;
@@ -504,6 +500,7 @@ WARP_INLINE void warp_read_item(warp_rgb_item *item, const warp_task *t, warp_re
     if (!(used & LAZ_RGB_COLOURED)) now = warp_get(now, mine & 1u);
     if (r->lane / 8 == value) item->last = now;
     warp_put_byte(t, item->to, i, now);
+    warp_settle(r);
 }
 
 /* ---- near infrared */
@@ -514,7 +511,6 @@ typedef struct warp_nir {
 } warp_nir;
 
 typedef struct warp_nir_item {
-    warp_nir *of;
     warp_follower follower;
     uint32_t last; /* by 2 · channel + byte */
     uint32_t value;
@@ -525,18 +521,19 @@ WARP_INLINE void warp_put_item(const warp_nir_item *item, const warp_task *t, ui
     warp_put(t, 0, i, value, LAZ_NIR14_BYTES);
 }
 
-WARP_INLINE void warp_begin_nir(warp_nir_item *item, const warp_reader *r, uint32_t channel) {
-    warp_start_models(item->of[channel].used, 1, LAZ_NIR_USED, LAZ_NIR_USED, r->lane);
-    warp_start_models(item->of[channel].difference[0], LAZ_NIR14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS,
-                      r->lane);
+WARP_INLINE void warp_start_nir_models(const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+        warp_nir *of = warp_models<warp_nir>(r, c);
+        warp_start_models(of->used, 1, LAZ_NIR_USED, LAZ_NIR_USED, r->lane);
+        warp_start_models(of->difference[0], LAZ_NIR14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS, r->lane);
+    }
 }
 
 WARP_INLINE void warp_start_item(warp_nir_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_nir *)(void *)t->models;
     item->follower = warp_follower_of(t);
     item->last = t->first_value[r->lane % LAZ_NIR14_BYTES];
     item->value = (uint32_t)warp_load(t->first_value, LAZ_NIR14_BYTES);
-    warp_begin_nir(item, r, t->channel);
+    warp_start_nir_models(r);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
 
@@ -544,10 +541,9 @@ WARP_INLINE void warp_read_item(warp_nir_item *item, const warp_task *t, warp_re
     uint32_t model, value, from;
     (void)t, (void)i;
     if (warp_follow(&item->follower, is, &model, &value, &from)) {
-        warp_begin_nir(item, r, model);
         item->last = warp_copy_last(r, item->last, LAZ_NIR14_BYTES, from, model);
     }
-    warp_nir *of = item->of + model;
+    warp_nir *of = warp_models<warp_nir>(r, model);
     const uint32_t used = warp_read_symbol(r, of->used, LAZ_NIR_USED);
     item->value = 0;
     CUDA_ROLLED for (uint32_t b = 0; b < LAZ_NIR14_BYTES; b++) {
@@ -556,6 +552,7 @@ WARP_INLINE void warp_read_item(warp_nir_item *item, const warp_task *t, warp_re
         warp_set(r, &item->last, LAZ_NIR14_BYTES * value + b, byte);
         item->value |= byte << 8 * b;
     }
+    warp_settle(r);
 }
 
 /* ---- wave packets: a lane per word of the packet, in each channel */
@@ -578,7 +575,6 @@ typedef struct warp_wave {
 } warp_wave;
 
 typedef struct warp_wave_item {
-    warp_wave *of;
     warp_follower follower;
     uint32_t last;                  /* by 8 · channel + word */
     uint32_t last_place, last_step; /* by channel */
@@ -595,32 +591,33 @@ WARP_INLINE void warp_put_wave(const warp_wave_item *item, const warp_task *t, c
     warp_store(at, word, r->lane == WARP_WAVE_INDEX ? 1 : 4, false);
 }
 
-WARP_INLINE void warp_begin_wave(warp_wave_item *item, const warp_reader *r, uint32_t channel) {
-    warp_wave *of = item->of + channel;
-    warp_start_models(of->index, 1, LAZ_WAVE_INDICES, LAZ_WAVE_INDICES, r->lane);
-    warp_start_models(of->place[0], LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, r->lane);
-    warp_start_integer(&of->offset, 32, 1, r->lane);
-    CUDA_ROLLED for (uint32_t f = 0; f < 3; f++)
-        warp_start_integer(&of->fields[f], 32, f < 2 ? 1 : LAZ_WAVE_AXES, r->lane);
-    if (r->lane == channel) item->last_place = item->last_step = 0;
+WARP_INLINE void warp_start_wave_models(const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+        warp_wave *of = warp_models<warp_wave>(r, c);
+        warp_start_models(of->index, 1, LAZ_WAVE_INDICES, LAZ_WAVE_INDICES, r->lane);
+        warp_start_models(of->place[0], LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, r->lane);
+        warp_start_integer(&of->offset, 32, 1, r->lane);
+        CUDA_ROLLED for (uint32_t f = 0; f < 3; f++) {
+            warp_start_integer(&of->fields[f], 32, f < 2 ? 1 : LAZ_WAVE_AXES, r->lane);
+        }
+    }
 }
 
 WARP_INLINE void warp_start_item(warp_wave_item *item, const warp_task *t, const warp_reader *r) {
     const uint32_t word = r->lane % WARP_WAVE_WORDS;
     uint32_t at;
-    item->of = (warp_wave *)(void *)t->models;
     item->follower = warp_follower_of(t);
     const uint32_t bytes = laz_unit_bytes(LAZ_LAYER_WAVEPACKET, word, &at);
     item->last = (uint32_t)warp_load(t->first_value + at, bytes);
     item->last_place = item->last_step = item->value = 0;
     item->to = r->lane < WARP_WAVE_WORDS ? t->field->to[word] : LAZ_NOWHERE;
-    warp_begin_wave(item, r, t->channel);
+    warp_start_wave_models(r);
     warp_put_wave(item, t, r, 0, item->last);
 }
 
 /* The offset, from the last packet's, of which every lane has a word. */
 WARP_INLINE uint64_t warp_read_wave_offset(warp_wave_item *item, warp_reader *r, uint32_t model, uint32_t last) {
-    warp_wave *of = item->of + model;
+    warp_wave *of = warp_models<warp_wave>(r, model);
     const uint64_t offset = (uint64_t)warp_get(last, WARP_WAVE_HIGH) << 32 | warp_get(last, WARP_WAVE_LOW);
     const uint32_t place = warp_read_symbol(r, of->place[warp_get(item->last_place, model)], LAZ_WAVE_PLACES);
     uint32_t step = warp_get(item->last_step, model), k;
@@ -639,10 +636,10 @@ WARP_INLINE uint64_t warp_read_wave_offset(warp_wave_item *item, warp_reader *r,
 WARP_INLINE void warp_read_item(warp_wave_item *item, const warp_task *t, warp_reader *r, uint32_t is, uint32_t i) {
     uint32_t model, value, from, k;
     if (warp_follow(&item->follower, is, &model, &value, &from)) {
-        warp_begin_wave(item, r, model);
+        if (r->lane == model) item->last_place = item->last_step = 0;
         item->last = warp_copy_last(r, item->last, WARP_WAVE_WORDS, from, model);
     }
-    warp_wave *of = item->of + model;
+    warp_wave *of = warp_models<warp_wave>(r, model);
     const uint32_t word = r->lane % WARP_WAVE_WORDS;
     const uint32_t last = warp_get(item->last, WARP_WAVE_WORDS * value + word);
     uint32_t now = warp_read_symbol(r, of->index, LAZ_WAVE_INDICES);
@@ -654,6 +651,7 @@ WARP_INLINE void warp_read_item(warp_wave_item *item, const warp_task *t, warp_r
         warp_integer *m = &of->fields[f < WARP_WAVE_AXES ? f - WARP_WAVE_SIZE : 2];
         const uint32_t read = warp_read_integer(r, m, 32, axis, warp_get(last, f), &k);
         if (word == f) now = read;
+        warp_settle(r);
     }
     if (r->lane / WARP_WAVE_WORDS == value) item->last = now;
     warp_put_wave(item, t, r, i, now);
@@ -677,7 +675,6 @@ typedef struct warp_xy_last {
 } warp_xy_last;
 
 typedef struct warp_xy_item {
-    warp_xy *of;
     warp_channels channels;
     warp_xy_last last; /* of the current channel */
     warp_xy_last by;   /* by channel, of the others */
@@ -703,8 +700,8 @@ WARP_INLINE void warp_median_add(const warp_reader *r, uint32_t *median, uint32_
     if (i <= WARP_DROP_LOW) median[i] = (uint32_t)now;
 }
 
-WARP_INLINE void warp_begin_xy(warp_xy_item *item, const warp_reader *r, uint32_t channel) {
-    warp_xy *of = item->of + channel;
+WARP_INLINE void warp_start_xy_models(const warp_reader *r, uint32_t channel) {
+    warp_xy *of = warp_models<warp_xy>(r, channel);
     warp_start_models(of->channel, 1, LAZ_CHANNELS - 1, LAZ_CHANNELS - 1, r->lane);
     warp_start_models(of->return_step, 1, LAZ_RETURN_STEPS, LAZ_RETURN_STEPS, r->lane);
     warp_start_models(of->changed[0], LAZ_CHANGED_CONTEXTS, LAZ_CHANGED_SYMBOLS, LAZ_CHANGED_SYMBOLS, r->lane);
@@ -725,7 +722,6 @@ WARP_INLINE void warp_put_xy(const warp_task *t, uint32_t i, const warp_xy_last 
 }
 
 WARP_INLINE void warp_start_xy(warp_xy_item *item, const warp_task *t, const warp_reader *r) {
-    item->of = (warp_xy *)(void *)t->models;
     item->channels.met = 1u << t->channel;
     item->channels.current = t->channel;
     item->gps_changed = 0;
@@ -734,7 +730,7 @@ WARP_INLINE void warp_start_xy(warp_xy_item *item, const warp_task *t, const war
     item->last.number = t->first_value[LAZ_AT_RETURNS] & 15u;
     item->last.count = t->first_value[LAZ_AT_RETURNS] >> 4;
     item->by = item->last;
-    warp_begin_xy(item, r, t->channel);
+    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) warp_start_xy_models(r, c);
     if (r->lane == 0) warp_put_xy(t, 0, &item->last);
 }
 
@@ -742,10 +738,7 @@ WARP_INLINE void warp_start_xy(warp_xy_item *item, const warp_task *t, const war
 WARP_INLINE void warp_switch_xy(warp_xy_item *item, const warp_reader *r, uint32_t channel) {
     uint32_t from;
     if (r->lane == item->channels.current) item->by = item->last;
-    if (warp_enter(&item->channels, channel, &from)) {
-        warp_begin_xy(item, r, channel);
-        return;
-    }
+    if (warp_enter(&item->channels, channel, &from)) return;
     item->last.x = warp_get(item->by.x, channel);
     item->last.y = warp_get(item->by.y, channel);
     item->last.number = warp_get(item->by.number, channel);
@@ -766,7 +759,7 @@ WARP_INLINE void warp_read_returns(warp_xy *of, warp_xy_last *last, warp_reader 
 
 /* Channel and returns; returns what changed. */
 WARP_INLINE uint32_t warp_read_kind(warp_xy_item *item, warp_reader *r) {
-    warp_xy *of = item->of + item->channels.current;
+    warp_xy *of = warp_models<warp_xy>(r, item->channels.current);
     const uint32_t context = laz_changed_context(item->last.number, item->last.count, item->gps_changed);
     const uint32_t changed = warp_read_symbol(r, of->changed[context], LAZ_CHANGED_SYMBOLS);
     if (changed & LAZ_CHANGED_CHANNEL) {
@@ -774,14 +767,14 @@ WARP_INLINE uint32_t warp_read_kind(warp_xy_item *item, warp_reader *r) {
         warp_switch_xy(item, r, (item->channels.current + step) % LAZ_CHANNELS);
     }
     item->gps_changed = (changed & LAZ_CHANGED_GPS) != 0;
-    warp_read_returns(item->of + item->channels.current, &item->last, r, changed);
+    warp_read_returns(warp_models<warp_xy>(r, item->channels.current), &item->last, r, changed);
     return changed;
 }
 
 /* Reads a point; returns what it is. */
 WARP_INLINE uint32_t warp_read_xy_point(warp_xy_item *item, const warp_task *t, warp_reader *r) {
     const uint32_t changed = warp_read_kind(item, r), number = item->last.number, count = item->last.count;
-    warp_xy *of = item->of + item->channels.current;
+    warp_xy *of = warp_models<warp_xy>(r, item->channels.current);
     const uint32_t median = t->return_kind[count * LAZ_RETURNS + number] * 2u | item->gps_changed;
     const uint32_t x_word = warp_median_word(r, of->medians[0][median]);
     const uint32_t y_word = warp_median_word(r, of->medians[1][median]);
@@ -792,6 +785,7 @@ WARP_INLINE uint32_t warp_read_xy_point(warp_xy_item *item, const warp_task *t, 
     warp_median_add(r, of->medians[1][median], y_word, dy);
     item->last.x += dx;
     item->last.y += dy;
+    warp_settle(r);
     return warp_describe(item->channels.current, changed, number, count, kx, ky);
 }
 
@@ -799,7 +793,7 @@ WARP_INLINE uint32_t warp_read_xy_point(warp_xy_item *item, const warp_task *t, 
 WARP_INLINE bool warp_read_xy(const warp_task *t) {
     warp_reader r;
     warp_xy_item item;
-    warp_reader_start(&r, t->data, t->at, t->at + t->size_bytes);
+    warp_reader_start(&r, t->data, t->data_bytes, t->at, (warp_model *)(void *)t->models);
     warp_start_xy(&item, t, &r);
     CUDA_ROLLED for (uint32_t first = 1; first < t->points; first += CUDA_WARP) {
         const uint32_t left = t->points - first, count = left < CUDA_WARP ? left : CUDA_WARP;
@@ -817,7 +811,7 @@ WARP_INLINE bool warp_read_xy(const warp_task *t) {
             warp_put_xy(t, first + r.lane, &mine);
         }
     }
-    return warp_reader_is_sound(&r);
+    return warp_reader_is_sound(&r, t->at + t->size_bytes);
 }
 
 /* ---- any other layer */
