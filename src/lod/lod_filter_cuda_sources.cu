@@ -9,8 +9,11 @@
 #define NO_LIMIT     31u
 #define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
 
-static __device__ uint32_t mark_of(const uint64_t *codes, uint64_t i) {
-    return i == 0 ? 0 : mote_lod_shared_level(codes[i - 1], codes[i]) + 1;
+/* The mark of a point by its code and that of the point before: mote_lod_shared_level + 1. Codes have 63 bits; those of
+   no point have all 64. */
+#define NO_CODE (1ull << 63)
+static __device__ uint32_t mark_of(uint64_t before, uint64_t code) {
+    return (uint32_t)(__clzll((long long)(before ^ code)) + 2) / 3;
 }
 
 /* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
@@ -32,44 +35,51 @@ template <typename T> static __device__ T sum_lanes(T value) {
 
 /* ---- counting */
 
-/* How many lanes that are there have the number of this lane as their value, which is below 32. */
-static __device__ uint32_t count_equal(uint32_t value, uint32_t there) {
-    uint32_t same = there;
-    for (uint32_t bit = 1; bit < CUDA_WARP; bit *= 2) {
-        const uint32_t other = (threadIdx.x & bit) != 0 ? 0 : CUDA_ALL;
-        same &= __ballot_sync(CUDA_ALL, (value & bit) != 0) ^ other;
+/* How many marks there are of each kind: of points, and of those that begin no row on the level that they tell. */
+typedef struct mark_bins {
+    uint32_t cells[CUDA_WARP], no_rows[CUDA_WARP];
+} mark_bins;
+
+/* A lane marks some points in a row. */
+static __device__ void mark_points(const filter_cells_view &view, uint64_t first, uint8_t *marks, mark_bins *bins) {
+    const uint64_t position = first + threadIdx.x % CUDA_WARP * LANE_POINTS;
+    const uint64_t left = position < view.count ? view.count - position : 0;
+    const uint32_t own = left < LANE_POINTS ? (uint32_t)left : LANE_POINTS;
+    const uint64_t *const codes = view.codes + position;
+    const uint8_t *const leaf_levels = view.leaf_level + position;
+    uint64_t before = own > 0 && position > 0 ? codes[-1] : NO_CODE;
+    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+        if (i >= own) continue;
+        const uint64_t code = codes[i];
+        const uint32_t mark = mark_of(before, code), limit = row_limit(leaf_levels[i], view.grid_bits);
+        marks[position + i] = (uint8_t)mark;
+        atomicAdd(&bins->cells[mark], 1u);
+        atomicAdd(&bins->no_rows[mark > limit ? mark : limit], 1u);
+        before = code;
     }
-    return (uint32_t)__popc(same);
 }
 
 /* counts: what becomes filter_cells_view.before */
 static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
-    __shared__ uint32_t staged[2][CUDA_WARP][FILTER_WARPS];
+    __shared__ mark_bins bins[FILTER_WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    const uint64_t first = ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE;
-    uint32_t cells = 0, no_rows = 0;
-    for (uint32_t r = 0; r < TILE_ROWS; r++) {
-        const uint64_t i = first + r * CUDA_WARP + lane;
-        const uint32_t there = __ballot_sync(CUDA_ALL, i < view.count);
-        uint32_t mark = 0, limit = 0;
-        if (i < view.count) {
-            mark = mark_of(view.codes, i);
-            marks[i] = (uint8_t)mark;
-            limit = row_limit(view.leaf_level[i], view.grid_bits);
-        }
-        cells += count_equal(mark, there);
-        no_rows += count_equal(mark > limit ? mark : limit, there);
-    }
-    cells = sum_lanes(cells);
-    staged[0][lane][warp] = cells;
-    staged[1][lane][warp] = cells - sum_lanes(no_rows);
+    mark_bins *const own = &bins[warp];
+    own->cells[lane] = own->no_rows[lane] = 0;
+    __syncwarp();
+    mark_points(view, ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE, marks, own);
+    __syncwarp();
+    const uint32_t cells = sum_lanes(own->cells[lane]), no_rows = sum_lanes(own->no_rows[lane]);
+    own->cells[lane] = cells;
+    own->no_rows[lane] = no_rows;
     __syncthreads();
     const uint32_t lists = view.finest + view.finest_brick + 2;
     for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
         const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
-        const bool of_rows = list > view.finest;
-        const uint32_t level = of_rows ? list - view.finest - 1 : list;
-        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = staged[of_rows][level][i % FILTER_WARPS];
+        const mark_bins *const from = &bins[i % FILTER_WARPS];
+        const uint32_t row_level = list - view.finest - 1;
+        const uint32_t count =
+            list <= view.finest ? from->cells[list] : from->cells[row_level] - from->no_rows[row_level];
+        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = count;
     }
 }
 
