@@ -5,7 +5,6 @@
 #define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
 #define TILE_WARPS   4u
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
-#define NO_MARK      255u
 #define NO_LIMIT     31u
 #define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
 
@@ -33,6 +32,32 @@ template <typename T> static __device__ T sum_lanes(T value) {
     return value;
 }
 
+/* ---- a lane's points: some in a row */
+
+static __device__ uint32_t lane_count(uint64_t position, uint64_t count) {
+    const uint64_t left = position < count ? count - position : 0;
+    return left < LANE_POINTS ? (uint32_t)left : LANE_POINTS;
+}
+
+static __device__ unsigned long long load_bytes(const uint8_t *from, uint32_t count) {
+    if (count == LANE_POINTS) return *(const unsigned long long *)from;
+    unsigned long long bytes = 0;
+    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+        if (i < count) bytes |= (unsigned long long)from[i] << 8 * i;
+    }
+    return bytes;
+}
+
+static __device__ void store_bytes(uint8_t *to, unsigned long long bytes, uint32_t count) {
+    if (count == LANE_POINTS) {
+        *(unsigned long long *)to = bytes;
+        return;
+    }
+    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+        if (i < count) to[i] = (uint8_t)(bytes >> 8 * i);
+    }
+}
+
 /* ---- counting */
 
 /* How many marks there are of each kind: of points, and of those that begin no row on the level that they tell. */
@@ -43,20 +68,22 @@ typedef struct mark_bins {
 /* A lane marks some points in a row. */
 static __device__ void mark_points(const filter_cells_view &view, uint64_t first, uint8_t *marks, mark_bins *bins) {
     const uint64_t position = first + threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const uint64_t left = position < view.count ? view.count - position : 0;
-    const uint32_t own = left < LANE_POINTS ? (uint32_t)left : LANE_POINTS;
+    const uint32_t own = lane_count(position, view.count);
+    if (own == 0) return;
     const uint64_t *const codes = view.codes + position;
-    const uint8_t *const leaf_levels = view.leaf_level + position;
-    uint64_t before = own > 0 && position > 0 ? codes[-1] : NO_CODE;
+    const unsigned long long leaf_levels = load_bytes(view.leaf_level + position, own);
+    unsigned long long own_marks = 0;
+    uint64_t code[LANE_POINTS + 1];
+    code[0] = position > 0 ? codes[-1] : NO_CODE;
+    for (uint32_t i = 0; i < LANE_POINTS; i++) code[i + 1] = codes[i < own ? i : 0];
     for (uint32_t i = 0; i < LANE_POINTS; i++) {
-        if (i >= own) continue;
-        const uint64_t code = codes[i];
-        const uint32_t mark = mark_of(before, code), limit = row_limit(leaf_levels[i], view.grid_bits);
-        marks[position + i] = (uint8_t)mark;
-        atomicAdd(&bins->cells[mark], 1u);
-        atomicAdd(&bins->no_rows[mark > limit ? mark : limit], 1u);
-        before = code;
+        const uint32_t mark = mark_of(code[i], code[i + 1]);
+        const uint32_t limit = row_limit((uint32_t)(leaf_levels >> 8 * i) & 255, view.grid_bits);
+        own_marks |= (unsigned long long)mark << 8 * i;
+        if (i < own) atomicAdd(&bins->cells[mark], 1u);
+        if (i < own) atomicAdd(&bins->no_rows[mark > limit ? mark : limit], 1u);
     }
+    store_bytes(marks + position, own_marks, own);
 }
 
 /* counts: what becomes filter_cells_view.before */
@@ -143,31 +170,18 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
 
 static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
 
-/* A lane's points in a row: their places in the input, and their marks as bytes. */
-typedef struct lane_points {
-    uint32_t index[LANE_POINTS], count;
-    unsigned long long marks;
-} lane_points;
-
-static __device__ lane_points load_lane(const filter_cells_view &view, const uint32_t *order, const tile_list *list) {
-    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const uint64_t position = list->first + first;
-    lane_points own;
-    own.count = list->points > first ? list->points - first : 0;
-    if (own.count >= LANE_POINTS) {
-        const uint4 low = *(const uint4 *)(order + position), high = *(const uint4 *)(order + position + 4);
-        const uint32_t index[LANE_POINTS] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-        for (uint32_t i = 0; i < LANE_POINTS; i++) own.index[i] = index[i];
-        own.marks = *(const unsigned long long *)(view.marks + position);
-        own.count = LANE_POINTS;
-    } else {
-        own.marks = ~0ull;
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
-            own.index[i] = i < own.count ? order[position + i] : 0;
-            if (i < own.count) own.marks ^= (unsigned long long)(NO_MARK ^ view.marks[position + i]) << 8 * i;
-        }
+static __device__ void load_places(const uint32_t *order, uint32_t count, uint32_t *places) {
+    if (count < LANE_POINTS) {
+        for (uint32_t i = 0; i < LANE_POINTS; i++) places[i] = i < count ? order[i] : 0;
+        return;
     }
-    return own;
+    for (uint32_t i = 0; i < LANE_POINTS; i += 4) {
+        const uint4 four = *(const uint4 *)(order + i);
+        places[i] = four.x;
+        places[i + 1] = four.y;
+        places[i + 2] = four.z;
+        places[i + 3] = four.w;
+    }
 }
 
 static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
@@ -183,20 +197,23 @@ static __device__ void put_colors(filter_color *to, const filter_color *colors, 
     }
 }
 
-/* Colours are sorted, and summed up over the points before each. */
+/* Colours are sorted, and summed up over the points before each. Missing points begin no cell. */
 template <int COLORS>
 static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
                                    filter_color *sorted, const tile_list *list, tile_state *s) {
     const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const lane_points own = load_lane(view, order, list);
+    const uint64_t position = list->first + first;
+    const uint32_t own = lane_count(position, view.count);
+    const unsigned long long missing = own == 0 ? ~0ull : own < LANE_POINTS ? ~0ull << 8 * own : 0;
+    uint32_t places[LANE_POINTS], before[3] = {0, 0, 0};
     filter_color colors[LANE_POINTS];
-    uint32_t before[3] = {0, 0, 0};
-    ((unsigned long long *)s->marks)[first / LANE_POINTS] = own.marks;
+    load_places(order + position, own, places);
+    ((unsigned long long *)s->marks)[first / LANE_POINTS] = load_bytes(view.marks + position, own) | missing;
     for (uint32_t i = 0; i < LANE_POINTS; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
-        if (i < own.count) colors[i] = filter_read_color<COLORS>(columns, own.index[i]);
+        if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
     }
-    put_colors(sorted + list->first + first, colors, own.count);
+    put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
         for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
         before[k] = sum_lanes(before[k]) - before[k];
