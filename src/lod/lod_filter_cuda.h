@@ -64,16 +64,19 @@ typedef struct filter_cells_view {
     uint32_t finest;       /* level of cells */
     uint32_t finest_brick; /* level, as cells */
     uint32_t grid_bits;
-    uint32_t visited; /* bit t: cells of level t are looked at */
-    uint32_t summed;  /* bit t: and are sources */
-    uint32_t wide;    /* bit t: these are wide */
-    bool placed;      /* and know their places */
+    /* Bits t. What is made in a pass: */
+    uint32_t visited;  /* cells of level t are looked at */
+    uint32_t averaged; /* over these it is averaged */
+    uint32_t summed;   /* these are sources */
+    uint32_t wide;     /* and these of them are wide */
+    uint32_t bricked;  /* these are bricks */
+    bool placed;       /* sources know their places */
     /* [list · tiles + tile] begins before a tile, counted through all lists: cells of the levels up to finest, then
        rows of the levels up to finest_brick; and the end of all */
     const uint32_t *before;
     uint64_t cells[FILTER_LEVELS], rows[FILTER_LEVELS];
-    void *sources[FILTER_LEVELS];          /* [cells] NULL: not made */
-    uint32_t *first_source[FILTER_LEVELS]; /* [cells + 1] of a cell, among sources of the level source_level; or NULL */
+    void *sources[FILTER_LEVELS];          /* [cells] */
+    uint32_t *first_source[FILTER_LEVELS]; /* [cells + 1] of a cell, among those of the level source_level */
     uint8_t source_level[FILTER_LEVELS];
     filter_brick *bricks[FILTER_LEVELS]; /* [cells + 1] up to finest_brick; the last is empty: what is not there */
     uint32_t *row_point[FILTER_LEVELS];  /* [rows] the first point */
@@ -88,8 +91,9 @@ typedef struct lod_filter {
     lod_cuda *device;
     filter_columns columns;
     filter_cells_view view;
-    filter_color *colors; /* [count] by sorted position; this and the next until leaves have their colours */
+    filter_color *colors; /* [count] by sorted position; until leaves have theirs */
     uint8_t *marks;       /* [count] */
+    uint32_t crowd;       /* of filter_find_crowd */
     uint32_t *before;     /* filter_cells_view.before */
     uint32_t *around[2];  /* of the rows of even and of odd levels: filter_around */
     void *arena;          /* sources, bricks, and what else the view speaks of */
@@ -98,8 +102,11 @@ typedef struct lod_filter {
     uint32_t weight_bits;
 } lod_filter;
 
-/* The cells of all levels, and colors. lod_filter_cuda_sources.cu */
-mote_status filter_make_cells(lod_filter *f);
+/* Counts the cells of all levels, and decides on sources. lod_filter_cuda_sources.cu */
+mote_status filter_count_cells(lod_filter *f);
+/* Makes what levels need, from the first given on as many as there is room for; sets the first that is left. colors are
+   sorted where there is room for them. */
+mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level);
 void filter_free_cells(lod_filter *f);
 
 /* The bricks around the rows of a level of bricks, from those of the next coarser. lod_filter_cuda_index.cu */

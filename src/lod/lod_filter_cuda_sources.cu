@@ -6,6 +6,7 @@
 #define TILE_WARPS   4u
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
 #define NO_LIMIT     31u
+#define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
 #define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
 
 /* The mark of a point by its code and that of the point before: mote_lod_shared_level + 1. Codes have 63 bits; those of
@@ -213,7 +214,7 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
         colors[i] = filter_color{{0, 0, 0, 0}};
         if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
     }
-    put_colors(sorted + position, colors, own);
+    if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
         for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
         before[k] = sum_lanes(before[k]) - before[k];
@@ -226,13 +227,14 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
     __syncwarp();
 }
 
-/* The list of the finest level. Nothing is asked of its masks but that they are not 0. */
+/* The list of the finest level visited. Nothing is asked of its masks but that they are not 0. */
 static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
-    set_level(list, view.finest);
+    const uint32_t finest = CUDA_WARP - 1 - (uint32_t)__clz((int)view.visited);
+    set_level(list, finest);
     list->count = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
-        const bool begins = i == 0 || s->marks[i] <= view.finest;
+        const bool begins = i == 0 || s->marks[i] <= finest;
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
         if (begins) {
@@ -372,7 +374,7 @@ static __device__ void put_rest(const filter_cells_view &view, const tile_state 
     const uint32_t level = threadIdx.x % CUDA_WARP;
     if (level >= list->level) return;
     if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(s, 0, list->points);
-    if (level <= view.finest_brick) *head_mask_of(view, list->tile, level) = 0;
+    if (view.bricked >> level & 1) *head_mask_of(view, list->tile, level) = 0;
 }
 
 template <int COLORS>
@@ -396,16 +398,16 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
             if (view.placed) note_sources(s, level);
             put_sources(view, s, &list);
         }
-        if (view.first_source[level] != NULL) put_first_sources(view, s, &list);
-        if (level <= view.finest_brick) put_bricks(view, s, &list);
-        if (level == 0) return;
+        if (view.placed && (view.averaged >> level & 1)) put_first_sources(view, s, &list);
+        if (view.bricked >> level & 1) put_bricks(view, s, &list);
         const uint32_t coarser = view.visited & ((1u << level) - 1);
+        if (coarser == 0) return;
         const bool quiet = list.count == 1 && list.goes_on;
         coarsen_list(view, s, &list, CUDA_WARP - 1 - (uint32_t)__clz((int)coarser));
         if (quiet) break;
     }
     /* The list before had no cell that begins: this one's bricks may still get cells of one level finer. */
-    if (list.level <= view.finest_brick) put_bricks(view, s, &list);
+    if (view.bricked >> list.level & 1) put_bricks(view, s, &list);
     if (view.summed >> list.level & 1) put_sources(view, s, &list);
     put_rest(view, s, &list);
 }
@@ -432,7 +434,7 @@ static __global__ void join_tiles(filter_cells_view view) {
     for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
         const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
         if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
-        if (level > view.finest_brick) continue;
+        if ((view.bricked >> level & 1) == 0) continue;
         const unsigned long long mask = *head_mask_of(view, (uint32_t)tile, level);
         if (mask != 0) atomicOr(&view.bricks[level][at].mask, mask);
     }
@@ -444,8 +446,8 @@ static __global__ void end_lists(filter_cells_view view) {
     if (level > view.finest) return;
     const filter_brick none = {0, 0, 0};
     const uint64_t end = view.cells[level];
-    if (level <= view.finest_brick) view.bricks[level][end] = none;
-    if (view.first_source[level] != NULL) {
+    if (view.bricked >> level & 1) view.bricks[level][end] = none;
+    if (view.placed && (view.averaged >> level & 1)) {
         view.first_source[level][end] = (uint32_t)view.cells[view.source_level[level]];
     }
 }
@@ -469,7 +471,7 @@ static void plan_levels(lod_filter *f) {
 }
 
 /* Counts cells and rows of all levels. crowd: of filter_find_crowd */
-static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
+static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     mote_context *ctx = f->lod->ctx;
     filter_cells_view *view = &f->view;
     const uint32_t lists = view->finest + view->finest_brick + 2;
@@ -500,13 +502,12 @@ static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
     return MOTE_OK;
 }
 
-/* Which levels are sources. Gaussian wants eighths of cells, or finer ones that tell as much of places at about the
-   same cost. */
-static void choose_sources(lod_filter *f, uint32_t crowd) {
+/* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
+   about the same cost. */
+static void choose_sources(lod_filter *f) {
     const mote_lod *lod = f->lod;
     filter_cells_view *view = &f->view;
     uint32_t source = 0;
-    view->visited = 7;
     for (uint32_t l = lod->level_count - 1; l-- > 0;) {
         const uint32_t cell = lod_cell_level(lod, l), parts = cell + 3 < MOTE_ORDER_BITS ? cell + 3 : MOTE_ORDER_BITS;
         const uint32_t wanted = view->placed ? parts : cell;
@@ -514,11 +515,17 @@ static void choose_sources(lod_filter *f, uint32_t crowd) {
                           3 * view->cells[source] < 4 * view->cells[wanted];
         if (!keep) source = wanted;
         view->source_level[cell] = (uint8_t)source;
-        view->summed |= 1u << source;
-        view->visited |= (2u << cell) - 1;
     }
-    view->visited |= view->summed;
-    view->wide = view->summed & ((1u << crowd) - 1);
+}
+
+mote_status filter_count_cells(lod_filter *f) {
+    unsigned long long crowd;
+    plan_levels(f);
+    MOTE_TRY(download_counts(f, &crowd));
+    f->crowd = (uint32_t)crowd;
+    choose_sources(f);
+    f->colors = (filter_color *)cuda_alloc(f->lod->ctx, f->lod->count * sizeof *f->colors, "filter colours");
+    return f->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* Takes room from an arena; without one, only counts. */
@@ -528,15 +535,16 @@ static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
     return room;
 }
 
+/* Returns how much room the lists of a pass take. */
 static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
     uint64_t used = 0;
     for (uint32_t l = 0; l <= view->finest; l++) {
         const uint64_t cells = view->cells[l];
         const uint64_t source_bytes = view->wide >> l & 1 ? sizeof(filter_wide_source) : sizeof(filter_source);
-        const bool lists = view->placed && view->source_level[l] != 0;
+        const bool lists = view->placed && (view->averaged >> l & 1);
         if (view->summed >> l & 1) view->sources[l] = take_room(arena, &used, cells * source_bytes);
         if (lists) view->first_source[l] = (uint32_t *)take_room(arena, &used, (cells + 1) * sizeof(uint32_t));
-        if (l > view->finest_brick) continue;
+        if ((view->bricked >> l & 1) == 0) continue;
         view->bricks[l] = (filter_brick *)take_room(arena, &used, (cells + 1) * sizeof(filter_brick));
         view->row_point[l] = (uint32_t *)take_room(arena, &used, view->rows[l] * sizeof(uint32_t));
     }
@@ -546,25 +554,51 @@ static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
     return used;
 }
 
-static mote_status make_room(lod_filter *f) {
+/* What a pass makes for some levels: their cells, sources and bricks, and the next coarser bricks, or all: what is
+   around bricks follows from level to level. */
+static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    const uint32_t coarsest = filter_brick_level(lod_cell_level(lod, first));
+    const uint32_t finest = lod_cell_level(lod, last), least = first == 0 ? 0 : coarsest > 0 ? coarsest - 1 : 0;
+    const uint32_t skipped = (1u << least) - 1;
+    view->averaged = view->summed = 0;
+    for (uint32_t l = first; l <= last; l++) {
+        const uint32_t cell = lod_cell_level(lod, l);
+        view->averaged |= 1u << cell;
+        view->summed |= 1u << view->source_level[cell];
+    }
+    view->bricked = ((2u << filter_brick_level(finest)) - 1) & ~skipped;
+    view->visited = (((2u << (finest < 2 ? 2 : finest)) - 1) & ~skipped) | view->summed;
+    view->wide = view->summed & ((1u << f->crowd) - 1);
+}
+
+/* As many levels as fit, at least all those of the same cells. */
+static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
     mote_context *ctx = f->lod->ctx;
+    const uint32_t levels = f->lod->level_count - 1;
+    uint32_t end = first, cell;
+    do {
+        cell = lod_cell_level(f->lod, end);
+        while (end < levels && lod_cell_level(f->lod, end) == cell) end++;
+        if (end == levels) break;
+        plan_pass(f, first, end);
+    } while (place_lists(&f->view, NULL) <= f->lod->count * ROOM_BYTES);
+    *next = end;
+    plan_pass(f, first, end - 1);
+    cuda_free(ctx, f->arena);
     f->arena = cuda_alloc(ctx, place_lists(&f->view, NULL), "filter cells");
-    f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
-    if (f->arena == NULL || f->colors == NULL) return MOTE_ERROR_MEMORY;
+    if (f->arena == NULL) return MOTE_ERROR_MEMORY;
     place_lists(&f->view, (uint8_t *)f->arena);
     return MOTE_OK;
 }
 
-mote_status filter_make_cells(lod_filter *f) {
+mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level) {
     mote_context *ctx = f->lod->ctx;
     filter_cells_view *view = &f->view;
     static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
         sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
-    unsigned long long crowd;
-    plan_levels(f);
-    MOTE_TRY(count_cells(f, &crowd));
-    choose_sources(f, (uint32_t)crowd);
-    MOTE_TRY(make_room(f));
+    MOTE_TRY(open_pass(f, first_level, next_level));
     CUDA_LAUNCH(ctx, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
                 f->device->order, f->colors);
     CUDA_LAUNCH(ctx, end_lists, 1u, CUDA_WARP, *view);
