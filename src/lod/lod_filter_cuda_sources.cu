@@ -118,15 +118,21 @@ static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint3
 
 /* ---- a tile */
 
+/* Sums over a tile's points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
+template <typename T> struct tile_sums { T of[3][FILTER_TILE + CUDA_WARP + 1]; };
+
+/* 8-bit colours of a tile add up to 16 bits. */
+template <int COLORS> struct tile_sums_of { typedef tile_sums<uint32_t> type; };
+template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> type; };
+
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    /* Of the points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
-    uint32_t sums[3][FILTER_TILE + CUDA_WARP + 1];
     unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
-    uint2 begun[8][TILE_ROWS];             /* by level % 8, of sources: where they begin, and how many in rows before */
-    uint16_t points[FILTER_TILE + 1];      /* where the list's cells begin, and the end */
+    uint32_t begun[8][TILE_ROWS];          /* by level % 8, of sources: which points of a row begin them */
+    uint8_t begun_before[8][TILE_ROWS];    /* and how many in rows before */
     alignas(8) uint8_t marks[FILTER_TILE];
+    uint8_t points[FILTER_TILE];                         /* where the list's cells begin */
     uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
 } tile_state;
 
@@ -170,6 +176,8 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
 }
 
 static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
+static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
+static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 static __device__ void load_places(const uint32_t *order, uint32_t count, uint32_t *places) {
     if (count < LANE_POINTS) {
@@ -199,9 +207,9 @@ static __device__ void put_colors(filter_color *to, const filter_color *colors, 
 }
 
 /* Colours are sorted, and summed up over the points before each. Missing points begin no cell. */
-template <int COLORS>
+template <int COLORS, typename SUMS>
 static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
-                                   filter_color *sorted, const tile_list *list, tile_state *s) {
+                                   filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
     const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
     const uint64_t position = list->first + first;
     const uint32_t own = lane_count(position, view.count);
@@ -219,10 +227,10 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
         for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
         before[k] = sum_lanes(before[k]) - before[k];
         for (uint32_t i = 0; i < LANE_POINTS; i++) {
-            s->sums[k][sum_at(first + i)] = before[k];
+            put_sum(&sums->of[k][sum_at(first + i)], before[k]);
             before[k] += colors[i].v[k];
         }
-        if (first + LANE_POINTS == FILTER_TILE) s->sums[k][sum_at(FILTER_TILE)] = before[k];
+        if (first + LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
     }
     __syncwarp();
 }
@@ -238,12 +246,11 @@ static __device__ void open_list(const filter_cells_view &view, tile_state *s, t
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
         if (begins) {
-            s->points[at] = (uint16_t)i;
+            s->points[at] = (uint8_t)i;
             s->masks[at] = 1;
         }
         list->count += (uint32_t)__popc(chosen);
     }
-    if (threadIdx.x % CUDA_WARP == 0) s->points[list->count] = (uint16_t)list->points;
     __syncwarp();
 }
 
@@ -261,7 +268,7 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
         if (begins) { /* at <= k, and the row is read */
-            s->points[at] = (uint16_t)point;
+            s->points[at] = (uint8_t)point;
             s->child[at] = (uint8_t)k;
             s->grandchild[at] = (uint8_t)below;
             s->masks[at] = (unsigned long long)cells << 8 * octant;
@@ -271,7 +278,6 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         __syncwarp();
         found += (uint32_t)__popc(chosen);
     }
-    if (threadIdx.x % CUDA_WARP == 0) s->points[found] = (uint16_t)list->points;
     list->count = found;
     set_level(list, level);
     __syncwarp();
@@ -287,19 +293,22 @@ static __device__ void note_sources(tile_state *s, uint32_t level) {
         if (lane == r) begun = row;
     }
     const uint32_t own = (uint32_t)__popc(begun), sum = sum_lanes(own);
-    if (lane < TILE_ROWS) s->begun[level % 8][lane] = make_uint2(begun, sum - own);
+    if (lane < TILE_ROWS) {
+        s->begun[level % 8][lane] = begun;
+        s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
+    }
     __syncwarp();
 }
 
 /* The number in its list of the source that a point begins. */
 static __device__ uint32_t source_of(const tile_state *s, uint32_t level, uint32_t point) {
-    const uint2 row = s->begun[level % 8][point / CUDA_WARP];
-    return row.y + (uint32_t)__popc(row.x & ((1u << point % CUDA_WARP) - 1));
+    const uint32_t row = point / CUDA_WARP, begun = s->begun[level % 8][row];
+    return s->begun_before[level % 8][row] + (uint32_t)__popc(begun & ((1u << point % CUDA_WARP) - 1));
 }
 
-static __device__ filter_source sum_between(const tile_state *s, uint32_t first, uint32_t last) {
+template <typename SUMS> static __device__ filter_source sum_between(const SUMS *sums, uint32_t first, uint32_t last) {
     filter_source source;
-    for (uint32_t k = 0; k < 3; k++) source.sum[k] = s->sums[k][sum_at(last)] - s->sums[k][sum_at(first)];
+    for (uint32_t k = 0; k < 3; k++) source.sum[k] = (uint32_t)sums->of[k][sum_at(last)] - sums->of[k][sum_at(first)];
     source.place = last - first;
     return source;
 }
@@ -320,11 +329,13 @@ static __device__ void put_source(const filter_cells_view &view, uint32_t level,
     }
 }
 
-static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+template <typename SUMS>
+static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const SUMS *sums,
+                                   const tile_list *list) {
     const uint32_t shift = 3 * (MOTE_ORDER_BITS - list->level), places = (1u << 3 * SOURCE_LEVELS) - 1;
     for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
-        const uint32_t first = s->points[k];
-        const filter_source source = sum_between(s, first, s->points[k + 1]);
+        const uint32_t first = s->points[k], last = k + 1 < list->count ? s->points[k + 1] : list->points;
+        const filter_source source = sum_between(sums, first, last);
         if (k == 0 && list->goes_on) {
             *head_of(view, list->tile, list->level) = source;
             continue;
@@ -370,10 +381,11 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
 }
 
 /* What lies within one cell of a level lies so on all coarser levels, and adds no cells to their bricks. */
-static __device__ void put_rest(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+template <typename SUMS>
+static __device__ void put_rest(const filter_cells_view &view, const SUMS *sums, const tile_list *list) {
     const uint32_t level = threadIdx.x % CUDA_WARP;
     if (level >= list->level) return;
-    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(s, 0, list->points);
+    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(sums, 0, list->points);
     if (view.bricked >> level & 1) *head_mask_of(view, list->tile, level) = 0;
 }
 
@@ -381,7 +393,9 @@ template <int COLORS>
 static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *order,
                                  filter_color *colors) {
     __shared__ tile_state states[TILE_WARPS];
+    __shared__ typename tile_sums_of<COLORS>::type sums_of[TILE_WARPS];
     tile_state *const s = &states[threadIdx.x / CUDA_WARP];
+    auto *const sums = &sums_of[threadIdx.x / CUDA_WARP];
     tile_list list;
     list.tile = blockIdx.x * TILE_WARPS + threadIdx.x / CUDA_WARP;
     if (list.tile >= view.tiles) return;
@@ -389,14 +403,14 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
     list.base = list.child_base = 0;
     load_before(view, &list);
-    load_points<COLORS>(view, columns, order, colors, &list, s);
+    load_points<COLORS>(view, columns, order, colors, &list, s, sums);
     open_list(view, s, &list);
     CUDA_ROLLED
     while (true) {
         const uint32_t level = list.level;
         if (view.summed >> level & 1) {
             if (view.placed) note_sources(s, level);
-            put_sources(view, s, &list);
+            put_sources(view, s, sums, &list);
         }
         if (view.placed && (view.averaged >> level & 1)) put_first_sources(view, s, &list);
         if (view.bricked >> level & 1) put_bricks(view, s, &list);
@@ -408,8 +422,8 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     }
     /* The list before had no cell that begins: this one's bricks may still get cells of one level finer. */
     if (view.bricked >> list.level & 1) put_bricks(view, s, &list);
-    if (view.summed >> list.level & 1) put_sources(view, s, &list);
-    put_rest(view, s, &list);
+    if (view.summed >> list.level & 1) put_sources(view, s, sums, &list);
+    put_rest(view, sums, &list);
 }
 
 /* ---- what reaches over tiles */
