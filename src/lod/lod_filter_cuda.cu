@@ -97,14 +97,18 @@ static mote_status own_colors(lod_filter *f) {
     return cuda_launched(ctx, "sorting colours");
 }
 
-/* The levels of a pass. bricks: of which it is known what is around */
+/* The levels of a pass. bricks: levels of which it is known what is around all rows */
 static mote_status average_levels(lod_filter *f, uint32_t first, uint32_t end, uint32_t *bricks) {
     mote_lod *lod = f->lod;
+    const uint32_t finest = f->view.finest_brick;
     for (uint32_t level = first; level < end; level++) {
-        for (; *bricks <= filter_brick_level(lod_cell_level(lod, level)); (*bricks)++) {
-            MOTE_TRY(filter_make_around(f, *bricks));
+        const uint32_t own = filter_brick_level(lod_cell_level(lod, level));
+        for (; *bricks <= own && *bricks < finest; (*bricks)++) MOTE_TRY(filter_make_around(f, *bricks, 0));
+        if (own < finest) MOTE_TRY(filter_average(f, level));
+        for (uint64_t row = 0; own == finest && row < f->view.rows[own]; row += f->around_rows) {
+            MOTE_TRY(filter_make_around(f, own, row));
+            MOTE_TRY(filter_average(f, level));
         }
-        MOTE_TRY(filter_average(f, level));
         const double done = (double)(level + 1) / lod->level_count;
         MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
     }

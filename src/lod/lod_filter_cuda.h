@@ -96,6 +96,8 @@ typedef struct lod_filter {
     uint32_t crowd;       /* of filter_find_crowd */
     uint32_t *before;     /* filter_cells_view.before */
     uint32_t *around[2];  /* of the rows of even and of odd levels: filter_around */
+    uint64_t around_rows; /* of the finest level, that there is room for */
+    uint64_t first_row;   /* from which on it is known what is around; on coarser levels all */
     void *arena;          /* sources, bricks, and what else the view speaks of */
     filter_brick *top;    /* the one brick of cells of level 1, and the empty one */
     uint16_t *weights;    /* as weight_key says in lod_filter_cuda_average.cu */
@@ -109,11 +111,13 @@ mote_status filter_count_cells(lod_filter *f);
 mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level);
 void filter_free_cells(lod_filter *f);
 
-/* The bricks around the rows of a level of bricks, from those of the next coarser. lod_filter_cuda_index.cu */
-mote_status filter_make_around(lod_filter *f, uint32_t level);
+/* The bricks around rows of a level of bricks, from those of the next coarser: all rows, but on the finest level only
+   around_rows from the first given on. lod_filter_cuda_index.cu */
+mote_status filter_make_around(lod_filter *f, uint32_t level, uint64_t first_row);
 void filter_free_around(lod_filter *f);
 
-/* Colours of a level's items in inner nodes. lod_filter_cuda_average.cu */
+/* Colours of a level's items in inner nodes whose rows are among those last given to filter_make_around.
+   lod_filter_cuda_average.cu */
 mote_status filter_average(lod_filter *f, uint32_t level);
 
 /* All items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */

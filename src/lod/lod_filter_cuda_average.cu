@@ -47,6 +47,7 @@ typedef struct brick_view {
     const uint32_t *first_source;
     const filter_brick *bricks;
     const uint32_t *around, *row_point, *rows_before;
+    uint32_t first_row, row_count; /* that there are in around */
 } brick_view;
 
 /* Bricks with cells in reach, and which cells: a list for each thread of a block. The words of an entry lie
@@ -238,7 +239,7 @@ template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t>
 
 /* ---- the kernels */
 
-/* The j-th item: the bricks around it are listed, none if it is no target. */
+/* The j-th item: the bricks around it are listed, none if it is no target now. */
 static __device__ brick_list open_target(const around_view &view, const around_windows &windows, uint64_t j,
                                          uint32_t *lists, uint32_t *cell) {
     const target_view &targets = view.targets;
@@ -247,8 +248,8 @@ static __device__ brick_list open_target(const around_view &view, const around_w
     const uint32_t position = targets.items[j];
     if (targets.leaf_level[position] <= targets.level) return list;
     *cell = (uint32_t)(targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level))) & 63;
-    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position);
-    list_bricks(view.cells, windows, row, *cell, &list);
+    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position) - view.cells.first_row;
+    if (row < view.cells.row_count) list_bricks(view.cells, windows, row, *cell, &list);
     return list;
 }
 
@@ -380,6 +381,8 @@ static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
     view.bricks = cell_level > 1 ? cells->bricks[bricks] : f->top;
     view.around = f->around[bricks % 2];
     view.row_point = cells->row_point[bricks];
+    view.first_row = (uint32_t)f->first_row;
+    view.row_count = bricks == cells->finest_brick ? (uint32_t)f->around_rows : UINT32_MAX;
     view.rows_before = cells->before + (uint64_t)(cells->finest + 1 + bricks) * cells->tiles;
     return view;
 }
