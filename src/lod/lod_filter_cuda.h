@@ -35,7 +35,7 @@ typedef struct alignas(16) filter_wide_source {
 typedef struct alignas(16) filter_brick {
     unsigned long long mask; /* bit m: the cell whose code within the brick is m is occupied */
     uint32_t cell;           /* its first; cells of a brick are ascending */
-    uint32_t child;          /* its first half brick, one of the bricks of the next finer level */
+    uint32_t child;          /* its first octant; they are bricks of the next finer level */
 } filter_brick;
 
 /* A colour in device memory: red, green, blue, and whether it is an average. */
@@ -51,8 +51,8 @@ typedef struct filter_columns {
     int kind;          /* 16: aligned 16-bit numbers. 8: 8-bit numbers of one aligned 32-bit word */
 } filter_columns;
 
-/* The cells of all levels, in device memory. Rows are the bricks among which there can be cells that are averaged, and
- * all coarser ones. */
+/* The cells of all levels, in device memory. Rows are the bricks where there can be cells that are averaged over, and
+   all coarser ones. */
 typedef struct filter_cells_view {
     const uint64_t *codes;
     const uint8_t *leaf_level;
@@ -104,7 +104,7 @@ typedef struct lod_filter {
     uint32_t weight_bits;
 } lod_filter;
 
-/* Counts the cells of all levels, and decides on sources. lod_filter_cuda_sources.cu */
+/* Counts the cells of all levels, and decides on sources. lod_filter_cuda_count.cu */
 mote_status filter_count_cells(lod_filter *f);
 /* Makes what levels need, from the first given on as many as there is room for; sets the first that is left. colors are
    sorted where there is room for them. */
@@ -168,6 +168,43 @@ static inline __device__ uint32_t filter_row_at(const uint32_t *before, const ui
     }
     return low - 1;
 }
+
+/* ---- a tile: a warp's, whose lanes take some points in a row */
+
+#define FILTER_LANE_POINTS (FILTER_TILE / CUDA_WARP)
+
+static inline __device__ uint32_t filter_lane_count(uint64_t position, uint64_t count) {
+    const uint64_t left = position < count ? count - position : 0;
+    return left < FILTER_LANE_POINTS ? (uint32_t)left : FILTER_LANE_POINTS;
+}
+
+static inline __device__ unsigned long long filter_load_bytes(const uint8_t *from, uint32_t count) {
+    if (count == FILTER_LANE_POINTS) return *(const unsigned long long *)from;
+    unsigned long long bytes = 0;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        if (i < count) bytes |= (unsigned long long)from[i] << 8 * i;
+    }
+    return bytes;
+}
+
+/* Adds up over the lanes before this one, and this one. */
+template <typename T> static inline __device__ T filter_sum_lanes(T value) {
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const T other = __shfl_up_sync(CUDA_ALL, value, d);
+        if (threadIdx.x % CUDA_WARP >= d) value += other;
+    }
+    return value;
+}
+
+#define FILTER_NO_LIMIT 31u
+/* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
+   beyond a node always are. */
+static inline __device__ uint32_t filter_row_limit(uint32_t leaf_level, uint32_t grid_bits) {
+    const uint32_t limit = leaf_level + grid_bits - 2;
+    return grid_bits < 2 || limit > FILTER_NO_LIMIT ? FILTER_NO_LIMIT : limit;
+}
+
+/* ---- colours */
 
 template <int KIND>
 static inline __device__ filter_color filter_read_color(const filter_columns &columns, uint64_t index) {

@@ -1,120 +1,12 @@
-/* Cells of all levels in one pass over the sorted points: sums of colours, and bricks. */
-#include "backend/cuda_primitives.h"
+/* Cells of many levels in one pass over the sorted points: sums of colours, and bricks. */
 #include "lod/lod_filter_cuda.h"
 
 #define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
 #define TILE_WARPS   4u
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
-#define NO_LIMIT     31u
 #define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
-#define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
-
-/* The mark of a point by its code and that of the point before: mote_lod_shared_level + 1. Codes have 63 bits; those of
-   no point have all 64. */
-#define NO_CODE (1ull << 63)
-static __device__ uint32_t mark_of(uint64_t before, uint64_t code) {
-    return (uint32_t)(__clzll((long long)(before ^ code)) + 2) / 3;
-}
-
-/* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
-   beyond a node always are. */
-static __device__ uint32_t row_limit(uint32_t leaf_level, uint32_t grid_bits) {
-    const uint32_t limit = leaf_level + grid_bits - 2;
-    return grid_bits < 2 || limit > NO_LIMIT ? NO_LIMIT : limit;
-}
 
 static __device__ uint32_t lanes_before(void) { return (1u << (threadIdx.x % CUDA_WARP)) - 1; }
-
-template <typename T> static __device__ T sum_lanes(T value) {
-    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
-        const T other = __shfl_up_sync(CUDA_ALL, value, d);
-        if (threadIdx.x % CUDA_WARP >= d) value += other;
-    }
-    return value;
-}
-
-/* ---- a lane's points: some in a row */
-
-static __device__ uint32_t lane_count(uint64_t position, uint64_t count) {
-    const uint64_t left = position < count ? count - position : 0;
-    return left < LANE_POINTS ? (uint32_t)left : LANE_POINTS;
-}
-
-static __device__ unsigned long long load_bytes(const uint8_t *from, uint32_t count) {
-    if (count == LANE_POINTS) return *(const unsigned long long *)from;
-    unsigned long long bytes = 0;
-    for (uint32_t i = 0; i < LANE_POINTS; i++) {
-        if (i < count) bytes |= (unsigned long long)from[i] << 8 * i;
-    }
-    return bytes;
-}
-
-static __device__ void store_bytes(uint8_t *to, unsigned long long bytes, uint32_t count) {
-    if (count == LANE_POINTS) {
-        *(unsigned long long *)to = bytes;
-        return;
-    }
-    for (uint32_t i = 0; i < LANE_POINTS; i++) {
-        if (i < count) to[i] = (uint8_t)(bytes >> 8 * i);
-    }
-}
-
-/* ---- counting */
-
-/* How many marks there are of each kind: of points, and of those that begin no row on the level that they tell. */
-typedef struct mark_bins {
-    uint32_t cells[CUDA_WARP], no_rows[CUDA_WARP];
-} mark_bins;
-
-/* A lane marks some points in a row. */
-static __device__ void mark_points(const filter_cells_view &view, uint64_t first, uint8_t *marks, mark_bins *bins) {
-    const uint64_t position = first + threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const uint32_t own = lane_count(position, view.count);
-    if (own == 0) return;
-    const uint64_t *const codes = view.codes + position;
-    const unsigned long long leaf_levels = load_bytes(view.leaf_level + position, own);
-    unsigned long long own_marks = 0;
-    uint64_t code[LANE_POINTS + 1];
-    code[0] = position > 0 ? codes[-1] : NO_CODE;
-    for (uint32_t i = 0; i < LANE_POINTS; i++) code[i + 1] = codes[i < own ? i : 0];
-    for (uint32_t i = 0; i < LANE_POINTS; i++) {
-        const uint32_t mark = mark_of(code[i], code[i + 1]);
-        const uint32_t limit = row_limit((uint32_t)(leaf_levels >> 8 * i) & 255, view.grid_bits);
-        own_marks |= (unsigned long long)mark << 8 * i;
-        if (i < own) atomicAdd(&bins->cells[mark], 1u);
-        if (i < own) atomicAdd(&bins->no_rows[mark > limit ? mark : limit], 1u);
-    }
-    store_bytes(marks + position, own_marks, own);
-}
-
-/* counts: what becomes filter_cells_view.before */
-static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
-    __shared__ mark_bins bins[FILTER_WARPS];
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    mark_bins *const own = &bins[warp];
-    own->cells[lane] = own->no_rows[lane] = 0;
-    __syncwarp();
-    mark_points(view, ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE, marks, own);
-    __syncwarp();
-    const uint32_t cells = sum_lanes(own->cells[lane]), no_rows = sum_lanes(own->no_rows[lane]);
-    own->cells[lane] = cells;
-    own->no_rows[lane] = no_rows;
-    __syncthreads();
-    const uint32_t lists = view.finest + view.finest_brick + 2;
-    for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
-        const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
-        const mark_bins *const from = &bins[i % FILTER_WARPS];
-        const uint32_t row_level = list - view.finest - 1;
-        const uint32_t count =
-            list <= view.finest ? from->cells[list] : from->cells[row_level] - from->no_rows[row_level];
-        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = count;
-    }
-}
-
-static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint32_t lists, unsigned long long *totals) {
-    const uint32_t list = threadIdx.x;
-    if (list < lists) totals[list] = before[(uint64_t)(list + 1) * tiles] - before[(uint64_t)list * tiles];
-}
 
 /* ---- a tile */
 
@@ -175,16 +67,16 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
     list->mark = view.marks[list->first];
 }
 
-static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
+static __device__ uint32_t sum_at(uint32_t point) { return point + point / FILTER_LANE_POINTS; }
 static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
 static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 static __device__ void load_places(const uint32_t *order, uint32_t count, uint32_t *places) {
-    if (count < LANE_POINTS) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) places[i] = i < count ? order[i] : 0;
+    if (count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) places[i] = i < count ? order[i] : 0;
         return;
     }
-    for (uint32_t i = 0; i < LANE_POINTS; i += 4) {
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
         const uint4 four = *(const uint4 *)(order + i);
         places[i] = four.x;
         places[i + 1] = four.y;
@@ -194,13 +86,13 @@ static __device__ void load_places(const uint32_t *order, uint32_t count, uint32
 }
 
 static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
-    if (count < LANE_POINTS) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+    if (count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
             if (i < count) to[i] = colors[i];
         }
         return;
     }
-    for (uint32_t i = 0; i < LANE_POINTS; i += 2) {
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 2) {
         const uint16_t *const v = colors[i].v, *const w = colors[i + 1].v;
         *(uint4 *)(to + i) = make_uint4(v[0] | (uint32_t)v[1] << 16, v[2], w[0] | (uint32_t)w[1] << 16, w[2]);
     }
@@ -210,27 +102,28 @@ static __device__ void put_colors(filter_color *to, const filter_color *colors, 
 template <int COLORS, typename SUMS>
 static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
                                    filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
-    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
+    const uint32_t first = threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
     const uint64_t position = list->first + first;
-    const uint32_t own = lane_count(position, view.count);
-    const unsigned long long missing = own == 0 ? ~0ull : own < LANE_POINTS ? ~0ull << 8 * own : 0;
-    uint32_t places[LANE_POINTS], before[3] = {0, 0, 0};
-    filter_color colors[LANE_POINTS];
+    const uint32_t own = filter_lane_count(position, view.count);
+    const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
+    uint32_t places[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
+    filter_color colors[FILTER_LANE_POINTS];
     load_places(order + position, own, places);
-    ((unsigned long long *)s->marks)[first / LANE_POINTS] = load_bytes(view.marks + position, own) | missing;
-    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+    ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
+        filter_load_bytes(view.marks + position, own) | missing;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
         if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
     }
     if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
-        before[k] = sum_lanes(before[k]) - before[k];
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) before[k] += colors[i].v[k];
+        before[k] = filter_sum_lanes(before[k]) - before[k];
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
             put_sum(&sums->of[k][sum_at(first + i)], before[k]);
             before[k] += colors[i].v[k];
         }
-        if (first + LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
+        if (first + FILTER_LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
     }
     __syncwarp();
 }
@@ -292,7 +185,7 @@ static __device__ void note_sources(tile_state *s, uint32_t level) {
         const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
         if (lane == r) begun = row;
     }
-    const uint32_t own = (uint32_t)__popc(begun), sum = sum_lanes(own);
+    const uint32_t own = (uint32_t)__popc(begun), sum = filter_sum_lanes(own);
     if (lane < TILE_ROWS) {
         s->begun[level % 8][lane] = begun;
         s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
@@ -365,7 +258,7 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
         const uint64_t point = begins ? list->first + s->points[k] : 0;
-        const bool is_row = begins && level < row_limit(view.leaf_level[point], view.grid_bits);
+        const bool is_row = begins && level < filter_row_limit(view.leaf_level[point], view.grid_bits);
         const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
         if (begins) {
             const unsigned long long mask = s->masks[k];
@@ -467,80 +360,6 @@ static __global__ void end_lists(filter_cells_view view) {
 }
 
 /* ---- the host's side */
-
-/* The levels of cells that are averaged over, and those of their parts. */
-static void plan_levels(lod_filter *f) {
-    const mote_lod *lod = f->lod;
-    filter_cells_view *view = &f->view;
-    const uint32_t finest = lod_cell_level(lod, lod->level_count - 2), parts = finest + 3;
-    view->placed = lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
-    view->codes = f->device->codes;
-    view->leaf_level = f->device->leaf_level;
-    view->count = lod->count;
-    view->tiles = cuda_blocks(lod->count, FILTER_TILE);
-    view->grid_bits = lod_cell_level(lod, 0);
-    view->finest_brick = filter_brick_level(finest);
-    view->finest = finest < 2 ? 2 : finest; /* even one brick has its cells two levels finer */
-    if (view->placed) view->finest = parts < MOTE_ORDER_BITS ? parts : MOTE_ORDER_BITS;
-}
-
-/* Counts cells and rows of all levels. crowd: of filter_find_crowd */
-static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
-    mote_context *ctx = f->lod->ctx;
-    filter_cells_view *view = &f->view;
-    const uint32_t lists = view->finest + view->finest_brick + 2;
-    const uint64_t counts = (uint64_t)lists * view->tiles + 1;
-    unsigned long long totals[2 * FILTER_LEVELS + 1];
-    unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof totals, "filter counts");
-    f->before = (uint32_t *)cuda_alloc(ctx, counts * sizeof *f->before, "filter counts");
-    f->marks = (uint8_t *)cuda_alloc(ctx, view->count, "filter marks");
-    mote_status status = device != NULL && f->before != NULL && f->marks != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks,
-                    f->before);
-        status = cuda_sum32(ctx, f->before, f->before, counts);
-    }
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, list_totals, 1u, 2 * CUDA_WARP, f->before, view->tiles, lists, device);
-        status = cuda_launched(ctx, "counting cells");
-    }
-    if (status == MOTE_OK) status = cuda_download(ctx, totals, device, (lists + 1) * sizeof *totals);
-    cuda_free(ctx, device);
-    if (status != MOTE_OK) return status;
-    view->before = f->before;
-    view->marks = f->marks;
-    for (uint32_t l = 0; l <= view->finest; l++) view->cells[l] = totals[l];
-    for (uint32_t l = 0; l <= view->finest_brick; l++) view->rows[l] = totals[view->finest + 1 + l];
-    *crowd = totals[lists];
-    return MOTE_OK;
-}
-
-/* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
-   about the same cost. */
-static void choose_sources(lod_filter *f) {
-    const mote_lod *lod = f->lod;
-    filter_cells_view *view = &f->view;
-    uint32_t source = 0;
-    for (uint32_t l = lod->level_count - 1; l-- > 0;) {
-        const uint32_t cell = lod_cell_level(lod, l), parts = cell + 3 < MOTE_ORDER_BITS ? cell + 3 : MOTE_ORDER_BITS;
-        const uint32_t wanted = view->placed ? parts : cell;
-        const bool keep = view->placed && source != 0 && (wanted == cell || source - cell <= SOURCE_LEVELS) &&
-                          3 * view->cells[source] < 4 * view->cells[wanted];
-        if (!keep) source = wanted;
-        view->source_level[cell] = (uint8_t)source;
-    }
-}
-
-mote_status filter_count_cells(lod_filter *f) {
-    unsigned long long crowd;
-    plan_levels(f);
-    MOTE_TRY(download_counts(f, &crowd));
-    f->crowd = (uint32_t)crowd;
-    choose_sources(f);
-    f->colors = (filter_color *)cuda_alloc(f->lod->ctx, f->lod->count * sizeof *f->colors, "filter colours");
-    return f->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
 
 /* Takes room from an arena; without one, only counts. */
 static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
