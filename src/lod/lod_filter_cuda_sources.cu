@@ -71,13 +71,17 @@ static __device__ uint32_t sum_at(uint32_t point) { return point + point / FILTE
 static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
 static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
-static __device__ void load_places(const uint32_t *order, uint32_t count, uint32_t *places) {
-    if (count < FILTER_LANE_POINTS) {
-        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) places[i] = i < count ? order[i] : 0;
+/* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
+static __device__ void load_places(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *places) {
+    if (index == NULL || count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            places[i] = (uint32_t)position + i;
+            if (index != NULL && i < count) places[i] = index[position + i];
+        }
         return;
     }
     for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
-        const uint4 four = *(const uint4 *)(order + i);
+        const uint4 four = *(const uint4 *)(index + position + i);
         places[i] = four.x;
         places[i + 1] = four.y;
         places[i + 2] = four.z;
@@ -100,7 +104,7 @@ static __device__ void put_colors(filter_color *to, const filter_color *colors, 
 
 /* Colours are sorted, and summed up over the points before each. Missing points begin no cell. */
 template <int COLORS, typename SUMS>
-static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
+static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *index,
                                    filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
     const uint32_t first = threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
     const uint64_t position = list->first + first;
@@ -108,7 +112,7 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
     const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
     uint32_t places[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
     filter_color colors[FILTER_LANE_POINTS];
-    load_places(order + position, own, places);
+    load_places(index, position, own, places);
     ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
         filter_load_bytes(view.marks + position, own) | missing;
     for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
@@ -283,7 +287,7 @@ static __device__ void put_rest(const filter_cells_view &view, const SUMS *sums,
 }
 
 template <int COLORS>
-static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *order,
+static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *index,
                                  filter_color *colors) {
     __shared__ tile_state states[TILE_WARPS];
     __shared__ typename tile_sums_of<COLORS>::type sums_of[TILE_WARPS];
@@ -296,7 +300,7 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
     list.base = list.child_base = 0;
     load_before(view, &list);
-    load_points<COLORS>(view, columns, order, colors, &list, s, sums);
+    load_points<COLORS>(view, columns, index, colors, &list, s, sums);
     open_list(view, s, &list);
     CUDA_ROLLED
     while (true) {
