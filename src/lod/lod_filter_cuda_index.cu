@@ -22,10 +22,13 @@ static __device__ void put_children(uint32_t slot, uint32_t octant, const filter
                                     uint32_t *around) {
     const bool x = (slot & 4) != 0, y = (slot & 2) != 0, z = (slot & 1) != 0;
     const uint32_t there = filter_bytes(parent.mask);
+#pragma unroll
     for (uint32_t i = 0; i < (x ? 1u : 2u); i++) {
         const child_side sx = side_of(octant >> 2, x, i);
+#pragma unroll
         for (uint32_t j = 0; j < (y ? 1u : 2u); j++) {
             const child_side sy = side_of(octant >> 1 & 1, y, j);
+#pragma unroll
             for (uint32_t k = 0; k < (z ? 1u : 2u); k++) {
                 const child_side sz = side_of(octant & 1, z, k);
                 const uint32_t bit = 1u << (4 * sx.at + 2 * sy.at + sz.at);
@@ -45,14 +48,17 @@ static __global__ void find_around(filter_cells_view view, uint32_t level, uint6
     const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
     const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
     const uint32_t octant = filter_octant(view.codes[point], level);
+    const filter_brick *const parents = view.bricks[level - 1];
     const uint32_t *const from = above + filter_around(parent);
+#pragma unroll
     for (uint32_t slot = 0; slot < 8; slot++) {
         uint32_t direction = 0;
         for (uint32_t axis = 0; axis < 3; axis++) {
             const bool beside = (slot >> (2 - axis) & 1) != 0;
             direction = 3 * direction + (beside ? 2 * (octant >> (2 - axis) & 1) : 1);
         }
-        const filter_brick brick = view.bricks[level - 1][from[direction * FILTER_AROUND_STEP]];
+        const uint4 words = *(const uint4 *)&parents[from[direction * FILTER_AROUND_STEP]];
+        const filter_brick brick = {(unsigned long long)words.y << 32 | words.x, words.z, words.w};
         put_children(slot, octant, brick, none, around + filter_around((uint32_t)at));
     }
 }
