@@ -10,7 +10,7 @@
 /* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
    sums of cells as well, poisson its candidates. */
 static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 100 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
+    return params->filter != MOTE_LOD_FILTER_NONE ? 112 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
 }
 
 static bool fits_device(const mote_lod *lod) {

@@ -84,7 +84,7 @@ static mote_status color_single_level(lod_filter *f) {
     return cuda_launched(ctx, "reading colours");
 }
 
-/* The items in leaves; sorted colours and marks are then of no more use. */
+/* The items in leaves; sorted colours are then of no more use. */
 static mote_status own_colors(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     const lod_cuda *device = f->device;
@@ -94,26 +94,36 @@ static mote_status own_colors(lod_filter *f) {
                 device->items, device->item_count, levels, device->leaf_level, f->colors,
                 (filter_color *)device->item_colors);
     cuda_free(ctx, f->colors);
-    cuda_free(ctx, f->marks);
     f->colors = NULL;
-    f->marks = NULL;
     return cuda_launched(ctx, "sorting colours");
 }
 
-/* The coarsest level first, for the sake of what lies around bricks. */
-static mote_status filter_levels_of(lod_filter *f) {
+/* The levels of a pass. bricks: levels of which it is known what is around all rows */
+static mote_status average_levels(lod_filter *f, uint32_t first, uint32_t end, uint32_t *bricks) {
     mote_lod *lod = f->lod;
-    const uint32_t inner_levels = lod->level_count - 1;
-    uint32_t level = 0;
-    MOTE_TRY(filter_make_cells(f));
-    MOTE_TRY(own_colors(f));
-    for (uint32_t bricks = 0; bricks <= f->view.finest_brick; bricks++) {
-        MOTE_TRY(filter_make_around(f, bricks));
-        for (; level < inner_levels && filter_brick_level(lod_cell_level(lod, level)) == bricks; level++) {
+    const uint32_t finest = f->view.finest_brick;
+    for (uint32_t level = first; level < end; level++) {
+        const uint32_t own = filter_brick_level(lod_cell_level(lod, level));
+        for (; *bricks <= own && *bricks < finest; (*bricks)++) MOTE_TRY(filter_make_around(f, *bricks, 0));
+        if (own < finest) MOTE_TRY(filter_average(f, level));
+        for (uint64_t row = 0; own == finest && row < f->view.rows[own]; row += f->around_rows) {
+            MOTE_TRY(filter_make_around(f, own, row));
             MOTE_TRY(filter_average(f, level));
-            const double done = (double)(level + 1) / inner_levels;
-            MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
         }
+        const double done = (double)(level + 1) / lod->level_count;
+        MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * done, "filtering colours"));
+    }
+    return MOTE_OK;
+}
+
+/* The coarsest level first, for the sake of what is around bricks; mostly all in one pass. */
+static mote_status filter_levels_of(lod_filter *f) {
+    uint32_t bricks = 0;
+    MOTE_TRY(filter_count_cells(f));
+    for (uint32_t level = 0, next; level < f->lod->level_count - 1; level = next) {
+        MOTE_TRY(filter_make_cells(f, level, &next));
+        if (level == 0) MOTE_TRY(own_colors(f));
+        MOTE_TRY(average_levels(f, level, next, &bricks));
     }
     return MOTE_OK;
 }

@@ -35,7 +35,7 @@ typedef struct alignas(16) filter_wide_source {
 typedef struct alignas(16) filter_brick {
     unsigned long long mask; /* bit m: the cell whose code within the brick is m is occupied */
     uint32_t cell;           /* its first; cells of a brick are ascending */
-    uint32_t child;          /* its first half brick, one of the bricks of the next finer level */
+    uint32_t child;          /* its first octant; they are bricks of the next finer level */
 } filter_brick;
 
 /* A colour in device memory: red, green, blue, and whether it is an average. */
@@ -51,8 +51,8 @@ typedef struct filter_columns {
     int kind;          /* 16: aligned 16-bit numbers. 8: 8-bit numbers of one aligned 32-bit word */
 } filter_columns;
 
-/* The cells of all levels, in device memory. Rows are the bricks among which there can be cells that are averaged, and
- * all coarser ones. */
+/* The cells of all levels, in device memory. Rows are the bricks where there can be cells that are averaged over, and
+   all coarser ones. */
 typedef struct filter_cells_view {
     const uint64_t *codes;
     const uint8_t *leaf_level;
@@ -64,16 +64,19 @@ typedef struct filter_cells_view {
     uint32_t finest;       /* level of cells */
     uint32_t finest_brick; /* level, as cells */
     uint32_t grid_bits;
-    uint32_t visited; /* bit t: cells of level t are looked at */
-    uint32_t summed;  /* bit t: and are sources */
-    uint32_t wide;    /* bit t: these are wide */
-    bool placed;      /* and know their places */
+    /* Bits t. What is made in a pass: */
+    uint32_t visited;  /* cells of level t are looked at */
+    uint32_t averaged; /* over these it is averaged */
+    uint32_t summed;   /* these are sources */
+    uint32_t wide;     /* and these of them are wide */
+    uint32_t bricked;  /* these are bricks */
+    bool placed;       /* sources know their places */
     /* [list · tiles + tile] begins before a tile, counted through all lists: cells of the levels up to finest, then
        rows of the levels up to finest_brick; and the end of all */
     const uint32_t *before;
     uint64_t cells[FILTER_LEVELS], rows[FILTER_LEVELS];
-    void *sources[FILTER_LEVELS];          /* [cells] NULL: not made */
-    uint32_t *first_source[FILTER_LEVELS]; /* [cells + 1] of a cell, among sources of the level source_level; or NULL */
+    void *sources[FILTER_LEVELS];          /* [cells] */
+    uint32_t *first_source[FILTER_LEVELS]; /* [cells + 1] of a cell, among those of the level source_level */
     uint8_t source_level[FILTER_LEVELS];
     filter_brick *bricks[FILTER_LEVELS]; /* [cells + 1] up to finest_brick; the last is empty: what is not there */
     uint32_t *row_point[FILTER_LEVELS];  /* [rows] the first point */
@@ -88,25 +91,33 @@ typedef struct lod_filter {
     lod_cuda *device;
     filter_columns columns;
     filter_cells_view view;
-    filter_color *colors; /* [count] by sorted position; this and the next until leaves have their colours */
+    filter_color *colors; /* [count] by sorted position; until leaves have theirs */
     uint8_t *marks;       /* [count] */
+    uint32_t crowd;       /* of filter_find_crowd */
     uint32_t *before;     /* filter_cells_view.before */
     uint32_t *around[2];  /* of the rows of even and of odd levels: filter_around */
+    uint64_t around_rows; /* of the finest level, that there is room for */
+    uint64_t first_row;   /* from which on it is known what is around; on coarser levels all */
     void *arena;          /* sources, bricks, and what else the view speaks of */
     filter_brick *top;    /* the one brick of cells of level 1, and the empty one */
     uint16_t *weights;    /* as weight_key says in lod_filter_cuda_average.cu */
     uint32_t weight_bits;
 } lod_filter;
 
-/* The cells of all levels, and colors. lod_filter_cuda_sources.cu */
-mote_status filter_make_cells(lod_filter *f);
+/* Counts the cells of all levels, and decides on sources. lod_filter_cuda_count.cu */
+mote_status filter_count_cells(lod_filter *f);
+/* Makes what levels need, from the first given on as many as there is room for; sets the first that is left. colors are
+   sorted where there is room for them. */
+mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level);
 void filter_free_cells(lod_filter *f);
 
-/* The bricks around the rows of a level of bricks, from those of the next coarser. lod_filter_cuda_index.cu */
-mote_status filter_make_around(lod_filter *f, uint32_t level);
+/* The bricks around rows of a level of bricks, from those of the next coarser: all rows, but on the finest level only
+   around_rows from the first given on. lod_filter_cuda_index.cu */
+mote_status filter_make_around(lod_filter *f, uint32_t level, uint64_t first_row);
 void filter_free_around(lod_filter *f);
 
-/* Colours of a level's items in inner nodes. lod_filter_cuda_average.cu */
+/* Colours of a level's items in inner nodes whose rows are among those last given to filter_make_around.
+   lod_filter_cuda_average.cu */
 mote_status filter_average(lod_filter *f, uint32_t level);
 
 /* All items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */
@@ -157,6 +168,43 @@ static inline __device__ uint32_t filter_row_at(const uint32_t *before, const ui
     }
     return low - 1;
 }
+
+/* ---- a tile: a warp's, whose lanes take some points in a row */
+
+#define FILTER_LANE_POINTS (FILTER_TILE / CUDA_WARP)
+
+static inline __device__ uint32_t filter_lane_count(uint64_t position, uint64_t count) {
+    const uint64_t left = position < count ? count - position : 0;
+    return left < FILTER_LANE_POINTS ? (uint32_t)left : FILTER_LANE_POINTS;
+}
+
+static inline __device__ unsigned long long filter_load_bytes(const uint8_t *from, uint32_t count) {
+    if (count == FILTER_LANE_POINTS) return *(const unsigned long long *)from;
+    unsigned long long bytes = 0;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        if (i < count) bytes |= (unsigned long long)from[i] << 8 * i;
+    }
+    return bytes;
+}
+
+/* Adds up over the lanes before this one, and this one. */
+template <typename T> static inline __device__ T filter_sum_lanes(T value) {
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        const T other = __shfl_up_sync(CUDA_ALL, value, d);
+        if (threadIdx.x % CUDA_WARP >= d) value += other;
+    }
+    return value;
+}
+
+#define FILTER_NO_LIMIT 31u
+/* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
+   beyond a node always are. */
+static inline __device__ uint32_t filter_row_limit(uint32_t leaf_level, uint32_t grid_bits) {
+    const uint32_t limit = leaf_level + grid_bits - 2;
+    return grid_bits < 2 || limit > FILTER_NO_LIMIT ? FILTER_NO_LIMIT : limit;
+}
+
+/* ---- colours */
 
 template <int KIND>
 static inline __device__ filter_color filter_read_color(const filter_columns &columns, uint64_t index) {

@@ -13,8 +13,12 @@
 #define MOST_CHUNKS 16u   /* of items, that a block takes one after the other */
 #define MANY_BLOCKS 8192u /* from so many on they take more than one */
 
-/* Levels of few targets would leave the device idle: there, lanes share one. */
-#define FEW_TARGETS    (1u << 18)
+/* Lanes share a target where its cells have so many sources each, or where a level's few targets would leave the device
+   idle. Measured by level of 100 M points of a city: with 1, 2, 4 and 8 lanes, 11 sources a cell take 6.6, 4.6, 4.3 and
+   5.4 ms; 1.5 sources 5.6, 7.8, 11.9 and 20.6 ms. */
+#define SHARED_BY_2    3u
+#define SHARED_BY_4    8u
+#define SHARED_BY_8    24u
 #define FEWEST_TARGETS (1u << 16)
 
 /* The cells of a brick that lie around a coordinate within a brick: [axis][this brick, or the one beside][coordinate]
@@ -47,6 +51,7 @@ typedef struct brick_view {
     const uint32_t *first_source;
     const filter_brick *bricks;
     const uint32_t *around, *row_point, *rows_before;
+    uint32_t first_row, row_count; /* that there are in around */
 } brick_view;
 
 /* Bricks with cells in reach, and which cells: a list for each thread of a block. The words of an entry lie
@@ -238,7 +243,7 @@ template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t>
 
 /* ---- the kernels */
 
-/* The j-th item: the bricks around it are listed, none if it is no target. */
+/* The j-th item: the bricks around it are listed, none if it is no target now. */
 static __device__ brick_list open_target(const around_view &view, const around_windows &windows, uint64_t j,
                                          uint32_t *lists, uint32_t *cell) {
     const target_view &targets = view.targets;
@@ -247,8 +252,8 @@ static __device__ brick_list open_target(const around_view &view, const around_w
     const uint32_t position = targets.items[j];
     if (targets.leaf_level[position] <= targets.level) return list;
     *cell = (uint32_t)(targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level))) & 63;
-    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position);
-    list_bricks(view.cells, windows, row, *cell, &list);
+    const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position) - view.cells.first_row;
+    if (row < view.cells.row_count) list_bricks(view.cells, windows, row, *cell, &list);
     return list;
 }
 
@@ -354,14 +359,24 @@ static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bit
     return status;
 }
 
-template <typename S> static void launch_weighted(mote_context *ctx, const around_view *view) {
+static uint32_t lanes_of(uint64_t targets, uint64_t sources_per_cell) {
+    if (targets < FEWEST_TARGETS) return 16;
+    if (sources_per_cell < SHARED_BY_2) return 1;
+    if (sources_per_cell < SHARED_BY_4) return 2;
+    return sources_per_cell < SHARED_BY_8 ? 4 : 8;
+}
+
+template <typename S>
+static void launch_weighted(mote_context *ctx, const around_view *view, uint64_t sources_per_cell) {
     const uint64_t count = view->targets.count;
-    const uint32_t lanes = count >= FEW_TARGETS ? 1 : count >= FEWEST_TARGETS ? 4 : 16;
+    const uint32_t lanes = lanes_of(count, sources_per_cell);
     const uint32_t chunk_items = FILTER_THREADS / lanes;
     const uint64_t wanted = count / chunk_items / MANY_BLOCKS;
     const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
     void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1, S>
+                                                  : lanes == 2 ? average_weighted<2, S>
                                                   : lanes == 4 ? average_weighted<4, S>
+                                                  : lanes == 8 ? average_weighted<8, S>
                                                                : average_weighted<16, S>;
     CUDA_LAUNCH(ctx, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
 }
@@ -380,6 +395,8 @@ static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
     view.bricks = cell_level > 1 ? cells->bricks[bricks] : f->top;
     view.around = f->around[bricks % 2];
     view.row_point = cells->row_point[bricks];
+    view.first_row = (uint32_t)f->first_row;
+    view.row_count = bricks == cells->finest_brick ? (uint32_t)f->around_rows : UINT32_MAX;
     view.rows_before = cells->before + (uint64_t)(cells->finest + 1 + bricks) * cells->tiles;
     return view;
 }
@@ -406,7 +423,8 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
         MOTE_TRY(load_weights(f, cell_level, bits));
         const uint32_t above = bits == 3 ? MIRROR : 8u << 3 * bits;
         view.weights = {f->weights, bits, above, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
-        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view);
+        const uint64_t sources_per_cell = f->view.cells[source_level] / f->view.cells[cell_level];
+        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view, sources_per_cell);
     } else {
         (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(ctx, &view);
     }

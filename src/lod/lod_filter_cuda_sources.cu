@@ -1,94 +1,30 @@
-/* Cells of all levels in one pass over the sorted points: sums of colours, and bricks. */
-#include "backend/cuda_primitives.h"
+/* Cells of many levels in one pass over the sorted points: sums of colours, and bricks. */
 #include "lod/lod_filter_cuda.h"
 
 #define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
 #define TILE_WARPS   4u
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
-#define NO_MARK      255u
-#define NO_LIMIT     31u
-#define LANE_POINTS  (FILTER_TILE / CUDA_WARP)
-
-static __device__ uint32_t mark_of(const uint64_t *codes, uint64_t i) {
-    return i == 0 ? 0 : mote_lod_shared_level(codes[i - 1], codes[i]) + 1;
-}
-
-/* A brick that begins at a point of a leaf of some level is a row where its own level is below this. Bricks that reach
-   beyond a node always are. */
-static __device__ uint32_t row_limit(uint32_t leaf_level, uint32_t grid_bits) {
-    const uint32_t limit = leaf_level + grid_bits - 2;
-    return grid_bits < 2 || limit > NO_LIMIT ? NO_LIMIT : limit;
-}
+#define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
 
 static __device__ uint32_t lanes_before(void) { return (1u << (threadIdx.x % CUDA_WARP)) - 1; }
 
-template <typename T> static __device__ T sum_lanes(T value) {
-    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
-        const T other = __shfl_up_sync(CUDA_ALL, value, d);
-        if (threadIdx.x % CUDA_WARP >= d) value += other;
-    }
-    return value;
-}
-
-/* ---- counting */
-
-/* How many lanes that are there have the number of this lane as their value, which is below 32. */
-static __device__ uint32_t count_equal(uint32_t value, uint32_t there) {
-    uint32_t same = there;
-    for (uint32_t bit = 1; bit < CUDA_WARP; bit *= 2) {
-        const uint32_t other = (threadIdx.x & bit) != 0 ? 0 : CUDA_ALL;
-        same &= __ballot_sync(CUDA_ALL, (value & bit) != 0) ^ other;
-    }
-    return (uint32_t)__popc(same);
-}
-
-/* counts: what becomes filter_cells_view.before */
-static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
-    __shared__ uint32_t staged[2][CUDA_WARP][FILTER_WARPS];
-    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    const uint64_t first = ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE;
-    uint32_t cells = 0, no_rows = 0;
-    for (uint32_t r = 0; r < TILE_ROWS; r++) {
-        const uint64_t i = first + r * CUDA_WARP + lane;
-        const uint32_t there = __ballot_sync(CUDA_ALL, i < view.count);
-        uint32_t mark = 0, limit = 0;
-        if (i < view.count) {
-            mark = mark_of(view.codes, i);
-            marks[i] = (uint8_t)mark;
-            limit = row_limit(view.leaf_level[i], view.grid_bits);
-        }
-        cells += count_equal(mark, there);
-        no_rows += count_equal(mark > limit ? mark : limit, there);
-    }
-    cells = sum_lanes(cells);
-    staged[0][lane][warp] = cells;
-    staged[1][lane][warp] = cells - sum_lanes(no_rows);
-    __syncthreads();
-    const uint32_t lists = view.finest + view.finest_brick + 2;
-    for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
-        const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
-        const bool of_rows = list > view.finest;
-        const uint32_t level = of_rows ? list - view.finest - 1 : list;
-        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = staged[of_rows][level][i % FILTER_WARPS];
-    }
-}
-
-static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint32_t lists, unsigned long long *totals) {
-    const uint32_t list = threadIdx.x;
-    if (list < lists) totals[list] = before[(uint64_t)(list + 1) * tiles] - before[(uint64_t)list * tiles];
-}
-
 /* ---- a tile */
+
+/* Sums over a tile's points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
+template <typename T> struct tile_sums { T of[3][FILTER_TILE + CUDA_WARP + 1]; };
+
+/* 8-bit colours of a tile add up to 16 bits. */
+template <int COLORS> struct tile_sums_of { typedef tile_sums<uint32_t> type; };
+template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> type; };
 
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    /* Of the points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
-    uint32_t sums[3][FILTER_TILE + CUDA_WARP + 1];
     unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
-    uint2 begun[8][TILE_ROWS];             /* by level % 8, of sources: where they begin, and how many in rows before */
-    uint16_t points[FILTER_TILE + 1];      /* where the list's cells begin, and the end */
+    uint32_t begun[8][TILE_ROWS];          /* by level % 8, of sources: which points of a row begin them */
+    uint8_t begun_before[8][TILE_ROWS];    /* and how many in rows before */
     alignas(8) uint8_t marks[FILTER_TILE];
+    uint8_t points[FILTER_TILE];                         /* where the list's cells begin */
     uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
 } tile_state;
 
@@ -131,94 +67,87 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
     list->mark = view.marks[list->first];
 }
 
-static __device__ uint32_t sum_at(uint32_t point) { return point + point / LANE_POINTS; }
+static __device__ uint32_t sum_at(uint32_t point) { return point + point / FILTER_LANE_POINTS; }
+static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
+static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
-/* A lane's points in a row: their places in the input, and their marks as bytes. */
-typedef struct lane_points {
-    uint32_t index[LANE_POINTS], count;
-    unsigned long long marks;
-} lane_points;
-
-static __device__ lane_points load_lane(const filter_cells_view &view, const uint32_t *order, const tile_list *list) {
-    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const uint64_t position = list->first + first;
-    lane_points own;
-    own.count = list->points > first ? list->points - first : 0;
-    if (own.count >= LANE_POINTS && order == NULL) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) own.index[i] = (uint32_t)position + i;
-        own.marks = *(const unsigned long long *)(view.marks + position);
-        own.count = LANE_POINTS;
-    } else if (own.count >= LANE_POINTS) {
-        const uint4 low = *(const uint4 *)(order + position), high = *(const uint4 *)(order + position + 4);
-        const uint32_t index[LANE_POINTS] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-        for (uint32_t i = 0; i < LANE_POINTS; i++) own.index[i] = index[i];
-        own.marks = *(const unsigned long long *)(view.marks + position);
-        own.count = LANE_POINTS;
-    } else {
-        own.marks = ~0ull;
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
-            own.index[i] = i < own.count ? lod_cuda_point(order, (uint32_t)(position + i)) : 0;
-            if (i < own.count) own.marks ^= (unsigned long long)(NO_MARK ^ view.marks[position + i]) << 8 * i;
+/* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
+static __device__ void load_places(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *places) {
+    if (index == NULL || count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            places[i] = (uint32_t)position + i;
+            if (index != NULL && i < count) places[i] = index[position + i];
         }
+        return;
     }
-    return own;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
+        const uint4 four = *(const uint4 *)(index + position + i);
+        places[i] = four.x;
+        places[i + 1] = four.y;
+        places[i + 2] = four.z;
+        places[i + 3] = four.w;
+    }
 }
 
 static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
-    if (count < LANE_POINTS) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
+    if (count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
             if (i < count) to[i] = colors[i];
         }
         return;
     }
-    for (uint32_t i = 0; i < LANE_POINTS; i += 2) {
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 2) {
         const uint16_t *const v = colors[i].v, *const w = colors[i + 1].v;
         *(uint4 *)(to + i) = make_uint4(v[0] | (uint32_t)v[1] << 16, v[2], w[0] | (uint32_t)w[1] << 16, w[2]);
     }
 }
 
-/* Colours are sorted, and summed up over the points before each. */
-template <int COLORS>
-static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *order,
-                                   filter_color *sorted, const tile_list *list, tile_state *s) {
-    const uint32_t first = threadIdx.x % CUDA_WARP * LANE_POINTS;
-    const lane_points own = load_lane(view, order, list);
-    filter_color colors[LANE_POINTS];
-    uint32_t before[3] = {0, 0, 0};
-    ((unsigned long long *)s->marks)[first / LANE_POINTS] = own.marks;
-    for (uint32_t i = 0; i < LANE_POINTS; i++) {
+/* Colours are sorted, and summed up over the points before each. Missing points begin no cell. */
+template <int COLORS, typename SUMS>
+static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *index,
+                                   filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
+    const uint32_t first = threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
+    const uint64_t position = list->first + first;
+    const uint32_t own = filter_lane_count(position, view.count);
+    const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
+    uint32_t places[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
+    filter_color colors[FILTER_LANE_POINTS];
+    load_places(index, position, own, places);
+    ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
+        filter_load_bytes(view.marks + position, own) | missing;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
-        if (i < own.count) colors[i] = filter_read_color<COLORS>(columns, own.index[i]);
+        if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
     }
-    put_colors(sorted + list->first + first, colors, own.count);
+    if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < LANE_POINTS; i++) before[k] += colors[i].v[k];
-        before[k] = sum_lanes(before[k]) - before[k];
-        for (uint32_t i = 0; i < LANE_POINTS; i++) {
-            s->sums[k][sum_at(first + i)] = before[k];
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) before[k] += colors[i].v[k];
+        before[k] = filter_sum_lanes(before[k]) - before[k];
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            put_sum(&sums->of[k][sum_at(first + i)], before[k]);
             before[k] += colors[i].v[k];
         }
-        if (first + LANE_POINTS == FILTER_TILE) s->sums[k][sum_at(FILTER_TILE)] = before[k];
+        if (first + FILTER_LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
     }
     __syncwarp();
 }
 
-/* The list of the finest level. Nothing is asked of its masks but that they are not 0. */
+/* The list of the finest level visited. Nothing is asked of its masks but that they are not 0. */
 static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
-    set_level(list, view.finest);
+    const uint32_t finest = CUDA_WARP - 1 - (uint32_t)__clz((int)view.visited);
+    set_level(list, finest);
     list->count = 0;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
-        const bool begins = i == 0 || s->marks[i] <= view.finest;
+        const bool begins = i == 0 || s->marks[i] <= finest;
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
         if (begins) {
-            s->points[at] = (uint16_t)i;
+            s->points[at] = (uint8_t)i;
             s->masks[at] = 1;
         }
         list->count += (uint32_t)__popc(chosen);
     }
-    if (threadIdx.x % CUDA_WARP == 0) s->points[list->count] = (uint16_t)list->points;
     __syncwarp();
 }
 
@@ -236,7 +165,7 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
         if (begins) { /* at <= k, and the row is read */
-            s->points[at] = (uint16_t)point;
+            s->points[at] = (uint8_t)point;
             s->child[at] = (uint8_t)k;
             s->grandchild[at] = (uint8_t)below;
             s->masks[at] = (unsigned long long)cells << 8 * octant;
@@ -246,7 +175,6 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         __syncwarp();
         found += (uint32_t)__popc(chosen);
     }
-    if (threadIdx.x % CUDA_WARP == 0) s->points[found] = (uint16_t)list->points;
     list->count = found;
     set_level(list, level);
     __syncwarp();
@@ -261,20 +189,23 @@ static __device__ void note_sources(tile_state *s, uint32_t level) {
         const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
         if (lane == r) begun = row;
     }
-    const uint32_t own = (uint32_t)__popc(begun), sum = sum_lanes(own);
-    if (lane < TILE_ROWS) s->begun[level % 8][lane] = make_uint2(begun, sum - own);
+    const uint32_t own = (uint32_t)__popc(begun), sum = filter_sum_lanes(own);
+    if (lane < TILE_ROWS) {
+        s->begun[level % 8][lane] = begun;
+        s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
+    }
     __syncwarp();
 }
 
 /* The number in its list of the source that a point begins. */
 static __device__ uint32_t source_of(const tile_state *s, uint32_t level, uint32_t point) {
-    const uint2 row = s->begun[level % 8][point / CUDA_WARP];
-    return row.y + (uint32_t)__popc(row.x & ((1u << point % CUDA_WARP) - 1));
+    const uint32_t row = point / CUDA_WARP, begun = s->begun[level % 8][row];
+    return s->begun_before[level % 8][row] + (uint32_t)__popc(begun & ((1u << point % CUDA_WARP) - 1));
 }
 
-static __device__ filter_source sum_between(const tile_state *s, uint32_t first, uint32_t last) {
+template <typename SUMS> static __device__ filter_source sum_between(const SUMS *sums, uint32_t first, uint32_t last) {
     filter_source source;
-    for (uint32_t k = 0; k < 3; k++) source.sum[k] = s->sums[k][sum_at(last)] - s->sums[k][sum_at(first)];
+    for (uint32_t k = 0; k < 3; k++) source.sum[k] = (uint32_t)sums->of[k][sum_at(last)] - sums->of[k][sum_at(first)];
     source.place = last - first;
     return source;
 }
@@ -295,11 +226,13 @@ static __device__ void put_source(const filter_cells_view &view, uint32_t level,
     }
 }
 
-static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+template <typename SUMS>
+static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const SUMS *sums,
+                                   const tile_list *list) {
     const uint32_t shift = 3 * (MOTE_ORDER_BITS - list->level), places = (1u << 3 * SOURCE_LEVELS) - 1;
     for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
-        const uint32_t first = s->points[k];
-        const filter_source source = sum_between(s, first, s->points[k + 1]);
+        const uint32_t first = s->points[k], last = k + 1 < list->count ? s->points[k + 1] : list->points;
+        const filter_source source = sum_between(sums, first, last);
         if (k == 0 && list->goes_on) {
             *head_of(view, list->tile, list->level) = source;
             continue;
@@ -329,7 +262,7 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
         const uint64_t point = begins ? list->first + s->points[k] : 0;
-        const bool is_row = begins && level < row_limit(view.leaf_level[point], view.grid_bits);
+        const bool is_row = begins && level < filter_row_limit(view.leaf_level[point], view.grid_bits);
         const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
         if (begins) {
             const unsigned long long mask = s->masks[k];
@@ -345,18 +278,21 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
 }
 
 /* What lies within one cell of a level lies so on all coarser levels, and adds no cells to their bricks. */
-static __device__ void put_rest(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+template <typename SUMS>
+static __device__ void put_rest(const filter_cells_view &view, const SUMS *sums, const tile_list *list) {
     const uint32_t level = threadIdx.x % CUDA_WARP;
     if (level >= list->level) return;
-    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(s, 0, list->points);
-    if (level <= view.finest_brick) *head_mask_of(view, list->tile, level) = 0;
+    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(sums, 0, list->points);
+    if (view.bricked >> level & 1) *head_mask_of(view, list->tile, level) = 0;
 }
 
 template <int COLORS>
-static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *order,
+static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *index,
                                  filter_color *colors) {
     __shared__ tile_state states[TILE_WARPS];
+    __shared__ typename tile_sums_of<COLORS>::type sums_of[TILE_WARPS];
     tile_state *const s = &states[threadIdx.x / CUDA_WARP];
+    auto *const sums = &sums_of[threadIdx.x / CUDA_WARP];
     tile_list list;
     list.tile = blockIdx.x * TILE_WARPS + threadIdx.x / CUDA_WARP;
     if (list.tile >= view.tiles) return;
@@ -364,27 +300,27 @@ static __global__ void sum_tiles(filter_cells_view view, filter_columns columns,
     list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
     list.base = list.child_base = 0;
     load_before(view, &list);
-    load_points<COLORS>(view, columns, order, colors, &list, s);
+    load_points<COLORS>(view, columns, index, colors, &list, s, sums);
     open_list(view, s, &list);
     CUDA_ROLLED
     while (true) {
         const uint32_t level = list.level;
         if (view.summed >> level & 1) {
             if (view.placed) note_sources(s, level);
-            put_sources(view, s, &list);
+            put_sources(view, s, sums, &list);
         }
-        if (view.first_source[level] != NULL) put_first_sources(view, s, &list);
-        if (level <= view.finest_brick) put_bricks(view, s, &list);
-        if (level == 0) return;
+        if (view.placed && (view.averaged >> level & 1)) put_first_sources(view, s, &list);
+        if (view.bricked >> level & 1) put_bricks(view, s, &list);
         const uint32_t coarser = view.visited & ((1u << level) - 1);
+        if (coarser == 0) return;
         const bool quiet = list.count == 1 && list.goes_on;
         coarsen_list(view, s, &list, CUDA_WARP - 1 - (uint32_t)__clz((int)coarser));
         if (quiet) break;
     }
     /* The list before had no cell that begins: this one's bricks may still get cells of one level finer. */
-    if (list.level <= view.finest_brick) put_bricks(view, s, &list);
-    if (view.summed >> list.level & 1) put_sources(view, s, &list);
-    put_rest(view, s, &list);
+    if (view.bricked >> list.level & 1) put_bricks(view, s, &list);
+    if (view.summed >> list.level & 1) put_sources(view, s, sums, &list);
+    put_rest(view, sums, &list);
 }
 
 /* ---- what reaches over tiles */
@@ -409,7 +345,7 @@ static __global__ void join_tiles(filter_cells_view view) {
     for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
         const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
         if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
-        if (level > view.finest_brick) continue;
+        if ((view.bricked >> level & 1) == 0) continue;
         const unsigned long long mask = *head_mask_of(view, (uint32_t)tile, level);
         if (mask != 0) atomicOr(&view.bricks[level][at].mask, mask);
     }
@@ -421,82 +357,13 @@ static __global__ void end_lists(filter_cells_view view) {
     if (level > view.finest) return;
     const filter_brick none = {0, 0, 0};
     const uint64_t end = view.cells[level];
-    if (level <= view.finest_brick) view.bricks[level][end] = none;
-    if (view.first_source[level] != NULL) {
+    if (view.bricked >> level & 1) view.bricks[level][end] = none;
+    if (view.placed && (view.averaged >> level & 1)) {
         view.first_source[level][end] = (uint32_t)view.cells[view.source_level[level]];
     }
 }
 
 /* ---- the host's side */
-
-/* The levels of cells that are averaged over, and those of their parts. */
-static void plan_levels(lod_filter *f) {
-    const mote_lod *lod = f->lod;
-    filter_cells_view *view = &f->view;
-    const uint32_t finest = lod_cell_level(lod, lod->level_count - 2), parts = finest + 3;
-    view->placed = lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
-    view->codes = f->device->codes;
-    view->leaf_level = f->device->leaf_level;
-    view->count = lod->count;
-    view->tiles = cuda_blocks(lod->count, FILTER_TILE);
-    view->grid_bits = lod_cell_level(lod, 0);
-    view->finest_brick = filter_brick_level(finest);
-    view->finest = finest < 2 ? 2 : finest; /* even one brick has its cells two levels finer */
-    if (view->placed) view->finest = parts < MOTE_ORDER_BITS ? parts : MOTE_ORDER_BITS;
-}
-
-/* Counts cells and rows of all levels. crowd: of filter_find_crowd */
-static mote_status count_cells(lod_filter *f, unsigned long long *crowd) {
-    mote_context *ctx = f->lod->ctx;
-    filter_cells_view *view = &f->view;
-    const uint32_t lists = view->finest + view->finest_brick + 2;
-    const uint64_t counts = (uint64_t)lists * view->tiles + 1;
-    unsigned long long totals[2 * FILTER_LEVELS + 1];
-    unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof totals, "filter counts");
-    f->before = (uint32_t *)cuda_alloc(ctx, counts * sizeof *f->before, "filter counts");
-    f->marks = (uint8_t *)cuda_alloc(ctx, view->count, "filter marks");
-    mote_status status = device != NULL && f->before != NULL && f->marks != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks,
-                    f->before);
-        status = cuda_sum32(ctx, f->before, f->before, counts);
-    }
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, list_totals, 1u, 2 * CUDA_WARP, f->before, view->tiles, lists, device);
-        status = cuda_launched(ctx, "counting cells");
-    }
-    if (status == MOTE_OK) status = cuda_download(ctx, totals, device, (lists + 1) * sizeof *totals);
-    cuda_free(ctx, device);
-    if (status != MOTE_OK) return status;
-    view->before = f->before;
-    view->marks = f->marks;
-    for (uint32_t l = 0; l <= view->finest; l++) view->cells[l] = totals[l];
-    for (uint32_t l = 0; l <= view->finest_brick; l++) view->rows[l] = totals[view->finest + 1 + l];
-    *crowd = totals[lists];
-    return MOTE_OK;
-}
-
-/* Which levels are sources. Gaussian wants eighths of cells, or finer ones that tell as much of places at about the
-   same cost. */
-static void choose_sources(lod_filter *f, uint32_t crowd) {
-    const mote_lod *lod = f->lod;
-    filter_cells_view *view = &f->view;
-    uint32_t source = 0;
-    view->visited = 7;
-    for (uint32_t l = lod->level_count - 1; l-- > 0;) {
-        const uint32_t cell = lod_cell_level(lod, l), parts = cell + 3 < MOTE_ORDER_BITS ? cell + 3 : MOTE_ORDER_BITS;
-        const uint32_t wanted = view->placed ? parts : cell;
-        const bool keep = view->placed && source != 0 && (wanted == cell || source - cell <= SOURCE_LEVELS) &&
-                          3 * view->cells[source] < 4 * view->cells[wanted];
-        if (!keep) source = wanted;
-        view->source_level[cell] = (uint8_t)source;
-        view->summed |= 1u << source;
-        view->visited |= (2u << cell) - 1;
-    }
-    view->visited |= view->summed;
-    view->wide = view->summed & ((1u << crowd) - 1);
-}
 
 /* Takes room from an arena; without one, only counts. */
 static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
@@ -505,15 +372,16 @@ static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
     return room;
 }
 
+/* Returns how much room the lists of a pass take. */
 static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
     uint64_t used = 0;
     for (uint32_t l = 0; l <= view->finest; l++) {
         const uint64_t cells = view->cells[l];
         const uint64_t source_bytes = view->wide >> l & 1 ? sizeof(filter_wide_source) : sizeof(filter_source);
-        const bool lists = view->placed && view->source_level[l] != 0;
+        const bool lists = view->placed && (view->averaged >> l & 1);
         if (view->summed >> l & 1) view->sources[l] = take_room(arena, &used, cells * source_bytes);
         if (lists) view->first_source[l] = (uint32_t *)take_room(arena, &used, (cells + 1) * sizeof(uint32_t));
-        if (l > view->finest_brick) continue;
+        if ((view->bricked >> l & 1) == 0) continue;
         view->bricks[l] = (filter_brick *)take_room(arena, &used, (cells + 1) * sizeof(filter_brick));
         view->row_point[l] = (uint32_t *)take_room(arena, &used, view->rows[l] * sizeof(uint32_t));
     }
@@ -523,25 +391,51 @@ static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
     return used;
 }
 
-static mote_status make_room(lod_filter *f) {
+/* What a pass makes for some levels: their cells, sources and bricks, and the next coarser bricks, or all: what is
+   around bricks follows from level to level. */
+static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    const uint32_t coarsest = filter_brick_level(lod_cell_level(lod, first));
+    const uint32_t finest = lod_cell_level(lod, last), least = first == 0 ? 0 : coarsest > 0 ? coarsest - 1 : 0;
+    const uint32_t skipped = (1u << least) - 1;
+    view->averaged = view->summed = 0;
+    for (uint32_t l = first; l <= last; l++) {
+        const uint32_t cell = lod_cell_level(lod, l);
+        view->averaged |= 1u << cell;
+        view->summed |= 1u << view->source_level[cell];
+    }
+    view->bricked = ((2u << filter_brick_level(finest)) - 1) & ~skipped;
+    view->visited = (((2u << (finest < 2 ? 2 : finest)) - 1) & ~skipped) | view->summed;
+    view->wide = view->summed & ((1u << f->crowd) - 1);
+}
+
+/* As many levels as fit, at least all those of the same cells. */
+static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
     mote_context *ctx = f->lod->ctx;
+    const uint32_t levels = f->lod->level_count - 1;
+    uint32_t end = first, cell;
+    do {
+        cell = lod_cell_level(f->lod, end);
+        while (end < levels && lod_cell_level(f->lod, end) == cell) end++;
+        if (end == levels) break;
+        plan_pass(f, first, end);
+    } while (place_lists(&f->view, NULL) <= f->lod->count * ROOM_BYTES);
+    *next = end;
+    plan_pass(f, first, end - 1);
+    cuda_free(ctx, f->arena);
     f->arena = cuda_alloc(ctx, place_lists(&f->view, NULL), "filter cells");
-    f->colors = (filter_color *)cuda_alloc(ctx, f->lod->count * sizeof *f->colors, "filter colours");
-    if (f->arena == NULL || f->colors == NULL) return MOTE_ERROR_MEMORY;
+    if (f->arena == NULL) return MOTE_ERROR_MEMORY;
     place_lists(&f->view, (uint8_t *)f->arena);
     return MOTE_OK;
 }
 
-mote_status filter_make_cells(lod_filter *f) {
+mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level) {
     mote_context *ctx = f->lod->ctx;
     filter_cells_view *view = &f->view;
     static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
         sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
-    unsigned long long crowd;
-    plan_levels(f);
-    MOTE_TRY(count_cells(f, &crowd));
-    choose_sources(f, (uint32_t)crowd);
-    MOTE_TRY(make_room(f));
+    MOTE_TRY(open_pass(f, first_level, next_level));
     CUDA_LAUNCH(ctx, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
                 lod_cuda_index(f->device), f->colors);
     CUDA_LAUNCH(ctx, end_lists, 1u, CUDA_WARP, *view);
