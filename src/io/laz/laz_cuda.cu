@@ -1,9 +1,9 @@
-/* Layered chunks decoded on the GPU: a warp per layer of a chunk (laz_warp.h, laz_warp_items.h). The first layer of
-   each chunk leaves 16 bits a point that say all that the other layers need of it; then these run beside each other.
-   Models are in device memory, by chunk, layer and scanner channel; chunks go in waves where it does not hold all of
-   them. */
+/* Chunks decoded on the GPU: a warp per layer of a layered chunk (laz_warp_items.h), or per chunk of formats 0 to 5
+   (laz_warp_pointwise.h). The first layer of each chunk leaves 16 bits a point that say all that the other layers need
+   of it; then these run beside each other. Models are in device memory, by chunk, layer and scanner channel; chunks go
+   in waves where it does not hold all of them. */
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_warp_items.h"
+#include "io/laz/laz_warp_pointwise.h"
 
 #define WARPS       4u /* of a block */
 #define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
@@ -11,6 +11,7 @@
 #define LEAST_WAVE  32u
 
 static_assert(sizeof(warp_wave) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
+static_assert(sizeof(warp_point10) / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 static_assert(sizeof(warp_xy) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 
 /* What the kernels of a wave work on. */
@@ -26,7 +27,7 @@ typedef struct laz_wave_of_chunks {
     uint32_t first, count; /* chunks */
     uint32_t first_point;
     uint32_t stride_bytes, layer_count, field_count;
-    bool plain_channels;
+    bool plain_channels, pointwise;
 } laz_wave_of_chunks;
 
 /* Bytes of the models of a layer, in all channels. */
@@ -62,9 +63,10 @@ WARP_INLINE void set_task(const laz_wave_of_chunks *w, uint32_t c, const laz_dev
     t.first_value = w->data + chunk->at + field->from;
     t.at = layer->at;
     t.size_bytes = layer->size_bytes;
-    t.channel = (w->data[chunk->at + LAZ_AT_FLAGS] & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
+    t.channel = w->pointwise ? 0 : (w->data[chunk->at + LAZ_AT_FLAGS] & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
     t.points = chunk->points;
     t.plain_channels = w->plain_channels;
+    t.pointwise = w->pointwise;
     t.models = models;
     t.described = w->described + (chunk->first - w->first_point);
     t.records = w->records + (uint64_t)chunk->first * w->stride_bytes;
@@ -108,6 +110,47 @@ static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
     }
 }
 
+static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_pointwise(laz_wave_of_chunks w, warp_record10 record) {
+    const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
+    __shared__ warp_task tasks[WARPS][WARP_ITEMS];
+    warp_task *t = tasks[threadIdx.x / CUDA_WARP];
+    for (uint32_t item = 0; item < WARP_ITEMS; item++) {
+        if (!record.has[item]) continue;
+        uint8_t *models = w.models + c * record.model_bytes + record.models_at[item];
+        set_task(&w, c, w.fields + record.field[item], models, &t[item]);
+    }
+    note_end(&w, c, warp_read_pointwise(t, &record));
+}
+
+/* ---- records of formats 0 to 5 */
+
+static uint32_t item_of(uint32_t kind) {
+    switch (kind) {
+    case LAZ_LAYER_GPS_TIME: return WARP_GPS11;
+    case LAZ_LAYER_RGB: return WARP_RGB12;
+    case LAZ_LAYER_WAVEPACKET: return WARP_WAVE13;
+    case LAZ_LAYER_BYTE: return WARP_BYTES;
+    default: return WARP_POINT10;
+    }
+}
+
+/* What the fields of a job make up. */
+static warp_record10 record_of(const laz_device_job *job) {
+    warp_record10 record = {};
+    for (uint32_t f = 0; f < job->field_count; f++) {
+        const uint32_t kind = job->fields[f].kind, item = item_of(kind);
+        if (!record.has[item]) {
+            record.has[item] = true;
+            record.field[item] = f;
+            record.models_at[item] = record.model_bytes;
+        }
+        record.byte_count += item == WARP_BYTES;
+        record.model_bytes += item == WARP_POINT10 ? sizeof(warp_point10) : model_bytes(kind) / LAZ_CHANNELS;
+    }
+    return record;
+}
+
 /* ---- waves */
 
 static uint64_t other_model_bytes(const laz_device_job *job) {
@@ -118,6 +161,7 @@ static uint64_t other_model_bytes(const laz_device_job *job) {
 
 /* Bytes of the models of a chunk: those of the first layer make room for the others. */
 static uint64_t chunk_model_bytes(const laz_device_job *job) {
+    if (job->pointwise) return record_of(job).model_bytes;
     const uint64_t others = other_model_bytes(job), first = model_bytes(LAZ_LAYER_XY);
     return first > others ? first : others;
 }
@@ -134,6 +178,10 @@ static laz_model_places place_models(const laz_device_job *job, uint32_t chunks)
 }
 
 static mote_status decode_wave(mote_context *ctx, const laz_device_job *job, laz_wave_of_chunks w) {
+    if (job->pointwise) {
+        CUDA_LAUNCH(ctx, read_pointwise, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w, record_of(job));
+        return cuda_launched(ctx, "decoding LAZ");
+    }
     const laz_model_places places = place_models(job, w.count);
     CUDA_LAUNCH(ctx, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
     const uint64_t tasks = (uint64_t)w.count * (w.field_count - 1);
@@ -176,7 +224,9 @@ static mote_status make_tables(mote_context *ctx, const laz_device_job *job, uin
     t->chunks = (laz_device_chunk *)upload_table(ctx, job->chunks, job->chunk_count * sizeof *job->chunks);
     t->layers = (laz_device_layer *)upload_table(ctx, job->layers, layers * sizeof *job->layers);
     t->fields = (laz_device_field *)upload_table(ctx, job->fields, job->field_count * sizeof *job->fields);
-    t->return_kind = (uint8_t *)upload_table(ctx, laz_return_kind, sizeof laz_return_kind);
+    const uint8_t *kinds = job->pointwise ? laz_return10_kind : laz_return_kind[0];
+    const uint64_t kind_bytes = job->pointwise ? sizeof laz_return10_kind : sizeof laz_return_kind;
+    t->return_kind = (uint8_t *)upload_table(ctx, kinds, kind_bytes);
     t->faulty = (uint32_t *)cuda_alloc(ctx, job->chunk_count * sizeof *t->faulty, "LAZ chunks");
     t->models = (uint8_t *)cuda_alloc(ctx, wave * chunk_model_bytes(job), "LAZ models");
     t->described = (uint16_t *)cuda_alloc(ctx, wave * job->most_chunk_points * sizeof *t->described, "LAZ models");
@@ -228,6 +278,7 @@ static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, 
     w.layer_count = job->layer_count;
     w.field_count = job->field_count;
     w.plain_channels = job->plain_channels;
+    w.pointwise = job->pointwise;
     status = decode_waves(ctx, job, wave, w);
     if (status == MOTE_OK) status = cuda_download(ctx, faulty, t.faulty, job->chunk_count * sizeof *faulty);
 done:

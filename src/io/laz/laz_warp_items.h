@@ -5,6 +5,7 @@
 #define MOTE_LAZ_WARP_ITEMS_H
 
 #include "io/laz/laz_device.h"
+#include "io/laz/laz_format10.h"
 #include "io/laz/laz_warp.h"
 
 /* A layer of a chunk. */
@@ -14,6 +15,7 @@ typedef struct warp_task {
     uint64_t data_bytes, at;           /* at: of the layer, in data */
     uint32_t size_bytes, points, channel;
     bool plain_channels;
+    bool pointwise; /* an item of formats 0 to 5: one channel, and GPS times have a symbol more */
     uint8_t *models;
     uint16_t *described; /* [points] what each point is */
     uint8_t *records;    /* of the first point, as they are put out */
@@ -25,6 +27,8 @@ typedef struct warp_task {
 template <class Models> WARP_INLINE Models *warp_models(const warp_reader *r, uint32_t channel) {
     return (Models *)(void *)r->models + channel;
 }
+
+WARP_INLINE uint32_t warp_channel_count(const warp_task *t) { return t->pointwise ? 1 : LAZ_CHANNELS; }
 
 /* ---- values in lanes */
 
@@ -245,8 +249,8 @@ WARP_INLINE void warp_read_item(warp_table_item *item, const warp_task *t, warp_
 /* ---- GPS time */
 
 typedef struct warp_gps {
-    warp_model multiple[WARP_MODEL_WORDS(LAZ_GPS_MULTI_TYPES)];
-    warp_model still[WARP_MODEL_WORDS(LAZ_GPS_STILL_SYMBOLS)];
+    warp_model multiple[WARP_MODEL_WORDS(LAZ_GPS_MULTI_TYPES + 1)]; /* one more than format 6 and later have */
+    warp_model still[WARP_MODEL_WORDS(LAZ_GPS_STILL_SYMBOLS + 1)];
     warp_integer integer;
 } warp_gps;
 
@@ -255,6 +259,7 @@ typedef struct warp_gps_item {
     uint64_t time;           /* by 4 · channel + sequence */
     uint32_t step, extremes; /* likewise */
     uint32_t last, newest;   /* sequences, by channel */
+    uint32_t old;            /* 1: of formats 0 to 5, where a symbol says that nothing changed */
     uint64_t value;
 } warp_gps_item;
 
@@ -266,11 +271,12 @@ WARP_INLINE void warp_begin_gps(warp_gps_item *item, const warp_reader *r, uint3
     if (r->lane == channel) item->last = item->newest = 0;
 }
 
-WARP_INLINE void warp_start_gps_models(const warp_reader *r) {
-    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+WARP_INLINE void warp_start_gps_models(const warp_task *t, const warp_reader *r) {
+    const uint32_t old = t->pointwise;
+    CUDA_ROLLED for (uint32_t c = 0; c < warp_channel_count(t); c++) {
         warp_gps *of = warp_models<warp_gps>(r, c);
-        warp_start_models(of->multiple, 1, LAZ_GPS_MULTI_TYPES, LAZ_GPS_MULTI_TYPES, r->lane);
-        warp_start_models(of->still, 1, LAZ_GPS_STILL_SYMBOLS, LAZ_GPS_STILL_SYMBOLS, r->lane);
+        warp_start_models(of->multiple, 1, LAZ_GPS_MULTI_TYPES + old, LAZ_GPS_MULTI_TYPES + 1, r->lane);
+        warp_start_models(of->still, 1, LAZ_GPS_STILL_SYMBOLS + old, LAZ_GPS_STILL_SYMBOLS + 1, r->lane);
         warp_start_integer(&of->integer, 32, LAZ_GPS_CONTEXTS, r->lane);
     }
 }
@@ -286,7 +292,8 @@ WARP_INLINE void warp_start_item(warp_gps_item *item, const warp_task *t, const 
     item->time = 0;
     item->step = item->extremes = item->last = item->newest = 0;
     item->value = warp_load(t->first_value, 8);
-    warp_start_gps_models(r);
+    item->old = t->pointwise;
+    warp_start_gps_models(t, r);
     warp_begin_gps(item, r, t->channel, item->value);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
@@ -303,19 +310,28 @@ WARP_INLINE uint32_t warp_begin_sequence(warp_gps_item *item, const warp_reader 
 }
 
 /* What the next symbols of a time are. */
-typedef enum warp_gps_kind { WARP_GPS_SWITCH, WARP_GPS_INTEGER, WARP_GPS_FAR, WARP_GPS_FIRST } warp_gps_kind;
+typedef enum warp_gps_kind {
+    WARP_GPS_SWITCH,
+    WARP_GPS_INTEGER,
+    WARP_GPS_FAR,
+    WARP_GPS_FIRST,
+    WARP_GPS_SAME
+} warp_gps_kind;
 
 /* The symbol in front of a time. sequence: the current one, to which it is added where they are switched. */
-WARP_INLINE warp_gps_kind warp_read_gps_kind(warp_gps *of, warp_reader *r, uint32_t step, uint32_t *symbol,
-                                             uint32_t *sequence) {
+WARP_INLINE warp_gps_kind warp_read_gps_kind(warp_gps *of, warp_reader *r, uint32_t step, uint32_t old,
+                                             uint32_t *symbol, uint32_t *sequence) {
     if (step == 0) {
-        *symbol = warp_read_symbol(r, of->still, LAZ_GPS_STILL_SYMBOLS);
+        *symbol = warp_read_flat(r, of->still, LAZ_GPS_STILL_SYMBOLS + old, LAZ_GPS_STILL_SYMBOLS + 1);
+        if (old > 0 && (*symbol)-- == 0) return WARP_GPS_SAME;
         if (*symbol == LAZ_GPS_STEP) return WARP_GPS_FIRST;
         if (*symbol == LAZ_GPS_NEW) return WARP_GPS_FAR;
         *sequence = (*sequence + *symbol - LAZ_GPS_NEW) % LAZ_GPS_SEQUENCES;
         return WARP_GPS_SWITCH;
     }
-    *symbol = warp_read_symbol(r, of->multiple, LAZ_GPS_MULTI_TYPES);
+    *symbol = warp_read_deep(r, of->multiple, LAZ_GPS_MULTI_TYPES + old, LAZ_GPS_MULTI_TYPES + 1);
+    if (old > 0 && *symbol == LAZ_GPS_NEW_AFTER) return WARP_GPS_SAME;
+    if (old > 0 && *symbol > LAZ_GPS_NEW_AFTER) *symbol -= 1;
     if (*symbol < LAZ_GPS_NEW_AFTER) return WARP_GPS_INTEGER;
     if (*symbol == LAZ_GPS_NEW_AFTER) return WARP_GPS_FAR;
     *sequence = (*sequence + *symbol - LAZ_GPS_NEW_AFTER) % LAZ_GPS_SEQUENCES;
@@ -340,8 +356,8 @@ WARP_INLINE bool warp_read_gps_time(warp_gps_item *item, warp_reader *r, uint32_
     warp_gps *of = warp_models<warp_gps>(r, channel);
     const uint32_t at = LAZ_GPS_SEQUENCES * channel + *sequence, step = warp_get(item->step, at);
     uint32_t symbol, context = LAZ_GPS_FIRST_STEP, predicted = 0, k;
-    const warp_gps_kind kind = warp_read_gps_kind(of, r, step, &symbol, sequence);
-    if (kind == WARP_GPS_SWITCH) return false;
+    const warp_gps_kind kind = warp_read_gps_kind(of, r, step, item->old, &symbol, sequence);
+    if (kind == WARP_GPS_SWITCH || kind == WARP_GPS_SAME) return kind == WARP_GPS_SAME;
     if (kind == WARP_GPS_INTEGER) predicted = laz_gps14_predict(step, symbol, &context);
     if (kind == WARP_GPS_FAR) {
         context = LAZ_GPS_HIGH;
@@ -366,7 +382,7 @@ WARP_INLINE void warp_read_item(warp_gps_item *item, const warp_task *t, warp_re
     }
     sequence = warp_get(item->last, channel);
     if (is & WARP_IS_GPS) {
-        uint32_t left = LAZ_GPS_SWITCHES;
+        uint32_t left = item->old > 0 ? LAZ_GPS11_SWITCHES : LAZ_GPS_SWITCHES;
         bool found;
         CUDA_ROLLED do {
             found = warp_read_gps_time(item, r, channel, &sequence);
@@ -445,8 +461,8 @@ WARP_INLINE uint32_t warp_byte_place(const warp_task *t, uint32_t b, uint32_t by
     return t->field->to[b / 2] + b % 2;
 }
 
-WARP_INLINE void warp_start_rgb_models(const warp_reader *r) {
-    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+WARP_INLINE void warp_start_rgb_models(const warp_task *t, const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < warp_channel_count(t); c++) {
         warp_rgb *of = warp_models<warp_rgb>(r, c);
         warp_start_models(of->used, 1, LAZ_RGB_USED, LAZ_RGB_USED, r->lane);
         warp_start_models(of->difference[0], LAZ_RGB14_BYTES, LAZ_COLOUR_SYMBOLS, LAZ_COLOUR_SYMBOLS, r->lane);
@@ -458,7 +474,7 @@ WARP_INLINE void warp_start_item(warp_rgb_item *item, const warp_task *t, const 
     item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB14_BYTES ? t->first_value[WARP_BYTES_OF(r->lane)] : 0;
     item->to = warp_byte_place(t, r->lane, LAZ_RGB14_BYTES);
     item->value = 0;
-    warp_start_rgb_models(r);
+    warp_start_rgb_models(t, r);
     warp_put_byte(t, item->to, 0, item->last);
 }
 
@@ -591,8 +607,8 @@ WARP_INLINE void warp_put_wave(const warp_wave_item *item, const warp_task *t, c
     warp_store(at, word, r->lane == WARP_WAVE_INDEX ? 1 : 4, false);
 }
 
-WARP_INLINE void warp_start_wave_models(const warp_reader *r) {
-    CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) {
+WARP_INLINE void warp_start_wave_models(const warp_task *t, const warp_reader *r) {
+    CUDA_ROLLED for (uint32_t c = 0; c < warp_channel_count(t); c++) {
         warp_wave *of = warp_models<warp_wave>(r, c);
         warp_start_models(of->index, 1, LAZ_WAVE_INDICES, LAZ_WAVE_INDICES, r->lane);
         warp_start_models(of->place[0], LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, LAZ_WAVE_PLACES, r->lane);
@@ -611,7 +627,7 @@ WARP_INLINE void warp_start_item(warp_wave_item *item, const warp_task *t, const
     item->last = (uint32_t)warp_load(t->first_value + at, bytes);
     item->last_place = item->last_step = item->value = 0;
     item->to = r->lane < WARP_WAVE_WORDS ? t->field->to[word] : LAZ_NOWHERE;
-    warp_start_wave_models(r);
+    warp_start_wave_models(t, r);
     warp_put_wave(item, t, r, 0, item->last);
 }
 
