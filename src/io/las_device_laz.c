@@ -234,6 +234,7 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
     mote_context *ctx = source->ctx;
     const uint64_t size_bytes = source->cloud->count * j->job.stride_bytes;
     bool declined = false;
+    MOTE_TRY(mote_progress(ctx, 1, "reading LAZ"));
     if (cuda_memory_left(ctx) < size_bytes) return MOTE_OK;
     uint8_t *records = cuda_alloc(ctx, size_bytes, "points");
     if (records == NULL) return MOTE_ERROR_MEMORY;
