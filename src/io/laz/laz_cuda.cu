@@ -16,18 +16,13 @@ static_assert(sizeof(warp_xy) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_D
 
 /* What the kernels of a wave work on. */
 typedef struct laz_wave_of_chunks {
-    const uint8_t *data, *return_kind;
-    uint8_t *records, *models;
-    uint16_t *described; /* [points of the wave] */
+    warp_bases bases;
     const laz_device_chunk *chunks;
     const laz_device_layer *layers;
-    const laz_device_field *fields;
     uint32_t *faulty;
-    uint64_t data_bytes;
     uint32_t first, count; /* chunks */
     uint32_t first_point;
-    uint32_t stride_bytes, layer_count, field_count;
-    bool plain_channels, pointwise;
+    uint32_t layer_count, field_count;
 } laz_wave_of_chunks;
 
 /* Bytes of the models of a layer, in all channels. */
@@ -51,28 +46,23 @@ static uint64_t model_bytes(uint32_t kind) {
 
 /* ---- kernels */
 
-/* Says what a warp is to decode: a layer of a chunk. to is in shared memory, for registers are scarce. */
-WARP_INLINE void set_task(const laz_wave_of_chunks *w, uint32_t c, const laz_device_field *field, uint8_t *models,
-                          warp_task *to) {
+/* Says what a warp is to decode: field f of chunk c, by models at a place. */
+WARP_INLINE void set_places(const laz_wave_of_chunks *w, uint32_t c, uint32_t f, uint64_t models, warp_places *to) {
     const laz_device_chunk *chunk = w->chunks + w->first + c;
+    const laz_device_field *field = w->bases.fields + f;
     const laz_device_layer *layer = w->layers + (uint64_t)(w->first + c) * w->layer_count + field->layer;
-    warp_task t;
-    t.field = field;
-    t.data = w->data;
-    t.data_bytes = w->data_bytes;
-    t.first_value = w->data + chunk->at + field->from;
-    t.at = layer->at;
-    t.size_bytes = layer->size_bytes;
-    t.channel = w->pointwise ? 0 : (w->data[chunk->at + LAZ_AT_FLAGS] & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
-    t.points = chunk->points;
-    t.plain_channels = w->plain_channels;
-    t.pointwise = w->pointwise;
-    t.models = models;
-    t.described = w->described + (chunk->first - w->first_point);
-    t.records = w->records + (uint64_t)chunk->first * w->stride_bytes;
-    t.stride_bytes = w->stride_bytes;
-    t.return_kind = w->return_kind;
-    if (threadIdx.x % CUDA_WARP == 0) *to = t;
+    if (threadIdx.x % CUDA_WARP == 0) {
+        const uint32_t flags = w->bases.pointwise ? 0 : w->bases.data[chunk->at + LAZ_AT_FLAGS];
+        to->at = layer->at;
+        to->first_value = chunk->at + field->from;
+        to->models = models;
+        to->described = chunk->first - w->first_point;
+        to->records = (uint64_t)chunk->first * w->bases.stride_bytes;
+        to->size_bytes = layer->size_bytes;
+        to->points = chunk->points;
+        to->channel = (flags & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
+        to->field = f;
+    }
     __syncwarp();
 }
 
@@ -83,10 +73,10 @@ WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz_wave_of_chunks w) {
     const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_task tasks[WARPS];
-    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
-    set_task(&w, c, w.fields, w.models + (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, t);
-    note_end(&w, c, warp_read_xy(t));
+    __shared__ warp_places places[WARPS];
+    const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
+    set_places(&w, c, 0, (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, &places[threadIdx.x / CUDA_WARP]);
+    note_end(&w, c, warp_read_xy(&t));
 }
 
 /* Where the models of the layers of each field stand. */
@@ -96,31 +86,33 @@ typedef struct laz_model_places {
 } laz_model_places;
 
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
-    read_other_layers(laz_wave_of_chunks w, laz_model_places places) {
+    read_other_layers(laz_wave_of_chunks w, laz_model_places models) {
     const uint32_t task = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     const uint32_t f = 1 + task / w.count, c = task % w.count;
     if (f >= w.field_count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_task tasks[WARPS];
-    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
-    set_task(&w, c, w.fields + f, w.models + places.at[f] + (uint64_t)c * places.bytes[f], t);
-    if (t->size_bytes == 0) {
-        warp_copy_value(t);
+    __shared__ warp_places places[WARPS];
+    const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
+    set_places(&w, c, f, models.at[f] + (uint64_t)c * models.bytes[f], &places[threadIdx.x / CUDA_WARP]);
+    if (t.places->size_bytes == 0) {
+        warp_copy_value(&t);
     } else {
-        note_end(&w, c, warp_read_layer(t));
+        note_end(&w, c, warp_read_layer(&t));
     }
 }
 
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_pointwise(laz_wave_of_chunks w, warp_record10 record) {
     const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_task tasks[WARPS][WARP_ITEMS];
-    warp_task *t = tasks[threadIdx.x / CUDA_WARP];
+    __shared__ warp_places places[WARPS][WARP_ITEMS];
+    warp_task tasks[WARP_ITEMS];
     for (uint32_t item = 0; item < WARP_ITEMS; item++) {
+        warp_places *p = &places[threadIdx.x / CUDA_WARP][item];
+        tasks[item].bases = &w.bases;
+        tasks[item].places = p;
         if (!record.has[item]) continue;
-        uint8_t *models = w.models + c * record.model_bytes + record.models_at[item];
-        set_task(&w, c, w.fields + record.field[item], models, &t[item]);
+        set_places(&w, c, record.field[item], c * record.model_bytes + record.models_at[item], p);
     }
-    note_end(&w, c, warp_read_pointwise(t, &record));
+    note_end(&w, c, warp_read_pointwise(tasks, &record));
 }
 
 /* ---- records of formats 0 to 5 */
@@ -264,21 +256,21 @@ static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, 
     if (*declined) return MOTE_OK;
     mote_status status = make_tables(ctx, job, wave, &t);
     if (status != MOTE_OK) goto done;
-    w.data = job->data;
-    w.data_bytes = job->data_bytes;
-    w.return_kind = t.return_kind;
-    w.records = job->records;
-    w.models = t.models;
-    w.described = t.described;
+    w.bases.data = job->data;
+    w.bases.data_bytes = job->data_bytes;
+    w.bases.return_kind = t.return_kind;
+    w.bases.records = job->records;
+    w.bases.models = t.models;
+    w.bases.described = t.described;
     w.chunks = t.chunks;
     w.layers = t.layers;
-    w.fields = t.fields;
+    w.bases.fields = t.fields;
     w.faulty = t.faulty;
-    w.stride_bytes = job->stride_bytes;
+    w.bases.stride_bytes = job->stride_bytes;
     w.layer_count = job->layer_count;
     w.field_count = job->field_count;
-    w.plain_channels = job->plain_channels;
-    w.pointwise = job->pointwise;
+    w.bases.plain_channels = job->plain_channels;
+    w.bases.pointwise = job->pointwise;
     status = decode_waves(ctx, job, wave, w);
     if (status == MOTE_OK) status = cuda_download(ctx, faulty, t.faulty, job->chunk_count * sizeof *faulty);
 done:

@@ -8,27 +8,48 @@
 #include "io/laz/laz_format10.h"
 #include "io/laz/laz_warp.h"
 
+/* What all warps of a launch have in common: a parameter of the kernel. */
+typedef struct warp_bases {
+    const uint8_t *data, *return_kind;
+    uint64_t data_bytes;
+    uint8_t *records, *models;
+    uint16_t *described; /* what each point of the wave is */
+    const laz_device_field *fields;
+    uint32_t stride_bytes; /* of records */
+    bool plain_channels;
+    bool pointwise; /* formats 0 to 5: one channel, and GPS times have a symbol more */
+} warp_bases;
+
+/* Where a layer of a chunk has its things; in shared memory, for registers are scarce. */
+typedef struct warp_places {
+    uint64_t at, first_value; /* of the layer, and of the field in the first record; in data */
+    uint64_t models, described, records;
+    uint32_t size_bytes, points, channel, field;
+} warp_places;
+
 /* A layer of a chunk. */
 typedef struct warp_task {
-    const laz_device_field *field;
-    const uint8_t *data, *first_value; /* first_value: the field in the first record */
-    uint64_t data_bytes, at;           /* at: of the layer, in data */
-    uint32_t size_bytes, points, channel;
-    bool plain_channels;
-    bool pointwise; /* an item of formats 0 to 5: one channel, and GPS times have a symbol more */
-    uint8_t *models;
-    uint16_t *described; /* [points] what each point is */
-    uint8_t *records;    /* of the first point, as they are put out */
-    uint32_t stride_bytes;
-    const uint8_t *return_kind;
+    const warp_bases *bases;
+    const warp_places *places;
 } warp_task;
+
+WARP_INLINE const laz_device_field *warp_field(const warp_task *t) { return t->bases->fields + t->places->field; }
+WARP_INLINE const uint8_t *warp_first_value(const warp_task *t) { return t->bases->data + t->places->first_value; }
+WARP_INLINE uint16_t *warp_described(const warp_task *t) { return t->bases->described + t->places->described; }
+WARP_INLINE warp_model *warp_models_of(const warp_task *t) {
+    return (warp_model *)(void *)(t->bases->models + t->places->models);
+}
+/* The record of point i, as it is put out. */
+WARP_INLINE uint8_t *warp_record(const warp_task *t, uint32_t i) {
+    return t->bases->records + t->places->records + (uint64_t)i * t->bases->stride_bytes;
+}
 
 /* The models of a scanner channel. All channels' are started with the chunk, so that no loop has the code for it. */
 template <class Models> WARP_INLINE Models *warp_models(const warp_reader *r, uint32_t channel) {
     return (Models *)(void *)r->models + channel;
 }
 
-WARP_INLINE uint32_t warp_channel_count(const warp_task *t) { return t->pointwise ? 1 : LAZ_CHANNELS; }
+WARP_INLINE uint32_t warp_channel_count(const warp_task *t) { return t->bases->pointwise ? 1 : LAZ_CHANNELS; }
 
 /* ---- values in lanes */
 
@@ -58,9 +79,9 @@ WARP_INLINE void warp_store(uint8_t *at, uint64_t value, uint32_t count, bool ev
 
 /* Puts a unit of the layer into the record of point i. */
 WARP_INLINE void warp_put(const warp_task *t, uint32_t unit, uint32_t i, uint64_t value, uint32_t count) {
-    const uint32_t to = t->field->to[unit];
+    const uint32_t to = warp_field(t)->to[unit];
     if (to == LAZ_NOWHERE) return;
-    warp_store(t->records + (uint64_t)i * t->stride_bytes + to, value, count, ((t->stride_bytes | to) & 1u) == 0);
+    warp_store(warp_record(t, i) + to, value, count, ((t->bases->stride_bytes | to) & 1u) == 0);
 }
 
 /* ---- what a point is, in 16 bits */
@@ -111,7 +132,7 @@ WARP_INLINE bool warp_follow(warp_follower *f, uint32_t is, uint32_t *model, uin
 }
 
 WARP_INLINE warp_follower warp_follower_of(const warp_task *t) {
-    const warp_follower f = {{1u << t->channel, t->channel}, t->plain_channels};
+    const warp_follower f = {{1u << t->places->channel, t->places->channel}, t->bases->plain_channels};
     return f;
 }
 
@@ -120,12 +141,12 @@ WARP_INLINE warp_follower warp_follower_of(const warp_task *t) {
 /* Points 1 and on: the first one is known. Item: a layer, with warp_start_item and warp_read_item. */
 template <class Item> WARP_INLINE bool warp_read_points(const warp_task *t, Item *item) {
     warp_reader r;
-    warp_reader_start(&r, t->data, t->data_bytes, t->at, (warp_model *)(void *)t->models);
+    warp_reader_start(&r, t->bases->data, t->bases->data_bytes, t->places->at, warp_models_of(t));
     warp_start_item(item, t, &r);
-    uint32_t next = 1 + r.lane < t->points ? t->described[1 + r.lane] : 0;
-    CUDA_ROLLED for (uint32_t first = 1; first < t->points; first += CUDA_WARP) {
-        const uint32_t left = t->points - first, count = left < CUDA_WARP ? left : CUDA_WARP, are = next;
-        if (left > CUDA_WARP + r.lane) next = t->described[first + CUDA_WARP + r.lane];
+    uint32_t next = 1 + r.lane < t->places->points ? warp_described(t)[1 + r.lane] : 0;
+    CUDA_ROLLED for (uint32_t first = 1; first < t->places->points; first += CUDA_WARP) {
+        const uint32_t left = t->places->points - first, count = left < CUDA_WARP ? left : CUDA_WARP, are = next;
+        if (left > CUDA_WARP + r.lane) next = warp_described(t)[first + CUDA_WARP + r.lane];
         decltype(item->value) mine = 0;
         CUDA_ROLLED for (uint32_t i = 0; i < count; i++) {
             warp_read_item(item, t, &r, warp_get(are, i), first + i);
@@ -133,7 +154,7 @@ template <class Item> WARP_INLINE bool warp_read_points(const warp_task *t, Item
         }
         if (r.lane < count) warp_put_item(item, t, first + r.lane, mine);
     }
-    return warp_reader_is_sound(&r, t->at + t->size_bytes);
+    return warp_reader_is_sound(&r, t->places->at + t->places->size_bytes);
 }
 
 /* ---- integers: z, intensity, scan angle, point source */
@@ -150,11 +171,11 @@ WARP_INLINE void warp_put_item(const warp_integer_item *item, const warp_task *t
 }
 
 WARP_INLINE void warp_start_item(warp_integer_item *item, const warp_task *t, const warp_reader *r) {
-    item->kind = t->field->kind;
+    item->kind = warp_field(t)->kind;
     item->width = item->kind == LAZ_LAYER_Z ? 32 : 16;
-    item->channels.met = 1u << t->channel;
-    item->channels.current = t->channel;
-    item->last = item->value = (uint32_t)warp_load(t->first_value, item->width / 8);
+    item->channels.met = 1u << t->places->channel;
+    item->channels.current = t->places->channel;
+    item->last = item->value = (uint32_t)warp_load(warp_first_value(t), item->width / 8);
     const uint32_t contexts = item->kind == LAZ_LAYER_Z           ? LAZ_Z_CONTEXTS
                               : item->kind == LAZ_LAYER_INTENSITY ? LAZ_PLACES
                                                                   : LAZ_ANGLE_CONTEXTS;
@@ -214,11 +235,11 @@ WARP_INLINE void warp_put_item(const warp_table_item *item, const warp_task *t, 
 }
 
 WARP_INLINE void warp_start_item(warp_table_item *item, const warp_task *t, const warp_reader *r) {
-    item->kind = t->field->kind;
+    item->kind = warp_field(t)->kind;
     item->symbols = item->kind == LAZ_LAYER_FLAGS ? LAZ_FLAG_SYMBOLS : LAZ_BYTE_SYMBOLS;
-    item->channels.met = 1u << t->channel;
-    item->channels.current = t->channel;
-    item->value = *t->first_value;
+    item->channels.met = 1u << t->places->channel;
+    item->channels.current = t->places->channel;
+    item->value = warp_first_value(t)[0];
     item->last = item->kind == LAZ_LAYER_FLAGS ? laz_pack_flags(item->value) : item->value;
     warp_start_models(r->models, LAZ_CHANNELS * LAZ_TABLE_MODELS, item->symbols, LAZ_BYTE_SYMBOLS, r->lane);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
@@ -272,7 +293,7 @@ WARP_INLINE void warp_begin_gps(warp_gps_item *item, const warp_reader *r, uint3
 }
 
 WARP_INLINE void warp_start_gps_models(const warp_task *t, const warp_reader *r) {
-    const uint32_t old = t->pointwise;
+    const uint32_t old = t->bases->pointwise;
     CUDA_ROLLED for (uint32_t c = 0; c < warp_channel_count(t); c++) {
         warp_gps *of = warp_models<warp_gps>(r, c);
         warp_start_models(of->multiple, 1, LAZ_GPS_MULTI_TYPES + old, LAZ_GPS_MULTI_TYPES + 1, r->lane);
@@ -287,14 +308,14 @@ WARP_INLINE void warp_put_item(const warp_gps_item *item, const warp_task *t, ui
 }
 
 WARP_INLINE void warp_start_item(warp_gps_item *item, const warp_task *t, const warp_reader *r) {
-    item->channels.met = 1u << t->channel;
-    item->channels.current = t->channel;
+    item->channels.met = 1u << t->places->channel;
+    item->channels.current = t->places->channel;
     item->time = 0;
     item->step = item->extremes = item->last = item->newest = 0;
-    item->value = warp_load(t->first_value, 8);
-    item->old = t->pointwise;
+    item->value = warp_load(warp_first_value(t), 8);
+    item->old = t->bases->pointwise;
     warp_start_gps_models(t, r);
-    warp_begin_gps(item, r, t->channel, item->value);
+    warp_begin_gps(item, r, t->places->channel, item->value);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
 
@@ -415,7 +436,7 @@ WARP_INLINE void warp_put_item(const warp_byte_item *item, const warp_task *t, u
 
 WARP_INLINE void warp_start_item(warp_byte_item *item, const warp_task *t, const warp_reader *r) {
     item->follower = warp_follower_of(t);
-    item->last = item->value = *t->first_value;
+    item->last = item->value = warp_first_value(t)[0];
     warp_start_models(r->models, LAZ_CHANNELS, LAZ_BYTE14_SYMBOLS, LAZ_BYTE14_SYMBOLS, r->lane);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
@@ -452,13 +473,13 @@ typedef struct warp_rgb_item {
 WARP_INLINE void warp_put_item(const warp_rgb_item *, const warp_task *, uint32_t, uint32_t) {}
 
 WARP_INLINE void warp_put_byte(const warp_task *t, uint32_t to, uint32_t i, uint32_t byte) {
-    if (to != LAZ_NOWHERE) t->records[(uint64_t)i * t->stride_bytes + to] = (uint8_t)byte;
+    if (to != LAZ_NOWHERE) warp_record(t, i)[to] = (uint8_t)byte;
 }
 
 /* Where byte b of units of two bytes goes. */
 WARP_INLINE uint32_t warp_byte_place(const warp_task *t, uint32_t b, uint32_t bytes) {
-    if (b >= bytes || t->field->to[b / 2] == LAZ_NOWHERE) return LAZ_NOWHERE;
-    return t->field->to[b / 2] + b % 2;
+    if (b >= bytes || warp_field(t)->to[b / 2] == LAZ_NOWHERE) return LAZ_NOWHERE;
+    return warp_field(t)->to[b / 2] + b % 2;
 }
 
 WARP_INLINE void warp_start_rgb_models(const warp_task *t, const warp_reader *r) {
@@ -471,7 +492,7 @@ WARP_INLINE void warp_start_rgb_models(const warp_task *t, const warp_reader *r)
 
 WARP_INLINE void warp_start_item(warp_rgb_item *item, const warp_task *t, const warp_reader *r) {
     item->follower = warp_follower_of(t);
-    item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB14_BYTES ? t->first_value[WARP_BYTES_OF(r->lane)] : 0;
+    item->last = WARP_BYTES_OF(r->lane) < LAZ_RGB14_BYTES ? warp_first_value(t)[WARP_BYTES_OF(r->lane)] : 0;
     item->to = warp_byte_place(t, r->lane, LAZ_RGB14_BYTES);
     item->value = 0;
     warp_start_rgb_models(t, r);
@@ -547,8 +568,8 @@ WARP_INLINE void warp_start_nir_models(const warp_reader *r) {
 
 WARP_INLINE void warp_start_item(warp_nir_item *item, const warp_task *t, const warp_reader *r) {
     item->follower = warp_follower_of(t);
-    item->last = t->first_value[r->lane % LAZ_NIR14_BYTES];
-    item->value = (uint32_t)warp_load(t->first_value, LAZ_NIR14_BYTES);
+    item->last = warp_first_value(t)[r->lane % LAZ_NIR14_BYTES];
+    item->value = (uint32_t)warp_load(warp_first_value(t), LAZ_NIR14_BYTES);
     warp_start_nir_models(r);
     if (r->lane == 0) warp_put_item(item, t, 0, item->value);
 }
@@ -603,7 +624,7 @@ WARP_INLINE void warp_put_item(const warp_wave_item *, const warp_task *, uint32
 WARP_INLINE void warp_put_wave(const warp_wave_item *item, const warp_task *t, const warp_reader *r, uint32_t i,
                                uint32_t word) {
     if (item->to == LAZ_NOWHERE) return;
-    uint8_t *at = t->records + (uint64_t)i * t->stride_bytes + item->to;
+    uint8_t *at = warp_record(t, i) + item->to;
     warp_store(at, word, r->lane == WARP_WAVE_INDEX ? 1 : 4, false);
 }
 
@@ -624,9 +645,9 @@ WARP_INLINE void warp_start_item(warp_wave_item *item, const warp_task *t, const
     uint32_t at;
     item->follower = warp_follower_of(t);
     const uint32_t bytes = laz_unit_bytes(LAZ_LAYER_WAVEPACKET, word, &at);
-    item->last = (uint32_t)warp_load(t->first_value + at, bytes);
+    item->last = (uint32_t)warp_load(warp_first_value(t) + at, bytes);
     item->last_place = item->last_step = item->value = 0;
-    item->to = r->lane < WARP_WAVE_WORDS ? t->field->to[word] : LAZ_NOWHERE;
+    item->to = r->lane < WARP_WAVE_WORDS ? warp_field(t)->to[word] : LAZ_NOWHERE;
     warp_start_wave_models(t, r);
     warp_put_wave(item, t, r, 0, item->last);
 }
@@ -738,13 +759,13 @@ WARP_INLINE void warp_put_xy(const warp_task *t, uint32_t i, const warp_xy_last 
 }
 
 WARP_INLINE void warp_start_xy(warp_xy_item *item, const warp_task *t, const warp_reader *r) {
-    item->channels.met = 1u << t->channel;
-    item->channels.current = t->channel;
+    item->channels.met = 1u << t->places->channel;
+    item->channels.current = t->places->channel;
     item->gps_changed = 0;
-    item->last.x = (uint32_t)warp_load(t->first_value + LAZ_AT_X, 4);
-    item->last.y = (uint32_t)warp_load(t->first_value + LAZ_AT_Y, 4);
-    item->last.number = t->first_value[LAZ_AT_RETURNS] & 15u;
-    item->last.count = t->first_value[LAZ_AT_RETURNS] >> 4;
+    item->last.x = (uint32_t)warp_load(warp_first_value(t) + LAZ_AT_X, 4);
+    item->last.y = (uint32_t)warp_load(warp_first_value(t) + LAZ_AT_Y, 4);
+    item->last.number = warp_first_value(t)[LAZ_AT_RETURNS] & 15u;
+    item->last.count = warp_first_value(t)[LAZ_AT_RETURNS] >> 4;
     item->by = item->last;
     CUDA_ROLLED for (uint32_t c = 0; c < LAZ_CHANNELS; c++) warp_start_xy_models(r, c);
     if (r->lane == 0) warp_put_xy(t, 0, &item->last);
@@ -791,7 +812,7 @@ WARP_INLINE uint32_t warp_read_kind(warp_xy_item *item, warp_reader *r) {
 WARP_INLINE uint32_t warp_read_xy_point(warp_xy_item *item, const warp_task *t, warp_reader *r) {
     const uint32_t changed = warp_read_kind(item, r), number = item->last.number, count = item->last.count;
     warp_xy *of = warp_models<warp_xy>(r, item->channels.current);
-    const uint32_t median = t->return_kind[count * LAZ_RETURNS + number] * 2u | item->gps_changed;
+    const uint32_t median = t->bases->return_kind[count * LAZ_RETURNS + number] * 2u | item->gps_changed;
     const uint32_t x_word = warp_median_word(r, of->medians[0][median]);
     const uint32_t y_word = warp_median_word(r, of->medians[1][median]);
     uint32_t kx, ky;
@@ -809,10 +830,10 @@ WARP_INLINE uint32_t warp_read_xy_point(warp_xy_item *item, const warp_task *t, 
 WARP_INLINE bool warp_read_xy(const warp_task *t) {
     warp_reader r;
     warp_xy_item item;
-    warp_reader_start(&r, t->data, t->data_bytes, t->at, (warp_model *)(void *)t->models);
+    warp_reader_start(&r, t->bases->data, t->bases->data_bytes, t->places->at, warp_models_of(t));
     warp_start_xy(&item, t, &r);
-    CUDA_ROLLED for (uint32_t first = 1; first < t->points; first += CUDA_WARP) {
-        const uint32_t left = t->points - first, count = left < CUDA_WARP ? left : CUDA_WARP;
+    CUDA_ROLLED for (uint32_t first = 1; first < t->places->points; first += CUDA_WARP) {
+        const uint32_t left = t->places->points - first, count = left < CUDA_WARP ? left : CUDA_WARP;
         warp_xy_last mine = item.last;
         uint32_t mine_is = 0;
         CUDA_ROLLED for (uint32_t i = 0; i < count; i++) {
@@ -823,11 +844,11 @@ WARP_INLINE bool warp_read_xy(const warp_task *t) {
             }
         }
         if (r.lane < count) {
-            t->described[first + r.lane] = (uint16_t)mine_is;
+            warp_described(t)[first + r.lane] = (uint16_t)mine_is;
             warp_put_xy(t, first + r.lane, &mine);
         }
     }
-    return warp_reader_is_sound(&r, t->at + t->size_bytes);
+    return warp_reader_is_sound(&r, t->places->at + t->places->size_bytes);
 }
 
 /* ---- any other layer */
@@ -862,7 +883,7 @@ WARP_INLINE bool warp_read_byte(const warp_task *t) {
 }
 
 WARP_INLINE bool warp_read_layer(const warp_task *t) {
-    switch (t->field->kind) {
+    switch (warp_field(t)->kind) {
     case LAZ_LAYER_Z:
     case LAZ_LAYER_INTENSITY:
     case LAZ_LAYER_SCAN_ANGLE:
@@ -881,16 +902,16 @@ WARP_INLINE bool warp_read_layer(const warp_task *t) {
 /* ---- a layer without bytes: all points have the value of the first one */
 
 WARP_INLINE void warp_copy_value(const warp_task *t) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, kind = t->field->kind;
+    const uint32_t lane = threadIdx.x % CUDA_WARP, kind = warp_field(t)->kind;
     CUDA_ROLLED for (uint32_t unit = 0; unit < LAZ_UNITS_MOST; unit++) {
         uint32_t at;
         const uint32_t bytes = laz_unit_bytes(kind, unit, &at);
         if (bytes == 0) break;
-        const uint64_t value = warp_load(t->first_value + at, bytes);
-        CUDA_ROLLED for (uint32_t i = lane; i < t->points; i += CUDA_WARP) {
+        const uint64_t value = warp_load(warp_first_value(t) + at, bytes);
+        CUDA_ROLLED for (uint32_t i = lane; i < t->places->points; i += CUDA_WARP) {
             uint64_t here = value;
             if (kind == LAZ_LAYER_FLAGS && i > 0) { /* around the scanner channel */
-                here = (value & ~(uint64_t)LAZ_CHANNEL_MASK) | warp_channel(t->described[i]) << LAZ_CHANNEL_SHIFT;
+                here = (value & ~(uint64_t)LAZ_CHANNEL_MASK) | warp_channel(warp_described(t)[i]) << LAZ_CHANNEL_SHIFT;
             }
             warp_put(t, unit, i, here, bytes);
         }

@@ -60,20 +60,19 @@ WARP_INLINE void warp_put_point10(const warp_point10_item *item, const warp_task
     const uint32_t coordinate = warp_get(item->xyz, unit), value = warp_get(item->parts, part);
     uint32_t at;
     if (item->to == LAZ_NOWHERE) return;
-    warp_store(t->records + (uint64_t)i * t->stride_bytes + item->to, unit < 3 ? coordinate : value,
-               laz_point10_unit_bytes(unit, &at), false);
+    warp_store(warp_record(t, i) + item->to, unit < 3 ? coordinate : value, laz_point10_unit_bytes(unit, &at), false);
 }
 
 WARP_INLINE void warp_start_point10(warp_point10_item *item, const warp_task *t, const warp_reader *r) {
     const uint32_t unit = r->lane < LAZ_POINT10_UNITS ? r->lane : 0;
     uint32_t at;
     const uint32_t bytes = laz_point10_unit_bytes(unit, &at);
-    const uint32_t value = (uint32_t)warp_load(t->first_value + at, bytes);
+    const uint32_t value = (uint32_t)warp_load(warp_first_value(t) + at, bytes);
     /* Parts come in another order than units: returns, intensity, then as they stand in the record. */
     item->xyz = value;
     item->parts = warp_get(value, r->lane == WARP_RETURNS10 ? 4 : r->lane == WARP_INTENSITY10 ? 3 : r->lane + 3);
     item->intensities = item->heights = 0;
-    item->to = r->lane < LAZ_POINT10_UNITS ? t->field->to[r->lane] : LAZ_NOWHERE;
+    item->to = r->lane < LAZ_POINT10_UNITS ? warp_field(t)->to[r->lane] : LAZ_NOWHERE;
     warp_start_point10_models(r);
     warp_put_point10(item, t, r, 0);
 }
@@ -85,7 +84,8 @@ typedef struct warp_return10 {
 
 WARP_INLINE warp_return10 warp_return10_of(const warp_task *t, uint32_t returns) {
     const uint32_t number = returns & 7u, count = returns >> 3 & 7u;
-    const warp_return10 made = {t->return_kind[returns & 63u], count > number ? count - number : number - count, count};
+    const warp_return10 made = {t->bases->return_kind[returns & 63u], count > number ? count - number : number - count,
+                                count};
     return made;
 }
 
@@ -158,8 +158,8 @@ typedef struct warp_bytes_item {
 
 WARP_INLINE void warp_start_bytes(warp_bytes_item *item, const warp_task *t, const warp_reader *r, uint32_t count) {
     item->count = count;
-    item->last = r->lane < count ? t->first_value[r->lane] : 0;
-    item->to = r->lane < count ? t->field[r->lane].to[0] : LAZ_NOWHERE;
+    item->last = r->lane < count ? warp_first_value(t)[r->lane] : 0;
+    item->to = r->lane < count ? warp_field(t)[r->lane].to[0] : LAZ_NOWHERE;
     warp_start_models(r->models, count, LAZ_BYTE14_SYMBOLS, LAZ_BYTE14_SYMBOLS, r->lane);
     warp_put_byte(t, item->to, 0, item->last);
 }
@@ -185,7 +185,7 @@ typedef struct warp_items10 {
 
 /* What follows is of this item. */
 WARP_INLINE const warp_task *warp_turn_to(warp_reader *r, const warp_task *tasks, uint32_t item) {
-    r->models = (warp_model *)(void *)tasks[item].models;
+    r->models = warp_models_of(&tasks[item]);
     return &tasks[item];
 }
 
@@ -202,12 +202,13 @@ WARP_INLINE void warp_start_items10(warp_items10 *items, const warp_task *tasks,
 
 /* tasks [WARP_ITEMS]: of the items that the record has. Returns whether the chunk is sound. */
 WARP_INLINE bool warp_read_pointwise(const warp_task *tasks, const warp_record10 *record) {
-    const uint32_t points = tasks->points;
+    const warp_task *first = &tasks[WARP_POINT10];
+    const warp_places *places = first->places;
     warp_reader r;
     warp_items10 items = {};
-    warp_reader_start(&r, tasks->data, tasks->data_bytes, tasks->at, (warp_model *)(void *)tasks->models);
+    warp_reader_start(&r, first->bases->data, first->bases->data_bytes, places->at, warp_models_of(first));
     warp_start_items10(&items, tasks, record, &r);
-    CUDA_ROLLED for (uint32_t i = 1; i < points; i++) {
+    CUDA_ROLLED for (uint32_t i = 1; i < places->points; i++) {
         warp_read_point10(&items.point10, warp_turn_to(&r, tasks, WARP_POINT10), &r, i);
         if (record->has[WARP_GPS11]) {
             const warp_task *t = warp_turn_to(&r, tasks, WARP_GPS11);
@@ -218,7 +219,7 @@ WARP_INLINE bool warp_read_pointwise(const warp_task *tasks, const warp_record10
         if (record->has[WARP_WAVE13]) warp_read_item(&items.wave, warp_turn_to(&r, tasks, WARP_WAVE13), &r, 0, i);
         if (record->has[WARP_BYTES]) warp_read_bytes(&items.bytes, warp_turn_to(&r, tasks, WARP_BYTES), &r, i);
     }
-    return warp_reader_is_sound(&r, tasks->at + tasks->size_bytes);
+    return warp_reader_is_sound(&r, places->at + places->size_bytes);
 }
 
 #endif
