@@ -4,6 +4,7 @@
    in waves where it does not hold all of them. */
 #include "io/laz/laz_device.h"
 #include "io/laz/laz_warp_pointwise.h"
+#include "io/laz/laz_warp_xy.h"
 
 #define WARPS       4u /* of a block */
 #define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
