@@ -6,9 +6,10 @@
 #include "io/laz/laz_format10.h"
 #include "io/laz/laz_layers.h"
 
-#define WORD_BYTES 4u
-#define RANGE_MOST 2u /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
-#define WORD_BYTES 4u
+#define WORD_BYTES        4u
+#define CHUNK_POINTS_MOST (1u << 20) /* a warp takes a second for so many, and displays do not wait much longer */
+#define RANGE_MOST        2u         /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
+#define WORD_BYTES        4u
 
 typedef struct chunk_job {
     las_source *source;
@@ -62,7 +63,8 @@ bool mote_las_suits_device(const las_source *source, const las_upload_limits *li
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
     const uint64_t sum = range_of(chunks, &first, &end);
     if ((end - first) / RANGE_MOST > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
-    return chunks->points / largest_chunk(chunks) >= limits->chunks;
+    const uint64_t largest = largest_chunk(chunks);
+    return largest <= CHUNK_POINTS_MOST && chunks->points / largest >= limits->chunks;
 }
 
 /* ---- what the device is told */

@@ -166,20 +166,26 @@ static void parts_of_records(void **state) {
 
 /* ---- real files */
 
+static bool has_old_items(const char *items) {
+    return strstr(items, "POINT10 v1") != NULL || strstr(items, "RGB12 v1") != NULL ||
+           strstr(items, "GPSTIME11 v1") != NULL || strstr(items, "BYTE v1") != NULL;
+}
+
 /* Whether the GPU decodes its chunks. */
 static bool is_known(mote_context *ctx, const char *path, uint64_t *points) {
     mote_las_facts facts = {0};
     mote_cloud *cloud = NULL;
+    bool known = false;
     *points = 0;
     if (mote_cloud_read(ctx, path, NULL, &cloud) == MOTE_OK) {
-        mote_cloud_las_facts(cloud, &facts);
         *points = mote_cloud_count(cloud);
+        known = mote_cloud_las_facts(cloud, &facts) &&
+                (facts.compressor == LAZ_LAYERED ||
+                 (facts.compressor == LAZ_POINTWISE_CHUNK && !has_old_items(facts.items)));
     }
     mote_cloud_destroy(cloud);
     mote_context_clear(ctx);
-    const bool newest = strstr(facts.items, "POINT10 v1") == NULL && strstr(facts.items, "RGB12 v1") == NULL &&
-                        strstr(facts.items, "GPSTIME11 v1") == NULL && strstr(facts.items, "BYTE v1") == NULL;
-    return facts.compressor == LAZ_LAYERED || (facts.compressor == LAZ_POINTWISE_CHUNK && newest);
+    return known;
 }
 
 static int check_folder(readers *on, const char *name, uint64_t most_points) {
