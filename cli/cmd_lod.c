@@ -194,6 +194,8 @@ typedef struct lod_task {
     const char *names[NAMES_MOST + 1];
     const char *const *left_out; /* attributes; NULL: none */
     const char *columns;         /* what is not left out; NULL: all */
+    session *session;
+    mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
 } lod_task;
 
 /* An output that is there and is no Potree folder would be refused at the end; better at the beginning. */
@@ -206,13 +208,30 @@ static int check_replaceable(session *s, const char *path) {
     return session_error(s, EXIT_FAILED, "%s: is there already and is no Potree folder; it is left alone", path);
 }
 
-static mote_status write_potree(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
+/* Whether all is written as it comes, each point once: then the size of the output is known early. */
+static bool is_plain(const lod_options *o) {
+    return !o->plan && !o->copc && o->encoding == MOTE_POTREE_DEFAULT && o->scheme == MOTE_LOD_ADDITIVE &&
+           o->filter == MOTE_LOD_FILTER_NONE && o->attributes == NULL;
+}
+
+/* mote_read_params.known. What is wrong with the output is said when it is to be written. */
+static void begin_output(void *user, const mote_cloud *header) {
+    lod_task *task = user;
+    const uint64_t bytes = (uint64_t)(lod_point_bytes(header) * (double)mote_cloud_count(header));
+    if (mote_potree_begin(task->session->ctx, task->output, bytes, &task->begun) != MOTE_OK) {
+        mote_context_clear(task->session->ctx);
+    }
+}
+
+static mote_status write_potree(session *s, const lod_options *o, lod_task *task, const mote_lod *lod,
                                 lod_written *written) {
     mote_potree_params params = mote_potree_defaults();
     mote_potree_report report = {0};
     params.encoding = (mote_potree_encoding)o->encoding;
     params.name = o->name;
     params.attributes_left_out = task->left_out;
+    params.begun = task->begun;
+    task->begun = NULL;
     if (o->quality_given) params.brotli_quality = o->quality;
     const mote_status status = mote_potree_write(s->ctx, lod, task->output, &params, &report);
     const lod_written all = {false, report.points, report.octree_bytes, report.hierarchy_bytes, report.hash};
@@ -247,7 +266,7 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
     if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", written->hash, task->output);
 }
 
-static int build_and_write(session *s, const lod_options *o, const lod_task *task) {
+static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     const mote_lod_params params = lod_params(s, o);
     if (o->plan) {
         mote_potree_params potree = mote_potree_defaults();
@@ -290,16 +309,18 @@ static int run_lod(session *s, const lod_options *o, const arguments *words) {
     const int inputs = o->plan && words->count == 1 ? 1 : words->count - 1;
     mote_cloud *cloud = NULL;
     char *columns = NULL;
-    lod_task task = {.output = words->words[words->count - 1]};
+    lod_task task = {.output = words->words[words->count - 1], .session = s};
     int code = check_output(s, o, words, inputs, task.output);
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = !o->plan;
     reading.to_device = !o->plan && !o->copc;
+    if (is_plain(o)) reading.known = begin_output;
+    reading.known_user = &task;
     if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
-    if (code != EXIT_DONE) return code;
     task.cloud = cloud;
-    code = choose_attributes(s, o, &task, &columns);
+    if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
     if (code == EXIT_DONE) code = build_and_write(s, o, &task);
+    mote_potree_abandon(s->ctx, task.begun);
     free(columns);
     mote_cloud_destroy(cloud);
     return code;

@@ -75,9 +75,8 @@ static plan walk_levels(const uint64_t *codes, uint64_t count, double weight, co
     return p;
 }
 
-/* Bytes of a point in octree.bin: three int32 of position, one byte for all classification flags, the rest as
-   stored. */
-static double record_bytes(const mote_cloud *cloud) {
+/* Three int32 of position, one byte for all classification flags, the rest as stored. */
+double lod_point_bytes(const mote_cloud *cloud) {
     static const char together[] = "x,y,z,key_point,withheld,overlap"; /* synthetic counts for the flags */
     double bytes = 12;
     for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
@@ -122,7 +121,7 @@ static int make_plan(session *s, const mote_cloud *cloud, const mote_lod_params 
         const bool brotli = potree != NULL && potree->encoding == MOTE_POTREE_BROTLI;
         const double ratio = potree == NULL ? LAZ_RATIO : brotli ? BROTLI_RATIO : 1;
         const double node_bytes = potree == NULL ? COPC_HIERARCHY_BYTES : HIERARCHY_BYTES;
-        out->disk_bytes = out->stored_points * record_bytes(cloud) * ratio + out->nodes * node_bytes;
+        out->disk_bytes = out->stored_points * lod_point_bytes(cloud) * ratio + out->nodes * node_bytes;
         out->memory_bytes = memory_bytes(s, params, potree, all, out->nodes);
     }
     free(codes);

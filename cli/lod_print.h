@@ -32,5 +32,7 @@ void lod_print_json(const session *s, const mote_lod *lod, const lod_written *wr
    code. */
 int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *params,
                    const mote_potree_params *potree);
+/* Bytes of a point in octree.bin, at most: an attribute of the cloud that is zero everywhere may be left out. */
+double lod_point_bytes(const mote_cloud *cloud);
 
 #endif

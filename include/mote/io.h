@@ -26,6 +26,10 @@ typedef struct mote_read_params {
                     ///< inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The
                     ///< result is told by mote_cloud_on_device.
     bool salvage; ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
+                                                         ///< read, with its columns and count but no values yet, so
+                                                         ///< that the output can be prepared. NULL: nothing is
+    void *known_user;
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);

@@ -100,12 +100,26 @@ MOTE_API bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *array
 
 typedef enum mote_potree_encoding { MOTE_POTREE_DEFAULT, MOTE_POTREE_BROTLI } mote_potree_encoding;
 
+/// A Potree folder that is begun before its points are known.
+typedef struct mote_potree_output mote_potree_output;
+
+/// Makes the folder under its temporary name, and in a file system in memory begins to enter the pages of octree.bin:
+/// that takes a thread longer than the cores take to fill them, and can go on while points are read and ordered.
+/// expected_bytes  of octree.bin, a guess; 0: none
+/// Returns as mote_potree_write
+MOTE_API mote_status mote_potree_begin(mote_context *ctx, const char *path, uint64_t expected_bytes,
+                                       mote_potree_output **out);
+/// Removes a folder that was begun and is not written after all. NULL is allowed.
+MOTE_API void mote_potree_abandon(mote_context *ctx, mote_potree_output *output);
+
 typedef struct mote_potree_params {
     mote_potree_encoding encoding;
     int brotli_quality;                     ///< 0..11
     const char *name;                       ///< NULL: from the path
     const char *description;                ///< NULL: none
     const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
+    mote_potree_output *begun; ///< of mote_potree_begin: mote_potree_write completes it, or removes it when
+                               ///< it fails, and needs no path; NULL: none
 } mote_potree_params;
 /// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);

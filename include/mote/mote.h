@@ -5,6 +5,7 @@
 #include "context.h"
 #include "gen.h"
 #include "io.h"
+#include "knn.h"
 #include "lod.h"
 #include "order.h"
 #include "types.h"

@@ -151,6 +151,7 @@ static mote_status read_and_unite(mote_context *ctx, const file_list *list, cons
     mote_status status = MOTE_OK;
     mote_read_params to_host = params != NULL ? *params : mote_read_defaults();
     to_host.to_device = false;
+    to_host.known = NULL;
     for (uint64_t i = 0; i < list->count && status == MOTE_OK; i++) {
         status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
     }

@@ -176,6 +176,7 @@ static mote_status read_points(las_source *source, const mote_read_params *param
     memset(&losses, 0, sizeof losses);
     if (compressed) mote_stage(source->ctx, "read LAZ");
     if (compressed) MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
+    if (params->known != NULL) params->known(params->known_user, source->cloud);
     if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
     if (done || !compressed) return MOTE_OK;
     mote_stage(source->ctx, "read LAZ");

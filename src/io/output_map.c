@@ -1,7 +1,9 @@
 /* A file in a file system in memory, written by all threads at once. Calls that write to one file take turns there, and
-   so does what enters new pages into it: one thread does that ahead of the others, which then fill them side by side.
+   so does what enters new pages into it, the worse the more threads ask for them: one thread makes them all, best while
+   the points are still being read and ordered, and then the others fill them side by side. On one machine, 4 GB by 16
+   threads: 0.5 s and 0.2 s; 1.2 s where they fill what has just been made, and 1.6 s by calls.
  */
-#define _GNU_SOURCE /* fallocate, madvise */
+#define _GNU_SOURCE /* fallocate */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -12,10 +14,7 @@
 #include "io/io_internal.h"
 
 #define MAP_FROM_BYTES (64u << 20) /* smaller files are written about as fast by calls */
-#define PIECE_BYTES    (16u << 20)
-#if !defined(MADV_POPULATE_WRITE)
-#define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
-#endif
+#define PIECE_BYTES    (64u << 20) /* made between two looks at whether to go on */
 
 typedef struct output_map {
     int file;
@@ -23,35 +22,49 @@ typedef struct output_map {
     uint64_t size_bytes;
     pthread_t maker;
     pthread_mutex_t lock; /* guards all below */
-    pthread_cond_t more;
+    pthread_cond_t ended;
     uint64_t made_bytes; /* have their pages */
-    int failure;         /* errno of what ended it */
-    bool closing;
+    int failure;         /* errno of what ended the making */
+    bool making, closing;
 } output_map;
 
-/* Enters the pages of the file, piece after piece. */
+/* Enters a piece of pages; returns errno. */
+static int make_piece(const output_map *map, uint64_t at) {
+    const uint64_t left = map->size_bytes - at;
+    const uint64_t size_bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+    int failed;
+    do { failed = fallocate(map->file, 0, (off_t)at, (off_t)size_bytes) != 0 ? errno : 0; } while (failed == EINTR);
+    return failed;
+}
+
 static void *make_pages(void *user) {
     output_map *map = user;
-    bool going = true;
-    for (uint64_t at = 0; going && at < map->size_bytes; at += PIECE_BYTES) {
-        const uint64_t left = map->size_bytes - at, size_bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
-        int failure = 0;
-        while (fallocate(map->file, 0, (off_t)at, (off_t)size_bytes) != 0 && failure == 0) {
-            failure = errno == EINTR ? 0 : errno;
-        }
-        pthread_mutex_lock(&map->lock);
-        map->made_bytes = at + size_bytes;
-        map->failure = failure;
-        going = failure == 0 && !map->closing;
-        pthread_cond_broadcast(&map->more);
+    pthread_mutex_lock(&map->lock);
+    while (map->made_bytes < map->size_bytes && map->failure == 0 && !map->closing) {
+        const uint64_t at = map->made_bytes;
         pthread_mutex_unlock(&map->lock);
+        const int failed = make_piece(map, at);
+        pthread_mutex_lock(&map->lock);
+        map->failure = failed;
+        if (failed == 0) map->made_bytes = at + PIECE_BYTES;
     }
+    map->making = false;
+    pthread_cond_broadcast(&map->ended);
+    pthread_mutex_unlock(&map->lock);
     return NULL;
+}
+
+/* The maker changes no more pages after this. */
+static void stop_making(output_map *map) {
+    pthread_mutex_lock(&map->lock);
+    map->closing = true;
+    pthread_mutex_unlock(&map->lock);
+    pthread_join(map->maker, NULL);
 }
 
 static void release(mote_context *ctx, output_map *map) {
     if (map->memory != NULL) munmap(map->memory, map->size_bytes);
-    pthread_cond_destroy(&map->more);
+    pthread_cond_destroy(&map->ended);
     pthread_mutex_destroy(&map->lock);
     mote_free(ctx, map);
 }
@@ -63,32 +76,40 @@ static bool open_map(output_map *map, int file, uint64_t size_bytes) {
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) return false;
     map->memory = memory;
-    return pthread_create(&map->maker, NULL, make_pages, map) == 0;
+    map->making = pthread_create(&map->maker, NULL, make_pages, map) == 0;
+    return map->making;
 }
 
+/* Without a map the file is written by calls. */
 void mote_output_expect(mote_context *ctx, mote_output *output, uint64_t size_bytes) {
     struct statfs system;
-    if (size_bytes < MAP_FROM_BYTES || output->map != NULL) return;
+    if (output->map != NULL) {
+        if (output->map->size_bytes == size_bytes) return;
+        output_map_close(ctx, output->map); /* pages that are made stay */
+        output->map = NULL;
+        if (ftruncate(output->file, (off_t)size_bytes) != 0) return;
+    }
+    if (size_bytes < MAP_FROM_BYTES) return;
     if (fstatfs(output->file, &system) != 0 || system.f_type != TMPFS_MAGIC) return;
     output_map *map = mote_alloc_zero(ctx, sizeof *map, "output");
     if (map == NULL) return;
     pthread_mutex_init(&map->lock, NULL);
-    pthread_cond_init(&map->more, NULL);
+    pthread_cond_init(&map->ended, NULL);
     if (open_map(map, output->file, size_bytes)) {
         output->map = map;
     } else {
-        release(ctx, map); /* by calls, then */
+        release(ctx, map);
     }
 }
 
-/* Waits until the pages up to an offset are there. */
+/* Waits until all pages are made, or as many as there is room for. */
 static bool wait_for(output_map *map, uint64_t end) {
     pthread_mutex_lock(&map->lock);
-    while (map->failure == 0 && map->made_bytes < end) pthread_cond_wait(&map->more, &map->lock);
-    const int failure = map->failure;
+    while (map->making) pthread_cond_wait(&map->ended, &map->lock);
+    const bool there = map->made_bytes >= end;
+    errno = map->failure;
     pthread_mutex_unlock(&map->lock);
-    errno = failure;
-    return failure == 0;
+    return there;
 }
 
 bool output_map_write(output_map *map, const void *data, uint64_t size_bytes, uint64_t offset) {
@@ -98,17 +119,12 @@ bool output_map_write(output_map *map, const void *data, uint64_t size_bytes, ui
         return false;
     }
     if (!wait_for(map, offset + size_bytes)) return false;
-    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), first = offset / page_bytes * page_bytes;
-    madvise(map->memory + first, offset + size_bytes - first, MADV_POPULATE_WRITE); /* only saves time */
     memcpy(map->memory + offset, data, size_bytes);
     return true;
 }
 
 void output_map_close(mote_context *ctx, output_map *map) {
     if (map == NULL) return;
-    pthread_mutex_lock(&map->lock);
-    map->closing = true;
-    pthread_mutex_unlock(&map->lock);
-    pthread_join(map->maker, NULL);
+    stop_making(map);
     release(ctx, map);
 }

@@ -366,6 +366,11 @@ typedef struct potree_folder {
     bool replaces;   /* a Potree folder stands at path */
     bool made;       /* temporary exists */
 } potree_folder;
+
+struct mote_potree_output {
+    potree_folder folder;
+    mote_output octree; /* octree.bin */
+};
 mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder);
 /* Opens an output inside. */
 mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);

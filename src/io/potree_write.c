@@ -32,7 +32,7 @@ typedef struct potree_run {
     const potree_source *source;
     const mote_potree_params *params;
     potree_plan plan;
-    potree_folder folder;
+    mote_potree_output output;
     potree_place *places;
     potree_stats *stats; /* one per thread; the first becomes the sum */
     uint64_t first_chunk_bytes;
@@ -47,15 +47,15 @@ static mote_status make_stats(mote_context *ctx, potree_run *run) {
 }
 
 static mote_status write_octree(mote_context *ctx, potree_run *run) {
-    mote_output output;
+    mote_output *output = &run->output.octree;
+    const bool brotli = run->params->encoding == MOTE_POTREE_BROTLI;
     mote_stage(ctx, "write nodes");
-    MOTE_TRY(potree_folder_output(ctx, &run->folder, "octree.bin", &output));
-    potree_octree octree = {
-        ctx, run->source, &run->plan, &output, run->places, run->stats, run->params->brotli_quality};
-    mote_status status = run->params->encoding == MOTE_POTREE_BROTLI ? potree_octree_write_brotli(&octree)
-                         : run->plan.device_ops != NULL              ? potree_octree_write_pieces(&octree)
-                                                                     : potree_octree_write(&octree);
-    status = mote_output_close(ctx, &output, status);
+    if (brotli) mote_output_expect(ctx, output, 0); /* it is written from front to end */
+    potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality};
+    mote_status status = brotli                         ? potree_octree_write_brotli(&octree)
+                         : run->plan.device_ops != NULL ? potree_octree_write_pieces(&octree)
+                                                        : potree_octree_write(&octree);
+    status = mote_output_close(ctx, output, status);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
     for (uint32_t n = 0; n < run->source->node_count; n++) {
         run->report.octree_bytes += run->places[n].size_bytes;
@@ -68,7 +68,7 @@ static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
     mote_stage(ctx, "write hierarchy");
-    MOTE_TRY(potree_folder_output(ctx, &run->folder, "hierarchy.bin", &output));
+    MOTE_TRY(potree_folder_output(ctx, &run->output.folder, "hierarchy.bin", &output));
     const mote_status status =
         potree_hierarchy_write(ctx, run->source, run->places, &output, &run->first_chunk_bytes, &hash);
     run->report.hierarchy_bytes = output.written_bytes;
@@ -79,10 +79,10 @@ static mote_status write_hierarchy(mote_context *ctx, potree_run *run) {
 static mote_status write_metadata(mote_context *ctx, potree_run *run) {
     mote_output output;
     uint64_t hash = 0;
-    const char *slash = strrchr(run->folder.path, '/');
-    const char *base = slash != NULL ? slash + 1 : run->folder.path;
+    const char *slash = strrchr(run->output.folder.path, '/');
+    const char *base = slash != NULL ? slash + 1 : run->output.folder.path;
     mote_stage(ctx, "write metadata");
-    MOTE_TRY(potree_folder_output(ctx, &run->folder, "metadata.json", &output));
+    MOTE_TRY(potree_folder_output(ctx, &run->output.folder, "metadata.json", &output));
     const potree_summary summary = {run->source,
                                     &run->plan,
                                     &run->stats[0],
@@ -111,6 +111,59 @@ static void free_run(mote_context *ctx, potree_run *run) {
     potree_plan_free(&run->plan);
 }
 
+/* ---- a folder begun before its points are known */
+
+static mote_status open_output(mote_context *ctx, const char *path, mote_potree_output *output) {
+    MOTE_TRY(potree_folder_open(ctx, path, &output->folder));
+    return potree_folder_output(ctx, &output->folder, "octree.bin", &output->octree);
+}
+
+/* Gives the folder its name (status MOTE_OK) or removes it; returns the first failure. */
+static mote_status close_output(mote_context *ctx, mote_potree_output *output, mote_status status) {
+    if (status != MOTE_OK) mote_output_close(ctx, &output->octree, status);
+    return potree_folder_close(ctx, &output->folder, status);
+}
+
+static void clear_output(mote_potree_output *output) {
+    memset(output, 0, sizeof *output);
+    output->octree.file = -1;
+}
+
+mote_status mote_potree_begin(mote_context *ctx, const char *path, uint64_t expected_bytes, mote_potree_output **out) {
+    *out = NULL;
+    if (path == NULL || path[0] == '\0') {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_begin needs a path");
+    }
+    mote_potree_output *output = mote_alloc(ctx, sizeof *output, "output");
+    if (output == NULL) return MOTE_ERROR_MEMORY;
+    clear_output(output);
+    const mote_status status = open_output(ctx, path, output);
+    if (status != MOTE_OK) {
+        close_output(ctx, output, status);
+        mote_free(ctx, output);
+        return status;
+    }
+    mote_output_expect(ctx, &output->octree, expected_bytes);
+    *out = output;
+    return MOTE_OK;
+}
+
+void mote_potree_abandon(mote_context *ctx, mote_potree_output *output) {
+    if (output == NULL) return;
+    close_output(ctx, output, MOTE_CANCELLED);
+    mote_free(ctx, output);
+}
+
+/* ---- all */
+
+static mote_status write_run(mote_context *ctx, potree_run *run, const char *path) {
+    MOTE_TRY(check_params(ctx, run->params));
+    mote_stage(ctx, "plan record");
+    MOTE_TRY(potree_plan_make(ctx, run->source, run->params, &run->plan));
+    if (run->output.folder.path == NULL) MOTE_TRY(open_output(ctx, path, &run->output));
+    return write_files(ctx, run);
+}
+
 mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
                                 const mote_potree_params *params, mote_potree_report *report) {
     const double started = mote_seconds();
@@ -118,14 +171,11 @@ mote_status potree_write_source(mote_context *ctx, const potree_source *source, 
     memset(&run, 0, sizeof run);
     run.source = source;
     run.params = params;
-    MOTE_TRY(check_params(ctx, params));
-    mote_stage(ctx, "plan record");
-    mote_status status = potree_plan_make(ctx, source, params, &run.plan);
-    if (status == MOTE_OK) {
-        status = potree_folder_open(ctx, path, &run.folder);
-        if (status == MOTE_OK) status = write_files(ctx, &run);
-        status = potree_folder_close(ctx, &run.folder, status);
-    }
+    clear_output(&run.output);
+    if (params->begun != NULL) run.output = *params->begun;
+    mote_free(ctx, params->begun);
+    mote_status status = write_run(ctx, &run, path);
+    status = close_output(ctx, &run.output, status);
     mote_stage(ctx, NULL);
     run.report.points = run.plan.points;
     run.report.seconds = mote_seconds() - started;
@@ -165,10 +215,15 @@ mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_
 mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,
                               const mote_potree_params *params, mote_potree_report *report) {
     const mote_potree_params p = params != NULL ? *params : mote_potree_defaults();
-    if (lod == NULL || path == NULL || path[0] == '\0') {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_write needs levels of detail and a path");
-    }
     potree_source source;
-    MOTE_TRY(potree_source_of_lod(ctx, lod, &source));
+    mote_status status = MOTE_OK;
+    if (lod == NULL || (p.begun == NULL && (path == NULL || path[0] == '\0'))) {
+        status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_write needs levels of detail and a path");
+    }
+    if (status == MOTE_OK) status = potree_source_of_lod(ctx, lod, &source);
+    if (status != MOTE_OK) {
+        mote_potree_abandon(ctx, p.begun);
+        return status;
+    }
     return potree_write_source(ctx, &source, path, &p, report);
 }

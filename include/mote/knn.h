@@ -1,0 +1,91 @@
+/// mote: nearest neighbours.
+///
+/// The distance of two points is exact where it can be. Positions that are integers of one scale s on all axes (LAS),
+/// less than 2^31 steps apart: N · s², N the squared distance in steps, a 64-bit integer that alone decides. Else:
+/// differences of the stored values in double precision, each times the scale of its axis, (dx·dx + dy·dy) + dz·dz.
+/// Neighbours go by (distance, index): the answer is one and the same for every exact method, number of threads and
+/// backend. Points with a NaN or infinite coordinate are nobody's neighbours and have none.
+#ifndef MOTE_KNN_H
+#define MOTE_KNN_H
+
+#include "cloud.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MOTE_KNN_MOST 1024u /* neighbours of one query */
+
+typedef enum mote_knn_method {
+    MOTE_KNN_GRID,    ///< cells of the Morton order, as fine as the points around are dense; exact
+    MOTE_KNN_SHIFTED, ///< four shifted Morton orders; approximate
+    MOTE_KNN_BRUTE    ///< every point; for checking
+} mote_knn_method;
+
+typedef struct mote_knn_params {
+    mote_knn_method method;
+    uint32_t k;        ///< 1..MOTE_KNN_MOST
+    double radius;     ///< only neighbours at most so far away; world units; 0 = any distance
+    bool exclude_self; ///< queries NULL: a point is not its own neighbour
+    bool approximate;  ///< grid: the first shell of cells with k points ends the search; shells after it are not looked
+                       ///< at
+} mote_knn_params;
+/// k = 10, grid, exact, any distance; a point is its own first neighbour.
+MOTE_API mote_knn_params mote_knn_defaults(void);
+
+/// Where the answer goes: arrays of the caller, host memory, row after row, one row of k per query; NULL: not wanted. A
+/// query with fewer than k neighbours has -1 (all bits set) and infinity in the rest of its row.
+typedef struct mote_knn_result {
+    uint32_t *index32;      ///< [queries · k] which points, by place in the cloud
+    int64_t *index64;       ///< [queries · k]
+    float *distance2;       ///< [queries · k] squared, world units, rounded to nearest
+    double *distance2_wide; ///< [queries · k]
+    uint32_t *count;        ///< [queries] how many neighbours
+    uint64_t skipped;       ///< out: points without a finite position
+} mote_knn_result;
+
+/// The order and the cells of a cloud, for any number of searches. The cloud must outlive it.
+typedef struct mote_knn_index mote_knn_index;
+
+/// Makes it.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; points more
+/// than
+///          8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Cost     O(n): a sort, then one pass
+MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out);
+/// Makes it anew after the positions changed, the number of points being the same: nothing is allocated unless the
+/// cells need more room than before.
+MOTE_API mote_status mote_knn_rebuild(mote_knn_index *index);
+MOTE_API void mote_knn_destroy(mote_knn_index *index);
+
+/// Finds the neighbours of each query.
+/// queries  a cloud with x, y, z; NULL: the points themselves, in the order of the cloud. Their distances to points are
+///          taken between world values if their types, scales or offsets differ from the cloud's.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+MOTE_API mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
+                                     mote_knn_result *result);
+
+/// All neighbours within a radius, borders included, as lists: those of query q are [first[q], first[q + 1]).
+typedef struct mote_knn_lists {
+    uint64_t query_count;
+    uint64_t *first;  ///< [query_count + 1]
+    uint32_t *index;  ///< [first[query_count]] by (distance, index)
+    float *distance2; ///< the same, squared
+    uint64_t skipped;
+} mote_knn_lists;
+
+/// Counts, then fills lists. counts alone: lists NULL.
+/// counts  [queries] out, may be NULL
+/// lists   out, may be NULL; freed by mote_knn_free_lists
+MOTE_API mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
+                                     uint32_t *counts, mote_knn_lists **lists);
+MOTE_API void mote_knn_free_lists(mote_context *ctx, mote_knn_lists *lists);
+
+/// Build, search and destroy in one call.
+MOTE_API mote_status mote_knn(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                              const mote_knn_params *params, mote_knn_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
