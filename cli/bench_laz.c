@@ -188,7 +188,9 @@ static int run_inputs(session *s, const bench_options *o, const char *folder) {
     if (o->file_count == 0) code = run_city(s, o, folder);
     for (int i = 0; i < o->file_count && code == EXIT_DONE; i++) code = run_file(s, o, o->files[i], folder);
     if (code != EXIT_DONE) return code;
-    if (bench_on_gpu(s)) printf("to device: whole records in the GPU's memory; decoded there where they are layered\n");
+    if (bench_on_gpu(s))
+        printf("to device: whole records in the GPU's memory, from the page cache; decoded there where the chunks are "
+               "many\n");
     printf("positions: x, y and z only. LASzip: 3.5, whole records, measured; it decodes with one thread\n");
     return EXIT_DONE;
 }

@@ -101,14 +101,21 @@ static int run_words(const char **words, char *text_out, size_t size, struct rus
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+#define WAKES_FROM 4000000u /* points from which --device auto takes the GPU */
+
+/* As users run it: the GPU wakes while the file is read, where auto takes it. */
+static const char *child_device(const session *s, uint64_t points) {
+    if (!bench_on_gpu(s)) return "cpu";
+    return strcmp(s->options.device, "cuda") == 0 && points >= WAKES_FROM ? "auto" : s->options.device;
+}
+
 /* mote lod of one case. The words point into buffers of the caller. */
-static int run_lod(session *s, const lod_case *c, const char *input, const char *folder, lod_run *run) {
+static int run_lod(session *s, const lod_case *c, const lod_place *at, lod_run *run) {
     static char json[1 << 16];
     char threads[16];
-    const char *words[WORDS_MOST] = {"mote",    "lod",       input,   folder,     "--json",
-                                     "--quiet", "--threads", threads, "--device", "cpu"};
+    const char *words[WORDS_MOST] = {"mote",    "lod",       at->input, at->folder, "--json",
+                                     "--quiet", "--threads", threads,   "--device", child_device(s, at->points)};
     int count = 10;
-    if (bench_on_gpu(s)) words[9] = s->options.device;
     snprintf(threads, sizeof threads, "%d", mote_context_threads(s->ctx));
     for (int i = 0; i < 6 && c->options[i] != NULL; i++) words[count++] = c->options[i];
     words[count] = NULL;
@@ -120,6 +127,9 @@ static int run_lod(session *s, const lod_case *c, const char *input, const char 
     run->device_bytes = json_number(json, "device_peak_bytes");
     run->resident_bytes = (double)usage.ru_maxrss * 1024;
     if (code != EXIT_DONE) return session_error(s, code, "the run of case %s failed", c->name);
+    if (bench_on_gpu(s) && strstr(json, "\"backend\": \"cuda\"") == NULL) {
+        return session_error(s, EXIT_FAILED, "the run of case %s did not take the GPU", c->name);
+    }
     return EXIT_DONE;
 }
 
@@ -182,7 +192,7 @@ static int run_case(session *s, const bench_options *o, const lod_case *c, const
     }
     for (; runs.count < o->runs; runs.count++) {
         lod_run run = {0};
-        const int code = run_lod(s, c, at->input, at->folder, &run);
+        const int code = run_lod(s, c, at, &run);
         remove_folder(at->folder);
         if (session_cancelled()) return EXIT_CANCELLED;
         if (code != EXIT_DONE) return code;

@@ -1,13 +1,15 @@
-/* Layered chunks of LAZ decoded on the GPU: finds where the layers are, uploads their bytes as they are in the file,
+/* Chunks of LAZ decoded on the GPU: finds where their layers are, uploads their bytes as they are in the file,
    and has the backend decode them. A chunk with anything wrong is decoded again by a core, whose message it is. */
 #include "backend/backend.h"
 #include "io/las_upload.h"
 #include "io/laz/laz_device.h"
+#include "io/laz/laz_format10.h"
 #include "io/laz/laz_layers.h"
 
-#define WORD_BYTES 4u
-#define RANGE_MOST 2u /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
-#define WORD_BYTES 4u
+#define WORD_BYTES        4u
+#define CHUNK_POINTS_MOST (1u << 20) /* a warp takes a second for so many, and displays do not wait much longer */
+#define RANGE_MOST        2u         /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
+#define WORD_BYTES        4u
 
 typedef struct chunk_job {
     las_source *source;
@@ -43,15 +45,26 @@ static uint64_t range_of(const las_chunks *chunks, uint64_t *first, uint64_t *en
     return sum;
 }
 
+/* Whether the device decodes such items: all layers, of the others the newest versions. */
+static bool suits_items(const laz_schema *schema) {
+    if (schema->compressor == LAZ_LAYERED) return mote_laz_layer_count(schema) <= LAZ_DEVICE_FIELDS_MOST;
+    for (uint32_t i = 0; i < schema->item_count; i++) {
+        const laz_item *item = &schema->items[i];
+        if (item->version != (item->kind == LAZ_WAVEPACKET13 ? 1 : 2)) return false;
+        if (item->kind == LAZ_BYTE && item->size_bytes > LAZ_DEVICE_BYTES_MOST) return false;
+    }
+    return schema->compressor == LAZ_POINTWISE_CHUNK;
+}
+
 bool mote_las_suits_device(const las_source *source, const las_upload_limits *limits) {
     const las_chunks *chunks = &source->chunks;
     uint64_t first, end;
-    if (limits->chunks == 0 || source->schema.compressor != LAZ_LAYERED || chunks->mended != NULL) return false;
+    if (limits->chunks == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
-    if (mote_laz_layer_count(&source->schema) > LAZ_DEVICE_FIELDS_MOST) return false;
     const uint64_t sum = range_of(chunks, &first, &end);
     if ((end - first) / RANGE_MOST > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
-    return chunks->points / largest_chunk(chunks) >= limits->chunks;
+    const uint64_t largest = largest_chunk(chunks);
+    return largest <= CHUNK_POINTS_MOST && chunks->points / largest >= limits->chunks;
 }
 
 /* ---- what the device is told */
@@ -67,15 +80,20 @@ static uint32_t place_of(const laz_selection *selection, uint32_t at, uint32_t s
     return LAZ_NOWHERE;
 }
 
-static laz_device_field field_of(const las_source *source, uint32_t index) {
-    const laz_layer layer = mote_laz_layer_at(&source->schema, index);
-    laz_device_field field = {.kind = layer.kind, .layer = index, .from = layer.at};
+static laz_device_field field_at(const las_source *source, uint32_t kind, uint32_t layer, uint32_t from) {
+    laz_device_field field = {.kind = kind, .layer = layer, .from = from};
     for (uint32_t unit = 0; unit < LAZ_UNITS_MOST; unit++) {
         uint32_t at;
-        const uint32_t size_bytes = laz_unit_bytes(layer.kind, unit, &at);
-        field.to[unit] = size_bytes > 0 ? place_of(&source->selection, layer.at + at, size_bytes) : LAZ_NOWHERE;
+        const uint32_t size_bytes =
+            kind == LAZ_LAYER_KINDS ? laz_point10_unit_bytes(unit, &at) : laz_unit_bytes(kind, unit, &at);
+        field.to[unit] = size_bytes > 0 ? place_of(&source->selection, from + at, size_bytes) : LAZ_NOWHERE;
     }
     return field;
+}
+
+static laz_device_field field_of(const las_source *source, uint32_t index) {
+    const laz_layer layer = mote_laz_layer_at(&source->schema, index);
+    return field_at(source, layer.kind, index, layer.at);
 }
 
 /* The layers that are wanted: that of x and y, then those first that take longest, so that none is left at the end. */
@@ -97,6 +115,39 @@ static uint32_t list_fields(const las_source *source, laz_device_field *fields) 
         }
     }
     return count;
+}
+
+/* Fields of formats 0 to 5, in the order in which items are coded. */
+static uint32_t list_items(const las_source *source, laz_device_field *fields) {
+    static const struct {
+        uint16_t item;
+        uint32_t kind;
+    } order[] = {{LAZ_POINT10, LAZ_LAYER_KINDS},
+                 {LAZ_GPSTIME11, LAZ_LAYER_GPS_TIME},
+                 {LAZ_RGB12, LAZ_LAYER_RGB},
+                 {LAZ_WAVEPACKET13, LAZ_LAYER_WAVEPACKET},
+                 {LAZ_BYTE, LAZ_LAYER_BYTE}};
+    const laz_schema *schema = &source->schema;
+    uint32_t count = 0;
+    for (uint32_t o = 0; o < sizeof order / sizeof order[0]; o++) {
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < schema->item_count; at += schema->items[i++].size_bytes) {
+            if (schema->items[i].kind != order[o].item) continue;
+            const uint32_t fields_of = order[o].item == LAZ_BYTE ? schema->items[i].size_bytes : 1;
+            for (uint32_t b = 0; b < fields_of; b++) fields[count++] = field_at(source, order[o].kind, 0, at + b);
+        }
+    }
+    return count;
+}
+
+/* A chunk of formats 0 to 5: its first record, and a stream. */
+static void describe_stream(chunk_job *j, uint32_t number) {
+    const las_chunk *chunk = &j->source->chunks.list[number];
+    const uint64_t at = chunk->at - j->first_byte, record_bytes = j->source->schema.record_bytes;
+    j->chunks[number] = (laz_device_chunk){.at = at, .first = (uint32_t)chunk->first, .points = LAZ_SET_ASIDE};
+    if (chunk->size_bytes < record_bytes || chunk->size_bytes - record_bytes > UINT32_MAX) return;
+    j->layers[number] = (laz_device_layer){at + record_bytes, (uint32_t)(chunk->size_bytes - record_bytes)};
+    if (chunk->points > 0) j->chunks[number].points = (uint32_t)chunk->points;
 }
 
 /* Finds the layers of a chunk; one that is not as it should be is set aside. */
@@ -125,18 +176,19 @@ static mote_status describe(chunk_job *j) {
     laz_device_job *job = &j->job;
     job->data_bytes = (j->end_byte - j->first_byte + WORD_BYTES - 1) / WORD_BYTES * WORD_BYTES;
     job->stride_bytes = source->selection.stride_bytes;
-    job->plain_channels = mote_laz_plain_channels(&source->schema);
+    job->pointwise = source->schema.compressor != LAZ_LAYERED;
+    job->plain_channels = job->pointwise || mote_laz_plain_channels(&source->schema);
     job->chunk_count = (uint32_t)source->chunks.count;
-    job->layer_count = mote_laz_layer_count(&source->schema);
+    job->layer_count = job->pointwise ? 1 : mote_laz_layer_count(&source->schema);
     job->most_chunk_points = largest_chunk(&source->chunks);
     const uint64_t layers = (uint64_t)job->chunk_count * job->layer_count;
     j->chunks = mote_alloc(source->ctx, job->chunk_count * sizeof *j->chunks, "LAZ chunks");
     j->layers = mote_alloc_zero(source->ctx, layers * sizeof *j->layers, "LAZ chunks");
-    j->fields = mote_alloc(source->ctx, job->layer_count * sizeof *j->fields, "LAZ chunks");
+    j->fields = mote_alloc(source->ctx, LAZ_DEVICE_FIELDS_MOST * sizeof *j->fields, "LAZ chunks");
     j->faulty = mote_alloc_zero(source->ctx, job->chunk_count * sizeof *j->faulty, "LAZ chunks");
     if (j->chunks == NULL || j->layers == NULL || j->fields == NULL || j->faulty == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < job->chunk_count; i++) describe_chunk(j, i);
-    job->field_count = list_fields(source, j->fields);
+    for (uint32_t i = 0; i < job->chunk_count; i++) (job->pointwise ? describe_stream : describe_chunk)(j, i);
+    job->field_count = (job->pointwise ? list_items : list_fields)(source, j->fields);
     job->chunks = j->chunks;
     job->layers = j->layers;
     job->fields = j->fields;
@@ -184,6 +236,7 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
     mote_context *ctx = source->ctx;
     const uint64_t size_bytes = source->cloud->count * j->job.stride_bytes;
     bool declined = false;
+    MOTE_TRY(mote_progress(ctx, 1, "reading LAZ"));
     if (cuda_memory_left(ctx) < size_bytes) return MOTE_OK;
     uint8_t *records = cuda_alloc(ctx, size_bytes, "points");
     if (records == NULL) return MOTE_ERROR_MEMORY;

@@ -33,14 +33,18 @@ static int close_readers(void **state) {
 
 #define READ_TEST(test) cmocka_unit_test_setup_teardown(test, open_readers, close_readers)
 
-/* Whether the GPU decoded anything since the last call. */
-static bool did_decode(mote_context *gpu) {
+static uint64_t peak_of(mote_context *ctx, const char *structure) {
     mote_usage lines[MOTE_USAGE_LINES];
-    bool did = false;
-    const uint32_t count = mote_context_usage(gpu, lines, MOTE_USAGE_LINES);
+    const uint32_t count = mote_context_usage(ctx, lines, MOTE_USAGE_LINES);
     for (uint32_t i = 0; i < count && i < MOTE_USAGE_LINES; i++) {
-        did = did || (strcmp(lines[i].name, "LAZ models") == 0 && lines[i].peak_bytes > 0);
+        if (strcmp(lines[i].name, structure) == 0) return lines[i].peak_bytes;
     }
+    return 0;
+}
+
+/* Whether the GPU decoded anything since the last call; alone: and the cores nothing. */
+static bool did_decode(mote_context *gpu, bool alone) {
+    const bool did = peak_of(gpu, "LAZ models") > 0 && (!alone || peak_of(gpu, "LAZ decoder") == 0);
     mote_context_memory_peak_reset(gpu);
     return did;
 }
@@ -53,7 +57,7 @@ static void check_file(readers *on, const laz_made *m, const mote_read_params *p
     const char *const path = test_path("made.laz");
     test_write_file(path, m->file.data, m->file.size);
     assert_int_equal(check(on, path, params), MOTE_OK);
-    assert_true(did_decode(on->gpu));
+    assert_true(did_decode(on->gpu, true));
 }
 
 /* ---- all items */
@@ -79,6 +83,39 @@ static void all_items(void **state) {
     }
 }
 
+static void make_tame_records(uint8_t *records, uint64_t count, uint32_t format, uint32_t record_bytes) {
+    laz_make_records(records, count, format, record_bytes);
+}
+
+/* Times from four sequences that take turns, and some from nowhere; coordinates that jump over the whole range. */
+static void make_jumps(uint8_t *records, uint64_t count, uint32_t format, uint32_t record_bytes) {
+    static const uint32_t edges[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF};
+    double times[] = {1e5, 2e8, 3e3, 4e9};
+    laz_make_records(records, count, format, record_bytes);
+    for (uint64_t i = 0; i < count; i++, records += record_bytes) {
+        const uint32_t pick = laz_random_bits() % 4;
+        times[pick] += 1e-3 * (laz_random_bits() % 40) - 5e-3;
+        if (laz_random_bits() % 20 == 0) times[pick] = laz_random_bits();
+        if (mote_las_has_gps_time(format) && i % 5 > 0) memcpy(records + 20, &times[pick], 8);
+        for (uint32_t k = 0; k < 3 && i % 3 == 0; k++) memcpy(records + 4 * k, &edges[laz_random_bits() % 6], 4);
+        records[14] = (uint8_t)laz_random_bits();
+    }
+}
+
+static void formats_0_to_5(void **state) {
+    readers *on = *state;
+    const mote_read_params params = to_device();
+    const uint32_t points = (uint32_t)parity_extent(120, 400, 3000);
+    laz_records_maker *const makers[] = {make_tame_records, make_jumps};
+    for (uint32_t format = 0; format < 6; format++) {
+        for (uint32_t m = 0; m < 2; m++) {
+            laz_made made = laz_make_of(on->cpu, format, format * 2, points, 100, 0, makers[m]);
+            check_file(on, &made, &params);
+            laz_free_made(&made);
+        }
+    }
+}
+
 static void all_sizes_of_chunks(void **state) {
     readers *on = *state;
     const mote_read_params params = to_device();
@@ -86,7 +123,7 @@ static void all_sizes_of_chunks(void **state) {
         uint32_t points, chunk_points;
     } cases[] = {{1, 1}, {20, 1}, {33, 2}, {64, 31}, {99, 33}, {520, 255}, {1300, LAZ_VARIABLE}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        for (uint32_t format = 6; format < LAS_FORMATS; format += 4) {
+        for (uint32_t format = 3; format < LAS_FORMATS; format += 3) {
             laz_made m = laz_make(on->cpu, format, 1, cases[c].points, cases[c].chunk_points);
             check_file(on, &m, &params);
             laz_free_made(&m);
@@ -98,9 +135,11 @@ static void all_sizes_of_chunks(void **state) {
 static void long_chunks(void **state) {
     readers *on = *state;
     const mote_read_params params = to_device();
-    laz_made m = laz_make(on->cpu, 7, 0, parity_extent(2500, 20000, 120000), 40000);
-    check_file(on, &m, &params);
-    laz_free_made(&m);
+    for (uint32_t format = 3; format < 8; format += 4) {
+        laz_made m = laz_make(on->cpu, format, 0, parity_extent(2500, 15000, 120000), 40000);
+        check_file(on, &m, &params);
+        laz_free_made(&m);
+    }
 }
 
 /* Files whose layers are mostly empty, and one point that is not like the others. */
@@ -117,21 +156,36 @@ static void parts_of_records(void **state) {
         }
         laz_free_made(&m);
     }
+    laz_made m = laz_make(on->cpu, 5, 2, 250, 100);
+    for (size_t s = 0; s < sizeof selections / sizeof selections[0]; s++) {
+        params.select = selections[s];
+        if (s != 3) check_file(on, &m, &params); /* it has no scanner channel */
+    }
+    laz_free_made(&m);
 }
 
 /* ---- real files */
 
-static bool is_layered(mote_context *ctx, const char *path, uint64_t *points) {
+static bool has_old_items(const char *items) {
+    return strstr(items, "POINT10 v1") != NULL || strstr(items, "RGB12 v1") != NULL ||
+           strstr(items, "GPSTIME11 v1") != NULL || strstr(items, "BYTE v1") != NULL;
+}
+
+/* Whether the GPU decodes its chunks. */
+static bool is_known(mote_context *ctx, const char *path, uint64_t *points) {
     mote_las_facts facts = {0};
     mote_cloud *cloud = NULL;
+    bool known = false;
     *points = 0;
     if (mote_cloud_read(ctx, path, NULL, &cloud) == MOTE_OK) {
-        mote_cloud_las_facts(cloud, &facts);
         *points = mote_cloud_count(cloud);
+        known = mote_cloud_las_facts(cloud, &facts) &&
+                (facts.compressor == LAZ_LAYERED ||
+                 (facts.compressor == LAZ_POINTWISE_CHUNK && !has_old_items(facts.items)));
     }
     mote_cloud_destroy(cloud);
     mote_context_clear(ctx);
-    return facts.compressor == LAZ_LAYERED;
+    return known;
 }
 
 static int check_folder(readers *on, const char *name, uint64_t most_points) {
@@ -146,9 +200,9 @@ static int check_folder(readers *on, const char *name, uint64_t most_points) {
         const size_t length = strlen(entry->d_name);
         if (length < 4 || strcmp(entry->d_name + length - 4, ".laz") != 0) continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!is_layered(on->cpu, path, &points) || points > most_points) continue;
+        if (!is_known(on->cpu, path, &points) || points > most_points) continue;
         assert_int_equal(check(on, path, &params), MOTE_OK);
-        assert_int_equal(did_decode(on->gpu), points > 0);
+        assert_int_equal(did_decode(on->gpu, true), points > 0);
         files++;
     }
     closedir(entries);
@@ -159,7 +213,7 @@ static void real_files(void **state) {
     readers *on = *state;
     if (test_data("laz") == NULL) skip();
     const uint64_t most_points = parity_extent(2000, 20000, UINT64_MAX);
-    assert_true(check_folder(on, "laz", most_points) >= 5);
+    assert_true(check_folder(on, "laz", most_points) >= 15);
     assert_true(check_folder(on, "copc", most_points) >= 3);
 }
 
@@ -170,7 +224,7 @@ static void nodes_of_an_octree(void **state) {
     mote_read_params params = to_device();
     params.resolution = parity_extent(0, 0, 1) == 1 ? 0.5 : 5;
     assert_int_equal(check(on, test_data("copc/ellipsoid.copc.laz"), &params), MOTE_OK);
-    assert_true(did_decode(on->gpu));
+    assert_true(did_decode(on->gpu, true));
 }
 
 /* ---- damage */
@@ -199,27 +253,27 @@ static void broken_files(void **state) {
 static void cut_files(void **state) {
     readers *on = *state;
     mote_read_params params = to_device();
-    laz_made m = laz_make(on->cpu, 7, 1, 500, 100);
     const char *const cut = test_path("cut");
     const size_t cuts = parity_extent(7, 25, 97);
     int failures = 0;
-    for (size_t size = 0; size < m.file.size; size += 1 + m.file.size / cuts) {
-        test_write_file(cut, m.file.data, size);
-        params.salvage = false;
-        failures += check(on, cut, &params) != MOTE_OK;
-        params.salvage = true;
-        check(on, cut, &params);
+    for (uint32_t format = 3; format < 8; format += 4) {
+        laz_made m = laz_make(on->cpu, format, 1, 500, 100);
+        for (size_t size = 0; size < m.file.size; size += 1 + m.file.size / cuts) {
+            test_write_file(cut, m.file.data, size);
+            params.salvage = false;
+            failures += check(on, cut, &params) != MOTE_OK;
+            params.salvage = true;
+            check(on, cut, &params);
+        }
+        laz_free_made(&m);
     }
     assert_true(failures > 0);
-    laz_free_made(&m);
 }
 
 /* Turned bits, wild sizes of layers and another count, in one chunk or several. */
-static void damaged_chunks(void **state) {
-    readers *on = *state;
+static void damage(readers *on, uint32_t format, uint32_t turns) {
     const char *const path = test_path("damaged.laz");
-    laz_made m = laz_make(on->cpu, 10, 2, 300, 50);
-    const uint32_t turns = (uint32_t)parity_extent(15, 60, 1500);
+    laz_made m = laz_make(on->cpu, format, 2, 300, 50);
     uint8_t *data = malloc(m.file.size);
     int failures = 0;
     for (uint32_t turn = 0; turn < turns; turn++) {
@@ -245,35 +299,33 @@ static void damaged_chunks(void **state) {
     laz_free_made(&m);
 }
 
+static void damaged_chunks(void **state) {
+    damage(*state, 10, (uint32_t)parity_extent(15, 40, 1500));
+    damage(*state, 5, (uint32_t)parity_extent(15, 40, 1500));
+}
+
 /* Bytes of layers that are noise: nothing ends where it should, nothing hangs. */
 static void noise(void **state) {
     readers *on = *state;
     const mote_read_params params = to_device();
-    laz_made m = laz_make(on->cpu, 10, 2, 300, 100);
-    for (uint32_t turn = 0; turn < parity_extent(2, 5, 200); turn++) {
+    laz_made made[] = {laz_make(on->cpu, 10, 2, 300, 100), laz_make(on->cpu, 5, 2, 300, 100)};
+    for (uint32_t turn = 0; turn < parity_extent(4, 8, 200); turn++) {
+        const laz_made m = made[turn / 2 % 2];
         for (uint32_t chunk = 0; chunk < m.chunks; chunk++) {
-            const uint64_t first = m.chunk_at[chunk] + m.record_bytes + 4 + 4 * 15;
+            const uint64_t first = m.chunk_at[chunk] + m.record_bytes + (m.format < 6 ? 0 : 4 + 4 * 15);
             for (uint64_t at = first; at < m.chunk_at[chunk + 1]; at++) {
                 m.file.data[at] = turn % 2 == 0 ? (uint8_t)laz_random_bits() : 0xFF;
             }
         }
         test_write_file(test_path("noise.laz"), m.file.data, m.file.size);
         assert_int_equal(check(on, test_path("noise.laz"), &params), MOTE_ERROR_DATA);
-        assert_true(did_decode(on->gpu));
+        assert_true(did_decode(on->gpu, false));
     }
-    laz_free_made(&m);
+    laz_free_made(&made[0]);
+    laz_free_made(&made[1]);
 }
 
 /* ---- memory */
-
-static uint64_t peak_of_models(mote_context *ctx) {
-    mote_usage lines[MOTE_USAGE_LINES];
-    const uint32_t count = mote_context_usage(ctx, lines, MOTE_USAGE_LINES);
-    for (uint32_t i = 0; i < count && i < MOTE_USAGE_LINES; i++) {
-        if (strcmp(lines[i].name, "LAZ models") == 0) return lines[i].peak_bytes;
-    }
-    return 0;
-}
 
 /* Under a limit chunks go in waves; under a lower one the cores decode them. Points are the same. */
 static void little_memory(void **state) {
@@ -282,7 +334,7 @@ static void little_memory(void **state) {
     const mote_read_params params = to_device();
     test_write_file(test_path("made.laz"), m.file.data, m.file.size);
     assert_int_equal(check(on, test_path("made.laz"), &params), MOTE_OK);
-    const uint64_t whole = peak_of_models(on->gpu);
+    const uint64_t whole = peak_of(on->gpu, "LAZ models");
     assert_true(whole > 32u << 20);
     for (uint32_t part = 1; part <= 4; part++) {
         listener l[2];
@@ -292,7 +344,7 @@ static void little_memory(void **state) {
         assert_int_equal(mote_context_create(&limited, &gpu), MOTE_OK);
         mote_context *cpu = context_for(MOTE_DEVICE_CPU, 2, &l[0]);
         assert_int_equal(check_path(cpu, gpu, l, test_path("made.laz"), &params, &limits), MOTE_OK);
-        const uint64_t peak = peak_of_models(gpu);
+        const uint64_t peak = peak_of(gpu, "LAZ models");
         if (part == 1) assert_int_equal(peak, 0);
         if (part == 3) assert_in_range(peak, 1, whole - 1);
         if (part == 4) assert_int_equal(peak, whole);
@@ -305,11 +357,17 @@ static void little_memory(void **state) {
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
-        READ_TEST(all_items),      READ_TEST(all_sizes_of_chunks),
-        READ_TEST(long_chunks),    READ_TEST(parts_of_records),
-        READ_TEST(real_files),     READ_TEST(nodes_of_an_octree),
-        READ_TEST(broken_files),   READ_TEST(cut_files),
-        READ_TEST(damaged_chunks), READ_TEST(noise),
+        READ_TEST(all_items),
+        READ_TEST(formats_0_to_5),
+        READ_TEST(all_sizes_of_chunks),
+        READ_TEST(long_chunks),
+        READ_TEST(parts_of_records),
+        READ_TEST(real_files),
+        READ_TEST(nodes_of_an_octree),
+        READ_TEST(broken_files),
+        READ_TEST(cut_files),
+        READ_TEST(damaged_chunks),
+        READ_TEST(noise),
         READ_TEST(little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

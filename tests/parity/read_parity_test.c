@@ -11,6 +11,7 @@
 
 /* Buffers for a few points each; what is larger goes through ordinary memory. */
 static const las_upload_limits tiny = {.buffers = 4096, .early = 1000, .block = 100};
+static const las_upload_limits by_gpu = {.buffers = 4096, .early = 1000, .block = 100, .chunks = 1};
 static const las_upload_limits small = {.buffers = 256u << 10, .early = 100u << 10, .block = 3000};
 
 /* ---- what is whole */
@@ -318,12 +319,17 @@ static void failures_leave_nothing(void **state) {
     mote_cloud *cloud = read_ok(cpu, laz);
     write_ok(cpu, cloud, las, NULL);
     mote_cloud_destroy(cloud);
-    mote_context_destroy(cpu);
     each_allocation_fails(laz, &small);
     each_allocation_fails(laz, &tiny);
     each_allocation_fails(las, &small);
     each_step_cancels(laz, &small);
     each_step_cancels(las, &small);
+    laz_made few = laz_make(cpu, 7, 0, 150, 50);
+    test_write_file(test_path("few.laz"), few.file.data, few.file.size);
+    each_allocation_fails(test_path("few.laz"), &by_gpu);
+    each_step_cancels(test_path("few.laz"), &by_gpu);
+    laz_free_made(&few);
+    mote_context_destroy(cpu);
     under_limits(laz, m.points * m.record_bytes);
     under_limits(las, m.points * m.record_bytes);
     laz_free_made(&m);
@@ -344,7 +350,8 @@ static void the_gpu_is_woken_for_many(void **state) {
     write_ok(cpu, cloud, las, NULL);
     mote_cloud_destroy(cloud);
     const uint64_t group = 2ull * 65000 * m.record_bytes;
-    const las_upload_limits limits[] = {{16 * group, 1ull << 30, 100000, 0}, {16 * group, 3 * group, 1u << 20, 0}, tiny};
+    const las_upload_limits limits[] = {
+        {16 * group, 1ull << 30, 100000, 0}, {16 * group, 3 * group, 1u << 20, 0}, tiny};
     const mote_read_params params = to_device();
     for (size_t i = 0; i < 3; i++) {
         mote_context *gpu = context_for(MOTE_DEVICE_AUTO, 3, &l[1]);

@@ -1,9 +1,10 @@
-/* Layered chunks decoded on the GPU: a warp per layer of a chunk (laz_warp.h, laz_warp_items.h). The first layer of
-   each chunk leaves 16 bits a point that say all that the other layers need of it; then these run beside each other.
-   Models are in device memory, by chunk, layer and scanner channel; chunks go in waves where it does not hold all of
-   them. */
+/* Chunks decoded on the GPU: a warp per layer of a layered chunk (laz_warp_items.h), or per chunk of formats 0 to 5
+   (laz_warp_pointwise.h). The first layer of each chunk leaves 16 bits a point that say all that the other layers need
+   of it; then these run beside each other. Models are in device memory, by chunk, layer and scanner channel; chunks go
+   in waves where it does not hold all of them. */
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_warp_items.h"
+#include "io/laz/laz_warp_pointwise.h"
+#include "io/laz/laz_warp_xy.h"
 
 #define WARPS       4u /* of a block */
 #define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
@@ -11,22 +12,18 @@
 #define LEAST_WAVE  32u
 
 static_assert(sizeof(warp_wave) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
+static_assert(sizeof(warp_point10) / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 static_assert(sizeof(warp_xy) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 
 /* What the kernels of a wave work on. */
 typedef struct laz_wave_of_chunks {
-    const uint8_t *data, *return_kind;
-    uint8_t *records, *models;
-    uint16_t *described; /* [points of the wave] */
+    warp_bases bases;
     const laz_device_chunk *chunks;
     const laz_device_layer *layers;
-    const laz_device_field *fields;
     uint32_t *faulty;
-    uint64_t data_bytes;
     uint32_t first, count; /* chunks */
     uint32_t first_point;
-    uint32_t stride_bytes, layer_count, field_count;
-    bool plain_channels;
+    uint32_t layer_count, field_count;
 } laz_wave_of_chunks;
 
 /* Bytes of the models of a layer, in all channels. */
@@ -50,27 +47,23 @@ static uint64_t model_bytes(uint32_t kind) {
 
 /* ---- kernels */
 
-/* Says what a warp is to decode: a layer of a chunk. to is in shared memory, for registers are scarce. */
-WARP_INLINE void set_task(const laz_wave_of_chunks *w, uint32_t c, const laz_device_field *field, uint8_t *models,
-                          warp_task *to) {
+/* Says what a warp is to decode: field f of chunk c, by models at a place. */
+WARP_INLINE void set_places(const laz_wave_of_chunks *w, uint32_t c, uint32_t f, uint64_t models, warp_places *to) {
     const laz_device_chunk *chunk = w->chunks + w->first + c;
+    const laz_device_field *field = w->bases.fields + f;
     const laz_device_layer *layer = w->layers + (uint64_t)(w->first + c) * w->layer_count + field->layer;
-    warp_task t;
-    t.field = field;
-    t.data = w->data;
-    t.data_bytes = w->data_bytes;
-    t.first_value = w->data + chunk->at + field->from;
-    t.at = layer->at;
-    t.size_bytes = layer->size_bytes;
-    t.channel = (w->data[chunk->at + LAZ_AT_FLAGS] & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
-    t.points = chunk->points;
-    t.plain_channels = w->plain_channels;
-    t.models = models;
-    t.described = w->described + (chunk->first - w->first_point);
-    t.records = w->records + (uint64_t)chunk->first * w->stride_bytes;
-    t.stride_bytes = w->stride_bytes;
-    t.return_kind = w->return_kind;
-    if (threadIdx.x % CUDA_WARP == 0) *to = t;
+    if (threadIdx.x % CUDA_WARP == 0) {
+        const uint32_t flags = w->bases.pointwise ? 0 : w->bases.data[chunk->at + LAZ_AT_FLAGS];
+        to->at = layer->at;
+        to->first_value = chunk->at + field->from;
+        to->models = models;
+        to->described = chunk->first - w->first_point;
+        to->records = (uint64_t)chunk->first * w->bases.stride_bytes;
+        to->size_bytes = layer->size_bytes;
+        to->points = chunk->points;
+        to->channel = (flags & LAZ_CHANNEL_MASK) >> LAZ_CHANNEL_SHIFT;
+        to->field = f;
+    }
     __syncwarp();
 }
 
@@ -81,10 +74,10 @@ WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz_wave_of_chunks w) {
     const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_task tasks[WARPS];
-    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
-    set_task(&w, c, w.fields, w.models + (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, t);
-    note_end(&w, c, warp_read_xy(t));
+    __shared__ warp_places places[WARPS];
+    const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
+    set_places(&w, c, 0, (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, &places[threadIdx.x / CUDA_WARP]);
+    note_end(&w, c, warp_read_xy(&t));
 }
 
 /* Where the models of the layers of each field stand. */
@@ -94,18 +87,61 @@ typedef struct laz_model_places {
 } laz_model_places;
 
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
-    read_other_layers(laz_wave_of_chunks w, laz_model_places places) {
+    read_other_layers(laz_wave_of_chunks w, laz_model_places models) {
     const uint32_t task = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
     const uint32_t f = 1 + task / w.count, c = task % w.count;
     if (f >= w.field_count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_task tasks[WARPS];
-    warp_task *t = &tasks[threadIdx.x / CUDA_WARP];
-    set_task(&w, c, w.fields + f, w.models + places.at[f] + (uint64_t)c * places.bytes[f], t);
-    if (t->size_bytes == 0) {
-        warp_copy_value(t);
+    __shared__ warp_places places[WARPS];
+    const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
+    set_places(&w, c, f, models.at[f] + (uint64_t)c * models.bytes[f], &places[threadIdx.x / CUDA_WARP]);
+    if (t.places->size_bytes == 0) {
+        warp_copy_value(&t);
     } else {
-        note_end(&w, c, warp_read_layer(t));
+        note_end(&w, c, warp_read_layer(&t));
     }
+}
+
+static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_pointwise(laz_wave_of_chunks w, warp_record10 record) {
+    const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
+    __shared__ warp_places places[WARPS][WARP_ITEMS];
+    warp_task tasks[WARP_ITEMS];
+    for (uint32_t item = 0; item < WARP_ITEMS; item++) {
+        warp_places *p = &places[threadIdx.x / CUDA_WARP][item];
+        tasks[item].bases = &w.bases;
+        tasks[item].places = p;
+        if (!record.has[item]) continue;
+        set_places(&w, c, record.field[item], c * record.model_bytes + record.models_at[item], p);
+    }
+    note_end(&w, c, warp_read_pointwise(tasks, &record));
+}
+
+/* ---- records of formats 0 to 5 */
+
+static uint32_t item_of(uint32_t kind) {
+    switch (kind) {
+    case LAZ_LAYER_GPS_TIME: return WARP_GPS11;
+    case LAZ_LAYER_RGB: return WARP_RGB12;
+    case LAZ_LAYER_WAVEPACKET: return WARP_WAVE13;
+    case LAZ_LAYER_BYTE: return WARP_BYTES;
+    default: return WARP_POINT10;
+    }
+}
+
+/* What the fields of a job make up. */
+static warp_record10 record_of(const laz_device_job *job) {
+    warp_record10 record = {};
+    for (uint32_t f = 0; f < job->field_count; f++) {
+        const uint32_t kind = job->fields[f].kind, item = item_of(kind);
+        if (!record.has[item]) {
+            record.has[item] = true;
+            record.field[item] = f;
+            record.models_at[item] = record.model_bytes;
+        }
+        record.byte_count += item == WARP_BYTES;
+        record.model_bytes += item == WARP_POINT10 ? sizeof(warp_point10) : model_bytes(kind) / LAZ_CHANNELS;
+    }
+    return record;
 }
 
 /* ---- waves */
@@ -118,6 +154,7 @@ static uint64_t other_model_bytes(const laz_device_job *job) {
 
 /* Bytes of the models of a chunk: those of the first layer make room for the others. */
 static uint64_t chunk_model_bytes(const laz_device_job *job) {
+    if (job->pointwise) return record_of(job).model_bytes;
     const uint64_t others = other_model_bytes(job), first = model_bytes(LAZ_LAYER_XY);
     return first > others ? first : others;
 }
@@ -134,6 +171,10 @@ static laz_model_places place_models(const laz_device_job *job, uint32_t chunks)
 }
 
 static mote_status decode_wave(mote_context *ctx, const laz_device_job *job, laz_wave_of_chunks w) {
+    if (job->pointwise) {
+        CUDA_LAUNCH(ctx, read_pointwise, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w, record_of(job));
+        return cuda_launched(ctx, "decoding LAZ");
+    }
     const laz_model_places places = place_models(job, w.count);
     CUDA_LAUNCH(ctx, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
     const uint64_t tasks = (uint64_t)w.count * (w.field_count - 1);
@@ -176,7 +217,9 @@ static mote_status make_tables(mote_context *ctx, const laz_device_job *job, uin
     t->chunks = (laz_device_chunk *)upload_table(ctx, job->chunks, job->chunk_count * sizeof *job->chunks);
     t->layers = (laz_device_layer *)upload_table(ctx, job->layers, layers * sizeof *job->layers);
     t->fields = (laz_device_field *)upload_table(ctx, job->fields, job->field_count * sizeof *job->fields);
-    t->return_kind = (uint8_t *)upload_table(ctx, laz_return_kind, sizeof laz_return_kind);
+    const uint8_t *kinds = job->pointwise ? laz_return10_kind : laz_return_kind[0];
+    const uint64_t kind_bytes = job->pointwise ? sizeof laz_return10_kind : sizeof laz_return_kind;
+    t->return_kind = (uint8_t *)upload_table(ctx, kinds, kind_bytes);
     t->faulty = (uint32_t *)cuda_alloc(ctx, job->chunk_count * sizeof *t->faulty, "LAZ chunks");
     t->models = (uint8_t *)cuda_alloc(ctx, wave * chunk_model_bytes(job), "LAZ models");
     t->described = (uint16_t *)cuda_alloc(ctx, wave * job->most_chunk_points * sizeof *t->described, "LAZ models");
@@ -214,20 +257,21 @@ static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, 
     if (*declined) return MOTE_OK;
     mote_status status = make_tables(ctx, job, wave, &t);
     if (status != MOTE_OK) goto done;
-    w.data = job->data;
-    w.data_bytes = job->data_bytes;
-    w.return_kind = t.return_kind;
-    w.records = job->records;
-    w.models = t.models;
-    w.described = t.described;
+    w.bases.data = job->data;
+    w.bases.data_bytes = job->data_bytes;
+    w.bases.return_kind = t.return_kind;
+    w.bases.records = job->records;
+    w.bases.models = t.models;
+    w.bases.described = t.described;
     w.chunks = t.chunks;
     w.layers = t.layers;
-    w.fields = t.fields;
+    w.bases.fields = t.fields;
     w.faulty = t.faulty;
-    w.stride_bytes = job->stride_bytes;
+    w.bases.stride_bytes = job->stride_bytes;
     w.layer_count = job->layer_count;
     w.field_count = job->field_count;
-    w.plain_channels = job->plain_channels;
+    w.bases.plain_channels = job->plain_channels;
+    w.bases.pointwise = job->pointwise;
     status = decode_waves(ctx, job, wave, w);
     if (status == MOTE_OK) status = cuda_download(ctx, faulty, t.faulty, job->chunk_count * sizeof *faulty);
 done:

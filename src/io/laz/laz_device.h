@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 #define LAZ_DEVICE_FIELDS_MOST 128u
-#define LAZ_UNITS_MOST         8u         /* what of a layer goes to places of its own */
+#define LAZ_UNITS_MOST         9u         /* what of a layer goes to places of its own */
 #define LAZ_NOWHERE            UINT32_MAX /* a unit that is not kept */
 #define LAZ_SET_ASIDE          UINT32_MAX /* points of a chunk that the device is to leave alone */
 
@@ -33,12 +33,17 @@ typedef struct laz_device_layer {
     uint32_t size_bytes;
 } laz_device_layer;
 
+/* Chunks of formats 0 to 5 have one layer, which has all items; the fields are those of POINT10 (of no kind), and where
+   the record has them GPS time, colour, wave packet and up to LAZ_DEVICE_BYTES_MOST extra bytes, in this order. */
+#define LAZ_DEVICE_BYTES_MOST 32u
+
 /* data and records are device memory, the rest the host's. Points of the chunks follow each other without gaps. */
 typedef struct laz_device_job {
     const uint8_t *data; /* whole words of 4 bytes */
     uint64_t data_bytes;
     uint8_t *records;
     uint32_t stride_bytes; /* of records */
+    bool pointwise;        /* formats 0 to 5 */
     bool plain_channels;   /* items of version 4 or newer: see laz_following */
     uint32_t chunk_count, layer_count, field_count;
     const laz_device_chunk *chunks; /* [chunk_count] */

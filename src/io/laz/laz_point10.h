@@ -4,6 +4,7 @@
 #ifndef MOTE_LAZ_POINT10_H
 #define MOTE_LAZ_POINT10_H
 
+#include "io/laz/laz_format10.h"
 #include "io/laz/laz_integer.h"
 #include "io/laz/laz_median.h"
 
@@ -43,15 +44,10 @@ typedef struct laz_return {
     uint32_t single; /* 1 if it is the only one, else 0 */
 } laz_return;
 
-/* Number and count as they should be have kinds of their own; what some files put there shares these. [count][number]
- */
 static inline laz_return laz_return_of(uint8_t returns) {
-    static const uint8_t kinds[64] = {15, 14, 13, 12, 11, 10, 9,  8,  14, 0,  1,  3,  6,  10, 10, 9,
-                                      13, 1,  2,  4,  7,  11, 11, 10, 12, 3,  4,  5,  8,  12, 12, 11,
-                                      11, 6,  7,  8,  9,  13, 13, 12, 10, 10, 11, 12, 13, 14, 14, 13,
-                                      9,  10, 11, 12, 13, 14, 15, 14, 8,  9,  10, 11, 12, 13, 14, 15};
     const uint32_t number = returns & 7u, count = returns >> 3 & 7u;
-    const laz_return made = {kinds[returns & 63u], count > number ? count - number : number - count, count == 1};
+    const laz_return made = {laz_return10_kind[returns & 63u], count > number ? count - number : number - count,
+                             count == 1};
     return made;
 }
 
