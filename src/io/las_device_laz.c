@@ -59,12 +59,14 @@ static bool suits_items(const laz_schema *schema) {
 bool mote_las_suits_device(const las_source *source, const las_upload_limits *limits) {
     const las_chunks *chunks = &source->chunks;
     uint64_t first, end;
-    if (limits->chunks == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
+    const bool layered = source->schema.compressor == LAZ_LAYERED;
+    const uint64_t least = (layered ? limits->chunks : limits->streams) * (uint64_t)source->ctx->threads;
+    if (least == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
     const uint64_t sum = range_of(chunks, &first, &end);
     if ((end - first) / RANGE_MOST > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
     const uint64_t largest = largest_chunk(chunks);
-    return largest <= CHUNK_POINTS_MOST && chunks->points / largest >= limits->chunks;
+    return largest <= CHUNK_POINTS_MOST && chunks->points / largest >= least;
 }
 
 /* ---- what the device is told */

@@ -9,7 +9,8 @@
 #include "support/laz_records.h"
 
 /* The GPU decodes however few chunks there are. */
-static const las_upload_limits limits = {.buffers = 256u << 10, .early = 100u << 10, .block = 3000, .chunks = 1};
+static const las_upload_limits limits = {
+    .buffers = 256u << 10, .early = 100u << 10, .block = 3000, .chunks = 1, .streams = 1};
 
 typedef struct readers {
     listener l[2];

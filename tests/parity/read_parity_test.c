@@ -11,7 +11,7 @@
 
 /* Buffers for a few points each; what is larger goes through ordinary memory. */
 static const las_upload_limits tiny = {.buffers = 4096, .early = 1000, .block = 100};
-static const las_upload_limits by_gpu = {.buffers = 4096, .early = 1000, .block = 100, .chunks = 1};
+static const las_upload_limits by_gpu = {.buffers = 4096, .early = 1000, .block = 100, .chunks = 1, .streams = 1};
 static const las_upload_limits small = {.buffers = 256u << 10, .early = 100u << 10, .block = 3000};
 
 /* ---- what is whole */
@@ -351,7 +351,7 @@ static void the_gpu_is_woken_for_many(void **state) {
     mote_cloud_destroy(cloud);
     const uint64_t group = 2ull * 65000 * m.record_bytes;
     const las_upload_limits limits[] = {
-        {16 * group, 1ull << 30, 100000, 0}, {16 * group, 3 * group, 1u << 20, 0}, tiny};
+        {16 * group, 1ull << 30, 100000, 0, 0}, {16 * group, 3 * group, 1u << 20, 0, 0}, tiny};
     const mote_read_params params = to_device();
     for (size_t i = 0; i < 3; i++) {
         mote_context *gpu = context_for(MOTE_DEVICE_AUTO, 3, &l[1]);
