@@ -60,7 +60,7 @@ bool mote_las_suits_device(const las_source *source, const las_upload_limits *li
     const las_chunks *chunks = &source->chunks;
     uint64_t first, end;
     const bool layered = source->schema.compressor == LAZ_LAYERED;
-    const uint64_t least = (layered ? limits->chunks : limits->streams) * (uint64_t)source->ctx->threads;
+    const uint64_t least = layered ? limits->chunks : limits->streams;
     if (least == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
     const uint64_t sum = range_of(chunks, &first, &end);

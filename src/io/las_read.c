@@ -202,6 +202,6 @@ mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_re
 }
 
 mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
-    const las_upload_limits limits = las_upload_defaults();
+    const las_upload_limits limits = las_upload_defaults(ctx);
     return mote_las_read_by(ctx, input, params, &limits, out);
 }

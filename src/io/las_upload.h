@@ -12,12 +12,12 @@ typedef struct las_upload_limits {
     uint64_t buffers; /* page-locked, all together */
     uint64_t early;   /* ordinary memory, until the GPU is awake */
     uint64_t block;   /* of the file, that a thread reads at a time */
-    /* Chunks per thread of the CPU from which on the GPU decodes them, in multiples of the largest one: it decodes as
+    /* Chunks from which on the GPU decodes them, in multiples of the largest one: it decodes as
        many at once as there are. 0: the cores do always. */
     uint64_t chunks;  /* of layers */
     uint64_t streams; /* of one stream each */
 } las_upload_limits;
-las_upload_limits las_upload_defaults(void);
+las_upload_limits las_upload_defaults(const mote_context *ctx);
 
 /* A buffer and where its points go. */
 typedef struct las_part {

@@ -54,7 +54,7 @@ static void all_formats(void **state) {
 static int check_folder(mote_context *cpu, mote_context *gpu, listener *l, const char *name) {
     char folder[4096], path[4500];
     const mote_read_params params = to_device();
-    const las_upload_limits usual = las_upload_defaults();
+    const las_upload_limits usual = las_upload_defaults(gpu);
     int files = 0;
     snprintf(folder, sizeof folder, "%s", test_data(name));
     DIR *entries = opendir(folder);
@@ -296,10 +296,10 @@ static void under_limits(const char *path, uint64_t points_bytes) {
     for (uint64_t limit = 1000; limit < 8 * points_bytes; limit += limit / 3) {
         listener l;
         mote_context_params params = params_for(MOTE_DEVICE_CUDA, 3, &l);
-        const las_upload_limits usual = las_upload_defaults();
         params.memory_limit_bytes = limit;
         mote_context *ctx = fragile_context(&params);
         if (ctx == NULL) continue;
+        const las_upload_limits usual = las_upload_defaults(ctx);
         mote_cloud *cloud = NULL;
         const mote_status status = read_by(ctx, path, &reading, &usual, &cloud);
         assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
