@@ -45,7 +45,7 @@ static __global__ void find_around(filter_cells_view view, uint32_t level, uint6
     const uint64_t at = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x, row = first_row + at;
     if (at >= row_count) return;
     const uint32_t point = view.row_point[level][row], none = (uint32_t)view.cells[level];
-    const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
+    const uint32_t *const before = view.before + (uint64_t)filter_row_list(&view, level - 1) * view.tiles;
     const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
     const uint32_t octant = filter_octant(view.codes[point], level);
     const filter_brick *const parents = view.bricks[level - 1];
