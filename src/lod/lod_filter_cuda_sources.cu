@@ -2,7 +2,7 @@
 #include "lod/lod_filter_cuda.h"
 
 #define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
-#define TILE_WARPS   4u
+#define TILE_WARPS   2u /* few: a block keeps its shared memory until its last warp is done */
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
 #define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
 
