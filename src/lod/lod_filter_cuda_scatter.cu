@@ -15,8 +15,9 @@
 #define GROUP_TARGETS   (GROUP * LANE_TARGETS)
 #define PLACES          (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
 #define PLACE_BITS      9u
-#define PLACE_STEP_BITS 6u /* bytes of a place in the table of weights */
-#define WARP_BRICKS     8u /* that a warp takes, one after the other: the table is loaded once for them */
+#define PLACE_STEP_BITS 6u    /* bytes of a place in the table of weights */
+#define MOST_BRICKS     8u    /* that a warp takes, one after the other: the table is loaded once for them */
+#define MANY_BLOCKS     1024u /* from so many on they take more than one */
 #define NO_CELL         64u
 #define NO_TARGET       UINT32_MAX
 
@@ -37,6 +38,7 @@ typedef struct scatter_view {
     const uint16_t *weights; /* lod_filter.scatter_weights */
     uint32_t shift;          /* from a source's place to its place within the cell */
     cell_sum *sums;
+    uint32_t warp_bricks; /* that a warp takes */
 } scatter_view;
 
 /* What a warp knows of its brick, and of some of its cells: one for each group of lanes. */
@@ -216,9 +218,9 @@ static __global__ void __launch_bounds__(SCATTER_THREADS, SCATTER_BLOCKS) scatte
     }
     __syncthreads();
     const lane_away away = {{(int32_t)(lane / 9), (int32_t)(lane / 3 % 3), (int32_t)(lane % 3)}};
-    const uint64_t first = (uint64_t)blockIdx.x * (SCATTER_WARPS * WARP_BRICKS) + warp;
+    const uint64_t first = (uint64_t)blockIdx.x * (SCATTER_WARPS * view.warp_bricks) + warp;
     CUDA_ROLLED
-    for (uint32_t i = 0; i < WARP_BRICKS; i++) {
+    for (uint32_t i = 0; i < view.warp_bricks; i++) {
         const uint64_t brick = first + i * SCATTER_WARPS;
         if (brick >= view.count) return;
         scatter_brick(view, (uint32_t)brick, away, (const uint8_t *)table, &states[warp]);
@@ -286,6 +288,7 @@ static void scatter_level(const lod_filter *f, uint32_t level, cell_sum *sums) {
     const uint64_t *items = device->level_items;
     const uint32_t cell_level = lod_cell_level(f->lod, level), rows = filter_brick_level(cell_level);
     const uint32_t source_level = cells->source_level[cell_level];
+    const uint32_t wanted = (uint32_t)(cells->rows[rows] / SCATTER_WARPS / MANY_BLOCKS);
     const filter_brick *const bricks = cell_level > 1 ? cells->bricks[rows] : f->top;
     const scatter_view view = {bricks,
                                f->around[rows % 2],
@@ -294,7 +297,10 @@ static void scatter_level(const lod_filter *f, uint32_t level, cell_sum *sums) {
                                cells->first_source[cell_level],
                                f->scatter_weights,
                                3 * (source_level - cell_level) - PLACE_BITS,
-                               sums};
+                               sums,
+                               wanted < 1             ? 1
+                               : wanted > MOST_BRICKS ? MOST_BRICKS
+                                                      : wanted};
     const scattered_items targets = {device->items + items[level],
                                      items[level + 1] - items[level],
                                      device->leaf_level,
@@ -308,7 +314,7 @@ static void scatter_level(const lod_filter *f, uint32_t level, cell_sum *sums) {
                                      (filter_color *)device->item_colors + items[level]};
     const bool wide = (cells->wide >> source_level & 1) != 0;
     CUDA_LAUNCH(ctx, (wide ? scatter_cells<filter_wide_source> : scatter_cells<filter_source>),
-                cuda_blocks(view.count, SCATTER_WARPS * WARP_BRICKS), SCATTER_THREADS, view);
+                cuda_blocks(view.count, SCATTER_WARPS * view.warp_bricks), SCATTER_THREADS, view);
     CUDA_LAUNCH(ctx, color_scattered, cuda_blocks(targets.count, FILTER_THREADS), FILTER_THREADS, targets);
 }
 
