@@ -124,6 +124,18 @@ static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     return MOTE_OK;
 }
 
+#define SCATTERED_FROM 8u /* sources per cell */
+
+/* Cells are scattered where they have many sources, whose places have all three bits along each axis. All bricks are
+   rows then, also on the finest level at once. */
+static bool is_scattered(const lod_filter *f, uint32_t cell_level) {
+    const filter_cells_view *view = &f->view;
+    const uint32_t parts = cell_level + 3;
+    return view->placed && parts <= MOTE_ORDER_BITS &&
+           view->cells[view->source_level[cell_level]] / view->cells[cell_level] >= SCATTERED_FROM &&
+           view->cells[filter_brick_level(cell_level)] <= f->lod->count / FILTER_POINTS_PER_ROW;
+}
+
 /* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
    about the same cost. */
 static void choose_sources(lod_filter *f) {
@@ -137,7 +149,12 @@ static void choose_sources(lod_filter *f) {
                           3 * view->cells[source] < 4 * view->cells[wanted];
         if (!keep) source = wanted;
         view->source_level[cell] = (uint8_t)source;
+        if (is_scattered(f, cell)) {
+            f->scattered |= 1u << cell;
+            if (view->full <= filter_brick_level(cell)) view->full = filter_brick_level(cell) + 1;
+        }
     }
+    for (uint32_t l = 0; l < view->full; l++) view->rows[l] = view->cells[l];
 }
 
 mote_status filter_count_cells(lod_filter *f) {

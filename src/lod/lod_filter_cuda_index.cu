@@ -2,7 +2,7 @@
    level follows from the next coarser one, and nothing is searched for. */
 #include "lod/lod_filter_cuda.h"
 
-#define POINTS_PER_ROW 6u /* on the finest level, whose bricks may be as many as points: then they take turns */
+#define STEP_WORDS (FILTER_AROUND * FILTER_AROUND_STEP)
 
 /* A brick beside the parent, or the parent itself, and where the child is in it and from there. */
 typedef struct child_side {
@@ -39,15 +39,13 @@ static __device__ void put_children(uint32_t slot, uint32_t octant, const filter
     }
 }
 
-/* above: around all rows of the next coarser level */
-static __global__ void find_around(filter_cells_view view, uint32_t level, uint64_t first_row, uint64_t row_count,
-                                   const uint32_t *above, uint32_t *around) {
-    const uint64_t at = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x, row = first_row + at;
-    if (at >= row_count) return;
+/* Finds the bricks around a row. around: of the row, for the first direction */
+static __device__ void find_children(const filter_cells_view &view, uint32_t level, uint64_t row, const uint32_t *above,
+                                     uint32_t *around) {
     const uint32_t point = view.row_point[level][row], none = (uint32_t)view.cells[level];
-    const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
-    const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
+    const uint32_t *const before = view.before + (uint64_t)filter_row_list(&view, level - 1) * view.tiles;
     const uint32_t octant = filter_octant(view.codes[point], level);
+    const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
     const filter_brick *const parents = view.bricks[level - 1];
     const uint32_t *const from = above + filter_around(parent);
 #pragma unroll
@@ -59,8 +57,25 @@ static __global__ void find_around(filter_cells_view view, uint32_t level, uint6
         }
         const uint4 words = *(const uint4 *)&parents[from[direction * FILTER_AROUND_STEP]];
         const filter_brick brick = {(unsigned long long)words.y << 32 | words.x, words.z, words.w};
-        put_children(slot, octant, brick, none, around + filter_around((uint32_t)at));
+        put_children(slot, octant, brick, none, around);
     }
+}
+
+/* A warp's rows are a step, which is gathered in shared memory: lanes write into it by octants, here and there.
+   above: around all rows of the next coarser level. around: has room for whole steps */
+static __global__ void find_around(filter_cells_view view, uint32_t level, uint64_t first_row, uint64_t row_count,
+                                   const uint32_t *above, uint32_t *around) {
+    __shared__ uint4 steps[FILTER_WARPS][STEP_WORDS / 4];
+    static_assert(FILTER_AROUND_STEP == CUDA_WARP, "a lane for each row of a step");
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint4 *const step = steps[threadIdx.x / CUDA_WARP];
+    const uint64_t first = (uint64_t)blockIdx.x * FILTER_THREADS + (threadIdx.x - lane);
+    if (first >= row_count) return;
+    const uint64_t last = row_count - 1, at = first + lane < last ? first + lane : last;
+    find_children(view, level, first_row + at, above, (uint32_t *)step + lane);
+    __syncwarp();
+    uint4 *const to = (uint4 *)(around + first * FILTER_AROUND);
+    for (uint32_t i = lane; i < STEP_WORDS / 4; i += CUDA_WARP) to[i] = step[i];
 }
 
 /* Around the one brick of level 0 there are none. top: that brick with the cells of level 1 */
@@ -81,7 +96,8 @@ static uint64_t row_count(const lod_filter *f, uint32_t level) {
 static mote_status open_around(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     uint64_t rows[2] = {0, 0};
-    f->around_rows = f->lod->count / POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
+    f->around_rows =
+        f->lod->count / FILTER_POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
     for (uint32_t l = 0; l <= f->view.finest_brick; l++) {
         if (rows[l % 2] < row_count(f, l)) rows[l % 2] = row_count(f, l);
     }

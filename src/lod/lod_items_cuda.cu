@@ -1,9 +1,9 @@
 /* What the nodes hold, in the order of the file. Nodes stand level by level and, within a level, in Morton order, so
    their points are a stable partition of the sorted positions by level: each tile counts its points of each level, a
-   sum over all counts, level after level, says where they go. In the additive scheme a point stands in one node: each
-   thread counts its points in columns of its own, a row of which summed up ranks the points of a level. In the
-   replacing scheme a point stands in one node of each level from its own to its leaf's: level by level, a bit per
-   point. */
+   sum over all counts, level after level, says where they go. Each thread counts its points in columns of its own, a
+   row of which summed up ranks the points of a level. In the additive scheme a point stands in one node, in the
+   replacing scheme in one of each level from its own to its leaf's. Trees of very many levels go level by level, a bit
+   per point. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "lod/lod_cuda.h"
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS) place_items(items_input in, co
     }
 }
 
-/* ---- the additive scheme, up to COLUMN levels */
+/* ---- up to COLUMN levels */
 
 #define COLUMN     16u
 #define POINT_BITS 12u /* of a point of the tile */
@@ -150,7 +150,7 @@ static_assert(TILE == 1u << POINT_BITS && COLUMN == 1u << (16 - POINT_BITS), "le
 static_assert(THREADS == CUDA_WARP * 8, "a warp sums up a row, 8 threads' counts per lane");
 
 typedef struct alignas(16) item_columns {
-    uint32_t counts[COLUMN][THREADS];
+    uint32_t counts[COLUMN + 1][THREADS];
 } item_columns;
 
 /* k is known when it is compiled. */
@@ -172,12 +172,35 @@ static __device__ uint4 count_columns(const items_input *in, item_columns *colum
     return points.low;
 }
 
+/* The same where each point stands at some levels in a row: by differences of one level from the one before. */
+static __device__ thread_points count_runs(const items_input *in, item_columns *columns) {
+    const thread_points points = load_points(in);
+    for (uint32_t l = 0; l <= in->levels; l++) columns->counts[l][threadIdx.x] = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+        const uint32_t there = points.there >> k & 1;
+        columns->counts[level_of(points.low, k)][threadIdx.x] += there;
+        columns->counts[level_of(points.high, k) + 1][threadIdx.x] -= there;
+    }
+    uint32_t standing = 0;
+    for (uint32_t l = 0; l < in->levels; l++) {
+        standing += columns->counts[l][threadIdx.x];
+        columns->counts[l][threadIdx.x] = standing;
+    }
+    return points;
+}
+
 /* counts [levels · tiles + 1] */
-static __global__ void __launch_bounds__(THREADS) count_additive(items_input in, uint32_t *counts) {
+template <bool REPLACING>
+static __global__ void __launch_bounds__(THREADS) count_in_columns(items_input in, uint32_t *counts) {
     __shared__ item_columns columns;
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    uint32_t before[THREAD_POINTS];
-    count_columns(&in, &columns, before);
+    if (REPLACING) {
+        count_runs(&in, &columns);
+    } else {
+        uint32_t before[THREAD_POINTS];
+        count_columns(&in, &columns, before);
+    }
     __syncthreads();
     for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) {
         uint32_t sum = 0;
@@ -206,24 +229,23 @@ static __device__ void sum_row(uint32_t row[THREADS], uint32_t first) {
     own[1] = b;
 }
 
-/* Where the points of each level begin: in the tile, and less that, among all items. The first warp. */
-static __device__ void find_rows(const items_input *in, const uint64_t *firsts, uint32_t in_tile[COLUMN],
+/* Where the points of each level begin: in the tile, whose end follows, and less that, among all items. The first
+   warp. */
+static __device__ void find_rows(const items_input *in, const uint64_t *firsts, uint32_t in_tile[COLUMN + 1],
                                  uint64_t in_items[COLUMN]) {
     const uint32_t l = threadIdx.x;
     const uint64_t *const of_tile = firsts + (uint64_t)(l < in->levels ? l : 0) * in->tiles + blockIdx.x;
     const uint64_t first = of_tile[0];
     const uint32_t own = l < in->levels ? (uint32_t)(of_tile[1] - first) : 0, before = sum_lanes(own) - own;
-    if (l < in->levels) {
-        in_tile[l] = before;
-        in_items[l] = first - before;
-    }
+    if (l <= in->levels) in_tile[l] = before;
+    if (l < in->levels) in_items[l] = first - before;
 }
 
 /* firsts: the sums of the counts. Points change places in shared memory first, so that they leave in rows. */
 static __global__ void __launch_bounds__(THREADS)
     place_additive(items_input in, const uint64_t *firsts, uint32_t *items) {
     __shared__ item_columns columns;
-    __shared__ uint32_t in_tile[COLUMN];
+    __shared__ uint32_t in_tile[COLUMN + 1];
     __shared__ uint64_t in_items[COLUMN];
     __shared__ uint16_t sorted[TILE]; /* level, and point of the tile */
     const uint64_t tile_first = (uint64_t)blockIdx.x * TILE, left = in.count - tile_first;
@@ -244,6 +266,47 @@ static __global__ void __launch_bounds__(THREADS)
     for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
         const uint32_t item = sorted[i];
         items[in_items[item >> POINT_BITS] + i] = (uint32_t)tile_first + (item & (TILE - 1));
+    }
+}
+
+#define ROOM (3 * TILE) /* items of a tile that change places at a time: those of some levels */
+
+/* Sorts the thread's items of some levels. base: of the first of them */
+static __device__ void sort_runs(const thread_points &points, uint32_t level, uint32_t end, uint32_t base,
+                                 item_columns *columns, uint16_t *sorted) {
+#pragma unroll
+    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+        const uint32_t own = level_of(points.low, k), leaf = level_of(points.high, k);
+        const uint32_t last = (points.there >> k & 1) == 0 ? 0 : leaf + 1 < end ? leaf + 1 : end;
+        for (uint32_t l = own > level ? own : level; l < last; l++) {
+            const uint32_t at = columns->counts[l][threadIdx.x]++;
+            sorted[at - base] = (uint16_t)(l << POINT_BITS | (threadIdx.x * THREAD_POINTS + k));
+        }
+    }
+}
+
+/* firsts: the sums of the counts. */
+static __global__ void __launch_bounds__(THREADS)
+    place_replacing(items_input in, const uint64_t *firsts, uint32_t *items) {
+    __shared__ item_columns columns;
+    __shared__ uint32_t in_tile[COLUMN + 1];
+    __shared__ uint64_t in_items[COLUMN];
+    __shared__ uint16_t sorted[ROOM]; /* level, and point of the tile */
+    const uint32_t tile_first = (uint32_t)((uint64_t)blockIdx.x * TILE);
+    const thread_points points = count_runs(&in, &columns);
+    if (threadIdx.x < CUDA_WARP) find_rows(&in, firsts, in_tile, in_items);
+    __syncthreads();
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) sum_row(columns.counts[l], in_tile[l]);
+    for (uint32_t level = 0, end; level < in.levels; level = end) {
+        const uint32_t base = in_tile[level];
+        for (end = level + 1; end < in.levels && in_tile[end + 1] - base <= ROOM;) end++;
+        __syncthreads();
+        sort_runs(points, level, end, base, &columns, sorted);
+        __syncthreads();
+        for (uint32_t i = threadIdx.x, size = in_tile[end] - base; i < size; i += THREADS) {
+            const uint32_t item = sorted[i];
+            items[in_items[item >> POINT_BITS] + base + i] = tile_first + (item & (TILE - 1));
+        }
     }
 }
 
@@ -289,6 +352,18 @@ typedef struct items_scratch {
     uint64_t *firsts, *level_items;
 } items_scratch;
 
+typedef struct items_kernels {
+    void (*count)(items_input, uint32_t *);
+    void (*place)(items_input, const uint64_t *, uint32_t *);
+} items_kernels;
+
+static const items_kernels *choose_kernels(const items_input *in) {
+    static const items_kernels any = {count_items, place_items};
+    static const items_kernels additive = {count_in_columns<false>, place_additive};
+    static const items_kernels replacing = {count_in_columns<true>, place_replacing};
+    return in->levels > COLUMN ? &any : in->replacing ? &replacing : &additive;
+}
+
 static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input *in, items_scratch *scratch) {
     mote_context *ctx = lod->ctx;
     const uint64_t counts = (uint64_t)in->levels * in->tiles + 1;
@@ -296,8 +371,8 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
     scratch->firsts = (uint64_t *)cuda_alloc(ctx, counts * sizeof *scratch->firsts, "items scratch");
     scratch->level_items = (uint64_t *)cuda_alloc(ctx, sizeof device->level_items, "items scratch");
     if (scratch->counts == NULL || scratch->firsts == NULL || scratch->level_items == NULL) return MOTE_ERROR_MEMORY;
-    const bool by_columns = !in->replacing && in->levels <= COLUMN;
-    CUDA_LAUNCH(ctx, by_columns ? count_additive : count_items, in->tiles, THREADS, *in, scratch->counts);
+    const items_kernels *kernels = choose_kernels(in);
+    CUDA_LAUNCH(ctx, kernels->count, in->tiles, THREADS, *in, scratch->counts);
     MOTE_TRY(cuda_sum32_wide(ctx, scratch->counts, scratch->firsts, counts));
     MOTE_TRY(cuda_launched(ctx, "counting points of levels"));
     device->item_count = lod->count;
@@ -306,8 +381,7 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
     }
     device->items = (uint32_t *)cuda_alloc(ctx, device->item_count * sizeof *device->items, "items");
     if (device->items == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, by_columns ? place_additive : place_items, in->tiles, THREADS, *in, scratch->firsts,
-                device->items);
+    CUDA_LAUNCH(ctx, kernels->place, in->tiles, THREADS, *in, scratch->firsts, device->items);
     CUDA_LAUNCH(ctx, count_node_points, cuda_blocks(2 * lod->node_count + in->levels, THREADS), THREADS, *in,
                 scratch->firsts, device->items, device->nodes, (uint32_t)lod->node_count, scratch->level_items);
     MOTE_TRY(cuda_launched(ctx, "placing points in levels"));
