@@ -174,26 +174,6 @@ static void same_on_all_sides(void **state) {
     }
 }
 
-/* Many points in a corner of a cube that is 1024 long, and few close to them, in leaves that end levels before. */
-static void place_unevenly(uint64_t i, float xyz[3]) {
-    const uint64_t hash = mote_hash64(i);
-    for (int k = 0; k < 3; k++) {
-        const uint64_t own = hash >> 16 * k;
-        xyz[k] = i == 0 ? 1023 : (float)(i % 16 == 1 ? own % 288 : own & 255);
-    }
-}
-
-/* Sources of leaves, many to a cell, that count for representatives beside their node. */
-static void same_where_few_points_border_many(void **state) {
-    const parity_pair *b = *state;
-    mote_cloud *cloud = make_cloud(b, 20000, place_unevenly);
-    for (uint32_t i = 0; i < 6; i++) {
-        const mote_lod_params p = params_of(filters[i % 3], (mote_lod_sampling)(i % 2), 4, i < 3 ? 1000 : 200);
-        check(b, cloud, &p, "few beside many");
-    }
-    mote_cloud_destroy(cloud);
-}
-
 /* A heap of points a step or two apart in a corner of a cube of 2^21 steps, others further away. */
 static void place_finely(uint64_t i, float xyz[3]) {
     const uint64_t hash = mote_hash64(i);
@@ -275,7 +255,6 @@ int main(void) {
         PARITY_TEST(same_where_coarse_cells_are_crowded),
         PARITY_TEST(same_where_colors_share_a_word),
         PARITY_TEST(same_on_all_sides),
-        PARITY_TEST(same_where_few_points_border_many),
         PARITY_TEST(same_where_cells_are_steps),
         PARITY_TEST(same_where_colors_are_equal),
         PARITY_TEST(memory_runs_out),
