@@ -14,11 +14,8 @@
 #define FILTER_THREADS 256u
 #define FILTER_WARPS   (FILTER_THREADS / CUDA_WARP)
 #define FILTER_LEVELS  (MOTE_ORDER_BITS + 1u)
-#define FILTER_TILE    256u /* points */
-/* There is room for what is around so many rows at least. On the finest level, whose bricks may be as many as points,
-   they take turns; only there may be more. */
-#define FILTER_POINTS_PER_ROW 6u
-#define FILTER_CROWD          65536u /* up to so many points' sums of colours fit 32 bits */
+#define FILTER_TILE    256u   /* points */
+#define FILTER_CROWD   65536u /* up to so many points' sums of colours fit 32 bits */
 
 #define SOURCE_COUNT_BITS 17u /* up to FILTER_CROWD */
 #define SOURCE_LEVELS     5u  /* the last levels of its code that a source knows */

@@ -124,17 +124,9 @@ static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     return MOTE_OK;
 }
 
-#define SCATTERED_FROM 8u /* sources per cell */
-
-/* Cells are scattered where they have many sources, whose places have all three bits along each axis. All bricks are
-   rows then, also on the finest level at once. */
-static bool is_scattered(const lod_filter *f, uint32_t cell_level) {
-    const filter_cells_view *view = &f->view;
-    const uint32_t parts = cell_level + 3;
-    return view->placed && parts <= MOTE_ORDER_BITS &&
-           view->cells[view->source_level[cell_level]] / view->cells[cell_level] >= SCATTERED_FROM &&
-           view->cells[filter_brick_level(cell_level)] <= f->lod->count / FILTER_POINTS_PER_ROW;
-}
+/* So many sources per cell are scattered. Their cells are few: all bricks can be rows at once, also on the finest level
+   (lod_filter_cuda_index.cu). */
+#define SCATTERED_FROM 8u
 
 /* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
    about the same cost. */
@@ -149,7 +141,7 @@ static void choose_sources(lod_filter *f) {
                           3 * view->cells[source] < 4 * view->cells[wanted];
         if (!keep) source = wanted;
         view->source_level[cell] = (uint8_t)source;
-        if (is_scattered(f, cell)) {
+        if (view->placed && parts == cell + 3 && view->cells[source] / view->cells[cell] >= SCATTERED_FROM) {
             f->scattered |= 1u << cell;
             if (view->full <= filter_brick_level(cell)) view->full = filter_brick_level(cell) + 1;
         }

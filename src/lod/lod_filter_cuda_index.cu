@@ -2,6 +2,8 @@
    level follows from the next coarser one, and nothing is searched for. */
 #include "lod/lod_filter_cuda.h"
 
+#define POINTS_PER_ROW 6u /* on the finest level, whose bricks may be as many as points: then they take turns */
+
 #define STEP_WORDS (FILTER_AROUND * FILTER_AROUND_STEP)
 
 /* A brick beside the parent, or the parent itself, and where the child is in it and from there. */
@@ -96,8 +98,7 @@ static uint64_t row_count(const lod_filter *f, uint32_t level) {
 static mote_status open_around(lod_filter *f) {
     mote_context *ctx = f->lod->ctx;
     uint64_t rows[2] = {0, 0};
-    f->around_rows =
-        f->lod->count / FILTER_POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
+    f->around_rows = f->lod->count / POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
     for (uint32_t l = 0; l <= f->view.finest_brick; l++) {
         if (rows[l % 2] < row_count(f, l)) rows[l % 2] = row_count(f, l);
     }
