@@ -1,18 +1,14 @@
 /* Colours of representatives on levels whose cells have many sources: each source is read once, and added to all cells
    around its own.
 
-   A warp takes a brick, some of its cells at a time. A group of lanes works for a cell: lanes are the directions in
-   which there are cells, two each, and all of them read the same source, whose weights by direction lie side by side.
-   Sums are integers in device memory, which do not mind the order in which cells add to them. */
+   A warp takes a brick, two of its cells at a time. Half a warp's lanes are the directions in which there are cells;
+   all of them read the same source, whose weights by direction lie side by side. Sums are integers in device memory,
+   which do not mind the order in which cells add to them. */
 #include "lod/lod_filter_cuda_sums.h"
 
-#define SCATTER_THREADS 256u
+#define SCATTER_THREADS 512u
 #define SCATTER_WARPS   (SCATTER_THREADS / CUDA_WARP)
-#define SCATTER_BLOCKS  4u /* of a multiprocessor, at least: few enough registers */
-#define GROUP           8u /* lanes */
-#define GROUPS          (CUDA_WARP / GROUP)
-#define LANE_TARGETS    2u
-#define GROUP_TARGETS   (GROUP * LANE_TARGETS)
+#define HALF            (CUDA_WARP / 2)
 #define PLACES          (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
 #define PLACE_BITS      9u
 #define PLACE_STEP_BITS 6u    /* bytes of a place in the table of weights */
@@ -41,13 +37,12 @@ typedef struct scatter_view {
     uint32_t warp_bricks; /* that a warp takes */
 } scatter_view;
 
-/* What a warp knows of its brick, and of some of its cells: one for each group of lanes. */
-template <typename S> struct scatter_state {
-    uint4 around[FILTER_AROUND];              /* bricks: mask, and first cell */
-    S staged[GROUPS][GROUP];                  /* sources of the cell */
-    uint32_t target[GROUPS][FILTER_AROUND];   /* the cells around, */
-    uint8_t direction[GROUPS][FILTER_AROUND]; /* and in which direction */
-};
+/* What a warp knows of its brick, and of two of its cells. */
+typedef struct scatter_state {
+    uint4 around[FILTER_AROUND];     /* bricks: mask, and first cell */
+    uint32_t target[2][CUDA_WARP];   /* the cells around, */
+    uint8_t direction[2][CUDA_WARP]; /* and in which direction */
+} scatter_state;
 
 /* Of the direction that is a lane's number: how far along each axis, plus 1. */
 typedef struct lane_away {
@@ -55,8 +50,7 @@ typedef struct lane_away {
 } lane_away;
 
 /* Lists the cells around one, each found by the lane of its direction; returns how many there are. */
-template <typename S>
-static __device__ uint32_t list_targets(scatter_state<S> *s, uint32_t group, uint32_t cell, const lane_away &away) {
+static __device__ uint32_t list_targets(scatter_state *s, uint32_t half, uint32_t cell, const lane_away &away) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     uint32_t code = 0, brick = 0;
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -72,8 +66,8 @@ static __device__ uint32_t list_targets(scatter_state<S> *s, uint32_t group, uin
     const uint32_t all = __ballot_sync(CUDA_ALL, there);
     if (there) {
         const uint32_t slot = (uint32_t)__popc(all & ((1u << lane) - 1));
-        s->target[group][slot] = words.z + (uint32_t)__popcll(mask & ((1ull << code) - 1));
-        s->direction[group][slot] = (uint8_t)lane;
+        s->target[half][slot] = words.z + (uint32_t)__popcll(mask & ((1ull << code) - 1));
+        s->direction[half][slot] = (uint8_t)lane;
     }
     return (uint32_t)__popc(all);
 }
@@ -87,19 +81,32 @@ static __device__ uint32_t place_bytes(const filter_wide_source &source, uint32_
     return (source.place >> shift & (PLACES - 1)) << PLACE_STEP_BITS;
 }
 
-/* Weighs staged sources for the directions of a lane. */
 template <typename S>
-static __device__ void weigh_staged(const S *staged, uint32_t count, uint32_t shift,
-                                    const uint32_t direction_bytes[LANE_TARGETS], const uint8_t *weights,
-                                    color_sum<uint64_t> sums[LANE_TARGETS]) {
-#pragma unroll 2
-    for (uint32_t i = 0; i < count; i++) {
-        const S source = load_source(&staged[i]);
-        const uint8_t *const of_place = weights + place_bytes(source, shift);
-        for (uint32_t t = 0; t < LANE_TARGETS; t++) {
-            add_weighted(&sums[t], source, *(const uint16_t *)(of_place + direction_bytes[t]));
-        }
+static __device__ void weigh(color_sum<uint64_t> *sum, const S &source, uint32_t shift, uint32_t direction_bytes,
+                             const uint8_t *weights) {
+    add_weighted(sum, source, *(const uint16_t *)(weights + (place_bytes(source, shift) | direction_bytes)));
+}
+
+#define AT_ONCE 4u /* sources that are being loaded */
+
+/* The weighted sum of a cell's sources for one direction. */
+template <typename S>
+static __device__ color_sum<uint64_t> weigh_cell(const S *source, uint32_t count, uint32_t shift,
+                                                 uint32_t direction_bytes, const uint8_t *weights) {
+    color_sum<uint64_t> sum = {{0, 0, 0}, 0};
+    S some[AT_ONCE];
+    CUDA_ROLLED
+    for (; count >= AT_ONCE; count -= AT_ONCE, source += AT_ONCE) {
+        for (uint32_t i = 0; i < AT_ONCE; i++) some[i] = load_source(source + i);
+        for (uint32_t i = 0; i < AT_ONCE; i++) weigh(&sum, some[i], shift, direction_bytes, weights);
     }
+    for (uint32_t i = 0; i + 1 < AT_ONCE; i++) {
+        if (i < count) some[i] = load_source(source + i);
+    }
+    for (uint32_t i = 0; i + 1 < AT_ONCE; i++) {
+        if (i < count) weigh(&sum, some[i], shift, direction_bytes, weights);
+    }
+    return sum;
 }
 
 /* Swaps a lane's numbers with those of the lane beside, so that in the end two lanes have the same of each's. */
@@ -128,56 +135,11 @@ static __device__ void add_sums(cell_sum *sums, const color_sum<uint64_t> &sum, 
     }
 }
 
-/* The most of all groups. */
-static __device__ uint32_t most_of_groups(uint32_t value) {
-    for (uint32_t d = GROUP; d < CUDA_WARP; d *= 2) {
-        const uint32_t other = __shfl_xor_sync(CUDA_ALL, value, (int)d);
-        value = value > other ? value : other;
-    }
-    return value;
-}
-
-/* Where the sources of a group's cell are, and how many; most: of any group. */
-typedef struct source_run {
-    uint32_t first, count, most;
-} source_run;
-
-/* A source of the cell; none adds nothing. */
-template <typename S> static __device__ S source_at(const scatter_view &view, const source_run &run, uint32_t i) {
-    return i < run.count ? load_source((const S *)view.sources + run.first + i) : S{};
-}
-
-/* Adds sources to the cells listed for each group. next: its lane's source of the first */
-template <typename S>
-static __device__ void scatter_sources(const scatter_view &view, const source_run &run, S next, uint32_t targets,
-                                       uint32_t most_targets, const uint8_t *weights, scatter_state<S> *s) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, group = lane / GROUP, member = lane % GROUP;
-    CUDA_ROLLED
-    for (uint32_t begin = 0; begin < most_targets; begin += GROUP_TARGETS) {
-        color_sum<uint64_t> sums[LANE_TARGETS] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
-        uint32_t target[LANE_TARGETS], direction_bytes[LANE_TARGETS];
-        for (uint32_t t = 0; t < LANE_TARGETS; t++) {
-            const uint32_t slot = begin + t * GROUP + member;
-            target[t] = slot < targets ? s->target[group][slot] : NO_TARGET;
-            direction_bytes[t] = slot < targets ? s->direction[group][slot] * (uint32_t)sizeof(uint16_t) : 0;
-        }
-        CUDA_ROLLED
-        for (uint32_t done = 0; done < run.most; done += GROUP) {
-            const uint32_t left = run.most - done;
-            s->staged[group][member] = next;
-            __syncwarp();
-            next = source_at<S>(view, run, (left > GROUP ? done + GROUP : 0) + member);
-            weigh_staged(s->staged[group], left < GROUP ? left : GROUP, view.shift, direction_bytes, weights, sums);
-            __syncwarp();
-        }
-        for (uint32_t t = 0; t < LANE_TARGETS; t++) add_sums(view.sums, sums[t], target[t]);
-    }
-}
-
+/* A brick. */
 template <typename S>
 static __device__ void scatter_brick(const scatter_view &view, uint32_t brick, const lane_away &away,
-                                     const uint8_t *weights, scatter_state<S> *s) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, group = lane / GROUP;
+                                     const uint8_t *weights, scatter_state *s) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, half = lane / HALF;
     if (lane < FILTER_AROUND) {
         const uint32_t beside = view.around[filter_around(brick) + lane * FILTER_AROUND_STEP];
         s->around[lane] = *(const uint4 *)&view.bricks[beside];
@@ -186,32 +148,36 @@ static __device__ void scatter_brick(const scatter_view &view, uint32_t brick, c
     const uint4 own = s->around[FILTER_AROUND / 2];
     unsigned long long left = (unsigned long long)own.y << 32 | own.x;
     CUDA_ROLLED
-    for (uint32_t cell = own.z; left != 0; cell += GROUPS) {
-        source_run run = {0, 0, 0};
-        if (group < (uint32_t)__popcll(left)) {
-            run.first = view.first_source[cell + group];
-            run.count = view.first_source[cell + group + 1] - run.first;
+    for (uint32_t cell = own.z; left != 0; cell += 2) {
+        const uint32_t one = (uint32_t)__ffsll((long long)left) - 1;
+        left &= left - 1;
+        const uint32_t other = left != 0 ? (uint32_t)__ffsll((long long)left) - 1 : NO_CELL;
+        left &= left - 1;
+        const uint32_t of_one = list_targets(s, 0, one, away), of_other = list_targets(s, 1, other, away);
+        const uint32_t targets = half == 0 ? of_one : of_other, most = of_one > of_other ? of_one : of_other;
+        uint32_t first = 0, count = 0;
+        if (targets > 0) {
+            first = view.first_source[cell + half];
+            count = view.first_source[cell + half + 1] - first;
         }
-        const S next = source_at<S>(view, run, lane % GROUP);
-        uint32_t targets = 0, most_targets = 0;
-        for (uint32_t g = 0; g < GROUPS; g++) {
-            const uint32_t code = left != 0 ? (uint32_t)__ffsll((long long)left) - 1 : NO_CELL;
-            const uint32_t count = list_targets(s, g, code, away);
-            left &= left - 1;
-            if (g == group) targets = count;
-            if (count > most_targets) most_targets = count;
-        }
-        run.most = most_of_groups(run.count);
         __syncwarp();
-        scatter_sources(view, run, next, targets, most_targets, weights, s);
+        CUDA_ROLLED
+        for (uint32_t begin = 0; begin < most; begin += HALF) {
+            const uint32_t slot = begin + lane % HALF;
+            const bool has = slot < targets;
+            const uint32_t target = has ? s->target[half][slot] : NO_TARGET;
+            const uint32_t direction_bytes = has ? s->direction[half][slot] * (uint32_t)sizeof(uint16_t) : 0;
+            const color_sum<uint64_t> sum =
+                weigh_cell((const S *)view.sources + first, has ? count : 0, view.shift, direction_bytes, weights);
+            add_sums(view.sums, sum, target);
+        }
         __syncwarp();
     }
 }
 
-template <typename S>
-static __global__ void __launch_bounds__(SCATTER_THREADS, SCATTER_BLOCKS) scatter_cells(scatter_view view) {
+template <typename S> static __global__ void __launch_bounds__(SCATTER_THREADS) scatter_cells(scatter_view view) {
     __shared__ uint4 table[PLACES * CUDA_WARP * sizeof(uint16_t) / sizeof(uint4)];
-    __shared__ scatter_state<S> states[SCATTER_WARPS];
+    __shared__ scatter_state states[SCATTER_WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     for (uint32_t i = threadIdx.x; i < sizeof table / sizeof table[0]; i += SCATTER_THREADS) {
         table[i] = ((const uint4 *)view.weights)[i];
@@ -223,7 +189,7 @@ static __global__ void __launch_bounds__(SCATTER_THREADS, SCATTER_BLOCKS) scatte
     for (uint32_t i = 0; i < view.warp_bricks; i++) {
         const uint64_t brick = first + i * SCATTER_WARPS;
         if (brick >= view.count) return;
-        scatter_brick(view, (uint32_t)brick, away, (const uint8_t *)table, &states[warp]);
+        scatter_brick<S>(view, (uint32_t)brick, away, (const uint8_t *)table, &states[warp]);
         __syncwarp();
     }
 }
