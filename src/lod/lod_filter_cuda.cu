@@ -148,6 +148,5 @@ mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {
     filter_free_cells(&f);
     filter_free_around(&f);
     cuda_free(lod->ctx, f.weights);
-    cuda_free(lod->ctx, f.scatter_weights);
     return status;
 }

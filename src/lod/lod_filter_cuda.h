@@ -52,7 +52,7 @@ typedef struct filter_columns {
 } filter_columns;
 
 /* The cells of all levels, in device memory. Rows are the bricks where there can be cells that are averaged over, and
-   all coarser ones; on the levels up to the finest that is scattered, all bricks. */
+   all coarser ones. */
 typedef struct filter_cells_view {
     const uint64_t *codes;
     const uint8_t *leaf_level;
@@ -64,7 +64,6 @@ typedef struct filter_cells_view {
     uint32_t finest;       /* level of cells */
     uint32_t finest_brick; /* level, as cells */
     uint32_t grid_bits;
-    uint32_t full; /* below this level of bricks, all are rows */
     /* Bits t. What is made in a pass: */
     uint32_t visited;  /* cells of level t are looked at */
     uint32_t averaged; /* over these it is averaged */
@@ -103,8 +102,6 @@ typedef struct lod_filter {
     filter_brick *top;    /* the one brick of cells of level 1, and the empty one */
     uint16_t *weights;    /* as weight_key says in lod_filter_cuda_average.cu */
     uint32_t weight_bits;
-    uint32_t scattered;        /* bit t: the sources of cells of level t are added to what lies around them */
-    uint16_t *scatter_weights; /* [place within a cell · CUDA_WARP + direction as of filter_around] */
 } lod_filter;
 
 /* Counts the cells of all levels, and decides on sources. lod_filter_cuda_count.cu */
@@ -122,13 +119,6 @@ void filter_free_around(lod_filter *f);
 /* Colours of a level's items in inner nodes whose rows are among those last given to filter_make_around.
    lod_filter_cuda_average.cu */
 mote_status filter_average(lod_filter *f, uint32_t level);
-
-/* The same on levels whose cells have many sources. lod_filter_cuda_scatter.cu */
-mote_status filter_scatter(lod_filter *f, uint32_t level);
-
-static inline bool filter_is_scattered(const lod_filter *f, uint32_t cell_level) {
-    return (f->scattered >> cell_level & 1) != 0;
-}
 
 /* All items' colours where each cell of a level's grid has one item in inner nodes. lod_filter_cuda_cells.cu */
 mote_status filter_cells(lod_filter *f);
@@ -162,11 +152,6 @@ static inline __device__ uint32_t filter_octant(uint64_t code, uint32_t level) {
 #define FILTER_AROUND_STEP 32u
 static inline __device__ uint64_t filter_around(uint32_t row) {
     return (uint64_t)(row / FILTER_AROUND_STEP) * (FILTER_AROUND * FILTER_AROUND_STEP) + row % FILTER_AROUND_STEP;
-}
-
-/* Which list of filter_cells_view.before counts the rows of a level. */
-MOTE_HD uint32_t filter_row_list(const filter_cells_view *view, uint32_t level) {
-    return level < view->full ? level : view->finest + 1 + level;
 }
 
 /* The row of a point: the last of those that begin at it or before. before: the rows' list in filter_cells_view */

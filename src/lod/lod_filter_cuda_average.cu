@@ -3,7 +3,7 @@
    A thread, or a few, work for one item. The cells around one lie in up to eight bricks, of which few are there and
    fewer have occupied cells in reach: these are listed first, each with the cells that count, and then gone through as
    one list, so that the threads of a warp stay together however their cells are spread over bricks. */
-#include "lod/lod_filter_cuda_sums.h"
+#include "lod/lod_filter_cuda.h"
 
 #define SLOTS       8u /* bricks that the cells around one can lie in: two along each axis */
 #define WINDOW      4u /* cells of a brick along an axis */
@@ -62,6 +62,51 @@ enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
 typedef struct brick_list {
     uint32_t *begin, *end;
 } brick_list;
+
+template <typename T> struct color_sum { T v[3], weight; };
+
+/* ---- averages */
+
+static __device__ void put_average(filter_color *to, const color_sum<uint64_t> &sum) {
+    const double reciprocal = 1.0 / (double)sum.weight;
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.weight, reciprocal);
+    color.v[3] = 1;
+    *to = color;
+}
+
+/* weight <= FILTER_CROWD */
+static __device__ void put_average(filter_color *to, const color_sum<uint32_t> &sum) {
+    const float reciprocal = 1.0f / (float)sum.weight;
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.weight, reciprocal);
+    color.v[3] = 1;
+    *to = color;
+}
+
+static __device__ uint32_t count_of(const filter_source &source) {
+    return source.place & ((1u << SOURCE_COUNT_BITS) - 1);
+}
+static __device__ uint32_t count_of(const filter_wide_source &source) { return source.count; }
+static __device__ uint32_t place_of(const filter_source &source) { return source.place >> SOURCE_COUNT_BITS; }
+static __device__ uint32_t place_of(const filter_wide_source &source) { return source.place; }
+
+/* At once, which the compiler would not do. */
+static __device__ filter_source load_source(const filter_source *from) {
+    const uint4 words = *(const uint4 *)from;
+    return {{words.x, words.y, words.z}, words.w};
+}
+static __device__ filter_wide_source load_source(const filter_wide_source *from) { return *from; }
+
+template <typename T, typename S> static __device__ void add_source(color_sum<T> *sum, const S &source) {
+    for (int k = 0; k < 3; k++) sum->v[k] += (T)source.sum[k];
+    sum->weight += count_of(source);
+}
+
+template <typename S> static __device__ void add_weighted(color_sum<uint64_t> *sum, const S &source, uint32_t weight) {
+    for (int k = 0; k < 3; k++) sum->v[k] += (uint64_t)source.sum[k] * weight;
+    sum->weight += (uint64_t)count_of(source) * weight;
+}
 
 /* ---- the bricks around */
 
@@ -352,7 +397,7 @@ static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
     view.row_point = cells->row_point[bricks];
     view.first_row = (uint32_t)f->first_row;
     view.row_count = bricks == cells->finest_brick ? (uint32_t)f->around_rows : UINT32_MAX;
-    view.rows_before = cells->before + (uint64_t)filter_row_list(cells, bricks) * cells->tiles;
+    view.rows_before = cells->before + (uint64_t)(cells->finest + 1 + bricks) * cells->tiles;
     return view;
 }
 
@@ -363,7 +408,6 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
     const uint32_t cell_level = lod_cell_level(f->lod, level), source_level = f->view.source_level[cell_level];
     const uint32_t left = MOTE_ORDER_BITS - cell_level, bits = left < 3 ? left : 3;
     const bool wide = (f->view.wide >> source_level & 1) != 0;
-    if (filter_is_scattered(f, cell_level)) return filter_scatter(f, level);
     around_view view;
     view.targets = {f->device->items + items[level],
                     items[level + 1] - items[level],

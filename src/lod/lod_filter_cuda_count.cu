@@ -124,10 +124,6 @@ static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     return MOTE_OK;
 }
 
-/* So many sources per cell are scattered. Their cells are few: all bricks can be rows at once, also on the finest level
-   (lod_filter_cuda_index.cu). */
-#define SCATTERED_FROM 8u
-
 /* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
    about the same cost. */
 static void choose_sources(lod_filter *f) {
@@ -141,12 +137,7 @@ static void choose_sources(lod_filter *f) {
                           3 * view->cells[source] < 4 * view->cells[wanted];
         if (!keep) source = wanted;
         view->source_level[cell] = (uint8_t)source;
-        if (view->placed && parts == cell + 3 && view->cells[source] / view->cells[cell] >= SCATTERED_FROM) {
-            f->scattered |= 1u << cell;
-            if (view->full <= filter_brick_level(cell)) view->full = filter_brick_level(cell) + 1;
-        }
     }
-    for (uint32_t l = 0; l < view->full; l++) view->rows[l] = view->cells[l];
 }
 
 mote_status filter_count_cells(lod_filter *f) {

@@ -45,9 +45,9 @@ static __device__ void put_children(uint32_t slot, uint32_t octant, const filter
 static __device__ void find_children(const filter_cells_view &view, uint32_t level, uint64_t row, const uint32_t *above,
                                      uint32_t *around) {
     const uint32_t point = view.row_point[level][row], none = (uint32_t)view.cells[level];
-    const uint32_t *const before = view.before + (uint64_t)filter_row_list(&view, level - 1) * view.tiles;
-    const uint32_t octant = filter_octant(view.codes[point], level);
+    const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
     const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
+    const uint32_t octant = filter_octant(view.codes[point], level);
     const filter_brick *const parents = view.bricks[level - 1];
     const uint32_t *const from = above + filter_around(parent);
 #pragma unroll

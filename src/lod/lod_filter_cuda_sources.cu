@@ -63,7 +63,7 @@ static __device__ void set_level(tile_list *list, uint32_t level) {
 static __device__ void load_before(const filter_cells_view &view, tile_list *list) {
     const uint32_t level = threadIdx.x % CUDA_WARP;
     list->cells_before = level <= view.finest ? begun_before(view, level, list->tile) : 0;
-    list->rows_before = level <= view.finest_brick ? begun_before(view, filter_row_list(&view, level), list->tile) : 0;
+    list->rows_before = level <= view.finest_brick ? begun_before(view, view.finest + 1 + level, list->tile) : 0;
     list->mark = view.marks[list->first];
 }
 
@@ -262,8 +262,7 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
         const uint64_t point = begins ? list->first + s->points[k] : 0;
-        const bool is_row =
-            begins && (level < view.full || level < filter_row_limit(view.leaf_level[point], view.grid_bits));
+        const bool is_row = begins && level < filter_row_limit(view.leaf_level[point], view.grid_bits);
         const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
         if (begins) {
             const unsigned long long mask = s->masks[k];
