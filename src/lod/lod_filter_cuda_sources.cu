@@ -155,6 +155,7 @@ static __device__ void open_list(const filter_cells_view &view, tile_state *s, t
 static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s, tile_list *list, uint32_t level) {
     const uint32_t fine = list->level, count = list->count;
     uint32_t found = 0;
+    __syncwarp(); /* what was made of the finer list has been read */
     for (uint32_t first = 0; first < count; first += CUDA_WARP) {
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool there = k < count;
@@ -164,6 +165,7 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         const uint32_t octant = there ? filter_octant(view.codes[list->first + point], fine) : 0;
         const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
         const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
+        __syncwarp();
         if (begins) { /* at <= k, and the row is read */
             s->points[at] = (uint8_t)point;
             s->child[at] = (uint8_t)k;
@@ -190,6 +192,7 @@ static __device__ void note_sources(tile_state *s, uint32_t level) {
         if (lane == r) begun = row;
     }
     const uint32_t own = (uint32_t)__popc(begun), sum = filter_sum_lanes(own);
+    __syncwarp();
     if (lane < TILE_ROWS) {
         s->begun[level % 8][lane] = begun;
         s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
