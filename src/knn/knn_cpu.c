@@ -3,6 +3,7 @@
 
 #include "core/cloud.h"
 #include "knn/knn_ops.h"
+#include "knn/knn_order_cpu.h"
 #include "knn/knn_tree_cpu.h"
 
 /* ---- build */
@@ -78,35 +79,13 @@ mote_status knn_other_tree(mote_knn_index *index, bool world) {
     return MOTE_OK;
 }
 
-static mote_status sort_points(mote_knn_index *index) {
-    mote_context *ctx = index->ctx;
-    const uint64_t count = index->cloud->count;
-    MOTE_TRY(mote_order_lattice(ctx, index->cloud, &index->lattice, &index->skipped));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    void *codes = index->codes, *order = index->order;
-    const bool room = mote_make_room(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
-                      mote_make_room(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
-    index->codes = codes;
-    index->order = order;
-    if (!room) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "codes");
-    MOTE_TRY(mote_order_codes(ctx, index->cloud, &index->lattice, index->codes));
-    MOTE_TRY(mote_progress(ctx, 0.3, "computing Morton codes"));
-    mote_stage(ctx, "sort");
-    mote_progress_share(ctx, 0.3, 0.7);
-    const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
-    mote_progress_share(ctx, 0, 1);
-    return status;
-}
-
 static mote_status cpu_build(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const mote_column *axes[3];
     MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
     MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "nearest neighbours on the CPU"));
     index->other_is_made = false;
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(sort_points(index));
+    MOTE_TRY(knn_order_points(index));
     mote_stage(ctx, "cells");
     const double span = world_span(&index->lattice);
     const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);
