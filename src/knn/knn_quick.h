@@ -123,27 +123,32 @@ SIMD_INLINE uint32_t knn_quick_keys(knn_kind kind, const knn_search *search, knn
         knn_place_of(kind, points, at, &other);
         const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
         quick->keys[count] = key;
+        quick->heads[count] = knn_key_head(kind, key);
         quick->at[count] = at;
         count += key <= search->limit;
     }
     return count;
 }
 
-/* Sorts the keys by rank into best; by insertion where some are equal. */
+/* Sorts the keys by rank into best; by insertion where heads do not tell some apart. */
 SIMD_INLINE void knn_quick_rank(const knn_search *search, knn_quick *quick, uint32_t passed, knn_best *best) {
     uint64_t places = 0;
-    for (uint32_t i = 0; i < 4; i++) quick->keys[passed + i] = UINT64_MAX;
-    simd_rank(quick->keys, passed, quick->ranks);
-    for (uint32_t i = 0; i < passed; i++) places |= 1ull << quick->ranks[i];
-    const bool distinct = places == (passed == 64 ? UINT64_MAX : (1ull << passed) - 1);
+    simd_rank(quick->heads, passed, quick->ranks);
     for (uint32_t i = 0; i < passed; i++) {
-        knn_near *near = &best->list[distinct ? quick->ranks[i] : i];
+        knn_near *near = &best->list[quick->ranks[i]];
+        places |= 1ull << quick->ranks[i];
         near->key = quick->keys[i];
         near->at = quick->at[i];
         near->index = search->tree->points.order[quick->at[i]];
     }
-    if (!distinct) knn_insertion_sort(best->list, passed);
     best->count = passed < search->k ? passed : search->k;
+    if (places == (passed == 64 ? UINT64_MAX : (1ull << passed) - 1)) return;
+    for (uint32_t i = 0; i < passed; i++) {
+        best->list[i].key = quick->keys[i];
+        best->list[i].at = quick->at[i];
+        best->list[i].index = search->tree->points.order[quick->at[i]];
+    }
+    knn_insertion_sort(best->list, passed);
 }
 
 /* Finds the neighbours of the group's queries asked for, and returns those for whom too much passed.

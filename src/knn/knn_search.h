@@ -35,8 +35,9 @@ typedef struct knn_quick {
     float bound[KNN_GROUP];
     uint8_t hits[KNN_CHUNK + 8];
     uint32_t slots[KNN_QUICK_ROOM + 64];
-    uint64_t keys[KNN_QUICK_ROOM + 8], ranks[KNN_QUICK_ROOM + 8];
-    uint32_t at[KNN_QUICK_ROOM + 8];
+    uint64_t keys[KNN_QUICK_ROOM + 16];
+    int32_t heads[KNN_QUICK_ROOM + 16], ranks[KNN_QUICK_ROOM + 16]; /* keys in short; see knn_key_head */
+    uint32_t at[KNN_QUICK_ROOM + 16];
 } knn_quick;
 
 typedef struct knn_scratch {
