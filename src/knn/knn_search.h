@@ -40,6 +40,12 @@ typedef struct knn_quick {
     uint32_t at[KNN_QUICK_ROOM + 16];
 } knn_quick;
 
+/* What a thread learned from the groups before; see knn_reach.h. All zero: there were none. */
+typedef struct knn_past {
+    double reach, ratio, room;
+    double diagonal; /* of the batch at hand */
+} knn_past;
+
 typedef struct knn_scratch {
     knn_walk walk;
     knn_frame frame;
@@ -47,13 +53,22 @@ typedef struct knn_scratch {
     knn_group group;
     knn_list list;
     knn_quick quick;
-    double reach; /* of the groups before; 0: there were none */
+    knn_past past;
     knn_best best[KNN_GROUP];
 } knn_scratch;
 
 /* The threshold of a distance, for the frame in use. */
 static inline float knn_threshold_of(const knn_search *search, const knn_scratch *scratch, double distance) {
     return knn_threshold(distance, scratch->frame.size, search->tree->metric.norm);
+}
+
+static inline double knn_frame_diagonal(const knn_frame *frame) {
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double side = (frame->high[k] - frame->low[k]) * frame->unit[k];
+        square += side * side;
+    }
+    return sqrt(square);
 }
 
 /* The box of the queries of some groups. */
