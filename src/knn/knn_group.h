@@ -83,7 +83,7 @@ SIMD_INLINE void knn_begin_look(knn_kind kind, const knn_search *search, knn_scr
 }
 
 /* The neighbours of a group among the leaves within reach; what is left of it to be asked again. Returns how far the
-   k-th ones found are. */
+   k-th ones found are, -1 if none has k. */
 SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach, knn_rest *rest,
                             knn_visit visit, const void *user) {
     const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
@@ -91,7 +91,7 @@ SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch
     /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
     const float most = search->approximate ? knn_threshold_of(search, scratch, search->limit_reach) : within;
     uint32_t slow = rest->queries;
-    double farthest = 0;
+    double farthest = -1;
     knn_group_make(kind, search, rest->group, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
 #ifdef KNN_STATS
@@ -100,7 +100,7 @@ SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch
     st_leaves += scratch->list.count;
     st_queries += __builtin_popcount(slow);
 #endif
-    if (scratch->walk.waiting == 0 && beside <= KNN_QUICK_MOST) {
+    if (scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
         slow = knn_quick_look(kind, search, scratch, slow, beside, most);
     }
 #ifdef KNN_STATS

@@ -86,7 +86,7 @@ static inline double knn_guess(const knn_search *search, const knn_scratch *scra
     const knn_past *past = &scratch->past;
     const double by_size = past->ratio * past->diagonal;
     const double guess =
-        past->reach > 0 ? sqrt(past->reach * sqrt(past->reach * by_size)) * (1 + past->room) : safe * KNN_GUESS_NONE;
+        past->known ? sqrt(past->reach * sqrt(past->reach * by_size)) * (1 + past->room) : safe * KNN_GUESS_NONE;
     return fmin(fmin(guess, safe), search->limit_reach);
 }
 
@@ -96,7 +96,8 @@ static inline void knn_learn(knn_scratch *scratch, double most, bool enough) {
     const double room = past->room + (enough ? -KNN_ROOM_STEP * KNN_ROOM_RATE : KNN_ROOM_STEP);
     const double diagonal = past->diagonal, before = past->reach;
     past->room = room < 0 ? 0 : room > 1 ? 1 : room;
-    if (!(most > 0 && most < INFINITY)) return;
+    if (!(most >= 0)) return;
+    past->known = true;
     past->reach = before > 0.5 * most && before < 2 * most ? 0.75 * before + 0.25 * most : most;
     if (diagonal > 0) past->ratio = past->ratio > 0 ? 0.75 * past->ratio + 0.25 * most / diagonal : most / diagonal;
 }

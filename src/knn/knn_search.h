@@ -27,14 +27,14 @@ typedef struct knn_group {
 } knn_group;
 
 #define KNN_SUBSETS    16u
-#define KNN_QUICK_ROOM 64u /* points that may pass; see knn_quick.h */
+#define KNN_QUICK_ROOM 256u /* points that may pass; see knn_quick.h */
 
 typedef struct knn_quick {
     float squares[KNN_GROUP][KNN_CHUNK * KNN_LEAF + KNN_LEAF];
     float least[KNN_GROUP][KNN_SUBSETS];
     float bound[KNN_GROUP];
     uint8_t hits[KNN_CHUNK + 8];
-    uint32_t slots[KNN_QUICK_ROOM + 64];
+    uint32_t slots[KNN_QUICK_ROOM + 8];
     uint64_t keys[KNN_QUICK_ROOM + 16];
     int32_t heads[KNN_QUICK_ROOM + 16], ranks[KNN_QUICK_ROOM + 16]; /* keys in short; see knn_key_head */
     uint32_t at[KNN_QUICK_ROOM + 16];
@@ -44,6 +44,7 @@ typedef struct knn_quick {
 typedef struct knn_past {
     double reach, ratio, room;
     double diagonal; /* of the batch at hand */
+    bool known;      /* reach is; it may be 0 */
 } knn_past;
 
 typedef struct knn_scratch {
