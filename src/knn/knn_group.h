@@ -128,7 +128,7 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, const knn_search *search, knn_sc
     const double safe = knn_safe_reach(search, rest->group, frame);
     double reach = rest->reach > 0        ? knn_next_reach(search, rest->wanted, rest->reach, safe)
                    : !search->approximate ? knn_guess(search, scratch, safe)
-                                          : fmin(knn_shell(search, rest->group, frame), search->limit_reach);
+                                          : knn_first_shell(search, rest->group, frame);
     bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
     for (;;) {
         const bool first = rest->reach == 0;
@@ -168,20 +168,23 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_s
         rests[g].queries = left < KNN_GROUP ? (1u << left) - 1 : (1u << KNN_GROUP) - 1;
         rests[g].reach = rests[g].wanted = 0;
     }
-    if (!search->approximate) {
-        knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    for (uint32_t g = 0; g < groups; g++) {
+        knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
+    }
+    scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
+    const double guess = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
+    double reaches[KNN_BATCH], widest = 0;
+    for (uint32_t g = 0; g < groups; g++) {
+        reaches[g] = search->approximate ? knn_first_shell(search, first + g, &scratch->frame) : guess;
+        widest = fmax(widest, reaches[g]);
+    }
+    knn_begin_look(kind, search, scratch, widest);
+    if (scratch->walk.waiting == 0) {
+        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = 0; g < groups; g++) {
-            knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
-        }
-        scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
-        const double reach = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
-        knn_begin_look(kind, search, scratch, reach);
-        if (scratch->walk.waiting == 0) {
-            knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-            for (uint32_t g = 0; g < groups; g++) {
-                const double farthest = knn_look(kind, search, scratch, reach, &rests[g], visit, user);
-                knn_learn(scratch, farthest, rests[g].queries == 0);
-            }
+            const double farthest = knn_look(kind, search, scratch, reaches[g], &rests[g], visit, user);
+            knn_learn(scratch, farthest, rests[g].queries == 0);
         }
     }
     for (uint32_t g = 0; g < groups; g++) {

@@ -15,7 +15,7 @@ typedef struct knn_search {
     const uint64_t *query_codes; /* NULL: the points themselves */
     uint32_t k;
     bool exclude_self;
-    bool approximate;   /* the first shell with k points ends the search: see knn_shell */
+    bool approximate;   /* the first shell with k points ends the search: see knn_first_shell */
     uint64_t limit;     /* the largest key that counts */
     double limit_reach; /* the same as a distance in units */
 } knn_search;
