@@ -11,6 +11,14 @@ foreach(script ${cli_scripts})
                        ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
 endforeach()
 
+# ---- cli/npz_test.c: the command's own writer of .npz
+add_executable(npz_test cli/npz_test.c ${CMAKE_SOURCE_DIR}/cli/npz.c ${CMAKE_SOURCE_DIR}/cli/crc.c
+               ${CMAKE_SOURCE_DIR}/cli/output_file.c)
+target_include_directories(npz_test PRIVATE ${CMAKE_SOURCE_DIR}/cli)
+target_link_libraries(npz_test PRIVATE OpenMP::OpenMP_C ${CMOCKA_LIBRARY})
+add_test(NAME npz_test COMMAND npz_test)
+set_tests_properties(npz_test PROPERTIES LABELS cli TIMEOUT 300)
+
 # ---- golden/golden.csv: checksums of results, for 1, 2 and 7 threads
 add_test(NAME golden COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command>)
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600)
