@@ -18,6 +18,7 @@ static const command commands[] = {
     {"convert", cmd_convert, "from format to format; choose attributes, bounds, every n-th point"},
     {"gen", cmd_gen, "make a synthetic cloud: city, room, torus, …"},
     {"lod", cmd_lod, "make a level-of-detail octree (Potree 2.0, COPC) for the web"},
+    {"knn", cmd_knn, "nearest neighbours of every point, as numpy arrays"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };
