@@ -42,7 +42,7 @@ static void count_release(void *user, void *memory, size_t size_bytes) {
 
 static mote_status take_memory(frame_data *data) {
     const size_t places = (size_t)data->count * data->params.k;
-    data->rest = malloc((size_t)data->count * 12 + 1);
+    data->rest = calloc((size_t)data->count + 1, 12);
     data->positions = malloc((size_t)data->count * 12 + 1);
     data->rows.index32 = malloc(places * 4 + 1);
     data->rows.distance2 = malloc(places * 4 + 1);
