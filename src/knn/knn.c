@@ -1,0 +1,150 @@
+/* Nearest neighbours, public entries: validate, dispatch. */
+#include "knn/knn.h"
+
+#include "backend/backend.h"
+#include "core/cloud.h"
+#include "knn/knn_ops.h"
+
+mote_knn_params mote_knn_defaults(void) {
+    mote_knn_params params;
+    memset(&params, 0, sizeof params);
+    params.k = 10;
+    return params;
+}
+
+/* The backend: under AUTO the CPU's, for it alone has neighbours. */
+static mote_status find_ops(mote_context *ctx, const mote_knn_ops **ops) {
+    *ops = mote_backend_for(ctx, 0)->knn;
+    if (*ops != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no nearest neighbours", ctx->backend->name);
+}
+
+static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *queries) {
+    if ((unsigned)p->method > MOTE_KNN_BRUTE) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
+    if (p->k < 1 || p->k > MOTE_KNN_MOST) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MOST);
+    }
+    if (!(p->radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", p->radius);
+    if (p->exclude_self && queries != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
+    }
+    if (p->method == MOTE_KNN_SHIFTED) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting is not there yet");
+    }
+    return MOTE_OK;
+}
+
+static mote_status check_queries(mote_knn_index *index, const mote_cloud *queries) {
+    mote_context *ctx = index->ctx;
+    if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
+    if (queries == NULL) return MOTE_OK;
+    MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
+    if (queries->count < UINT32_MAX) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu queries: one search takes up to 4,294,967,294",
+                     (unsigned long long)queries->count);
+}
+
+mote_status mote_knn_rebuild(mote_knn_index *index) {
+    if (index->cloud->count >= UINT32_MAX) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one index takes up to 4,294,967,294",
+                         (unsigned long long)index->cloud->count);
+    }
+    index->ready = false;
+    const mote_status status = index->ops->build(index);
+    mote_stage(index->ctx, NULL);
+    index->ready = status == MOTE_OK;
+    return status;
+}
+
+mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out) {
+    const mote_knn_ops *ops;
+    if (cloud == NULL || out == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the index");
+    *out = NULL;
+    MOTE_TRY(find_ops(ctx, &ops));
+    mote_knn_index *index = mote_alloc_zero(ctx, sizeof *index, "knn index");
+    if (index == NULL) return MOTE_ERROR_MEMORY;
+    index->ctx = ctx;
+    index->cloud = cloud;
+    index->ops = ops;
+    const mote_status status = mote_knn_rebuild(index);
+    if (status != MOTE_OK) {
+        mote_knn_destroy(index);
+        return status;
+    }
+    *out = index;
+    return MOTE_OK;
+}
+
+void mote_knn_destroy(mote_knn_index *index) {
+    if (index == NULL) return;
+    index->ops->release(index);
+    mote_free(index->ctx, index);
+}
+
+mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
+                            mote_knn_result *result) {
+    const mote_knn_params p = params != NULL ? *params : mote_knn_defaults();
+    if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
+    MOTE_TRY(check_params(index->ctx, &p, queries));
+    MOTE_TRY(check_queries(index, queries));
+    result->skipped = index->skipped;
+    const mote_status status = index->ops->search(index, queries, &p, result);
+    mote_stage(index->ctx, NULL);
+    return status;
+}
+
+mote_status mote_knn(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                     const mote_knn_params *params, mote_knn_result *result) {
+    mote_knn_index *index = NULL;
+    mote_progress_share(ctx, 0, 0.3);
+    mote_status status = mote_knn_build(ctx, cloud, &index);
+    mote_progress_share(ctx, 0.3, 1);
+    if (status == MOTE_OK) status = mote_knn_search(index, queries, params, result);
+    mote_progress_share(ctx, 0, 1);
+    mote_knn_destroy(index);
+    return status;
+}
+
+/* ---- all within a radius */
+
+static mote_status make_lists(mote_context *ctx, uint64_t rows, mote_knn_lists **out) {
+    mote_knn_lists *lists = mote_alloc_zero(ctx, sizeof *lists, "knn lists");
+    if (lists == NULL) return MOTE_ERROR_MEMORY;
+    *out = lists;
+    lists->query_count = rows;
+    lists->first = mote_alloc(ctx, (rows + 1) * sizeof *lists->first, "knn lists");
+    return lists->first != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
+                            uint32_t *counts, mote_knn_lists **out) {
+    mote_context *ctx = index->ctx;
+    mote_knn_lists *lists = NULL;
+    if (out != NULL) *out = NULL;
+    if (!(radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", radius);
+    if (exclude_self && queries != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
+    }
+    MOTE_TRY(check_queries(index, queries));
+    mote_status status = MOTE_OK;
+    if (out != NULL) status = make_lists(ctx, queries != NULL ? queries->count : index->cloud->count, &lists);
+    if (status == MOTE_OK) status = index->ops->within(index, queries, radius, exclude_self, counts, lists);
+    mote_stage(ctx, NULL);
+    if (status != MOTE_OK) {
+        mote_knn_free_lists(ctx, lists);
+        return status;
+    }
+    if (lists != NULL) {
+        lists->skipped = index->skipped;
+        *out = lists;
+    }
+    return MOTE_OK;
+}
+
+void mote_knn_free_lists(mote_context *ctx, mote_knn_lists *lists) {
+    if (lists == NULL) return;
+    mote_free(ctx, lists->first);
+    mote_free(ctx, lists->index);
+    mote_free(ctx, lists->distance2);
+    mote_free(ctx, lists);
+}

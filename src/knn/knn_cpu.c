@@ -1,0 +1,178 @@
+/* Nearest neighbours on CPU cores: the build, and the search among all that visits groups of queries. */
+#include "knn/knn_cpu.h"
+
+#include "core/cloud.h"
+#include "knn/knn_ops.h"
+#include "knn/knn_tree_cpu.h"
+
+/* ---- build */
+
+/* A power of two that brings a world span to about 2^20. */
+static double norm_of(double span) {
+    int exponent = 20;
+    if (span > 0) frexp(span, &exponent);
+    return ldexp(1, 20 - (exponent < -960 ? -960 : exponent));
+}
+
+static double world_span(const mote_lattice *lattice) {
+    double span = 0;
+    for (int k = 0; k < 3; k++) span = fmax(span, (double)lattice->extent[k] * lattice->scale[k]);
+    return span;
+}
+
+/* Whether stored integers are steps of one scale, less than 2^31 apart; then what counts as step 0. */
+static bool find_steps(mote_knn_index *index, const mote_column *const axes[3], uint64_t count) {
+    const mote_lattice *lattice = &index->lattice;
+    int64_t low[3], high[3];
+    if (!knn_one_scale(axes) || count == 0) return false;
+    if (lattice->integer) {
+        for (int k = 0; k < 3; k++) {
+            low[k] = lattice->source_min[k];
+            high[k] = low[k] + (int64_t)lattice->extent[k];
+        }
+        if (!lattice->exact) return false;
+    } else {
+        knn_integer_bounds(index->ctx, axes, index->order, count, low, high);
+    }
+    for (int k = 0; k < 3; k++) {
+        index->origin[k] = low[k];
+        index->span[k] = (uint64_t)high[k] - (uint64_t)low[k];
+        if (index->span[k] >= 1ull << 31) return false;
+    }
+    return true;
+}
+
+static bool are_floats(const mote_column *const axes[3], double span) {
+    for (int k = 0; k < 3; k++) {
+        if (axes[k]->type != MOTE_FLOAT32 || axes[k]->scale != 1) return false;
+    }
+    return span == 0 || (span > 0x1p-40 && span < 0x1p40);
+}
+
+static void set_metric(const mote_column *const axes[3], knn_kind kind, bool world, double span, knn_metric *metric) {
+    metric->kind = kind;
+    metric->norm = kind == KNN_DOUBLE ? norm_of(span) : 1;
+    for (int k = 0; k < 3; k++) metric->scale[k] = world ? 1 : axes[k]->scale;
+}
+
+static mote_status read_tree(mote_knn_index *index, const mote_column *const axes[3], bool world, knn_tree *tree) {
+    knn_reading reading;
+    memcpy(reading.axes, axes, sizeof reading.axes);
+    memcpy(reading.origin, index->origin, sizeof reading.origin);
+    reading.kind = tree->metric.kind;
+    reading.world = world;
+    const uint64_t count = index->cloud->count - index->skipped;
+    MOTE_TRY(knn_points_read(index->ctx, &reading, index->order, count, &tree->points));
+    return knn_tree_build(index->ctx, tree);
+}
+
+mote_status knn_other_tree(mote_knn_index *index, bool world) {
+    const mote_column *axes[3];
+    if (index->other_is_made && index->other_is_world == world) return MOTE_OK;
+    index->other_is_made = false;
+    MOTE_TRY(knn_find_axes(index->ctx, index->cloud, axes));
+    set_metric(axes, KNN_DOUBLE, world, world_span(&index->lattice), &index->other.metric);
+    MOTE_TRY(read_tree(index, axes, world, &index->other));
+    index->other_is_made = true;
+    index->other_is_world = world;
+    return MOTE_OK;
+}
+
+static mote_status sort_points(mote_knn_index *index) {
+    mote_context *ctx = index->ctx;
+    const uint64_t count = index->cloud->count;
+    MOTE_TRY(mote_order_lattice(ctx, index->cloud, &index->lattice, &index->skipped));
+    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    void *codes = index->codes, *order = index->order;
+    const bool room = mote_make_room(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
+                      mote_make_room(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
+    index->codes = codes;
+    index->order = order;
+    if (!room) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "codes");
+    MOTE_TRY(mote_order_codes(ctx, index->cloud, &index->lattice, index->codes));
+    MOTE_TRY(mote_progress(ctx, 0.3, "computing Morton codes"));
+    mote_stage(ctx, "sort");
+    mote_progress_share(ctx, 0.3, 0.7);
+    const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
+    mote_progress_share(ctx, 0, 1);
+    return status;
+}
+
+static mote_status cpu_build(mote_knn_index *index) {
+    mote_context *ctx = index->ctx;
+    const mote_column *axes[3];
+    MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
+    MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "nearest neighbours on the CPU"));
+    index->other_is_made = false;
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(sort_points(index));
+    mote_stage(ctx, "cells");
+    const double span = world_span(&index->lattice);
+    const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);
+    set_metric(axes,
+               steps                    ? KNN_INT
+               : are_floats(axes, span) ? KNN_FLOAT
+                                        : KNN_DOUBLE,
+               false, span, &index->stored.metric);
+    MOTE_TRY(read_tree(index, axes, false, &index->stored));
+    return mote_progress(ctx, 1.0, "building the cells");
+}
+
+static void cpu_release(mote_knn_index *index) {
+    knn_tree_free(index->ctx, &index->stored);
+    knn_tree_free(index->ctx, &index->other);
+    mote_free(index->ctx, index->codes);
+    mote_free(index->ctx, index->order);
+}
+
+/* ---- all groups */
+
+#define SHARE_GROUPS 64u  /* that a thread takes at once */
+#define STEP_SHARES  256u /* between two reports of progress */
+#define LEAST_LIST   (2 * KNN_QUICK_ROOM)
+
+static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn_scratch **scratches,
+                                knn_near **lists) {
+    const uint64_t threads = (uint64_t)ctx->threads, room = LEAST_LIST + 2ull * search->k;
+    *scratches = mote_alloc_zero(ctx, threads * sizeof **scratches, "knn scratch");
+    *lists = mote_alloc(ctx, threads * KNN_LEAF * room * sizeof **lists, "knn scratch");
+    if (*scratches == NULL || *lists == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) {
+        knn_scratch *scratch = &(*scratches)[t];
+        scratch->walk.tree = search->tree;
+        scratch->walk.frame = &scratch->frame;
+        scratch->walk.copies_most = (search->k + KNN_LEAF) / KNN_LEAF; /* leaves of k and itself */
+        for (uint64_t q = 0; q < KNN_LEAF; q++) {
+            knn_best *best = &scratch->best[q];
+            best->list = *lists + (t * KNN_LEAF + q) * room;
+            best->capacity = (uint32_t)room;
+            best->k = search->k;
+        }
+    }
+    return MOTE_OK;
+}
+
+mote_status knn_for_groups(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
+                           double last) {
+    knn_scratch *scratches = NULL;
+    knn_near *lists = NULL;
+    const uint64_t groups = ((uint64_t)search->queries->count + KNN_LEAF - 1) / KNN_LEAF;
+    const uint64_t shares = (groups + SHARE_GROUPS - 1) / SHARE_GROUPS;
+    mote_status status = make_scratch(ctx, search, &scratches, &lists);
+    for (uint64_t step = 0; step < shares && status == MOTE_OK; step += STEP_SHARES) {
+        const uint64_t end = shares - step < STEP_SHARES ? shares : step + STEP_SHARES;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+        for (uint64_t share = step; share < end; share++) {
+            knn_scratch *scratch = &scratches[mote_thread_number()];
+            const uint64_t from = share * SHARE_GROUPS, to = from + SHARE_GROUPS;
+            work(user, scratch, (uint32_t)from, (uint32_t)(to < groups ? to : groups));
+        }
+        status = mote_progress(ctx, first + (last - first) * (double)end / (double)shares, "searching neighbours");
+    }
+    mote_free(ctx, lists);
+    mote_free(ctx, scratches);
+    return status;
+}
+
+const mote_knn_ops mote_knn_cpu = {cpu_build, knn_search_cpu, knn_within_cpu, cpu_release};

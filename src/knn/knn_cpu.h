@@ -1,0 +1,39 @@
+/* What the parts of the search on CPU cores share. */
+#ifndef MOTE_KNN_CPU_H
+#define MOTE_KNN_CPU_H
+
+#include "knn/knn_group.h"
+#include "knn/knn_points_cpu.h"
+
+/* Queries, sorted, in terms of a tree. */
+typedef struct knn_asked {
+    const knn_tree *tree;
+    knn_points points; /* the tree's own, or owned_order and leaves of its own */
+    uint64_t rows;     /* queries, also those that are nowhere: they stand behind points.count in the order */
+    uint32_t *owned_order;
+    uint64_t *codes; /* NULL: the points themselves */
+} knn_asked;
+
+mote_status knn_ask(mote_knn_index *index, const mote_cloud *queries, knn_asked *asked);
+void knn_asked_free(mote_context *ctx, knn_asked *asked);
+
+/* Builds index->other: doubles, stored or world values. */
+mote_status knn_other_tree(mote_knn_index *index, bool world);
+
+/* A row of a result. */
+void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
+                   const knn_near *list, uint32_t count);
+
+/* Groups of queries, share by share: each share by one thread, progress in between. */
+typedef void (*knn_work)(const void *user, knn_scratch *scratch, uint32_t first_group, uint32_t last_group);
+mote_status knn_for_groups(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
+                           double last);
+
+mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
+                             mote_knn_result *result);
+mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
+                           mote_knn_result *result);
+mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
+                           uint32_t *counts, mote_knn_lists *lists);
+
+#endif

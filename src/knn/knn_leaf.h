@@ -1,0 +1,110 @@
+/* Eight points or boxes at once: distances in floats that rule out, and exact keys for what is left. All functions have
+   the kind as their first argument, a constant where they are called, so that the compiler makes one copy for each.
+
+   What floats may rule out. Floats see points less a *frame's* origin: the low corner of a group of queries whose box
+   has sides of at most size. Let u = 2^-24. A coordinate c - o, exact or rounded to double, becomes a float with an
+   error of at most u |c - o|, so a query's has u · size and a point's within distance B of a query u (size + B); their
+   difference is rounded again. Over three axes that is less than sqrt(3) u (2 size + B) + u d for a distance d, and
+   the sum of squares, by two fused operations, is off by a factor of 1 + 3 u. A point at distance B or less is hence
+   found at most at
+       (B (1 + 2^-19) + size 2^-20)²,
+   which knn_threshold gives, with room. Squares that vanish in floats only seem nearer; the smallest normal float on
+   top covers their rounding. The rule's own rounding to double, 2^-51, is covered by the first term, and what vanishes
+   in its squares of doubles by 2^-500. Boxes are compared by differences of stored values, rounded once to double and
+   once to float, which is less. */
+#ifndef MOTE_KNN_LEAF_H
+#define MOTE_KNN_LEAF_H
+
+#include <float.h>
+
+#include "knn/knn.h"
+#include "math/simd.h"
+
+#define KNN_FAR 0x1p60f /* floats are cut to this: nothing gets farther apart by that */
+
+typedef struct knn_frame {
+    double low[3], high[3]; /* of the queries, as stored */
+    double unit[3];         /* units of distance per stored unit */
+    double size;            /* the largest side, in units */
+} knn_frame;
+
+/* A point as exact as it is known. */
+typedef struct knn_place {
+    int32_t step[3];
+    double value[3];
+} knn_place;
+
+static inline float knn_threshold(double distance, double size, double norm) {
+    const double reach = distance * (1 + 0x1p-19) + size * 0x1p-20 + norm * 0x1p-500;
+    const double square = reach * reach * (1 + 0x1p-20);
+    return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
+}
+
+SIMD_INLINE simd_f knn_offsets(knn_kind kind, const void *row, double origin, double unit) {
+    switch (kind) {
+    case KNN_INT: return simd_i_to_f(simd_i_sub(simd_i_load((const int32_t *)row), simd_i_set((int32_t)origin)));
+    case KNN_FLOAT: return simd_f_sub(simd_f_load((const float *)row), simd_f_set((float)origin));
+    default: break;
+    }
+    const simd_d away = simd_d_mul(simd_d_sub(simd_d_load((const double *)row), simd_d_set(origin)), simd_d_set(unit));
+    return simd_f_max(simd_f_min(simd_d_to_f(away), simd_f_set(KNN_FAR)), simd_f_set(-KNN_FAR));
+}
+
+/* The gap between the frame and each of eight boxes along one axis; lows and highs are rows of a block. */
+SIMD_INLINE simd_f knn_gaps(knn_kind kind, const void *lows, const void *highs, double low, double high, double unit) {
+    if (kind == KNN_INT) {
+        const simd_i above = simd_i_sub(simd_i_load((const int32_t *)lows), simd_i_set((int32_t)high));
+        const simd_i below = simd_i_sub(simd_i_set((int32_t)low), simd_i_load((const int32_t *)highs));
+        return simd_i_to_f(simd_i_max(simd_i_max(above, below), simd_i_set(0)));
+    }
+    if (kind == KNN_FLOAT) {
+        const simd_f above = simd_f_sub(simd_f_load((const float *)lows), simd_f_set((float)high));
+        const simd_f below = simd_f_sub(simd_f_set((float)low), simd_f_load((const float *)highs));
+        return simd_f_max(simd_f_max(above, below), simd_f_set(0));
+    }
+    const simd_d above = simd_d_sub(simd_d_load((const double *)lows), simd_d_set(high));
+    const simd_d below = simd_d_sub(simd_d_set(low), simd_d_load((const double *)highs));
+    return simd_d_to_f(simd_d_mul(simd_d_max(simd_d_max(above, below), simd_d_set(0)), simd_d_set(unit)));
+}
+
+SIMD_INLINE uint64_t knn_value_bytes(knn_kind kind) { return kind == KNN_DOUBLE ? sizeof(double) : sizeof(float); }
+
+SIMD_INLINE const uint8_t *knn_row(knn_kind kind, const void *rows, uint64_t row) {
+    return (const uint8_t *)rows + row * KNN_LEAF * knn_value_bytes(kind);
+}
+
+/* Which of a block of eight boxes may hold a point so near that floats find it below the threshold. */
+SIMD_INLINE uint32_t knn_boxes_within(knn_kind kind, const void *boxes, uint64_t block, const knn_frame *frame,
+                                      float threshold) {
+    simd_f gap[3];
+    for (uint64_t k = 0; k < 3; k++) {
+        gap[k] = knn_gaps(kind, knn_row(kind, boxes, 6 * block + k), knn_row(kind, boxes, 6 * block + 3 + k),
+                          frame->low[k], frame->high[k], frame->unit[k]);
+    }
+    const simd_f square = simd_f_fma(gap[2], gap[2], simd_f_fma(gap[1], gap[1], simd_f_mul(gap[0], gap[0])));
+    return simd_f_at_most(square, simd_f_set(threshold));
+}
+
+SIMD_INLINE void knn_place_of(knn_kind kind, const knn_points *points, uint64_t at, knn_place *place) {
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint64_t value = (3 * (at / KNN_LEAF) + k) * KNN_LEAF + at % KNN_LEAF;
+        if (kind == KNN_INT) {
+            place->step[k] = ((const int32_t *)points->leaves)[value];
+        } else {
+            place->value[k] = kind == KNN_FLOAT ? (double)((const float *)points->leaves)[value]
+                                                : ((const double *)points->leaves)[value];
+        }
+    }
+}
+
+SIMD_INLINE uint64_t knn_key_of(knn_kind kind, const knn_metric *metric, const knn_place *a, const knn_place *b) {
+    if (kind == KNN_INT) { return knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]); }
+    double d[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = a->value[k] - b->value[k];
+        if (kind == KNN_DOUBLE) d[k] *= metric->scale[k];
+    }
+    return knn_key_real(d[0], d[1], d[2]);
+}
+
+#endif

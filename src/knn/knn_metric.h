@@ -1,0 +1,67 @@
+/* What a distance is: the one definition, one copy for C and CUDA. A *key* is a squared distance as a 64-bit number
+   that orders as the distances do: the number of squared steps, or the bits of a double that is not negative. */
+#ifndef MOTE_KNN_METRIC_H
+#define MOTE_KNN_METRIC_H
+
+#include <math.h>
+#include <string.h>
+
+#include "math/host_device.h"
+
+typedef enum knn_kind {
+    KNN_INT,   /* int32 steps from the smallest stored value; one scale on all axes */
+    KNN_FLOAT, /* floats as stored, scale 1 */
+    KNN_DOUBLE /* doubles: stored values, each axis with its scale, or world values */
+} knn_kind;
+
+typedef struct knn_metric {
+    knn_kind kind;
+    double scale[3]; /* world size of one stored unit; 1 for KNN_FLOAT; all alike for KNN_INT */
+    double norm;     /* KNN_DOUBLE: a power of two; unit distances, in which floats prune, are world · norm, so that
+                        their squares neither vanish nor overflow. 1 for the others */
+} knn_metric;
+
+MOTE_HD uint64_t knn_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+MOTE_HD double knn_real(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Differences below 2^31, so that the sum of the squares is below 2^64. */
+MOTE_HD uint64_t knn_key_int(int32_t ax, int32_t ay, int32_t az, int32_t bx, int32_t by, int32_t bz) {
+    const int64_t dx = (int64_t)ax - bx, dy = (int64_t)ay - by, dz = (int64_t)az - bz;
+    return (uint64_t)(dx * dx) + (uint64_t)(dy * dy) + (uint64_t)(dz * dz);
+}
+
+/* Scaled differences. */
+MOTE_HD uint64_t knn_key_real(double dx, double dy, double dz) { return knn_bits((dx * dx + dy * dy) + dz * dz); }
+
+/* The squared distance in the world. */
+MOTE_HD double knn_distance2(const knn_metric *metric, uint64_t key) {
+    return metric->kind == KNN_INT ? (double)key * (metric->scale[0] * metric->scale[0]) : knn_real(key);
+}
+
+/* The distance in units: steps, or world · norm. */
+MOTE_HD double knn_units(const knn_metric *metric, uint64_t key) {
+    return metric->kind == KNN_INT ? sqrt((double)key) : sqrt(knn_real(key)) * metric->norm;
+}
+
+/* The largest key whose squared distance is at most that of radius; radius 0 or infinite: all keys. */
+static inline uint64_t knn_key_limit(const knn_metric *metric, double radius) {
+    const double square = radius * radius;
+    if (!(radius > 0) || square == INFINITY) return metric->kind == KNN_INT ? UINT64_MAX : knn_bits(INFINITY);
+    if (metric->kind != KNN_INT) return knn_bits(square);
+    uint64_t most = 0; /* squared distances grow with the key: bit by bit */
+    for (int bit = 63; bit >= 0; bit--) {
+        if (knn_distance2(metric, most | 1ull << bit) <= square) most |= 1ull << bit;
+    }
+    return most;
+}
+
+#endif

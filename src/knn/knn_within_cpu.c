@@ -1,0 +1,166 @@
+/* All neighbours within a radius: counted, then written. */
+#include "knn/knn_cpu.h"
+
+typedef struct within {
+    knn_search search;
+    uint32_t *counts; /* [rows] */
+    mote_knn_lists *lists;
+    uint64_t *keys; /* as lists->index */
+    knn_near *near; /* [threads][most] */
+    uint64_t most;
+} within;
+
+/* Calls take for each point within the limit of each query of a group. */
+typedef void (*take_fn)(const within *all, uint64_t row, uint64_t key, uint32_t at);
+
+SIMD_INLINE void stream(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t query, uint32_t q,
+                        take_fn take) {
+    const knn_search *search = &all->search;
+    const knn_points *points = &search->tree->points;
+    const knn_chunk *chunk = &scratch->chunk;
+    const simd_f x = simd_f_set(scratch->offset[0][q]), y = simd_f_set(scratch->offset[1][q]),
+                 z = simd_f_set(scratch->offset[2][q]), most = simd_f_set(scratch->walk.threshold);
+    const uint32_t self = search->exclude_self ? query : UINT32_MAX;
+    const uint64_t row = search->queries->order[query];
+    knn_place mine, other;
+    knn_place_of(kind, search->queries, query, &mine);
+    for (uint32_t i = 0; i < chunk->leaf_count; i++) {
+        for (uint32_t hits = simd_f_at_most(knn_chunk_squares(chunk, i, x, y, z), most); hits != 0; hits &= hits - 1) {
+            const uint32_t at = knn_chunk_place(chunk, KNN_LEAF * i + (uint32_t)__builtin_ctz(hits));
+            if (at >= points->count || at == self) continue;
+            knn_place_of(kind, points, at, &other);
+            const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
+            if (key <= search->limit) take(all, row, key, at);
+        }
+    }
+}
+
+SIMD_INLINE void visit_group(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t group, take_fn take) {
+    const knn_search *search = &all->search;
+    knn_group_begin(kind, search, scratch, group);
+    scratch->walk.threshold = knn_threshold(search->limit_reach, scratch->frame.size, search->tree->metric.norm);
+    scratch->walk.copies_most = UINT32_MAX;
+    knn_walk_begin(&scratch->walk);
+    while ((scratch->chunk.leaf_count = knn_walk_on(kind, &scratch->walk, scratch->chunk.leaves)) > 0) {
+        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
+        for (uint32_t q = 0; q < scratch->group_count; q++) {
+            stream(kind, all, scratch, KNN_LEAF * group + q, q, take);
+        }
+    }
+}
+
+SIMD_INLINE void count_one(const within *all, uint64_t row, uint64_t key, uint32_t at) {
+    (void)key, (void)at;
+    all->counts[row]++;
+}
+
+/* counts are how many of the row are written already. */
+SIMD_INLINE void write_one(const within *all, uint64_t row, uint64_t key, uint32_t at) {
+    const uint64_t place = all->lists->first[row] + all->counts[row]++;
+    all->lists->index[place] = all->search.tree->points.order[at];
+    all->keys[place] = key;
+}
+
+static void count_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+    const within *all = user;
+    for (uint32_t g = first; g < last; g++) {
+        switch (all->search.tree->metric.kind) {
+        case KNN_INT: visit_group(KNN_INT, all, scratch, g, count_one); break;
+        case KNN_FLOAT: visit_group(KNN_FLOAT, all, scratch, g, count_one); break;
+        case KNN_DOUBLE: visit_group(KNN_DOUBLE, all, scratch, g, count_one);
+        }
+    }
+}
+
+static void write_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+    const within *all = user;
+    for (uint32_t g = first; g < last; g++) {
+        switch (all->search.tree->metric.kind) {
+        case KNN_INT: visit_group(KNN_INT, all, scratch, g, write_one); break;
+        case KNN_FLOAT: visit_group(KNN_FLOAT, all, scratch, g, write_one); break;
+        case KNN_DOUBLE: visit_group(KNN_DOUBLE, all, scratch, g, write_one);
+        }
+    }
+}
+
+/* ---- lists */
+
+static mote_status place_lists(mote_context *ctx, within *all, uint64_t rows) {
+    mote_knn_lists *lists = all->lists;
+    lists->first[0] = 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        lists->first[i + 1] = lists->first[i] + all->counts[i];
+        all->most = all->counts[i] > all->most ? all->counts[i] : all->most;
+    }
+    const uint64_t total = lists->first[rows];
+    lists->index = mote_alloc(ctx, total * sizeof *lists->index, "knn lists");
+    lists->distance2 = mote_alloc(ctx, total * sizeof *lists->distance2, "knn lists");
+    all->keys = mote_alloc(ctx, total * sizeof *all->keys, "knn list keys");
+    all->near = mote_alloc(ctx, (uint64_t)ctx->threads * all->most * sizeof *all->near, "knn scratch");
+    if (lists->index == NULL || lists->distance2 == NULL || all->keys == NULL || all->near == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    return MOTE_OK;
+}
+
+static void sort_row(const within *all, uint64_t row) {
+    knn_near *near = all->near + (uint64_t)mote_thread_number() * all->most;
+    const uint64_t first = all->lists->first[row], count = all->lists->first[row + 1] - first;
+    for (uint64_t i = 0; i < count; i++) {
+        near[i].key = all->keys[first + i];
+        near[i].index = all->lists->index[first + i];
+    }
+    knn_sort(near, count);
+    for (uint64_t i = 0; i < count; i++) {
+        all->lists->index[first + i] = near[i].index;
+        all->lists->distance2[first + i] = (float)knn_distance2(&all->search.tree->metric, near[i].key);
+    }
+}
+
+static mote_status fill_lists(mote_context *ctx, within *all, uint64_t rows) {
+    MOTE_TRY(place_lists(ctx, all, rows));
+    memset(all->counts, 0, rows * sizeof *all->counts);
+    MOTE_TRY(knn_for_groups(ctx, &all->search, write_groups, all, 0.5, 0.9));
+#pragma omp parallel for schedule(dynamic, 256) num_threads(ctx->threads)
+    for (uint64_t row = 0; row < rows; row++) sort_row(all, row);
+    return mote_progress(ctx, 1, "sorting neighbours");
+}
+
+static void set_search(const mote_knn_index *index, const knn_asked *asked, double radius, bool exclude_self,
+                       knn_search *search) {
+    const knn_metric *metric = &asked->tree->metric;
+    memset(search, 0, sizeof *search);
+    search->tree = asked->tree;
+    search->queries = &asked->points;
+    search->codes = index->codes;
+    search->query_codes = asked->codes;
+    search->exclude_self = exclude_self;
+    search->limit = radius > 0 ? knn_key_limit(metric, radius) : 0;
+    search->limit_reach = knn_units(metric, search->limit);
+}
+
+mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
+                           uint32_t *counts, mote_knn_lists *lists) {
+    mote_context *ctx = index->ctx;
+    knn_asked asked;
+    within all;
+    memset(&all, 0, sizeof all);
+    mote_stage(ctx, "search");
+    mote_status status = knn_ask(index, queries, &asked);
+    if (status == MOTE_OK) {
+        set_search(index, &asked, radius, exclude_self, &all.search);
+        all.lists = lists;
+        all.counts = counts != NULL ? counts : mote_alloc(ctx, asked.rows * sizeof *all.counts, "knn counts");
+        status = all.counts != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    }
+    if (status == MOTE_OK) {
+        memset(all.counts, 0, asked.rows * sizeof *all.counts);
+        status = knn_for_groups(ctx, &all.search, count_groups, &all, 0, lists != NULL ? 0.5 : 1);
+    }
+    if (status == MOTE_OK && lists != NULL) status = fill_lists(ctx, &all, asked.rows);
+    if (counts == NULL) mote_free(ctx, all.counts);
+    mote_free(ctx, all.keys);
+    mote_free(ctx, all.near);
+    knn_asked_free(ctx, &asked);
+    return status;
+}
