@@ -84,7 +84,8 @@ static void print_cpu_row(const knn_case *c, int order, bool is_own, const knn_t
     const double target = t->search.threads == 1 ? c->target_us : t->search.threads == 2 ? c->target_us_2 : 0;
     printf("%-*s %-6s %9.1f %9.3f %7.3f - %-7.3f %9.1f %8.1f |", LEFT, c->name, order == 0 ? "file" : "Morton",
            t->build.median, search, low, high, t->both.median, t->both.peak_bytes_per_point);
-    for (int i = 0; i < KNN_CPU_PEERS; i++) print_figure(is_own ? c->peers[order][i] : 0, 7, 2);
+    for (int i = 0; i < KNN_CPU_PEERS; i++)
+        print_figure(is_own && t->search.threads == 1 ? c->peers[order][i] : 0, 7, 2);
     printf(" |");
     print_figure(is_own ? target : 0, 8, 2);
     if (is_own && t->search.threads == 1 && c->target_build_ms > 0) printf(", build %.0f ms", c->target_build_ms);
