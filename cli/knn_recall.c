@@ -30,7 +30,7 @@ static void add_query(recall_sums *sums, const knn_answer *found, const knn_answ
     sums->max = fmax(sums->max, factor);
 }
 
-static void compare(const knn_answer *found, const knn_answer *exact, knn_recall *recall) {
+void knn_recall_compare(const knn_answer *found, const knn_answer *exact, knn_recall *recall) {
     recall_sums sums = {0};
     uint64_t with_neighbors = 0;
     for (uint64_t query = 0; query < exact->queries; query++) {
@@ -58,7 +58,7 @@ int knn_recall_measure(session *s, const knn_answer *found, mote_knn_index *inde
         recall->seconds = seconds_now() - begin;
         if (status != MOTE_OK) code = session_fail(s, status, false);
     }
-    if (code == EXIT_DONE) compare(found, &exact, recall);
+    if (code == EXIT_DONE) knn_recall_compare(found, &exact, recall);
     knn_answer_free(s, &exact);
     return code;
 }

@@ -15,6 +15,9 @@ typedef struct knn_recall {
     uint64_t with_fewer; /* queries that have fewer neighbours than the exact answer */
 } knn_recall;
 
+/* All but seconds, of two answers to the same queries. */
+void knn_recall_compare(const knn_answer *found, const knn_answer *exact, knn_recall *recall);
+
 /* Searches again, exactly, and compares. queries NULL: the points themselves. Returns an exit code. */
 int knn_recall_measure(session *s, const knn_answer *found, mote_knn_index *index, const mote_cloud *queries,
                        const mote_knn_params *params, knn_recall *recall);
