@@ -21,6 +21,7 @@ typedef struct knn_search {
     const uint64_t *query_codes; /* NULL: the points themselves */
     uint32_t k;
     bool exclude_self;
+    bool approximate;   /* the first shell with k points ends the search: see knn_shell */
     uint64_t limit;     /* the largest key that counts */
     double limit_reach; /* the same as a distance in units */
 } knn_search;
@@ -114,13 +115,32 @@ static inline double knn_safe_reach(const knn_search *search, uint32_t group, co
 
 #define KNN_GUESS_ROOM 1.08 /* over the reach of the groups before */
 
-static inline double knn_first_reach(const knn_search *search, const knn_scratch *scratch, double safe) {
+/* Approximate searches know no guesses: a shell of a group is all leaves within half the largest side of the leaf that
+   they are, or that is nearest to them in the order, and each shell after it is twice as wide. The first in which a
+   query has k points ends its search: the best of all points of these leaves are its answer. */
+static inline double knn_shell(const knn_search *search, uint32_t group, const knn_frame *frame) {
+    const knn_tree *tree = search->tree;
+    if (tree->level_count == 0) return INFINITY;
+    const uint32_t leaf = knn_leaf_near(search, group);
+    const uint64_t at = (uint64_t)(leaf / KNN_LEAF) * 6 * KNN_LEAF + leaf % KNN_LEAF;
+    double most = 0;
+    for (uint64_t k = 0; k < 3; k++) {
+        const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
+        most = fmax(most, (high - low) * frame->unit[k]);
+    }
+    return most / 2;
+}
+
+static inline double knn_first_reach(const knn_search *search, const knn_scratch *scratch, uint32_t group,
+                                     double safe) {
+    if (search->approximate) return fmin(knn_shell(search, group, &scratch->frame), search->limit_reach);
     const double guess = scratch->reach > 0 ? scratch->reach * KNN_GUESS_ROOM : safe * 0.4;
     return fmin(fmin(guess, safe), search->limit_reach);
 }
 
 static inline bool knn_is_complete(const knn_search *search, const knn_best *best, double reach) {
     if (reach >= search->limit_reach) return true;
+    if (search->approximate) return best->count == search->k;
     return best->count == search->k && knn_units(&search->tree->metric, best->list[best->count - 1].key) <= reach;
 }
 
@@ -152,6 +172,12 @@ static inline void knn_learn_reach(const knn_search *search, knn_scratch *scratc
 }
 
 /* ---- one pass over the leaves within reach */
+
+/* The threshold of points: what lies out of reach is left to the next pass, or to nobody. */
+static inline float knn_most(const knn_search *search, const knn_scratch *scratch) {
+    if (!search->approximate) return scratch->walk.threshold;
+    return knn_threshold(search->limit_reach, scratch->frame.size, search->tree->metric.norm);
+}
 
 /* One list of leaves for one query: what floats do not rule out is decided exactly. */
 SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t group, uint32_t q,
@@ -185,7 +211,7 @@ SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch
 /* All lists of the walk, the first of which is there. */
 SIMD_INLINE void knn_stream_all(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t group,
                                 uint32_t queries) {
-    const float most = scratch->walk.threshold;
+    const float most = knn_most(search, scratch), walked = scratch->walk.threshold;
     for (uint32_t left = queries; left != 0; left &= left - 1) {
         knn_best_reset(&scratch->best[__builtin_ctz(left)], search->limit);
     }
@@ -200,7 +226,7 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, const knn_search *search, knn_scr
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         const double within = knn_units(&search->tree->metric, worst);
-        scratch->walk.threshold = fminf(most, knn_threshold(within, scratch->frame.size, search->tree->metric.norm));
+        scratch->walk.threshold = fminf(walked, knn_threshold(within, scratch->frame.size, search->tree->metric.norm));
         scratch->chunk.leaf_count = knn_walk_on(kind, &scratch->walk, scratch->chunk.leaves);
     }
     for (uint32_t left = queries; left != 0; left &= left - 1) { knn_best_finish(&scratch->best[__builtin_ctz(left)]); }
@@ -226,7 +252,7 @@ SIMD_INLINE void knn_look(knn_kind kind, const knn_search *search, knn_scratch *
         ask.k = search->k;
         ask.beside = beside;
         ask.limit = search->limit;
-        ask.threshold = scratch->walk.threshold;
+        ask.threshold = knn_most(search, scratch);
         ask.exclude_self = search->exclude_self;
         pending = knn_quick_look(kind, &ask, &scratch->quick, pending, scratch->best);
     }
@@ -250,7 +276,7 @@ SIMD_INLINE void knn_search_group(knn_kind kind, const knn_search *search, knn_s
     const uint32_t first = KNN_LEAF * group;
     uint32_t pending = (1u << scratch->group_count) - 1;
     const double safe = knn_safe_reach(search, group, &scratch->frame);
-    double reach = knn_first_reach(search, scratch, safe);
+    double reach = knn_first_reach(search, scratch, group, safe);
     for (;;) {
         knn_look(kind, search, scratch, group, pending, reach);
         for (uint32_t asked = pending; asked != 0; asked &= asked - 1) {

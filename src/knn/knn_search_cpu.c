@@ -60,6 +60,7 @@ static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, co
     to.search.query_codes = asked->codes;
     to.search.k = params->k;
     to.search.exclude_self = params->exclude_self && asked->codes == NULL;
+    to.search.approximate = params->approximate;
     to.search.limit = knn_key_limit(metric, params->radius);
     to.search.limit_reach = params->radius > 0 ? knn_units(metric, to.search.limit) : INFINITY;
     return knn_for_groups(index->ctx, &to.search, works[metric->kind], &to, 0, 1);

@@ -1,0 +1,231 @@
+#include "reference/knn_reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+typedef struct axes {
+    const mote_column *column[3];
+} axes;
+
+static axes axes_of(const mote_cloud *cloud) {
+    axes a = {{mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"), mote_cloud_find(cloud, "z")}};
+    return a;
+}
+
+static bool is_finite(const axes *a, uint64_t i) {
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(mote_column_value(a->column[k], i))) return false;
+    }
+    return true;
+}
+
+static wide integer_at(const mote_column *column, uint64_t i) {
+    int64_t value;
+    mote_column_read(column, i, 1, column->type == MOTE_UINT64 ? MOTE_UINT64 : MOTE_INT64, &value);
+    return column->type == MOTE_UINT64 ? (wide)(uint64_t)value : (wide)value;
+}
+
+static double stored_at(const mote_column *column, uint64_t i) {
+    double value;
+    mote_column_read(column, i, 1, MOTE_FLOAT64, &value);
+    return value;
+}
+
+static bool same_columns(const axes *a, const axes *b) {
+    for (int k = 0; k < 3; k++) {
+        const mote_column *p = a->column[k], *q = b->column[k];
+        if (p->type != q->type || p->scale != q->scale || p->offset != q->offset) return false;
+    }
+    return true;
+}
+
+/* Whether all finite positions are integers of one scale, less than 2^31 steps apart. */
+static bool are_steps(const axes *points, uint64_t count, const axes *queries, uint64_t query_count) {
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = points->column[k];
+        wide low = (wide)1 << 100, high = -low;
+        if (mote_type_is_float(column->type) || column->scale != points->column[0]->scale) return false;
+        for (uint64_t i = 0; i < count + query_count; i++) {
+            const axes *from = i < count ? points : queries;
+            const uint64_t at = i < count ? i : i - count;
+            if (!is_finite(from, at)) continue;
+            const wide value = integer_at(from->column[k], at);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        if (high - low >= (wide)1 << 31) return false;
+    }
+    return true;
+}
+
+static int by_distance_and_index(const void *a, const void *b) {
+    const knn_reference_neighbour *p = a, *q = b;
+    if (p->steps2 != q->steps2) return p->steps2 < q->steps2 ? -1 : 1;
+    if (p->distance2 != q->distance2) return p->distance2 < q->distance2 ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+typedef enum rule { STEPS, STORED, WORLD } rule;
+
+static void measure(rule by, const axes *queries, uint64_t query, const axes *points, uint64_t i,
+                    knn_reference_neighbour *to) {
+    double d[3];
+    uint64_t steps2 = 0;
+    for (int k = 0; k < 3; k++) {
+        const mote_column *p = points->column[k], *q = queries->column[k];
+        if (by == STEPS) {
+            const wide steps = integer_at(p, i) - integer_at(q, query);
+            steps2 += (uint64_t)(steps * steps);
+            continue;
+        }
+        d[k] = by == STORED ? (stored_at(p, i) - stored_at(q, query)) * p->scale
+                            : mote_column_value(p, i) - mote_column_value(q, query);
+    }
+    const double scale = points->column[0]->scale;
+    to->steps2 = steps2;
+    to->distance2 = by == STEPS ? (double)steps2 * (scale * scale) : (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+    to->index = i;
+}
+
+uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
+                           bool exclude_self, uint64_t most, knn_reference_neighbour *row) {
+    const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
+    const uint64_t count = mote_cloud_count(cloud), query_count = queries != NULL ? mote_cloud_count(queries) : 0;
+    const rule by = !same_columns(&points, &asked)                   ? WORLD
+                    : are_steps(&points, count, &asked, query_count) ? STEPS
+                                                                     : STORED;
+    uint64_t found = 0;
+    if (!is_finite(&asked, query)) return 0;
+    knn_reference_neighbour *all = malloc((count + 1) * sizeof *all);
+    if (all == NULL) abort();
+    for (uint64_t i = 0; i < count; i++) {
+        if (!is_finite(&points, i) || (exclude_self && i == query)) continue;
+        measure(by, &asked, query, &points, i, &all[found]);
+        found += all[found].distance2 <= radius * radius;
+    }
+    qsort(all, found, sizeof *all, by_distance_and_index);
+    found = found < most ? found : most;
+    memcpy(row, all, found * sizeof *row);
+    free(all);
+    return found;
+}
+
+/* ---- checks */
+
+static void require(bool holds, const char *what, uint64_t row, const char *of) {
+    if (holds) return;
+    fprintf(stderr, "%s: row %llu: %s\n", what, (unsigned long long)row, of);
+    abort();
+}
+
+static void *room(uint64_t count, size_t size) {
+    void *memory = malloc((count + 1) * size);
+    if (memory == NULL) abort();
+    memset(memory, 0x5A, (count + 1) * size);
+    return memory;
+}
+
+static bool is_finite_in(const mote_cloud *cloud, uint64_t i) {
+    const axes a = axes_of(cloud);
+    return is_finite(&a, i);
+}
+
+static uint64_t bad_points(const mote_cloud *cloud) {
+    uint64_t bad = 0;
+    for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) bad += !is_finite_in(cloud, i);
+    return bad;
+}
+
+static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p,
+                       const mote_knn_result *result, uint64_t rows, const char *what) {
+    knn_reference_neighbour *row = room(p->k, sizeof *row);
+    for (uint64_t q = 0; q < rows; q++) {
+        const double radius = p->radius > 0 ? p->radius : INFINITY;
+        const uint64_t found = knn_reference_row(cloud, queries, q, radius, p->exclude_self, p->k, row);
+        require(result->count[q] == found, what, q, "count");
+        for (uint64_t i = 0; i < p->k; i++) {
+            const uint64_t at = q * p->k + i;
+            const int64_t index = i < found ? (int64_t)row[i].index : -1;
+            const double distance2 = i < found ? row[i].distance2 : INFINITY;
+            require(result->index64[at] == index, what, q, "index");
+            require(result->index32[at] == (uint32_t)index, what, q, "narrow index");
+            require(result->distance2_wide[at] == distance2, what, q, "distance");
+            require(result->distance2[at] == (float)distance2, what, q, "narrow distance");
+        }
+    }
+    free(row);
+}
+
+void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                         const mote_knn_params *params, const char *what) {
+    const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud), cells = rows * params->k;
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    result.index32 = room(cells, sizeof *result.index32);
+    result.index64 = room(cells, sizeof *result.index64);
+    result.distance2 = room(cells, sizeof *result.distance2);
+    result.distance2_wide = room(cells, sizeof *result.distance2_wide);
+    result.count = room(rows, sizeof *result.count);
+    require(mote_knn(ctx, cloud, queries, params, &result) == MOTE_OK, what, 0, mote_context_message(ctx));
+    require(result.skipped == bad_points(cloud), what, 0, "skipped");
+    require(result.index32[cells] == 0x5A5A5A5A && result.count[rows] == 0x5A5A5A5A, what, 0, "written past the end");
+    check_rows(cloud, queries, params, &result, rows, what);
+    free(result.index32);
+    free(result.index64);
+    free(result.distance2);
+    free(result.distance2_wide);
+    free(result.count);
+}
+
+void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, double radius,
+                                bool exclude_self, const char *what) {
+    const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud), count = mote_cloud_count(cloud);
+    uint32_t *counts = room(rows, sizeof *counts);
+    knn_reference_neighbour *row = room(count, sizeof *row);
+    mote_knn_index *index = NULL;
+    mote_knn_lists *lists = NULL;
+    require(mote_knn_build(ctx, cloud, &index) == MOTE_OK, what, 0, "build");
+    require(mote_knn_within(index, queries, radius, exclude_self, counts, &lists) == MOTE_OK, what, 0, "within");
+    require(lists->query_count == rows && lists->first[0] == 0 && lists->skipped == bad_points(cloud), what, 0,
+            "lists");
+    for (uint64_t q = 0; q < rows; q++) {
+        const uint64_t found = knn_reference_row(cloud, queries, q, radius, exclude_self, count, row);
+        require(counts[q] == found && lists->first[q + 1] - lists->first[q] == found, what, q, "count");
+        for (uint64_t i = 0; i < found; i++) {
+            require(lists->index[lists->first[q] + i] == row[i].index, what, q, "index");
+            require(lists->distance2[lists->first[q] + i] == (float)row[i].distance2, what, q, "distance");
+        }
+    }
+    mote_knn_free_lists(ctx, lists);
+    mote_knn_destroy(index);
+    free(row);
+    free(counts);
+}
+
+mote_cloud *knn_reference_cloud(mote_context *ctx, mote_type type, double scale, double offset, const double *stored,
+                                uint64_t count) {
+    const mote_column_spec specs[3] = {
+        {"x", type, scale, offset}, {"y", type, scale, offset}, {"z", type, scale, offset}};
+    mote_cloud *cloud = NULL;
+    if (mote_cloud_create(ctx, count, specs, 3, &cloud) != MOTE_OK) abort();
+    for (uint64_t i = 0; i < 3 * count; i++) {
+        uint8_t *at = (uint8_t *)mote_cloud_column_data(cloud, specs[i % 3].name) +
+                      i / 3 * mote_cloud_find(cloud, "x")->stride_bytes;
+        const float narrow = (float)stored[i];
+        const int64_t whole = type == MOTE_UINT64        ? (int64_t)(uint64_t)stored[i]
+                              : mote_type_is_float(type) ? 0
+                                                         : (int64_t)stored[i];
+        if (type == MOTE_FLOAT64) {
+            memcpy(at, &stored[i], sizeof stored[i]);
+        } else if (type == MOTE_FLOAT32) {
+            memcpy(at, &narrow, sizeof narrow);
+        } else {
+            memcpy(at, &whole, mote_type_size(type)); /* little-endian hosts, as the build checks */
+        }
+    }
+    return cloud;
+}

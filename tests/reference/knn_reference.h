@@ -1,0 +1,29 @@
+/* Nearest neighbours by looking at every point and sorting: slow, short, and right. */
+#ifndef MOTE_KNN_REFERENCE_H
+#define MOTE_KNN_REFERENCE_H
+
+#include "mote/knn.h"
+
+typedef struct knn_reference_neighbour {
+    uint64_t steps2;  /* squared distance in steps, where positions are steps of one scale; else 0 */
+    double distance2; /* squared distance in the world */
+    uint64_t index;
+} knn_reference_neighbour;
+
+/* All neighbours of a query by (distance, index), at most `most` of them; returns how many.
+   queries  NULL: the points themselves */
+uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
+                           bool exclude_self, uint64_t most, knn_reference_neighbour *row);
+
+/* Runs a search, in a context of so many threads, and checks every row of every array against the reference. */
+void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                         const mote_knn_params *params, const char *what);
+/* The same of mote_knn_within. */
+void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, double radius,
+                                bool exclude_self, const char *what);
+
+/* A cloud of count points whose x, y, z are of a type: stored[3 · count]. Aborts when there is no memory. */
+mote_cloud *knn_reference_cloud(mote_context *ctx, mote_type type, double scale, double offset, const double *stored,
+                                uint64_t count);
+
+#endif
