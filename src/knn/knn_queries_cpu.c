@@ -1,6 +1,7 @@
 /* Queries: which tree they are asked of, and their order. */
 #include "core/cloud.h"
 #include "knn/knn_cpu.h"
+#include "math/hilbert.h"
 #include "math/morton.h"
 
 #define MOST_FLOAT_SPAN 0x1p50 /* squares of floats stay far from infinity */
@@ -16,7 +17,7 @@ static bool same_columns(const mote_column *const a[3], const mote_column *const
 /* ---- the order */
 
 static uint64_t code_of(const mote_column *const axes[3], const mote_lattice *lattice, const mote_cell_divisor by[3],
-                        uint64_t i) {
+                        const mote_hilbert *hilbert, uint64_t i) {
     uint32_t cell[3];
     for (int k = 0; k < 3; k++) {
         const double value = mote_column_value(axes[k], i);
@@ -25,7 +26,7 @@ static uint64_t code_of(const mote_column *const axes[3], const mote_lattice *la
         const double last = (double)lattice->extent[k];
         cell[k] = mote_cell_of(!(step > 0) ? 0 : step < last ? (uint64_t)step : lattice->extent[k], by[k]);
     }
-    return mote_morton_encode(cell[0], cell[1], cell[2]);
+    return mote_hilbert_code(hilbert, mote_morton_encode(cell[0], cell[1], cell[2]));
 }
 
 /* Sorts the queries by the codes of the points' lattice; those that are nowhere come last. */
@@ -33,14 +34,16 @@ static mote_status sort_queries(mote_knn_index *index, const mote_column *const 
                                 uint64_t *finite) {
     mote_context *ctx = index->ctx;
     mote_cell_divisor by[3];
+    mote_hilbert hilbert;
     uint64_t nowhere = 0;
+    mote_hilbert_make(&hilbert);
     asked->codes = mote_alloc(ctx, asked->rows * sizeof *asked->codes, "query codes");
     asked->owned_order = mote_alloc(ctx, asked->rows * sizeof *asked->owned_order, "query order");
     if (asked->codes == NULL || asked->owned_order == NULL) return MOTE_ERROR_MEMORY;
     for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(index->lattice.side[k]);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : nowhere)
     for (uint64_t i = 0; i < asked->rows; i++) {
-        asked->codes[i] = code_of(axes, &index->lattice, by, i);
+        asked->codes[i] = code_of(axes, &index->lattice, by, &hilbert, i);
         nowhere += asked->codes[i] == UINT64_MAX;
     }
     *finite = asked->rows - nowhere;

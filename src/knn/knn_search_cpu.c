@@ -33,19 +33,19 @@ SIMD_INLINE void write_row(const void *user, uint32_t query, const knn_near *lis
     knn_row_write(to->result, &to->search.tree->metric, to->search.k, to->search.queries->order[query], list, count);
 }
 
-static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_INT, &to->search, scratch, g, write_row, user);
+    knn_search_batch(KNN_INT, &to->search, scratch, first, groups, write_row, user);
 }
 
-static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_FLOAT, &to->search, scratch, g, write_row, user);
+    knn_search_batch(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
 }
 
-static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_DOUBLE, &to->search, scratch, g, write_row, user);
+    knn_search_batch(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
 }
 
 static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
@@ -63,7 +63,7 @@ static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, co
     to.search.approximate = params->approximate;
     to.search.limit = knn_key_limit(metric, params->radius);
     to.search.limit_reach = params->radius > 0 ? knn_units(metric, to.search.limit) : INFINITY;
-    return knn_for_groups(index->ctx, &to.search, works[metric->kind], &to, 0, 1);
+    return knn_for_batches(index->ctx, &to.search, works[metric->kind], &to, 0, 1);
 }
 
 mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
