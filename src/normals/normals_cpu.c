@@ -139,23 +139,23 @@ SIMD_INLINE void visit_double(const void *user, uint32_t query, const knn_near *
     visit(KNN_DOUBLE, user, query, list, count);
 }
 
-SIMD_INLINE void estimate_groups(knn_kind kind, const estimate *all, knn_scratch *scratch, uint32_t first,
-                                 uint32_t last, knn_visit visitor) {
+SIMD_INLINE void estimate_batch(knn_kind kind, const estimate *all, knn_scratch *scratch, uint32_t first,
+                                uint32_t groups, knn_visit visitor) {
     batch waiting;
-    memset(&waiting, 0, sizeof waiting);
     const estimating mine = {all, &waiting};
-    for (uint32_t g = first; g < last; g++) knn_search_group(kind, &all->search, scratch, g, visitor, &mine);
+    memset(&waiting, 0, sizeof waiting);
+    knn_search_batch(kind, &all->search, scratch, first, groups, visitor, &mine);
     flush(all, &waiting);
 }
 
-static void estimate_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
-    estimate_groups(KNN_INT, user, scratch, first, last, visit_int);
+static void estimate_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_INT, user, scratch, first, groups, visit_int);
 }
-static void estimate_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
-    estimate_groups(KNN_FLOAT, user, scratch, first, last, visit_float);
+static void estimate_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_FLOAT, user, scratch, first, groups, visit_float);
 }
-static void estimate_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
-    estimate_groups(KNN_DOUBLE, user, scratch, first, last, visit_double);
+static void estimate_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_DOUBLE, user, scratch, first, groups, visit_double);
 }
 
 /* Zeros for a point that is nowhere. */
@@ -211,7 +211,7 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     all.wants_shape = result->normal_x != NULL || result->curvature != NULL;
     set_units(&asked.tree->metric, all.unit);
     for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(result, asked.points.order[i]);
-    const mote_status status = knn_for_groups(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
+    const mote_status status = knn_for_batches(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
     knn_asked_free(ctx, &asked);
     return status;
 }
@@ -233,25 +233,19 @@ SIMD_INLINE void visit_distances(const void *user, uint32_t query, const knn_nea
     if (all->count != NULL) all->count[row] = count;
 }
 
-static void measure_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void measure_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const distances *all = user;
-    for (uint32_t g = first; g < last; g++) {
-        knn_search_group(KNN_INT, &all->search, scratch, g, visit_distances, user);
-    }
+    knn_search_batch(KNN_INT, &all->search, scratch, first, groups, visit_distances, user);
 }
 
-static void measure_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void measure_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const distances *all = user;
-    for (uint32_t g = first; g < last; g++) {
-        knn_search_group(KNN_FLOAT, &all->search, scratch, g, visit_distances, user);
-    }
+    knn_search_batch(KNN_FLOAT, &all->search, scratch, first, groups, visit_distances, user);
 }
 
-static void measure_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void measure_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const distances *all = user;
-    for (uint32_t g = first; g < last; g++) {
-        knn_search_group(KNN_DOUBLE, &all->search, scratch, g, visit_distances, user);
-    }
+    knn_search_batch(KNN_DOUBLE, &all->search, scratch, first, groups, visit_distances, user);
 }
 
 static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count) {
@@ -268,7 +262,7 @@ static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radiu
         if (mean != NULL) mean[asked.points.order[i]] = -1;
         if (count != NULL) count[asked.points.order[i]] = 0;
     }
-    const mote_status status = knn_for_groups(index->ctx, &all.search, works[asked.tree->metric.kind], &all, 0, 1);
+    const mote_status status = knn_for_batches(index->ctx, &all.search, works[asked.tree->metric.kind], &all, 0, 1);
     knn_asked_free(index->ctx, &asked);
     return status;
 }
