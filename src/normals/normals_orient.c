@@ -1,7 +1,7 @@
-/* Orientation along the minimum spanning tree, by Kruskal's algorithm: edges from cheap to dear, ties by the place of
-   the edge among all (its point, then its rank among that point's neighbours), each of which joins two parts or is
-   left out. A part is a tree of points that know whether they are flipped against their parent, so joining two parts
-   is flipping one root, and no tree is ever walked from the top. */
+/* Orientation along the minimum spanning tree, by Kruskal's algorithm: edges from cheap to dear, ties with those first
+   whose normals agree, then by the place of the edge among all (its point, then its rank among that point's
+   neighbours), each of which joins two parts or is left out. A part is a tree of points that know whether they are
+   flipped against their parent, so joining two parts is flipping one root, and no tree is ever walked from the top. */
 #include "normals/normals_orient.h"
 
 #include "core/cloud.h"
@@ -11,12 +11,12 @@
 
 typedef struct graph {
     mote_context *ctx;
-    const mote_cloud *cloud;
+    const mote_column *z;
     mote_normals_result *normals;
     uint32_t k;
     uint64_t points;
     uint32_t *neighbours; /* [points · k]: a place in it is an edge */
-    uint64_t *costs;      /* [points · k], sorted; UINT64_MAX: no edge */
+    uint64_t *costs;      /* [points · k], sorted: the cost, then a bit: normals disagree; UINT64_MAX: no edge */
     uint32_t *edges;      /* [points · k], by cost */
     uint32_t *parents;    /* [points], and whether flipped against it */
     uint32_t *top;        /* [points], of roots: the topmost point of the part */
@@ -64,7 +64,8 @@ static bool is_neighbour_of(const graph *g, uint64_t j, uint64_t i) {
 static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     if (j == UINT32_MAX || !has_normal(g, i) || !has_normal(g, j)) return UINT64_MAX;
     if (j < i && is_neighbour_of(g, i, j)) return UINT64_MAX;
-    return normals_edge_cost(along(g, i, j));
+    const double agree = along(g, i, j);
+    return (uint64_t)normals_edge_cost(agree) << 1 | (agree < 0);
 }
 
 static mote_status make_edges(graph *g, mote_knn_index *index) {
@@ -102,18 +103,16 @@ static uint32_t find_root(uint32_t *parents, uint32_t i, bool *flipped) {
 
 /* z, then the lower index. */
 static bool is_higher(const graph *g, uint32_t a, uint32_t b) {
-    const mote_column *z = mote_cloud_find(g->cloud, "z");
-    const double za = mote_column_value(z, a), zb = mote_column_value(z, b);
+    const double za = mote_column_value(g->z, a), zb = mote_column_value(g->z, b);
     return za != zb ? za > zb : a < b;
 }
 
 /* The root with the lower index stays one. */
-static void join(graph *g, uint64_t edge) {
-    const uint32_t i = (uint32_t)(edge / g->k), j = g->neighbours[edge];
+static void join(graph *g, uint32_t edge, bool differ) {
+    const uint32_t i = edge / g->k, j = g->neighbours[edge];
     bool flipped_i, flipped_j;
     uint32_t a = find_root(g->parents, i, &flipped_i), b = find_root(g->parents, j, &flipped_j);
     if (a == b) return;
-    const bool differ = along(g, i, j) < 0;
     const uint32_t low = a < b ? a : b, high = a < b ? b : a;
     g->parents[high] = low | (flipped_i ^ flipped_j ^ differ ? FLIPPED : 0);
     if (is_higher(g, g->top[high], g->top[low])) g->top[low] = g->top[high];
@@ -125,7 +124,7 @@ static mote_status join_all(graph *g) {
     const uint64_t places = g->points * g->k;
     for (uint64_t i = 0; i < g->points; i++) g->parents[i] = g->top[i] = (uint32_t)i;
     for (uint64_t e = 0; e < places && g->costs[e] != UINT64_MAX; e++) {
-        join(g, g->edges[e]);
+        join(g, g->edges[e], (g->costs[e] & 1) != 0);
         if (e % STEP_EDGES == STEP_EDGES - 1) {
             MOTE_TRY(mote_progress(g->ctx, 0.6 + 0.3 * (double)e / (double)places, "orienting normals"));
         }
@@ -190,7 +189,7 @@ mote_status normals_propagate(mote_knn_index *index, uint32_t graph_k, mote_norm
     graph g;
     memset(&g, 0, sizeof g);
     g.ctx = index->ctx;
-    g.cloud = index->cloud;
+    g.z = mote_cloud_find(index->cloud, "z");
     g.normals = result;
     g.k = graph_k;
     g.points = index->cloud->count;

@@ -243,13 +243,15 @@ void normals_reference_check(mote_context *ctx, const mote_cloud *cloud, const m
 
 typedef struct edge {
     float cost;
+    bool differ;    /* the normals do */
     uint64_t place; /* of all: its point, then its rank */
     uint64_t i, j;
 } edge;
 
-static int by_cost_and_place(const void *a, const void *b) {
+static int by_cost_sign_and_place(const void *a, const void *b) {
     const edge *p = a, *q = b;
     if (p->cost != q->cost) return p->cost < q->cost ? -1 : 1;
+    if (p->differ != q->differ) return p->differ ? 1 : -1;
     return p->place < q->place ? -1 : p->place > q->place;
 }
 
@@ -270,11 +272,12 @@ static uint64_t make_edges(const mote_cloud *cloud, const arrays *a, uint32_t k,
     for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) {
         const uint64_t found = knn_reference_row(cloud, NULL, i, INFINITY, true, rule, k, row);
         for (uint64_t r = 0; r < found; r++) {
-            const edge e = {(float)(1 - fmin(fabs(along(a, i, row[r].index)), 1)), i * k + r, i, row[r].index};
+            const double agree = along(a, i, row[r].index);
+            const edge e = {(float)(1 - fmin(fabs(agree), 1)), agree < 0, i * k + r, i, row[r].index};
             if (has_normal(a, i) && has_normal(a, e.j)) edges[count++] = e;
         }
     }
-    qsort(edges, count, sizeof *edges, by_cost_and_place);
+    qsort(edges, count, sizeof *edges, by_cost_sign_and_place);
     free(row);
     return count;
 }
