@@ -76,7 +76,7 @@ static mote_status make_edges(graph *g, mote_knn_index *index) {
     memset(&found, 0, sizeof found);
     found.index32 = g->neighbours;
     MOTE_TRY(mote_knn_search(index, NULL, &p, &found));
-    mote_stage(g->ctx, "orientation");
+    mote_stage(g->ctx, "edges");
 #pragma omp parallel for schedule(static) num_threads(g->ctx->threads)
     for (uint64_t i = 0; i < g->points; i++) {
         for (uint32_t r = 0; r < g->k; r++) g->costs[i * g->k + r] = cost_of(g, i, g->neighbours[i * g->k + r]);
@@ -176,9 +176,11 @@ static mote_status propagate(graph *g, mote_knn_index *index) {
     mote_progress_share(ctx, begin, begin + (end - begin) * 0.4);
     mote_status status = make_edges(g, index);
     mote_progress_share(ctx, begin + (end - begin) * 0.4, begin + (end - begin) * 0.6);
+    mote_stage(ctx, "edge sort");
     if (status == MOTE_OK) status = mote_order_sort(ctx, g->costs, g->edges, g->points * g->k);
     mote_progress_share(ctx, begin, end);
     MOTE_TRY(status);
+    mote_stage(ctx, "orientation");
     MOTE_TRY(join_all(g));
     g->normals->parts = settle_roots(g);
     turn_all(g);
