@@ -134,7 +134,9 @@ static void emit_facts(const void *user, json_writer *json) {
 static int report(session *s, const normals_task *task) {
     const point_facts facts = {task, print_facts, emit_facts};
     const mote_normals_result *r = &task->result;
-    const int code = point_run_report(s, &task->run, "normals", &facts);
+    char found[64];
+    snprintf(found, sizeof found, "normals of %s", text_count(task->run.points - r->without - r->skipped).chars);
+    const int code = point_run_report(s, &task->run, found, &facts);
     if (code != EXIT_DONE) return code;
     if (r->without > 0) {
         session_note(s, "%s points have no normal: their neighbours are in one place or on one line",

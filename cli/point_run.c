@@ -100,9 +100,9 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
         if (code != EXIT_DONE) return code;
     }
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
-    session_say(s, "%s: %s; %s points, %s in %s; index and search %s, %s points/s", run->output, found,
+    session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
-                text_seconds(seconds).chars, text_seconds(work).chars,
+                text_seconds(seconds).chars, found, text_seconds(work).chars,
                 text_rate(work > 0 ? (double)run->points / work : 0).chars);
     if (s->options.json) {
         print_json(s, run, facts, digits);
