@@ -82,15 +82,16 @@ SIMD_INLINE void knn_begin_look(knn_kind kind, const knn_search *search, knn_scr
     knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
 }
 
-/* The neighbours of a group among the leaves within reach; what is left of it to be asked again. */
-SIMD_INLINE void knn_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach, knn_rest *rest,
-                          knn_visit visit, const void *user) {
+/* The neighbours of a group among the leaves within reach; what is left of it to be asked again. Returns how far the
+   k-th ones found are, -1 if none has k. */
+SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach, knn_rest *rest,
+                            knn_visit visit, const void *user) {
     const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
     const float within = knn_threshold_of(search, scratch, reach);
     /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
     const float most = search->approximate ? knn_threshold_of(search, scratch, search->limit_reach) : within;
     uint32_t slow = rest->queries;
-    double farthest = 0;
+    double farthest = -1;
     knn_group_make(kind, search, rest->group, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
 #ifdef KNN_STATS
@@ -99,7 +100,7 @@ SIMD_INLINE void knn_look(knn_kind kind, const knn_search *search, knn_scratch *
     st_leaves += scratch->list.count;
     st_queries += __builtin_popcount(slow);
 #endif
-    if (scratch->walk.waiting == 0 && beside <= KNN_QUICK_MOST) {
+    if (scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
         slow = knn_quick_look(kind, search, scratch, slow, beside, most);
     }
 #ifdef KNN_STATS
@@ -120,7 +121,7 @@ SIMD_INLINE void knn_look(knn_kind kind, const knn_search *search, knn_scratch *
             rest->wanted = fmax(rest->wanted, far);
         }
     }
-    knn_learn_reach(scratch, farthest);
+    return farthest;
 }
 
 /* What is left of a group, each look of it with a walk of its own. */
@@ -132,9 +133,11 @@ SIMD_INLINE void knn_search_rest(knn_kind kind, const knn_search *search, knn_sc
                    : !search->approximate ? knn_guess(search, scratch, safe)
                                           : fmin(knn_shell(search, rest->group, &scratch->frame), search->limit_reach);
     for (;;) {
+        const bool first = rest->reach == 0;
         knn_begin_look(kind, search, scratch, reach);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-        knn_look(kind, search, scratch, reach, rest, visit, user);
+        const double farthest = knn_look(kind, search, scratch, reach, rest, visit, user);
+        if (first || rest->queries == 0) knn_learn(scratch, farthest, !first || rest->queries == 0);
         if (rest->queries == 0) break;
         reach = knn_next_reach(search, rest->wanted, reach, safe);
     }
@@ -152,11 +155,15 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_s
     }
     if (!search->approximate) {
         knn_frame_make(kind, search, first, groups, &scratch->frame);
+        scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
         const double reach = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
         knn_begin_look(kind, search, scratch, reach);
         if (scratch->walk.waiting == 0) {
             knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-            for (uint32_t g = 0; g < groups; g++) knn_look(kind, search, scratch, reach, &rests[g], visit, user);
+            for (uint32_t g = 0; g < groups; g++) {
+                const double farthest = knn_look(kind, search, scratch, reach, &rests[g], visit, user);
+                knn_learn(scratch, farthest, rests[g].queries == 0);
+            }
         }
     }
     for (uint32_t g = 0; g < groups; g++) {

@@ -4,6 +4,7 @@
 
 #include "core/cloud.h"
 #include "knn/knn_points_cpu.h"
+#include "knn/knn_refine_cpu.h"
 #include "math/hilbert.h"
 #include "order/lattice.h"
 
@@ -130,5 +131,5 @@ mote_status knn_order_points(mote_knn_index *index) {
     mote_progress_share(ctx, 0.3, 0.7);
     const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
     mote_progress_share(ctx, 0, 1);
-    return status;
+    return status == MOTE_OK ? knn_refine(index) : status;
 }

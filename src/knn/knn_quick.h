@@ -1,14 +1,15 @@
-/* Few neighbours from one list of leaves, with hardly a branch that could be guessed wrong. For each query:
-   1. the squares of all distances in floats, and the least of each of 16 subsets of the points. The k-th least of
-      those 16 is the distance of some point, and k points are no farther: it bounds the k-th neighbour, and for k = 10
-      lets some 15 points pass;
-   2. what passes is decided exactly: its key, and its rank among the keys of all that pass. */
+/* Not too many neighbours from one list of leaves, with hardly a branch that could be guessed wrong. For each query:
+   1. the squares of all distances in floats. For few neighbours also the least of each of 16 subsets of the points: the
+      k-th least of those 16 is the distance of some point, and k points are no farther, so it bounds the k-th
+      neighbour; for k = 10 some 13 points are within it. For more neighbours the reach is a bound as good;
+   2. what is within the bound is decided exactly: its key, and its rank among the keys of all of them. */
 #ifndef MOTE_KNN_QUICK_H
 #define MOTE_KNN_QUICK_H
 
 #include "knn/knn_search.h"
 
-#define KNN_QUICK_MOST 12u /* above, too many pass: the least of 16 subsets bound the 16th of 54 points */
+#define KNN_QUICK_MOST  128u /* k; above, lists that are sorted are quicker than ranks */
+#define KNN_SUBSET_MOST 12u  /* above, too many pass: the most of the least of 16 subsets bounds 54 points */
 
 /* Squares of one query, and the least of each subset. */
 SIMD_INLINE void knn_quick_squares(knn_scratch *scratch, uint32_t q) {
@@ -123,27 +124,33 @@ SIMD_INLINE uint32_t knn_quick_keys(knn_kind kind, const knn_search *search, knn
         knn_place_of(kind, points, at, &other);
         const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
         quick->keys[count] = key;
+        quick->heads[count] = knn_key_head(kind, key);
         quick->at[count] = at;
         count += key <= search->limit;
     }
     return count;
 }
 
-/* Sorts the keys by rank into best; by insertion where some are equal. */
+/* Sorts the keys by rank into best; by insertion where heads do not tell some apart. */
 SIMD_INLINE void knn_quick_rank(const knn_search *search, knn_quick *quick, uint32_t passed, knn_best *best) {
-    uint64_t places = 0;
-    for (uint32_t i = 0; i < 4; i++) quick->keys[passed + i] = UINT64_MAX;
-    simd_rank(quick->keys, passed, quick->ranks);
-    for (uint32_t i = 0; i < passed; i++) places |= 1ull << quick->ranks[i];
-    const bool distinct = places == (passed == 64 ? UINT64_MAX : (1ull << passed) - 1);
+    uint64_t places[KNN_QUICK_ROOM / 64] = {0}, taken = 0;
+    simd_rank(quick->heads, passed, quick->ranks);
     for (uint32_t i = 0; i < passed; i++) {
-        knn_near *near = &best->list[distinct ? quick->ranks[i] : i];
+        knn_near *near = &best->list[quick->ranks[i]];
+        places[quick->ranks[i] / 64] |= 1ull << quick->ranks[i] % 64;
         near->key = quick->keys[i];
         near->at = quick->at[i];
         near->index = search->tree->points.order[quick->at[i]];
     }
-    if (!distinct) knn_insertion_sort(best->list, passed);
     best->count = passed < search->k ? passed : search->k;
+    for (uint32_t i = 0; i < KNN_QUICK_ROOM / 64; i++) taken += (uint64_t)__builtin_popcountll(places[i]);
+    if (taken == passed) return;
+    for (uint32_t i = 0; i < passed; i++) {
+        best->list[i].key = quick->keys[i];
+        best->list[i].at = quick->at[i];
+        best->list[i].index = search->tree->points.order[quick->at[i]];
+    }
+    knn_sort(best->list, passed);
 }
 
 /* Finds the neighbours of the group's queries asked for, and returns those for whom too much passed.
@@ -154,7 +161,11 @@ SIMD_INLINE uint32_t knn_quick_look(knn_kind kind, const knn_search *search, knn
     for (uint32_t left = queries; left != 0; left &= left - 1) {
         knn_quick_squares(scratch, (uint32_t)__builtin_ctz(left));
     }
-    knn_quick_bounds(search, scratch, beside, most);
+    if (beside <= KNN_SUBSET_MOST) {
+        knn_quick_bounds(search, scratch, beside, most);
+    } else {
+        for (uint32_t q = 0; q < KNN_GROUP; q++) scratch->quick.bound[q] = most;
+    }
     for (uint32_t left = queries; left != 0; left &= left - 1) {
         const uint32_t q = (uint32_t)__builtin_ctz(left);
         const uint32_t slots = knn_quick_slots(scratch, q);

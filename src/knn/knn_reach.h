@@ -75,12 +75,31 @@ static inline double knn_shell(const knn_search *search, uint32_t group, const k
     return most / 2;
 }
 
-#define KNN_GUESS_ROOM 1.08 /* over the reach of the groups before */
+/* What the searches before tell. Queries that lie next to each other reach about as far; where the density changes, so
+   does the size of a batch: the guess is between the last reaches and their ratio to the sizes of their batches, nearer
+   to the former, with as much room on top as leaves one group in ten to be asked again. */
 #define KNN_GUESS_NONE 0.4  /* of the safe reach, where there were none */
+#define KNN_ROOM_STEP  0.02 /* more room where it was too little */
+#define KNN_ROOM_RATE  0.1  /* groups for which it may be */
 
 static inline double knn_guess(const knn_search *search, const knn_scratch *scratch, double safe) {
-    const double guess = scratch->reach > 0 ? scratch->reach * KNN_GUESS_ROOM : safe * KNN_GUESS_NONE;
+    const knn_past *past = &scratch->past;
+    const double by_size = past->ratio * past->diagonal;
+    const double guess =
+        past->known ? sqrt(past->reach * sqrt(past->reach * by_size)) * (1 + past->room) : safe * KNN_GUESS_NONE;
     return fmin(fmin(guess, safe), search->limit_reach);
+}
+
+/* most: how far the neighbours of a group were; enough: the guess did for it. */
+static inline void knn_learn(knn_scratch *scratch, double most, bool enough) {
+    knn_past *past = &scratch->past;
+    const double room = past->room + (enough ? -KNN_ROOM_STEP * KNN_ROOM_RATE : KNN_ROOM_STEP);
+    const double diagonal = past->diagonal, before = past->reach;
+    past->room = room < 0 ? 0 : room > 1 ? 1 : room;
+    if (!(most >= 0)) return;
+    past->known = true;
+    past->reach = before > 0.5 * most && before < 2 * most ? 0.75 * before + 0.25 * most : most;
+    if (diagonal > 0) past->ratio = past->ratio > 0 ? 0.75 * past->ratio + 0.25 * most / diagonal : most / diagonal;
 }
 
 static inline bool knn_is_complete(const knn_search *search, const knn_best *best, double reach) {
@@ -100,13 +119,6 @@ static inline double knn_next_reach(const knn_search *search, double wanted, dou
     double next = wanted;
     if (next == INFINITY) next = reach > 0 && 2 * reach < safe ? 2 * reach : safe > reach ? safe : INFINITY;
     return fmin(next, search->limit_reach);
-}
-
-/* Groups that lie next to each other reach about as far; most is how far the last one had to. */
-static inline void knn_learn_reach(knn_scratch *scratch, double most) {
-    const double before = scratch->reach;
-    if (!(most > 0 && most < INFINITY)) return;
-    scratch->reach = before > 0.5 * most && before < 2 * most ? 0.75 * before + 0.25 * most : most;
 }
 
 #endif

@@ -27,17 +27,25 @@ typedef struct knn_group {
 } knn_group;
 
 #define KNN_SUBSETS    16u
-#define KNN_QUICK_ROOM 64u /* points that may pass; see knn_quick.h */
+#define KNN_QUICK_ROOM 256u /* points that may pass; see knn_quick.h */
 
 typedef struct knn_quick {
     float squares[KNN_GROUP][KNN_CHUNK * KNN_LEAF + KNN_LEAF];
     float least[KNN_GROUP][KNN_SUBSETS];
     float bound[KNN_GROUP];
     uint8_t hits[KNN_CHUNK + 8];
-    uint32_t slots[KNN_QUICK_ROOM + 64];
-    uint64_t keys[KNN_QUICK_ROOM + 8], ranks[KNN_QUICK_ROOM + 8];
-    uint32_t at[KNN_QUICK_ROOM + 8];
+    uint32_t slots[KNN_QUICK_ROOM + 8];
+    uint64_t keys[KNN_QUICK_ROOM + 16];
+    int32_t heads[KNN_QUICK_ROOM + 16], ranks[KNN_QUICK_ROOM + 16]; /* keys in short; see knn_key_head */
+    uint32_t at[KNN_QUICK_ROOM + 16];
 } knn_quick;
+
+/* What a thread learned from the groups before; see knn_reach.h. All zero: there were none. */
+typedef struct knn_past {
+    double reach, ratio, room;
+    double diagonal; /* of the batch at hand */
+    bool known;      /* reach is; it may be 0 */
+} knn_past;
 
 typedef struct knn_scratch {
     knn_walk walk;
@@ -46,13 +54,22 @@ typedef struct knn_scratch {
     knn_group group;
     knn_list list;
     knn_quick quick;
-    double reach; /* of the groups before; 0: there were none */
+    knn_past past;
     knn_best best[KNN_GROUP];
 } knn_scratch;
 
 /* The threshold of a distance, for the frame in use. */
 static inline float knn_threshold_of(const knn_search *search, const knn_scratch *scratch, double distance) {
     return knn_threshold(distance, scratch->frame.size, search->tree->metric.norm);
+}
+
+static inline double knn_frame_diagonal(const knn_frame *frame) {
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double side = (frame->high[k] - frame->low[k]) * frame->unit[k];
+        square += side * side;
+    }
+    return sqrt(square);
 }
 
 /* The box of the queries of some groups. */

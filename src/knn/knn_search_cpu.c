@@ -1,26 +1,33 @@
 /* The k nearest neighbours as rows of a result. */
 #include "knn/knn_cpu.h"
 
+/* What is behind the last neighbour. */
+static void fill_row(const mote_knn_result *result, uint64_t first, uint64_t last) {
+    for (uint64_t i = first; i < last; i++) {
+        if (result->index32 != NULL) result->index32[i] = UINT32_MAX;
+        if (result->index64 != NULL) result->index64[i] = -1;
+        if (result->distance2 != NULL) result->distance2[i] = INFINITY;
+        if (result->distance2_wide != NULL) result->distance2_wide[i] = INFINITY;
+    }
+}
+
 void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
                    const knn_near *list, uint32_t count) {
     const uint64_t first = row * k;
     if (result->index32 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->index32[first + i] = list[i].index;
-        for (uint32_t i = count; i < k; i++) result->index32[first + i] = UINT32_MAX;
     }
     if (result->index64 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->index64[first + i] = list[i].index;
-        for (uint32_t i = count; i < k; i++) result->index64[first + i] = -1;
     }
     if (result->distance2 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->distance2[first + i] = (float)knn_distance2(metric, list[i].key);
-        for (uint32_t i = count; i < k; i++) result->distance2[first + i] = INFINITY;
     }
     if (result->distance2_wide != NULL) {
         for (uint32_t i = 0; i < count; i++) result->distance2_wide[first + i] = knn_distance2(metric, list[i].key);
-        for (uint32_t i = count; i < k; i++) result->distance2_wide[first + i] = INFINITY;
     }
     if (result->count != NULL) result->count[row] = count;
+    if (count < k) fill_row(result, first + count, first + k);
 }
 
 typedef struct rows {
@@ -33,18 +40,39 @@ SIMD_INLINE void write_row(const void *user, uint32_t query, const knn_near *lis
     knn_row_write(to->result, &to->search.tree->metric, to->search.k, to->search.queries->order[query], list, count);
 }
 
+/* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
+SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
+    const mote_knn_result *result = to->result;
+    const knn_points *queries = to->search.queries;
+    const uint64_t k = to->search.k, end = (uint64_t)KNN_GROUP * (group + groups);
+    for (uint64_t q = (uint64_t)KNN_GROUP * group; q < end && q < queries->count && k <= 32; q++) {
+        const uint64_t first = queries->order[q] * k;
+        if (result->index32 != NULL) {
+            __builtin_prefetch(result->index32 + first, 1);
+            __builtin_prefetch(result->index32 + first + k - 1, 1);
+        }
+        if (result->distance2 != NULL) {
+            __builtin_prefetch(result->distance2 + first, 1);
+            __builtin_prefetch(result->distance2 + first + k - 1, 1);
+        }
+    }
+}
+
 static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
+    ask_for_rows(to, first, groups);
     knn_search_batch(KNN_INT, &to->search, scratch, first, groups, write_row, user);
 }
 
 static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
+    ask_for_rows(to, first, groups);
     knn_search_batch(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
 }
 
 static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
+    ask_for_rows(to, first, groups);
     knn_search_batch(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
 }
 

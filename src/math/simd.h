@@ -106,17 +106,19 @@ SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     }
 }
 
-/* ranks[i] = how many of keys[0..count) are less than keys[i]. Room for a multiple of 4 of both. */
-SIMD_INLINE void simd_rank(const uint64_t *keys, uint32_t count, uint64_t *ranks) {
-    const __m256i flip = _mm256_set1_epi64x(INT64_MIN);
-    for (uint32_t i = 0; i < count; i += 4) {
-        const __m256i mine = _mm256_xor_si256(flip, _mm256_loadu_si256((const __m256i *)(const void *)(keys + i)));
-        __m256i rank = _mm256_setzero_si256();
+/* ranks[i] = how many of keys[0..count) are less than keys[i], as signed numbers. Both have room for a multiple of 16;
+   what is there behind count does not matter. */
+SIMD_INLINE void simd_rank(const int32_t *keys, uint32_t count, int32_t *ranks) {
+    for (uint32_t i = 0; i < count; i += 16) {
+        const __m256i low = simd_i_load(keys + i), high = simd_i_load(keys + i + 8);
+        __m256i low_rank = _mm256_setzero_si256(), high_rank = low_rank;
         for (uint32_t j = 0; j < count; j++) {
-            const __m256i other = _mm256_set1_epi64x((int64_t)(keys[j] ^ (1ull << 63)));
-            rank = _mm256_sub_epi64(rank, _mm256_cmpgt_epi64(mine, other));
+            const __m256i other = _mm256_set1_epi32(keys[j]);
+            low_rank = _mm256_sub_epi32(low_rank, _mm256_cmpgt_epi32(low, other));
+            high_rank = _mm256_sub_epi32(high_rank, _mm256_cmpgt_epi32(high, other));
         }
-        _mm256_storeu_si256((__m256i *)(void *)(ranks + i), rank);
+        _mm256_storeu_si256((__m256i *)(void *)(ranks + i), low_rank);
+        _mm256_storeu_si256((__m256i *)(void *)(ranks + i + 8), high_rank);
     }
 }
 
@@ -205,7 +207,7 @@ SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     }
 }
 
-SIMD_INLINE void simd_rank(const uint64_t *keys, uint32_t count, uint64_t *ranks) {
+SIMD_INLINE void simd_rank(const int32_t *keys, uint32_t count, int32_t *ranks) {
     for (uint32_t i = 0; i < count; i++) {
         ranks[i] = 0;
         for (uint32_t j = 0; j < count; j++) ranks[i] += keys[j] < keys[i];
