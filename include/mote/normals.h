@@ -20,7 +20,7 @@ typedef enum mote_normals_orient {
     MOTE_ORIENT_PROPAGATE, ///< as its neighbours: along the minimum spanning tree of 1 - |n · n'| over a graph of
                            ///< nearest neighbours; in each part of the graph the topmost point's looks up (Hoppe et al.
                            ///< 1992)
-    MOTE_ORIENT_NONE ///< as it comes
+    MOTE_ORIENT_NONE       ///< as it comes
 } mote_normals_orient;
 
 #define MOTE_NORMALS_GRAPH_MOST 64u
@@ -69,7 +69,7 @@ MOTE_API mote_status mote_density(mote_context *ctx, const mote_cloud *cloud, ui
 typedef enum mote_outliers_method {
     MOTE_OUTLIERS_STATISTICAL, ///< the mean distance to the k nearest others is above mean + sigmas · standard
                                ///< deviation of these over all points
-    MOTE_OUTLIERS_RADIUS ///< fewer than least others are at most radius away
+    MOTE_OUTLIERS_RADIUS       ///< fewer than least others are at most radius away
 } mote_outliers_method;
 
 typedef struct mote_outliers_params {

@@ -46,16 +46,18 @@ typedef struct normals_shape {
     double curvature;
 } normals_shape;
 
-/* Of a solved matrix. */
+/* Of a solved matrix. Of equal values the first is the least. */
 MOTE_HD normals_shape normals_shape_of(const double *m, uint32_t stride) {
-    const double value[3] = {m[0], m[3 * stride], m[5 * stride]};
-    uint32_t least = 0, most = 2;
+    const double a = m[0], b = m[3 * stride], c = m[5 * stride];
+    const double low = fmin(a, b), high = fmax(a, b), least = fmin(low, c);
+    const double middle = fmax(low, fmin(high, c)), most = fmax(high, c);
     normals_shape shape = {{0, 0, 0}, 0};
-    for (uint32_t c = 1; c < 3; c++) least = value[c] < value[least] ? c : least;
-    for (uint32_t c = 2; c-- > 0;) most = value[c] > value[most] ? c : most;
-    if (!(value[3 - least - most] > NORMALS_FLAT * value[most])) return shape;
-    for (uint32_t k = 0; k < 3; k++) shape.normal[k] = m[(6 + 3 * least + k) * stride];
-    if (value[least] > 0) shape.curvature = value[least] / ((value[0] + value[1]) + value[2]);
+    if (!(middle > NORMALS_FLAT * most)) return shape;
+    for (uint32_t k = 0; k < 3; k++) { /* picked without an index, which would cost a GPU its registers */
+        const double x = m[(6 + k) * stride], y = m[(9 + k) * stride], z = m[(12 + k) * stride];
+        shape.normal[k] = a == least ? x : b == least ? y : z;
+    }
+    if (least > 0) shape.curvature = least / ((a + b) + c);
     return shape;
 }
 

@@ -107,11 +107,10 @@ static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops
 
 static mote_status judge_counts(mote_knn_index *index, const mote_normals_ops *ops, const mote_outliers_params *p,
                                 uint32_t *counts, mote_outliers_result *result) {
-    mote_context *ctx = index->ctx;
     const uint64_t points = index->cloud->count;
     uint64_t found = 0;
     MOTE_TRY(ops->distances(index, p->least, p->radius, NULL, counts));
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
+#pragma omp parallel for schedule(static) num_threads(index->ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < points; i++) {
         const bool outlier = counts[i] < p->least;
         found += outlier;
