@@ -67,21 +67,51 @@ static uint64_t count_without(const mote_context *ctx, const mote_normals_result
     return without - n->skipped;
 }
 
-static mote_status estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
+/* A part of what the running call reports. */
+static void share(mote_context *ctx, const double whole[2], double first, double last) {
+    const double size = whole[1] - whole[0];
+    mote_progress_share(ctx, whole[0] + first * size, whole[0] + last * size);
+}
+
+static mote_status find_graph(mote_knn_index *index, uint32_t graph_k, uint32_t *graph) {
+    mote_knn_params params = mote_knn_defaults();
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    params.k = graph_k;
+    params.exclude_self = true;
+    result.index32 = graph;
+    return mote_knn_search(index, NULL, &params, &result);
+}
+
+/* The graph comes with the normals where each point's neighbours are enough for it. */
+static mote_status estimate_along(mote_knn_index *index, const mote_normals_ops *ops, const mote_normals_params *p,
+                                  mote_normals_result *result) {
     mote_context *ctx = index->ctx;
+    const double whole[2] = {ctx->progress_first, ctx->progress_last};
+    const bool together = p->k > p->graph_k && p->radius == 0;
+    uint32_t *graph = NULL;
+    MOTE_TRY(normals_make_graph(index, p->graph_k, &graph));
+    share(ctx, whole, 0, 0.4);
+    mote_status status = ops->estimate(index, p, result, together ? graph : NULL);
+    share(ctx, whole, 0.4, 0.5);
+    if (status == MOTE_OK && !together) status = find_graph(index, p->graph_k, graph);
+    share(ctx, whole, 0.5, 1);
+    if (status == MOTE_OK) status = normals_propagate(index, graph, p->graph_k, result);
+    share(ctx, whole, 0, 1);
+    mote_free(ctx, graph);
+    return status;
+}
+
+static mote_status estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
     const mote_normals_ops *ops;
-    const bool propagate = params->orient == MOTE_ORIENT_PROPAGATE && result->normal_x != NULL;
-    const double begin = ctx->progress_first, end = ctx->progress_last;
+    const bool along = params->orient == MOTE_ORIENT_PROPAGATE && result->normal_x != NULL;
     MOTE_TRY(normals_find_ops(index, &ops));
-    if (propagate) mote_progress_share(ctx, begin, begin + (end - begin) * 0.5);
-    mote_status status = ops->estimate(index, params, result);
-    result->skipped = index->skipped;
     result->parts = 0;
-    if (status == MOTE_OK) result->without = count_without(ctx, result, index->cloud->count);
-    if (propagate) mote_progress_share(ctx, begin + (end - begin) * 0.5, end);
-    if (propagate && status == MOTE_OK) status = normals_propagate(index, params->graph_k, result);
-    mote_progress_share(ctx, begin, end);
-    mote_stage(ctx, NULL);
+    result->skipped = index->skipped;
+    const mote_status status =
+        along ? estimate_along(index, ops, params, result) : ops->estimate(index, params, result, NULL);
+    if (status == MOTE_OK) result->without = count_without(index->ctx, result, index->cloud->count);
+    mote_stage(index->ctx, NULL);
     return status;
 }
 

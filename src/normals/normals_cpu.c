@@ -28,7 +28,8 @@ typedef struct estimate {
     const mote_normals_params *params;
     const mote_normals_result *result;
     const mote_column *axes[3];
-    double unit[3]; /* of a difference, to sums of any size; see knn_metric.norm */
+    uint32_t *graph; /* [points · graph_k] or NULL */
+    double unit[3];  /* of a difference, to sums of any size; see knn_metric.norm */
     bool wants_shape;
 } estimate;
 
@@ -98,6 +99,15 @@ static void write_density(const estimate *all, uint64_t row, const knn_near *lis
     if (to->volume_density != NULL) to->volume_density[row] = normals_volume_density(others, distance2);
 }
 
+static void write_edges(const estimate *all, uint64_t row, const knn_near *list, uint32_t count) {
+    const uint32_t most = all->params->graph_k;
+    uint32_t *edges = all->graph + row * most, found = 0;
+    for (uint32_t i = 0; i < count && found < most; i++) {
+        if (list[i].index != row) edges[found++] = list[i].index;
+    }
+    while (found < most) edges[found++] = UINT32_MAX;
+}
+
 SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t query, const knn_near *list,
                                 uint32_t count, normals_sums *sums) {
     const knn_search *search = &all->search;
@@ -120,6 +130,7 @@ SIMD_INLINE void visit(knn_kind kind, const estimating *mine, uint32_t query, co
     const estimate *all = mine->all;
     const uint64_t row = all->search.queries->order[query];
     write_density(all, row, list, count);
+    if (all->graph != NULL) write_edges(all, row, list, count);
     if (!all->wants_shape) return;
     batch *waiting = mine->waiting;
     normals_sums sums;
@@ -159,12 +170,14 @@ static void estimate_double(const void *user, knn_scratch *scratch, uint32_t fir
 }
 
 /* Zeros for a point that is nowhere. */
-static void write_nothing(const mote_normals_result *to, uint64_t row) {
+static void write_nothing(const estimate *all, uint64_t row) {
+    const mote_normals_result *to = all->result;
     float *const arrays[] = {to->normal_x,  to->normal_y,        to->normal_z,
                              to->curvature, to->surface_density, to->volume_density};
     for (uint32_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++) {
         if (arrays[a] != NULL) arrays[a][row] = 0;
     }
+    if (all->graph != NULL) write_edges(all, row, NULL, 0);
 }
 
 /* Of neighbours that only the radius bounds: the most that any point has. */
@@ -188,7 +201,8 @@ static void set_units(const knn_metric *metric, double unit[3]) {
     for (int k = 0; k < 3; k++) unit[k] = metric->scale[k] * metric->norm;
 }
 
-static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
+static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
+                                uint32_t *graph) {
     static const knn_work works[] = {estimate_int, estimate_float, estimate_double};
     mote_context *ctx = index->ctx;
     knn_asked asked;
@@ -208,9 +222,10 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     set_search(index, &asked, k, params->radius, false, &all.search);
     all.params = params;
     all.result = result;
+    all.graph = graph;
     all.wants_shape = result->normal_x != NULL || result->curvature != NULL;
     set_units(&asked.tree->metric, all.unit);
-    for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(result, asked.points.order[i]);
+    for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(&all, asked.points.order[i]);
     const mote_status status = knn_for_batches(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
     knn_asked_free(ctx, &asked);
     return status;

@@ -10,8 +10,11 @@ extern "C" {
 #endif
 
 typedef struct mote_normals_ops {
-    /* Fills the arrays of result. params are valid; PROPAGATE counts as NONE. */
-    mote_status (*estimate)(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result);
+    /* Fills the arrays of result. params are valid; PROPAGATE counts as NONE.
+       graph  [points · graph_k] out, NULL: not wanted: each point's nearest others, UINT32_MAX where there are fewer;
+              k is above graph_k, and radius 0 */
+    mote_status (*estimate)(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
+                            uint32_t *graph);
     /* The mean distance to the at most k nearest others at most radius away (0: any distance), -1 without any, and how
        many they are; for points without a finite position -1 and 0. Either may be NULL. */
     mote_status (*distances)(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count);

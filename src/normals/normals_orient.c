@@ -15,11 +15,11 @@ typedef struct graph {
     mote_normals_result *normals;
     uint32_t k;
     uint64_t points;
-    uint32_t *neighbours; /* [points · k]: a place in it is an edge */
-    uint64_t *costs;      /* [points · k], sorted: the cost, then a bit: normals disagree; UINT64_MAX: no edge */
-    uint32_t *edges;      /* [points · k], by cost */
-    uint32_t *parents;    /* [points], and whether flipped against it */
-    uint32_t *top;        /* [points], of roots: the topmost point of the part */
+    const uint32_t *neighbours; /* [points · k]: a place in it is an edge */
+    uint64_t *costs;            /* [points · k], sorted: the cost, then a bit: normals disagree; UINT64_MAX: no edge */
+    uint32_t *edges;            /* [points · k], by cost */
+    uint32_t *parents;          /* [points], and whether flipped against it */
+    uint32_t *top;              /* [points], of roots: the topmost point of the part */
 } graph;
 
 static bool has_normal(const graph *g, uint64_t i) {
@@ -35,20 +35,25 @@ static double along(const graph *g, uint64_t i, uint64_t j) {
     return (x + y) + z;
 }
 
-static mote_status make_graph(graph *g) {
-    const uint64_t places = g->points * g->k;
-    if (g->points > FLIPPED || places >= UINT32_MAX) {
-        return mote_fail(g->ctx, MOTE_ERROR_UNSUPPORTED,
+mote_status normals_make_graph(mote_knn_index *index, uint32_t graph_k, uint32_t **neighbours) {
+    const uint64_t points = index->cloud->count;
+    if (points > FLIPPED || points * graph_k >= UINT32_MAX) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED,
                          "%llu points with %u edges each: orientation along a graph takes up to 4,294,967,294 edges",
-                         (unsigned long long)g->points, g->k);
+                         (unsigned long long)points, graph_k);
     }
-    g->neighbours = mote_alloc(g->ctx, places * sizeof *g->neighbours, "normal graph");
-    g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal graph");
-    g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal graph");
-    g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal graph");
-    g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal graph");
-    const bool made = g->neighbours != NULL && g->costs != NULL && g->edges != NULL && g->parents != NULL;
-    return made && g->top != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    *neighbours = mote_alloc(index->ctx, points * graph_k * sizeof **neighbours, "normal graph");
+    return *neighbours != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status make_room(graph *g) {
+    const uint64_t places = g->points * g->k;
+    g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal edges");
+    g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");
+    g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal tree");
+    g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
+    const bool made = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
+    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* ---- edges */
@@ -68,20 +73,11 @@ static uint64_t cost_of(const graph *g, uint64_t i, uint32_t j) {
     return (uint64_t)normals_edge_cost(agree) << 1 | (agree < 0);
 }
 
-static mote_status make_edges(graph *g, mote_knn_index *index) {
-    mote_knn_params p = mote_knn_defaults();
-    mote_knn_result found;
-    p.k = g->k;
-    p.exclude_self = true;
-    memset(&found, 0, sizeof found);
-    found.index32 = g->neighbours;
-    MOTE_TRY(mote_knn_search(index, NULL, &p, &found));
-    mote_stage(g->ctx, "edges");
+static void make_edges(graph *g) {
 #pragma omp parallel for schedule(static) num_threads(g->ctx->threads)
     for (uint64_t i = 0; i < g->points; i++) {
         for (uint32_t r = 0; r < g->k; r++) g->costs[i * g->k + r] = cost_of(g, i, g->neighbours[i * g->k + r]);
     }
-    return MOTE_OK;
 }
 
 /* ---- parts */
@@ -169,15 +165,15 @@ static void turn_all(graph *g) {
     }
 }
 
-static mote_status propagate(graph *g, mote_knn_index *index) {
+static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
     const double begin = ctx->progress_first, end = ctx->progress_last;
-    MOTE_TRY(make_graph(g));
-    mote_progress_share(ctx, begin, begin + (end - begin) * 0.4);
-    mote_status status = make_edges(g, index);
-    mote_progress_share(ctx, begin + (end - begin) * 0.4, begin + (end - begin) * 0.6);
+    mote_stage(ctx, "edges");
+    MOTE_TRY(make_room(g));
+    make_edges(g);
     mote_stage(ctx, "edge sort");
-    if (status == MOTE_OK) status = mote_order_sort(ctx, g->costs, g->edges, g->points * g->k);
+    mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);
+    const mote_status status = mote_order_sort(ctx, g->costs, g->edges, g->points * g->k);
     mote_progress_share(ctx, begin, end);
     MOTE_TRY(status);
     mote_stage(ctx, "orientation");
@@ -187,7 +183,8 @@ static mote_status propagate(graph *g, mote_knn_index *index) {
     return mote_progress(ctx, 1, "orienting normals");
 }
 
-mote_status normals_propagate(mote_knn_index *index, uint32_t graph_k, mote_normals_result *result) {
+mote_status normals_propagate(mote_knn_index *index, const uint32_t *neighbours, uint32_t graph_k,
+                              mote_normals_result *result) {
     graph g;
     memset(&g, 0, sizeof g);
     g.ctx = index->ctx;
@@ -195,8 +192,8 @@ mote_status normals_propagate(mote_knn_index *index, uint32_t graph_k, mote_norm
     g.normals = result;
     g.k = graph_k;
     g.points = index->cloud->count;
-    const mote_status status = propagate(&g, index);
-    mote_free(g.ctx, g.neighbours);
+    g.neighbours = neighbours;
+    const mote_status status = propagate(&g);
     mote_free(g.ctx, g.costs);
     mote_free(g.ctx, g.edges);
     mote_free(g.ctx, g.parents);
