@@ -1,11 +1,11 @@
 /* The order of the points of an index: along a Hilbert curve through the cells of the Morton order. Floats and doubles
-   as they are stored, the most usual positions in memory, have a way of their own to the same lattice and codes. */
+   as they are stored, the most usual positions in memory, have a quicker way to lattice and cells. */
 #include "knn/knn_order_cpu.h"
 
 #include "core/cloud.h"
+#include "knn/knn_cells.h"
 #include "knn/knn_points_cpu.h"
 #include "knn/knn_refine_cpu.h"
-#include "math/hilbert.h"
 #include "order/lattice.h"
 
 /* Whole floats or doubles without scale and offset: what is stored is the world's. */
@@ -63,50 +63,47 @@ static mote_status find_lattice(mote_knn_index *index, const mote_column *const 
     return lattice_of_real_box(ctx, axes, cloud->position_step, low, high, &index->lattice);
 }
 
-/* As lattice_block: a division by a power of two is a multiplication. */
-static void plain_steps(const mote_column *axis, const mote_lattice *lattice, int k, uint64_t first, uint32_t count,
-                        uint32_t *steps, uint8_t *bad) {
-    int exponent;
-    const double scale = lattice->scale[k], min = (double)lattice->min[k], most = (double)lattice->extent[k];
-    const bool is_power = frexp(scale, &exponent) == 0.5, narrow = axis->type == MOTE_FLOAT32;
-    const double by = is_power ? 1 / scale : 1;
+/* The cells of an axis straight from stored values: what rounding moves to the next cell is as good there. */
+static void plain_cells(const mote_column *axis, const knn_cells *by, int k, uint64_t first, uint32_t count,
+                        uint32_t *cells, uint8_t *bad) {
+    const bool narrow = axis->type == MOTE_FLOAT32;
     double values[LATTICE_BLOCK];
     for (uint32_t j = 0; j < count; j++) values[j] = plain_real(axis, first + j, narrow);
     for (uint32_t j = 0; j < count; j++) bad[j] |= !(values[j] * 0 == 0);
-    for (uint32_t j = 0; j < count && !is_power; j++) values[j] /= scale;
-    for (uint32_t j = 0; j < count; j++) {
-        const double p = rint(values[j] * by) - min;
-        steps[j] = (uint32_t)(int32_t)(p >= 0 && p <= most ? p : 0);
-    }
+    for (uint32_t j = 0; j < count; j++) cells[j] = knn_cell(values[j], by->low[k], by->per_unit[k]);
 }
 
-static void codes_of(const mote_knn_index *index, const mote_column *const axes[3], const mote_hilbert *hilbert,
-                     uint64_t first, uint32_t count) {
-    const mote_lattice *lattice = &index->lattice;
-    uint32_t steps[3][LATTICE_BLOCK];
+static void step_cells(const knn_cells *by, int k, uint32_t count, uint32_t *steps) {
+    for (uint32_t j = 0; j < count; j++) steps[j] = knn_cell(steps[j], 0, by->per_step[k]);
+}
+
+static void codes_of(const mote_knn_index *index, const mote_column *const axes[3], const knn_cells *by, uint64_t first,
+                     uint32_t count) {
+    uint32_t cells[3][LATTICE_BLOCK];
     uint8_t bad[LATTICE_BLOCK] = {0};
-    mote_cell_divisor by[3];
-    for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(lattice->side[k]);
-    if (are_plain_reals(axes)) {
-        for (int k = 0; k < 3; k++) plain_steps(axes[k], lattice, k, first, count, steps[k], bad);
-    } else {
-        lattice_block(index->cloud, lattice, first, NULL, count, steps, bad);
+    const bool plain = are_plain_reals(axes);
+    if (!plain) lattice_block(index->cloud, &index->lattice, first, NULL, count, cells, bad);
+    for (int k = 0; k < 3; k++) {
+        if (plain) {
+            plain_cells(axes[k], by, k, first, count, cells[k], bad);
+        } else {
+            step_cells(by, k, count, cells[k]);
+        }
     }
     for (uint32_t j = 0; j < count; j++) {
-        const uint64_t morton = mote_morton_encode(mote_cell_of(steps[0][j], by[0]), mote_cell_of(steps[1][j], by[1]),
-                                                   mote_cell_of(steps[2][j], by[2]));
-        index->codes[first + j] = bad[j] ? UINT64_MAX : mote_hilbert_code(hilbert, morton);
+        const uint64_t code = knn_cell_code(&by->hilbert, cells[0][j], cells[1][j], cells[2][j]);
+        index->codes[first + j] = bad[j] ? UINT64_MAX : code;
     }
 }
 
 static void make_codes(mote_knn_index *index, const mote_column *const axes[3]) {
-    mote_hilbert hilbert;
     const uint64_t blocks = (index->cloud->count + LATTICE_BLOCK - 1) / LATTICE_BLOCK;
-    mote_hilbert_make(&hilbert);
+    knn_cells by;
+    knn_cells_make(&index->lattice, &by);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(index->ctx->threads)
     for (uint64_t b = 0; b < blocks; b++) {
         const uint64_t first = b * LATTICE_BLOCK, left = index->cloud->count - first;
-        codes_of(index, axes, &hilbert, first, left < LATTICE_BLOCK ? (uint32_t)left : LATTICE_BLOCK);
+        codes_of(index, axes, &by, first, left < LATTICE_BLOCK ? (uint32_t)left : LATTICE_BLOCK);
     }
 }
 

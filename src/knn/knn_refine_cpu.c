@@ -5,14 +5,12 @@
 
 #include "core/cloud.h"
 #include "knn/knn_best.h"
+#include "knn/knn_cells.h"
 #include "knn/knn_points_cpu.h"
-#include "math/hilbert.h"
-#include "math/morton.h"
 
-#define WINDOW  64u       /* points: a run twice as long surely has one from a multiple of it on */
-#define FEW     16384u    /* points that one sort by comparison takes */
-#define CELLS   2097152.0 /* 2^21 a side */
-#define DEEPEST 110u      /* 2^21 each: more than the range of a double */
+#define WINDOW  64u    /* points: a run twice as long surely has one from a multiple of it on */
+#define FEW     16384u /* points that one sort by comparison takes */
+#define DEEPEST 110u   /* 2^21 each: more than the range of a double */
 
 typedef struct refiner {
     mote_knn_index *index;
@@ -41,10 +39,10 @@ static double side_of_run(const refiner *r, uint64_t first, uint64_t last, doubl
 static uint64_t code_in(const refiner *r, const double low[3], double side, uint32_t point) {
     uint32_t cell[3];
     for (int k = 0; k < 3; k++) {
-        const double away = (mote_column_stored(r->axes[k], point) - low[k]) * r->scale[k] / side * CELLS;
-        cell[k] = away < CELLS ? (uint32_t)away : (uint32_t)CELLS - 1;
+        const double away = (mote_column_stored(r->axes[k], point) - low[k]) * r->scale[k] / side;
+        cell[k] = knn_cell(away, 0, KNN_CELLS);
     }
-    return mote_hilbert_code(&r->hilbert, mote_morton_encode(cell[0], cell[1], cell[2]));
+    return knn_cell_code(&r->hilbert, cell[0], cell[1], cell[2]);
 }
 
 static void sort_few(refiner *r, uint64_t first, uint64_t count) {
