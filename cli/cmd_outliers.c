@@ -61,17 +61,9 @@ typedef struct outliers_task {
 } outliers_task;
 
 static int find(session *s, outliers_task *task) {
-    mote_knn_index *index = NULL;
-    int code = point_run_index(s, &task->run, &index);
-    if (code != EXIT_DONE) return code;
     const double begin = seconds_now();
-    const mote_status status = mote_outliers_find(index, &task->params, &task->result);
-    task->run.work_s = seconds_now() - begin;
-    task->run.skipped = task->result.skipped;
-    if (status != MOTE_OK) code = session_fail(s, status, false);
-    mote_knn_destroy(index);
-    progress_clear(&s->bar);
-    return code;
+    const mote_status status = mote_outliers(s->ctx, task->run.cloud, &task->params, &task->result);
+    return point_run_worked(s, &task->run, begin, status, task->result.skipped);
 }
 
 static int write_rest(session *s, outliers_task *task) {

@@ -18,10 +18,10 @@ int point_run_read(session *s, const arguments *words, point_run *run) {
     return code;
 }
 
-int point_run_index(session *s, point_run *run, mote_knn_index **index) {
-    const double begin = seconds_now();
-    const mote_status status = mote_knn_build(s->ctx, run->cloud, index);
-    run->build_s = seconds_now() - begin;
+int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped) {
+    run->work_s = seconds_now() - begin;
+    run->skipped = skipped;
+    progress_clear(&s->bar);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
@@ -73,7 +73,6 @@ static void print_json(const session *s, const point_run *run, const point_facts
     facts->emit(facts->user, &json);
     emit_count(&json, "bytes", report_bytes(run->output));
     emit_text(&json, "backend", mote_context_backend(s->ctx));
-    emit_real(&json, "build_seconds", run->build_s);
     emit_real(&json, "work_seconds", run->work_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
     if (s->options.hash) emit_text(&json, "hash", digits);
@@ -92,7 +91,7 @@ static void print_text(const session *s, const point_run *run, const point_facts
 }
 
 int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts) {
-    const double seconds = seconds_now() - s->started, work = run->build_s + run->work_s;
+    const double seconds = seconds_now() - s->started;
     char digits[20];
     uint64_t hash = 0;
     if (s->options.hash) {
@@ -102,8 +101,8 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
-                text_seconds(seconds).chars, found, text_seconds(work).chars,
-                text_rate(work > 0 ? (double)run->points / work : 0).chars);
+                text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,
+                text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
     if (s->options.json) {
         print_json(s, run, facts, digits);
     } else {

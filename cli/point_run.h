@@ -11,15 +11,15 @@ typedef struct point_run {
     uint64_t points;  /* of the input */
     uint64_t written; /* of the output */
     uint64_t skipped; /* without a finite position */
-    double build_s, work_s, write_s;
+    double work_s, write_s;
     bool stats;
 } point_run;
 
-/* Reads all words but the last, which is the output. Both return an exit code. */
+/* Reads all words but the last, which is the output. Returns an exit code. */
 int point_run_read(session *s, const arguments *words, point_run *run);
-/* The index of the cloud's points. */
-int point_run_index(session *s, point_run *run, mote_knn_index **index);
-/* Writes a cloud: the run's own, or what is left of it. */
+/* After the work, begun at some time, its outcome; returns an exit code. */
+int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped);
+/* Writes a cloud: the run's own, or what is left of it. Returns an exit code. */
 int point_run_write(session *s, point_run *run, const mote_cloud *cloud);
 
 /* What a column of so many values of a type is filled through; NULL, and *code says why, when there is none. */

@@ -17,16 +17,28 @@ mote_normals_params mote_normals_defaults(void) {
 mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops) {
     mote_context *ctx = index->ctx;
     const mote_backend *backend = mote_backend_for(ctx, 0);
+    if (backend->knn != index->ops && ctx->cuda != NULL) backend = ctx->backend = mote_cuda.backend;
     *ops = backend->normals;
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
     if (*ops != NULL && index->ops == backend->knn) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", backend->name);
 }
 
+/* Under AUTO the CPU's where the GPU's has none. */
+static mote_status find_backend(mote_context *ctx, uint64_t points, const mote_backend **backend) {
+    *backend = mote_backend_for(ctx, points);
+    if ((*backend)->normals == NULL && ctx->params.device == MOTE_DEVICE_AUTO) *backend = mote_backend_for(ctx, 0);
+    if ((*backend)->normals != NULL && (*backend)->knn != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", (*backend)->name);
+}
+
 mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, normals_work work, void *user) {
+    const mote_backend *backend;
     mote_knn_index *index = NULL;
+    if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
+    MOTE_TRY(find_backend(ctx, cloud->count, &backend));
     mote_progress_share(ctx, 0, 0.3);
-    mote_status status = mote_knn_build(ctx, cloud, &index);
+    mote_status status = knn_build_by(ctx, cloud, backend->knn, &index);
     mote_progress_share(ctx, 0.3, 1);
     if (status == MOTE_OK) status = work(index, user);
     mote_progress_share(ctx, 0, 1);
