@@ -52,8 +52,8 @@ typedef struct mote_normals_result {
 /// index   of the cloud
 /// params  NULL: defaults
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
-/// Cost     that of the search. k 0: twice, and 4 bytes per point. PROPAGATE: 28 graph_k + 8 bytes per point, and a sort
-/// Source   Hoppe et al. 1992
+/// Cost     that of the search. k 0: twice, and 4 bytes per point. PROPAGATE: 28 graph_k + 8 bytes per point, and a
+/// sort Source   Hoppe et al. 1992
 MOTE_API mote_status mote_normals_estimate(mote_knn_index *index, const mote_normals_params *params,
                                            mote_normals_result *result);
 /// Index, estimate and destroy in one call.
