@@ -4,13 +4,14 @@
 
 #include "session.h"
 
-#define BENCH_RUNS_MOST 99
+#define BENCH_RUNS_MOST  99
+#define BENCH_SIZES_MOST 8
 
 typedef struct bench_options {
     common_options common;
     uint64_t count; /* points */
     bool count_given;
-    const char *sizes;  /* lod on a GPU: numbers of points, separated by commas; NULL: count */
+    const char *sizes;  /* lod on a GPU, knn by size: numbers of points, separated by commas; NULL: the default */
     int runs;           /* of each case */
     const char *input;  /* NULL: generated */
     const char **files; /* [file_count] inputs; none: generated */
@@ -19,11 +20,12 @@ typedef struct bench_options {
     const char *only;    /* NULL, or the one case to run */
     bool from_files;     /* lod: from file to folder, also on a GPU */
     bool stages;         /* lod on a GPU: also seconds per stage, bytes per structure */
+    bool scaling;        /* knn: by size */
     bool record;         /* append to the history */
     const char *history;
 } bench_options;
 
-/* Runs of one case, in the case's unit (a rate: more is better). */
+/* Runs of one case, in the case's unit: a rate (more is better), or milliseconds. */
 typedef struct bench_runs {
     double values[BENCH_RUNS_MOST];
     int count;
@@ -49,11 +51,19 @@ bool bench_on_gpu(const session *s);
 void bench_device_name(const session *s, char *name, size_t size);
 
 /* A context like the session's with its own number of threads. */
+mote_context_params bench_context_params(const session *s, int threads);
 mote_status bench_context(const session *s, int threads, mote_context **ctx);
+
+/* "1M,10M" as numbers of points. Returns how many; 0 if it is no such list. */
+int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]);
+/* Says so. */
+int bench_sizes_error(const char *list);
 
 int bench_order(session *s, const bench_options *o);
 int bench_lod(session *s, const bench_options *o);
 int bench_lod_cuda(session *s, const bench_options *o);
 int bench_laz(session *s, const bench_options *o);
+int bench_knn(session *s, const bench_options *o);
+int bench_dynamic(session *s, const bench_options *o);
 
 #endif

@@ -263,26 +263,11 @@ static int run_size(session *s, const bench_options *o, uint64_t count, const ch
     return code;
 }
 
-/* "1M,10M" as numbers. Returns how many; 0 if it is no such list. */
-static int parse_sizes(const char *list, uint64_t sizes[RESIDENT_SIZES]) {
-    char word[32];
-    int count = 0;
-    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
-        const size_t length = strcspn(at, ",");
-        if (length >= sizeof word || count == RESIDENT_SIZES) return 0;
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        if (!parse_count(word, 1000, &sizes[count]) || sizes[count] < 1 || sizes[count] >= UINT32_MAX) return 0;
-        at += length;
-        count++;
-    }
-    return count;
-}
-
 /* --sizes, -n, or the default. */
-static int choose_sizes(const bench_options *o, uint64_t sizes[RESIDENT_SIZES]) {
+static int choose_sizes(const bench_options *o, uint64_t sizes[BENCH_SIZES_MOST]) {
     sizes[0] = o->count;
     if (o->count_given && o->sizes == NULL) return 1;
-    return parse_sizes(o->sizes != NULL ? o->sizes : DEFAULT_SIZES, sizes);
+    return bench_parse_sizes(o->sizes != NULL ? o->sizes : DEFAULT_SIZES, sizes);
 }
 
 static int check_case(const bench_options *o) {
@@ -298,10 +283,7 @@ int bench_lod_cuda(session *s, const bench_options *o) {
     resident_table table = {.count = 0};
     char device[200];
     table.count = choose_sizes(o, table.sizes);
-    if (table.count == 0) {
-        return usage_error("bench", "--sizes: \"%s\" is no list like 1M,10M of up to %d sizes", o->sizes,
-                           RESIDENT_SIZES);
-    }
+    if (table.count == 0) return bench_sizes_error(o->sizes);
     int code = check_case(o);
     if (code != EXIT_DONE) return code;
     bench_result *results = calloc((size_t)table.count * RESIDENT_CASES, sizeof *results);

@@ -5,7 +5,6 @@
 #include "bench.h"
 
 #define RESIDENT_CASES 10
-#define RESIDENT_SIZES 8
 
 typedef struct resident_case {
     const char *name;
@@ -21,7 +20,7 @@ const resident_case *resident_cases(void);
 
 /* Rates of each size and case; 0 where it was not run. */
 typedef struct resident_table {
-    uint64_t sizes[RESIDENT_SIZES];
+    uint64_t sizes[BENCH_SIZES_MOST];
     int count;
     const bench_result *results; /* [count][RESIDENT_CASES] */
 } resident_table;

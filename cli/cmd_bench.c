@@ -19,7 +19,11 @@ static const command_help help = {
     "  mote bench lod --device cuda --files    file to finished folder with a GPU, 100 M points\n"
     "  mote bench laz                          LAZ decoded and encoded, 5 M points of a city\n"
     "  mote bench laz a.laz b.laz --case positions\n"
-    "  mote bench laz --device cuda -n 100M    also decoded into the GPU's memory\n",
+    "  mote bench laz --device cuda -n 100M    also decoded into the GPU's memory\n"
+    "  mote bench knn                          nearest neighbours, file and Morton order, on the CPU\n"
+    "  mote bench knn --device cuda            on the GPU, points in its memory\n"
+    "  mote bench knn --scaling --sizes 10k,1M,100M\n"
+    "  mote bench dynamic                      neighbours of points that move each frame\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -33,9 +37,8 @@ typedef struct bench {
     int runs;
 } bench;
 static const bench benches[] = {
-    {"order", bench_order, 10000000, 7},
-    {"lod", bench_lod, 10000000, 5},
-    {"laz", bench_laz, 5000000, 5},
+    {"order", bench_order, 10000000, 7}, {"lod", bench_lod, 10000000, 5},        {"laz", bench_laz, 5000000, 5},
+    {"knn", bench_knn, 1000000, 5},      {"dynamic", bench_dynamic, 424000, 60},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -64,12 +67,35 @@ void bench_device_name(const session *s, char *name, size_t size) {
     }
 }
 
-mote_status bench_context(const session *s, int threads, mote_context **ctx) {
+mote_context_params bench_context_params(const session *s, int threads) {
     mote_context_params params = mote_context_defaults();
     params.device = bench_on_gpu(s) ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
     params.device_index = bench_on_gpu(s) ? gpu_index(s) : 0;
     params.threads = threads;
+    return params;
+}
+
+mote_status bench_context(const session *s, int threads, mote_context **ctx) {
+    const mote_context_params params = bench_context_params(s, threads);
     return mote_context_create(&params, ctx);
+}
+
+int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]) {
+    char word[32];
+    int count = 0;
+    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
+        const size_t length = strcspn(at, ",");
+        if (length >= sizeof word || count == BENCH_SIZES_MOST) return 0;
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (!parse_count(word, 1000, &sizes[count]) || sizes[count] < 1 || sizes[count] >= UINT32_MAX) return 0;
+        at += length;
+        count++;
+    }
+    return count;
+}
+
+int bench_sizes_error(const char *list) {
+    return usage_error("bench", "--sizes: \"%s\" is no list like 1M,10M of up to %d sizes", list, BENCH_SIZES_MOST);
 }
 
 static const bench *find_bench(const char *name) {
@@ -83,9 +109,13 @@ static const bench *find_bench(const char *name) {
 static int check_gpu_usage(const session *s, const bench_options *o, const bench *found) {
     const bool resident = found->run == bench_lod && bench_on_gpu(s) && !o->from_files;
     if (o->from_files && found->run != bench_lod) return usage_error("bench", "--files and --input are for lod");
-    if (o->sizes != NULL && !resident) return usage_error("bench", "--sizes is for lod --device cuda, without --files");
+    if (o->scaling && found->run != bench_knn) return usage_error("bench", "--scaling is for knn");
+    if (o->sizes != NULL && !resident && !o->scaling) {
+        return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
+    }
     if (o->stages && !resident) return usage_error("bench", "--stages is for lod --device cuda, without --files");
     if (o->sizes != NULL && o->count_given) return usage_error("bench", "--sizes and -n exclude each other");
+    if (o->scaling && o->count_given) return usage_error("bench", "--scaling has many sizes: --sizes N,N,…, not -n");
     return EXIT_DONE;
 }
 
@@ -95,11 +125,13 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false, scratch_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, lod --files on a GPU 100M"},
-        {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…", "lod on a GPU: one table each; default 10M,100M"},
-        {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N", "of each case; default 7 (order), 5 (others)"},
+         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn: of each cloud, dynamic 424k"},
+        {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
+         "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
+        {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
+         "of each case; default 7 (order), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
-         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU"},
+         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn: those whose name begins so"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
@@ -107,6 +139,7 @@ int cmd_bench(int argc, char **argv) {
         {"input", 0, OPTION_TEXT, &o.input, NULL, "FILE", "lod: instead of a city; from file to folder"},
         {"scratch", 0, OPTION_TEXT, &o.scratch, &scratch_given, "DIR",
          "for inputs and outputs; default $TMPDIR or /tmp,\nlaz: /dev/shm"},
+        {"scaling", 0, OPTION_FLAG, &o.scaling, NULL, NULL, "knn: by number of points"},
         {"record", 0, OPTION_FLAG, &o.record, NULL, NULL, "append a line per case to the history"},
         {"history", 0, OPTION_TEXT, &o.history, NULL, "FILE", "default bench/results/history.jsonl"},
         {0},
@@ -114,9 +147,11 @@ int cmd_bench(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod or laz");
+    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn or dynamic");
     const bench *found = find_bench(words.words[0]);
-    if (found == NULL) return usage_error("bench", "there is no benchmark \"%s\": order, lod or laz", words.words[0]);
+    if (found == NULL) {
+        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn or dynamic", words.words[0]);
+    }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;
     o.file_count = words.count - 1;

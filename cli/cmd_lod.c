@@ -287,7 +287,7 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
 
 static int check_output(session *s, const lod_options *o, const arguments *words, int inputs, const char *output) {
     if (o->plan) return EXIT_DONE;
-    if (o->copc) return check_output_copc(s, words->words, inputs, output);
+    if (o->copc) return check_output_place(s, words->words, inputs, output);
     const int code = check_output_folder(s, words->words, inputs, output);
     return code == EXIT_DONE ? check_replaceable(s, output) : code;
 }

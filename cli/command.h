@@ -16,6 +16,9 @@ int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_gen(int argc, char **argv);
 int cmd_lod(int argc, char **argv);
+int cmd_knn(int argc, char **argv);
+int cmd_normals(int argc, char **argv);
+int cmd_outliers(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "costs.h"
 #include "text.h"
-
-#define USAGE_LINES 256
 
 static int compare_counts(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -66,55 +64,13 @@ static void print_levels(const mote_lod *lod) {
     }
 }
 
-/* What the context's record says; stages and structures. */
-typedef struct usage_lines {
-    mote_usage lines[USAGE_LINES];
-    uint32_t count;
-} usage_lines;
-
-static usage_lines take_usage(const session *s) {
-    usage_lines usage;
-    usage.count = mote_context_usage(s->ctx, usage.lines, USAGE_LINES);
-    if (usage.count > USAGE_LINES) usage.count = USAGE_LINES;
-    return usage;
-}
-
-/* Structures of the host or of the GPU, with bytes per point, and all of them at the peak. */
-static void print_structures(const usage_lines *usage, bool on_device, uint64_t peak_bytes, double n) {
-    printf("\n%-28s %14s %14s\n", on_device ? "structure on the GPU" : "structure", "peak bytes", "bytes/point");
-    for (uint32_t i = 0; i < usage->count; i++) {
-        const mote_usage *line = &usage->lines[i];
-        if (line->peak_bytes == 0 || line->on_device != on_device) continue;
-        printf("%-28s %14s %14.2f\n", line->name, text_count(line->peak_bytes).chars, (double)line->peak_bytes / n);
-    }
-    printf("%-28s %14s %14.2f\n", on_device ? "all on the GPU, at the peak" : "all, at the peak",
-           text_count(peak_bytes).chars, (double)peak_bytes / n);
-}
-
-/* Structures with bytes per point, then stages with points per second. */
-static void print_costs(const session *s, uint64_t points) {
-    const usage_lines usage = take_usage(s);
-    const uint64_t device_bytes = mote_context_device_peak_bytes(s->ctx);
-    const double n = points > 0 ? (double)points : 1;
-    print_structures(&usage, false, mote_context_memory_peak_bytes(s->ctx), n);
-    if (device_bytes > 0) print_structures(&usage, true, device_bytes, n);
-    printf("\n%-28s %14s %14s\n", "stage", "seconds", "M points/s");
-    for (uint32_t i = 0; i < usage.count; i++) {
-        const mote_usage *line = &usage.lines[i];
-        if (!(line->seconds > 0)) continue;
-        printf("%-28s %14.3f %14.2f\n", line->name, line->seconds, n / line->seconds / 1e6);
-    }
-    const double seconds = seconds_now() - s->started;
-    printf("%-28s %14.3f %14.2f\n", "all", seconds, n / seconds / 1e6);
-}
-
 void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
     print_levels(lod);
     printf("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
            text_count(input_points).chars, text_count(written->points).chars, text_count(mote_lod_skipped(lod)).chars,
            written->copc ? "file" : "octree.bin", text_bytes(written->bytes).chars,
            written->copc ? "of it hierarchy" : "hierarchy.bin", text_bytes(written->hierarchy_bytes).chars);
-    print_costs(s, input_points);
+    costs_print(s, NULL, 0, input_points);
 }
 
 static void emit_levels(json_writer *json, const mote_lod *lod) {
@@ -136,28 +92,6 @@ static void emit_levels(json_writer *json, const mote_lod *lod) {
     emit_close(json, ']');
 }
 
-static void emit_structures(json_writer *json, const usage_lines *usage, const char *name, bool on_device) {
-    emit_open(json, name, '{');
-    for (uint32_t i = 0; i < usage->count; i++) {
-        const mote_usage *line = &usage->lines[i];
-        if (line->peak_bytes > 0 && line->on_device == on_device) emit_count(json, line->name, line->peak_bytes);
-    }
-    emit_close(json, '}');
-}
-
-static void emit_costs(json_writer *json, const session *s) {
-    const usage_lines usage = take_usage(s);
-    emit_structures(json, &usage, "structures", false);
-    emit_structures(json, &usage, "device_structures", true);
-    emit_open(json, "stages", '{');
-    for (uint32_t i = 0; i < usage.count; i++) {
-        if (usage.lines[i].seconds > 0) emit_real(json, usage.lines[i].name, usage.lines[i].seconds);
-    }
-    emit_close(json, '}');
-    emit_count(json, "peak_bytes", mote_context_memory_peak_bytes(s->ctx));
-    emit_count(json, "device_peak_bytes", mote_context_device_peak_bytes(s->ctx));
-}
-
 void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points) {
     json_writer json;
@@ -176,7 +110,7 @@ void lod_print_json(const session *s, const mote_lod *lod, const lod_written *wr
     emit_real(&json, "seconds", seconds_now() - s->started);
     if (s->options.hash) emit_text(&json, "hash", digits);
     emit_levels(&json, lod);
-    emit_costs(&json, s);
+    costs_emit(s, NULL, 0, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }

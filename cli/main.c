@@ -18,6 +18,9 @@ static const command commands[] = {
     {"convert", cmd_convert, "from format to format; choose attributes, bounds, every n-th point"},
     {"gen", cmd_gen, "make a synthetic cloud: city, room, torus, …"},
     {"lod", cmd_lod, "make a level-of-detail octree (Potree 2.0, COPC) for the web"},
+    {"knn", cmd_knn, "nearest neighbours of every point, as numpy arrays"},
+    {"normals", cmd_normals, "normals, curvature and density of every point"},
+    {"outliers", cmd_outliers, "remove or mark points that stand alone"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };

@@ -101,10 +101,10 @@ int check_output_file(session *s, const char *const *inputs, int input_count, co
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
     if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
     const int code = check_ending(s, output);
-    return code == EXIT_DONE ? check_output_copc(s, inputs, input_count, output) : code;
+    return code == EXIT_DONE ? check_output_place(s, inputs, input_count, output) : code;
 }
 
-int check_output_copc(session *s, const char *const *inputs, int input_count, const char *output) {
+int check_output_place(session *s, const char *const *inputs, int input_count, const char *output) {
     if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
     for (int i = 0; i < input_count; i++) {
         if (any_clash(inputs[i], output, file_clashes)) {

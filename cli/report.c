@@ -9,8 +9,7 @@
 #include "json.h"
 #include "text.h"
 
-/* Reads the output again: the checksum speaks of what a reader will get, not of what was meant. */
-static int hash_output(session *s, const char *path, uint64_t *hash) {
+int report_hash(session *s, const char *path, uint64_t *hash) {
     mote_cloud *cloud = NULL;
     const int code = session_read(s, &path, 1, NULL, &cloud);
     if (code != EXIT_DONE) return code;
@@ -19,16 +18,20 @@ static int hash_output(session *s, const char *path, uint64_t *hash) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
+uint64_t report_bytes(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
 int report_output(session *s, const char *path, uint64_t points) {
     const double seconds = seconds_now() - s->started;
-    struct stat info = {0};
+    const uint64_t bytes = report_bytes(path);
     uint64_t hash = 0;
-    if (stat(path, &info) != 0) info.st_size = 0;
     if (s->options.hash) {
-        const int code = hash_output(s, path, &hash);
+        const int code = report_hash(s, path, &hash);
         if (code != EXIT_DONE) return code;
     }
-    session_say(s, "%s: %s points, %s in %s", path, text_count(points).chars, text_bytes((uint64_t)info.st_size).chars,
+    session_say(s, "%s: %s points, %s in %s", path, text_count(points).chars, text_bytes(bytes).chars,
                 text_seconds(seconds).chars);
     char digits[20];
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
@@ -41,7 +44,7 @@ int report_output(session *s, const char *path, uint64_t points) {
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", path);
     emit_count(&json, "points", points);
-    emit_count(&json, "bytes", (uint64_t)info.st_size);
+    emit_count(&json, "bytes", bytes);
     emit_real(&json, "seconds", seconds);
     if (s->options.hash) emit_text(&json, "hash", digits);
     emit_close(&json, '}');

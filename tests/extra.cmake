@@ -11,6 +11,23 @@ foreach(script ${cli_scripts})
                        ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
 endforeach()
 
+# ---- cli/*_test.c: parts of the command that need no command line
+set(command_parts "")
+foreach(part knn_answer knn_csv knn_recall npz crc output_file session progress options text)
+  list(APPEND command_parts ${CMAKE_SOURCE_DIR}/cli/${part}.c)
+endforeach()
+add_library(mote_command_parts STATIC ${command_parts})
+target_include_directories(mote_command_parts PUBLIC ${CMAKE_SOURCE_DIR}/cli)
+target_link_libraries(mote_command_parts PUBLIC mote_static)
+file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.c)
+foreach(source ${cli_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE mote_command_parts ${CMOCKA_LIBRARY})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS cli TIMEOUT 300)
+endforeach()
+
 # ---- golden/golden.csv: checksums of results, for 1, 2 and 7 threads
 add_test(NAME golden COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command>)
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600)

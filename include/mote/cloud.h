@@ -99,6 +99,8 @@ MOTE_API void *mote_cloud_column_data(mote_cloud *cloud, const char *name);
 /// Adds a zeroed column in memory of its own.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (the name exists), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spec);
+/// The same, in the place of the column of that name if there is one.
+MOTE_API mote_status mote_cloud_put_column(mote_cloud *cloud, const mote_column_spec *spec);
 
 /// Copies count stored values from the first-th on, converted to type as C converts
 /// (floats to integers: rounded to nearest, saturated; NaN gives 0). Scale and offset are not applied.

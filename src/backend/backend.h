@@ -15,15 +15,17 @@ struct mote_lod_ops;
 struct mote_potree_ops;
 struct mote_laz_ops;
 struct mote_knn_ops;
+struct mote_normals_ops;
 
 typedef struct mote_backend {
     const char *name;
     mote_device_kind kind;
     const struct mote_order_ops *order;
     const struct mote_lod_ops *lod;
-    const struct mote_potree_ops *potree; /* records made on the device; NULL: the writer gathers them itself */
-    const struct mote_laz_ops *laz;       /* chunks decoded on the device; NULL: the cores decode them */
-    const struct mote_knn_ops *knn;       /* NULL: none yet */
+    const struct mote_potree_ops *potree;   /* records made on the device; NULL: the writer gathers them itself */
+    const struct mote_laz_ops *laz;         /* chunks decoded on the device; NULL: the cores decode them */
+    const struct mote_knn_ops *knn;         /* NULL: none yet */
+    const struct mote_normals_ops *normals; /* NULL: none yet */
 } mote_backend;
 
 /* The backend of the GPU. cuda_backend.cu has it; a build without CUDA links cuda_none.c, which has none. */

@@ -224,6 +224,27 @@ mote_status mote_cloud_add_column(mote_cloud *cloud, const mote_column_spec *spe
     return mote_cloud_add_view(cloud, &view);
 }
 
+mote_status mote_cloud_put_column(mote_cloud *cloud, const mote_column_spec *spec) {
+    uint64_t at = 0;
+    while (at < cloud->column_count && (spec->name == NULL || strcmp(cloud->columns[at].name, spec->name) != 0)) at++;
+    if (at == cloud->column_count) return mote_cloud_add_column(cloud, spec);
+    uint8_t *block = NULL;
+    MOTE_TRY(mote_cloud_need_host(cloud->ctx, cloud, "a column of host memory"));
+    const uint32_t size_bytes = mote_type_size(spec->type);
+    if (size_bytes == 0)
+        return mote_fail(cloud->ctx, MOTE_ERROR_ARGUMENT, "column \"%s\" of no known type", spec->name);
+    MOTE_TRY(add_records_block(cloud, size_bytes, &block));
+    mote_column view = view_of_spec(spec, block, size_bytes);
+    view.name = cloud->columns[at].name; /* texts are the cloud's own */
+    view.unit = cloud->columns[at].unit;
+    view.description = cloud->columns[at].description;
+    if (view.scale == 0) view.scale = 1;
+    cloud->columns[at] = view;
+    mote_free(cloud->ctx, cloud->prepared.codes); /* they may be of the positions that were */
+    memset(&cloud->prepared, 0, sizeof cloud->prepared);
+    return MOTE_OK;
+}
+
 uint64_t mote_cloud_count(const mote_cloud *cloud) { return cloud->count; }
 uint32_t mote_cloud_column_count(const mote_cloud *cloud) { return (uint32_t)cloud->column_count; }
 

@@ -58,12 +58,9 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     return status;
 }
 
-mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out) {
-    const mote_knn_ops *ops;
-    if (cloud == NULL || out == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the index");
-    *out = NULL;
-    MOTE_TRY(find_ops(ctx, &ops));
+mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_knn_ops *ops, mote_knn_index **out) {
     mote_knn_index *index = mote_alloc_zero(ctx, sizeof *index, "knn index");
+    *out = NULL;
     if (index == NULL) return MOTE_ERROR_MEMORY;
     index->ctx = ctx;
     index->cloud = cloud;
@@ -75,6 +72,14 @@ mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_
     }
     *out = index;
     return MOTE_OK;
+}
+
+mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out) {
+    const mote_knn_ops *ops;
+    if (cloud == NULL || out == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the index");
+    *out = NULL;
+    MOTE_TRY(find_ops(ctx, &ops));
+    return knn_build_by(ctx, cloud, ops, out);
 }
 
 void mote_knn_destroy(mote_knn_index *index) {

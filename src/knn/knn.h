@@ -56,6 +56,10 @@ struct mote_knn_index {
     bool other_is_made, other_is_world;
 };
 
+/* As mote_knn_build, by a backend of the caller's choice. */
+mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const struct mote_knn_ops *ops,
+                         mote_knn_index **out);
+
 #ifdef __cplusplus
 }
 #endif

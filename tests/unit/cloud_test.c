@@ -38,6 +38,31 @@ static void keeps_columns(void **state) {
     mote_context_destroy(ctx);
 }
 
+static void puts_a_column_in_the_place_of_another(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const int16_t values[2] = {700, -3};
+    mote_column column = {.name = "a", .type = MOTE_INT16, .data = values, .scale = 0.5, .unit = "m"};
+    mote_cloud *cloud = NULL;
+    assert_int_equal(mote_cloud_wrap(ctx, 2, &column, 1, &cloud), MOTE_OK);
+    const mote_column_spec other = {"a", MOTE_FLOAT64, 0, 0}, more = {"b", MOTE_UINT8, 0, 0};
+    const mote_column_spec wrong = {"a", (mote_type)99, 0, 0}, unnamed = {NULL, MOTE_UINT8, 0, 0};
+    assert_int_equal(mote_cloud_put_column(cloud, &other), MOTE_OK);
+    assert_int_equal(mote_cloud_put_column(cloud, &more), MOTE_OK);
+    assert_int_equal(mote_cloud_put_column(cloud, &wrong), MOTE_ERROR_ARGUMENT);
+    assert_int_equal(mote_cloud_put_column(cloud, &unnamed), MOTE_ERROR_ARGUMENT);
+    assert_int_equal(mote_cloud_column_count(cloud), 2);
+    const mote_column *a = mote_cloud_find(cloud, "a");
+    assert_int_equal(a->type, MOTE_FLOAT64);
+    assert_string_equal(a->unit, "m");
+    assert_float_equal(mote_column_value(a, 0), 0, 0);
+    ((double *)mote_cloud_column_data(cloud, "a"))[1] = 2.5;
+    assert_float_equal(mote_column_value(a, 1), 2.5, 0);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
 static void reads_packed_bits(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
@@ -91,8 +116,9 @@ static void survives_failing_allocations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_columns), cmocka_unit_test(reads_packed_bits),
-                                       cmocka_unit_test(hash_sees_order_not_layout),
-                                       cmocka_unit_test(survives_failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_columns), cmocka_unit_test(puts_a_column_in_the_place_of_another),
+        cmocka_unit_test(reads_packed_bits), cmocka_unit_test(hash_sees_order_not_layout),
+        cmocka_unit_test(survives_failing_allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

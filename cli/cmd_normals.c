@@ -1,0 +1,182 @@
+/* mote normals: normals, curvature and density of every point, as attributes of the cloud. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "point_run.h"
+#include "text.h"
+
+static const command_help help = {
+    "mote normals IN… OUT [options]",
+    "Estimates a normal and the curvature of every point, and writes the cloud with them, all its attributes kept.\n"
+    "Inputs and outputs as for \"mote convert\"; several inputs become one cloud.",
+    "  mote normals scan.las scan.ply                       from 16 neighbours each, looking up\n"
+    "  mote normals scan.las scan.laz -k 30                 smoother\n"
+    "  mote normals scan.las scan.ply --radius 0.2          from all points at most 0.2 away\n"
+    "  mote normals scan.las scan.ply -k 40 --radius 0.2    from at most 40 of those\n"
+    "  mote normals room.ply out.ply --viewpoint 0,0,1.7    towards the scanner\n"
+    "  mote normals object.ply out.ply --orient propagate   as their neighbours: out of a closed surface\n"
+    "  mote normals scan.las scan.ply --density             and how dense points are\n",
+    "New attributes, all float32, in the place of those of the same name:\n"
+    "  normal_x normal_y normal_z   of unit length; 0 0 0 where all neighbours are in one place or on one line\n"
+    "  curvature                    surface variation l0 / (l0 + l1 + l2), 0 (a plane) to 1/3\n"
+    "  surface_density              with --density: points per square unit, of a surface through the neighbours\n"
+    "  volume_density               with --density: points per cubic unit\n"
+    "Parameters, and how to choose them: docs/normals.md.\n",
+};
+
+typedef struct normals_options {
+    uint64_t k, graph_k;
+    double radius;
+    int orient;
+    const char *viewpoint;
+    bool k_given, radius_given, orient_given, graph_given, density, stats;
+} normals_options;
+
+/* ---- the options' meaning */
+
+/* "x,y,z" */
+static bool parse_place(const char *list, double place[3]) {
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        place[k] = strtod(list, &end);
+        if (end == list || !isfinite(place[k]) || *end != (k < 2 ? ',' : '\0')) return false;
+        list = end + 1;
+    }
+    return true;
+}
+
+static int check_orient(normals_options *o, mote_normals_params *params) {
+    if (o->viewpoint != NULL && !o->orient_given) o->orient = MOTE_ORIENT_VIEWPOINT;
+    if (o->viewpoint != NULL && o->orient != MOTE_ORIENT_VIEWPOINT) {
+        return usage_error("normals", "--viewpoint is for --orient viewpoint");
+    }
+    if (o->viewpoint == NULL && o->orient == MOTE_ORIENT_VIEWPOINT) {
+        return usage_error("normals", "--orient viewpoint needs --viewpoint X,Y,Z");
+    }
+    if (o->viewpoint != NULL && !parse_place(o->viewpoint, params->viewpoint)) {
+        return usage_error("normals", "--viewpoint: \"%s\" is not X,Y,Z", o->viewpoint);
+    }
+    if (o->graph_given && o->orient != MOTE_ORIENT_PROPAGATE) {
+        return usage_error("normals", "--graph is for --orient propagate");
+    }
+    if (o->graph_k < 1 || o->graph_k > MOTE_NORMALS_GRAPH_MOST) {
+        return usage_error("normals", "--graph: %" PRIu64 " is not in 1..%u", o->graph_k, MOTE_NORMALS_GRAPH_MOST);
+    }
+    params->orient = (mote_normals_orient)o->orient;
+    params->graph_k = (uint32_t)o->graph_k;
+    return EXIT_DONE;
+}
+
+static int check_usage(normals_options *o, const arguments *words, mote_normals_params *params) {
+    if (words->count < 2) return usage_error("normals", "normals needs one or more inputs and an output");
+    if (o->k < 3 || o->k > MOTE_KNN_MOST) {
+        return usage_error("normals", "-k: %" PRIu64 " is not in 3..%u", o->k, MOTE_KNN_MOST);
+    }
+    if (o->radius_given && !(o->radius > 0)) return usage_error("normals", "--radius: %g is not above 0", o->radius);
+    params->k = o->radius_given && !o->k_given ? 0 : (uint32_t)o->k;
+    params->radius = o->radius;
+    return check_orient(o, params);
+}
+
+/* ---- the command */
+
+typedef struct normals_task {
+    point_run run;
+    mote_normals_params params;
+    mote_normals_result result;
+} normals_task;
+
+static int add_columns(session *s, const normals_options *o, normals_task *task) {
+    mote_normals_result *to = &task->result;
+    int code = EXIT_DONE;
+    to->normal_x = point_run_column(s, &task->run, "normal_x", MOTE_FLOAT32, &code);
+    to->normal_y = point_run_column(s, &task->run, "normal_y", MOTE_FLOAT32, &code);
+    to->normal_z = point_run_column(s, &task->run, "normal_z", MOTE_FLOAT32, &code);
+    to->curvature = point_run_column(s, &task->run, "curvature", MOTE_FLOAT32, &code);
+    if (!o->density) return code;
+    to->surface_density = point_run_column(s, &task->run, "surface_density", MOTE_FLOAT32, &code);
+    to->volume_density = point_run_column(s, &task->run, "volume_density", MOTE_FLOAT32, &code);
+    return code;
+}
+
+static int estimate(session *s, normals_task *task) {
+    const double begin = seconds_now();
+    const mote_status status = mote_normals(s->ctx, task->run.cloud, &task->params, &task->result);
+    return point_run_worked(s, &task->run, begin, status, task->result.skipped);
+}
+
+static void print_facts(const void *user) {
+    const normals_task *task = user;
+    printf("%s points, %s without a finite position, %s without a normal\n", text_count(task->run.points).chars,
+           text_count(task->run.skipped).chars, text_count(task->result.without).chars);
+    if (task->params.orient != MOTE_ORIENT_PROPAGATE) return;
+    printf("%s parts, each oriented for itself\n", text_count(task->result.parts).chars);
+}
+
+static void emit_facts(const void *user, json_writer *json) {
+    const normals_task *task = user;
+    if (task->params.k > 0) emit_count(json, "k", task->params.k);
+    if (task->params.radius > 0) emit_real(json, "radius", task->params.radius);
+    emit_count(json, "without_normal", task->result.without);
+    if (task->params.orient == MOTE_ORIENT_PROPAGATE) emit_count(json, "parts", task->result.parts);
+}
+
+static int report(session *s, const normals_task *task) {
+    const point_facts facts = {task, print_facts, emit_facts};
+    const mote_normals_result *r = &task->result;
+    char found[64];
+    snprintf(found, sizeof found, "normals of %s", text_count(task->run.points - r->without - r->skipped).chars);
+    const int code = point_run_report(s, &task->run, found, &facts);
+    if (code != EXIT_DONE) return code;
+    if (r->without > 0) {
+        session_note(s, "%s points have no normal: their neighbours are in one place or on one line",
+                     text_count(r->without).chars);
+    }
+    if (r->skipped > 0) session_note(s, "%s points have no finite position", text_count(r->skipped).chars);
+    return EXIT_DONE;
+}
+
+static int run_normals(session *s, const normals_options *o, const mote_normals_params *params,
+                       const arguments *words) {
+    normals_task task = {.params = *params, .run = {.stats = o->stats}};
+    int code = point_run_read(s, words, &task.run);
+    if (code == EXIT_DONE) code = add_columns(s, o, &task);
+    if (code == EXIT_DONE) code = estimate(s, &task);
+    if (code == EXIT_DONE) code = point_run_write(s, &task.run, task.run.cloud);
+    if (code == EXIT_DONE) code = report(s, &task);
+    point_run_close(&task.run);
+    return code;
+}
+
+int cmd_normals(int argc, char **argv) {
+    mote_normals_params params = mote_normals_defaults();
+    normals_options o = {.k = params.k, .graph_k = params.graph_k, .orient = (int)params.orient};
+    const option rows[] = {
+        {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
+         "from so many nearest points, the point itself among them,\n3..1024; default 16"},
+        {"radius", 0, OPTION_REAL, &o.radius, &o.radius_given, "R",
+         "from all points at most so far away, in units of the input;\nwith -k from the k nearest of them"},
+        {"orient", 0, OPTION_CHOICE, &o.orient, &o.orient_given, "up|viewpoint|propagate|none",
+         "which way normals look: up; towards --viewpoint; as their\nneighbours, the topmost point's up; as they come. "
+         "Default up"},
+        {"viewpoint", 0, OPTION_TEXT, &o.viewpoint, NULL, "X,Y,Z", "where the scanner was; implies --orient viewpoint"},
+        {"graph", 0, OPTION_COUNT, &o.graph_k, &o.graph_given, "N",
+         "propagate: through so many nearest points, 1..64; default 8"},
+        {"density", 0, OPTION_FLAG, &o.density, NULL, NULL, "also surface_density and volume_density"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    const int wrong = check_usage(&o, &words, &params);
+    if (wrong != EXIT_DONE) return wrong;
+    session s;
+    int code = session_open(&s, "normals", &common);
+    if (code == EXIT_DONE) code = run_normals(&s, &o, &params, &words);
+    return session_close(&s, code);
+}

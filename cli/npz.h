@@ -1,0 +1,33 @@
+/* Arrays as numpy's .npz: a zip file of .npy members, not compressed, each on a multiple of 64 bytes, so that its
+   values can be mapped where they lie. */
+#ifndef CLI_NPZ_H
+#define CLI_NPZ_H
+
+#include "output_file.h"
+
+#define NPZ_ARRAYS_MOST 8
+
+typedef struct npz_array {
+    const char *name; /* the member is NAME.npy; short */
+    const char *type; /* as numpy names it: "<i4", "<u8", "<f4" */
+    int dimensions;   /* 1 or 2 */
+    uint64_t shape[2];
+    const void *data; /* row after row; NULL if it has no values */
+} npz_array;
+
+/* Values in all. */
+uint64_t npz_count(const npz_array *array);
+uint64_t npz_bytes(const npz_array *array);
+
+typedef struct npz_params {
+    int threads;
+    uint32_t zip64_from; /* sizes and offsets from here on go to the fields of zip64; 2^32 - 1, but for tests */
+    /* Called on the caller's thread, done is 0..1; returning false cancels. NULL: nobody wants to know */
+    bool (*progress)(void *user, double done);
+    void *user;
+} npz_params;
+
+/* Returns 0, an errno, or ECANCELED. Same bytes for any number of threads. */
+int npz_write(const output_file *output, const npz_array *arrays, int count, const npz_params *params);
+
+#endif

@@ -1,0 +1,114 @@
+/* A command that finds something for every point of a cloud and writes the cloud with it. */
+#include "point_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "paths.h"
+#include "report.h"
+#include "text.h"
+
+int point_run_read(session *s, const arguments *words, point_run *run) {
+    const int inputs = words->count - 1;
+    run->output = words->words[inputs];
+    int code = check_output_file(s, words->words, inputs, run->output);
+    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, NULL, &run->cloud);
+    if (code == EXIT_DONE) run->points = mote_cloud_count(run->cloud);
+    return code;
+}
+
+int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped) {
+    run->work_s = seconds_now() - begin;
+    run->skipped = skipped;
+    progress_clear(&s->bar);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* LAS has no place for points without a finite position. */
+static uint64_t count_written(const point_run *run, const mote_cloud *cloud) {
+    const char *format = mote_ending_format(run->output);
+    const bool leaves_out = cloud == run->cloud && format != NULL && strcmp(format, "las") == 0;
+    return mote_cloud_count(cloud) - (leaves_out ? run->skipped : 0);
+}
+
+int point_run_write(session *s, point_run *run, const mote_cloud *cloud) {
+    const mote_write_params params = mote_write_defaults();
+    const double begin = seconds_now();
+    const mote_status status = mote_cloud_write(s->ctx, cloud, run->output, &params);
+    run->write_s = seconds_now() - begin;
+    run->written = count_written(run, cloud);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+void *point_run_column(session *s, point_run *run, const char *name, mote_type type, int *code) {
+    const mote_column_spec spec = {name, type, 0, 0};
+    if (*code != EXIT_DONE) return NULL;
+    const mote_status status = mote_cloud_put_column(run->cloud, &spec);
+    if (status != MOTE_OK) {
+        *code = session_fail(s, status, false);
+        return NULL;
+    }
+    return mote_cloud_column_data(run->cloud, name);
+}
+
+/* ---- what is said of it */
+
+#define OWN_LINES 1
+
+static mote_usage writing(const point_run *run) {
+    const mote_usage line = {.name = "write cloud", .seconds = run->write_s};
+    return line;
+}
+
+static void print_json(const session *s, const point_run *run, const point_facts *facts, const char *digits) {
+    const mote_usage own[OWN_LINES] = {writing(run)};
+    json_writer json;
+    emit_start(&json, stdout, false);
+    emit_open(&json, NULL, '{');
+    emit_text(&json, "output", run->output);
+    emit_count(&json, "points", run->points);
+    emit_count(&json, "written", run->written);
+    emit_count(&json, "skipped", run->skipped);
+    facts->emit(facts->user, &json);
+    emit_count(&json, "bytes", report_bytes(run->output));
+    emit_text(&json, "backend", mote_context_backend(s->ctx));
+    emit_real(&json, "work_seconds", run->work_s);
+    emit_real(&json, "seconds", seconds_now() - s->started);
+    if (s->options.hash) emit_text(&json, "hash", digits);
+    costs_emit(s, own, OWN_LINES, &json);
+    emit_close(&json, '}');
+    emit_end(&json);
+}
+
+static void print_text(const session *s, const point_run *run, const point_facts *facts, const char *digits) {
+    const mote_usage own[OWN_LINES] = {writing(run)};
+    if (run->stats) {
+        facts->print(facts->user);
+        costs_print(s, own, OWN_LINES, run->points);
+    }
+    if (s->options.hash) printf("%s  %s\n", digits, run->output);
+}
+
+int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts) {
+    const double seconds = seconds_now() - s->started;
+    char digits[20];
+    uint64_t hash = 0;
+    if (s->options.hash) {
+        const int code = report_hash(s, run->output, &hash);
+        if (code != EXIT_DONE) return code;
+    }
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
+                text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
+                text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,
+                text_rate(run->work_s > 0 ? (double)run->points / run->work_s : 0).chars);
+    if (s->options.json) {
+        print_json(s, run, facts, digits);
+    } else {
+        print_text(s, run, facts, digits);
+    }
+    return EXIT_DONE;
+}
+
+void point_run_close(point_run *run) { mote_cloud_destroy(run->cloud); }

@@ -1,0 +1,39 @@
+/* A command that finds something for every point of a cloud and writes the cloud with it: what such have in common. */
+#ifndef CLI_POINT_RUN_H
+#define CLI_POINT_RUN_H
+
+#include "costs.h"
+#include "session.h"
+
+typedef struct point_run {
+    const char *output;
+    mote_cloud *cloud;
+    uint64_t points;  /* of the input */
+    uint64_t written; /* of the output */
+    uint64_t skipped; /* without a finite position */
+    double work_s, write_s;
+    bool stats;
+} point_run;
+
+/* Reads all words but the last, which is the output. Returns an exit code. */
+int point_run_read(session *s, const arguments *words, point_run *run);
+/* After the work, begun at some time, its outcome; returns an exit code. */
+int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped);
+/* Writes a cloud: the run's own, or what is left of it. Returns an exit code. */
+int point_run_write(session *s, point_run *run, const mote_cloud *cloud);
+
+/* What a column of so many values of a type is filled through; NULL, and *code says why, when there is none. */
+void *point_run_column(session *s, point_run *run, const char *name, mote_type type, int *code);
+
+/* What the command itself knows: lines of --stats, members of --json. */
+typedef struct point_facts {
+    const void *user;
+    void (*print)(const void *user);
+    void (*emit)(const void *user, json_writer *json);
+} point_facts;
+
+/* One line on standard error, of what was found; then --stats, --json and --hash on standard output. */
+int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts);
+void point_run_close(point_run *run);
+
+#endif

@@ -1,0 +1,285 @@
+/* Normals and mean distances on CPU cores: visitors of the search for neighbours. */
+#include "core/cloud.h"
+#include "knn/knn_cpu.h"
+#include "normals/normals_math.h"
+#include "normals/normals_ops.h"
+
+/* ---- one search among all points */
+
+static void set_search(const mote_knn_index *index, const knn_asked *asked, uint32_t k, double radius,
+                       bool exclude_self, knn_search *search) {
+    const knn_metric *metric = &asked->tree->metric;
+    memset(search, 0, sizeof *search);
+    search->tree = asked->tree;
+    search->queries = &asked->points;
+    search->codes = index->codes;
+    search->k = k;
+    search->exclude_self = exclude_self;
+    search->limit = knn_key_limit(metric, radius);
+    search->limit_reach = radius > 0 ? knn_units(metric, search->limit) : INFINITY;
+}
+
+/* ---- normals */
+
+#define LANES 8u /* matrices solved at once */
+
+typedef struct estimate {
+    knn_search search;
+    const mote_normals_params *params;
+    const mote_normals_result *result;
+    const mote_column *axes[3];
+    uint32_t *graph; /* [points · graph_k] or NULL */
+    double unit[3];  /* of a difference, to sums of any size; see knn_metric.norm */
+    bool wants_shape;
+} estimate;
+
+/* Points whose neighbours are summed, waiting for their normals. */
+typedef struct batch {
+    uint32_t count;
+    uint64_t row[LANES];
+    double m[EIGEN3_NUMBERS][LANES];
+} batch;
+
+/* What a thread has of it. */
+typedef struct estimating {
+    const estimate *all;
+    batch *waiting;
+} estimating;
+
+/* Each rotation for all lanes; the compiler makes vectors of them. */
+static void solve_lanes(double *m) {
+    for (uint32_t l = 0; l < LANES; l++) eigen3_begin(m + l, LANES);
+    for (int sweep = 0; sweep < EIGEN3_SWEEPS; sweep++) {
+        for (uint32_t l = 0; l < LANES; l++) eigen3_rotate_xy(m + l, LANES);
+        for (uint32_t l = 0; l < LANES; l++) eigen3_rotate_xz(m + l, LANES);
+        for (uint32_t l = 0; l < LANES; l++) eigen3_rotate_yz(m + l, LANES);
+    }
+}
+
+static bool is_to_be_flipped(const estimate *all, uint64_t row, const double normal[3]) {
+    const double *from = all->params->viewpoint;
+    switch (all->params->orient) {
+    case MOTE_ORIENT_UP: return normals_is_down(normal);
+    case MOTE_ORIENT_VIEWPOINT:
+        return normals_is_away(normal, from[0] - mote_column_value(all->axes[0], row),
+                               from[1] - mote_column_value(all->axes[1], row),
+                               from[2] - mote_column_value(all->axes[2], row));
+    default: return false;
+    }
+}
+
+static void write_shape(const estimate *all, uint64_t row, const double *m) {
+    const mote_normals_result *to = all->result;
+    normals_shape shape = normals_shape_of(m, LANES);
+    if (is_to_be_flipped(all, row, shape.normal)) normals_flip(shape.normal);
+    if (to->normal_x != NULL) {
+        to->normal_x[row] = (float)shape.normal[0];
+        to->normal_y[row] = (float)shape.normal[1];
+        to->normal_z[row] = (float)shape.normal[2];
+    }
+    if (to->curvature != NULL) to->curvature[row] = (float)shape.curvature;
+}
+
+static void flush(const estimate *all, batch *waiting) {
+    if (waiting->count == 0) return;
+    solve_lanes(&waiting->m[0][0]);
+    for (uint32_t l = 0; l < waiting->count; l++) write_shape(all, waiting->row[l], &waiting->m[0][l]);
+    waiting->count = 0;
+}
+
+/* How far the neighbours reach: to the k-th, or as far as was looked. */
+static void write_density(const estimate *all, uint64_t row, const knn_near *list, uint32_t count) {
+    const mote_normals_result *to = all->result;
+    const mote_normals_params *p = all->params;
+    const bool ended = p->radius > 0 && (p->k == 0 || count < p->k);
+    const double others = count > 0 ? count - 1 : 0;
+    const double farthest = count > 0 ? knn_distance2(&all->search.tree->metric, list[count - 1].key) : 0;
+    const double distance2 = ended ? p->radius * p->radius : farthest;
+    if (to->surface_density != NULL) to->surface_density[row] = normals_surface_density(others, distance2);
+    if (to->volume_density != NULL) to->volume_density[row] = normals_volume_density(others, distance2);
+}
+
+static void write_edges(const estimate *all, uint64_t row, const knn_near *list, uint32_t count) {
+    const uint32_t most = all->params->graph_k;
+    uint32_t *edges = all->graph + row * most, found = 0;
+    for (uint32_t i = 0; i < count && found < most; i++) {
+        if (list[i].index != row) edges[found++] = list[i].index;
+    }
+    while (found < most) edges[found++] = UINT32_MAX;
+}
+
+SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t query, const knn_near *list,
+                                uint32_t count, normals_sums *sums) {
+    const knn_search *search = &all->search;
+    knn_place mine, other;
+    normals_sums s = {count, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    knn_place_of(kind, search->queries, query, &mine);
+    for (uint32_t i = 0; i < count; i++) {
+        double d[3];
+        knn_place_of(kind, &search->tree->points, list[i].at, &other);
+        for (int k = 0; k < 3; k++) {
+            d[k] = kind == KNN_INT ? (double)(other.step[k] - mine.step[k]) : other.value[k] - mine.value[k];
+            if (kind == KNN_DOUBLE) d[k] *= all->unit[k];
+        }
+        normals_add(&s, d[0], d[1], d[2]);
+    }
+    *sums = s;
+}
+
+SIMD_INLINE void visit(knn_kind kind, const estimating *mine, uint32_t query, const knn_near *list, uint32_t count) {
+    const estimate *all = mine->all;
+    const uint64_t row = all->search.queries->order[query];
+    write_density(all, row, list, count);
+    if (all->graph != NULL) write_edges(all, row, list, count);
+    if (!all->wants_shape) return;
+    batch *waiting = mine->waiting;
+    normals_sums sums;
+    sum_neighbours(kind, all, query, list, count, &sums);
+    normals_covariance(&sums, &waiting->m[0][waiting->count], LANES);
+    waiting->row[waiting->count++] = row;
+    if (waiting->count == LANES) flush(all, waiting);
+}
+
+SIMD_INLINE void visit_int(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    visit(KNN_INT, user, query, list, count);
+}
+SIMD_INLINE void visit_float(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    visit(KNN_FLOAT, user, query, list, count);
+}
+SIMD_INLINE void visit_double(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    visit(KNN_DOUBLE, user, query, list, count);
+}
+
+SIMD_INLINE void estimate_batch(knn_kind kind, const estimate *all, knn_scratch *scratch, uint32_t first,
+                                uint32_t groups, knn_visit visitor) {
+    batch waiting;
+    const estimating mine = {all, &waiting};
+    memset(&waiting, 0, sizeof waiting);
+    knn_search_batch(kind, &all->search, scratch, first, groups, visitor, &mine);
+    flush(all, &waiting);
+}
+
+static void estimate_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_INT, user, scratch, first, groups, visit_int);
+}
+static void estimate_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_FLOAT, user, scratch, first, groups, visit_float);
+}
+static void estimate_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    estimate_batch(KNN_DOUBLE, user, scratch, first, groups, visit_double);
+}
+
+/* Zeros for a point that is nowhere. */
+static void write_nothing(const estimate *all, uint64_t row) {
+    const mote_normals_result *to = all->result;
+    float *const arrays[] = {to->normal_x,  to->normal_y,        to->normal_z,
+                             to->curvature, to->surface_density, to->volume_density};
+    for (uint32_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++) {
+        if (arrays[a] != NULL) arrays[a][row] = 0;
+    }
+    if (all->graph != NULL) write_edges(all, row, NULL, 0);
+}
+
+/* Of neighbours that only the radius bounds: the most that any point has. */
+static mote_status count_most(mote_knn_index *index, double radius, uint32_t *most) {
+    mote_context *ctx = index->ctx;
+    const uint64_t points = index->cloud->count;
+    uint32_t found = 1;
+    uint32_t *counts = mote_alloc(ctx, points * sizeof *counts, "neighbour counts");
+    if (counts == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = knn_within_cpu(index, NULL, radius, false, counts, NULL);
+    if (status == MOTE_OK) {
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(max : found)
+        for (uint64_t i = 0; i < points; i++) found = counts[i] > found ? counts[i] : found;
+    }
+    mote_free(ctx, counts);
+    *most = found;
+    return status;
+}
+
+static void set_units(const knn_metric *metric, double unit[3]) {
+    for (int k = 0; k < 3; k++) unit[k] = metric->scale[k] * metric->norm;
+}
+
+static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
+                                uint32_t *graph) {
+    static const knn_work works[] = {estimate_int, estimate_float, estimate_double};
+    mote_context *ctx = index->ctx;
+    knn_asked asked;
+    estimate all;
+    uint32_t k = params->k;
+    const double first = params->k == 0 ? 0.4 : 0, begin = ctx->progress_first, end = ctx->progress_last;
+    memset(&all, 0, sizeof all);
+    MOTE_TRY(knn_find_axes(ctx, index->cloud, all.axes));
+    if (params->k == 0) {
+        mote_progress_share(ctx, begin, begin + (end - begin) * first);
+        const mote_status status = count_most(index, params->radius, &k);
+        mote_progress_share(ctx, begin, end);
+        MOTE_TRY(status);
+    }
+    mote_stage(ctx, "normals");
+    MOTE_TRY(knn_ask(index, NULL, &asked));
+    set_search(index, &asked, k, params->radius, false, &all.search);
+    all.params = params;
+    all.result = result;
+    all.graph = graph;
+    all.wants_shape = result->normal_x != NULL || result->curvature != NULL;
+    set_units(&asked.tree->metric, all.unit);
+    for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(&all, asked.points.order[i]);
+    const mote_status status = knn_for_batches(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
+    knn_asked_free(ctx, &asked);
+    return status;
+}
+
+/* ---- mean distances */
+
+typedef struct distances {
+    knn_search search;
+    double *mean;
+    uint32_t *count;
+} distances;
+
+SIMD_INLINE void visit_distances(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    const distances *all = user;
+    const uint64_t row = all->search.queries->order[query];
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += sqrt(knn_distance2(&all->search.tree->metric, list[i].key));
+    if (all->mean != NULL) all->mean[row] = count > 0 ? sum / count : -1;
+    if (all->count != NULL) all->count[row] = count;
+}
+
+static void measure_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const distances *all = user;
+    knn_search_batch(KNN_INT, &all->search, scratch, first, groups, visit_distances, user);
+}
+
+static void measure_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const distances *all = user;
+    knn_search_batch(KNN_FLOAT, &all->search, scratch, first, groups, visit_distances, user);
+}
+
+static void measure_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const distances *all = user;
+    knn_search_batch(KNN_DOUBLE, &all->search, scratch, first, groups, visit_distances, user);
+}
+
+static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count) {
+    static const knn_work works[] = {measure_int, measure_float, measure_double};
+    knn_asked asked;
+    distances all;
+    memset(&all, 0, sizeof all);
+    mote_stage(index->ctx, "distances");
+    MOTE_TRY(knn_ask(index, NULL, &asked));
+    set_search(index, &asked, k, radius, true, &all.search);
+    all.mean = mean;
+    all.count = count;
+    for (uint64_t i = asked.points.count; i < asked.rows; i++) {
+        if (mean != NULL) mean[asked.points.order[i]] = -1;
+        if (count != NULL) count[asked.points.order[i]] = 0;
+    }
+    const mote_status status = knn_for_batches(index->ctx, &all.search, works[asked.tree->metric.kind], &all, 0, 1);
+    knn_asked_free(index->ctx, &asked);
+    return status;
+}
+
+const mote_normals_ops mote_normals_cpu = {cpu_estimate, cpu_distances};

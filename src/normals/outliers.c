@@ -1,0 +1,169 @@
+/* Outliers, public entries: validate, measure, judge. */
+#include <math.h>
+
+#include "core/cloud.h"
+#include "normals/normals_index.h"
+
+mote_outliers_params mote_outliers_defaults(void) {
+    mote_outliers_params params;
+    memset(&params, 0, sizeof params);
+    params.method = MOTE_OUTLIERS_STATISTICAL;
+    params.k = 8;
+    params.sigmas = 2;
+    params.least = 2;
+    return params;
+}
+
+static mote_status check_params(mote_context *ctx, const mote_outliers_params *p) {
+    const bool statistical = p->method == MOTE_OUTLIERS_STATISTICAL;
+    const uint32_t count = statistical ? p->k : p->least;
+    if ((unsigned)p->method > MOTE_OUTLIERS_RADIUS) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
+    }
+    if (count < 1 || count > MOTE_KNN_MOST) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s is %u, needs 1 to %u", statistical ? "k" : "least", count,
+                         MOTE_KNN_MOST);
+    }
+    if (statistical && !(p->sigmas >= 0)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "sigmas is %g, needs 0 or more", p->sigmas);
+    }
+    if (!statistical && !(p->radius > 0)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs to be above 0", p->radius);
+    }
+    return MOTE_OK;
+}
+
+/* ---- the distribution of mean distances */
+
+#define BLOCK 4096u /* points that are summed one after the other; sums of blocks are added in order */
+
+typedef struct moments {
+    double count, sum;
+} moments;
+
+/* Adds up distances, or with from squared deviations from it; those below 0 do not count. */
+static moments sum_block(const double *mean, uint64_t first, uint64_t last, const double *from) {
+    moments m = {0, 0};
+    for (uint64_t i = first; i < last; i++) {
+        if (mean[i] < 0) continue;
+        const double d = from != NULL ? mean[i] - *from : mean[i];
+        m.sum += from != NULL ? d * d : d;
+        m.count++;
+    }
+    return m;
+}
+
+/* The same of all points, for any number of threads. */
+static mote_status sum_all(mote_context *ctx, const double *mean, uint64_t points, const double *from, moments *all) {
+    const uint64_t blocks = (points + BLOCK - 1) / BLOCK;
+    moments *sums = mote_alloc(ctx, blocks * sizeof *sums, "distance sums");
+    if (sums == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (uint64_t b = 0; b < blocks; b++) {
+        const uint64_t last = (b + 1) * BLOCK;
+        sums[b] = sum_block(mean, b * BLOCK, last < points ? last : points, from);
+    }
+    all->count = all->sum = 0;
+    for (uint64_t b = 0; b < blocks; b++) {
+        all->count += sums[b].count;
+        all->sum += sums[b].sum;
+    }
+    mote_free(ctx, sums);
+    return MOTE_OK;
+}
+
+static mote_status find_threshold(mote_context *ctx, const double *mean, uint64_t points, double sigmas,
+                                  mote_outliers_result *result) {
+    moments all;
+    result->mean = result->deviation = 0;
+    MOTE_TRY(sum_all(ctx, mean, points, NULL, &all));
+    if (all.count > 0) result->mean = all.sum / all.count;
+    MOTE_TRY(sum_all(ctx, mean, points, &result->mean, &all));
+    if (all.count > 1) result->deviation = sqrt(all.sum / (all.count - 1));
+    result->threshold = result->mean + sigmas * result->deviation;
+    return MOTE_OK;
+}
+
+/* ---- judging */
+
+static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops *ops, const mote_outliers_params *p,
+                                   double *mean, mote_outliers_result *result) {
+    mote_context *ctx = index->ctx;
+    const uint64_t points = index->cloud->count;
+    uint64_t found = 0;
+    MOTE_TRY(ops->distances(index, p->k, 0, mean, NULL));
+    MOTE_TRY(find_threshold(ctx, mean, points, p->sigmas, result));
+    const double threshold = result->threshold;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
+    for (uint64_t i = 0; i < points; i++) {
+        const bool outlier = mean[i] > threshold;
+        found += outlier;
+        if (result->outlier != NULL) result->outlier[i] = outlier;
+        if (result->distance != NULL) result->distance[i] = mean[i] > 0 ? (float)mean[i] : 0;
+    }
+    result->count = found;
+    return MOTE_OK;
+}
+
+static mote_status judge_counts(mote_knn_index *index, const mote_normals_ops *ops, const mote_outliers_params *p,
+                                uint32_t *counts, mote_outliers_result *result) {
+    const uint64_t points = index->cloud->count;
+    uint64_t found = 0;
+    MOTE_TRY(ops->distances(index, p->least, p->radius, NULL, counts));
+#pragma omp parallel for schedule(static) num_threads(index->ctx->threads) reduction(+ : found)
+    for (uint64_t i = 0; i < points; i++) {
+        const bool outlier = counts[i] < p->least;
+        found += outlier;
+        if (result->outlier != NULL) result->outlier[i] = outlier;
+    }
+    result->count = found - index->skipped; /* counted below */
+    return MOTE_OK;
+}
+
+/* Points that are nowhere: the last of the order. */
+static void judge_skipped(const mote_knn_index *index, mote_outliers_result *result) {
+    const uint64_t points = index->cloud->count;
+    for (uint64_t i = points - index->skipped; i < points && result->outlier != NULL; i++) {
+        result->outlier[index->order[i]] = 1;
+    }
+    result->skipped = index->skipped;
+    result->count += index->skipped;
+}
+
+mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params *params,
+                               mote_outliers_result *result) {
+    mote_context *ctx = index->ctx;
+    const mote_outliers_params p = params != NULL ? *params : mote_outliers_defaults();
+    const mote_normals_ops *ops;
+    if (result == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
+    MOTE_TRY(check_params(ctx, &p));
+    MOTE_TRY(normals_find_ops(index, &ops));
+    const bool statistical = p.method == MOTE_OUTLIERS_STATISTICAL;
+    void *values = mote_alloc(ctx, index->cloud->count * (statistical ? sizeof(double) : sizeof(uint32_t)),
+                              statistical ? "mean distances" : "neighbour counts");
+    if (values == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status =
+        statistical ? judge_distances(index, ops, &p, values, result) : judge_counts(index, ops, &p, values, result);
+    if (status == MOTE_OK) judge_skipped(index, result);
+    mote_free(ctx, values);
+    mote_stage(ctx, NULL);
+    return status;
+}
+
+/* ---- with an index of its own */
+
+typedef struct wanted {
+    const mote_outliers_params *params;
+    mote_outliers_result *result;
+} wanted;
+
+static mote_status find_wanted(mote_knn_index *index, void *user) {
+    const wanted *w = user;
+    return mote_outliers_find(index, w->params, w->result);
+}
+
+mote_status mote_outliers(mote_context *ctx, const mote_cloud *cloud, const mote_outliers_params *params,
+                          mote_outliers_result *result) {
+    wanted w = {params, result};
+    return normals_with_index(ctx, cloud, find_wanted, &w);
+}
