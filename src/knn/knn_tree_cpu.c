@@ -7,7 +7,8 @@
 /* A block of eight boxes, of leaves (three rows of eight a leaf) or of blocks of boxes (six rows); the last, incomplete
    one is filled up with its last box. */
 #define FOLD(name, type)                                                                                               \
-    static void name(const type *below, uint64_t rows, uint64_t first, uint64_t last, type *block) {                   \
+    static void name(const type *below, uint64_t rows, uint64_t first, uint64_t last, void *to) {                      \
+        type *const block = to;                                                                                        \
         const uint64_t high_row = rows == 3 ? 0 : 3;                                                                   \
         for (uint64_t j = 0; j < KNN_LEAF; j++) {                                                                      \
             const uint64_t node = first + j < last ? first + j : last - 1;                                             \
