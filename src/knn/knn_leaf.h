@@ -10,7 +10,8 @@
        (B (1 + 2^-19) + size 2^-20)²,
    which knn_threshold gives, with room. Squares that vanish in floats only seem nearer; the smallest normal float on
    top covers their rounding. The rule's own rounding to double, 2^-51, is covered by the first term, and what vanishes
-   in its squares of doubles by 2^-500. Boxes are compared by differences of stored values, rounded once to double and
+   in its squares of doubles by 2^-500; beyond 2^500, where they overflow and all are as far, floats rule out nothing.
+   Boxes are compared by differences of stored values, rounded once to double and
    once to float, which is less. */
 #ifndef MOTE_KNN_LEAF_H
 #define MOTE_KNN_LEAF_H
@@ -37,6 +38,7 @@ typedef struct knn_place {
 static inline float knn_threshold(double distance, double size, double norm) {
     const double reach = distance * (1 + 0x1p-19) + size * 0x1p-20 + norm * 0x1p-500;
     const double square = reach * reach * (1 + 0x1p-20);
+    if (distance > norm * 0x1p500) return INFINITY;
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
 

@@ -78,7 +78,7 @@ SIMD_INLINE void knn_sort_rows(simd_f rows[KNN_SUBSETS]) {
 
 /* For each query a threshold that its k nearest pass. The k-th least square b is that of a point, at a distance of at
    most sqrt(b) (1 + 3 u) + what knn_leaf.h says of the frame; the threshold of that distance, again as there. Where
-   offsets may have been cut, squares bound nothing. */
+   offsets may have been cut, or the rule's squares overflow, squares of floats bound nothing. */
 SIMD_INLINE void knn_quick_bounds(const knn_quick_ask *ask, knn_quick *quick) {
     simd_f rows[KNN_SUBSETS];
     for (uint32_t i = 0; i < KNN_LEAF; i++) {
@@ -94,7 +94,7 @@ SIMD_INLINE void knn_quick_bounds(const knn_quick_ask *ask, knn_quick *quick) {
     const simd_f reach = simd_f_add(simd_f_mul(distance, simd_f_set(1 + 0x1p-17f)),
                                     simd_f_set((float)(ask->frame->size * 0x1p-18 + ask->metric->norm * 0x1p-500)));
     const simd_f bound = simd_f_add(simd_f_mul(reach, reach), simd_f_set(FLT_MIN));
-    const bool cut = ask->frame->size > 0x1p50;
+    const bool cut = ask->frame->size > 0x1p50 || ask->metric->norm < 0x1p-440;
     simd_f_store(quick->bound, simd_f_min(bound, simd_f_set(ask->threshold)));
     for (uint32_t q = 0; q < KNN_LEAF; q++) {
         if (cut || !(quick->bound[q] < 0x1p100f)) quick->bound[q] = ask->threshold;

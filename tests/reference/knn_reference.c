@@ -62,59 +62,69 @@ static bool are_steps(const axes *points, uint64_t count, const axes *queries, u
     return true;
 }
 
-static int by_distance_and_index(const void *a, const void *b) {
-    const knn_reference_neighbour *p = a, *q = b;
-    if (p->steps2 != q->steps2) return p->steps2 < q->steps2 ? -1 : 1;
-    if (p->distance2 != q->distance2) return p->distance2 < q->distance2 ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
+static bool is_before(const knn_reference_neighbour *a, const knn_reference_neighbour *b) {
+    if (a->steps2 != b->steps2) return a->steps2 < b->steps2;
+    if (a->distance2 != b->distance2) return a->distance2 < b->distance2;
+    return a->index < b->index;
 }
 
-typedef enum rule { STEPS, STORED, WORLD } rule;
+/* Puts one where it belongs among the at most `most` that are sorted already; returns how many there are then. */
+static uint64_t insert(const knn_reference_neighbour *one, knn_reference_neighbour *row, uint64_t count,
+                       uint64_t most) {
+    if (count == most && (most == 0 || !is_before(one, &row[most - 1]))) return count;
+    uint64_t at = count < most ? count++ : most - 1;
+    for (; at > 0 && is_before(one, &row[at - 1]); at--) row[at] = row[at - 1];
+    row[at] = *one;
+    return count;
+}
 
-static void measure(rule by, const axes *queries, uint64_t query, const axes *points, uint64_t i,
+knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_cloud *queries) {
+    const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
+    const uint64_t query_count = queries != NULL ? mote_cloud_count(queries) : 0;
+    if (!same_columns(&points, &asked)) return KNN_REFERENCE_WORLD;
+    return are_steps(&points, mote_cloud_count(cloud), &asked, query_count) ? KNN_REFERENCE_STEPS
+                                                                            : KNN_REFERENCE_STORED;
+}
+
+static void measure(knn_reference_rule by, const axes *queries, uint64_t query, const axes *points, uint64_t i,
                     knn_reference_neighbour *to) {
     double d[3];
     uint64_t steps2 = 0;
     for (int k = 0; k < 3; k++) {
         const mote_column *p = points->column[k], *q = queries->column[k];
-        if (by == STEPS) {
+        if (by == KNN_REFERENCE_STEPS) {
             const wide steps = integer_at(p, i) - integer_at(q, query);
             steps2 += (uint64_t)(steps * steps);
             continue;
         }
-        d[k] = by == STORED ? (stored_at(p, i) - stored_at(q, query)) * p->scale
-                            : mote_column_value(p, i) - mote_column_value(q, query);
+        d[k] = by == KNN_REFERENCE_STORED ? (stored_at(p, i) - stored_at(q, query)) * p->scale
+                                          : mote_column_value(p, i) - mote_column_value(q, query);
     }
     const double scale = points->column[0]->scale;
     to->steps2 = steps2;
-    to->distance2 = by == STEPS ? (double)steps2 * (scale * scale) : (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
+    to->distance2 =
+        by == KNN_REFERENCE_STEPS ? (double)steps2 * (scale * scale) : (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
     to->index = i;
 }
 
 uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
-                           bool exclude_self, uint64_t most, knn_reference_neighbour *row) {
+                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row) {
     const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
-    const uint64_t count = mote_cloud_count(cloud), query_count = queries != NULL ? mote_cloud_count(queries) : 0;
-    const rule by = !same_columns(&points, &asked)                   ? WORLD
-                    : are_steps(&points, count, &asked, query_count) ? STEPS
-                                                                     : STORED;
+    const uint64_t count = mote_cloud_count(cloud);
     uint64_t found = 0;
     if (!is_finite(&asked, query)) return 0;
-    knn_reference_neighbour *all = malloc((count + 1) * sizeof *all);
-    if (all == NULL) abort();
     for (uint64_t i = 0; i < count; i++) {
+        knn_reference_neighbour one;
         if (!is_finite(&points, i) || (exclude_self && i == query)) continue;
-        measure(by, &asked, query, &points, i, &all[found]);
-        found += all[found].distance2 <= radius * radius;
+        measure(rule, &asked, query, &points, i, &one);
+        if (one.distance2 <= radius * radius) found = insert(&one, row, found, most);
     }
-    qsort(all, found, sizeof *all, by_distance_and_index);
-    found = found < most ? found : most;
-    memcpy(row, all, found * sizeof *row);
-    free(all);
     return found;
 }
 
 /* ---- checks */
+
+#define MOST_ROWS 400u /* of larger results every second, third … row is checked */
 
 static void require(bool holds, const char *what, uint64_t row, const char *of) {
     if (holds) return;
@@ -142,10 +152,11 @@ static uint64_t bad_points(const mote_cloud *cloud) {
 
 static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p,
                        const mote_knn_result *result, uint64_t rows, const char *what) {
+    const knn_reference_rule rule = knn_reference_rule_of(cloud, queries);
     knn_reference_neighbour *row = room(p->k, sizeof *row);
-    for (uint64_t q = 0; q < rows; q++) {
+    for (uint64_t q = 0; q < rows; q += 1 + rows / MOST_ROWS) {
         const double radius = p->radius > 0 ? p->radius : INFINITY;
-        const uint64_t found = knn_reference_row(cloud, queries, q, radius, p->exclude_self, p->k, row);
+        const uint64_t found = knn_reference_row(cloud, queries, q, radius, p->exclude_self, rule, p->k, row);
         require(result->count[q] == found, what, q, "count");
         for (uint64_t i = 0; i < p->k; i++) {
             const uint64_t at = q * p->k + i;
@@ -185,6 +196,7 @@ void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, cons
                                 bool exclude_self, const char *what) {
     const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud), count = mote_cloud_count(cloud);
     uint32_t *counts = room(rows, sizeof *counts);
+    const knn_reference_rule rule = knn_reference_rule_of(cloud, queries);
     knn_reference_neighbour *row = room(count, sizeof *row);
     mote_knn_index *index = NULL;
     mote_knn_lists *lists = NULL;
@@ -192,8 +204,8 @@ void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, cons
     require(mote_knn_within(index, queries, radius, exclude_self, counts, &lists) == MOTE_OK, what, 0, "within");
     require(lists->query_count == rows && lists->first[0] == 0 && lists->skipped == bad_points(cloud), what, 0,
             "lists");
-    for (uint64_t q = 0; q < rows; q++) {
-        const uint64_t found = knn_reference_row(cloud, queries, q, radius, exclude_self, count, row);
+    for (uint64_t q = 0; q < rows; q += 1 + rows / MOST_ROWS) {
+        const uint64_t found = knn_reference_row(cloud, queries, q, radius, exclude_self, rule, count, row);
         require(counts[q] == found && lists->first[q + 1] - lists->first[q] == found, what, q, "count");
         for (uint64_t i = 0; i < found; i++) {
             require(lists->index[lists->first[q] + i] == row[i].index, what, q, "index");

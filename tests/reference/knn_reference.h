@@ -10,12 +10,21 @@ typedef struct knn_reference_neighbour {
     uint64_t index;
 } knn_reference_neighbour;
 
+/* How distances are taken. */
+typedef enum knn_reference_rule {
+    KNN_REFERENCE_STEPS,  /* integers of one scale, less than 2^31 steps apart */
+    KNN_REFERENCE_STORED, /* differences of stored values, times scale */
+    KNN_REFERENCE_WORLD   /* queries of another type, scale or offset: differences of world values */
+} knn_reference_rule;
+knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_cloud *queries);
+
 /* All neighbours of a query by (distance, index), at most `most` of them; returns how many.
    queries  NULL: the points themselves */
 uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
-                           bool exclude_self, uint64_t most, knn_reference_neighbour *row);
+                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row);
 
-/* Runs a search, in a context of so many threads, and checks every row of every array against the reference. */
+/* Runs a search, in a context of so many threads, and checks the rows of every array, of large results some, against
+   the reference. */
 void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
                          const mote_knn_params *params, const char *what);
 /* The same of mote_knn_within. */

@@ -181,6 +181,8 @@ static void bears_any_magnitude(void **state) {
         for (int narrow = 0; narrow < 2; narrow++) {
             mote_context *ctx = test_context(1);
             double stored[600];
+            char name[64];
+            snprintf(name, sizeof name, "%g as %s", magnitudes[m], narrow ? "float" : "double");
             for (uint64_t i = 0; i < 600; i++) {
                 stored[i] = magnitudes[m] * (double)(mote_hash64(i) >> 11) * 0x1p-53;
                 if (i % 5 == 0) stored[i] *= 1e-9;
@@ -188,7 +190,7 @@ static void bears_any_magnitude(void **state) {
             mote_cloud *cloud = knn_reference_cloud(ctx, narrow ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, stored, 200);
             for (uint32_t k = 4; k <= 40; k *= 3) {
                 const mote_knn_params p = params_of(k, 0, k == 4);
-                check(ctx, cloud, NULL, &p, "magnitudes");
+                check(ctx, cloud, NULL, &p, name);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
