@@ -29,13 +29,16 @@ template <typename key> struct sort_buffers {
     cub::DoubleBuffer<uint32_t> values;
 };
 
+static mote_status refuse_count(mote_context *ctx, uint64_t count) {
+    if (count <= UINT32_MAX) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "one sort takes up to 4,294,967,295 keys, not %llu",
+                     (unsigned long long)count);
+}
+
 template <typename pairs_type, typename key>
 static mote_status sort_pairs(mote_context *ctx, pairs_type *pairs, key *keys, key *other_keys, uint64_t count,
                               int first_bit, int last_bit) {
-    if (count > UINT32_MAX) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "one sort takes up to 4,294,967,295 keys, not %llu",
-                         (unsigned long long)count);
-    }
+    MOTE_TRY(refuse_count(ctx, count));
     if (count == 0 || first_bit >= last_bit) return MOTE_OK;
     const cudaStream_t stream = ctx->cuda->stream;
     sort_buffers<key> b = {cub::DoubleBuffer<key>(keys, other_keys),
@@ -57,6 +60,20 @@ mote_status cuda_sort32(mote_context *ctx, cuda_pairs32 *pairs, uint64_t count, 
 
 mote_status cuda_sort64(mote_context *ctx, cuda_pairs64 *pairs, uint64_t count, int first_bit, int last_bit) {
     return sort_pairs(ctx, pairs, pairs->keys, pairs->other_keys, count, first_bit, last_bit);
+}
+
+mote_status cuda_sort_keys64(mote_context *ctx, cuda_keys64 *keys, uint64_t count, int first_bit, int last_bit) {
+    MOTE_TRY(refuse_count(ctx, count));
+    if (count == 0 || first_bit >= last_bit) return MOTE_OK;
+    const cudaStream_t stream = ctx->cuda->stream;
+    cub::DoubleBuffer<uint64_t> both(keys->keys, keys->other_keys);
+    MOTE_TRY(with_scratch(ctx, "sorting", [&](void *scratch, size_t &scratch_bytes) {
+        return cub::DeviceRadixSort::SortKeys(scratch, scratch_bytes, both, (uint32_t)count, first_bit, last_bit,
+                                              stream);
+    }));
+    keys->keys = both.Current();
+    keys->other_keys = both.Alternate();
+    return MOTE_OK;
 }
 
 /* ---- sums */

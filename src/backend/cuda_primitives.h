@@ -20,9 +20,15 @@ typedef struct cuda_pairs64 {
     uint32_t *other_values;
 } cuda_pairs64;
 
+/* Keys alone, as above. */
+typedef struct cuda_keys64 {
+    uint64_t *keys, *other_keys;
+} cuda_keys64;
+
 /* Sorts by the bits [first_bit, last_bit) of the keys, stably. */
 mote_status cuda_sort32(mote_context *ctx, cuda_pairs32 *pairs, uint64_t count, int first_bit, int last_bit);
 mote_status cuda_sort64(mote_context *ctx, cuda_pairs64 *pairs, uint64_t count, int first_bit, int last_bit);
+mote_status cuda_sort_keys64(mote_context *ctx, cuda_keys64 *keys, uint64_t count, int first_bit, int last_bit);
 
 /* out[i] = sum of in[0 … i-1]. in and out may be the same array. For the total, give one element more (of any value)
    and read the last. */

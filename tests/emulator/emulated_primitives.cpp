@@ -37,6 +37,15 @@ mote_status cuda_sort64(mote_context *ctx, cuda_pairs64 *pairs, uint64_t count, 
     return sort_pairs<cuda_pairs64, uint64_t>(pairs, count, first_bit, last_bit);
 }
 
+mote_status cuda_sort_keys64(mote_context *ctx, cuda_keys64 *keys, uint64_t count, int first_bit, int last_bit) {
+    std::vector<uint32_t> values(2 * count);
+    cuda_pairs64 pairs = {keys->keys, values.data(), keys->other_keys, values.data() + count};
+    const mote_status status = cuda_sort64(ctx, &pairs, count, first_bit, last_bit);
+    keys->keys = pairs.keys;
+    keys->other_keys = pairs.other_keys;
+    return status;
+}
+
 /* Sums of 32 bits wrap, as on the device. */
 template <class I, class O> static mote_status sum(const I *in, O *out, uint64_t count) {
     O so_far = 0;
