@@ -7,6 +7,7 @@
 #include "backend/cuda_devices.h"
 #include "backend/cuda_state.h"
 #include "io/potree_ops.h"
+#include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -87,7 +88,7 @@ static void wake_device(int index) {
 }
 
 static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
-                                          &mote_potree_on_cuda, NULL};
+                                          &mote_potree_on_cuda, &mote_knn_on_cuda};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,
