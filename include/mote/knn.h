@@ -41,9 +41,9 @@ typedef struct mote_knn_result {
     float *distance2;       ///< [queries · k] squared, world units, rounded to nearest
     double *distance2_wide; ///< [queries · k]
     uint32_t *count;        ///< [queries] how many neighbours
-    bool on_device;         ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
-                            ///< the order of its stream, and nothing waits (see mote_context_wait)
-    uint64_t skipped;       ///< out: points without a finite position; 0 where counting them would have to wait
+    bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
+                      ///< the order of its stream, and nothing waits (see mote_context_wait)
+    uint64_t skipped; ///< out: points without a finite position; 0 where counting them would have to wait
 } mote_knn_result;
 
 /// The order and the cells of a cloud, for any number of searches. The cloud must outlive it.

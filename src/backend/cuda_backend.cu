@@ -87,8 +87,8 @@ static void wake_device(int index) {
     cudaGetLastError();
 }
 
-static const mote_backend cuda_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
-                                          &mote_potree_on_cuda, &mote_knn_on_cuda};
+static const mote_backend cuda_backend = {
+    "cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, &mote_potree_on_cuda, &mote_knn_on_cuda};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

@@ -315,8 +315,8 @@ static __global__ void find_integers(knn_cuda_reading from, uint64_t count, inte
     }
 }
 
-mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count,
-                                    int64_t low[3], int64_t high[3]) {
+mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+                                    int64_t high[3]) {
     integer_box box;
     knn_cuda_reading from;
     memset(&from, 0, sizeof from);

@@ -144,8 +144,8 @@ static void read_doubles(const mote_knn_index *index, bool world, knn_cuda_made 
     r->plain = false;
     for (int k = 0; k < 3; k++) {
         const mote_column *axis = &r->axes[k];
-        const double middle = ((double)lattice->min[k] + (double)lattice->extent[k] / 2) * lattice->scale[k] +
-                              lattice->offset[k];
+        const double middle =
+            ((double)lattice->min[k] + (double)lattice->extent[k] / 2) * lattice->scale[k] + lattice->offset[k];
         const double stored = (middle - axis->offset) / axis->scale;
         metric->scale[k] = world ? 1 : axis->scale;
         r->center[k] = world ? middle : isfinite(stored) ? stored : 0;

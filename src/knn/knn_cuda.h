@@ -32,10 +32,10 @@ typedef struct knn_cuda_extent {
 typedef struct knn_cuda_reading {
     mote_column axes[3];
     knn_kind kind;
-    bool world;                     /* KNN_DOUBLE: world values instead of stored ones */
-    bool plain;                     /* aligned values of the kind's own four bytes */
-    int64_t origin[3], middle[3];   /* KNN_INT: step 0, and the step that is view 0; of knn_integer */
-    double center[3], unit[3];      /* KNN_DOUBLE: view = (value - center) · unit */
+    bool world;                   /* KNN_DOUBLE: world values instead of stored ones */
+    bool plain;                   /* aligned values of the kind's own four bytes */
+    int64_t origin[3], middle[3]; /* KNN_INT: step 0, and the step that is view 0; of knn_integer */
+    double center[3], unit[3];    /* KNN_DOUBLE: view = (value - center) · unit */
 } knn_cuda_reading;
 
 /* Points along the curve, those that are nowhere behind the others; arrays filled up to whole lowest nodes. */
@@ -131,8 +131,8 @@ mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_exte
 mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_made *made);
 /* The least and the largest integers of finite points. */
-mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count,
-                                    int64_t low[3], int64_t high[3]);
+mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+                                    int64_t high[3]);
 
 /* Which reading a cloud needs, and its metric. May wait, but not for floats. */
 mote_status knn_cuda_choose(mote_knn_index *index, const cuda_cloud *cloud, knn_cuda_made *made);

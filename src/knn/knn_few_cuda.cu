@@ -45,21 +45,29 @@ template <int K> struct lane_state {
 
 /* ---- 1. the bound */
 
-/* Sorts: Batcher's merge exchange. */
-template <int N> static __device__ inline void sort_floats(float (&v)[N]) {
-#pragma unroll
-    for (int p = 1; p < N; p *= 2) {
-#pragma unroll
-        for (int d = p; d >= 1; d /= 2) {
-#pragma unroll
-            for (int i = 0; i + d < N; i++) {
-                const bool paired = i >= d % p && ((i - d % p) / d) % 2 == 0 && i / (2 * p) == (i + d) / (2 * p);
-                if (!paired) continue;
-                const float a = v[i], b = v[i + d];
-                v[i] = fminf(a, b);
-                v[i + d] = fmaxf(a, b);
-            }
+/* Batcher's merge exchange of N numbers: comparisons of a distance D while runs of P are merged, for all D, for all P.
+   By templates, so that every place is known when the code is made and the numbers stay in registers. */
+template <int N, int P, int D, int I> static __device__ inline void exchange_from(float (&v)[N]) {
+    if constexpr (I + D < N) {
+        constexpr bool paired = I >= D % P && ((I - D % P) / D) % 2 == 0 && I / (2 * P) == (I + D) / (2 * P);
+        if constexpr (paired) {
+            const float a = v[I], b = v[I + D];
+            v[I] = fminf(a, b);
+            v[I + D] = fmaxf(a, b);
         }
+        exchange_from<N, P, D, I + 1>(v);
+    }
+}
+
+template <int N, int P, int D> static __device__ inline void merge_runs(float (&v)[N]) {
+    exchange_from<N, P, D, 0>(v);
+    if constexpr (D > 1) merge_runs<N, P, D / 2>(v);
+}
+
+template <int N, int P> static __device__ inline void sort_floats(float (&v)[N]) {
+    if constexpr (P < N) {
+        merge_runs<N, P, P>(v);
+        sort_floats<N, 2 * P>(v);
     }
 }
 
@@ -107,7 +115,7 @@ static __device__ inline float bound_around(const knn_cuda_tree *tree, uint32_t 
             }
         }
     }
-    sort_floats<SUBSETS>(least);
+    sort_floats<SUBSETS, 1>(least);
     float found = INFINITY;
 #pragma unroll
     for (int i = 0; i < SUBSETS; i++) found = (uint32_t)i == nth ? least[i] : found;
@@ -117,7 +125,8 @@ static __device__ inline float bound_around(const knn_cuda_tree *tree, uint32_t 
 /* ---- 2. the walk */
 
 /* Lets the others know how far the lanes look. Returns the largest number that still matters to any of them. */
-template <int K> static __device__ inline uint32_t tell_groups(const lane_state<K> *lane, uint32_t number, group *groups) {
+template <int K>
+static __device__ inline uint32_t tell_groups(const lane_state<K> *lane, uint32_t number, group *groups) {
     float most = lane->most;
     uint32_t settled = lane->most < 0 ? 0 : lane->settled;
     for (int away = 4; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
@@ -131,8 +140,10 @@ template <int K> static __device__ inline uint32_t tell_groups(const lane_state<
 }
 
 static __device__ inline void make_groups(const float at[3], bool valid, uint32_t number, group *groups) {
+#pragma unroll
     for (int k = 0; k < 3; k++) {
         float low = valid ? at[k] : INFINITY, high = valid ? at[k] : -INFINITY;
+#pragma unroll
         for (int away = 4; away > 0; away /= 2) {
             low = fminf(low, __shfl_xor_sync(CUDA_ALL, low, away));
             high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
@@ -170,8 +181,8 @@ typedef struct walk {
     uint32_t settled;
 } walk;
 
-static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory *memory, uint32_t leaf,
-                                         uint32_t number, walk *w) {
+static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory *memory, uint32_t leaf, uint32_t number,
+                                         walk *w) {
     const uint32_t top = tree->level_count - 1;
     w->waiting = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
@@ -268,12 +279,12 @@ static __device__ inline void decide(const knn_cuda_ask *ask, uint32_t number, c
 template <int KIND, int K>
 static __device__ inline void look_nearer(const knn_cuda_ask *ask, float slack, lane_state<K> *lane) {
     uint64_t key = 0;
-    uint32_t index = UINT32_MAX;
+    uint32_t index = 0;
 #pragma unroll
-    for (int i = 0; i < K; i++) {
-        const bool last = (uint32_t)i == ask->k - 1;
-        key = last ? lane->best.key[i] : key;
-        index = last ? lane->best.index[i] : index;
+    for (int i = 0; i < K; i++) { /* by masks: chosen by a condition, the list would be put into memory to look it up */
+        const uint32_t last = (uint32_t)i == ask->k - 1 ? UINT32_MAX : 0;
+        key |= lane->best.key[i] & ((uint64_t)last << 32 | last);
+        index |= lane->best.index[i] & last;
     }
     if (index == UINT32_MAX || lane->most < 0) return;
     lane->most = fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
@@ -349,8 +360,10 @@ static __device__ inline void write_answer(const knn_cuda_ask *ask, const best_l
 
 /* ---- the kernel */
 
-template <int KIND, int K> static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place, lane_state<K> *lane) {
+template <int KIND, int K>
+static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place, lane_state<K> *lane) {
     const uint64_t at = place / KNN_CUDA_LEAF * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+#pragma unroll
     for (uint32_t k = 0; k < 3; k++) lane->at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
     knn_exact_of<KIND>(&ask->queries, (uint32_t)place, &lane->exact);
     lane->place = ask->exclude_self ? (uint32_t)place : UINT32_MAX;
@@ -365,7 +378,7 @@ template <int KIND, int K> static __device__ inline void lane_begin(const knn_cu
 }
 
 template <int KIND, int K, int SUBSETS>
-static __global__ __launch_bounds__(THREADS) void search_few(knn_cuda_ask ask) {
+static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask) {
     __shared__ warp_memory memories[WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;

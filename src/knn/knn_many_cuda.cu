@@ -52,7 +52,7 @@ template <int KIND, uint32_t ROOM> struct many_visitor {
     float most, slack;
     uint32_t settled;
     uint32_t lane, queued;
-    uint32_t length; /* of best: a power of two, k or more */
+    uint32_t length;   /* of best: a power of two, k or more */
     uint64_t last_key; /* of the k best: what is not before it does not count */
     uint32_t last_index;
     warp_lists<ROOM> *lists;

@@ -13,10 +13,10 @@ typedef struct knn_asking {
     uint32_t place; /* its own, if it does not count; else UINT32_MAX */
 } knn_asking;
 
-template <int KIND>
-static __device__ inline knn_asking knn_asking_of(const knn_cuda_ask *ask, uint32_t place) {
+template <int KIND> static __device__ inline knn_asking knn_asking_of(const knn_cuda_ask *ask, uint32_t place) {
     const uint64_t at = (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
     knn_asking asking;
+#pragma unroll
     for (uint32_t k = 0; k < 3; k++) asking.at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
     knn_exact_of<KIND>(&ask->queries, place, &asking.exact);
     asking.place = ask->exclude_self ? place : UINT32_MAX;
@@ -31,8 +31,8 @@ typedef struct knn_leaves {
 /* A visitor has most, the largest square that matters, settled, the largest number that does, and try_points(ask,
    asking, at, near): each lane has a point, which is near or not to be looked at. */
 template <class visitor>
-static __device__ inline void knn_try_leaf(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf, bool exists,
-                                           uint32_t lane, visitor *to) {
+static __device__ inline void knn_try_leaf(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf,
+                                           bool exists, uint32_t lane, visitor *to) {
     const uint32_t at = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
     bool near = false;
     if (exists) {

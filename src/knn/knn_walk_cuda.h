@@ -32,9 +32,8 @@ static __device__ inline float knn_square_of_key(const knn_metric *metric, uint6
     if (KIND == KNN_FLOAT) {
         square = (float)(knn_real(key) * (1 + 0x1p-20));
     } else {
-        const float distance = KIND == KNN_INT
-                                   ? sqrtf((float)key)
-                                   : (float)(sqrt(knn_real(key)) * metric->norm + metric->norm * 0x1p-500);
+        const float distance =
+            KIND == KNN_INT ? sqrtf((float)key) : (float)(sqrt(knn_real(key)) * metric->norm + metric->norm * 0x1p-500);
         const float reach = distance * (1 + 0x1p-19f) + slack;
         square = reach * reach * (1 + 0x1p-19f);
     }
@@ -60,14 +59,17 @@ typedef struct knn_exact {
     double value[3];
 } knn_exact;
 
-template <int KIND> static __device__ inline void knn_exact_of(const knn_cuda_points *points, uint32_t at, knn_exact *out) {
+template <int KIND>
+static __device__ inline void knn_exact_of(const knn_cuda_points *points, uint32_t at, knn_exact *out) {
     const uint64_t first = (uint64_t)(at / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + at % KNN_CUDA_LEAF;
+#pragma unroll
     for (uint32_t k = 0; k < 3; k++) {
         const uint64_t i = first + KNN_CUDA_LEAF * k;
         if (KIND == KNN_INT) {
             out->step[k] = __ldg((const int32_t *)points->exact + i);
         } else {
-            out->value[k] = KIND == KNN_FLOAT ? (double)__ldg(points->views + i) : __ldg((const double *)points->exact + i);
+            out->value[k] =
+                KIND == KNN_FLOAT ? (double)__ldg(points->views + i) : __ldg((const double *)points->exact + i);
         }
     }
 }
@@ -79,6 +81,7 @@ static __device__ inline uint64_t knn_key(const knn_metric *metric, const knn_ex
         key = knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]);
     } else {
         double d[3];
+#pragma unroll
         for (int k = 0; k < 3; k++) {
             d[k] = a->value[k] - b->value[k];
             if (KIND == KNN_DOUBLE) d[k] *= metric->scale[k];
@@ -97,9 +100,7 @@ static __device__ inline bool knn_is_zero(uint64_t key) { return key == 0; }
 
 /* ---- views */
 
-static __device__ inline float knn_square(float dx, float dy, float dz) {
-    return fmaf(dz, dz, fmaf(dy, dy, dx * dx));
-}
+static __device__ inline float knn_square(float dx, float dy, float dz) { return fmaf(dz, dz, fmaf(dy, dy, dx * dx)); }
 
 static __device__ inline float knn_gap(float low, float high, float other_low, float other_high) {
     return fmaxf(fmaxf(low - other_high, other_low - high), 0);
@@ -119,8 +120,8 @@ static __device__ inline knn_cuda_box knn_box_at(const knn_cuda_box *boxes, uint
 static __device__ inline uint32_t knn_node_pack(uint32_t level, uint32_t node) { return level << 28 | node; }
 
 /* Pushes the nodes first + lane of the lanes that want it. Returns how many wait then. */
-static __device__ inline uint32_t knn_push(uint32_t *waiting, uint32_t count, uint32_t level, uint32_t node, bool wanted,
-                                           uint32_t lane) {
+static __device__ inline uint32_t knn_push(uint32_t *waiting, uint32_t count, uint32_t level, uint32_t node,
+                                           bool wanted, uint32_t lane) {
     const uint32_t lanes = __ballot_sync(CUDA_ALL, wanted);
     if (wanted) waiting[count + __popc(lanes >> lane >> 1)] = knn_node_pack(level, node);
     __syncwarp();
@@ -128,8 +129,8 @@ static __device__ inline uint32_t knn_push(uint32_t *waiting, uint32_t count, ui
 }
 
 /* The sorted place in a tree beside which a query stands. */
-static __device__ inline uint32_t knn_place_beside(const knn_cuda_points *points, uint64_t key,
-                                                   uint32_t key_cell_bits, uint32_t key_index_bits) {
+static __device__ inline uint32_t knn_place_beside(const knn_cuda_points *points, uint64_t key, uint32_t key_cell_bits,
+                                                   uint32_t key_index_bits) {
     const uint32_t cells = key_cell_bits < points->cell_bits ? key_cell_bits : points->cell_bits;
     const uint64_t wanted = key >> (key_index_bits + 3 * (key_cell_bits - cells));
     const uint32_t shift = points->index_bits + 3 * (points->cell_bits - cells);

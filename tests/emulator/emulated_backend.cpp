@@ -166,8 +166,8 @@ static void emulated_mark(mote_context *ctx, int stage) { (void)ctx, (void)stage
 
 static void emulated_settle(mote_context *ctx) { (void)ctx; }
 
-static const mote_backend emulated_backend = {"cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda,
-                                              &mote_potree_on_cuda, &mote_knn_on_cuda};
+static const mote_backend emulated_backend = {
+    "cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, &mote_potree_on_cuda, &mote_knn_on_cuda};
 
 /* It takes a while, so that what can begin without a GPU does. */
 static void emulated_wake(int index) {

@@ -74,7 +74,8 @@ static void must(mote_context *ctx, mote_status status, const char *what) {
 }
 
 /* Rows of the device, fetched for comparing. */
-static void search_there(const trial *t, const mote_cloud *cloud, const mote_cloud *queries, rows *r, const char *what) {
+static void search_there(const trial *t, const mote_cloud *cloud, const mote_cloud *queries, rows *r,
+                         const char *what) {
     mote_context *ctx = t->pair->cuda;
     void *device[ARRAYS];
     mote_knn_index *index = NULL;
@@ -186,8 +187,8 @@ static void generated_clouds_have_the_same_neighbours(void **state) {
 }
 
 static void hundreds_of_neighbours_are_the_same(void **state) {
-    static const char *const names[] = {"uniform float", "heap of duplicates", "ticks", "far clusters",
-                                        "shells of integers", "some not finite"};
+    static const char *const names[] = {"uniform float", "heap of duplicates", "ticks",
+                                        "far clusters",  "shells of integers", "some not finite"};
     static const uint32_t ks[] = {65, 128, 129, 256, 257, 512, 1000, 1024};
     parity_pair *pair = *state;
     for (uint32_t c = 0; c < sizeof names / sizeof names[0]; c++) {
