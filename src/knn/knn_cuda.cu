@@ -33,17 +33,22 @@ void knn_cuda_free_curve(mote_context *ctx, knn_cuda_curve *curve) {
 
 /* ---- positions */
 
-/* x, y and z of a cloud, uploaded if they are on the host. device is valid to close in any case. */
+/* x, y and z of a cloud, uploaded if they are on the host. device is zero, or was opened for the cloud before; it is
+   valid to close in any case. */
 static mote_status open_positions(mote_context *ctx, const mote_cloud *cloud, cuda_cloud *device) {
     static const char *const names[3] = {"x", "y", "z"};
     mote_column axes[3];
     mote_cloud view = *cloud;
-    memset(device, 0, sizeof *device);
     for (int k = 0; k < 3; k++) {
         const mote_column *axis = mote_cloud_find(cloud, names[k]);
         if (axis == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no column %s", names[k]);
         axes[k] = *axis;
     }
+    if (cloud->on_device && device->column_count == 3) { /* nothing is allocated when an index is made anew */
+        memcpy(device->columns, axes, sizeof axes);
+        return MOTE_OK;
+    }
+    cuda_cloud_close(device);
     view.columns = axes;
     view.column_count = 3;
     return cuda_cloud_open(ctx, &view, device);
@@ -212,7 +217,6 @@ static mote_status cuda_build(mote_knn_index *index) {
     if (index->cuda == NULL) index->cuda = (knn_cuda *)mote_alloc_zero(ctx, sizeof *index->cuda, "knn index");
     knn_cuda *const c = index->cuda;
     if (c == NULL) return MOTE_ERROR_MEMORY;
-    cuda_cloud_close(&c->cloud);
     c->other_is_made = false;
     mote_stage(ctx, "bounds");
     MOTE_TRY(open_positions(ctx, index->cloud, &c->cloud));
