@@ -12,7 +12,7 @@
 #define WARPS   4u
 #define THREADS (WARPS * CUDA_WARP)
 #define GROUPS  4u  /* of eight lanes */
-#define QUEUE   16u /* leaves with points that wait */
+#define QUEUE   24u /* leaves with points that wait */
 #define AROUND  16u /* leaves around the queries */
 #define BEFORE  6u  /* of them before the first query's */
 
@@ -411,11 +411,8 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
             const uint32_t next = w.node * KNN_CUDA_WIDE + (uint32_t)__ffs((int)w.leaves) - 1;
             w.leaves &= w.leaves - 1;
             try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
-            bool full = __any_sync(CUDA_ALL, lane.pending >= QUEUE);
-            if (w.leaves == 0 && !full) {
-                full = w.node == w.own;
-                if (!full) more = walk_on(tree, memory, number, &w);
-            }
+            const bool full = __any_sync(CUDA_ALL, lane.pending >= QUEUE);
+            if (w.leaves == 0 && !full) more = walk_on(tree, memory, number, &w);
             if (!full && more) continue;
             decide<KIND, K>(&ask, number, memory->queue, &lane);
             look_nearer<KIND, K>(&ask, slack, &lane);
@@ -435,9 +432,9 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
 template <int KIND> static void launch_few(mote_context *ctx, const knn_cuda_ask *ask) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, THREADS);
     if (ask->k <= 4) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 4, 8>), blocks, THREADS, *ask);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 4, 16>), blocks, THREADS, *ask);
     } else if (ask->k <= 10) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 10, 16>), blocks, THREADS, *ask);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 10, 32>), blocks, THREADS, *ask);
     } else {
         CUDA_LAUNCH(ctx, (search_few<KIND, 16, 32>), blocks, THREADS, *ask);
     }
