@@ -2,8 +2,8 @@
    which stand beside each other on the curve, walk together.
    1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
       neighbour.
-   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries. Points of a
-      leaf that floats do not rule out wait in a queue of the lane.
+   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
+      through leaves of their own. Points of a leaf that floats do not rule out wait in a queue of the lane.
    3. When a queue has many, all lanes decide theirs at once: the exact key, and its place among the best. */
 #include <math.h>
 
@@ -128,6 +128,7 @@ static __device__ inline float bound_around(const knn_cuda_tree *tree, uint32_t 
 template <int K>
 static __device__ inline uint32_t tell_groups(const lane_state<K> *lane, uint32_t number, group *groups) {
     float most = lane->most;
+    __syncwarp(); /* all have read what was told before */
     uint32_t settled = lane->most < 0 ? 0 : lane->settled;
     for (int away = 4; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
     for (int away = 16; away > 0; away /= 2) {
@@ -155,31 +156,44 @@ static __device__ inline void make_groups(const float at[3], bool valid, uint32_
     }
 }
 
-/* Whether the lane's child of a node may hold a neighbour of some query. */
-static __device__ inline bool child_matters(const knn_cuda_tree *tree, const group *groups, uint32_t settled,
-                                            uint32_t level, uint32_t child) {
-    if (child >= tree->nodes[level]) return false;
+/* Which groups the lane's child of a node may hold a neighbour of, as bits. */
+static __device__ inline uint32_t child_matters(const knn_cuda_tree *tree, const group *groups, uint32_t settled,
+                                                uint32_t level, uint32_t child) {
+    if (child >= tree->nodes[level]) return 0;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
-    bool near = false;
+    uint32_t near = 0;
 #pragma unroll
     for (uint32_t g = 0; g < GROUPS; g++) {
         const group of = groups[g];
         const float square = knn_square(knn_gap(box.low[0], box.high[0], of.low[0], of.high[0]),
                                         knn_gap(box.low[1], box.high[1], of.low[1], of.high[1]),
                                         knn_gap(box.low[2], box.high[2], of.low[2], of.high[2]));
-        near = near || square <= of.most;
+        near |= square <= of.most ? 1u << g : 0;
     }
-    return near && box.least <= settled;
+    return box.least <= settled ? near : 0;
 }
 
 /* Where a warp's walk stands. */
 typedef struct walk {
     uint32_t own;     /* the lowest node in which it began */
     uint32_t node;    /* the lowest node whose leaves are looked at */
-    uint32_t leaves;  /* which of them are left */
+    uint32_t leaves;  /* which of them are left to the lane's group */
     uint32_t waiting; /* nodes */
     uint32_t settled;
 } walk;
+
+/* The leaves of the lowest node that matter to the lane's group. */
+static __device__ inline uint32_t leaves_of_group(const knn_cuda_tree *tree, const group *groups, const walk *w,
+                                                  uint32_t number) {
+    const uint32_t near = child_matters(tree, groups, w->settled, 0, w->node * KNN_CUDA_WIDE + number);
+    uint32_t mine = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const uint32_t leaves = __ballot_sync(CUDA_ALL, (near >> g & 1) != 0);
+        mine = number / 8 == g ? leaves : mine;
+    }
+    return mine;
+}
 
 static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory *memory, uint32_t leaf, uint32_t number,
                                          walk *w) {
@@ -187,13 +201,12 @@ static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory 
     w->waiting = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
         const uint32_t child = first + number;
-        const bool wanted = child_matters(tree, memory->groups, w->settled, top, child);
+        const bool wanted = child_matters(tree, memory->groups, w->settled, top, child) != 0;
         w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, number);
         if (first == 0) break;
     }
     w->own = w->node = leaf / KNN_CUDA_WIDE;
-    const bool wanted = child_matters(tree, memory->groups, w->settled, 0, w->node * KNN_CUDA_WIDE + number);
-    w->leaves = __ballot_sync(CUDA_ALL, wanted);
+    w->leaves = leaves_of_group(tree, memory->groups, w, number);
 }
 
 /* Goes on to the next lowest node with leaves that matter; false: there is none. */
@@ -202,15 +215,15 @@ static __device__ inline bool walk_on(const knn_cuda_tree *tree, warp_memory *me
         const uint32_t packed = memory->waiting[--w->waiting], level = packed >> 28, node = packed & 0x0FFFFFFFu;
         __syncwarp();
         if (level == 1 && node == w->own) continue;
-        const uint32_t child = node * KNN_CUDA_WIDE + number;
-        const bool wanted = child_matters(tree, memory->groups, w->settled, level - 1, child);
         if (level > 1) {
+            const uint32_t child = node * KNN_CUDA_WIDE + number;
+            const bool wanted = child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
             w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
             continue;
         }
-        w->leaves = __ballot_sync(CUDA_ALL, wanted);
         w->node = node;
-        if (w->leaves != 0) return true;
+        w->leaves = leaves_of_group(tree, memory->groups, w, number);
+        if (__any_sync(CUDA_ALL, w->leaves != 0)) return true;
     }
     return false;
 }
@@ -319,6 +332,7 @@ static __device__ inline void write_answer(const knn_cuda_ask *ask, const best_l
     const knn_cuda_rows *to = &ask->rows;
     const uint32_t k = ask->k;
     uint32_t count = 0;
+    __syncwarp(); /* all have read their queues */
 #pragma unroll
     for (int i = 0; i < K; i++) count += (uint32_t)i < k && best->index[i] != UINT32_MAX;
     if (to->count != NULL && number < rows) to->count[row] = count;
@@ -406,24 +420,22 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
         walk w;
         w.settled = tell_groups<K>(&lane, number, memory->groups);
         walk_begin(tree, memory, leaf, number, &w);
-        bool more = w.leaves != 0 || walk_on(tree, memory, number, &w);
+        bool more = __any_sync(CUDA_ALL, w.leaves != 0) || walk_on(tree, memory, number, &w);
         while (more) {
-            const uint32_t next = w.node * KNN_CUDA_WIDE + (uint32_t)__ffs((int)w.leaves) - 1;
-            w.leaves &= w.leaves - 1;
-            try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
-            const bool full = __any_sync(CUDA_ALL, lane.pending >= QUEUE);
-            if (w.leaves == 0 && !full) more = walk_on(tree, memory, number, &w);
+            if (w.leaves != 0) {
+                const uint32_t next = w.node * KNN_CUDA_WIDE + (uint32_t)__ffs((int)w.leaves) - 1;
+                w.leaves &= w.leaves - 1;
+                try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
+            }
+            const bool full = __any_sync(CUDA_ALL, lane.pending >= QUEUE), left = __any_sync(CUDA_ALL, w.leaves != 0);
+            if (!left && !full) more = walk_on(tree, memory, number, &w);
             if (!full && more) continue;
             decide<KIND, K>(&ask, number, memory->queue, &lane);
             look_nearer<KIND, K>(&ask, slack, &lane);
             w.settled = tell_groups<K>(&lane, number, memory->groups);
             if (!more) break;
-            const uint32_t child = w.node * KNN_CUDA_WIDE + number;
-            if (w.leaves != 0) {
-                const bool wanted = child_matters(tree, memory->groups, w.settled, 0, child);
-                w.leaves &= __ballot_sync(CUDA_ALL, wanted);
-            }
-            more = w.leaves != 0 || walk_on(tree, memory, number, &w);
+            if (left) w.leaves &= leaves_of_group(tree, memory->groups, &w, number);
+            more = __any_sync(CUDA_ALL, w.leaves != 0) || walk_on(tree, memory, number, &w);
         }
     }
     write_answer<K>(&ask, &lane.best, row, rows, number, memory->queue);
