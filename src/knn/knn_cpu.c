@@ -3,6 +3,7 @@
 
 #include "core/cloud.h"
 #include "knn/knn_ops.h"
+#include "knn/knn_order_cpu.h"
 #include "knn/knn_tree_cpu.h"
 
 /* ---- build */
@@ -78,35 +79,13 @@ mote_status knn_other_tree(mote_knn_index *index, bool world) {
     return MOTE_OK;
 }
 
-static mote_status sort_points(mote_knn_index *index) {
-    mote_context *ctx = index->ctx;
-    const uint64_t count = index->cloud->count;
-    MOTE_TRY(mote_order_lattice(ctx, index->cloud, &index->lattice, &index->skipped));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    void *codes = index->codes, *order = index->order;
-    const bool room = mote_make_room(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
-                      mote_make_room(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
-    index->codes = codes;
-    index->order = order;
-    if (!room) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "codes");
-    MOTE_TRY(mote_order_codes(ctx, index->cloud, &index->lattice, index->codes));
-    MOTE_TRY(mote_progress(ctx, 0.3, "computing Morton codes"));
-    mote_stage(ctx, "sort");
-    mote_progress_share(ctx, 0.3, 0.7);
-    const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
-    mote_progress_share(ctx, 0, 1);
-    return status;
-}
-
 static mote_status cpu_build(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const mote_column *axes[3];
     MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
     MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "nearest neighbours on the CPU"));
     index->other_is_made = false;
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(sort_points(index));
+    MOTE_TRY(knn_order_points(index));
     mote_stage(ctx, "cells");
     const double span = world_span(&index->lattice);
     const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);
@@ -128,9 +107,9 @@ static void cpu_release(mote_knn_index *index) {
 
 /* ---- all groups */
 
-#define SHARE_GROUPS 64u  /* that a thread takes at once */
-#define STEP_SHARES  256u /* between two reports of progress */
-#define LEAST_LIST   (2 * KNN_QUICK_ROOM)
+#define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
+#define STEP_SHARES   256u /* between two reports of progress */
+#define LEAST_LIST    (2 * KNN_QUICK_ROOM)
 
 static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn_scratch **scratches,
                                 knn_near **lists) {
@@ -141,7 +120,6 @@ static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn
     for (uint64_t t = 0; t < threads; t++) {
         knn_scratch *scratch = &(*scratches)[t];
         scratch->walk.tree = search->tree;
-        scratch->walk.frame = &scratch->frame;
         scratch->walk.copies_most = (search->k + KNN_LEAF) / KNN_LEAF; /* leaves of k and itself */
         for (uint64_t q = 0; q < KNN_LEAF; q++) {
             knn_best *best = &scratch->best[q];
@@ -153,20 +131,25 @@ static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn
     return MOTE_OK;
 }
 
-mote_status knn_for_groups(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
-                           double last) {
+static void do_share(knn_scratch *scratch, uint64_t share, uint64_t groups, knn_work work, const void *user) {
+    for (uint64_t b = share * SHARE_BATCHES; b < (share + 1) * SHARE_BATCHES && b * KNN_BATCH < groups; b++) {
+        const uint64_t first = b * KNN_BATCH, left = groups - first;
+        work(user, scratch, (uint32_t)first, left < KNN_BATCH ? (uint32_t)left : KNN_BATCH);
+    }
+}
+
+mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
+                            double last) {
     knn_scratch *scratches = NULL;
     knn_near *lists = NULL;
-    const uint64_t groups = ((uint64_t)search->queries->count + KNN_LEAF - 1) / KNN_LEAF;
-    const uint64_t shares = (groups + SHARE_GROUPS - 1) / SHARE_GROUPS;
+    const uint64_t groups = ((uint64_t)search->queries->count + KNN_GROUP - 1) / KNN_GROUP;
+    const uint64_t share_groups = SHARE_BATCHES * KNN_BATCH, shares = (groups + share_groups - 1) / share_groups;
     mote_status status = make_scratch(ctx, search, &scratches, &lists);
     for (uint64_t step = 0; step < shares && status == MOTE_OK; step += STEP_SHARES) {
         const uint64_t end = shares - step < STEP_SHARES ? shares : step + STEP_SHARES;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
         for (uint64_t share = step; share < end; share++) {
-            knn_scratch *scratch = &scratches[mote_thread_number()];
-            const uint64_t from = share * SHARE_GROUPS, to = from + SHARE_GROUPS;
-            work(user, scratch, (uint32_t)from, (uint32_t)(to < groups ? to : groups));
+            do_share(&scratches[mote_thread_number()], share, groups, work, user);
         }
         status = mote_progress(ctx, first + (last - first) * (double)end / (double)shares, "searching neighbours");
     }

@@ -24,10 +24,10 @@ mote_status knn_other_tree(mote_knn_index *index, bool world);
 void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
                    const knn_near *list, uint32_t count);
 
-/* Groups of queries, share by share: each share by one thread, progress in between. */
-typedef void (*knn_work)(const void *user, knn_scratch *scratch, uint32_t first_group, uint32_t last_group);
-mote_status knn_for_groups(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
-                           double last);
+/* All groups of queries, a batch at a time; progress in between. */
+typedef void (*knn_work)(const void *user, knn_scratch *scratch, uint32_t first_group, uint32_t groups);
+mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
+                            double last);
 
 mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
                              mote_knn_result *result);

@@ -109,4 +109,14 @@ SIMD_INLINE uint64_t knn_key_of(knn_kind kind, const knn_metric *metric, const k
     return knn_key_real(d[0], d[1], d[2]);
 }
 
+/* A key in 31 bits, which orders as keys do but for some that it does not tell apart: the head of a double, or of the
+   float that a number of steps rounds to. */
+SIMD_INLINE int32_t knn_key_head(knn_kind kind, uint64_t key) {
+    if (kind != KNN_INT) return (int32_t)(key >> 32);
+    const float rounded = (float)(int64_t)(key >> 1);
+    int32_t head;
+    memcpy(&head, &rounded, sizeof head);
+    return head;
+}
+
 #endif

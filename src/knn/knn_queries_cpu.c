@@ -1,7 +1,7 @@
 /* Queries: which tree they are asked of, and their order. */
 #include "core/cloud.h"
+#include "knn/knn_cells.h"
 #include "knn/knn_cpu.h"
-#include "math/morton.h"
 
 #define MOST_FLOAT_SPAN 0x1p50 /* squares of floats stay far from infinity */
 
@@ -15,32 +15,29 @@ static bool same_columns(const mote_column *const a[3], const mote_column *const
 
 /* ---- the order */
 
-static uint64_t code_of(const mote_column *const axes[3], const mote_lattice *lattice, const mote_cell_divisor by[3],
-                        uint64_t i) {
+static uint64_t code_of(const mote_column *const axes[3], const knn_cells *by, uint64_t i) {
     uint32_t cell[3];
     for (int k = 0; k < 3; k++) {
         const double value = mote_column_value(axes[k], i);
         if (!isfinite(value)) return UINT64_MAX;
-        const double step = rint((value - lattice->offset[k]) / lattice->scale[k]) - (double)lattice->min[k];
-        const double last = (double)lattice->extent[k];
-        cell[k] = mote_cell_of(!(step > 0) ? 0 : step < last ? (uint64_t)step : lattice->extent[k], by[k]);
+        cell[k] = knn_cell(value, by->low[k], by->per_unit[k]);
     }
-    return mote_morton_encode(cell[0], cell[1], cell[2]);
+    return knn_cell_code(&by->hilbert, cell[0], cell[1], cell[2]);
 }
 
 /* Sorts the queries by the codes of the points' lattice; those that are nowhere come last. */
 static mote_status sort_queries(mote_knn_index *index, const mote_column *const axes[3], knn_asked *asked,
                                 uint64_t *finite) {
     mote_context *ctx = index->ctx;
-    mote_cell_divisor by[3];
+    knn_cells by;
     uint64_t nowhere = 0;
     asked->codes = mote_alloc(ctx, asked->rows * sizeof *asked->codes, "query codes");
     asked->owned_order = mote_alloc(ctx, asked->rows * sizeof *asked->owned_order, "query order");
     if (asked->codes == NULL || asked->owned_order == NULL) return MOTE_ERROR_MEMORY;
-    for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(index->lattice.side[k]);
+    knn_cells_make(&index->lattice, &by);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : nowhere)
     for (uint64_t i = 0; i < asked->rows; i++) {
-        asked->codes[i] = code_of(axes, &index->lattice, by, i);
+        asked->codes[i] = code_of(axes, &by, i);
         nowhere += asked->codes[i] == UINT64_MAX;
     }
     *finite = asked->rows - nowhere;

@@ -1,26 +1,33 @@
 /* The k nearest neighbours as rows of a result. */
 #include "knn/knn_cpu.h"
 
+/* What is behind the last neighbour. */
+static void fill_row(const mote_knn_result *result, uint64_t first, uint64_t last) {
+    for (uint64_t i = first; i < last; i++) {
+        if (result->index32 != NULL) result->index32[i] = UINT32_MAX;
+        if (result->index64 != NULL) result->index64[i] = -1;
+        if (result->distance2 != NULL) result->distance2[i] = INFINITY;
+        if (result->distance2_wide != NULL) result->distance2_wide[i] = INFINITY;
+    }
+}
+
 void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
                    const knn_near *list, uint32_t count) {
     const uint64_t first = row * k;
     if (result->index32 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->index32[first + i] = list[i].index;
-        for (uint32_t i = count; i < k; i++) result->index32[first + i] = UINT32_MAX;
     }
     if (result->index64 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->index64[first + i] = list[i].index;
-        for (uint32_t i = count; i < k; i++) result->index64[first + i] = -1;
     }
     if (result->distance2 != NULL) {
         for (uint32_t i = 0; i < count; i++) result->distance2[first + i] = (float)knn_distance2(metric, list[i].key);
-        for (uint32_t i = count; i < k; i++) result->distance2[first + i] = INFINITY;
     }
     if (result->distance2_wide != NULL) {
         for (uint32_t i = 0; i < count; i++) result->distance2_wide[first + i] = knn_distance2(metric, list[i].key);
-        for (uint32_t i = count; i < k; i++) result->distance2_wide[first + i] = INFINITY;
     }
     if (result->count != NULL) result->count[row] = count;
+    if (count < k) fill_row(result, first + count, first + k);
 }
 
 typedef struct rows {
@@ -33,19 +40,40 @@ SIMD_INLINE void write_row(const void *user, uint32_t query, const knn_near *lis
     knn_row_write(to->result, &to->search.tree->metric, to->search.k, to->search.queries->order[query], list, count);
 }
 
-static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
-    const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_INT, &to->search, scratch, g, write_row, user);
+/* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
+SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
+    const mote_knn_result *result = to->result;
+    const knn_points *queries = to->search.queries;
+    const uint64_t k = to->search.k, end = (uint64_t)KNN_GROUP * (group + groups);
+    for (uint64_t q = (uint64_t)KNN_GROUP * group; q < end && q < queries->count && k <= 32; q++) {
+        const uint64_t first = queries->order[q] * k;
+        if (result->index32 != NULL) {
+            __builtin_prefetch(result->index32 + first, 1);
+            __builtin_prefetch(result->index32 + first + k - 1, 1);
+        }
+        if (result->distance2 != NULL) {
+            __builtin_prefetch(result->distance2 + first, 1);
+            __builtin_prefetch(result->distance2 + first + k - 1, 1);
+        }
+    }
 }
 
-static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_FLOAT, &to->search, scratch, g, write_row, user);
+    ask_for_rows(to, first, groups);
+    knn_search_batch(KNN_INT, &to->search, scratch, first, groups, write_row, user);
 }
 
-static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    for (uint32_t g = first; g < last; g++) knn_search_group(KNN_DOUBLE, &to->search, scratch, g, write_row, user);
+    ask_for_rows(to, first, groups);
+    knn_search_batch(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
+}
+
+static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const rows *to = user;
+    ask_for_rows(to, first, groups);
+    knn_search_batch(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
 }
 
 static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
@@ -63,7 +91,7 @@ static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, co
     to.search.approximate = params->approximate;
     to.search.limit = knn_key_limit(metric, params->radius);
     to.search.limit_reach = params->radius > 0 ? knn_units(metric, to.search.limit) : INFINITY;
-    return knn_for_groups(index->ctx, &to.search, works[metric->kind], &to, 0, 1);
+    return knn_for_batches(index->ctx, &to.search, works[metric->kind], &to, 0, 1);
 }
 
 mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,

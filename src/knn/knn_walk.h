@@ -1,16 +1,23 @@
-/* The walk: all leaves that may hold a neighbour of a group of queries, a list at a time. */
+/* The walk: all leaves that may hold a neighbour of some queries, a chunk at a time, and what of a chunk concerns a
+   group of them. */
 #ifndef MOTE_KNN_WALK_H
 #define MOTE_KNN_WALK_H
 
 #include "knn/knn_leaf.h"
 
-#define KNN_LIST  128u                  /* leaves of a list */
+#define KNN_CHUNK 512u                  /* leaves of a chunk */
 #define KNN_STACK (8u * KNN_MOST_LEVEL) /* blocks that wait: at most eight a level */
-#define KNN_CHUNK (KNN_LIST * KNN_LEAF) /* points of a list */
+
+/* Leaves, and their boxes and points less the frame's origin, in units of distance. */
+typedef struct knn_chunk {
+    uint32_t count;
+    uint32_t leaves[KNN_CHUNK + KNN_LEAF];
+    float box[6][KNN_CHUNK + KNN_LEAF]; /* min x y z, max x y z */
+    float offset[3][KNN_CHUNK * KNN_LEAF];
+} knn_chunk;
 
 typedef struct knn_walk {
     const knn_tree *tree;
-    const knn_frame *frame;
     float threshold;      /* may sink while the walk goes on */
     uint32_t copies_most; /* nodes after so many leaves of copies have nothing to offer; above 255: all have */
     uint32_t waiting;
@@ -32,37 +39,44 @@ static inline uint32_t knn_without_copies(const knn_walk *walk, uint64_t first, 
     return nodes;
 }
 
-/* Fills a list of up to KNN_LIST leaves and returns how many; 0: the walk is over. */
-SIMD_INLINE uint32_t knn_walk_on(knn_kind kind, knn_walk *walk, uint32_t *leaves) {
+/* Adds leaves of a block, and their boxes. */
+SIMD_INLINE void knn_chunk_add(knn_kind kind, knn_chunk *chunk, const knn_tree *tree, uint32_t block, uint32_t nodes,
+                               const knn_frame *frame) {
+    const simd_i picking = simd_picking(nodes);
+    simd_pick_numbers(chunk->leaves + chunk->count, KNN_LEAF * block, picking);
+    for (uint64_t row = 0; row < 6; row++) {
+        const simd_f offsets = knn_offsets(kind, knn_row(kind, tree->boxes, 6ull * block + row), frame->low[row % 3],
+                                           frame->unit[row % 3]);
+        simd_f_pick(chunk->box[row] + chunk->count, offsets, picking);
+    }
+    chunk->count += (uint32_t)__builtin_popcount(nodes);
+}
+
+/* Fills a chunk with the leaves that come next; one that is empty ends the walk. */
+SIMD_INLINE void knn_walk_on(knn_kind kind, knn_walk *walk, const knn_frame *frame, knn_chunk *chunk) {
     const knn_tree *const tree = walk->tree;
-    uint32_t found = 0;
-    while (walk->waiting > 0 && found + KNN_LEAF <= KNN_LIST) {
+    chunk->count = 0;
+    while (walk->waiting > 0 && chunk->count + KNN_LEAF <= KNN_CHUNK) {
         const uint32_t level = walk->level[--walk->waiting], block = walk->block[walk->waiting];
         const uint64_t at = tree->first_block[level] + block;
         const uint32_t left = tree->nodes[level] - KNN_LEAF * block;
-        uint32_t nodes = knn_boxes_within(kind, tree->boxes, at, walk->frame, walk->threshold);
+        uint32_t nodes = knn_boxes_within(kind, tree->boxes, at, frame, walk->threshold);
+#ifdef KNN_STATS
+        extern uint64_t st_tests;
+        st_tests++;
+#endif
         if (left < KNN_LEAF) nodes &= (1u << left) - 1;
         if (tree->copies != NULL && nodes != 0) nodes = knn_without_copies(walk, at * KNN_LEAF, nodes);
+        if (level == 0) {
+            knn_chunk_add(kind, chunk, tree, block, nodes, frame);
+            continue;
+        }
         for (; nodes != 0; nodes &= nodes - 1) {
-            const uint32_t node = KNN_LEAF * block + (uint32_t)__builtin_ctz(nodes);
-            if (level == 0) {
-                leaves[found++] = node;
-            } else {
-                walk->level[walk->waiting] = (uint8_t)(level - 1);
-                walk->block[walk->waiting++] = node;
-            }
+            walk->level[walk->waiting] = (uint8_t)(level - 1);
+            walk->block[walk->waiting++] = KNN_LEAF * block + (uint32_t)__builtin_ctz(nodes);
         }
     }
-    return found;
 }
-
-/* ---- the points of a list, less the frame's origin */
-
-typedef struct knn_chunk {
-    uint32_t leaf_count;
-    uint32_t leaves[KNN_LIST];
-    float offset[3][KNN_CHUNK];
-} knn_chunk;
 
 /* The last leaf's missing points are put where they are nobody's. */
 static inline void knn_chunk_blank(knn_chunk *chunk, uint32_t leaf, uint32_t from) {
@@ -71,9 +85,10 @@ static inline void knn_chunk_blank(knn_chunk *chunk, uint32_t leaf, uint32_t fro
     }
 }
 
+/* The points of the leaves. */
 SIMD_INLINE void knn_chunk_load(knn_kind kind, knn_chunk *chunk, const knn_tree *tree, const knn_frame *frame) {
     const uint32_t last = tree->points.count % KNN_LEAF, last_leaf = last == 0 ? UINT32_MAX : tree->nodes[0] - 1;
-    for (uint32_t i = 0; i < chunk->leaf_count; i++) {
+    for (uint32_t i = 0; i < chunk->count; i++) {
         for (uint64_t k = 0; k < 3; k++) {
             const uint8_t *row = knn_row(kind, tree->points.leaves, 3ull * chunk->leaves[i] + k);
             simd_f_store(chunk->offset[k] + KNN_LEAF * i, knn_offsets(kind, row, frame->low[k], frame->unit[k]));
@@ -82,11 +97,38 @@ SIMD_INLINE void knn_chunk_load(knn_kind kind, knn_chunk *chunk, const knn_tree 
     }
 }
 
-SIMD_INLINE uint32_t knn_chunk_place(const knn_chunk *chunk, uint32_t slot) {
-    return KNN_LEAF * chunk->leaves[slot / KNN_LEAF] + slot % KNN_LEAF;
+/* ---- what concerns one group */
+
+typedef struct knn_list {
+    uint32_t count;
+    uint32_t at[KNN_CHUNK + KNN_LEAF]; /* leaves of the chunk */
+    float low[3], high[3];             /* box of the group, as offsets */
+} knn_list;
+
+/* The leaves of a chunk within the threshold of a group's box. */
+SIMD_INLINE void knn_list_make(knn_list *list, const knn_chunk *chunk, float threshold) {
+    list->count = 0;
+    for (uint32_t i = 0; i < chunk->count; i += KNN_LEAF) {
+        simd_f square = simd_f_set(0);
+        for (int k = 0; k < 3; k++) {
+            const simd_f above = simd_f_sub(simd_f_load(chunk->box[k] + i), simd_f_set(list->high[k]));
+            const simd_f below = simd_f_sub(simd_f_set(list->low[k]), simd_f_load(chunk->box[3 + k] + i));
+            const simd_f gap = simd_f_max(simd_f_max(above, below), simd_f_set(0));
+            square = simd_f_fma(gap, gap, square);
+        }
+        uint32_t leaves = simd_f_at_most(square, simd_f_set(threshold));
+        if (chunk->count - i < KNN_LEAF) leaves &= (1u << (chunk->count - i)) - 1;
+        simd_pick_numbers(list->at + list->count, i, simd_picking(leaves));
+        list->count += (uint32_t)__builtin_popcount(leaves);
+    }
 }
 
-SIMD_INLINE simd_f knn_chunk_squares(const knn_chunk *chunk, uint32_t leaf, simd_f x, simd_f y, simd_f z) {
+SIMD_INLINE uint32_t knn_list_place(const knn_list *list, const knn_chunk *chunk, uint32_t slot) {
+    return KNN_LEAF * chunk->leaves[list->at[slot / KNN_LEAF]] + slot % KNN_LEAF;
+}
+
+/* Squared distances of a query to the points of a leaf of the chunk. */
+SIMD_INLINE simd_f knn_squares(const knn_chunk *chunk, uint32_t leaf, simd_f x, simd_f y, simd_f z) {
     const simd_f dx = simd_f_sub(simd_f_load(chunk->offset[0] + KNN_LEAF * leaf), x);
     const simd_f dy = simd_f_sub(simd_f_load(chunk->offset[1] + KNN_LEAF * leaf), y);
     const simd_f dz = simd_f_sub(simd_f_load(chunk->offset[2] + KNN_LEAF * leaf), z);

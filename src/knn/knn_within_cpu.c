@@ -13,20 +13,21 @@ typedef struct within {
 /* Calls take for each point within the limit of each query of a group. */
 typedef void (*take_fn)(const within *all, uint64_t row, uint64_t key, uint32_t at);
 
-SIMD_INLINE void stream(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t query, uint32_t q,
-                        take_fn take) {
+SIMD_INLINE void stream(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t q, take_fn take) {
     const knn_search *search = &all->search;
     const knn_points *points = &search->tree->points;
-    const knn_chunk *chunk = &scratch->chunk;
-    const simd_f x = simd_f_set(scratch->offset[0][q]), y = simd_f_set(scratch->offset[1][q]),
-                 z = simd_f_set(scratch->offset[2][q]), most = simd_f_set(scratch->walk.threshold);
-    const uint32_t self = search->exclude_self ? query : UINT32_MAX;
+    const knn_list *list = &scratch->list;
+    const simd_f x = simd_f_set(scratch->group.offset[0][q]), y = simd_f_set(scratch->group.offset[1][q]),
+                 z = simd_f_set(scratch->group.offset[2][q]), most = simd_f_set(scratch->walk.threshold);
+    const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
     const uint64_t row = search->queries->order[query];
     knn_place mine, other;
     knn_place_of(kind, search->queries, query, &mine);
-    for (uint32_t i = 0; i < chunk->leaf_count; i++) {
-        for (uint32_t hits = simd_f_at_most(knn_chunk_squares(chunk, i, x, y, z), most); hits != 0; hits &= hits - 1) {
-            const uint32_t at = knn_chunk_place(chunk, KNN_LEAF * i + (uint32_t)__builtin_ctz(hits));
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t hits = simd_f_at_most(knn_squares(&scratch->chunk, list->at[i], x, y, z), most);
+        for (; hits != 0; hits &= hits - 1) {
+            const uint32_t slot = KNN_LEAF * i + (uint32_t)__builtin_ctz(hits);
+            const uint32_t at = knn_list_place(list, &scratch->chunk, slot);
             if (at >= points->count || at == self) continue;
             knn_place_of(kind, points, at, &other);
             const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
@@ -35,18 +36,22 @@ SIMD_INLINE void stream(knn_kind kind, const within *all, knn_scratch *scratch, 
     }
 }
 
-SIMD_INLINE void visit_group(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t group, take_fn take) {
+SIMD_INLINE void visit_batch(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t first, uint32_t groups,
+                             take_fn take) {
     const knn_search *search = &all->search;
-    knn_group_begin(kind, search, scratch, group);
-    scratch->walk.threshold = knn_threshold(search->limit_reach, scratch->frame.size, search->tree->metric.norm);
-    scratch->walk.copies_most = UINT32_MAX;
+    knn_frame_make(kind, search, first, groups, &scratch->frame);
+    scratch->walk.threshold = knn_threshold_of(search, scratch, search->limit_reach);
+    scratch->walk.copies_most = UINT32_MAX; /* every copy counts */
     knn_walk_begin(&scratch->walk);
-    while ((scratch->chunk.leaf_count = knn_walk_on(kind, &scratch->walk, scratch->chunk.leaves)) > 0) {
+    do {
+        knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-        for (uint32_t q = 0; q < scratch->group_count; q++) {
-            stream(kind, all, scratch, KNN_LEAF * group + q, q, take);
+        for (uint32_t g = first; g < first + groups; g++) {
+            knn_group_make(kind, search, g, scratch);
+            knn_list_make(&scratch->list, &scratch->chunk, scratch->walk.threshold);
+            for (uint32_t q = 0; q < scratch->group.count; q++) stream(kind, all, scratch, q, take);
         }
-    }
+    } while (scratch->walk.waiting > 0);
 }
 
 SIMD_INLINE void count_one(const within *all, uint64_t row, uint64_t key, uint32_t at) {
@@ -61,25 +66,21 @@ SIMD_INLINE void write_one(const within *all, uint64_t row, uint64_t key, uint32
     all->keys[place] = key;
 }
 
-static void count_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void count_batch(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const within *all = user;
-    for (uint32_t g = first; g < last; g++) {
-        switch (all->search.tree->metric.kind) {
-        case KNN_INT: visit_group(KNN_INT, all, scratch, g, count_one); break;
-        case KNN_FLOAT: visit_group(KNN_FLOAT, all, scratch, g, count_one); break;
-        case KNN_DOUBLE: visit_group(KNN_DOUBLE, all, scratch, g, count_one);
-        }
+    switch (all->search.tree->metric.kind) {
+    case KNN_INT: visit_batch(KNN_INT, all, scratch, first, groups, count_one); break;
+    case KNN_FLOAT: visit_batch(KNN_FLOAT, all, scratch, first, groups, count_one); break;
+    case KNN_DOUBLE: visit_batch(KNN_DOUBLE, all, scratch, first, groups, count_one);
     }
 }
 
-static void write_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t last) {
+static void write_batch(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const within *all = user;
-    for (uint32_t g = first; g < last; g++) {
-        switch (all->search.tree->metric.kind) {
-        case KNN_INT: visit_group(KNN_INT, all, scratch, g, write_one); break;
-        case KNN_FLOAT: visit_group(KNN_FLOAT, all, scratch, g, write_one); break;
-        case KNN_DOUBLE: visit_group(KNN_DOUBLE, all, scratch, g, write_one);
-        }
+    switch (all->search.tree->metric.kind) {
+    case KNN_INT: visit_batch(KNN_INT, all, scratch, first, groups, write_one); break;
+    case KNN_FLOAT: visit_batch(KNN_FLOAT, all, scratch, first, groups, write_one); break;
+    case KNN_DOUBLE: visit_batch(KNN_DOUBLE, all, scratch, first, groups, write_one);
     }
 }
 
@@ -120,7 +121,7 @@ static void sort_row(const within *all, uint64_t row) {
 static mote_status fill_lists(mote_context *ctx, within *all, uint64_t rows) {
     MOTE_TRY(place_lists(ctx, all, rows));
     memset(all->counts, 0, rows * sizeof *all->counts);
-    MOTE_TRY(knn_for_groups(ctx, &all->search, write_groups, all, 0.5, 0.9));
+    MOTE_TRY(knn_for_batches(ctx, &all->search, write_batch, all, 0.5, 0.9));
 #pragma omp parallel for schedule(dynamic, 256) num_threads(ctx->threads)
     for (uint64_t row = 0; row < rows; row++) sort_row(all, row);
     return mote_progress(ctx, 1, "sorting neighbours");
@@ -155,7 +156,7 @@ mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, dou
     }
     if (status == MOTE_OK) {
         memset(all.counts, 0, asked.rows * sizeof *all.counts);
-        status = knn_for_groups(ctx, &all.search, count_groups, &all, 0, lists != NULL ? 0.5 : 1);
+        status = knn_for_batches(ctx, &all.search, count_batch, &all, 0, lists != NULL ? 0.5 : 1);
     }
     if (status == MOTE_OK && lists != NULL) status = fill_lists(ctx, &all, asked.rows);
     if (counts == NULL) mote_free(ctx, all.counts);

@@ -10,7 +10,7 @@
 #define SIMD_LANES  8
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
-#if defined(__AVX2__) && defined(__FMA__) && !defined(MOTE_SIMD_PLAIN)
+#if defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__) && !defined(MOTE_SIMD_PLAIN)
 #include <immintrin.h>
 
 typedef __m256 simd_f;
@@ -32,6 +32,18 @@ SIMD_INLINE simd_f simd_f_sqrt(simd_f a) { return _mm256_sqrt_ps(a); }
 /* Bit i: lane i of a is at most that of b. */
 SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
+}
+
+/* Of all lanes. */
+SIMD_INLINE float simd_f_least(simd_f a) {
+    __m128 m = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    m = _mm_min_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_min_ss(m, _mm_shuffle_ps(m, m, 1)));
+}
+SIMD_INLINE float simd_f_most(simd_f a) {
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
 }
 
 SIMD_INLINE simd_i simd_i_set(int32_t value) { return _mm256_set1_epi32(value); }
@@ -62,6 +74,19 @@ SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) {
 }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low)); }
 
+/* Which lanes come first if those of the set bits are moved together; for simd_f_pick and simd_pick_numbers. */
+SIMD_INLINE simd_i simd_picking(uint32_t bits) {
+    const uint64_t bytes = _pdep_u64(bits, 0x0101010101010101ull) * 255;
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)_pext_u64(0x0706050403020100ull, bytes)));
+}
+SIMD_INLINE void simd_f_pick(float *to, simd_f a, simd_i picking) {
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(a, picking));
+}
+/* The numbers of the picked lanes, counted from first. */
+SIMD_INLINE void simd_pick_numbers(uint32_t *to, uint32_t first, simd_i picking) {
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_add_epi32(picking, _mm256_set1_epi32((int32_t)first)));
+}
+
 /* Rows become columns. */
 SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     simd_f a[8], b[8];
@@ -81,17 +106,19 @@ SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     }
 }
 
-/* ranks[i] = how many of keys[0..count) are less than keys[i]. Room for a multiple of 4 of both. */
-SIMD_INLINE void simd_rank(const uint64_t *keys, uint32_t count, uint64_t *ranks) {
-    const __m256i flip = _mm256_set1_epi64x(INT64_MIN);
-    for (uint32_t i = 0; i < count; i += 4) {
-        const __m256i mine = _mm256_xor_si256(flip, _mm256_loadu_si256((const __m256i *)(const void *)(keys + i)));
-        __m256i rank = _mm256_setzero_si256();
+/* ranks[i] = how many of keys[0..count) are less than keys[i], as signed numbers. Both have room for a multiple of 16;
+   what is there behind count does not matter. */
+SIMD_INLINE void simd_rank(const int32_t *keys, uint32_t count, int32_t *ranks) {
+    for (uint32_t i = 0; i < count; i += 16) {
+        const __m256i low = simd_i_load(keys + i), high = simd_i_load(keys + i + 8);
+        __m256i low_rank = _mm256_setzero_si256(), high_rank = low_rank;
         for (uint32_t j = 0; j < count; j++) {
-            const __m256i other = _mm256_set1_epi64x((int64_t)(keys[j] ^ (1ull << 63)));
-            rank = _mm256_sub_epi64(rank, _mm256_cmpgt_epi64(mine, other));
+            const __m256i other = _mm256_set1_epi32(keys[j]);
+            low_rank = _mm256_sub_epi32(low_rank, _mm256_cmpgt_epi32(low, other));
+            high_rank = _mm256_sub_epi32(high_rank, _mm256_cmpgt_epi32(high, other));
         }
-        _mm256_storeu_si256((__m256i *)(void *)(ranks + i), rank);
+        _mm256_storeu_si256((__m256i *)(void *)(ranks + i), low_rank);
+        _mm256_storeu_si256((__m256i *)(void *)(ranks + i + 8), high_rank);
     }
 }
 
@@ -130,6 +157,17 @@ SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
     return bits;
 }
 
+SIMD_INLINE float simd_f_least(simd_f a) {
+    float least = a.lane[0];
+    for (int l = 1; l < 8; l++) least = a.lane[l] < least ? a.lane[l] : least;
+    return least;
+}
+SIMD_INLINE float simd_f_most(simd_f a) {
+    float most = a.lane[0];
+    for (int l = 1; l < 8; l++) most = a.lane[l] > most ? a.lane[l] : most;
+    return most;
+}
+
 SIMD_INLINE simd_i simd_i_set(int32_t value) { SIMD_EACH(simd_i, value); }
 SIMD_INLINE simd_i simd_i_load(const int32_t *at) { SIMD_EACH(simd_i, at[l]); }
 SIMD_INLINE simd_i simd_i_sub(simd_i a, simd_i b) {
@@ -145,6 +183,20 @@ SIMD_INLINE simd_d simd_d_mul(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] 
 SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { SIMD_EACH(simd_f, (float)a.lane[l]); }
 
+SIMD_INLINE simd_i simd_picking(uint32_t bits) {
+    simd_i picking = {{0, 0, 0, 0, 0, 0, 0, 0}};
+    for (int l = 0, at = 0; l < 8; l++) {
+        if ((bits >> l & 1) != 0) picking.lane[at++] = l;
+    }
+    return picking;
+}
+SIMD_INLINE void simd_f_pick(float *to, simd_f a, simd_i picking) {
+    for (int l = 0; l < 8; l++) to[l] = a.lane[picking.lane[l]];
+}
+SIMD_INLINE void simd_pick_numbers(uint32_t *to, uint32_t first, simd_i picking) {
+    for (int l = 0; l < 8; l++) to[l] = first + (uint32_t)picking.lane[l];
+}
+
 SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     for (int i = 0; i < 8; i++) {
         for (int j = 0; j < i; j++) {
@@ -155,7 +207,7 @@ SIMD_INLINE void simd_f_transpose(simd_f r[8]) {
     }
 }
 
-SIMD_INLINE void simd_rank(const uint64_t *keys, uint32_t count, uint64_t *ranks) {
+SIMD_INLINE void simd_rank(const int32_t *keys, uint32_t count, int32_t *ranks) {
     for (uint32_t i = 0; i < count; i++) {
         ranks[i] = 0;
         for (uint32_t j = 0; j < count; j++) ranks[i] += keys[j] < keys[i];

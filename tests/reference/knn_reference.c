@@ -124,7 +124,7 @@ uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, u
 
 /* ---- checks */
 
-#define MOST_ROWS 400u /* of larger results every second, third … row is checked */
+#define MOST_ROWS 150u /* of larger results every second, third … row is checked */
 
 static void require(bool holds, const char *what, uint64_t row, const char *of) {
     if (holds) return;

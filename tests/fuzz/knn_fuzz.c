@@ -1,0 +1,107 @@
+/* Neighbours in clouds whose positions, types, scales and parameters are the input's bytes: the grid must answer what
+   looking at every point answers, for the points themselves and for other queries. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mote/knn.h"
+
+#define HEADER_BYTES 16
+#define MOST_POINTS  700u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition) abort();
+}
+
+/* One axis of a cloud whose records are three values of a type, read wherever the input lies. */
+static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k) {
+    static const char *const names[3] = {"x", "y", "z"};
+    static const double scales[] = {1, 0.001, 1e-7, -2, 1e300, 1e-300, INFINITY, NAN};
+    static const double offsets[] = {0, 500000.5, -1e17, 1e308};
+    mote_column column;
+    memset(&column, 0, sizeof column);
+    column.name = names[k];
+    column.type = (mote_type)(head[0] % 10);
+    column.stride_bytes = 3 * mote_type_size(column.type);
+    column.data = positions + (uint32_t)k * mote_type_size(column.type);
+    column.scale = scales[head[1] & 1 ? head[2 + k] % 8 : head[2] % 8];
+    column.offset = offsets[head[5] >> 2 * k & 3];
+    return column;
+}
+
+static mote_cloud *cloud_of(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size) {
+    mote_column columns[3];
+    mote_cloud *cloud = NULL;
+    for (int k = 0; k < 3; k++) columns[k] = axis_of(head, positions, k);
+    uint64_t count = size / columns[0].stride_bytes;
+    if (count > MOST_POINTS) count = MOST_POINTS;
+    require(mote_cloud_wrap(ctx, count, columns, 3, &cloud) == MOTE_OK);
+    return cloud;
+}
+
+typedef struct answer {
+    uint32_t *index, *count;
+    double *distance2;
+} answer;
+
+static mote_status search(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                          const mote_knn_params *params, answer *to) {
+    const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud);
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    to->index = result.index32 = malloc((rows * params->k + 1) * sizeof *to->index);
+    to->distance2 = result.distance2_wide = malloc((rows * params->k + 1) * sizeof *to->distance2);
+    to->count = result.count = malloc((rows + 1) * sizeof *to->count);
+    require(to->index != NULL && to->distance2 != NULL && to->count != NULL);
+    return mote_knn(ctx, cloud, queries, params, &result);
+}
+
+static void compare(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, mote_knn_params params) {
+    const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud);
+    answer grid, brute;
+    params.method = MOTE_KNN_GRID;
+    const mote_status status = search(ctx, cloud, queries, &params, &grid);
+    params.method = MOTE_KNN_BRUTE;
+    require(search(ctx, cloud, queries, &params, &brute) == status);
+    require(status == MOTE_OK || status == MOTE_ERROR_UNSUPPORTED);
+    if (status == MOTE_OK) {
+        require(memcmp(grid.index, brute.index, rows * params.k * sizeof *grid.index) == 0);
+        require(memcmp(grid.distance2, brute.distance2, rows * params.k * sizeof *grid.distance2) == 0);
+        require(memcmp(grid.count, brute.count, rows * sizeof *grid.count) == 0);
+    } else {
+        mote_context_clear(ctx);
+    }
+    free(grid.index);
+    free(grid.distance2);
+    free(grid.count);
+    free(brute.index);
+    free(brute.distance2);
+    free(brute.count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < HEADER_BYTES) return 0;
+    mote_context_params context = mote_context_defaults();
+    context.threads = 1;
+    context.device = MOTE_DEVICE_CPU;
+    mote_context *ctx = NULL;
+    require(mote_context_create(&context, &ctx) == MOTE_OK);
+    const size_t part = (size - HEADER_BYTES) / 4; /* queries: the last quarter, in another type if the input says so */
+    const uint8_t *positions = data + HEADER_BYTES, *last = data + size - part;
+    mote_cloud *cloud = cloud_of(ctx, data, positions, size - HEADER_BYTES - part);
+    mote_cloud *queries = cloud_of(ctx, data[6] & 1 ? data : data + 7, last, part);
+    mote_knn_params params = mote_knn_defaults();
+    params.k = 1 + data[13] % 40u;
+    params.radius = data[14] & 1 ? ldexp(1, (int8_t)data[15]) : 0;
+    params.exclude_self = (data[14] & 2) != 0;
+    compare(ctx, cloud, NULL, params);
+    params.exclude_self = false;
+    compare(ctx, cloud, queries, params);
+    mote_cloud_destroy(queries);
+    mote_cloud_destroy(cloud);
+    require(mote_context_memory_bytes(ctx) == 0);
+    mote_context_destroy(ctx);
+    return 0;
+}
