@@ -13,6 +13,7 @@
 #define THREADS (WARPS * CUDA_WARP)
 #define GROUPS  4u  /* of eight lanes */
 #define QUEUE   24u /* leaves with points that wait */
+#define LISTED  64u /* leaves of a group to go through */
 #define AROUND  16u /* leaves around the queries */
 #define BEFORE  6u  /* of them before the first query's */
 
@@ -26,6 +27,7 @@ typedef struct warp_memory {
     uint64_t queue[QUEUE * CUDA_WARP]; /* leaf << 8 | its points; in the end, rows to be written */
     group groups[GROUPS];
     uint32_t waiting[KNN_WAITING];
+    uint32_t leaves[GROUPS][LISTED];
 } warp_memory;
 
 template <int K> struct best_list {
@@ -176,23 +178,37 @@ static __device__ inline uint32_t child_matters(const knn_cuda_tree *tree, const
 /* Where a warp's walk stands. */
 typedef struct walk {
     uint32_t own;     /* the lowest node in which it began */
-    uint32_t node;    /* the lowest node whose leaves are looked at */
-    uint32_t leaves;  /* which of them are left to the lane's group */
     uint32_t waiting; /* nodes */
+    uint32_t listed[GROUPS];
     uint32_t settled;
 } walk;
 
-/* The leaves of the lowest node that matter to the lane's group. */
-static __device__ inline uint32_t leaves_of_group(const knn_cuda_tree *tree, const group *groups, const walk *w,
-                                                  uint32_t number) {
-    const uint32_t near = child_matters(tree, groups, w->settled, 0, w->node * KNN_CUDA_WIDE + number);
-    uint32_t mine = 0;
+/* Lists the leaves of a lowest node that matter, for each group. */
+static __device__ inline void list_leaves(const knn_cuda_tree *tree, warp_memory *memory, uint32_t node,
+                                          uint32_t number, walk *w) {
+    const uint32_t leaf = node * KNN_CUDA_WIDE + number;
+    const uint32_t near = child_matters(tree, memory->groups, w->settled, 0, leaf);
 #pragma unroll
     for (uint32_t g = 0; g < GROUPS; g++) {
-        const uint32_t leaves = __ballot_sync(CUDA_ALL, (near >> g & 1) != 0);
-        mine = number / 8 == g ? leaves : mine;
+        const bool listed = (near >> g & 1) != 0;
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, listed);
+        if (listed) memory->leaves[g][w->listed[g] + (uint32_t)__popc(lanes & ((1u << number) - 1))] = leaf;
+        w->listed[g] += (uint32_t)__popc(lanes);
     }
-    return mine;
+}
+
+static __device__ inline uint32_t longest_list(const walk *w) {
+    uint32_t most = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) most = w->listed[g] > most ? w->listed[g] : most;
+    return most;
+}
+
+static __device__ inline uint32_t listed_for(const walk *w, uint32_t of) {
+    uint32_t listed = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) listed = g == of ? w->listed[g] : listed;
+    return listed;
 }
 
 static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory *memory, uint32_t leaf, uint32_t number,
@@ -205,27 +221,26 @@ static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory 
         w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, number);
         if (first == 0) break;
     }
-    w->own = w->node = leaf / KNN_CUDA_WIDE;
-    w->leaves = leaves_of_group(tree, memory->groups, w, number);
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) w->listed[g] = 0;
+    w->own = leaf / KNN_CUDA_WIDE;
+    list_leaves(tree, memory, w->own, number, w);
 }
 
-/* Goes on to the next lowest node with leaves that matter; false: there is none. */
-static __device__ inline bool walk_on(const knn_cuda_tree *tree, warp_memory *memory, uint32_t number, walk *w) {
-    while (w->waiting > 0) {
+/* Goes on while the lists have room. */
+static __device__ inline void walk_on(const knn_cuda_tree *tree, warp_memory *memory, uint32_t number, walk *w) {
+    while (w->waiting > 0 && longest_list(w) <= LISTED - KNN_CUDA_WIDE) {
         const uint32_t packed = memory->waiting[--w->waiting], level = packed >> 28, node = packed & 0x0FFFFFFFu;
         __syncwarp();
-        if (level == 1 && node == w->own) continue;
         if (level > 1) {
             const uint32_t child = node * KNN_CUDA_WIDE + number;
             const bool wanted = child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
             w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
-            continue;
+        } else if (node != w->own) {
+            list_leaves(tree, memory, node, number, w);
         }
-        w->node = node;
-        w->leaves = leaves_of_group(tree, memory->groups, w, number);
-        if (__any_sync(CUDA_ALL, w->leaves != 0)) return true;
     }
-    return false;
+    __syncwarp();
 }
 
 template <int K>
@@ -420,22 +435,22 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
         walk w;
         w.settled = tell_groups<K>(&lane, number, memory->groups);
         walk_begin(tree, memory, leaf, number, &w);
-        bool more = __any_sync(CUDA_ALL, w.leaves != 0) || walk_on(tree, memory, number, &w);
-        while (more) {
-            if (w.leaves != 0) {
-                const uint32_t next = w.node * KNN_CUDA_WIDE + (uint32_t)__ffs((int)w.leaves) - 1;
-                w.leaves &= w.leaves - 1;
-                try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
+        for (;;) {
+            walk_on(tree, memory, number, &w);
+            const uint32_t steps = longest_list(&w), mine = listed_for(&w, number / 8);
+            if (steps == 0) break;
+            for (uint32_t i = 0; i < steps; i++) {
+                if (i < mine) {
+                    const uint32_t next = memory->leaves[number / 8][i];
+                    try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
+                }
+                if (!__any_sync(CUDA_ALL, lane.pending >= QUEUE || i + 1 == steps)) continue;
+                decide<KIND, K>(&ask, number, memory->queue, &lane);
+                look_nearer<KIND, K>(&ask, slack, &lane);
+                w.settled = tell_groups<K>(&lane, number, memory->groups);
             }
-            const bool full = __any_sync(CUDA_ALL, lane.pending >= QUEUE), left = __any_sync(CUDA_ALL, w.leaves != 0);
-            if (!left && !full) more = walk_on(tree, memory, number, &w);
-            if (!full && more) continue;
-            decide<KIND, K>(&ask, number, memory->queue, &lane);
-            look_nearer<KIND, K>(&ask, slack, &lane);
-            w.settled = tell_groups<K>(&lane, number, memory->groups);
-            if (!more) break;
-            if (left) w.leaves &= leaves_of_group(tree, memory->groups, &w, number);
-            more = __any_sync(CUDA_ALL, w.leaves != 0) || walk_on(tree, memory, number, &w);
+#pragma unroll
+            for (uint32_t g = 0; g < GROUPS; g++) w.listed[g] = 0;
         }
     }
     write_answer<K>(&ask, &lane.best, row, rows, number, memory->queue);
