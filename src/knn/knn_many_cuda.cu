@@ -4,6 +4,8 @@
 
 #include "knn/knn_point_cuda.h"
 
+#define QUEUE_LEAST 128u /* points that wait */
+
 /* Neighbours by (key, index), ascending when sorted. */
 template <uint32_t ROOM> struct near_list {
     uint64_t key[ROOM];
@@ -11,7 +13,8 @@ template <uint32_t ROOM> struct near_list {
 };
 
 template <uint32_t ROOM> struct warp_lists {
-    near_list<ROOM> best, queue;
+    near_list<ROOM> best;
+    near_list<(ROOM > QUEUE_LEAST ? ROOM : QUEUE_LEAST)> queue;
     uint32_t waiting[KNN_WAITING];
 };
 
@@ -59,7 +62,8 @@ template <int KIND, uint32_t ROOM> struct many_visitor {
 
     /* Sorts the queue and merges it with the best. */
     __device__ void settle(const knn_cuda_ask *ask) {
-        near_list<ROOM> *const best = &lists->best, *const queue = &lists->queue;
+        auto *const best = &lists->best;
+        auto *const queue = &lists->queue;
         const uint32_t sorted = power_for(queued);
         __syncwarp();
         for (uint32_t i = queued + lane; i < sorted; i += CUDA_WARP) {
@@ -106,7 +110,7 @@ template <int KIND, uint32_t ROOM> struct many_visitor {
             lists->queue.index[to] = index;
         }
         queued += (uint32_t)__popc(lanes);
-        const uint32_t room = length < 2 * CUDA_WARP ? 2 * CUDA_WARP : length;
+        const uint32_t room = length < QUEUE_LEAST ? QUEUE_LEAST : length;
         if (queued > room - CUDA_WARP) settle(ask);
     }
 };
@@ -131,7 +135,9 @@ static __device__ inline void write_row(const knn_cuda_ask *ask, const near_list
     if (to->count != NULL && lane == 0) to->count[row] = count;
 }
 
-/* The leaves around a query on the curve: twice as many points as it keeps. */
+#define AROUND_LEAST 64u /* half of the points around a query that are tried first */
+
+/* The leaves around a query on the curve: twice as many points as it keeps, or some more. */
 template <int KIND>
 static __device__ inline knn_leaves leaves_around(const knn_cuda_ask *ask, uint32_t place, uint32_t length) {
     const knn_cuda_points *points = &ask->tree.points;
@@ -141,11 +147,46 @@ static __device__ inline knn_leaves leaves_around(const knn_cuda_ask *ask, uint3
         const uint32_t beside = knn_place_beside(points, q->keys[place], q->cell_bits, q->index_bits);
         leaf = (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
     }
-    const uint32_t half = length / KNN_CUDA_LEAF, leaves = ask->tree.nodes[0];
+    const uint32_t half = (length > AROUND_LEAST ? length : AROUND_LEAST) / KNN_CUDA_LEAF, leaves = ask->tree.nodes[0];
     knn_leaves around;
     around.first = leaf > half ? leaf - half : 0;
     around.end = leaves - around.first > 2 * half ? around.first + 2 * half : leaves;
     return around;
+}
+
+#define BOUND_TRIES  (2 * AROUND_LEAST / CUDA_WARP)
+#define BOUND_HALVES 10 /* halvings of the interval in which the bound lies */
+
+/* A square that nth or more of the first 128 points around do not exceed; infinite if there are not so many. */
+static __device__ inline float bound_around(const knn_cuda_ask *ask, const knn_asking *asking, knn_leaves around,
+                                            uint32_t nth, uint32_t lane) {
+    float square[BOUND_TRIES], low = 0, high = 0;
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < BOUND_TRIES; i++) {
+        const uint32_t leaf = around.first + i * KNN_AT_ONCE + lane / KNN_CUDA_LEAF;
+        square[i] = INFINITY;
+        if (leaf < around.end) square[i] = knn_square_at(ask, asking, leaf, lane);
+        const bool exists = square[i] <= FLT_MAX;
+        count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, exists));
+        high = exists ? fmaxf(high, square[i]) : high;
+    }
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
+    if (count < nth) return INFINITY;
+    for (int half = 0; half < BOUND_HALVES; half++) {
+        const float middle = low / 2 + high / 2;
+        uint32_t within = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < BOUND_TRIES; i++) {
+            within += (uint32_t)__popc(__ballot_sync(CUDA_ALL, square[i] <= middle));
+        }
+        if (within >= nth) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
 }
 
 template <int KIND, uint32_t ROOM, uint32_t WARPS>
@@ -172,11 +213,16 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_many(knn_cuda_
         const knn_leaves around = leaves_around<KIND>(&ask, (uint32_t)place, length);
         v.slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
         v.most = ask.all ? INFINITY : knn_square_of_key<KIND>(&ask.tree.metric, ask.limit, v.slack);
+        if (!ask.all && length <= AROUND_LEAST) {
+            const uint32_t nth = ask.k + (ask.exclude_self ? 1 : 0);
+            const float bound = bound_around(&ask, &asking, around, nth, lane);
+            v.most = fminf(v.most, knn_square_beside<KIND>(&ask.tree.metric, bound, v.slack));
+        }
         for (uint32_t leaf = around.first; leaf < around.end; leaf += KNN_AT_ONCE) {
             const uint32_t mine = leaf + lane / KNN_CUDA_LEAF;
             knn_try_leaf(&ask, &asking, mine, mine < around.end, lane, &v);
         }
-        if (v.queued > 0) v.settle(&ask);
+        if (v.queued > length) v.settle(&ask);
         knn_walk_point(&ask, &asking, around, v.lists->waiting, lane, &v);
         if (v.queued > 0) v.settle(&ask);
     }

@@ -28,18 +28,21 @@ typedef struct knn_leaves {
     uint32_t first, end;
 } knn_leaves;
 
+/* The square of the lane's point of a leaf; NaN: there is none. */
+static __device__ inline float knn_square_at(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf,
+                                             uint32_t lane) {
+    const float *const v = ask->tree.points.views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF) + lane % KNN_CUDA_LEAF;
+    return knn_square(__ldg(v) - asking->at[0], __ldg(v + KNN_CUDA_LEAF) - asking->at[1],
+                      __ldg(v + 2 * KNN_CUDA_LEAF) - asking->at[2]);
+}
+
 /* A visitor has most, the largest square that matters, settled, the largest number that does, and try_points(ask,
    asking, at, near): each lane has a point, which is near or not to be looked at. */
 template <class visitor>
 static __device__ inline void knn_try_leaf(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf,
                                            bool exists, uint32_t lane, visitor *to) {
     const uint32_t at = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
-    bool near = false;
-    if (exists) {
-        const float *const v = ask->tree.points.views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF) + lane % KNN_CUDA_LEAF;
-        near = knn_square(__ldg(v) - asking->at[0], __ldg(v + KNN_CUDA_LEAF) - asking->at[1],
-                          __ldg(v + 2 * KNN_CUDA_LEAF) - asking->at[2]) <= to->most;
-    }
+    const bool near = exists && knn_square_at(ask, asking, leaf, lane) <= to->most;
     to->try_points(ask, asking, at, near);
 }
 

@@ -40,16 +40,19 @@ static __device__ inline float knn_square_of_key(const knn_metric *metric, uint6
     return square + FLT_MIN;
 }
 
-/* Some points have squares of at most this: so far may views be of points that are not farther than all of them. */
+/* Some points have squares of at most this: so far may views be of points that are not farther than all of them. Where
+   keys may overflow, and points at any distance have the same, squares bound nothing. */
 template <int KIND>
 static __device__ inline float knn_square_beside(const knn_metric *metric, float square, float slack) {
     float beside = square;
+    bool bounds = true;
     if (KIND != KNN_FLOAT) {
         const float more = KIND == KNN_DOUBLE ? (float)(metric->norm * 0x1p-500) : 0;
         const float reach = sqrtf(square) * (1 + 0x1p-18f) + 2 * slack + more;
+        bounds = KIND == KNN_INT || (double)reach < metric->norm * 0x1p510;
         beside = reach * reach;
     }
-    return beside * (1 + 0x1p-18f) + 2 * FLT_MIN;
+    return bounds ? beside * (1 + 0x1p-18f) + 2 * FLT_MIN : INFINITY;
 }
 
 /* ---- exact */
