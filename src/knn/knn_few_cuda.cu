@@ -23,8 +23,17 @@ typedef struct group {
     float high[3], spare;
 } group;
 
+/* Leaves with points that wait: each lane has a column. */
+typedef struct waiting_points {
+    uint32_t leaf[QUEUE * CUDA_WARP];
+    uint8_t hits[QUEUE * CUDA_WARP]; /* which of its points */
+} waiting_points;
+
 typedef struct warp_memory {
-    uint64_t queue[QUEUE * CUDA_WARP]; /* leaf << 8 | its points; in the end, rows to be written */
+    union {
+        waiting_points queue;
+        uint64_t rows[KNN_CUDA_FEW * CUDA_WARP]; /* to be written, in the end */
+    };
     group groups[GROUPS];
     uint32_t waiting[KNN_WAITING];
     uint32_t leaves[GROUPS][LISTED];
@@ -245,7 +254,7 @@ static __device__ inline void walk_on(const knn_cuda_tree *tree, warp_memory *me
 
 template <int K>
 static __device__ inline void try_leaf(const float *views, uint32_t leaf, uint32_t number, lane_state<K> *lane,
-                                       uint64_t *queue) {
+                                       waiting_points *queue) {
     leaf_views v;
     load_leaf(views, leaf, &v);
     uint32_t hits = 0;
@@ -255,7 +264,8 @@ static __device__ inline void try_leaf(const float *views, uint32_t leaf, uint32
         hits |= square <= lane->most ? 1u << j : 0;
     }
     if (hits == 0) return;
-    queue[lane->queued * CUDA_WARP + number] = (uint64_t)leaf << 8 | hits;
+    queue->leaf[lane->queued * CUDA_WARP + number] = leaf;
+    queue->hits[lane->queued * CUDA_WARP + number] = (uint8_t)hits;
     lane->queued++;
     lane->pending += (uint32_t)__popc(hits);
 }
@@ -275,14 +285,14 @@ template <int K> static __device__ inline void insert(best_list<K> *best, uint64
 }
 
 template <int KIND, int K>
-static __device__ inline void decide(const knn_cuda_ask *ask, uint32_t number, const uint64_t *queue,
+static __device__ inline void decide(const knn_cuda_ask *ask, uint32_t number, const waiting_points *queue,
                                      lane_state<K> *lane) {
     uint32_t next = 0, hits = 0, leaf = 0;
     for (;;) {
         if (hits == 0 && next < lane->queued) {
-            const uint64_t entry = queue[next++ * CUDA_WARP + number];
-            hits = (uint32_t)entry & 0xFF;
-            leaf = (uint32_t)(entry >> 8);
+            hits = queue->hits[next * CUDA_WARP + number];
+            leaf = queue->leaf[next * CUDA_WARP + number];
+            next++;
         }
         if (!__any_sync(CUDA_ALL, hits != 0)) break;
         bool taken = false;
@@ -442,10 +452,10 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
             for (uint32_t i = 0; i < steps; i++) {
                 if (i < mine) {
                     const uint32_t next = memory->leaves[number / 8][i];
-                    try_leaf<K>(tree->points.views, next, number, &lane, memory->queue);
+                    try_leaf<K>(tree->points.views, next, number, &lane, &memory->queue);
                 }
                 if (!__any_sync(CUDA_ALL, lane.pending >= QUEUE || i + 1 == steps)) continue;
-                decide<KIND, K>(&ask, number, memory->queue, &lane);
+                decide<KIND, K>(&ask, number, &memory->queue, &lane);
                 look_nearer<KIND, K>(&ask, slack, &lane);
                 w.settled = tell_groups<K>(&lane, number, memory->groups);
             }
@@ -453,7 +463,7 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
             for (uint32_t g = 0; g < GROUPS; g++) w.listed[g] = 0;
         }
     }
-    write_answer<K>(&ask, &lane.best, row, rows, number, memory->queue);
+    write_answer<K>(&ask, &lane.best, row, rows, number, memory->rows);
 }
 
 template <int KIND> static void launch_few(mote_context *ctx, const knn_cuda_ask *ask) {
