@@ -17,7 +17,8 @@ typedef struct frame_data {
     mote_context *ctx;
     uint64_t count;
     float *rest, *positions; /* [3 · count]; rest: before the wave */
-    mote_cloud *cloud;       /* looks at positions */
+    float *on_gpu;           /* positions on the GPU, if that computes; then rows are there too */
+    mote_cloud *cloud;       /* looks at positions, where they are searched */
     mote_knn_index *index;
     mote_knn_params params;
     mote_knn_result rows;
@@ -44,16 +45,23 @@ static mote_status take_memory(frame_data *data) {
     const size_t places = (size_t)data->count * data->params.k;
     data->rest = calloc((size_t)data->count + 1, 12);
     data->positions = malloc((size_t)data->count * 12 + 1);
-    data->rows.index32 = malloc(places * 4 + 1);
-    data->rows.distance2 = malloc(places * 4 + 1);
+    if (data->rows.on_device) {
+        data->on_gpu = mote_device_alloc(data->ctx, data->count * 12);
+        data->rows.index32 = mote_device_alloc(data->ctx, places * 4);
+        data->rows.distance2 = mote_device_alloc(data->ctx, places * 4);
+    } else {
+        data->rows.index32 = malloc(places * 4 + 1);
+        data->rows.distance2 = malloc(places * 4 + 1);
+    }
     const bool has_all = data->rest && data->positions && data->rows.index32 && data->rows.distance2;
-    return has_all ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return has_all && (data->on_gpu || !data->rows.on_device) ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* The torus as floats, and a cloud that looks at where the wave will move them. */
 static mote_status make_points(session *s, frame_data *data) {
     static const char *const names[] = {"x", "y", "z"};
     mote_column columns[3];
+    const float *positions = data->rows.on_device ? data->on_gpu : data->positions;
     mote_cloud *torus = NULL;
     mote_status status = mote_generate(s->ctx, "torus", data->count, NULL, &torus);
     progress_clear(&s->bar);
@@ -63,12 +71,13 @@ static mote_status make_points(session *s, frame_data *data) {
             mote_column_read(from, i, 1, MOTE_FLOAT32, data->rest + 3 * i + axis);
         }
         const mote_column column = {
-            .name = names[axis], .data = data->positions + axis, .stride_bytes = 12, .type = MOTE_FLOAT32};
+            .name = names[axis], .data = positions + axis, .stride_bytes = 12, .type = MOTE_FLOAT32};
         columns[axis] = column;
     }
     mote_cloud_destroy(torus);
-    if (status == MOTE_OK) status = mote_cloud_wrap(data->ctx, data->count, columns, 3, &data->cloud);
-    return status;
+    if (status != MOTE_OK) return status;
+    return data->rows.on_device ? mote_cloud_wrap_device(data->ctx, data->count, columns, 3, &data->cloud)
+                                : mote_cloud_wrap(data->ctx, data->count, columns, 3, &data->cloud);
 }
 
 static mote_status prepare(session *s, const bench_options *o, int threads, frame_data *data) {
@@ -77,6 +86,7 @@ static mote_status prepare(session *s, const bench_options *o, int threads, fram
     mote_context_params params = bench_context_params(s, threads);
     const mote_allocator counting = {data, count_allocate, count_release};
     params.allocator = counting;
+    data->rows.on_device = bench_on_gpu(s);
     mote_status status = mote_context_create(&params, &data->ctx);
     if (status == MOTE_OK) status = take_memory(data);
     if (status == MOTE_OK) status = make_points(s, data);
@@ -86,11 +96,17 @@ static mote_status prepare(session *s, const bench_options *o, int threads, fram
 static void release(frame_data *data) {
     mote_knn_destroy(data->index);
     mote_cloud_destroy(data->cloud);
+    if (data->rows.on_device) {
+        mote_device_free(data->ctx, data->on_gpu);
+        mote_device_free(data->ctx, data->rows.index32);
+        mote_device_free(data->ctx, data->rows.distance2);
+    } else {
+        free(data->rows.index32);
+        free(data->rows.distance2);
+    }
     mote_context_destroy(data->ctx);
     free(data->rest);
     free(data->positions);
-    free(data->rows.index32);
-    free(data->rows.distance2);
 }
 
 /* ---- frames */
@@ -114,16 +130,25 @@ typedef struct frame_costs {
     uint64_t allocations[2];
 } frame_costs;
 
+/* To the GPU, if that computes; not part of the frame's time: there, points would move by themselves. */
+static mote_status bring_points(frame_data *data) {
+    if (!data->rows.on_device) return MOTE_OK;
+    const mote_status status = mote_device_copy(data->ctx, data->on_gpu, data->positions, data->count * 12);
+    return status == MOTE_OK ? mote_context_wait(data->ctx) : status;
+}
+
 static mote_status run_frame(frame_data *data, int frame, frame_costs *costs) {
     move_points(data, frame);
+    mote_status status = bring_points(data);
+    if (status != MOTE_OK) return status;
     const uint64_t before = atomic_load(&data->allocations);
     const double begin = seconds_now();
-    mote_status status =
-        data->index == NULL ? mote_knn_build(data->ctx, data->cloud, &data->index) : mote_knn_rebuild(data->index);
+    status = data->index == NULL ? mote_knn_build(data->ctx, data->cloud, &data->index) : mote_knn_rebuild(data->index);
     if (status == MOTE_OK) status = mote_context_wait(data->ctx);
     const double middle = seconds_now();
     const uint64_t between = atomic_load(&data->allocations);
     if (status == MOTE_OK) status = mote_knn_search(data->index, NULL, &data->params, &data->rows);
+    if (status == MOTE_OK) status = mote_context_wait(data->ctx);
     const double end = seconds_now();
     costs->ms[0] = 1e3 * (middle - begin);
     costs->ms[1] = 1e3 * (end - middle);
@@ -137,10 +162,17 @@ static mote_status run_frame(frame_data *data, int frame, frame_costs *costs) {
 static mote_status check_last(frame_data *data, bool *is_same) {
     const size_t bytes = (size_t)data->count * data->params.k * 4;
     mote_knn_result fresh = {.index32 = malloc(bytes + 1)};
-    mote_status status = fresh.index32 != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    uint32_t *last = malloc(bytes + 1);
+    mote_status status = fresh.index32 != NULL && last != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = mote_knn(data->ctx, data->cloud, NULL, &data->params, &fresh);
-    *is_same = status == MOTE_OK && memcmp(fresh.index32, data->rows.index32, bytes) == 0;
+    if (status == MOTE_OK && data->rows.on_device) {
+        status = mote_device_copy(data->ctx, last, data->rows.index32, bytes);
+    } else if (status == MOTE_OK) {
+        memcpy(last, data->rows.index32, bytes);
+    }
+    *is_same = status == MOTE_OK && memcmp(fresh.index32, last, bytes) == 0;
     free(fresh.index32);
+    free(last);
     return status;
 }
 
@@ -170,7 +202,8 @@ static int report(session *s, const bench_options *o, frame_data *data, const be
     printf("dynamic: torus of %s points moved by a wave, index made anew and k = %u neighbours of all found again;\n"
            "%s, median and spread of %d frames after the first, ms\n",
            text_count(data->count).chars, data->params.k,
-           bench_on_gpu(s) ? "from and to arrays of the host" : "on the CPU", runs[0].count);
+           bench_on_gpu(s) ? "points and answer in its memory, which they are brought to before" : "on the CPU",
+           runs[0].count);
     for (int m = 0; m < 3 && code == EXIT_DONE; m++) code = print_part(s, o, data, names[m], &runs[m]);
     if (code != EXIT_DONE) return code;
     const double frames = runs[0].count;

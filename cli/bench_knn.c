@@ -18,8 +18,9 @@ typedef struct knn_job {
     const mote_cloud *host;   /* the same in the host's memory */
     uint64_t count;
     mote_knn_params params;
-    mote_knn_result rows;
-    uint64_t held_bytes; /* beyond these the memory is the library's work */
+    mote_knn_result rows;   /* in the host's memory */
+    mote_knn_result device; /* the same arrays on the GPU, if that computes */
+    uint64_t held_bytes;    /* beyond these the memory is the library's work */
 } knn_job;
 
 /* ---- clouds */
@@ -82,6 +83,13 @@ static mote_status make_cloud(session *s, const knn_case *c, uint64_t count, mot
 
 static bool take_arrays(knn_job *job) {
     const size_t places = (size_t)job->count * job->params.k;
+    if (mote_cloud_on_device(job->points)) {
+        job->device.on_device = true;
+        job->device.index32 = mote_device_alloc(job->ctx, places * 4);
+        job->device.distance2 = mote_device_alloc(job->ctx, places * 4);
+        job->device.count = mote_device_alloc(job->ctx, job->count * 4);
+        if (!job->device.index32 || !job->device.distance2 || !job->device.count) return false;
+    }
     job->rows.index32 = malloc(places * 4 + 1);
     job->rows.distance2 = malloc(places * 4 + 1);
     job->rows.count = malloc((size_t)job->count * 4 + 1);
@@ -89,6 +97,9 @@ static bool take_arrays(knn_job *job) {
 }
 
 static void free_arrays(knn_job *job) {
+    mote_device_free(job->ctx, job->device.index32);
+    mote_device_free(job->ctx, job->device.distance2);
+    mote_device_free(job->ctx, job->device.count);
     free(job->rows.index32);
     free(job->rows.distance2);
     free(job->rows.count);
@@ -100,18 +111,17 @@ static uint64_t peak_bytes(const knn_job *job) {
     return peak - job->held_bytes;
 }
 
-/* Milliseconds of a search. fetch: its answer goes to the arrays. */
-static mote_status time_search(knn_job *job, mote_knn_index *index, bool fetch, double *ms) {
-    mote_knn_result nothing = {0};
+/* Milliseconds of a search whose answer goes to arrays. */
+static mote_status time_search(knn_job *job, mote_knn_index *index, mote_knn_result *rows, double *ms) {
     const double begin = seconds_now();
-    mote_status status = mote_knn_search(index, NULL, &job->params, fetch ? &job->rows : &nothing);
+    mote_status status = mote_knn_search(index, NULL, &job->params, rows);
     if (status == MOTE_OK) status = mote_context_wait(job->ctx);
     *ms = 1e3 * (seconds_now() - begin);
     return status;
 }
 
-/* Builds and searches once, as the i-th run; i < 0: only to warm up. The CPU writes its answer while it searches; what
-   a GPU finds stays there, and is fetched by one search more. */
+/* Builds and searches once, as the i-th run; i < 0: only to warm up. What a GPU finds goes to its own memory, and by
+   one search more to the host's. */
 static mote_status run_once(knn_job *job, int i, bench_runs runs[4]) {
     const bool on_gpu = mote_cloud_on_device(job->points);
     mote_knn_index *index = NULL;
@@ -120,9 +130,9 @@ static mote_status run_once(knn_job *job, int i, bench_runs runs[4]) {
     mote_status status = mote_knn_build(job->ctx, job->points, &index);
     if (status == MOTE_OK) status = mote_context_wait(job->ctx);
     ms[0] = 1e3 * (seconds_now() - begin);
-    if (status == MOTE_OK) status = time_search(job, index, !on_gpu, &ms[1]);
+    if (status == MOTE_OK) status = time_search(job, index, on_gpu ? &job->device : &job->rows, &ms[1]);
     ms[2] = ms[0] + ms[1];
-    if (status == MOTE_OK && on_gpu) status = time_search(job, index, true, &ms[3]);
+    if (status == MOTE_OK && on_gpu) status = time_search(job, index, &job->rows, &ms[3]);
     mote_knn_destroy(index);
     for (int m = 0; m < 4 && i >= 0; m++) {
         runs[m].values[i] = ms[m];
@@ -193,17 +203,17 @@ static mote_status measure_cloud(session *s, const bench_options *o, const knn_c
     mote_cloud *uploaded = NULL;
     job.params.k = c->k;
     job.params.exclude_self = c->exclude_self;
-    mote_status status = take_arrays(&job) ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && !bench_on_gpu(s)) status = bench_context(s, threads, &own);
+    mote_status status = bench_on_gpu(s) ? MOTE_OK : bench_context(s, threads, &own);
     job.ctx = own != NULL ? own : s->ctx;
     if (status == MOTE_OK && bench_on_gpu(s)) {
         status = mote_cloud_to_device(s->ctx, cloud, &uploaded);
-        job.points = uploaded;
+        job.points = status == MOTE_OK ? uploaded : cloud;
     }
+    if (status == MOTE_OK && !take_arrays(&job)) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = measure(o, &job, patience_s, base, timing, is_right);
+    free_arrays(&job);
     mote_cloud_destroy(uploaded);
     mote_context_destroy(own);
-    free_arrays(&job);
     progress_clear(&s->bar);
     return status;
 }

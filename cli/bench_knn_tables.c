@@ -138,7 +138,8 @@ void knn_print_row(const session *s, const knn_case *c, int order, bool is_own, 
 void knn_print_end(const session *s) {
     if (bench_on_gpu(s)) {
         printf(
-            "\nbuild, search: nothing leaves the GPU; fetched: search, and 8 bytes per neighbour in arrays of the "
+            "\nbuild, search: points and answer stay on the GPU; fetched: search, and 8 bytes per neighbour in arrays "
+            "of the "
             "host.\n"
             "bytes/pt: peak of device memory beyond the points. Others, measured on an H200, build + search, exact:\n"
             "jz-tree, cuBQL, cukd (spatial, cct), the LBVH of cupy-knn, brute force.\n"

@@ -12,7 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
-watched=(lod_parity lod_filter_parity lod_poisson_parity order_parity potree_parity laz_parity cuda_primitives)
+watched=(knn_parity lod_parity lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
+    order_parity order_runs_parity potree_parity laz_parity cuda_primitives)
 tools=(memcheck racecheck initcheck)
 passed=0 failed=0 skipped=0
 

@@ -78,6 +78,16 @@ MOTE_API void mote_context_clear(mote_context *ctx);
 /// Returns  MOTE_OK, MOTE_ERROR_DEVICE
 MOTE_API mote_status mote_context_wait(mote_context *ctx);
 
+/// Memory of the GPU that ctx computes on (under AUTO wakes it), for clouds and results that are to stay there, aligned
+/// to 256 bytes. NULL when there is none: the context then has a message. size 0 gives a valid pointer.
+MOTE_API void *mote_device_alloc(mote_context *ctx, uint64_t size_bytes);
+/// Gives it back; NULL is allowed. Work that ctx was given before may still use it.
+MOTE_API void mote_device_free(mote_context *ctx, void *device);
+/// Copies between host and device, or within either, in the order of the work given to ctx; returns when the host's
+/// side may be used.
+/// Returns  MOTE_OK, MOTE_ERROR_DEVICE, MOTE_ERROR_UNSUPPORTED (ctx has no GPU)
+MOTE_API mote_status mote_device_copy(mote_context *ctx, void *to, const void *from, uint64_t size_bytes);
+
 /// Bytes that ctx holds now and held at most since creation (or the last reset).
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 /// The most it held at once since creation or the last reset.

@@ -33,15 +33,17 @@ typedef struct mote_knn_params {
 /// k = 10, grid, exact, any distance; a point is its own first neighbour.
 MOTE_API mote_knn_params mote_knn_defaults(void);
 
-/// Where the answer goes: arrays of the caller, host memory, row after row, one row of k per query; NULL: not wanted. A
-/// query with fewer than k neighbours has -1 (all bits set) and infinity in the rest of its row.
+/// Where the answer goes: arrays of the caller, row after row, one row of k per query; NULL: not wanted. A query with
+/// fewer than k neighbours has -1 (all bits set) and infinity in the rest of its row.
 typedef struct mote_knn_result {
     uint32_t *index32;      ///< [queries · k] which points, by place in the cloud
     int64_t *index64;       ///< [queries · k]
     float *distance2;       ///< [queries · k] squared, world units, rounded to nearest
     double *distance2_wide; ///< [queries · k]
     uint32_t *count;        ///< [queries] how many neighbours
-    uint64_t skipped;       ///< out: points without a finite position
+    bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
+                      ///< the order of its stream, and nothing waits (see mote_context_wait)
+    uint64_t skipped; ///< out: points without a finite position; 0 where counting them would have to wait
 } mote_knn_result;
 
 /// The order and the cells of a cloud, for any number of searches. The cloud must outlive it.

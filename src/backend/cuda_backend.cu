@@ -8,6 +8,7 @@
 #include "backend/cuda_state.h"
 #include "io/laz/laz_device.h"
 #include "io/potree_ops.h"
+#include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -87,9 +88,14 @@ static void wake_device(int index) {
     cudaGetLastError();
 }
 
-static const mote_backend cuda_backend = {
-    "cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, &mote_potree_on_cuda, &mote_laz_on_cuda, NULL,
-    NULL};
+static const mote_backend cuda_backend = {"cuda",
+                                          MOTE_DEVICE_CUDA,
+                                          &mote_order_on_cuda,
+                                          &mote_lod_on_cuda,
+                                          &mote_potree_on_cuda,
+                                          &mote_laz_on_cuda,
+                                          &mote_knn_on_cuda,
+                                          NULL};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

@@ -55,3 +55,13 @@ mote_status cuda_wait(mote_context *ctx, cuda_ticket *ticket) {
     (void)ticket;
     return no_cuda(ctx);
 }
+
+mote_status cuda_download(mote_context *ctx, void *host, const void *device, uint64_t size_bytes) {
+    (void)host, (void)device, (void)size_bytes;
+    return no_cuda(ctx);
+}
+
+bool cuda_is_device_memory(mote_context *ctx, const void *memory) {
+    (void)ctx, (void)memory;
+    return false;
+}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "backend/cuda.h"
 
 /* The processor's own name, from the system's list; "CPU" where there is none. */
 static void processor_name(char *name, size_t name_bytes) {
@@ -45,4 +46,26 @@ uint32_t mote_devices(mote_device *devices, uint32_t capacity) {
     snprintf(none.name, sizeof none.name, "no GPU");
     if (capacity > 1) devices[1] = none;
     return 2;
+}
+
+/* ---- memory of a device, for callers */
+
+static mote_status need_device(mote_context *ctx) {
+    mote_backend_for(ctx, UINT64_MAX); /* asked for by name: worth waking a GPU */
+    if (ctx->cuda != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
+}
+
+void *mote_device_alloc(mote_context *ctx, uint64_t size_bytes) {
+    return need_device(ctx) == MOTE_OK ? cuda_alloc(ctx, size_bytes, "caller's memory") : NULL;
+}
+
+void mote_device_free(mote_context *ctx, void *device) {
+    if (device != NULL) mote_cuda.free_device(ctx, device);
+}
+
+mote_status mote_device_copy(mote_context *ctx, void *to, const void *from, uint64_t size_bytes) {
+    MOTE_TRY(need_device(ctx));
+    return cuda_is_device_memory(ctx, to) ? cuda_upload(ctx, to, from, size_bytes)
+                                          : cuda_download(ctx, to, from, size_bytes);
 }

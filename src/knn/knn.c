@@ -12,9 +12,9 @@ mote_knn_params mote_knn_defaults(void) {
     return params;
 }
 
-/* The backend: under AUTO the CPU's, for it alone has neighbours. */
-static mote_status find_ops(mote_context *ctx, const mote_knn_ops **ops) {
-    *ops = mote_backend_for(ctx, 0)->knn;
+/* The backend: points on the GPU stay there. */
+static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mote_knn_ops **ops) {
+    *ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->knn;
     if (*ops != NULL) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no nearest neighbours", ctx->backend->name);
 }
@@ -34,12 +34,14 @@ static mote_status check_params(mote_context *ctx, const mote_knn_params *p, con
     return MOTE_OK;
 }
 
+static bool is_on_cpu(const mote_knn_index *index) { return index->ops == &mote_knn_cpu; }
+
 static mote_status check_queries(mote_knn_index *index, const mote_cloud *queries) {
     mote_context *ctx = index->ctx;
     mote_backend_for(ctx, 0); /* that of the index, whatever ran since */
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
     if (queries == NULL) return MOTE_OK;
-    MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
+    if (is_on_cpu(index)) MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
     if (queries->count < UINT32_MAX) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu queries: one search takes up to 4,294,967,294",
                      (unsigned long long)queries->count);
@@ -58,6 +60,17 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     return status;
 }
 
+/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
+   to be built anew. */
+static bool falls_back(mote_knn_index *index, mote_status status) {
+    if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
+    if (is_on_cpu(index) || index->ctx->params.device != MOTE_DEVICE_AUTO || index->cloud->on_device) return false;
+    index->ops->release(index);
+    index->ops = &mote_knn_cpu;
+    mote_context_clear(index->ctx);
+    return true;
+}
+
 mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_knn_ops *ops, mote_knn_index **out) {
     mote_knn_index *index = mote_alloc_zero(ctx, sizeof *index, "knn index");
     *out = NULL;
@@ -65,7 +78,8 @@ mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_
     index->ctx = ctx;
     index->cloud = cloud;
     index->ops = ops;
-    const mote_status status = mote_knn_rebuild(index);
+    mote_status status = mote_knn_rebuild(index);
+    if (status != MOTE_OK && falls_back(index, status)) status = mote_knn_rebuild(index);
     if (status != MOTE_OK) {
         mote_knn_destroy(index);
         return status;
@@ -78,7 +92,7 @@ mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_
     const mote_knn_ops *ops;
     if (cloud == NULL || out == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the index");
     *out = NULL;
-    MOTE_TRY(find_ops(ctx, &ops));
+    MOTE_TRY(find_ops(ctx, cloud, &ops));
     return knn_build_by(ctx, cloud, ops, out);
 }
 
@@ -88,15 +102,27 @@ void mote_knn_destroy(mote_knn_index *index) {
     mote_free(index->ctx, index);
 }
 
+/* Whether queries and results are where the CPU can have them. */
+static bool may_move(const mote_cloud *queries, const mote_knn_result *result) {
+    return !result->on_device && (queries == NULL || !queries->on_device);
+}
+
 mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                             mote_knn_result *result) {
     const mote_knn_params p = params != NULL ? *params : mote_knn_defaults();
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
     MOTE_TRY(check_params(index->ctx, &p, queries));
     MOTE_TRY(check_queries(index, queries));
-    result->skipped = index->skipped;
-    const mote_status status = index->ops->search(index, queries, &p, result);
+    if (result->on_device && is_on_cpu(index)) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
+    }
+    mote_status status = index->ops->search(index, queries, &p, result);
+    if (status != MOTE_OK && may_move(queries, result) && falls_back(index, status)) {
+        status = mote_knn_rebuild(index);
+        if (status == MOTE_OK) status = index->ops->search(index, queries, &p, result);
+    }
     mote_stage(index->ctx, NULL);
+    result->skipped = index->skipped;
     return status;
 }
 

@@ -54,6 +54,7 @@ struct mote_knn_index {
     knn_tree stored;   /* over the stored values */
     knn_tree other;    /* over doubles, for queries of another kind; made when the first come */
     bool other_is_made, other_is_world;
+    struct knn_cuda *cuda; /* all that the GPU has of it; knn_cuda.h */
 };
 
 /* As mote_knn_build, by a backend of the caller's choice. */

@@ -22,6 +22,7 @@ typedef struct mote_knn_ops {
 } mote_knn_ops;
 
 extern const mote_knn_ops mote_knn_cpu;
+extern const mote_knn_ops mote_knn_on_cuda;
 
 #ifdef __cplusplus
 }

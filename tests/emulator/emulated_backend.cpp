@@ -11,6 +11,7 @@
 #include "emulator/device_memory.h"
 #include "io/laz/laz_device.h"
 #include "io/potree_ops.h"
+#include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "order/order_ops.h"
 
@@ -166,9 +167,14 @@ static void emulated_mark(mote_context *ctx, int stage) { (void)ctx, (void)stage
 
 static void emulated_settle(mote_context *ctx) { (void)ctx; }
 
-static const mote_backend emulated_backend = {
-    "cuda", MOTE_DEVICE_CUDA, &mote_order_on_cuda, &mote_lod_on_cuda, &mote_potree_on_cuda, &mote_laz_on_cuda, NULL,
-    NULL};
+static const mote_backend emulated_backend = {"cuda",
+                                              MOTE_DEVICE_CUDA,
+                                              &mote_order_on_cuda,
+                                              &mote_lod_on_cuda,
+                                              &mote_potree_on_cuda,
+                                              &mote_laz_on_cuda,
+                                              &mote_knn_on_cuda,
+                                              NULL};
 
 /* It takes a while, so that what can begin without a GPU does. */
 static void emulated_wake(int index) {

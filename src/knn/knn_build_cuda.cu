@@ -1,0 +1,498 @@
+/* The build on the device: bounds, curve, sort, leaves and boxes; the host waits for nothing. */
+#include <math.h>
+
+#include "backend/cuda_kernel.h"
+#include "backend/cuda_primitives.h"
+#include "core/column_math.h"
+#include "knn/knn_cuda.h"
+#include "math/morton.h"
+
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define ITEMS   4u
+#define FAR     0x1p60f /* views are cut to this: nothing gets farther apart by that */
+
+/* ---- one point */
+
+static __device__ inline int64_t integer_of(const mote_column *axis, uint64_t i) {
+    const uint64_t value = (uint64_t)column_integer(axis, i);
+    return (int64_t)(axis->type == MOTE_UINT64 ? value ^ 1ull << 63 : value);
+}
+
+template <bool PLAIN> static __device__ inline int64_t step_of(const knn_cuda_reading *from, int k, uint64_t i) {
+    return PLAIN ? __ldg((const int32_t *)column_at(&from->axes[k], i)) : integer_of(&from->axes[k], i);
+}
+
+template <bool PLAIN> static __device__ inline float float_of(const knn_cuda_reading *from, int k, uint64_t i) {
+    const uint8_t *at = column_at(&from->axes[k], i);
+    return PLAIN ? __ldg((const float *)at) : (float)column_real(at, MOTE_FLOAT32);
+}
+
+static __device__ inline double double_of(const knn_cuda_reading *from, int k, uint64_t i) {
+    return from->world ? column_value(&from->axes[k], i) : column_stored(&from->axes[k], i);
+}
+
+static __device__ inline bool is_finite(float value) { return value - value == 0; }
+
+/* The view of a point; false if it is nowhere. */
+template <int KIND, bool PLAIN>
+static __device__ inline bool view_of(const knn_cuda_reading *from, uint64_t i, float view[3]) {
+    bool finite = true;
+    for (int k = 0; k < 3; k++) {
+        if (KIND == KNN_INT) {
+            view[k] = (float)(int64_t)((uint64_t)step_of<PLAIN>(from, k, i) - (uint64_t)from->middle[k]);
+        } else if (KIND == KNN_FLOAT) {
+            view[k] = float_of<PLAIN>(from, k, i);
+            finite = finite && is_finite(view[k]);
+        } else {
+            const double away = (double_of(from, k, i) - from->center[k]) * from->unit[k];
+            view[k] = fmaxf(fminf((float)away, FAR), -FAR);
+        }
+        if (KIND != KNN_FLOAT && !PLAIN) finite = finite && isfinite(column_value(&from->axes[k], i));
+    }
+    return finite;
+}
+
+/* ---- extents */
+
+static __device__ inline void extent_of_nothing(knn_cuda_extent *extent) {
+    for (int k = 0; k < 3; k++) {
+        extent->low[k] = INFINITY;
+        extent->high[k] = -INFINITY;
+    }
+    extent->finite = 0;
+    extent->spare = 0;
+}
+
+static __device__ inline void extent_add(knn_cuda_extent *extent, const knn_cuda_extent *other) {
+    for (int k = 0; k < 3; k++) {
+        extent->low[k] = fminf(extent->low[k], other->low[k]);
+        extent->high[k] = fmaxf(extent->high[k], other->high[k]);
+    }
+    extent->finite += other->finite;
+}
+
+/* What all threads of the block bring, to each of them. */
+static __device__ void extent_of_block(knn_cuda_extent *mine) {
+    __shared__ knn_cuda_extent of_warp[WARPS];
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
+        knn_cuda_extent other;
+        for (int k = 0; k < 3; k++) {
+            other.low[k] = __shfl_xor_sync(CUDA_ALL, mine->low[k], away);
+            other.high[k] = __shfl_xor_sync(CUDA_ALL, mine->high[k], away);
+        }
+        other.finite = __shfl_xor_sync(CUDA_ALL, mine->finite, away);
+        extent_add(mine, &other);
+    }
+    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = *mine;
+    __syncthreads();
+    *mine = of_warp[0];
+    for (uint32_t w = 1; w < WARPS; w++) extent_add(mine, &of_warp[w]);
+}
+
+template <int KIND, bool PLAIN>
+static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts) {
+    knn_cuda_extent mine;
+    extent_of_nothing(&mine);
+    for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
+         first += (uint64_t)gridDim.x * (THREADS * ITEMS)) {
+        float view[ITEMS][3];
+        bool finite[ITEMS];
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint64_t i = first + item * THREADS;
+            finite[item] = view_of<KIND, PLAIN>(&from, i < count ? i : first, view[item]) && i < count;
+        }
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            for (int k = 0; k < 3; k++) {
+                mine.low[k] = fminf(mine.low[k], finite[item] ? view[item][k] : INFINITY);
+                mine.high[k] = fmaxf(mine.high[k], finite[item] ? view[item][k] : -INFINITY);
+            }
+            mine.finite += finite[item];
+        }
+    }
+    extent_of_block(&mine);
+    if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+}
+
+/* ---- the curve */
+
+/* A cell's place on Hilbert's curve through 2^bits cells a side, after Skilling 2004: bits are inverted or exchanged
+   from the coarsest on as the curve turns, then coded as Gray does. */
+static __device__ inline uint64_t curve_place(uint32_t x, uint32_t y, uint32_t z, uint32_t bits) {
+    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit >>= 1) {
+        const uint32_t below = bit - 1;
+        x ^= (x & bit) != 0 ? below : 0;
+        const uint32_t with_y = (x ^ y) & below;
+        x ^= (y & bit) != 0 ? below : with_y;
+        y ^= (y & bit) != 0 ? 0 : with_y;
+        const uint32_t with_z = (x ^ z) & below;
+        x ^= (z & bit) != 0 ? below : with_z;
+        z ^= (z & bit) != 0 ? 0 : with_z;
+    }
+    y ^= x;
+    z ^= y;
+    uint32_t turned = z >> 1; /* bit i: whether z has an odd number of bits above i */
+    for (uint32_t by = 1; by < 16; by *= 2) turned ^= turned >> by;
+    return mote_morton_encode(x ^ turned, y ^ turned, z ^ turned);
+}
+
+static __device__ inline uint32_t cell_of(float away, float factor, uint32_t cells) {
+    return (uint32_t)fminf(fmaxf(away * factor, 0), (float)(cells - 1));
+}
+
+static __device__ inline float cells_per_length(const knn_cuda_extent *divided, uint32_t cells) {
+    float side = 0;
+    for (int k = 0; k < 3; k++) side = fmaxf(side, divided->high[k] - divided->low[k]);
+    return side > 0 && is_finite(side) ? (float)cells / side : 0;
+}
+
+typedef struct curve_key {
+    uint32_t cell_bits, index_bits;
+    uint32_t part_count;
+    const knn_cuda_extent *divided; /* NULL: the extent of the parts */
+} curve_key;
+
+/* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
+   nowhere, then its number. */
+template <int KIND, bool PLAIN>
+static __global__ void make_keys(knn_cuda_reading from, uint64_t count, curve_key of, knn_cuda_extent *parts,
+                                 uint64_t *keys) {
+    knn_cuda_extent all;
+    extent_of_nothing(&all);
+    for (uint32_t part = threadIdx.x; part < of.part_count; part += THREADS) extent_add(&all, &parts[part]);
+    extent_of_block(&all);
+    if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
+    if (of.divided != NULL) all = *of.divided;
+    const uint32_t cells = 1u << of.cell_bits;
+    const float factor = cells_per_length(&all, cells);
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
+        float view[3];
+        uint64_t place = 1ull << 3 * of.cell_bits;
+        if (view_of<KIND, PLAIN>(&from, i, view)) {
+            uint32_t cell[3];
+            for (int k = 0; k < 3; k++) cell[k] = cell_of(view[k] - all.low[k], factor, cells);
+            place = curve_place(cell[0], cell[1], cell[2], of.cell_bits);
+        }
+        keys[i] = place << of.index_bits | i;
+    }
+}
+
+/* ---- leaves, and boxes around them */
+
+static __device__ inline void box_add(knn_cuda_box *box, const knn_cuda_box *other) {
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = fminf(box->low[k], other->low[k]);
+        box->high[k] = fmaxf(box->high[k], other->high[k]);
+    }
+    box->least = other->least < box->least ? other->least : box->least;
+}
+
+static __device__ inline void box_of_nothing(knn_cuda_box *box) {
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = INFINITY;
+        box->high[k] = -INFINITY;
+    }
+    box->least = UINT32_MAX;
+    box->spare = 0;
+}
+
+/* What the lanes bring whose numbers differ in the bits from first to last. */
+static __device__ inline void box_of_lanes(knn_cuda_box *box, int first, int last) {
+    for (int away = first; away <= last; away *= 2) {
+        knn_cuda_box other;
+        for (int k = 0; k < 3; k++) {
+            other.low[k] = __shfl_xor_sync(CUDA_ALL, box->low[k], away);
+            other.high[k] = __shfl_xor_sync(CUDA_ALL, box->high[k], away);
+        }
+        other.least = __shfl_xor_sync(CUDA_ALL, box->least, away);
+        box_add(box, &other);
+    }
+}
+
+static __device__ inline void box_store(knn_cuda_box *to, const knn_cuda_box *box) {
+    float4 *const at = (float4 *)to;
+    uint32_t least = box->least;
+    float bits;
+    memcpy(&bits, &least, sizeof bits);
+    at[0] = make_float4(box->low[0], box->low[1], box->low[2], bits);
+    at[1] = make_float4(box->high[0], box->high[1], box->high[2], 0);
+}
+
+typedef struct leaf_arrays {
+    float *views;
+    void *exact;
+    uint32_t *order;
+    knn_cuda_box *boxes; /* NULL: none */
+    uint32_t leaf_count;
+} leaf_arrays;
+
+template <int KIND, bool PLAIN>
+static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t i, bool exists, uint64_t at,
+                                          void *exact) {
+    for (int k = 0; k < 3; k++) {
+        if (KIND == KNN_INT) {
+            const uint64_t step = exists ? (uint64_t)step_of<PLAIN>(from, k, i) - (uint64_t)from->origin[k] : 0;
+            ((int32_t *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = (int32_t)step;
+        } else if (KIND == KNN_DOUBLE) {
+            ((double *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = exists ? double_of(from, k, i) : 0;
+        }
+    }
+}
+
+/* A block makes one of the lowest nodes. */
+template <int KIND, bool PLAIN>
+static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, uint64_t count, uint32_t cell_bits,
+                                   uint32_t index_bits, leaf_arrays to) {
+    __shared__ knn_cuda_box of_warp[WARPS];
+    const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x, leaf = place / KNN_CUDA_LEAF;
+    const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);
+    const bool exists = place < count && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
+    float view[3] = {NAN, NAN, NAN};
+    if (exists) view_of<KIND, PLAIN>(&from, i, view);
+    const uint64_t at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;
+    for (uint32_t k = 0; k < 3; k++) to.views[at + KNN_CUDA_LEAF * k] = view[k];
+    store_exact<KIND, PLAIN>(&from, i, exists, at, to.exact);
+    to.order[place] = place < count ? (uint32_t)i : UINT32_MAX;
+    if (to.boxes == NULL) return;
+    knn_cuda_box box;
+    box_of_nothing(&box);
+    for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
+    if (exists) box.least = (uint32_t)i;
+    box_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to.leaf_count) box_store(&to.boxes[leaf], &box);
+    box_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
+    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (uint32_t w = 0; w < WARPS; w++) box_add(&box, &of_warp[w]);
+    box_store(&to.boxes[to.leaf_count + blockIdx.x], &box);
+}
+
+static __device__ inline void box_load(knn_cuda_box *box, const knn_cuda_box *from, bool exists) {
+    box_of_nothing(box);
+    if (exists) *box = *from;
+}
+
+#define RAISED (CUDA_WARP * KNN_CUDA_WIDE) /* nodes that a block puts together, to 32 and then to one */
+
+/* Two levels above one: of each 32 nodes, and of each 1024. levels 1: only the first of the two. */
+static __global__ void raise_boxes(const knn_cuda_box *below, uint32_t count, knn_cuda_box *first_above,
+                                   knn_cuda_box *second_above, uint32_t levels) {
+    __shared__ knn_cuda_box of_warp[CUDA_WARP];
+    const uint64_t i = (uint64_t)blockIdx.x * RAISED + threadIdx.x;
+    const uint32_t warp = threadIdx.x / CUDA_WARP;
+    knn_cuda_box box;
+    box_load(&box, &below[i], i < count);
+    box_of_lanes(&box, 1, CUDA_WARP / 2);
+    if (threadIdx.x % CUDA_WARP == 0) {
+        of_warp[warp] = box;
+        if (i < count) box_store(&first_above[i / KNN_CUDA_WIDE], &box);
+    }
+    __syncthreads();
+    if (levels < 2 || warp > 0) return;
+    box = of_warp[threadIdx.x];
+    box_of_lanes(&box, 1, CUDA_WARP / 2);
+    if (threadIdx.x == 0) box_store(&second_above[blockIdx.x], &box);
+}
+
+/* ---- integers of any type */
+
+typedef struct integer_box {
+    unsigned long long low[3], high[3]; /* in the order of unsigned numbers */
+} integer_box;
+
+static __global__ void find_integers(knn_cuda_reading from, uint64_t count, integer_box *box) {
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
+        bool finite = true;
+        for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
+        for (int k = 0; k < 3 && finite; k++) {
+            const unsigned long long value = (uint64_t)integer_of(&from.axes[k], i) ^ 1ull << 63;
+            atomicMin(&box->low[k], value);
+            atomicMax(&box->high[k], value);
+        }
+    }
+}
+
+mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+                                    int64_t high[3]) {
+    integer_box box;
+    knn_cuda_reading from;
+    memset(&from, 0, sizeof from);
+    for (int k = 0; k < 3; k++) from.axes[k] = *axes[k];
+    integer_box *const device = (integer_box *)cuda_alloc(ctx, sizeof *device, "bounds");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(ctx, device, 0, sizeof *device);
+    if (status == MOTE_OK) status = cuda_fill(ctx, device->low, 0xFF, sizeof device->low);
+    if (status == MOTE_OK) {
+        const uint32_t blocks = cuda_blocks(count, THREADS);
+        CUDA_LAUNCH(ctx, find_integers, blocks < 1024 ? blocks : 1024, THREADS, from, count, device);
+        status = cuda_launched(ctx, "bounds");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, &box, device, sizeof box);
+    cuda_free(ctx, device);
+    for (int k = 0; k < 3 && status == MOTE_OK; k++) {
+        low[k] = (int64_t)(box.low[k] ^ 1ull << 63);
+        high[k] = (int64_t)(box.high[k] ^ 1ull << 63);
+    }
+    return status;
+}
+
+/* ---- launches */
+
+static uint32_t part_count(uint64_t count) {
+    const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
+}
+
+static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts) {
+    const uint32_t blocks = part_count(count);
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts);
+    } else {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts);
+    }
+}
+
+#define KEY_BLOCKS 2112u /* two rounds of what an H200 holds at once: each block begins by putting parts together */
+
+static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const curve_key *of,
+                        knn_cuda_extent *parts, uint64_t *keys) {
+    uint32_t blocks = cuda_blocks(count, THREADS);
+    if (blocks > KEY_BLOCKS) blocks = KEY_BLOCKS;
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_DOUBLE, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    }
+}
+
+static void launch_leaves(mote_context *ctx, const knn_cuda_reading *r, const knn_cuda_curve *curve, uint64_t count,
+                          const leaf_arrays *to) {
+    const uint32_t blocks = cuda_blocks(count, KNN_CUDA_NODE), cell = curve->cell_bits, index = curve->index_bits;
+    const uint64_t *keys = curve->keys;
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_DOUBLE, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    }
+}
+
+/* ---- the steps */
+
+static bool make_parts(mote_context *ctx, knn_cuda_made *made) {
+    if (!knn_cuda_make_room(ctx, &made->parts, (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent), "bounds")) return false;
+    made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
+    return true;
+}
+
+mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
+    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    const curve_key of = {1, 1, part_count(count), NULL};
+    launch_extents(ctx, &made->reading, count, parts);
+    launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
+    return cuda_launched(ctx, "bounds");
+}
+
+static uint32_t bits_for(uint64_t count) {
+    uint32_t bits = 1;
+    while (count >> bits != 0) bits++;
+    return bits;
+}
+
+mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
+                          knn_cuda_curve *curve) {
+    curve->index_bits = bits_for(count);
+    curve->cell_bits = (63 - curve->index_bits) / 3;
+    if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
+    for (int i = 0; i < 2; i++) {
+        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
+    }
+    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
+    const curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
+    launch_extents(ctx, &made->reading, count, parts);
+    launch_keys(ctx, &made->reading, count, &of, parts, keys.keys);
+    MOTE_TRY(cuda_launched(ctx, "codes"));
+    mote_stage(ctx, "sort");
+    const int first_bit = (int)curve->index_bits;
+    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)curve->cell_bits + 1));
+    curve->keys = keys.keys;
+    return MOTE_OK;
+}
+
+/* Where the levels stand; returns how many boxes there are. */
+static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
+    uint64_t boxes = 0, nodes = (count + KNN_CUDA_LEAF - 1) / KNN_CUDA_LEAF;
+    tree->level_count = 0;
+    do {
+        tree->nodes[tree->level_count] = (uint32_t)nodes;
+        tree->first[tree->level_count++] = (uint32_t)boxes;
+        boxes += nodes;
+        nodes = (nodes + KNN_CUDA_WIDE - 1) / KNN_CUDA_WIDE;
+    } while (tree->level_count < 2 || tree->nodes[tree->level_count - 1] > KNN_CUDA_TOP);
+    return boxes;
+}
+
+static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_made *made) {
+    static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
+    const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
+    const uint64_t box_count = boxes ? plan_levels(count, &made->tree) + 1 : 0;
+    return knn_cuda_make_room(ctx, &made->views, places * 3 * sizeof(float), "knn positions") &&
+           knn_cuda_make_room(ctx, &made->exact, places * 3 * exact_bytes[made->reading.kind], "knn positions") &&
+           knn_cuda_make_room(ctx, &made->order, places * sizeof(uint32_t), "order") &&
+           knn_cuda_make_room(ctx, &made->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
+}
+
+static void raise_levels(mote_context *ctx, const knn_cuda_tree *tree, knn_cuda_box *boxes) {
+    for (uint32_t level = 1; level + 1 < tree->level_count; level += 2) {
+        const uint32_t more = tree->level_count - 1 - level;
+        CUDA_LAUNCH(ctx, raise_boxes, cuda_blocks(tree->nodes[level], RAISED), RAISED, boxes + tree->first[level],
+                    tree->nodes[level], boxes + tree->first[level + 1],
+                    boxes + (more >= 2 ? tree->first[level + 2] : 0), more);
+    }
+}
+
+mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
+                            knn_cuda_made *made) {
+    if (!make_arrays(ctx, count, boxes, made)) return MOTE_ERROR_MEMORY;
+    knn_cuda_tree *const tree = &made->tree;
+    leaf_arrays to;
+    to.views = (float *)made->views.memory;
+    to.exact = made->exact.memory;
+    to.order = (uint32_t *)made->order.memory;
+    to.boxes = boxes ? (knn_cuda_box *)made->boxes.memory : NULL;
+    to.leaf_count = boxes ? tree->nodes[0] : 0;
+    launch_leaves(ctx, &made->reading, curve, count, &to);
+    if (boxes) raise_levels(ctx, tree, to.boxes);
+    tree->points.views = to.views;
+    tree->points.exact = to.exact;
+    tree->points.order = to.order;
+    tree->points.keys = curve->keys;
+    tree->points.count = (uint32_t)count;
+    tree->points.cell_bits = curve->cell_bits;
+    tree->points.index_bits = curve->index_bits;
+    tree->boxes = to.boxes;
+    return cuda_launched(ctx, "cells");
+}

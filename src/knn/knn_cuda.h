@@ -1,0 +1,158 @@
+/* The index of neighbours in device memory.
+
+   Floats only rule out, as on the CPU: every kind of position has *views*, floats by which boxes and candidates are
+   compared (stored floats themselves, else units from the middle of the cloud), and exact values beside, from which
+   keys are made. The order of the points is only a matter of speed here: a Hilbert curve through the views. */
+#ifndef MOTE_KNN_CUDA_H
+#define MOTE_KNN_CUDA_H
+
+#include "backend/cuda_cloud.h"
+#include "knn/knn.h"
+#include "knn/knn_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KNN_CUDA_LEAF   8u   /* points of a leaf */
+#define KNN_CUDA_WIDE   32u  /* children of a node: one a lane */
+#define KNN_CUDA_NODE   256u /* points of the lowest nodes */
+#define KNN_CUDA_LEVELS 7u   /* leaves are level 0 */
+#define KNN_CUDA_TOP    64u  /* the most nodes of the last level */
+#define KNN_CUDA_CELLS  14u  /* the most bits of an axis of the curve */
+#define KNN_CUDA_PARTS  264u /* blocks that look for the bounds */
+
+/* Views of points: their box, and how many are finite. */
+typedef struct knn_cuda_extent {
+    float low[3], high[3];
+    uint32_t finite, spare;
+} knn_cuda_extent;
+
+/* How points are read from columns in device memory. */
+typedef struct knn_cuda_reading {
+    mote_column axes[3];
+    knn_kind kind;
+    bool world;                   /* KNN_DOUBLE: world values instead of stored ones */
+    bool plain;                   /* aligned values of the kind's own four bytes */
+    int64_t origin[3], middle[3]; /* KNN_INT: step 0, and the step that is view 0; of knn_integer */
+    double center[3], unit[3];    /* KNN_DOUBLE: view = (value - center) · unit */
+} knn_cuda_reading;
+
+/* Points along the curve, those that are nowhere behind the others; arrays filled up to whole lowest nodes. */
+typedef struct knn_cuda_points {
+    const float *views;            /* [leaf][3][8]; NaN: no point */
+    const void *exact;             /* [leaf][3][8] int32 steps or doubles; stored floats: the views */
+    const uint32_t *order;         /* [count] which points they are */
+    const uint64_t *keys;          /* [count] places on the curve, above index_bits bits of the point's number */
+    const knn_cuda_extent *extent; /* of the views */
+    uint32_t count, cell_bits, index_bits;
+} knn_cuda_points;
+
+typedef struct knn_cuda_box {
+    float low[3];
+    uint32_t least; /* the smallest number of a point in it */
+    float high[3];
+    uint32_t spare;
+} knn_cuda_box;
+
+typedef struct knn_cuda_tree {
+    knn_metric metric;
+    knn_cuda_points points;
+    const knn_cuda_box *boxes; /* level by level */
+    uint32_t level_count;
+    uint32_t nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS];
+} knn_cuda_tree;
+
+/* Device memory that is used again and again. */
+typedef struct knn_cuda_room {
+    void *memory;
+    uint64_t size_bytes;
+} knn_cuda_room;
+
+/* What is made of points of one reading, and the memory for it. */
+typedef struct knn_cuda_made {
+    knn_cuda_tree tree;
+    knn_cuda_reading reading;
+    knn_cuda_room views, exact, order, boxes, parts;
+} knn_cuda_made;
+
+typedef struct knn_cuda_curve {
+    uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
+    const uint64_t *keys;
+    knn_cuda_room all[2];
+} knn_cuda_curve;
+
+typedef struct knn_cuda {
+    cuda_cloud cloud; /* x, y, z */
+    knn_cuda_curve curve;
+    knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
+    bool other_is_made;
+} knn_cuda;
+
+/* Queries in terms of a tree. */
+typedef struct knn_cuda_asked {
+    const knn_cuda_tree *tree;
+    knn_cuda_points points;
+    uint64_t rows;
+    bool own; /* the points themselves */
+    knn_cuda_curve curve;
+    knn_cuda_made made;
+    cuda_cloud cloud;
+} knn_cuda_asked;
+
+/* What a search writes: device memory, rows in the order of the queries' cloud. NULL: not wanted. */
+typedef struct knn_cuda_rows {
+    uint32_t *index32;
+    int64_t *index64;
+    float *distance2;
+    double *distance2_wide;
+    uint32_t *count;
+} knn_cuda_rows;
+
+typedef struct knn_cuda_ask {
+    knn_cuda_tree tree;
+    knn_cuda_points queries;
+    bool own, exclude_self;
+    bool all; /* nothing is ruled out: brute force */
+    uint32_t k;
+    uint64_t limit; /* the largest key */
+    knn_cuda_rows rows;
+} knn_cuda_ask;
+
+bool knn_cuda_make_room(mote_context *ctx, knn_cuda_room *room, uint64_t size_bytes, const char *structure);
+void knn_cuda_drop_room(mote_context *ctx, knn_cuda_room *room);
+
+/* Steps of the build. First the extent of the views alone, or that and the curve through them.
+   divided  what the cells of the curve divide; NULL: the extent */
+mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made);
+mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
+                          knn_cuda_curve *curve);
+/* Then what is searched. boxes false: queries, which need none. */
+mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
+                            knn_cuda_made *made);
+/* The least and the largest integers of finite points. */
+mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+                                    int64_t high[3]);
+
+/* Which reading a cloud needs, and its metric. May wait, but not for floats. */
+mote_status knn_cuda_choose(mote_knn_index *index, const cuda_cloud *cloud, knn_cuda_made *made);
+void knn_cuda_free_made(mote_context *ctx, knn_cuda_made *made);
+void knn_cuda_free_curve(mote_context *ctx, knn_cuda_curve *curve);
+
+mote_status knn_cuda_open_asked(mote_knn_index *index, const mote_cloud *queries, knn_cuda_asked *asked);
+void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
+
+#define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
+mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
+mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
+
+/* Fills index->skipped, which floats are counted for on the device; waits. */
+mote_status knn_cuda_count_skipped(mote_knn_index *index);
+
+mote_status knn_cuda_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
+                            uint32_t *counts, mote_knn_lists *lists);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
