@@ -1,8 +1,9 @@
 /// mote: nearest neighbours.
 ///
 /// The distance of two points is exact where it can be. Positions that are integers of one scale s on all axes (LAS),
-/// less than 2^31 steps apart: N · s², N the squared distance in steps, a 64-bit integer that alone decides. Else:
-/// differences of the stored values in double precision, each times the scale of its axis, (dx·dx + dy·dy) + dz·dz.
+/// points and queries less than 2^31 steps apart: N · s², N the squared distance in steps, a 64-bit integer that alone
+/// decides. Else: differences of the stored values in double precision, each times the scale of its axis, (dx·dx +
+/// dy·dy) + dz·dz. A radius r means: squared distances of at most r · r in double precision.
 /// Neighbours go by (distance, index): the answer is one and the same for every exact method, number of threads and
 /// backend. Points with a NaN or infinite coordinate are nobody's neighbours and have none.
 #ifndef MOTE_KNN_H
@@ -17,7 +18,7 @@ extern "C" {
 #define MOTE_KNN_MOST 1024u /* neighbours of one query */
 
 typedef enum mote_knn_method {
-    MOTE_KNN_GRID,    ///< cells of the Morton order, as fine as the points around are dense; exact
+    MOTE_KNN_GRID,    ///< leaves of eight points along a curve through the cells of the Morton order; exact
     MOTE_KNN_SHIFTED, ///< four shifted Morton orders; approximate
     MOTE_KNN_BRUTE    ///< every point; for checking
 } mote_knn_method;
@@ -27,8 +28,7 @@ typedef struct mote_knn_params {
     uint32_t k;        ///< 1..MOTE_KNN_MOST
     double radius;     ///< only neighbours at most so far away; world units; 0 = any distance
     bool exclude_self; ///< queries NULL: a point is not its own neighbour
-    bool approximate;  ///< grid: the first shell of cells with k points ends the search; shells after it are not looked
-                       ///< at
+    bool approximate;  ///< grid: the first shell of leaves with k points ends the search: see docs/knn.md
 } mote_knn_params;
 /// k = 10, grid, exact, any distance; a point is its own first neighbour.
 MOTE_API mote_knn_params mote_knn_defaults(void);
@@ -55,14 +55,15 @@ typedef struct mote_knn_index mote_knn_index;
 ///          8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     O(n): a sort, then one pass
 MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out);
-/// Makes it anew after the positions changed, the number of points being the same: nothing is allocated unless the
-/// cells need more room than before.
+/// Makes it anew after the positions changed, the number of points being the same. The index uses its memory again;
+/// only the sort takes 12 bytes a point of scratch. An index whose rebuild failed answers nothing until one succeeds.
 MOTE_API mote_status mote_knn_rebuild(mote_knn_index *index);
 MOTE_API void mote_knn_destroy(mote_knn_index *index);
 
-/// Finds the neighbours of each query.
+/// Finds the neighbours of each query. A query without a finite position has none.
 /// queries  a cloud with x, y, z; NULL: the points themselves, in the order of the cloud. Their distances to points are
 ///          taken between world values if their types, scales or offsets differ from the cloud's.
+/// params   NULL means defaults
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
 MOTE_API mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                      mote_knn_result *result);
@@ -76,7 +77,7 @@ typedef struct mote_knn_lists {
     uint64_t skipped;
 } mote_knn_lists;
 
-/// Counts, then fills lists. counts alone: lists NULL.
+/// Counts, then fills lists. counts alone: lists NULL. Radius 0: copies of the query.
 /// counts  [queries] out, may be NULL
 /// lists   out, may be NULL; freed by mote_knn_free_lists
 MOTE_API mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,

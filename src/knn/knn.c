@@ -38,6 +38,7 @@ static bool is_on_cpu(const mote_knn_index *index) { return index->ops == &mote_
 
 static mote_status check_queries(mote_knn_index *index, const mote_cloud *queries) {
     mote_context *ctx = index->ctx;
+    mote_backend_for(ctx, 0); /* that of the index, whatever ran since */
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
     if (queries == NULL) return MOTE_OK;
     if (is_on_cpu(index)) MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
@@ -51,6 +52,7 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one index takes up to 4,294,967,294",
                          (unsigned long long)index->cloud->count);
     }
+    mote_backend_for(index->ctx, 0);
     index->ready = false;
     const mote_status status = index->ops->build(index);
     mote_stage(index->ctx, NULL);

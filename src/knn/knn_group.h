@@ -92,20 +92,11 @@ SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch
     const float most = search->approximate ? knn_threshold_of(search, scratch, search->limit_reach) : within;
     uint32_t slow = rest->queries;
     double farthest = -1;
-    knn_group_make(kind, search, rest->group, scratch);
+    knn_group_make(kind, search, rest->group, rest->queries, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
-#ifdef KNN_STATS
-    extern uint64_t st_looks, st_leaves, st_queries, st_slow;
-    st_looks++;
-    st_leaves += scratch->list.count;
-    st_queries += __builtin_popcount(slow);
-#endif
     if (scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
         slow = knn_quick_look(kind, search, scratch, slow, beside, most);
     }
-#ifdef KNN_STATS
-    st_slow += __builtin_popcount(slow);
-#endif
     if (slow != 0) knn_stream_all(kind, search, scratch, slow, most);
     rest->wanted = 0;
     rest->reach = reach;
@@ -124,22 +115,46 @@ SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch
     return farthest;
 }
 
-/* What is left of a group, each look of it with a walk of its own. */
-SIMD_INLINE void knn_search_rest(knn_kind kind, const knn_search *search, knn_scratch *scratch, knn_rest *rest,
+/* Groups that see more leaves, and four for each neighbour, lie in several places: they are asked for one by one. */
+#define KNN_SPLIT 128u
+
+/* Some queries of a group until they are answered, each look with a walk of its own. False, with nothing done, if they
+   should rather be asked for one by one. */
+SIMD_INLINE bool knn_search_some(knn_kind kind, const knn_search *search, knn_scratch *scratch, knn_rest *rest,
                                  knn_visit visit, const void *user) {
-    knn_frame_make(kind, search, rest->group, 1, &scratch->frame);
-    const double safe = knn_safe_reach(search, rest->group, &scratch->frame);
+    knn_frame *frame = &scratch->frame;
+    knn_frame_clear(kind, &search->tree->metric, frame);
+    knn_frame_add(kind, search, rest->group, rest->queries, frame);
+    const double safe = knn_safe_reach(search, rest->group, frame);
     double reach = rest->reach > 0        ? knn_next_reach(search, rest->wanted, rest->reach, safe)
                    : !search->approximate ? knn_guess(search, scratch, safe)
-                                          : fmin(knn_shell(search, rest->group, &scratch->frame), search->limit_reach);
+                                          : knn_first_shell(search, rest->group, frame);
+    bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
     for (;;) {
         const bool first = rest->reach == 0;
         knn_begin_look(kind, search, scratch, reach);
-        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
+        if (may_split && (scratch->walk.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k)) return false;
+        may_split = false;
+        knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
         const double farthest = knn_look(kind, search, scratch, reach, rest, visit, user);
-        if (first || rest->queries == 0) knn_learn(scratch, farthest, !first || rest->queries == 0);
-        if (rest->queries == 0) break;
+        if (first || rest->queries == 0) knn_learn(scratch, farthest, rest->queries == 0);
+        if (rest->queries == 0) return true;
         reach = knn_next_reach(search, rest->wanted, reach, safe);
+    }
+}
+
+SIMD_INLINE void knn_search_rest(knn_kind kind, const knn_search *search, knn_scratch *scratch, knn_rest *rest,
+                                 knn_visit visit, const void *user) {
+    uint32_t left = rest->queries;
+    bool split = false;
+    while (left != 0) {
+        knn_rest part = *rest;
+        const uint32_t asked = part.queries = split ? left & -left : left;
+        if (knn_search_some(kind, search, scratch, &part, visit, user)) {
+            left &= ~asked;
+        } else {
+            split = true;
+        }
     }
 }
 
@@ -153,17 +168,23 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_s
         rests[g].queries = left < KNN_GROUP ? (1u << left) - 1 : (1u << KNN_GROUP) - 1;
         rests[g].reach = rests[g].wanted = 0;
     }
-    if (!search->approximate) {
-        knn_frame_make(kind, search, first, groups, &scratch->frame);
-        scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
-        const double reach = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
-        knn_begin_look(kind, search, scratch, reach);
-        if (scratch->walk.waiting == 0) {
-            knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-            for (uint32_t g = 0; g < groups; g++) {
-                const double farthest = knn_look(kind, search, scratch, reach, &rests[g], visit, user);
-                knn_learn(scratch, farthest, rests[g].queries == 0);
-            }
+    knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    for (uint32_t g = 0; g < groups; g++) {
+        knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
+    }
+    scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
+    const double guess = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
+    double reaches[KNN_BATCH], widest = 0;
+    for (uint32_t g = 0; g < groups; g++) {
+        reaches[g] = search->approximate ? knn_first_shell(search, first + g, &scratch->frame) : guess;
+        widest = fmax(widest, reaches[g]);
+    }
+    knn_begin_look(kind, search, scratch, widest);
+    if (scratch->walk.waiting == 0) {
+        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
+        for (uint32_t g = 0; g < groups; g++) {
+            const double farthest = knn_look(kind, search, scratch, reaches[g], &rests[g], visit, user);
+            knn_learn(scratch, farthest, rests[g].queries == 0);
         }
     }
     for (uint32_t g = 0; g < groups; g++) {

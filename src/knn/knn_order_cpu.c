@@ -125,8 +125,9 @@ mote_status knn_order_points(mote_knn_index *index) {
     make_codes(index, axes);
     MOTE_TRY(mote_progress(ctx, 0.3, "computing codes"));
     mote_stage(ctx, "sort");
-    mote_progress_share(ctx, 0.3, 0.7);
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
     const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_share(ctx, first, last);
     return status == MOTE_OK ? knn_refine(index) : status;
 }

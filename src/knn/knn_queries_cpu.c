@@ -41,7 +41,11 @@ static mote_status sort_queries(mote_knn_index *index, const mote_column *const 
         nowhere += asked->codes[i] == UINT64_MAX;
     }
     *finite = asked->rows - nowhere;
-    return mote_order_sort(ctx, asked->codes, asked->owned_order, asked->rows);
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    mote_progress_share(ctx, first, first); /* short beside the search */
+    const mote_status status = mote_order_sort(ctx, asked->codes, asked->owned_order, asked->rows);
+    mote_progress_share(ctx, first, last);
+    return status;
 }
 
 /* ---- the tree */

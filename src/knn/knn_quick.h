@@ -174,11 +174,6 @@ SIMD_INLINE uint32_t knn_quick_look(knn_kind kind, const knn_search *search, knn
             continue;
         }
         const uint32_t passed = knn_quick_keys(kind, search, scratch, q, slots);
-#ifdef KNN_STATS
-        extern uint64_t st_passed, st_quick;
-        st_passed += passed;
-        st_quick++;
-#endif
         knn_quick_rank(search, &scratch->quick, passed, &scratch->best[q]);
     }
     return overflowed;

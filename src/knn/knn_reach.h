@@ -63,7 +63,7 @@ static inline double knn_safe_reach(const knn_search *search, uint32_t group, co
 /* Approximate searches know no guesses: a shell of a group is all leaves within half the largest side of the leaf that
    they are, or that is nearest to them in the order, and each shell after it is twice as wide. The first in which a
    query has k points ends its search: the best of all points of these leaves are its answer. */
-static inline double knn_shell(const knn_search *search, uint32_t group, const knn_frame *frame) {
+static inline double knn_first_shell(const knn_search *search, uint32_t group, const knn_frame *frame) {
     const knn_tree *tree = search->tree;
     if (tree->level_count == 0) return INFINITY;
     const uint64_t at = knn_box_at(tree, 0, knn_leaf_near(search, group));
@@ -72,7 +72,7 @@ static inline double knn_shell(const knn_search *search, uint32_t group, const k
         const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
         most = fmax(most, (high - low) * frame->unit[k]);
     }
-    return most / 2;
+    return fmin(most / 2, search->limit_reach);
 }
 
 /* What the searches before tell. Queries that lie next to each other reach about as far; where the density changes, so

@@ -64,9 +64,10 @@ static mote_status sort_many(refiner *r, uint64_t first, uint64_t count) {
     uint32_t *order = r->index->order + first;
     uint32_t *places = mote_alloc(ctx, 2 * count * sizeof *places, "knn runs");
     if (places == NULL) return MOTE_ERROR_MEMORY;
-    mote_progress_share(ctx, 0.7, 0.7);
+    const double begin = ctx->progress_first, end = ctx->progress_last, now = begin + 0.7 * (end - begin);
+    mote_progress_share(ctx, now, now);
     const mote_status status = mote_order_sort(ctx, r->index->codes + first, places, count);
-    mote_progress_share(ctx, 0, 1);
+    mote_progress_share(ctx, begin, end);
     for (uint64_t i = 0; i < count && status == MOTE_OK; i++) places[count + i] = order[places[i]];
     if (status == MOTE_OK) memcpy(order, places + count, count * sizeof *order);
     mote_free(ctx, places);

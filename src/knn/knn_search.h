@@ -15,7 +15,7 @@ typedef struct knn_search {
     const uint64_t *query_codes; /* NULL: the points themselves */
     uint32_t k;
     bool exclude_self;
-    bool approximate;   /* the first shell with k points ends the search: see knn_shell */
+    bool approximate;   /* the first shell with k points ends the search: see knn_first_shell */
     uint64_t limit;     /* the largest key that counts */
     double limit_reach; /* the same as a distance in units */
 } knn_search;
@@ -72,31 +72,38 @@ static inline double knn_frame_diagonal(const knn_frame *frame) {
     return sqrt(square);
 }
 
-/* The box of the queries of some groups. */
-SIMD_INLINE void knn_frame_make(knn_kind kind, const knn_search *search, uint32_t group, uint32_t groups,
-                                knn_frame *frame) {
-    const knn_metric *metric = &search->tree->metric;
-    frame->size = 0;
+SIMD_INLINE void knn_frame_clear(knn_kind kind, const knn_metric *metric, knn_frame *frame) {
     for (uint64_t k = 0; k < 3; k++) {
-        double low = INFINITY, high = -INFINITY;
-        for (uint64_t g = group; g < (uint64_t)group + groups; g++) {
-            const uint8_t *row = knn_row(kind, search->queries->leaves, 3 * g + k);
-            for (int l = 0; l < 8; l++) {
-                const double value = kind == KNN_INT     ? ((const int32_t *)row)[l]
-                                     : kind == KNN_FLOAT ? (double)((const float *)row)[l]
-                                                         : ((const double *)row)[l];
-                low = value < low ? value : low;
-                high = value > high ? value : high;
-            }
+        frame->low[k] = INFINITY;
+        frame->high[k] = -INFINITY;
+        frame->unit[k] = kind == KNN_DOUBLE ? fabs(metric->scale[k]) * metric->norm : 1;
+    }
+    frame->size = 0;
+}
+
+/* Makes the frame's box hold the queries of a group, those whose bits are set. */
+SIMD_INLINE void knn_frame_add(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
+                               knn_frame *frame) {
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint8_t *row = knn_row(kind, search->queries->leaves, 3ull * group + k);
+        double low = frame->low[k], high = frame->high[k];
+        for (uint32_t l = 0; l < KNN_GROUP; l++) {
+            const double value = kind == KNN_INT     ? ((const int32_t *)row)[l]
+                                 : kind == KNN_FLOAT ? (double)((const float *)row)[l]
+                                                     : ((const double *)row)[l];
+            const bool counts = (queries >> l & 1) != 0;
+            low = counts && value < low ? value : low;
+            high = counts && value > high ? value : high;
         }
         frame->low[k] = low;
         frame->high[k] = high;
-        frame->unit[k] = kind == KNN_DOUBLE ? fabs(metric->scale[k]) * metric->norm : 1;
         frame->size = fmax(frame->size, (high - low) * frame->unit[k]);
     }
 }
 
-SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_t group, knn_scratch *scratch) {
+/* The group's queries as offsets, and the box of those that are asked for. */
+SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
+                                knn_scratch *scratch) {
     const uint32_t left = search->queries->count - KNN_GROUP * group;
     scratch->group.first = KNN_GROUP * group;
     scratch->group.count = left < KNN_GROUP ? left : KNN_GROUP;
@@ -106,6 +113,14 @@ SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_
         simd_f_store(scratch->group.offset[k], offsets);
         scratch->list.low[k] = simd_f_least(offsets);
         scratch->list.high[k] = simd_f_most(offsets);
+        if (queries == (1u << KNN_GROUP) - 1) continue;
+        scratch->list.low[k] = INFINITY;
+        scratch->list.high[k] = -INFINITY;
+        for (uint32_t asked = queries; asked != 0; asked &= asked - 1) {
+            const float offset = scratch->group.offset[k][__builtin_ctz(asked)];
+            scratch->list.low[k] = offset < scratch->list.low[k] ? offset : scratch->list.low[k];
+            scratch->list.high[k] = offset > scratch->list.high[k] ? offset : scratch->list.high[k];
+        }
     }
 }
 

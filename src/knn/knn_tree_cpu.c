@@ -7,16 +7,16 @@
 /* A block of eight boxes, of leaves (three rows of eight a leaf) or of blocks of boxes (six rows); the last, incomplete
    one is filled up with its last box. */
 #define FOLD(name, type)                                                                                               \
-    static void name(const type *below, uint64_t rows, uint64_t first, uint64_t last, type *block) {                   \
+    static void name(const type below[], uint64_t rows, uint64_t first, uint64_t last, type block[]) {                 \
         const uint64_t high_row = rows == 3 ? 0 : 3;                                                                   \
         for (uint64_t j = 0; j < KNN_LEAF; j++) {                                                                      \
             const uint64_t node = first + j < last ? first + j : last - 1;                                             \
             for (uint64_t k = 0; k < 3; k++) {                                                                         \
-                const type *low = below + (rows * node + k) * KNN_LEAF, *high = low + high_row * KNN_LEAF;             \
-                type least = low[0], most = high[0];                                                                   \
+                const uint64_t low = (rows * node + k) * KNN_LEAF, high = low + high_row * KNN_LEAF;                   \
+                type least = below[low], most = below[high];                                                           \
                 for (uint64_t l = 1; l < KNN_LEAF; l++) {                                                              \
-                    least = low[l] < least ? low[l] : least;                                                           \
-                    most = high[l] > most ? high[l] : most;                                                            \
+                    least = below[low + l] < least ? below[low + l] : least;                                           \
+                    most = below[high + l] > most ? below[high + l] : most;                                            \
                 }                                                                                                      \
                 block[KNN_LEAF * k + j] = least;                                                                       \
                 block[KNN_LEAF * (3 + k) + j] = most;                                                                  \

@@ -61,10 +61,6 @@ SIMD_INLINE void knn_walk_on(knn_kind kind, knn_walk *walk, const knn_frame *fra
         const uint64_t at = tree->first_block[level] + block;
         const uint32_t left = tree->nodes[level] - KNN_LEAF * block;
         uint32_t nodes = knn_boxes_within(kind, tree->boxes, at, frame, walk->threshold);
-#ifdef KNN_STATS
-        extern uint64_t st_tests;
-        st_tests++;
-#endif
         if (left < KNN_LEAF) nodes &= (1u << left) - 1;
         if (tree->copies != NULL && nodes != 0) nodes = knn_without_copies(walk, at * KNN_LEAF, nodes);
         if (level == 0) {

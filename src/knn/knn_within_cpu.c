@@ -39,7 +39,9 @@ SIMD_INLINE void stream(knn_kind kind, const within *all, knn_scratch *scratch, 
 SIMD_INLINE void visit_batch(knn_kind kind, const within *all, knn_scratch *scratch, uint32_t first, uint32_t groups,
                              take_fn take) {
     const knn_search *search = &all->search;
-    knn_frame_make(kind, search, first, groups, &scratch->frame);
+    const uint32_t whole = (1u << KNN_GROUP) - 1;
+    knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    for (uint32_t g = first; g < first + groups; g++) knn_frame_add(kind, search, g, whole, &scratch->frame);
     scratch->walk.threshold = knn_threshold_of(search, scratch, search->limit_reach);
     scratch->walk.copies_most = UINT32_MAX; /* every copy counts */
     knn_walk_begin(&scratch->walk);
@@ -47,7 +49,7 @@ SIMD_INLINE void visit_batch(knn_kind kind, const within *all, knn_scratch *scra
         knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = first; g < first + groups; g++) {
-            knn_group_make(kind, search, g, scratch);
+            knn_group_make(kind, search, g, whole, scratch);
             knn_list_make(&scratch->list, &scratch->chunk, scratch->walk.threshold);
             for (uint32_t q = 0; q < scratch->group.count; q++) stream(kind, all, scratch, q, take);
         }

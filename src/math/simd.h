@@ -7,8 +7,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SIMD_LANES  8
+/* Functions that must become one with their caller, so that lanes stay in registers and constants are known. Not under
+   sanitizers: they add to each access, and compiling what comes out takes minutes. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SIMD_SANITIZED 1
+#endif
+#endif
+#if defined(SIMD_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define SIMD_INLINE static inline
+#else
 #define SIMD_INLINE static inline __attribute__((always_inline))
+#endif
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__BMI2__) && !defined(MOTE_SIMD_PLAIN)
 #include <immintrin.h>

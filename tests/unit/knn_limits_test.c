@@ -51,11 +51,47 @@ static void survives_failing_allocations(void **state) {
     (void)state;
     test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("some not finite"));
     test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("one place"));
+    test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("far clusters"));
 }
 
 static void cancels_at_every_step(void **state) {
     (void)state;
     test_each_step_cancels(use_all, (void *)(uintptr_t)awkward_cloud_named("shells of integers"));
+}
+
+typedef struct progress_watch {
+    long calls;
+    double last;
+    bool backwards;
+} progress_watch;
+
+static bool watch_progress(void *user, double done, const char *stage) {
+    progress_watch *watch = user;
+    watch->calls++;
+    watch->backwards = watch->backwards || !(done >= watch->last && done <= 1) || stage == NULL || stage[0] == '\0';
+    watch->last = done;
+    return true;
+}
+
+static void progress_goes_forwards(void **state) {
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        progress_watch watch = {0, 0, false};
+        mote_context_params params = mote_context_defaults();
+        params.device = MOTE_DEVICE_CPU;
+        params.progress = watch_progress;
+        params.progress_user = &watch;
+        mote_context *ctx = NULL;
+        mote_knn_result result;
+        memset(&result, 0, sizeof result);
+        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+        mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("far clusters"), 40000, 0);
+        assert_int_equal(mote_knn(ctx, cloud, others ? cloud : NULL, NULL, &result), MOTE_OK);
+        assert_false(watch.backwards);
+        assert_true(watch.calls > 4 && watch.last == 1);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
 }
 
 static void refuses_wrong_parameters(void **state) {
@@ -322,15 +358,11 @@ static void finds_what_the_printed_rule_misses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survives_failing_allocations),
-        cmocka_unit_test(cancels_at_every_step),
-        cmocka_unit_test(refuses_wrong_parameters),
-        cmocka_unit_test(refuses_clouds_without_positions),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(order_of_points_does_not_matter),
-        cmocka_unit_test(approximation_is_near),
-        cmocka_unit_test(rebuilds_after_a_change),
-        cmocka_unit_test(finds_what_the_printed_rule_misses),
+        cmocka_unit_test(survives_failing_allocations),     cmocka_unit_test(cancels_at_every_step),
+        cmocka_unit_test(progress_goes_forwards),           cmocka_unit_test(refuses_wrong_parameters),
+        cmocka_unit_test(refuses_clouds_without_positions), cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(order_of_points_does_not_matter),  cmocka_unit_test(approximation_is_near),
+        cmocka_unit_test(rebuilds_after_a_change),          cmocka_unit_test(finds_what_the_printed_rule_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
