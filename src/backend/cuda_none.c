@@ -32,6 +32,11 @@ uint64_t cuda_memory_left(mote_context *ctx) {
     return 0;
 }
 
+mote_status cuda_fill(mote_context *ctx, void *device, int byte, uint64_t size_bytes) {
+    (void)device, (void)byte, (void)size_bytes;
+    return no_cuda(ctx);
+}
+
 mote_status cuda_upload(mote_context *ctx, void *device, const void *host, uint64_t size_bytes) {
     (void)device, (void)host, (void)size_bytes;
     return no_cuda(ctx);

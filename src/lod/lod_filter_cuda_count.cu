@@ -104,6 +104,7 @@ static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     f->marks = (uint8_t *)cuda_alloc(ctx, view->count, "filter marks");
     mote_status status = device != NULL && f->before != NULL && f->marks != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
+    if (status == MOTE_OK) status = cuda_fill(ctx, f->before + (counts - 1), 0, sizeof *f->before);
     if (status == MOTE_OK) {
         CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks,
                     f->before);

@@ -173,7 +173,8 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
             s->masks[at] = (unsigned long long)cells << 8 * octant;
         }
         __syncwarp();
-        if (there && !begins) ((uint8_t *)&s->masks[at])[octant] = (uint8_t)cells;
+        /* Where a level is left out, cells share octants, and masks need only not be 0. */
+        if (there && !begins && level + 1 == fine) ((uint8_t *)&s->masks[at])[octant] = (uint8_t)cells;
         __syncwarp();
         found += (uint32_t)__popc(chosen);
     }

@@ -258,7 +258,11 @@ static mote_status make_room(mote_lod *lod, tree_input *in, uint32_t capacity) {
     to.capacity = capacity;
     mote_status status = MOTE_ERROR_MEMORY;
     if (to.nodes != NULL && to.starts != NULL && to.parents != NULL && to.masks != NULL) {
-        status = cuda_fill(ctx, to.nodes, 0, capacity * sizeof *to.nodes); /* what lies between fields */
+        /* What lies between fields, behind the last mask, and of nodes that are not there yet, moves with the rest. */
+        status = cuda_fill(ctx, to.nodes, 0, capacity * sizeof *to.nodes);
+        if (status == MOTE_OK) status = cuda_fill(ctx, to.starts, 0, 8ull * capacity * sizeof *to.starts);
+        if (status == MOTE_OK) status = cuda_fill(ctx, to.parents, 0, capacity * sizeof *to.parents);
+        if (status == MOTE_OK) status = cuda_fill(ctx, to.masks, 0, capacity + 4ull);
     }
     if (status == MOTE_OK) status = copy_nodes(ctx, &in->to, &to);
     free_nodes(ctx, &in->to);

@@ -253,6 +253,7 @@ static mote_status alloc_records(order_sort *sort, const cuda_cloud *cloud) {
     if (sort->records == NULL || sort->pairs.other_values == NULL) return MOTE_ERROR_MEMORY;
     sort->from.last = sort->records + sort->count;
     sort->from.last_index = (uint32_t)last;
+    MOTE_TRY(cuda_fill(sort->ctx, sort->records + sort->count, 0, sizeof *sort->records));
     return cuda_copy(sort->ctx, sort->records + sort->count, records + last * sizeof(uint4),
                      cuda_cloud_reach(cloud, records, sizeof(uint4)));
 }
