@@ -58,6 +58,7 @@ MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, 
 /// Makes it anew after the positions changed, the number of points being the same. The index uses its memory again;
 /// only the sort takes 12 bytes a point of scratch. An index whose rebuild failed answers nothing until one succeeds.
 MOTE_API mote_status mote_knn_rebuild(mote_knn_index *index);
+/// Frees the index. NULL is allowed.
 MOTE_API void mote_knn_destroy(mote_knn_index *index);
 
 /// Finds the neighbours of each query. A query without a finite position has none.
@@ -82,6 +83,7 @@ typedef struct mote_knn_lists {
 /// lists   out, may be NULL; freed by mote_knn_free_lists
 MOTE_API mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
                                      uint32_t *counts, mote_knn_lists **lists);
+/// Frees lists of mote_knn_within. NULL is allowed.
 MOTE_API void mote_knn_free_lists(mote_context *ctx, mote_knn_lists *lists);
 
 /// Build, search and destroy in one call.
