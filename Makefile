@@ -54,7 +54,7 @@ check: deps
 	cmake --build build/ci -j $(JOBS)
 	cmake --preset asan-ubsan $(CMAKE_FLAGS)
 	cmake --build build/asan-ubsan -j $(JOBS)
-	ctest --test-dir build/ci --output-on-failure
+	ctest --test-dir build/ci --output-on-failure -j $(JOBS)
 
 bench: all
 	$(MOTE) bench order

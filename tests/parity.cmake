@@ -3,23 +3,28 @@
 file(GLOB parity_sources CONFIGURE_DEPENDS parity/*_test.c)
 file(GLOB parity_support CONFIGURE_DEPENDS parity/*_support*.c)
 
-# mote_parity_program(name source library…)
-function(mote_parity_program name source)
-  add_executable(${name} ${source} ${parity_support})
+# mote_parity_library(name library…): what the programs share, compiled once for a GPU and once for the emulated one
+function(mote_parity_library name)
+  add_library(${name} OBJECT ${parity_support})
+  target_link_libraries(${name} PRIVATE mote_reference ${ARGN})
+endfunction()
+
+# mote_parity_program(name source shared library…)
+function(mote_parity_program name source shared)
+  add_executable(${name} ${source} $<TARGET_OBJECTS:${shared}>)
   target_link_libraries(${name} PRIVATE mote_reference ${ARGN} ${CMOCKA_LIBRARY})
 endfunction()
 
-# Threads that wait for one another do not spin: many tests run side by side.
 function(mote_parity_case name program labels)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${labels}" SKIP_RETURN_CODE 77
-                       ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${labels}" SKIP_RETURN_CODE 77)
 endfunction()
 
 if(MOTE_CUDA_FOUND)
+  mote_parity_library(mote_parity_gpu mote_static)
   foreach(source ${parity_sources})
     get_filename_component(name ${source} NAME_WE)
-    mote_parity_program(${name}_gpu ${source} mote_static)
+    mote_parity_program(${name}_gpu ${source} mote_parity_gpu mote_static)
     mote_parity_case(${name}_gpu ${name}_gpu "parity;gpu")
     set_tests_properties(${name}_gpu PROPERTIES RESOURCE_LOCK gpu)
   endforeach()
@@ -56,16 +61,17 @@ if(MOTE_WERROR)
   target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
+mote_parity_library(mote_parity_emulated mote_emulated mote_objects)
 foreach(source ${parity_sources})
   get_filename_component(name ${source} NAME_WE)
-  mote_parity_program(${name}_emulated ${source} mote_emulated mote_objects)
+  mote_parity_program(${name}_emulated ${source} mote_parity_emulated mote_emulated mote_objects)
   mote_parity_case(${name}_emulated ${name}_emulated parity)
 endforeach()
 
 file(GLOB emulator_tests CONFIGURE_DEPENDS emulator/*_test.cpp)
 foreach(source ${emulator_tests})
   get_filename_component(name ${source} NAME_WE)
-  mote_parity_program(${name} ${source} mote_emulated mote_objects)
+  mote_parity_program(${name} ${source} mote_parity_emulated mote_emulated mote_objects)
   mote_parity_case(${name} ${name} parity)
 endforeach()
 
@@ -78,5 +84,5 @@ add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARG
 # Octrees have the checksums that they have without a GPU.
 add_test(NAME golden_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command_emulated>)
 set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT 600
-                     ENVIRONMENT "MOTE_GOLDEN_DEVICE=cuda;OMP_WAIT_POLICY=passive")
+                     ENVIRONMENT MOTE_GOLDEN_DEVICE=cuda)
 set_tests_properties(cli_emulated PROPERTIES LABELS "cli;parity" SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -3,4 +3,4 @@
 set -euo pipefail
 [[ -x build/asan-ubsan/mote ]] || { echo "build/asan-ubsan is not built: make check builds it"; exit 1; }
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-ctest --test-dir build/asan-ubsan --output-on-failure
+ctest --test-dir build/asan-ubsan --output-on-failure -j "$(nproc)"

@@ -88,7 +88,8 @@ static void order_points(lod_reference *r, const mote_cloud *cloud) {
 /* ---- the tree */
 
 static reference_node *add_node(lod_reference *r, uint32_t parent, uint32_t level, uint64_t first, uint64_t total) {
-    r->nodes = must(realloc(r->nodes, (r->node_count + 1) * sizeof *r->nodes));
+    const uint64_t count = r->node_count;
+    if ((count & (count - 1)) == 0) r->nodes = must(realloc(r->nodes, (count > 0 ? 2 * count : 1) * sizeof *r->nodes));
     reference_node *node = &r->nodes[r->node_count++];
     memset(node, 0, sizeof *node);
     node->parent = parent;

@@ -37,8 +37,7 @@ static inline void copc_walk(copc_file *f, uint64_t at, uint64_t size_bytes) {
             copc_walk(f, entry.at, (uint64_t)entry.size_bytes);
             continue;
         }
-        f->entries = realloc(f->entries, (f->count + 1) * sizeof entry);
-        assert_non_null(f->entries);
+        f->entries = test_grow(f->entries, f->count, sizeof entry);
         f->entries[f->count++] = entry;
     }
 }

@@ -137,6 +137,13 @@ const char *test_path(const char *name) {
     return path;
 }
 
+void *test_grow(void *array, uint64_t count, size_t size) {
+    if ((count & (count - 1)) != 0) return array; /* room doubles at powers of two */
+    void *larger = realloc(array, (count > 0 ? 2 * count : 1) * size);
+    assert_non_null(larger);
+    return larger;
+}
+
 void test_write_file(const char *path, const void *data, size_t size_bytes) {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);

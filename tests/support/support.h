@@ -43,6 +43,9 @@ const char *test_data(const char *name);
 const char *test_folder(void);
 /* test_folder()/name; one of 8 buffers in turn. */
 const char *test_path(const char *name);
+/* Room for one more than the count elements of an array that is grown by nothing else; for free(). Fails the test when
+   memory runs out. */
+void *test_grow(void *array, uint64_t count, size_t size);
 /* Writes bytes to a file. */
 void test_write_file(const char *path, const void *data, size_t size_bytes);
 

@@ -161,7 +161,7 @@ static void naive_chunk(naive_set *set, uint64_t offset, uint64_t size, const ch
             assert_true(queued < size / 22);
             snprintf(queue[queued++].name, sizeof node->name, "%.290s%d", node->name, c);
         }
-        set->nodes = realloc(set->nodes, (set->count + 1) * sizeof *set->nodes);
+        set->nodes = test_grow(set->nodes, set->count, sizeof *set->nodes);
         set->nodes[set->count++] = *node;
     }
     assert_int_equal(queued, size / 22);
