@@ -393,7 +393,8 @@ static mote_status launch_search(mote_context *ctx, const knn_cuda_asked *asked,
     ask.rows.distance2_wide = (double *)arrays[3].written;
     ask.rows.count = (uint32_t *)arrays[4].written;
     if (asked->rows == 0) return MOTE_OK;
-    return ask.all || ask.k > KNN_CUDA_FEW ? knn_cuda_search_many(ctx, &ask) : knn_cuda_search_few(ctx, &ask);
+    if (ask.all) return knn_cuda_search_all(ctx, &ask);
+    return ask.k > KNN_CUDA_FEW ? knn_cuda_search_many(ctx, &ask) : knn_cuda_search_few(ctx, &ask);
 }
 
 mote_status knn_cuda_count_skipped(mote_knn_index *index) {

@@ -145,6 +145,7 @@ void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
 mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
+mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);
