@@ -3,7 +3,8 @@
       neighbour.
    2. One walk lists the leaves that may matter to any; where they are too many, every query walks alone.
    3. The leaves of a query are tried, 64 points at once. What floats do not rule out are candidates, in shared memory.
-   4. Exact keys of the candidates, a sort, and the row. */
+   4. Exact keys of the candidates, and a sort.
+   5. The row. */
 #include "knn/knn_many_cuda.h"
 
 #define QUERIES 8u /* of a warp, at most */
@@ -245,70 +246,38 @@ static __device__ inline uint32_t choose_near(uint32_t listed, uint32_t q, uint3
 #define LANES_OF_LEAF 4u /* each tries two points */
 #define LEAVES        (CUDA_WARP / LANES_OF_LEAF)
 
+/* Tries leaves; settles when the candidates are full, and in the end if that is wanted. */
 template <int KIND, uint32_t ROOM>
-static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t *leaves, uint32_t count, uint32_t lane,
-                                         knn_seeker *s, knn_candidates<ROOM> *c) {
+static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t *leaves, uint32_t count, bool settle,
+                                         uint32_t lane, knn_seeker *s, knn_candidates<ROOM> *c) {
     const uint32_t pair = lane % LANES_OF_LEAF;
-    for (uint32_t first = 0; first < count; first += LEAVES) {
-        const uint32_t i = first + lane / LANES_OF_LEAF;
-        const bool exists = i < count;
-        const uint32_t leaf = leaves[exists ? i : first];
-        const float2 *const v = (const float2 *)(ask->tree.points.views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF)) + pair;
-        const float2 x = __ldg(v), y = __ldg(v + KNN_CUDA_LEAF / 2), z = __ldg(v + KNN_CUDA_LEAF);
-        const float a = knn_square(x.x - s->at[0], y.x - s->at[1], z.x - s->at[2]);
-        const float b = knn_square(x.y - s->at[0], y.y - s->at[1], z.y - s->at[2]);
-        if (s->queued > ROOM - KNN_FULL) {
+    for (uint32_t first = 0;; first += LEAVES) {
+        const bool ends = first >= count;
+        uint32_t place = 0, lanes[2] = {0, 0};
+        if (!ends) {
+            const uint32_t i = first + lane / LANES_OF_LEAF;
+            const uint32_t leaf = leaves[i < count ? i : first];
+            const float2 *const v =
+                (const float2 *)(ask->tree.points.views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF)) + pair;
+            const float2 x = __ldg(v), y = __ldg(v + KNN_CUDA_LEAF / 2), z = __ldg(v + KNN_CUDA_LEAF);
+            const float most = i < count ? s->most : -1;
+            place = leaf * KNN_CUDA_LEAF + 2 * pair;
+            lanes[0] = __ballot_sync(CUDA_ALL, knn_square(x.x - s->at[0], y.x - s->at[1], z.x - s->at[2]) <= most);
+            lanes[1] = __ballot_sync(CUDA_ALL, knn_square(x.y - s->at[0], y.y - s->at[1], z.y - s->at[2]) <= most);
+        }
+        const uint32_t more = (uint32_t)(__popc(lanes[0]) + __popc(lanes[1]));
+        if (s->queued + more > ROOM || (ends && settle && knn_is_unsettled<ROOM>(s))) {
             knn_settle<KIND, ROOM>(ask, lane, s, c);
             knn_look_nearer<KIND, ROOM>(ask, s, c);
         }
-        const float most = exists ? s->most : -1;
-        knn_add(a <= most, leaf * KNN_CUDA_LEAF + 2 * pair, lane, s, c);
-        knn_add(b <= most, leaf * KNN_CUDA_LEAF + 2 * pair + 1, lane, s, c);
+        if (ends) break;
+        knn_add(lanes[0], place, lane, s, c);
+        knn_add(lanes[1], place + 1, lane, s, c);
     }
     __syncwarp();
 }
 
-/* The leaves around a query on the curve, of twice as many points as are wanted, where nothing else bounds them. */
-template <int KIND, uint32_t ROOM, uint32_t LISTED>
-static __device__ inline leaf_range try_around(const knn_cuda_ask *ask, uint32_t middle, uint32_t lane, knn_seeker *s,
-                                               many_memory<ROOM, LISTED> *memory) {
-    const uint32_t half = ask->k / KNN_CUDA_LEAF + 1, leaves = ask->tree.nodes[0];
-    leaf_range around;
-    around.first = middle > half ? middle - half : 0;
-    around.end = leaves - around.first > 2 * half ? around.first + 2 * half : leaves;
-    for (uint32_t first = around.first; first < around.end; first += LISTED) {
-        const uint32_t count = around.end - first < LISTED ? around.end - first : LISTED;
-        for (uint32_t i = lane; i < count; i += CUDA_WARP) memory->near[i] = first + i;
-        __syncwarp();
-        try_leaves<KIND, ROOM>(ask, memory->near, count, lane, s, &memory->candidates);
-    }
-    if (knn_is_unsettled<ROOM>(s)) {
-        knn_settle<KIND, ROOM>(ask, lane, s, &memory->candidates);
-        knn_look_nearer<KIND, ROOM>(ask, s, &memory->candidates);
-    }
-    return around;
-}
-
-/* Lists leaves and tries them in turn. */
-template <int KIND, uint32_t ROOM, uint32_t LISTED>
-static __device__ inline void seek_alone(const knn_cuda_ask *ask, leaf_range seen, uint32_t lane, knn_seeker *s,
-                                         many_memory<ROOM, LISTED> *memory) {
-    many_box box;
-#pragma unroll
-    for (int k = 0; k < 3; k++) box.low[k] = box.high[k] = s->at[k];
-    box.most = s->most;
-    box.settled = s->settled;
-    uint32_t waiting = many_begin(&ask->tree, &box, lane, memory->waiting);
-    while (waiting > 0) {
-        const uint32_t listed =
-            many_list<LISTED>(&ask->tree, &box, seen, lane, memory->waiting, &waiting, memory->near);
-        try_leaves<KIND, ROOM>(ask, memory->near, listed, lane, s, &memory->candidates);
-        box.most = s->most;
-        box.settled = s->settled;
-    }
-}
-
-/* ---- 4. the kernel */
+/* ---- 4. one query */
 
 /* The leaf beside which a query stands. */
 static __device__ inline uint32_t leaf_beside(const knn_cuda_ask *ask, uint32_t place) {
@@ -317,6 +286,57 @@ static __device__ inline uint32_t leaf_beside(const knn_cuda_ask *ask, uint32_t 
     const uint32_t beside = knn_place_beside(points, q->keys[place], q->cell_bits, q->index_bits);
     return (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
 }
+
+/* The leaves around a query on the curve: of twice as many points as are wanted. */
+static __device__ inline leaf_range leaves_around(const knn_cuda_ask *ask, uint32_t middle) {
+    const uint32_t half = ask->k / KNN_CUDA_LEAF + 1, leaves = ask->tree.nodes[0];
+    leaf_range around;
+    around.first = middle > half ? middle - half : 0;
+    around.end = leaves - around.first > 2 * half ? around.first + 2 * half : leaves;
+    return around;
+}
+
+template <uint32_t LISTED>
+static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint32_t lane, uint32_t *list) {
+    const uint32_t count = end - first < LISTED ? end - first : LISTED;
+    for (uint32_t i = lane; i < count; i += CUDA_WARP) list[i] = first + i;
+    __syncwarp();
+    return count;
+}
+
+/* Lists leaves and tries them in turn: first, where nothing else bounds the query, those around; then those of the list
+   for all, or of its own walk. */
+template <int KIND, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, uint32_t q, uint32_t listed,
+                                   uint32_t lane, knn_seeker *s, many_memory<ROOM, LISTED> *memory) {
+    uint32_t next = around.first, waiting = 0;
+    many_box box;
+#pragma unroll
+    for (int k = 0; k < 3; k++) box.low[k] = box.high[k] = s->at[k];
+    for (bool more = true, walks = false; more;) {
+        bool settle = true;
+        uint32_t near;
+        box.most = s->most;
+        box.settled = s->settled;
+        if (next < around.end) {
+            near = list_range<LISTED>(next, around.end, lane, memory->near);
+            next += near;
+            settle = next == around.end;
+        } else if (listed != UINT32_MAX) {
+            near = choose_near<ROOM, LISTED>(listed, q, lane, memory);
+            more = false;
+        } else {
+            if (!walks) waiting = many_begin(&ask->tree, &box, lane, memory->waiting);
+            walks = true;
+            near = many_list<LISTED>(&ask->tree, &box, around, lane, memory->waiting, &waiting, memory->near);
+            more = waiting > 0;
+            settle = !more;
+        }
+        try_leaves<KIND, ROOM>(ask, memory->near, near, settle, lane, s, &memory->candidates);
+    }
+}
+
+/* ---- 5. the kernel */
 
 /* Whether the k-th neighbour is bounded by the points around that 32 lanes hold. */
 template <uint32_t ROOM> static __device__ constexpr bool bounds_first() { return ROOM <= 256; }
@@ -344,26 +364,21 @@ template <int KIND, uint32_t ROOM, uint32_t LISTED>
 static __device__ inline void answer_query(const knn_cuda_ask *ask, uint32_t place, uint32_t q, uint32_t listed,
                                            float slack, uint32_t lane, knn_seeker *s,
                                            many_memory<ROOM, LISTED> *memory) {
-    leaf_range seen = {0, 0};
+    leaf_range around = {0, 0};
     *s = knn_seeker_of<KIND>(ask, place, slack);
     knn_seek_begin<ROOM>(lane, s, &memory->candidates);
     if constexpr (bounds_first<ROOM>()) {
         s->most = memory->query[q].w;
     } else {
         s->most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, slack);
-        seen = try_around<KIND, ROOM, LISTED>(ask, leaf_beside(ask, place), lane, s, memory);
+        around = leaves_around(ask, leaf_beside(ask, place));
     }
-    if (listed != UINT32_MAX) {
-        const uint32_t near = choose_near<ROOM, LISTED>(listed, q, lane, memory);
-        try_leaves<KIND, ROOM>(ask, memory->near, near, lane, s, &memory->candidates);
-    } else {
-        seek_alone<KIND, ROOM, LISTED>(ask, seen, lane, s, memory);
-    }
-    if (knn_is_unsettled<ROOM>(s)) knn_settle<KIND, ROOM>(ask, lane, s, &memory->candidates);
+    seek<KIND, ROOM, LISTED>(ask, around, q, listed, lane, s, memory);
 }
 
 template <int KIND, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_many(knn_cuda_ask ask, uint32_t group) {
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 256 ? 8 : 1) void search_many(knn_cuda_ask ask,
+                                                                                            uint32_t group) {
     __shared__ many_memory<ROOM, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     const uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * group;
@@ -392,7 +407,7 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_many(knn_cuda_
 }
 
 /* Queries of a warp: so many that the walk is shared, but that all processors have some. */
-static uint32_t group_for(uint64_t count) { return count >= 65536 ? QUERIES : count >= 16384 ? QUERIES / 2 : 1; }
+static uint32_t group_for(uint64_t count) { return count >= 65536 ? QUERIES : count >= 16384 ? QUERIES / 2 : 2; }
 
 template <int KIND, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
 static void launch(mote_context *ctx, const knn_cuda_ask *ask, uint32_t group) {
@@ -403,9 +418,9 @@ static void launch(mote_context *ctx, const knn_cuda_ask *ask, uint32_t group) {
 template <int KIND> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
     const uint32_t group = group_for(ask->queries.count);
     if (ask->k <= 64) {
-        launch<KIND, 128, 128, 4>(ctx, ask, group);
+        launch<KIND, 128, 256, 4>(ctx, ask, group);
     } else if (ask->k <= 128) {
-        launch<KIND, 256, 192, 4>(ctx, ask, group);
+        launch<KIND, 256, 256, 4>(ctx, ask, group);
     } else if (ask->k <= 256) {
         launch<KIND, 512, 64, 2>(ctx, ask, 1);
     } else if (ask->k <= 512) {

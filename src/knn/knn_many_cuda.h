@@ -7,7 +7,6 @@
 
 #include "knn/knn_sort_cuda.h"
 
-#define KNN_FULL   64u  /* candidates that one step may add */
 #define KNN_SORTED 512u /* the most that are sorted by words in registers */
 
 /* ROOM candidates. Up to KNN_SORTED: the best ones, k or fewer in order, in front of those that came since. More: the
@@ -243,12 +242,12 @@ static __device__ inline void knn_look_nearer(const knn_cuda_ask *ask, knn_seeke
     if (knn_is_zero(key)) s->settled = c->index[ask->k - 1];
 }
 
-/* A lane's candidate. There must be room for 32. */
+/* Candidates of some lanes, for which there is room. */
 template <uint32_t ROOM>
-static __device__ inline void knn_add(bool wanted, uint32_t place, uint32_t lane, knn_seeker *s,
+static __device__ inline void knn_add(uint32_t lanes, uint32_t place, uint32_t lane, knn_seeker *s,
                                       knn_candidates<ROOM> *c) {
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, wanted);
-    if (wanted) c->index[s->queued + (uint32_t)__popc(lanes & ((1u << lane) - 1))] = place;
+    const uint32_t to = s->queued + (uint32_t)__popc(lanes & ((1u << lane) - 1));
+    if ((lanes >> lane & 1) != 0) c->index[to] = place;
     s->queued += (uint32_t)__popc(lanes);
 }
 

@@ -101,7 +101,7 @@ static __device__ inline void knn_sort_list(const knn_near_list *list, uint32_t 
 #define KNN_EXCHANGES 6 /* rounds, before a complete sort is cheaper */
 
 /* Sorts a list, a power of two, in which few stand in each other's place, and those beside each other. */
-static __device__ __noinline__ void knn_mend_list(knn_near_list list, uint32_t count, uint32_t lane) {
+static __device__ inline void knn_mend_list(knn_near_list list, uint32_t count, uint32_t lane) {
     for (int round = 0; round < KNN_EXCHANGES; round++) {
         bool exchanged = false;
         for (uint32_t first = 0; first < 2; first++) {
