@@ -13,7 +13,7 @@ static __device__ inline void try_all(const knn_cuda_ask *ask, uint32_t lane, kn
         const uint64_t key = knn_key<KIND>(&ask->tree.metric, &s->exact, &other);
         const uint32_t index = __ldg(ask->tree.points.order + at);
         const bool near = at == first + lane && knn_is_before(key, index, last_key, last_index);
-        knn_add(__ballot_sync(CUDA_ALL, near), at, lane, s, c);
+        knn_add(__ballot_sync(CUDA_ALL, near), at, 0, lane, s, c);
         if (s->queued <= ROOM - CUDA_WARP) continue;
         knn_settle<KIND, ROOM>(ask, lane, s, c);
         if (s->kept < ask->k) continue;

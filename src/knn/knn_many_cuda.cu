@@ -20,8 +20,7 @@ template <uint32_t ROOM, uint32_t LISTED> struct many_memory {
 
 /* ---- 1. the bounds */
 
-#define AROUND      32u /* leaves: one a lane */
-#define BOUND_TRIES 8
+#define AROUND 32u /* leaves: one a lane */
 
 struct leaf_views {
     float x[KNN_CUDA_LEAF], y[KNN_CUDA_LEAF], z[KNN_CUDA_LEAF];
@@ -53,42 +52,6 @@ static __device__ inline void load_around(const knn_cuda_tree *tree, uint32_t mi
     for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) v->x[j] = NAN;
 }
 
-static __device__ inline uint32_t count_within(const float (&square)[KNN_CUDA_LEAF], float most) {
-    uint32_t count = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, square[j] <= most));
-    return count;
-}
-
-/* The largest that is finite. */
-static __device__ inline float largest_of(const float (&square)[KNN_CUDA_LEAF]) {
-    float most = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) most = square[j] <= FLT_MAX ? fmaxf(most, square[j]) : most;
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
-    return most;
-}
-
-/* A square that nth or a few more of those of all lanes do not exceed; infinite if there are not so many. guess: where
-   to look first. */
-static __device__ inline float bound_of(const float (&square)[KNN_CUDA_LEAF], uint32_t nth, float guess) {
-    const float wanted = (float)(nth + nth / 16);
-    float low = 0, high = INFINITY, tried = guess;
-    for (int i = 0; i < BOUND_TRIES; i++) {
-        const uint32_t within = count_within(square, tried);
-        if (within >= nth) {
-            high = tried;
-            if (within <= nth + nth / 8) break;
-        } else {
-            low = tried;
-        }
-        const float found = (float)within; /* volumes grow with the power 3/2 of squares: the inverse, nearly */
-        const float next = tried * ((found + 5 * wanted) / (5 * found + wanted));
-        tried = next > low && next < high ? next : high <= FLT_MAX ? low / 2 + high / 2 : 4 * tried;
-    }
-    return high <= FLT_MAX || count_within(square, FLT_MAX) < nth ? high : largest_of(square);
-}
-
 /* How far each query looks: the lane of its number has it. */
 template <int KIND>
 static __device__ inline float bounds_around(const knn_cuda_ask *ask, uint32_t first, uint32_t queries, uint32_t middle,
@@ -109,7 +72,7 @@ static __device__ inline float bounds_around(const knn_cuda_ask *ask, uint32_t f
             guess = __shfl_sync(CUDA_ALL, square[0], (int)(CUDA_WARP / 2 + 2));
             guess = guess > 0 && guess <= FLT_MAX ? guess : 1;
         }
-        const float bound = bound_of(square, nth, guess);
+        const float bound = knn_bound_of(square, nth, guess);
         if (bound <= FLT_MAX && bound > 0) guess = bound;
         if (q == lane) mine = bound;
     }
@@ -254,6 +217,7 @@ static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t
     for (uint32_t first = 0;; first += LEAVES) {
         const bool ends = first >= count;
         uint32_t place = 0, lanes[2] = {0, 0};
+        float square[2] = {0, 0};
         if (!ends) {
             const uint32_t i = first + lane / LANES_OF_LEAF;
             const uint32_t leaf = leaves[i < count ? i : first];
@@ -262,17 +226,20 @@ static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t
             const float2 x = __ldg(v), y = __ldg(v + KNN_CUDA_LEAF / 2), z = __ldg(v + KNN_CUDA_LEAF);
             const float most = i < count ? s->most : -1;
             place = leaf * KNN_CUDA_LEAF + 2 * pair;
-            lanes[0] = __ballot_sync(CUDA_ALL, knn_square(x.x - s->at[0], y.x - s->at[1], z.x - s->at[2]) <= most);
-            lanes[1] = __ballot_sync(CUDA_ALL, knn_square(x.y - s->at[0], y.y - s->at[1], z.y - s->at[2]) <= most);
+            square[0] = knn_square(x.x - s->at[0], y.x - s->at[1], z.x - s->at[2]);
+            square[1] = knn_square(x.y - s->at[0], y.y - s->at[1], z.y - s->at[2]);
+            lanes[0] = __ballot_sync(CUDA_ALL, square[0] <= most);
+            lanes[1] = __ballot_sync(CUDA_ALL, square[1] <= most);
         }
         const uint32_t more = (uint32_t)(__popc(lanes[0]) + __popc(lanes[1]));
+        if (s->queued + more > ROOM) knn_thin_out<KIND, ROOM>(ask, lane, s, c);
         if (s->queued + more > ROOM || (ends && settle && knn_is_unsettled<ROOM>(s))) {
             knn_settle<KIND, ROOM>(ask, lane, s, c);
             knn_look_nearer<KIND, ROOM>(ask, s, c);
         }
         if (ends) break;
-        knn_add(lanes[0], place, lane, s, c);
-        knn_add(lanes[1], place + 1, lane, s, c);
+        knn_add(lanes[0], place, square[0], lane, s, c);
+        knn_add(lanes[1], place + 1, square[1], lane, s, c);
     }
     __syncwarp();
 }
@@ -314,14 +281,15 @@ static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, u
 #pragma unroll
     for (int k = 0; k < 3; k++) box.low[k] = box.high[k] = s->at[k];
     for (bool more = true, walks = false; more;) {
-        bool settle = true;
+        bool settle = true, thin = false;
         uint32_t near;
         box.most = s->most;
         box.settled = s->settled;
         if (next < around.end) {
             near = list_range<LISTED>(next, around.end, lane, memory->near);
             next += near;
-            settle = next == around.end;
+            settle = ROOM > KNN_SORTED && next == around.end;
+            thin = next == around.end;
         } else if (listed != UINT32_MAX) {
             near = choose_near<ROOM, LISTED>(listed, q, lane, memory);
             more = false;
@@ -333,6 +301,7 @@ static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, u
             settle = !more;
         }
         try_leaves<KIND, ROOM>(ask, memory->near, near, settle, lane, s, &memory->candidates);
+        if (thin) knn_thin_out<KIND, ROOM>(ask, lane, s, &memory->candidates);
     }
 }
 
@@ -377,7 +346,7 @@ static __device__ inline void answer_query(const knn_cuda_ask *ask, uint32_t pla
 }
 
 template <int KIND, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 256 ? 8 : 1) void search_many(knn_cuda_ask ask,
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 128 ? 8 : ROOM <= 256 ? 5 : 1) void search_many(knn_cuda_ask ask,
                                                                                             uint32_t group) {
     __shared__ many_memory<ROOM, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;

@@ -13,7 +13,8 @@
    best in the lower half, filled up, and what came since in the upper. */
 template <uint32_t ROOM> struct alignas(16) knn_candidates {
     uint64_t key[ROOM];
-    uint32_t index[ROOM]; /* of what came since: its place in the tree */
+    uint32_t index[ROOM];                        /* of what came since: its place in the tree */
+    float square[ROOM <= KNN_SORTED ? ROOM : 1]; /* of what came since */
 };
 
 /* A query: the same in all lanes. */
@@ -41,6 +42,86 @@ static __device__ inline knn_seeker knn_seeker_of(const knn_cuda_ask *ask, uint3
     s.kept = 0;
     s.queued = 0;
     return s;
+}
+
+/* Candidates of some lanes, for which there is room. */
+template <uint32_t ROOM>
+static __device__ inline void knn_add(uint32_t lanes, uint32_t place, float square, uint32_t lane, knn_seeker *s,
+                                      knn_candidates<ROOM> *c) {
+    const uint32_t to = s->queued + (uint32_t)__popc(lanes & ((1u << lane) - 1));
+    if ((lanes >> lane & 1) != 0) {
+        c->index[to] = place;
+        if constexpr (ROOM <= KNN_SORTED) c->square[to] = square;
+    }
+    s->queued += (uint32_t)__popc(lanes);
+}
+
+/* ---- bounds by floats */
+
+#define KNN_BOUND_TRIES 8
+
+template <int PER> static __device__ inline uint32_t count_within(const float (&square)[PER], float most) {
+    uint32_t count = 0;
+#pragma unroll
+    for (int j = 0; j < PER; j++) count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, square[j] <= most));
+    return count;
+}
+
+/* The largest that is finite. */
+template <int PER> static __device__ inline float largest_of(const float (&square)[PER]) {
+    float most = 0;
+#pragma unroll
+    for (int j = 0; j < PER; j++) most = square[j] <= FLT_MAX ? fmaxf(most, square[j]) : most;
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
+    return most;
+}
+
+/* A square that nth or a few more of those of all lanes do not exceed; infinite if there are not so many. guess: where
+   to look first. */
+template <int PER> static __device__ inline float knn_bound_of(const float (&square)[PER], uint32_t nth, float guess) {
+    const float wanted = (float)(nth + nth / 16);
+    float low = 0, high = INFINITY, tried = guess;
+    for (int i = 0; i < KNN_BOUND_TRIES; i++) {
+        const uint32_t within = count_within(square, tried);
+        if (within >= nth) {
+            high = tried;
+            if (within <= nth + nth / 8) break;
+        } else {
+            low = tried;
+        }
+        const float found = (float)within; /* volumes grow with the power 3/2 of squares: the inverse, nearly */
+        const float next = tried * ((found + 5 * wanted) / (5 * found + wanted));
+        tried = next > low && next < high ? next : high <= FLT_MAX ? low / 2 + high / 2 : 4 * tried;
+    }
+    return high <= FLT_MAX || count_within(square, FLT_MAX) < nth ? high : largest_of(square);
+}
+
+/* Leaves out candidates that others rule out by floats, before keys are made of any. */
+template <int KIND, uint32_t ROOM>
+static __device__ inline void knn_thin_out(const knn_cuda_ask *ask, uint32_t lane, knn_seeker *s,
+                                           knn_candidates<ROOM> *c) {
+    if constexpr (ROOM <= KNN_SORTED) {
+        constexpr int per = ROOM / CUDA_WARP;
+        const uint32_t nth = ask->k + (ask->exclude_self ? 1 : 0), queued = s->queued;
+        if (s->kept > 0 || queued < nth) return;
+        float square[per];
+        uint32_t place[per];
+        __syncwarp();
+#pragma unroll
+        for (uint32_t j = 0; j < per; j++) {
+            const uint32_t i = j * CUDA_WARP + lane;
+            square[j] = i < queued ? c->square[i] : NAN;
+            place[j] = i < queued ? c->index[i] : 0;
+        }
+        const float bound = knn_bound_of(square, nth, s->most <= FLT_MAX ? s->most / 2 : largest_of(square) / 2);
+        s->most = fminf(s->most, knn_square_beside<KIND>(&ask->tree.metric, bound, s->slack));
+        s->queued = 0;
+        __syncwarp();
+#pragma unroll
+        for (uint32_t j = 0; j < per; j++) {
+            knn_add(__ballot_sync(CUDA_ALL, square[j] <= s->most), place[j], square[j], lane, s, c);
+        }
+    }
 }
 
 /* Makes keys of the candidates [first, end), and last ones of those that do not count. */
@@ -240,15 +321,6 @@ static __device__ inline void knn_look_nearer(const knn_cuda_ask *ask, knn_seeke
     const uint64_t key = c->key[ask->k - 1];
     s->most = fminf(s->most, knn_square_of_key<KIND>(&ask->tree.metric, key, s->slack));
     if (knn_is_zero(key)) s->settled = c->index[ask->k - 1];
-}
-
-/* Candidates of some lanes, for which there is room. */
-template <uint32_t ROOM>
-static __device__ inline void knn_add(uint32_t lanes, uint32_t place, uint32_t lane, knn_seeker *s,
-                                      knn_candidates<ROOM> *c) {
-    const uint32_t to = s->queued + (uint32_t)__popc(lanes & ((1u << lane) - 1));
-    if ((lanes >> lane & 1) != 0) c->index[to] = place;
-    s->queued += (uint32_t)__popc(lanes);
 }
 
 template <uint32_t ROOM>
