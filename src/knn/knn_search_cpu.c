@@ -97,6 +97,9 @@ static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, co
 mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                            mote_knn_result *result) {
     knn_asked asked;
+    if (params->method == MOTE_KNN_SHIFTED || params->compression > 1) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting is not there yet");
+    }
     mote_stage(index->ctx, "search");
     mote_status status = knn_ask(index, queries, &asked);
     if (status == MOTE_OK) {
