@@ -421,6 +421,9 @@ static mote_status search_asked(mote_knn_index *index, const knn_cuda_asked *ask
 static mote_status cuda_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                mote_knn_result *result) {
     knn_cuda_asked asked;
+    if (params->method == MOTE_KNN_SHIFTED || params->compression > 1) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting and ellipsoids are not on the GPU yet");
+    }
     mote_stage(index->ctx, "search");
     mote_status status = knn_cuda_open_asked(index, queries, &asked);
     if (status == MOTE_OK) status = search_asked(index, &asked, params, result);
