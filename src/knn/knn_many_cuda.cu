@@ -12,7 +12,8 @@
 /* Of one warp. */
 template <uint32_t ROOM, uint32_t LISTED> struct many_memory {
     knn_candidates<ROOM> candidates;
-    float4 query[QUERIES];         /* its view, and how far it looks; < 0: there is none */
+    float4 query[QUERIES]; /* its view, and how far it looks; < 0: there is none */
+    float4 normal[QUERIES];
     uint32_t waiting[KNN_WAITING]; /* nodes */
     uint32_t listed[LISTED], near[LISTED];
     uint8_t wanted[LISTED]; /* by which queries */
@@ -52,22 +53,21 @@ static __device__ inline void load_around(const knn_cuda_tree *tree, uint32_t mi
     for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) v->x[j] = NAN;
 }
 
-/* How far each query looks: the lane of its number has it. */
-template <int KIND>
-static __device__ inline float bounds_around(const knn_cuda_ask *ask, uint32_t first, uint32_t queries, uint32_t middle,
-                                             float slack, uint32_t lane) {
+/* How far each query looks: the lane of its number has it. Their views and normals are in memory. */
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline float bounds_around(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t queries,
+                                             uint32_t middle, uint32_t lane, const many_memory<ROOM, LISTED> *memory) {
     const uint32_t nth = ask->k + (ask->exclude_self ? 1 : 0);
     float mine = INFINITY, guess = 0;
     leaf_views v;
     load_around(&ask->tree, middle, lane, &v);
     for (uint32_t q = 0; q < queries; q++) {
-        const uint32_t place = first + q;
-        const float *const at =
-            ask->queries.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-        const float x = __ldg(at), y = __ldg(at + KNN_CUDA_LEAF), z = __ldg(at + 2 * KNN_CUDA_LEAF);
+        const float4 at = memory->query[q], normal = memory->normal[q];
         float square[KNN_CUDA_LEAF];
 #pragma unroll
-        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) square[j] = knn_square(v.x[j] - x, v.y[j] - y, v.z[j] - z);
+        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+            square[j] = knn_seen_square<SQUEEZED>(v.x[j] - at.x, v.y[j] - at.y, v.z[j] - at.z, normal);
+        }
         if (q == 0) { /* about the middle one */
             guess = __shfl_sync(CUDA_ALL, square[0], (int)(CUDA_WARP / 2 + 2));
             guess = guess > 0 && guess <= FLT_MAX ? guess : 1;
@@ -76,33 +76,43 @@ static __device__ inline float bounds_around(const knn_cuda_ask *ask, uint32_t f
         if (bound <= FLT_MAX && bound > 0) guess = bound;
         if (q == lane) mine = bound;
     }
-    return knn_square_beside<KIND>(&ask->tree.metric, mine, slack);
+    return knn_sight_beside<KIND, SQUEEZED>(ask, mine, sight);
 }
 
 /* ---- 2. the leaves */
 
-/* Whose leaves are listed. */
+/* Whose leaves are listed: those of a box of queries, or of one, whose normal then counts. */
 typedef struct many_box {
     float low[3], high[3], most;
     uint32_t settled;
+    float4 normal;
+    float compression;
 } many_box;
 
+template <bool SQUEEZED>
 static __device__ inline bool box_matters(const knn_cuda_tree *tree, const many_box *to, uint32_t level,
                                           uint32_t child) {
     if (child >= tree->nodes[level]) return false;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
-    const float square = knn_square(knn_gap(box.low[0], box.high[0], to->low[0], to->high[0]),
-                                    knn_gap(box.low[1], box.high[1], to->low[1], to->high[1]),
-                                    knn_gap(box.low[2], box.high[2], to->low[2], to->high[2]));
+    float square;
+    if (SQUEEZED) {
+        const float4 at = make_float4(to->low[0], to->low[1], to->low[2], 0);
+        square = knn_seen_box<true>(&box, at, to->normal, to->compression);
+    } else {
+        square = knn_square(knn_gap(box.low[0], box.high[0], to->low[0], to->high[0]),
+                            knn_gap(box.low[1], box.high[1], to->low[1], to->high[1]),
+                            knn_gap(box.low[2], box.high[2], to->low[2], to->high[2]));
+    }
     return square <= to->most && box.least <= to->settled;
 }
 
+template <bool SQUEEZED>
 static __device__ inline uint32_t many_begin(const knn_cuda_tree *tree, const many_box *to, uint32_t lane,
                                              uint32_t *waiting) {
     const uint32_t top = tree->level_count - 1;
     uint32_t count = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
-        count = knn_push(waiting, count, top, first + lane, box_matters(tree, to, top, first + lane), lane);
+        count = knn_push(waiting, count, top, first + lane, box_matters<SQUEEZED>(tree, to, top, first + lane), lane);
         if (first == 0) break;
     }
     return count;
@@ -114,7 +124,7 @@ typedef struct leaf_range {
 } leaf_range;
 
 /* Goes on while the list has room for 32. Returns how many leaves are listed. */
-template <uint32_t LISTED>
+template <bool SQUEEZED, uint32_t LISTED>
 static __device__ inline uint32_t many_list(const knn_cuda_tree *tree, const many_box *to, leaf_range seen,
                                             uint32_t lane, uint32_t *waiting, uint32_t *count, uint32_t *list) {
     uint32_t listed = 0;
@@ -122,7 +132,7 @@ static __device__ inline uint32_t many_list(const knn_cuda_tree *tree, const man
         const uint32_t packed = waiting[--*count], level = (packed >> 28) - 1;
         const uint32_t child = (packed & 0x0FFFFFFFu) * KNN_CUDA_WIDE + lane;
         __syncwarp();
-        bool wanted = box_matters(tree, to, level, child);
+        bool wanted = box_matters<SQUEEZED>(tree, to, level, child);
         if (level > 0) {
             *count = knn_push(waiting, *count, level, child, wanted, lane);
             continue;
@@ -137,50 +147,45 @@ static __device__ inline uint32_t many_list(const knn_cuda_tree *tree, const man
 }
 
 /* The box of the warp's queries, and the farthest any looks; each lane below queries brings one. */
-static __device__ inline many_box box_of_queries(const float at[3], float most, bool valid) {
+static __device__ inline many_box box_of_queries(float4 at, float most, bool valid) {
+    const float own[3] = {at.x, at.y, at.z};
     many_box box;
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-        box.low[k] = valid ? at[k] : INFINITY;
-        box.high[k] = valid ? at[k] : -INFINITY;
-    }
     box.most = valid ? most : -1;
     box.settled = UINT32_MAX;
-    for (int away = (int)QUERIES / 2; away > 0; away /= 2) {
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            box.low[k] = fminf(box.low[k], __shfl_xor_sync(CUDA_ALL, box.low[k], away));
-            box.high[k] = fmaxf(box.high[k], __shfl_xor_sync(CUDA_ALL, box.high[k], away));
-        }
-        box.most = fmaxf(box.most, __shfl_xor_sync(CUDA_ALL, box.most, away));
-    }
+    box.normal = make_float4(0, 0, 0, 0);
+    box.compression = 1;
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        box.low[k] = __shfl_sync(CUDA_ALL, box.low[k], 0);
-        box.high[k] = __shfl_sync(CUDA_ALL, box.high[k], 0);
+        float low = valid ? own[k] : INFINITY, high = valid ? own[k] : -INFINITY;
+        for (int away = (int)QUERIES / 2; away > 0; away /= 2) {
+            low = fminf(low, __shfl_xor_sync(CUDA_ALL, low, away));
+            high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
+        }
+        box.low[k] = __shfl_sync(CUDA_ALL, low, 0);
+        box.high[k] = __shfl_sync(CUDA_ALL, high, 0);
+    }
+    for (int away = (int)QUERIES / 2; away > 0; away /= 2) {
+        box.most = fmaxf(box.most, __shfl_xor_sync(CUDA_ALL, box.most, away));
     }
     box.most = __shfl_sync(CUDA_ALL, box.most, 0);
     return box;
 }
 
 /* Lists the leaves that matter to any query, and notes to which. Returns how many; UINT32_MAX: too many. */
-template <uint32_t ROOM, uint32_t LISTED>
-static __device__ inline uint32_t list_for_all(const knn_cuda_tree *tree, const many_box *to, uint32_t lane,
-                                               many_memory<ROOM, LISTED> *memory) {
+template <bool SQUEEZED, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline uint32_t list_for_all(const knn_cuda_tree *tree, const many_box *to, float compression,
+                                               uint32_t lane, many_memory<ROOM, LISTED> *memory) {
     const leaf_range none = {0, 0};
-    uint32_t count = many_begin(tree, to, lane, memory->waiting);
-    const uint32_t listed = many_list<LISTED>(tree, to, none, lane, memory->waiting, &count, memory->listed);
+    uint32_t count = many_begin<false>(tree, to, lane, memory->waiting);
+    const uint32_t listed = many_list<false, LISTED>(tree, to, none, lane, memory->waiting, &count, memory->listed);
     if (count > 0) return UINT32_MAX;
     for (uint32_t i = lane; i < listed; i += CUDA_WARP) {
         const knn_cuda_box box = knn_box_at(tree->boxes, memory->listed[i]);
         uint32_t wanted = 0;
 #pragma unroll
         for (uint32_t q = 0; q < QUERIES; q++) {
-            const float4 of = memory->query[q];
-            const float square =
-                knn_square(knn_gap(box.low[0], box.high[0], of.x, of.x), knn_gap(box.low[1], box.high[1], of.y, of.y),
-                           knn_gap(box.low[2], box.high[2], of.z, of.z));
-            wanted |= square <= of.w ? 1u << q : 0;
+            const float4 of = memory->query[q], normal = SQUEEZED ? memory->normal[q] : of;
+            wanted |= knn_seen_box<SQUEEZED>(&box, of, normal, compression) <= of.w ? 1u << q : 0;
         }
         memory->wanted[i] = (uint8_t)wanted;
     }
@@ -210,9 +215,10 @@ static __device__ inline uint32_t choose_near(uint32_t listed, uint32_t q, uint3
 #define LEAVES        (CUDA_WARP / LANES_OF_LEAF)
 
 /* Tries leaves; settles when the candidates are full, and in the end if that is wanted. */
-template <int KIND, uint32_t ROOM>
-static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t *leaves, uint32_t count, bool settle,
-                                         uint32_t lane, knn_seeker *s, knn_candidates<ROOM> *c) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline void try_leaves(const knn_cuda_ask *ask, const knn_sight *sight, const uint32_t *leaves,
+                                         uint32_t count, bool settle, uint32_t lane, knn_seeker *s,
+                                         knn_candidates<ROOM> *c) {
     const uint32_t pair = lane % LANES_OF_LEAF;
     for (uint32_t first = 0;; first += LEAVES) {
         const bool ends = first >= count;
@@ -226,16 +232,16 @@ static __device__ inline void try_leaves(const knn_cuda_ask *ask, const uint32_t
             const float2 x = __ldg(v), y = __ldg(v + KNN_CUDA_LEAF / 2), z = __ldg(v + KNN_CUDA_LEAF);
             const float most = i < count ? s->most : -1;
             place = leaf * KNN_CUDA_LEAF + 2 * pair;
-            square[0] = knn_square(x.x - s->at[0], y.x - s->at[1], z.x - s->at[2]);
-            square[1] = knn_square(x.y - s->at[0], y.y - s->at[1], z.y - s->at[2]);
+            square[0] = knn_seen_square<SQUEEZED>(x.x - s->at.x, y.x - s->at.y, z.x - s->at.z, s->normal);
+            square[1] = knn_seen_square<SQUEEZED>(x.y - s->at.x, y.y - s->at.y, z.y - s->at.z, s->normal);
             lanes[0] = __ballot_sync(CUDA_ALL, square[0] <= most);
             lanes[1] = __ballot_sync(CUDA_ALL, square[1] <= most);
         }
         const uint32_t more = (uint32_t)(__popc(lanes[0]) + __popc(lanes[1]));
-        if (s->queued + more > ROOM) knn_thin_out<KIND, ROOM>(ask, lane, s, c);
+        if (s->queued + more > ROOM) knn_thin_out<KIND, SQUEEZED, ROOM>(ask, sight, lane, s, c);
         if (s->queued + more > ROOM || (ends && settle && knn_is_unsettled<ROOM>(s))) {
-            knn_settle<KIND, ROOM>(ask, lane, s, c);
-            knn_look_nearer<KIND, ROOM>(ask, s, c);
+            knn_settle<KIND, SQUEEZED, ROOM>(ask, sight, lane, s, c);
+            knn_look_nearer<KIND, SQUEEZED, ROOM>(ask, sight, s, c);
         }
         if (ends) break;
         knn_add(lanes[0], place, square[0], lane, s, c);
@@ -273,13 +279,16 @@ static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint3
 
 /* Lists leaves and tries them in turn: first, where nothing else bounds the query, those around; then those of the list
    for all, or of its own walk. */
-template <int KIND, uint32_t ROOM, uint32_t LISTED>
-static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, uint32_t q, uint32_t listed,
-                                   uint32_t lane, knn_seeker *s, many_memory<ROOM, LISTED> *memory) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline void seek(const knn_cuda_ask *ask, const knn_sight *sight, leaf_range around, uint32_t q,
+                                   uint32_t listed, uint32_t lane, knn_seeker *s, many_memory<ROOM, LISTED> *memory) {
     uint32_t next = around.first, waiting = 0;
     many_box box;
-#pragma unroll
-    for (int k = 0; k < 3; k++) box.low[k] = box.high[k] = s->at[k];
+    box.low[0] = box.high[0] = s->at.x;
+    box.low[1] = box.high[1] = s->at.y;
+    box.low[2] = box.high[2] = s->at.z;
+    box.normal = s->normal;
+    box.compression = sight->compression;
     for (bool more = true, walks = false; more;) {
         bool settle = true, thin = false;
         uint32_t near;
@@ -294,14 +303,14 @@ static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, u
             near = choose_near<ROOM, LISTED>(listed, q, lane, memory);
             more = false;
         } else {
-            if (!walks) waiting = many_begin(&ask->tree, &box, lane, memory->waiting);
+            if (!walks) waiting = many_begin<SQUEEZED>(&ask->tree, &box, lane, memory->waiting);
             walks = true;
-            near = many_list<LISTED>(&ask->tree, &box, around, lane, memory->waiting, &waiting, memory->near);
+            near = many_list<SQUEEZED, LISTED>(&ask->tree, &box, around, lane, memory->waiting, &waiting, memory->near);
             more = waiting > 0;
             settle = !more;
         }
-        try_leaves<KIND, ROOM>(ask, memory->near, near, settle, lane, s, &memory->candidates);
-        if (thin) knn_thin_out<KIND, ROOM>(ask, lane, s, &memory->candidates);
+        try_leaves<KIND, SQUEEZED, ROOM>(ask, sight, memory->near, near, settle, lane, s, &memory->candidates);
+        if (thin) knn_thin_out<KIND, SQUEEZED, ROOM>(ask, sight, lane, s, &memory->candidates);
     }
 }
 
@@ -311,43 +320,56 @@ static __device__ inline void seek(const knn_cuda_ask *ask, leaf_range around, u
 template <uint32_t ROOM> static __device__ constexpr bool bounds_first() { return ROOM <= 256; }
 
 /* Notes where the queries are and how far they look; returns the leaves for all, if they are few enough. */
-template <int KIND, uint32_t ROOM, uint32_t LISTED>
-static __device__ inline uint32_t begin_queries(const knn_cuda_ask *ask, uint32_t first, uint32_t queries, float slack,
-                                                uint32_t lane, many_memory<ROOM, LISTED> *memory) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline uint32_t begin_queries(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t first,
+                                                uint32_t queries, uint32_t lane, many_memory<ROOM, LISTED> *memory) {
     const bool valid = lane < queries;
-    const uint32_t place = first + (valid ? lane : 0);
-    const float *const from =
-        ask->queries.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-    const float at[3] = {__ldg(from), __ldg(from + KNN_CUDA_LEAF), __ldg(from + 2 * KNN_CUDA_LEAF)};
-    const uint32_t middle = leaf_beside(ask, first + queries / 2);
-    float most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, slack);
-    most = fminf(most, bounds_around<KIND>(ask, first, queries, middle, slack, lane));
-    if (lane < QUERIES) memory->query[lane] = make_float4(at[0], at[1], at[2], valid ? most : -1);
+    const uint32_t place = first + (valid ? lane : 0), middle = leaf_beside(ask, first + queries / 2);
+    const float4 at = knn_view_at(&ask->queries, place);
+    if (lane < QUERIES) {
+        memory->query[lane] = at;
+        if (SQUEEZED) memory->normal[lane] = knn_seen_normal(ask, place, sight);
+    }
+    __syncwarp();
+    float most = knn_sight_of_key<KIND, SQUEEZED>(ask, ask->limit, sight);
+    most = fminf(most, bounds_around<KIND, SQUEEZED, ROOM, LISTED>(ask, sight, queries, middle, lane, memory));
+    __syncwarp();
+    if (lane < QUERIES) memory->query[lane].w = valid ? most : -1;
     __syncwarp();
     if (queries == 1) return UINT32_MAX;
     const many_box box = box_of_queries(at, most, valid);
-    return list_for_all<ROOM, LISTED>(&ask->tree, &box, lane, memory);
+    return list_for_all<SQUEEZED, ROOM, LISTED>(&ask->tree, &box, sight->compression, lane, memory);
 }
 
-template <int KIND, uint32_t ROOM, uint32_t LISTED>
-static __device__ inline void answer_query(const knn_cuda_ask *ask, uint32_t place, uint32_t q, uint32_t listed,
-                                           float slack, uint32_t lane, knn_seeker *s,
-                                           many_memory<ROOM, LISTED> *memory) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED>
+static __device__ inline uint32_t answer_query(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t place,
+                                               uint32_t q, uint32_t listed, uint32_t lane,
+                                               many_memory<ROOM, LISTED> *memory) {
     leaf_range around = {0, 0};
-    *s = knn_seeker_of<KIND>(ask, place, slack);
-    knn_seek_begin<ROOM>(lane, s, &memory->candidates);
+    knn_seeker s = knn_seeker_at(place);
+    knn_seek_begin<ROOM>(lane, &s, &memory->candidates);
     if constexpr (bounds_first<ROOM>()) {
-        s->most = memory->query[q].w;
+        s.at = memory->query[q];
+        s.most = s.at.w;
+        if (SQUEEZED) s.normal = memory->normal[q];
     } else {
-        s->most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, slack);
+        s.at = knn_view_at(&ask->queries, place);
+        s.most = knn_sight_of_key<KIND, SQUEEZED>(ask, ask->limit, sight);
+        if (SQUEEZED) s.normal = knn_seen_normal(ask, place, sight);
         around = leaves_around(ask, leaf_beside(ask, place));
     }
-    seek<KIND, ROOM, LISTED>(ask, around, q, listed, lane, s, memory);
+    seek<KIND, SQUEEZED, ROOM, LISTED>(ask, sight, around, q, listed, lane, &s, memory);
+    return s.kept;
 }
 
-template <int KIND, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
-static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 128 ? 8 : ROOM <= 256 ? 5 : 1) void search_many(knn_cuda_ask ask,
-                                                                                            uint32_t group) {
+/* Blocks of a processor: so many that registers hold most of what a warp needs. */
+static constexpr uint32_t blocks_at_once(uint32_t room, bool squeezed) {
+    return room <= 128 ? (squeezed ? 6 : 8) : room <= 256 ? 5 : 1;
+}
+
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
+static __global__ __launch_bounds__(WARPS *CUDA_WARP, blocks_at_once(ROOM, SQUEEZED)) void search_many(knn_cuda_ask ask,
+                                                                                                       uint32_t group) {
     __shared__ many_memory<ROOM, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     const uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * group;
@@ -356,20 +378,18 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 128 ? 8 : ROOM <= 
     const uint32_t rest = ask.queries.count - (uint32_t)first, rows = rest < group ? rest : group;
     const uint32_t finite = ask.tree.nodes[0] > 0 ? ask.queries.extent->finite : 0;
     const uint32_t left = finite > first ? finite - (uint32_t)first : 0, queries = left < rows ? left : rows;
-    const float slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
+    const knn_sight sight = knn_sight_of<KIND, SQUEEZED>(&ask);
     uint32_t listed = UINT32_MAX;
     if constexpr (bounds_first<ROOM>()) {
         if (queries > 0) {
-            listed = begin_queries<KIND, ROOM, LISTED>(&ask, (uint32_t)first, queries, slack, lane, memory);
+            listed = begin_queries<KIND, SQUEEZED, ROOM, LISTED>(&ask, &sight, (uint32_t)first, queries, lane, memory);
         }
     }
     for (uint32_t q = 0; q < rows; q++) {
         const uint32_t place = (uint32_t)first + q;
         uint32_t kept = 0;
         if (q < queries) {
-            knn_seeker s;
-            answer_query<KIND, ROOM, LISTED>(&ask, place, q, listed, slack, lane, &s, memory);
-            kept = s.kept;
+            kept = answer_query<KIND, SQUEEZED, ROOM, LISTED>(&ask, &sight, place, q, listed, lane, memory);
         }
         knn_write_row<ROOM>(&ask, &memory->candidates, kept, ask.queries.order[place], lane);
     }
@@ -378,32 +398,33 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP, ROOM <= 128 ? 8 : ROOM <= 
 /* Queries of a warp: so many that the walk is shared, but that all processors have some. */
 static uint32_t group_for(uint64_t count) { return count >= 65536 ? QUERIES : count >= 16384 ? QUERIES / 2 : 2; }
 
-template <int KIND, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
+template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
 static void launch(mote_context *ctx, const knn_cuda_ask *ask, uint32_t group) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, WARPS * group);
-    CUDA_LAUNCH(ctx, (search_many<KIND, ROOM, LISTED, WARPS>), blocks, WARPS * CUDA_WARP, *ask, group);
+    CUDA_LAUNCH(ctx, (search_many<KIND, SQUEEZED, ROOM, LISTED, WARPS>), blocks, WARPS * CUDA_WARP, *ask, group);
 }
 
-template <int KIND> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
+template <int KIND, bool SQUEEZED> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
     const uint32_t group = group_for(ask->queries.count);
     if (ask->k <= 64) {
-        launch<KIND, 128, 256, 4>(ctx, ask, group);
+        launch<KIND, SQUEEZED, 128, SQUEEZED ? 384 : 256, 4>(ctx, ask, group);
     } else if (ask->k <= 128) {
-        launch<KIND, 256, 256, 4>(ctx, ask, group);
+        launch<KIND, SQUEEZED, 256, SQUEEZED ? 384 : 256, 4>(ctx, ask, group);
     } else if (ask->k <= 256) {
-        launch<KIND, 512, 64, 2>(ctx, ask, 1);
+        launch<KIND, SQUEEZED, 512, 64, 2>(ctx, ask, 1);
     } else if (ask->k <= 512) {
-        launch<KIND, 1024, 64, 1>(ctx, ask, 1);
+        launch<KIND, SQUEEZED, 1024, 64, 1>(ctx, ask, 1);
     } else {
-        launch<KIND, 2048, 64, 1>(ctx, ask, 1);
+        launch<KIND, SQUEEZED, 2048, 64, 1>(ctx, ask, 1);
     }
 }
 
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask) {
+    const bool squeezed = ask->normals != NULL;
     switch (ask->tree.metric.kind) {
-    case KNN_INT: launch_many<KNN_INT>(ctx, ask); break;
-    case KNN_FLOAT: launch_many<KNN_FLOAT>(ctx, ask); break;
-    case KNN_DOUBLE: launch_many<KNN_DOUBLE>(ctx, ask); break;
+    case KNN_INT: (squeezed ? launch_many<KNN_INT, true> : launch_many<KNN_INT, false>)(ctx, ask); break;
+    case KNN_FLOAT: (squeezed ? launch_many<KNN_FLOAT, true> : launch_many<KNN_FLOAT, false>)(ctx, ask); break;
+    case KNN_DOUBLE: (squeezed ? launch_many<KNN_DOUBLE, true> : launch_many<KNN_DOUBLE, false>)(ctx, ask); break;
     }
     return cuda_launched(ctx, "searching neighbours");
 }

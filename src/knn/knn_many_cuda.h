@@ -3,8 +3,7 @@
 #ifndef MOTE_KNN_MANY_CUDA_H
 #define MOTE_KNN_MANY_CUDA_H
 
-#include <math.h>
-
+#include "knn/knn_sight_cuda.h"
 #include "knn/knn_sort_cuda.h"
 
 #define KNN_SORTED 512u /* the most that are sorted by words in registers */
@@ -19,26 +18,26 @@ template <uint32_t ROOM> struct alignas(16) knn_candidates {
 
 /* A query: the same in all lanes. */
 typedef struct knn_seeker {
-    float at[3];
-    float most, slack; /* the largest square that matters */
-    uint32_t settled;  /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
-    uint32_t own;      /* its place, if it does not count; else UINT32_MAX */
-    uint32_t kept;     /* of the best */
-    uint32_t queued;   /* candidates in all */
-    knn_exact exact;
+    float4 at, normal;
+    float most;       /* the largest square that matters */
+    uint32_t settled; /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
+    uint32_t place;
+    uint32_t kept;   /* of the best */
+    uint32_t queued; /* candidates in all */
 } knn_seeker;
 
-template <int KIND>
-static __device__ inline knn_seeker knn_seeker_of(const knn_cuda_ask *ask, uint32_t place, float slack) {
-    const uint64_t at = (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+static __device__ inline float4 knn_view_at(const knn_cuda_points *points, uint32_t place) {
+    const float *const from =
+        points->views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+    return make_float4(__ldg(from), __ldg(from + KNN_CUDA_LEAF), __ldg(from + 2 * KNN_CUDA_LEAF), 0);
+}
+
+static __device__ inline knn_seeker knn_seeker_at(uint32_t place) {
     knn_seeker s;
-#pragma unroll
-    for (uint32_t k = 0; k < 3; k++) s.at[k] = __ldg(ask->queries.views + at + KNN_CUDA_LEAF * k);
-    knn_exact_of<KIND>(&ask->queries, place, &s.exact);
-    s.slack = slack;
+    s.at = s.normal = make_float4(0, 0, 0, 0);
     s.most = INFINITY;
     s.settled = UINT32_MAX;
-    s.own = ask->exclude_self ? place : UINT32_MAX;
+    s.place = place;
     s.kept = 0;
     s.queued = 0;
     return s;
@@ -97,9 +96,9 @@ template <int PER> static __device__ inline float knn_bound_of(const float (&squ
 }
 
 /* Leaves out candidates that others rule out by floats, before keys are made of any. */
-template <int KIND, uint32_t ROOM>
-static __device__ inline void knn_thin_out(const knn_cuda_ask *ask, uint32_t lane, knn_seeker *s,
-                                           knn_candidates<ROOM> *c) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline void knn_thin_out(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t lane,
+                                           knn_seeker *s, knn_candidates<ROOM> *c) {
     if constexpr (ROOM <= KNN_SORTED) {
         constexpr int per = ROOM / CUDA_WARP;
         const uint32_t nth = ask->k + (ask->exclude_self ? 1 : 0), queued = s->queued;
@@ -114,7 +113,7 @@ static __device__ inline void knn_thin_out(const knn_cuda_ask *ask, uint32_t lan
             place[j] = i < queued ? c->index[i] : 0;
         }
         const float bound = knn_bound_of(square, nth, s->most <= FLT_MAX ? s->most / 2 : largest_of(square) / 2);
-        s->most = fminf(s->most, knn_square_beside<KIND>(&ask->tree.metric, bound, s->slack));
+        s->most = fminf(s->most, knn_sight_beside<KIND, SQUEEZED>(ask, bound, sight));
         s->queued = 0;
         __syncwarp();
 #pragma unroll
@@ -125,16 +124,20 @@ static __device__ inline void knn_thin_out(const knn_cuda_ask *ask, uint32_t lan
 }
 
 /* Makes keys of the candidates [first, end), and last ones of those that do not count. */
-template <int KIND, uint32_t ROOM>
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
 static __device__ inline void knn_make_keys(const knn_cuda_ask *ask, const knn_seeker *s, uint32_t first, uint32_t end,
                                             uint32_t lane, knn_candidates<ROOM> *c) {
+    knn_exact mine, other;
+    knn_ellipsoid of = {{0, 0, 0}, 0};
+    knn_exact_of<KIND>(&ask->queries, s->place, &mine);
+    if (SQUEEZED) of = knn_ellipsoid_at(ask, s->place);
+    const uint32_t own = ask->exclude_self ? s->place : UINT32_MAX;
 #pragma unroll 2
     for (uint32_t i = first + lane; i < end; i += CUDA_WARP) {
         const uint32_t place = c->index[i];
-        knn_exact other;
         knn_exact_of<KIND>(&ask->tree.points, place, &other);
-        const uint64_t key = knn_key<KIND>(&ask->tree.metric, &s->exact, &other);
-        const bool counts = key <= ask->limit && place != s->own;
+        const uint64_t key = knn_key_from<KIND, SQUEEZED>(ask, &mine, &other, &of);
+        const bool counts = key <= ask->limit && place != own;
         c->key[i] = counts ? key : UINT64_MAX;
         c->index[i] = counts ? __ldg(ask->tree.points.order + place) : UINT32_MAX;
     }
@@ -156,13 +159,13 @@ static __device__ inline double power_of_two(int exponent) {
 }
 
 /* The largest square, in floats, of a candidate that counts: only looked for where nothing has bounded them. */
-template <int KIND, uint32_t ROOM>
-static __device__ inline float largest_square(const knn_cuda_ask *ask, const knn_seeker *s, uint32_t lane,
-                                              const knn_candidates<ROOM> *c) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline float largest_square(const knn_cuda_ask *ask, const knn_sight *sight, const knn_seeker *s,
+                                              uint32_t lane, const knn_candidates<ROOM> *c) {
     float most = 0;
     for (uint32_t i = lane; i < s->queued; i += CUDA_WARP) {
         const uint64_t key = c->key[i];
-        const float square = knn_square_of_key<KIND>(&ask->tree.metric, key, s->slack);
+        const float square = knn_sight_of_key<KIND, SQUEEZED>(ask, key, sight);
         most = fmaxf(most, key != UINT64_MAX && square <= FLT_MAX ? square : 0);
     }
     for (int away = CUDA_WARP / 2; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
@@ -235,19 +238,19 @@ static __device__ inline void sort_candidates(const knn_leading<KIND> *to, uint3
     knn_mend_list(list, slots, lane);
 }
 
-template <int KIND, uint32_t ROOM>
-static __device__ inline void settle_by_words(const knn_cuda_ask *ask, uint32_t lane, knn_seeker *s,
-                                              knn_candidates<ROOM> *c) {
-    constexpr int per = ROOM / CUDA_WARP;
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline void settle_by_words(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t lane,
+                                              knn_seeker *s, knn_candidates<ROOM> *c) {
+    constexpr int per = ROOM / CUDA_WARP, kind = SQUEEZED ? KNN_DOUBLE : KIND;
     constexpr uint32_t slot_bits = ROOM == 128 ? 7 : ROOM == 256 ? 8 : 9;
-    knn_make_keys<KIND, ROOM>(ask, s, s->kept, s->queued, lane, c);
+    knn_make_keys<KIND, SQUEEZED, ROOM>(ask, s, s->kept, s->queued, lane, c);
     __syncwarp();
-    const float most = s->most <= FLT_MAX ? s->most : largest_square<KIND, ROOM>(ask, s, lane, c);
-    const knn_leading<KIND> to = leading_of<KIND>(&ask->tree.metric, most, 32 - slot_bits);
+    const float most = s->most <= FLT_MAX ? s->most : largest_square<KIND, SQUEEZED, ROOM>(ask, sight, s, lane, c);
+    const knn_leading<kind> to = leading_of<kind>(&ask->keys, most, 32 - slot_bits);
     if (s->queued <= ROOM / 2) {
-        sort_candidates<KIND, per / 2, ROOM>(&to, s->queued, lane, c);
+        sort_candidates<kind, per / 2, ROOM>(&to, s->queued, lane, c);
     } else {
-        sort_candidates<KIND, per, ROOM>(&to, s->queued, lane, c);
+        sort_candidates<kind, per, ROOM>(&to, s->queued, lane, c);
     }
     s->kept = s->queued < ask->k ? s->queued : ask->k;
     s->queued = s->kept;
@@ -259,13 +262,13 @@ static __device__ inline uint32_t power_for(uint32_t count) {
     return count <= 1 ? 1 : 1u << (32 - __clz((int)(count - 1)));
 }
 
-template <int KIND, uint32_t ROOM>
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
 static __device__ inline void settle_by_merging(const knn_cuda_ask *ask, uint32_t lane, knn_seeker *s,
                                                 knn_candidates<ROOM> *c) {
     constexpr uint32_t half = ROOM / 2;
     const uint32_t sorted = power_for(s->queued - half);
     const knn_near_list best = {c->key, c->index}, queue = {c->key + half, c->index + half};
-    knn_make_keys<KIND, ROOM>(ask, s, half, s->queued, lane, c);
+    knn_make_keys<KIND, SQUEEZED, ROOM>(ask, s, half, s->queued, lane, c);
     for (uint32_t i = s->queued + lane; i < half + sorted; i += CUDA_WARP) {
         c->key[i] = UINT64_MAX;
         c->index[i] = UINT32_MAX;
@@ -298,14 +301,14 @@ static __device__ inline void knn_seek_begin(uint32_t lane, knn_seeker *s, knn_c
 }
 
 /* Puts the candidates in order and keeps the best. */
-template <int KIND, uint32_t ROOM>
-static __device__ inline void knn_settle(const knn_cuda_ask *ask, uint32_t lane, knn_seeker *s,
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline void knn_settle(const knn_cuda_ask *ask, const knn_sight *sight, uint32_t lane, knn_seeker *s,
                                          knn_candidates<ROOM> *c) {
     __syncwarp();
     if constexpr (ROOM > KNN_SORTED) {
-        settle_by_merging<KIND, ROOM>(ask, lane, s, c);
+        settle_by_merging<KIND, SQUEEZED, ROOM>(ask, lane, s, c);
     } else {
-        settle_by_words<KIND, ROOM>(ask, lane, s, c);
+        settle_by_words<KIND, SQUEEZED, ROOM>(ask, sight, lane, s, c);
     }
 }
 
@@ -315,11 +318,12 @@ template <uint32_t ROOM> static __device__ inline bool knn_is_unsettled(const kn
 }
 
 /* From now on, only what may be before the last of k matters. */
-template <int KIND, uint32_t ROOM>
-static __device__ inline void knn_look_nearer(const knn_cuda_ask *ask, knn_seeker *s, const knn_candidates<ROOM> *c) {
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ inline void knn_look_nearer(const knn_cuda_ask *ask, const knn_sight *sight, knn_seeker *s,
+                                              const knn_candidates<ROOM> *c) {
     if (s->kept < ask->k || c->index[ask->k - 1] == UINT32_MAX) return;
     const uint64_t key = c->key[ask->k - 1];
-    s->most = fminf(s->most, knn_square_of_key<KIND>(&ask->tree.metric, key, s->slack));
+    s->most = fminf(s->most, knn_sight_of_key<KIND, SQUEEZED>(ask, key, sight));
     if (knn_is_zero(key)) s->settled = c->index[ask->k - 1];
 }
 
@@ -335,7 +339,7 @@ static __device__ inline void knn_write_row(const knn_cuda_ask *ask, const knn_c
         const bool found = index != UINT32_MAX;
         count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, found));
         if (i >= ask->k) continue;
-        const double distance2 = found ? knn_distance2(&ask->tree.metric, c->key[i]) : (double)INFINITY;
+        const double distance2 = found ? knn_distance2(&ask->keys, c->key[i]) : (double)INFINITY;
         if (to->index32 != NULL) to->index32[out] = index;
         if (to->index64 != NULL) to->index64[out] = found ? (int64_t)index : -1;
         if (to->distance2 != NULL) to->distance2[out] = (float)distance2;
