@@ -1,5 +1,6 @@
 /* Exact neighbours by ellipsoids: rows of the GPU are those of the CPU, byte for byte. */
 #include <math.h>
+#include <string.h>
 
 #include "core/core.h"
 #include "math/hash.h"
@@ -103,6 +104,60 @@ static void other_queries_are_answered_alike(void **state) {
     }
 }
 
+/* The same normal for all. */
+static void add_normal(mote_cloud *cloud, const double normal[3]) {
+    static const char *const names[3] = {"nx", "ny", "nz"};
+    for (int k = 0; k < 3; k++) {
+        const mote_column_spec spec = {names[k], MOTE_FLOAT64, 0, 0};
+        assert_int_equal(mote_cloud_add_column(cloud, &spec), MOTE_OK);
+        const uint64_t stride = mote_cloud_find(cloud, names[k])->stride_bytes;
+        uint8_t *const data = mote_cloud_column_data(cloud, names[k]);
+        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) memcpy(data + i * stride, &normal[k], sizeof normal[k]);
+    }
+}
+
+/* Two planes so near that only more compression than floats take tells which one is the query's. */
+static void near_planes_are_told_apart(void **state) {
+    enum { COUNT = 200 };
+    static const double normal[3] = {0, 0, 1};
+    parity_pair *pair = *state;
+    double points[3 * COUNT];
+    for (uint64_t i = 0; i < 3 * COUNT; i++) {
+        const double any = (double)(mote_hash_pair(9, i) >> 11) * 0x1p-53;
+        points[i] = i % 3 == 2 ? (i % 2 == 0 ? 1e-5 : 0) : any * (i % 2 == 0 ? 0.01 : 2);
+    }
+    mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT32, 1, 0, points, COUNT);
+    add_normal(cloud, normal);
+    for (uint32_t k = 4; k < 200; k *= 4) {
+        knn_trial t = knn_trial_of(state, cloud, k, "planes");
+        t.params.compression = 1e6;
+        knn_compare(&t);
+    }
+    mote_cloud_destroy(cloud);
+}
+
+/* So far that views of the queries are cut, which turns them: across the normal, the points are within the radius. */
+static void queries_from_afar_are_answered_alike(void **state) {
+    enum { COUNT = 60, FAR = 8 };
+    static const double away[3] = {0x1p43, -0x1p41, 0}, normal[3] = {1, 4, 0};
+    parity_pair *pair = *state;
+    double points[3 * COUNT], far[3 * FAR];
+    for (uint64_t i = 0; i < 3 * COUNT; i++) points[i] = (double)(mote_hash_pair(8, i) >> 11) * 0x1p-53;
+    for (uint64_t i = 0; i < 3 * FAR; i++) far[i] = away[i % 3] * (double)(1 + i / 3);
+    mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT64, 1, 0, points, COUNT);
+    mote_cloud *queries = knn_reference_cloud(pair->cpu, MOTE_FLOAT64, 1, 0, far, FAR);
+    add_normal(queries, normal);
+    for (uint32_t k = 5; k < 300; k *= 6) {
+        knn_trial t = knn_trial_of(state, cloud, k, "far");
+        t.queries = queries;
+        t.params.compression = 100;
+        t.params.radius = 0x1p43 * 1.1;
+        knn_compare(&t);
+    }
+    mote_cloud_destroy(queries);
+    mote_cloud_destroy(cloud);
+}
+
 /* Sizes at which squares vanish, overflow, or products with normals do. */
 static void any_magnitude_is_borne(void **state) {
     static const double sizes[] = {1e-38, 1e-30, 1e-12, 1e13, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
@@ -167,6 +222,8 @@ int main(void) {
         PARITY_TEST(generated_clouds_have_the_same_neighbours),
         PARITY_TEST(hundreds_of_neighbours_are_the_same),
         PARITY_TEST(other_queries_are_answered_alike),
+        PARITY_TEST(near_planes_are_told_apart),
+        PARITY_TEST(queries_from_afar_are_answered_alike),
         PARITY_TEST(any_magnitude_is_borne),
         PARITY_TEST(steps_of_any_scale_are_borne),
         PARITY_TEST(brute_force_is_the_same),
