@@ -13,7 +13,6 @@
 #define PAPER_POINTS   2000000u
 #define CPU_POINTS     100000u
 #define SAMPLE_QUERIES 128u /* whose factor is measured, as in the paper */
-#define SEED_QUERIES   99u
 #define SMALLEST       128u
 
 /* One row of a table. */
@@ -59,8 +58,7 @@ static void drop(const shifted_job *job, void *memory) {
 
 static mote_status open_job(const session *s, const shifted_case *c, shifted_job *job) {
     const uint64_t places = c->queries * c->params.k, sample = sample_of(c);
-    mote_status status = shifted_cloud(job->ctx, c->kind, c->points, 0, &job->points);
-    if (status == MOTE_OK) status = shifted_cloud(job->ctx, c->kind, c->queries, SEED_QUERIES, &job->queries);
+    mote_status status = shifted_clouds_make(job->ctx, c->kind, c->points, c->queries, &job->points, &job->queries);
     if (status == MOTE_OK && bench_on_gpu(s)) {
         status = mote_cloud_to_device(job->ctx, job->points, &job->device_points);
         if (status == MOTE_OK) status = mote_cloud_to_device(job->ctx, job->queries, &job->device_queries);

@@ -9,8 +9,9 @@
 /* The clouds of Bergholm and Kronvall (2016), a torus in place of the bunny: names of mote gen. */
 extern const char *const shifted_clouds[SHIFTED_CLOUDS];
 
-/* A cloud of a kind with columns normal_x, normal_y, normal_z: those of its surface; of the kinds without a surface
-   directions at random. seed 0: the published one. */
-mote_status shifted_cloud(mote_context *ctx, const char *kind, uint64_t count, uint64_t seed, mote_cloud **out);
+/* Two clouds of a kind, the first and the last points of one, with columns normal_x, normal_y, normal_z: those of their
+   surface; of the kinds without a surface directions at random. */
+mote_status shifted_clouds_make(mote_context *ctx, const char *kind, uint64_t point_count, uint64_t query_count,
+                                mote_cloud **points, mote_cloud **queries);
 
 #endif

@@ -1,5 +1,6 @@
 /* The clouds of mote bench shifted: positions of mote gen, and normals. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench_shifted.h"
@@ -45,10 +46,9 @@ static void add_normals(mote_cloud *cloud, const char *kind, const mote_cloud *d
     }
 }
 
-mote_status shifted_cloud(mote_context *ctx, const char *kind, uint64_t count, uint64_t seed, mote_cloud **out) {
+static mote_status make_cloud(mote_context *ctx, const char *kind, uint64_t count, mote_cloud **out) {
     mote_gen_params params = mote_gen_defaults(kind);
     mote_cloud *directions = NULL;
-    if (seed != 0) params.seed = seed;
     mote_status status = mote_generate(ctx, kind, count, &params, out);
     if (status != MOTE_OK || mote_cloud_find(*out, normals[0]) != NULL) return status;
     params.seed += SEED_DIRECTIONS;
@@ -59,8 +59,25 @@ mote_status shifted_cloud(mote_context *ctx, const char *kind, uint64_t count, u
     }
     if (status == MOTE_OK) add_normals(*out, kind, directions);
     mote_cloud_destroy(directions);
-    if (status == MOTE_OK) return MOTE_OK;
-    mote_cloud_destroy(*out);
-    *out = NULL;
+    return status;
+}
+
+static mote_status take_range(mote_context *ctx, const mote_cloud *cloud, uint64_t first, uint64_t count,
+                              mote_cloud **out) {
+    uint64_t *places = malloc((size_t)count * sizeof *places + 1);
+    if (places == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) places[i] = first + i;
+    const mote_status status = mote_cloud_select(ctx, cloud, places, count, out);
+    free(places);
+    return status;
+}
+
+mote_status shifted_clouds_make(mote_context *ctx, const char *kind, uint64_t point_count, uint64_t query_count,
+                                mote_cloud **points, mote_cloud **queries) {
+    mote_cloud *all = NULL;
+    mote_status status = make_cloud(ctx, kind, point_count + query_count, &all);
+    if (status == MOTE_OK) status = take_range(ctx, all, 0, point_count, points);
+    if (status == MOTE_OK) status = take_range(ctx, all, point_count, query_count, queries);
+    mote_cloud_destroy(all);
     return status;
 }
