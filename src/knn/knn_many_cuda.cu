@@ -407,9 +407,9 @@ static void launch(mote_context *ctx, const knn_cuda_ask *ask, uint32_t group) {
 template <int KIND, bool SQUEEZED> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
     const uint32_t group = group_for(ask->queries.count);
     if (ask->k <= 64) {
-        launch<KIND, SQUEEZED, 128, SQUEEZED ? 384 : 256, 4>(ctx, ask, group);
+        launch<KIND, SQUEEZED, 128, SQUEEZED ? 512 : 256, 4>(ctx, ask, group);
     } else if (ask->k <= 128) {
-        launch<KIND, SQUEEZED, 256, SQUEEZED ? 384 : 256, 4>(ctx, ask, group);
+        launch<KIND, SQUEEZED, 256, SQUEEZED ? 512 : 256, 4>(ctx, ask, group);
     } else if (ask->k <= 256) {
         launch<KIND, SQUEEZED, 512, 64, 2>(ctx, ask, 1);
     } else if (ask->k <= 512) {
