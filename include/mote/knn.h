@@ -4,8 +4,11 @@
 /// points and queries less than 2^31 steps apart: N · s², N the squared distance in steps, a 64-bit integer that alone
 /// decides. Else: differences of the stored values in double precision, each times the scale of its axis, (dx·dx +
 /// dy·dy) + dz·dz. A radius r means: squared distances of at most r · r in double precision.
+/// With compression c > 1 the distance is an ellipsoid's: |d|² + (c² - 1) (n·d)² in double precision, n the query's
+/// normal, d the scaled differences; see docs/knn_shifted.md.
 /// Neighbours go by (distance, index): the answer is one and the same for every exact method, number of threads and
-/// backend. Points with a NaN or infinite coordinate are nobody's neighbours and have none.
+/// backend; that of MOTE_KNN_SHIFTED too is one for every number of threads and backend. Points with a NaN or infinite
+/// coordinate are nobody's neighbours and have none.
 #ifndef MOTE_KNN_H
 #define MOTE_KNN_H
 
@@ -15,11 +18,13 @@
 extern "C" {
 #endif
 
-#define MOTE_KNN_MOST 1024u /* neighbours of one query */
+#define MOTE_KNN_MOST             1024u /* neighbours of one query */
+#define MOTE_KNN_MOST_LAMBDA      16u
+#define MOTE_KNN_MOST_COMPRESSION 1e6
 
 typedef enum mote_knn_method {
     MOTE_KNN_GRID,    ///< leaves of eight points along a curve through the cells of the Morton order; exact
-    MOTE_KNN_SHIFTED, ///< four shifted Morton orders; approximate
+    MOTE_KNN_SHIFTED, ///< four shifted Morton orders; approximate: see docs/knn_shifted.md
     MOTE_KNN_BRUTE    ///< every point; for checking
 } mote_knn_method;
 
@@ -29,8 +34,16 @@ typedef struct mote_knn_params {
     double radius;     ///< only neighbours at most so far away; world units; 0 = any distance
     bool exclude_self; ///< queries NULL: a point is not its own neighbour
     bool approximate;  ///< grid: the first shell of leaves with k points ends the search: see docs/knn.md
+    /// Ellipsoids: distances along each query's normal count so many times as much, 1 to MOTE_KNN_MOST_COMPRESSION; the
+    /// distances given are these. 0 or 1: spheres. The normals are columns normal_x, normal_y, normal_z (or nx, ny, nz)
+    /// of the queries, of the cloud itself if queries is NULL, of any length; without length: a sphere.
+    double compression;
+    uint32_t lambda; ///< shifted: lambda · k points before and behind a query in each order are looked at; 1 to
+                     ///< MOTE_KNN_MOST_LAMBDA, lambda · k at most 4096; 0 = 1
+    bool buckets;    ///< shifted, compression above 1: orders of spaces stretched along 9 axes, each query in the one
+                     ///< that is nearest to its normal
 } mote_knn_params;
-/// k = 10, grid, exact, any distance; a point is its own first neighbour.
+/// k = 10, grid, exact, any distance, spheres, lambda = 1; a point is its own first neighbour.
 MOTE_API mote_knn_params mote_knn_defaults(void);
 
 /// Where the answer goes: arrays of the caller, row after row, one row of k per query; NULL: not wanted. A query with
@@ -65,7 +78,8 @@ MOTE_API void mote_knn_destroy(mote_knn_index *index);
 /// queries  a cloud with x, y, z; NULL: the points themselves, in the order of the cloud. Their distances to points are
 ///          taken between world values if their types, scales or offsets differ from the cloud's.
 /// params   NULL means defaults
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED (also: approximate ellipsoids by the grid),
+///          MOTE_ERROR_MEMORY, MOTE_CANCELLED
 MOTE_API mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                      mote_knn_result *result);
 

@@ -9,6 +9,8 @@ mote_knn_params mote_knn_defaults(void) {
     mote_knn_params params;
     memset(&params, 0, sizeof params);
     params.k = 10;
+    params.compression = 1;
+    params.lambda = 1;
     return params;
 }
 
@@ -19,7 +21,46 @@ static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mo
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no nearest neighbours", ctx->backend->name);
 }
 
-static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *queries) {
+bool knn_find_normals(const mote_cloud *cloud, const mote_column *normals[3]) {
+    static const char *const names[2][3] = {{"normal_x", "normal_y", "normal_z"}, {"nx", "ny", "nz"}};
+    for (int set = 0; set < 2; set++) {
+        bool all = true;
+        for (int k = 0; k < 3; k++) {
+            normals[k] = mote_cloud_find(cloud, names[set][k]);
+            all = all && normals[k] != NULL;
+        }
+        if (all) return true;
+    }
+    return false;
+}
+
+/* asked: the cloud of the queries, which may be that of the points. */
+static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p, const mote_cloud *asked) {
+    const mote_column *normals[3];
+    if (!(p->compression >= 1 && p->compression <= MOTE_KNN_MOST_COMPRESSION)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the compression is %g, needs 1 to %g", p->compression,
+                         MOTE_KNN_MOST_COMPRESSION);
+    }
+    if (p->compression <= 1) return MOTE_OK;
+    if (p->approximate && p->method == MOTE_KNN_GRID) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "approximate ellipsoids are what shifted sorting is for");
+    }
+    if (knn_find_normals(asked, normals)) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                     "ellipsoids need normals: the queries have no columns normal_x, "
+                     "normal_y, normal_z");
+}
+
+static mote_status check_shifted(mote_context *ctx, const mote_knn_params *p) {
+    if (p->lambda > MOTE_KNN_MOST_LAMBDA) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda is %u, needs 1 to %u", p->lambda, MOTE_KNN_MOST_LAMBDA);
+    }
+    if (p->lambda * p->k <= KNN_MOST_BESIDE) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda * k is %u, needs at most %u", p->lambda * p->k, KNN_MOST_BESIDE);
+}
+
+static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *cloud,
+                                const mote_cloud *queries) {
     if ((unsigned)p->method > MOTE_KNN_BRUTE) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
     if (p->k < 1 || p->k > MOTE_KNN_MOST) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MOST);
@@ -28,10 +69,17 @@ static mote_status check_params(mote_context *ctx, const mote_knn_params *p, con
     if (p->exclude_self && queries != NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
     }
-    if (p->method == MOTE_KNN_SHIFTED) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting is not there yet");
-    }
-    return MOTE_OK;
+    if (p->method == MOTE_KNN_SHIFTED) MOTE_TRY(check_shifted(ctx, p));
+    return check_ellipsoids(ctx, p, queries != NULL ? queries : cloud);
+}
+
+/* Params as backends have them: what does not apply is off, what is 0 and means something else is that. */
+static mote_knn_params settled(mote_knn_params p) {
+    const bool ellipsoids = p.compression > 1;
+    p.compression = p.compression == 0 ? 1 : p.compression;
+    p.lambda = p.lambda > 0 ? p.lambda : 1;
+    p.buckets = p.buckets && ellipsoids && p.method == MOTE_KNN_SHIFTED;
+    return p;
 }
 
 static bool is_on_cpu(const mote_knn_index *index) { return index->ops == &mote_knn_cpu; }
@@ -109,9 +157,9 @@ static bool may_move(const mote_cloud *queries, const mote_knn_result *result) {
 
 mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                             mote_knn_result *result) {
-    const mote_knn_params p = params != NULL ? *params : mote_knn_defaults();
+    const mote_knn_params p = settled(params != NULL ? *params : mote_knn_defaults());
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
-    MOTE_TRY(check_params(index->ctx, &p, queries));
+    MOTE_TRY(check_params(index->ctx, &p, index->cloud, queries));
     MOTE_TRY(check_queries(index, queries));
     if (result->on_device && is_on_cpu(index)) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");

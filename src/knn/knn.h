@@ -14,6 +14,8 @@ extern "C" {
 #define KNN_LEAF       8u  /* points of a leaf, and boxes tested at once */
 #define KNN_MOST_LEVEL 12u /* 8^12 > 2^32 leaves */
 
+#define KNN_MOST_BESIDE 4096u /* lambda * k: candidates on one side of a query in one shifted order */
+
 /* Consecutive points of the Morton order: leaf i has those from 8 i on. Each leaf stands as x[8] y[8] z[8]; the last
    one is filled up with its last point. */
 typedef struct knn_points {
@@ -56,6 +58,9 @@ struct mote_knn_index {
     bool other_is_made, other_is_world;
     struct knn_cuda *cuda; /* all that the GPU has of it; knn_cuda.h */
 };
+
+/* The columns of normals: normal_x, normal_y, normal_z, else nx, ny, nz. False: there are none. */
+bool knn_find_normals(const mote_cloud *cloud, const mote_column *normals[3]);
 
 /* As mote_knn_build, by a backend of the caller's choice. */
 mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const struct mote_knn_ops *ops,

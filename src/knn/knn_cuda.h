@@ -87,6 +87,7 @@ typedef struct knn_cuda {
     knn_cuda_curve curve;
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
+    knn_cuda_room normals; /* of the queries of an ellipsoidal search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -115,7 +116,10 @@ typedef struct knn_cuda_ask {
     bool own, exclude_self;
     bool all; /* nothing is ruled out: brute force */
     uint32_t k;
-    uint64_t limit; /* the largest key */
+    uint64_t limit;        /* the largest key */
+    knn_metric keys;       /* how keys are read: the tree's, or that of ellipsoids */
+    const double *normals; /* [place][3] of the queries, of unit length or 0; NULL: spheres */
+    double compression, squeeze;
     knn_cuda_rows rows;
 } knn_cuda_ask;
 
@@ -142,9 +146,14 @@ void knn_cuda_free_curve(mote_context *ctx, knn_cuda_curve *curve);
 mote_status knn_cuda_open_asked(mote_knn_index *index, const mote_cloud *queries, knn_cuda_asked *asked);
 void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
 
+/* Makes what ellipsoids are to be asked for by: their normals, keys and limit. */
+mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
+                             const mote_knn_params *params, knn_cuda_ask *ask);
+
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
 mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
+mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);

@@ -42,6 +42,52 @@ MOTE_HD uint64_t knn_key_int(int32_t ax, int32_t ay, int32_t az, int32_t bx, int
 /* Scaled differences. */
 MOTE_HD uint64_t knn_key_real(double dx, double dy, double dz) { return knn_bits((dx * dx + dy * dy) + dz * dz); }
 
+/* ---- ellipsoids: their keys are the bits of doubles, whatever the kind
+
+   A query's ellipsoid: its normal, and c * c - 1 for the compression c. */
+typedef struct knn_ellipsoid {
+    double normal[3]; /* of unit length; 0, 0, 0: a sphere */
+    double squeeze;
+} knn_ellipsoid;
+
+/* A normal without length, or with one that is not finite, is none. (Squares below 2^-1000 would lose their last bits,
+   and the normal its unit length.) */
+MOTE_HD void knn_unit_normal(double nx, double ny, double nz, double normal[3]) {
+    const double length = sqrt((nx * nx + ny * ny) + nz * nz);
+    const bool is_one = length > 0x1p-500 && length < (double)INFINITY;
+    normal[0] = is_one ? nx / length : 0;
+    normal[1] = is_one ? ny / length : 0;
+    normal[2] = is_one ? nz / length : 0;
+}
+
+/* Scaled differences: of steps as exact integers, converted, times the scale; of the other kinds as for spheres. What
+   has no number, because a difference overflows and the normal is 0 there, is infinitely far. */
+MOTE_HD double knn_real_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {
+    const double along = (of->normal[0] * dx + of->normal[1] * dy) + of->normal[2] * dz;
+    const double square = ((dx * dx + dy * dy) + dz * dz) + of->squeeze * (along * along);
+    return square == square ? square : (double)INFINITY;
+}
+
+MOTE_HD uint64_t knn_key_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {
+    return knn_bits(knn_real_ellipsoid(dx, dy, dz, of));
+}
+
+/* How keys of ellipsoids are read, of a search whose units are those of a metric. The bound keeps a scale below the
+   smallest normal double from making infinite units. */
+static inline knn_metric knn_metric_ellipsoid(const knn_metric *metric) {
+    knn_metric keys = *metric;
+    keys.kind = KNN_DOUBLE;
+    if (metric->kind == KNN_INT) keys.norm = fmin(1 / fabs(metric->scale[0]), 0x1p1000);
+    return keys;
+}
+
+/* The largest key of an ellipsoid within the radius; 0 or infinite: all. */
+static inline uint64_t knn_limit_ellipsoid(double radius) {
+    return knn_bits(radius > 0 ? radius * radius : (double)INFINITY);
+}
+
+/* ---- */
+
 /* The squared distance in the world. */
 MOTE_HD double knn_distance2(const knn_metric *metric, uint64_t key) {
     return metric->kind == KNN_INT ? (double)key * (metric->scale[0] * metric->scale[0]) : knn_real(key);

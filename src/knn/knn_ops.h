@@ -11,7 +11,8 @@ extern "C" {
 typedef struct mote_knn_ops {
     /* Makes all that searches need of index->cloud, using again what memory the index has. */
     mote_status (*build)(mote_knn_index *index);
-    /* queries NULL: the points themselves. params are valid. */
+    /* queries NULL: the points themselves. params are valid: lambda and compression are 1 or more, the queries of
+       ellipsoids, compression > 1, have normals, and buckets are for ellipsoids by shifted sorting alone. */
     mote_status (*search)(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                           mote_knn_result *result);
     /* counts or lists may be NULL; lists->first has room for all queries, index and distance2 are NULL. */

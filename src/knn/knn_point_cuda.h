@@ -23,11 +23,6 @@ template <int KIND> static __device__ inline knn_asking knn_asking_of(const knn_
     return asking;
 }
 
-/* Leaves [first, end), which the walk leaves out. */
-typedef struct knn_leaves {
-    uint32_t first, end;
-} knn_leaves;
-
 /* The square of the lane's point of a leaf; NaN: there is none. */
 static __device__ inline float knn_square_at(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf,
                                              uint32_t lane) {
@@ -71,8 +66,8 @@ static __device__ inline void knn_try_leaves(const knn_cuda_ask *ask, const knn_
 }
 
 template <class visitor>
-static __device__ inline void knn_walk_point(const knn_cuda_ask *ask, const knn_asking *asking, knn_leaves seen,
-                                             uint32_t *waiting, uint32_t lane, visitor *to) {
+static __device__ inline void knn_walk_point(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t *waiting,
+                                             uint32_t lane, visitor *to) {
     const knn_cuda_tree *const tree = &ask->tree;
     const uint32_t top = tree->level_count - 1;
     uint32_t count = 0;
@@ -89,8 +84,7 @@ static __device__ inline void knn_walk_point(const knn_cuda_ask *ask, const knn_
         if (level > 1) {
             count = knn_push(waiting, count, level - 1, child, wanted, lane);
         } else {
-            const bool is_new = child < seen.first || child >= seen.end;
-            knn_try_leaves(ask, asking, node, __ballot_sync(CUDA_ALL, wanted && is_new), lane, to);
+            knn_try_leaves(ask, asking, node, __ballot_sync(CUDA_ALL, wanted), lane, to);
         }
     }
 }

@@ -54,10 +54,9 @@ static __global__ __launch_bounds__(THREADS) void find_within(knn_cuda_ask ask, 
     v.to = write ? &to : NULL;
     if (place < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
         const knn_asking asking = knn_asking_of<KIND>(&ask, (uint32_t)place);
-        const knn_leaves none = {0, 0};
         const float slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
         v.most = knn_square_of_key<KIND>(&ask.tree.metric, ask.limit, slack);
-        knn_walk_point(&ask, &asking, none, waiting[warp], v.lane, &v);
+        knn_walk_point(&ask, &asking, waiting[warp], v.lane, &v);
     }
     if (!write && v.lane == 0) ask.rows.count[v.row] = v.found;
 }

@@ -231,3 +231,38 @@ mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uin
     }
     return cloud;
 }
+
+/* By the point's position, so that a shuffle takes it along. */
+static double normal_at(const mote_column *const axes[3], uint64_t i, int k) {
+    uint64_t hash = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        const double value = mote_column_value(axes[axis], i);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        hash = mote_hash_pair(hash, bits);
+    }
+    switch (hash % 16) {
+    case 0: return k == (int)(hash >> 8 & 1) ? -3 : 0;
+    case 1: return 1e-3;
+    case 2: return 0;
+    case 3: return k == 1 ? NAN : 1;
+    case 4: return k == 2 ? INFINITY : 0;
+    case 5: return 1e-30 * (k - 1);
+    default: return 2 * random_unit(hash, (uint64_t)k + 40) - 1;
+    }
+}
+
+void awkward_cloud_add_normals(mote_cloud *cloud) {
+    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
+    for (int k = 0; k < 3; k++) {
+        const mote_column_spec spec = {names[k], k == 1 ? MOTE_FLOAT64 : MOTE_FLOAT32, 0, 0};
+        if (mote_cloud_add_column(cloud, &spec) != MOTE_OK) abort();
+        const mote_column *const axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
+                                            mote_cloud_find(cloud, "z")};
+        const uint32_t stride_bytes = mote_cloud_find(cloud, names[k])->stride_bytes;
+        uint8_t *at = mote_cloud_column_data(cloud, names[k]);
+        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, at += stride_bytes) {
+            store(spec.type, normal_at(axes, i, k), at);
+        }
+    }
+}
