@@ -14,7 +14,8 @@ struct few_rows {
         for (; query < FEW_QUERIES && first + query < queries->count;) {
             const uint32_t count = memory->count[query];
             const bool found = rank < count;
-            const uint64_t out = (uint64_t)__ldg(queries->order + first + query) * k + rank;
+            const uint32_t row = __ldg(queries->order + first + query);
+            const uint64_t out = (uint64_t)row * k + rank;
             const uint32_t index = found ? __ldg(ask->tree.points.order + memory->place[query][rank]) : UINT32_MAX;
             const double distance2 =
                 found ? knn_distance2(&ask->tree.metric, memory->key[query][rank]) : (double)INFINITY;
@@ -22,7 +23,7 @@ struct few_rows {
             if (to->distance2 != NULL) to->distance2[out] = (float)distance2;
             if (to->index64 != NULL) to->index64[out] = found ? (int64_t)index : -1;
             if (to->distance2_wide != NULL) to->distance2_wide[out] = distance2;
-            if (to->count != NULL && rank == 0) to->count[out / k] = count;
+            if (to->count != NULL && rank == 0) to->count[row] = count;
             rank += CUDA_WARP % k;
             query += CUDA_WARP / k + (rank >= k ? 1 : 0);
             rank -= rank >= k ? k : 0;

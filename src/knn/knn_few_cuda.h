@@ -5,7 +5,7 @@
    2. The walk: the lanes try 32 boxes at once against the box of the queries, which lists leaves; sixteen leaves are
       tried at once, four by each lane of a query. Points that floats do not rule out wait too.
    3. In the end, or when a query has too many, those that wait are put in order: first by their squares and where they
-      wait, packed into 32 bits, then, if that was not right, by the exact keys.
+      wait, packed into 32 bits, then, where that was not right, by the exact keys of the first 16.
    Where eight queries are so far apart that their box holds too much, each walks on its own. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
@@ -304,21 +304,25 @@ static __device__ inline bool few_next_round(const knn_cuda_tree *tree, few_memo
     return true;
 }
 
-/* Each lane lets one of the points wait that it found. */
-static __device__ inline void few_take(const knn_cuda_ask *ask, few_memory *memory, const few_walk *w, few_lane *lane) {
-    bool takes = false;
-    uint32_t place = 0;
-    if (lane->hits != 0) {
+/* Lets the points wait that the lanes found, as far as there is room. */
+static __device__ inline void few_take(few_memory *memory, const few_walk *w, few_lane *lane) {
+    const uint32_t mine = (uint32_t)__popc(lane->hits);
+    uint32_t until = mine; /* of this part and those before */
+    const uint32_t one = __shfl_up_sync(CUDA_ALL, until, FEW_QUERIES);
+    if (lane->part >= 1) until += one;
+    const uint32_t two = __shfl_up_sync(CUDA_ALL, until, 2 * FEW_QUERIES);
+    if (lane->part >= 2) until += two;
+    const uint32_t all = __shfl_sync(CUDA_ALL, until, (int)(CUDA_WARP - FEW_QUERIES + lane->query));
+    const uint32_t *const leaves = &memory->leaves[w->tried + lane->part];
+    uint32_t *const waiting = memory->place[lane->query];
+    uint32_t to = lane->count + until - mine;
+    CUDA_ROLLED
+    for (; lane->hits != 0 && to < FEW_ROOM; to++) {
         const uint32_t bit = (uint32_t)__ffs((int)lane->hits) - 1;
-        const uint32_t leaf = memory->leaves[w->tried + bit / KNN_CUDA_LEAF * FEW_PARTS + lane->part];
         lane->hits &= lane->hits - 1;
-        place = leaf * KNN_CUDA_LEAF + bit % KNN_CUDA_LEAF;
-        takes = !(ask->exclude_self && place == lane->place);
+        waiting[to] = leaves[bit / KNN_CUDA_LEAF * FEW_PARTS] * KNN_CUDA_LEAF + bit % KNN_CUDA_LEAF;
     }
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, takes) >> lane->query & 0x01010101u;
-    const uint32_t before = (uint32_t)__popc(lanes & ((1u << FEW_QUERIES * lane->part) - 1));
-    if (takes) memory->place[lane->query][lane->count + before] = place;
-    lane->count += (uint32_t)__popc(lanes);
+    lane->count = lane->count + all < FEW_ROOM ? lane->count + all : FEW_ROOM;
 }
 
 /* ---- 3. in order */
@@ -379,59 +383,59 @@ static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found
     return __all_sync(CUDA_ALL, ordered && !gives && !takes) != 0;
 }
 
-/* The keys of the points that wait, nearly in order. */
-template <int KIND, int N>
-static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_memory *memory, const few_lane *lane,
-                                            few_found<N> *found) {
-    const knn_cuda_points *const points = &ask->tree.points;
-    const uint32_t *const waiting = memory->place[lane->query];
-    uint32_t packed[N];
+/* The squares of the points that wait, and where each waits in the low bits, sorted. */
+template <int N>
+static __device__ inline void few_sort_squares(const knn_cuda_ask *ask, const few_memory *memory, const few_lane *lane,
+                                               uint32_t (&packed)[N]) {
+    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
 #pragma unroll
     for (int i = 0; i < N; i++) {
         const uint32_t entry = (uint32_t)i * FEW_PARTS + lane->part;
         packed[i] = UINT32_MAX;
-        if (entry >= lane->count) continue;
-        const uint32_t place = waiting[entry];
+        if (!__any_sync(CUDA_ALL, entry < lane->count)) continue;
+        const uint32_t place = entry < lane->count ? memory->place[lane->query][entry] : 0;
         const float *const v =
-            points->views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+            ask->tree.points.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
         const float square = knn_square(__ldg(v) - lane->at[0], __ldg(v + KNN_CUDA_LEAF) - lane->at[1],
                                         __ldg(v + 2 * KNN_CUDA_LEAF) - lane->at[2]);
-        packed[i] = (__float_as_uint(square) & ~(FEW_ROOM - 1)) | entry;
+        if (entry < lane->count && place != self) { packed[i] = (__float_as_uint(square) & ~(FEW_ROOM - 1)) | entry; }
     }
     few_sort<N>(packed, lane->part);
+}
+
+/* The keys of points that wait. */
+template <int KIND, int N>
+static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_memory *memory, const few_lane *lane,
+                                            const uint32_t (&packed)[N], few_found<N> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        found->key[i] = UINT64_MAX;
-        found->place[i] = FEW_NONE;
-        if (packed[i] == UINT32_MAX) continue;
-        const uint32_t place = waiting[packed[i] % FEW_ROOM];
+        const bool waits = packed[i] != UINT32_MAX;
+        const uint32_t place = waits ? memory->place[lane->query][packed[i] % FEW_ROOM] : 0;
         knn_exact other;
-        knn_exact_of<KIND>(points, place, &other);
+        knn_exact_of<KIND>(&ask->tree.points, place, &other);
         const uint64_t key = knn_key<KIND>(&ask->tree.metric, &exact, &other);
-        if (key > ask->limit) continue;
-        found->key[i] = key;
-        found->place[i] = place;
+        const bool counts = waits && key <= ask->limit;
+        found->key[i] = counts ? key : UINT64_MAX;
+        found->place[i] = counts ? place : FEW_NONE;
     }
+    if (few_is_strict<N>(found, lane->part)) return;
+    while (!few_exchange_pass<N>(ask->tree.points.order, found, lane->part)) {}
 }
 
-/* Puts the points that wait in order and keeps the k best, N or fewer by each lane. */
-template <int KIND, int N>
-static __device__ inline void few_settle_as(const knn_cuda_ask *ask, few_memory *memory, few_lane *lane) {
-    few_found<N> found;
-    few_find_keys<KIND, N>(ask, memory, lane, &found);
-    if (!few_is_strict<N>(&found, lane->part)) {
-        while (!few_exchange_pass<N>(ask->tree.points.order, &found, lane->part)) {}
-    }
+/* Keeps the k best, which then are what waits. */
+template <int N>
+static __device__ inline void few_keep(const knn_cuda_ask *ask, few_memory *memory, const few_found<N> *found,
+                                       few_lane *lane) {
     uint32_t count = 0;
     __syncwarp(); /* all have read what waited */
 #pragma unroll
     for (int i = 0; i < N; i++) {
         const uint32_t rank = lane->part * N + (uint32_t)i;
-        if (rank >= ask->k || found.place[i] == FEW_NONE) continue;
-        memory->place[lane->query][rank] = found.place[i];
-        memory->key[lane->query][rank] = found.key[i];
+        if (rank >= ask->k || found->place[i] == FEW_NONE) continue;
+        memory->place[lane->query][rank] = found->place[i];
+        memory->key[lane->query][rank] = found->key[i];
         count++;
     }
     count += __shfl_xor_sync(CUDA_ALL, count, (int)FEW_QUERIES);
@@ -440,18 +444,65 @@ static __device__ inline void few_settle_as(const knn_cuda_ask *ask, few_memory 
     __syncwarp();
 }
 
+/* How far the k-th allows to look; as far as before if there is none. */
+template <int KIND, int N>
+static __device__ inline float few_look_nearer(const knn_cuda_ask *ask, float slack, const few_found<N> *found,
+                                               const few_lane *lane) {
+    const uint32_t last = ask->k - 1;
+    uint64_t key = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) key = (uint32_t)i == last % N ? found->key[i] : key;
+    key = __shfl_sync(CUDA_ALL, key, (int)(last / N * FEW_QUERIES + lane->query));
+    if (key == UINT64_MAX) return lane->most;
+    return fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
+}
+
+#define FEW_HALF (FEW_ROOM / FEW_PARTS / 2) /* a lane's share of 16 points */
+
+/* The 16 nearest by their squares, a share each; returns the least square of the others, UINT32_MAX if there are
+   none. */
+static __device__ inline uint32_t few_nearest_half(const knn_cuda_ask *ask, few_memory *memory, const few_lane *lane,
+                                                   uint32_t (&packed)[FEW_HALF]) {
+    if (!__any_sync(CUDA_ALL, lane->count > FEW_ROOM / 2)) {
+        few_sort_squares<FEW_HALF>(ask, memory, lane, packed);
+        return UINT32_MAX;
+    }
+    uint32_t all[2 * FEW_HALF];
+    uint32_t *const between = (uint32_t *)memory->key[lane->query];
+    few_sort_squares<2 * FEW_HALF>(ask, memory, lane, all);
+#pragma unroll
+    for (uint32_t i = 0; i < 2 * FEW_HALF && lane->part < FEW_PARTS / 2; i++) {
+        between[lane->part * 2 * FEW_HALF + i] = all[i];
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < FEW_HALF; i++) packed[i] = between[lane->part * FEW_HALF + i];
+    return __shfl_sync(CUDA_ALL, all[0], (int)(FEW_PARTS / 2 * FEW_QUERIES + lane->query));
+}
+
+/* Puts the points that wait in order and keeps the k best. */
 template <int KIND>
 static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, few_memory *memory, few_lane *lane) {
+    uint32_t packed[FEW_HALF];
+    few_found<FEW_HALF> found;
     __syncwarp();
-    if (__any_sync(CUDA_ALL, lane->count > FEW_ROOM / 2)) {
-        few_settle_as<KIND, FEW_ROOM / FEW_PARTS>(ask, memory, lane);
-    } else {
-        few_settle_as<KIND, FEW_ROOM / FEW_PARTS / 2>(ask, memory, lane);
+    const uint32_t rest = few_nearest_half(ask, memory, lane, packed);
+    few_find_keys<KIND, FEW_HALF>(ask, memory, lane, packed, &found);
+    float most = few_look_nearer<KIND, FEW_HALF>(ask, slack, &found, lane);
+    if (__all_sync(CUDA_ALL, rest == UINT32_MAX || __uint_as_float(rest & ~(FEW_ROOM - 1)) > most)) {
+        few_keep<FEW_HALF>(ask, memory, &found, lane);
+    } else { /* the others may be as near */
+        uint32_t all[2 * FEW_HALF];
+        few_found<2 * FEW_HALF> found_all;
+        few_sort_squares<2 * FEW_HALF>(ask, memory, lane, all);
+        few_find_keys<KIND, 2 * FEW_HALF>(ask, memory, lane, all, &found_all);
+        most = few_look_nearer<KIND, 2 * FEW_HALF>(ask, slack, &found_all, lane);
+        few_keep<2 * FEW_HALF>(ask, memory, &found_all, lane);
     }
+    lane->most = most;
     if (lane->count < ask->k || lane->most < 0) return;
-    const uint64_t key = memory->key[lane->query][ask->k - 1];
-    lane->most = fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
-    if (knn_is_zero(key)) lane->settled = ask->tree.points.order[memory->place[lane->query][ask->k - 1]];
+    if (!knn_is_zero(memory->key[lane->query][ask->k - 1])) return;
+    lane->settled = ask->tree.points.order[memory->place[lane->query][ask->k - 1]];
 }
 
 /* ---- the search */
@@ -499,13 +550,10 @@ static __device__ inline void few_search(const knn_cuda_ask *ask, uint64_t first
         few_try_around<KIND, N>(ask, &w, slack, &lane);
         few_begin(tree, memory, number, &lane, &w); /* its lists are empty: the round around comes first */
         for (bool more = true; more;) {
-            while (__any_sync(CUDA_ALL, lane.hits != 0) && !__any_sync(CUDA_ALL, lane.count > FEW_ROOM - FEW_PARTS)) {
-                few_take(ask, memory, &w, &lane);
-            }
-            if (!__any_sync(CUDA_ALL, lane.hits != 0)) more = few_next_round(tree, memory, number, &lane, &w);
-            if (!more || __any_sync(CUDA_ALL, lane.count > FEW_ROOM - FEW_PARTS)) {
-                few_settle<KIND>(ask, slack, memory, &lane);
-            }
+            few_take(memory, &w, &lane);
+            const bool left = __any_sync(CUDA_ALL, lane.hits != 0) != 0;
+            if (!left) more = few_next_round(tree, memory, number, &lane, &w);
+            if (left || !more) few_settle<KIND>(ask, slack, memory, &lane);
         }
     }
     if (lane.part == 0) memory->count[lane.query] = lane.count;
