@@ -1,12 +1,12 @@
-/* Up to 16 neighbours on the device, for .cu files: a warp has the eight queries of a place on the curve, four lanes
-   each, and ends with the sorted places of their neighbours in shared memory. What becomes of them is the caller's.
-   1. The 128 points around the queries on the curve, in squares of floats: the k-th least of the least of some subsets
-      bounds the k-th neighbour. Those within it wait.
-   2. The walk: the lanes try 32 boxes at once against the box of the queries, which lists leaves; sixteen leaves are
-      tried at once, four by each lane of a query. Points that floats do not rule out wait too.
-   3. In the end, or when a query has too many, those that wait are put in order: first by their squares and where they
-      wait, packed into 32 bits, then, where that was not right, by the exact keys of the first 16.
-   Where eight queries are so far apart that their box holds too much, each walks on its own. */
+/* Up to 16 neighbours on the device, for .cu files: a lane has a query; the 32 queries of a warp, which stand beside
+   each other on the curve, walk together. What becomes of the neighbours is the caller's.
+   1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
+      neighbour.
+   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
+      through leaves of their own. Points of a leaf that floats do not rule out wait.
+   3. In the end, or when a lane has too many, those that wait are put in order: by their squares, with where they wait
+      in the low bits, and then the first of them by their exact keys, should that be another order.
+   Where queries are so far apart that their boxes hold too much, each walks alone, and all lanes try its leaves. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
@@ -16,52 +16,73 @@
 
 #define FEW_WARPS    4u
 #define FEW_THREADS  (FEW_WARPS * CUDA_WARP)
-#define FEW_QUERIES  8u                        /* of a warp */
-#define FEW_PARTS    (CUDA_WARP / FEW_QUERIES) /* lanes of a query */
-#define FEW_STEPS    4u                        /* leaves that a lane tries at once */
-#define FEW_ROUND    (FEW_PARTS * FEW_STEPS)   /* leaves that are tried at once */
-#define FEW_BEFORE   7u                        /* of a round, leaves before the queries' own */
-#define FEW_ROOM     32u                       /* points of a query that wait: five bits say which */
-#define FEW_LISTED   64u                       /* leaves to be tried */
-#define FEW_MOST     256u                      /* leaves for all queries; more: each walks on its own */
-#define FEW_TOGETHER FEW_QUERIES               /* all queries walk */
+#define FEW_GROUPS   4u   /* of eight lanes */
+#define FEW_ENTRIES  24u  /* leaves with points that wait */
+#define FEW_ROOM     36u  /* points that wait: six bits say which */
+#define FEW_SLOTS    63u  /* those bits */
+#define FEW_LISTED   64u  /* leaves of a group to go through */
+#define FEW_AROUND   16u  /* leaves around the queries */
+#define FEW_BEFORE   6u   /* of them before the first query's */
+#define FEW_MOST     224u /* leaves that a group goes through; of more, each walks alone */
+#define FEW_TOGETHER CUDA_WARP
 #define FEW_NONE     UINT32_MAX
 
-/* Rows are apart so that eight queries' entries lie in different banks. */
-typedef struct few_memory {
-    uint64_t key[FEW_QUERIES][KNN_CUDA_FEW + 2];
-    uint32_t place[FEW_QUERIES][FEW_ROOM + 4]; /* points that wait; in the end the neighbours, in order */
-    uint32_t count[FEW_QUERIES];
-    uint32_t leaves[FEW_LISTED];
+/* Eight queries: their box, and how far the farthest of them looks. */
+typedef struct few_group {
+    float low[3], most;
+    float high[3], spare;
+} few_group;
+
+/* What the walk needs; each lane has a column of what waits. */
+typedef struct few_walking {
+    uint32_t waits[FEW_ROOM * CUDA_WARP];  /* leaves; then the points of them */
+    uint8_t hits[FEW_ENTRIES * CUDA_WARP]; /* which points of the leaf */
+    few_group groups[FEW_GROUPS];
     uint32_t waiting[KNN_WAITING];
+    uint32_t leaves[FEW_GROUPS][FEW_LISTED];
+} few_walking;
+
+typedef struct few_memory {
+    union {
+        few_walking walk;
+        uint64_t rows[KNN_CUDA_FEW * CUDA_WARP]; /* for what is made of the neighbours */
+    };
 } few_memory;
 
 /* What a lane knows. */
 typedef struct few_lane {
-    uint32_t query, part; /* of the warp's queries; of the query's lanes */
-    uint32_t place;       /* of the query on the curve */
-    float at[3], most;    /* its view, and the largest square that still matters; < 0: no query */
-    uint32_t settled;     /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
-    uint32_t count;       /* points that wait */
-    uint32_t hits;        /* a bit for each point of its leaves of a round that is to wait */
+    uint32_t number;
+    uint32_t place;    /* of its query */
+    float at[3], most; /* its view, and the largest square that still matters; < 0: no query */
+    uint32_t settled;  /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
+    uint32_t queued;   /* leaves with points that wait, and how many those are */
+    uint32_t pending;
+    uint32_t leaf, hits; /* the leaf that was tried last, and its points that are to wait */
 } few_lane;
 
 /* Where a warp's walk stands: the same in all lanes. */
 typedef struct few_walk {
-    float low[3], high[3]; /* the box of who walks */
-    float most;
-    uint32_t settled;
-    uint32_t who;                /* a query, or FEW_TOGETHER */
-    uint32_t around, around_end; /* leaves that were tried first */
-    uint32_t listed, tried, in_all;
+    uint32_t who;     /* a lane, or FEW_TOGETHER */
+    uint32_t own;     /* the lowest node in which it began */
     uint32_t waiting; /* nodes */
+    uint32_t settled;
+    uint32_t listed[FEW_GROUPS];
+    uint32_t step, steps; /* through the lists */
+    uint32_t in_all;      /* steps */
+    uint32_t near;        /* alone: of four leaves, which points are near */
 } few_walk;
 
-/* ---- sorting numbers of four lanes */
+/* Points in order, the nearest first; FEW_NONE: there are no more. */
+template <int T> struct few_found {
+    uint64_t key[T];
+    uint32_t place[T];
+};
+
+/* ---- sorting */
 
 /* Batcher's merge exchange of N numbers: comparisons of a distance D while runs of P are merged, for all D, for all P.
    By templates, so that every place is known when the code is made and the numbers stay in registers. */
-template <int N, int P, int D, int I> static __device__ inline void few_exchange(uint32_t (&v)[N]) {
+template <int N, int P, int D, int I> static __device__ inline void few_exchange_from(uint32_t (&v)[N]) {
     if constexpr (I + D < N) {
         constexpr bool paired = I >= D % P && ((I - D % P) / D) % 2 == 0 && I / (2 * P) == (I + D) / (2 * P);
         if constexpr (paired) {
@@ -69,60 +90,27 @@ template <int N, int P, int D, int I> static __device__ inline void few_exchange
             v[I] = a < b ? a : b;
             v[I + D] = a < b ? b : a;
         }
-        few_exchange<N, P, D, I + 1>(v);
+        few_exchange_from<N, P, D, I + 1>(v);
     }
 }
 
 template <int N, int P, int D> static __device__ inline void few_merge_runs(uint32_t (&v)[N]) {
-    few_exchange<N, P, D, 0>(v);
+    few_exchange_from<N, P, D, 0>(v);
     if constexpr (D > 1) few_merge_runs<N, P, D / 2>(v);
 }
 
-template <int N, int P> static __device__ inline void few_sort_lane(uint32_t (&v)[N]) {
+template <int N, int P> static __device__ inline void few_sort(uint32_t (&v)[N]) {
     if constexpr (P < N) {
         few_merge_runs<N, P, P>(v);
-        few_sort_lane<N, 2 * P>(v);
+        few_sort<N, 2 * P>(v);
     }
 }
 
-/* Sorts what rises and then falls. */
-template <int N, int APART> static __device__ inline void few_sort_bitonic(uint32_t (&v)[N]) {
-    if constexpr (APART > 0) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if ((i & APART) != 0) continue;
-            const uint32_t a = v[i], b = v[i + APART];
-            v[i] = a < b ? a : b;
-            v[i + APART] = a < b ? b : a;
-        }
-        few_sort_bitonic<N, APART / 2>(v);
-    }
-}
+/* ---- 1. the bound */
 
-/* Keeps the less, or the greater, of its numbers and another lane's; reversed: of its first and the other's last. */
-template <int N, bool REVERSED>
-static __device__ inline void few_exchange_lanes(uint32_t (&v)[N], uint32_t away, bool less) {
-    uint32_t other[N];
-#pragma unroll
-    for (int i = 0; i < N; i++) other[i] = __shfl_xor_sync(CUDA_ALL, v[REVERSED ? N - 1 - i : i], (int)away);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        const uint32_t low = v[i] < other[i] ? v[i] : other[i], high = v[i] < other[i] ? other[i] : v[i];
-        v[i] = less ? low : high;
-    }
-}
-
-/* Sorts the numbers of the four lanes of a query: the first N are those of part 0. */
-template <int N> static __device__ inline void few_sort(uint32_t (&v)[N], uint32_t part) {
-    few_sort_lane<N, 1>(v);
-    few_exchange_lanes<N, true>(v, FEW_QUERIES, part % 2 == 0);
-    few_sort_bitonic<N, N / 2>(v);
-    few_exchange_lanes<N, true>(v, 3 * FEW_QUERIES, part < 2);
-    few_exchange_lanes<N, false>(v, FEW_QUERIES, part % 2 == 0);
-    few_sort_bitonic<N, N / 2>(v);
-}
-
-/* ---- 1. points around */
+struct few_leaf {
+    float x[KNN_CUDA_LEAF], y[KNN_CUDA_LEAF], z[KNN_CUDA_LEAF];
+};
 
 static __device__ inline void few_load_four(const float4 *from, float *to) {
     const float4 v = __ldg(from);
@@ -132,205 +120,283 @@ static __device__ inline void few_load_four(const float4 *from, float *to) {
     to[3] = v.w;
 }
 
-/* The bits of the squares of a leaf's points: NaN, of no point, is above all. */
-static __device__ inline void few_squares(const float *views, uint32_t leaf, const few_lane *lane,
-                                          float square[KNN_CUDA_LEAF]) {
+static __device__ inline void few_load_leaf(const float *views, uint32_t leaf, few_leaf *out) {
     const float4 *const from = (const float4 *)(views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF));
-    float x[KNN_CUDA_LEAF], y[KNN_CUDA_LEAF], z[KNN_CUDA_LEAF];
-    few_load_four(from, x);
-    few_load_four(from + 1, x + 4);
-    few_load_four(from + 2, y);
-    few_load_four(from + 3, y + 4);
-    few_load_four(from + 4, z);
-    few_load_four(from + 5, z + 4);
-#pragma unroll
-    for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-        square[j] = knn_square(x[j] - lane->at[0], y[j] - lane->at[1], z[j] - lane->at[2]);
-    }
+    few_load_four(from, out->x);
+    few_load_four(from + 1, out->x + 4);
+    few_load_four(from + 2, out->y);
+    few_load_four(from + 3, out->y + 4);
+    few_load_four(from + 4, out->z);
+    few_load_four(from + 5, out->z + 4);
 }
 
-/* The nth of all numbers, sorted, of a query's lanes. */
-template <int N> static __device__ inline uint32_t few_nth(const uint32_t (&v)[N], uint32_t nth, const few_lane *lane) {
-    uint32_t found = 0;
+/* The nth least of the squares of SUBSETS subsets of the points around. The bits of squares order as they do, and
+   those of NaN, where there is no point, are above all. */
+template <int SUBSETS>
+static __device__ inline float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
+                                                uint32_t nth) {
+    const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_BEFORE ? leaf - FEW_BEFORE : 0;
+    const uint32_t first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
+    const uint32_t end = first + FEW_AROUND < leaves ? first + FEW_AROUND : leaves;
+    uint32_t least[SUBSETS];
 #pragma unroll
-    for (int i = 0; i < N; i++) found = (uint32_t)i == nth % N ? v[i] : found;
-    return __shfl_sync(CUDA_ALL, found, (int)(nth / N * FEW_QUERIES + lane->query));
-}
-
-/* Tries the leaves around. Of each lane's points the least of N subsets are compared. */
-template <int KIND, int N>
-static __device__ inline void few_try_around(const knn_cuda_ask *ask, const few_walk *w, float slack, few_lane *lane) {
-    const knn_cuda_tree *const tree = &ask->tree;
-    float square[FEW_STEPS][KNN_CUDA_LEAF];
-    uint32_t least[N];
+    for (int i = 0; i < SUBSETS; i++) least[i] = UINT32_MAX;
+    CUDA_ROLLED
+    for (uint32_t l = first; l < end; l += SUBSETS / KNN_CUDA_LEAF) {
 #pragma unroll
-    for (int i = 0; i < N; i++) least[i] = UINT32_MAX;
+        for (uint32_t part = 0; part < SUBSETS / KNN_CUDA_LEAF; part++) {
+            few_leaf v;
+            if (l + part >= end) break;
+            few_load_leaf(tree->points.views, l + part, &v);
 #pragma unroll
-    for (uint32_t step = 0; step < FEW_STEPS; step++) {
-        const uint32_t leaf = w->around + step * FEW_PARTS + lane->part;
-#pragma unroll
-        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) square[step][j] = NAN;
-        if (leaf < w->around_end) few_squares(tree->points.views, leaf, lane, square[step]);
-#pragma unroll
-        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-            uint32_t *const of = &least[(step * KNN_CUDA_LEAF + j) % N], bits = __float_as_uint(square[step][j]);
-            *of = bits < *of ? bits : *of;
+            for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+                uint32_t *const of = &least[part * KNN_CUDA_LEAF + j];
+                const uint32_t bits = __float_as_uint(knn_square(v.x[j] - at[0], v.y[j] - at[1], v.z[j] - at[2]));
+                *of = bits < *of ? bits : *of;
+            }
         }
     }
-    few_sort<N>(least, lane->part);
-    const float bound = __uint_as_float(few_nth<N>(least, ask->k - 1 + (ask->exclude_self ? 1 : 0), lane));
-    const float beside = bound <= FLT_MAX ? knn_square_beside<KIND>(&tree->metric, bound, slack) : INFINITY;
-    if (lane->most >= 0) lane->most = fminf(beside, knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
-    lane->hits = 0;
+    few_sort<SUBSETS, 1>(least);
+    uint32_t found = UINT32_MAX;
 #pragma unroll
-    for (uint32_t i = 0; i < FEW_STEPS * KNN_CUDA_LEAF; i++) {
-        lane->hits |= square[i / KNN_CUDA_LEAF][i % KNN_CUDA_LEAF] <= lane->most ? 1u << i : 0;
-    }
+    for (int i = 0; i < SUBSETS && i <= (int)KNN_CUDA_FEW; i++) found = (uint32_t)i == nth ? least[i] : found;
+    const float square = __uint_as_float(found);
+    return square <= FLT_MAX ? square : INFINITY;
 }
 
 /* ---- 2. the walk */
 
-/* Who walks: their box, how far the farthest looks, and the largest number that still matters to any. */
-static __device__ inline void few_gather(const few_lane *lane, few_walk *w) {
-    const bool together = w->who == FEW_TOGETHER, walks = lane->most >= 0 && (together || w->who == lane->query);
-    w->most = walks ? lane->most : -1;
-    w->settled = walks ? lane->settled : 0;
+/* Lets the others know how far the lanes that walk look, and where they are. */
+static __device__ inline void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
+    float most = walks ? lane->most : -1;
+    uint32_t settled = walks ? lane->settled : 0;
+    __syncwarp(); /* all have read what was told before */
+    for (int away = 4; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
+    for (int away = 16; away > 0; away /= 2) {
+        const uint32_t other = __shfl_xor_sync(CUDA_ALL, settled, away);
+        settled = other > settled ? other : settled;
+    }
+    if (lane->number % 8 == 0) groups[lane->number / 8].most = most;
+    w->settled = settled;
+    __syncwarp();
+}
+
+static __device__ inline void few_make_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
+    __syncwarp();
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        w->low[k] = walks ? lane->at[k] : INFINITY;
-        w->high[k] = walks ? lane->at[k] : -INFINITY;
-    }
-    for (int away = FEW_QUERIES / 2; away > 0; away /= 2) {
-        w->most = fmaxf(w->most, __shfl_xor_sync(CUDA_ALL, w->most, away));
-        const uint32_t settled = __shfl_xor_sync(CUDA_ALL, w->settled, away);
-        w->settled = settled > w->settled ? settled : w->settled;
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            w->low[k] = fminf(w->low[k], __shfl_xor_sync(CUDA_ALL, w->low[k], away));
-            w->high[k] = fmaxf(w->high[k], __shfl_xor_sync(CUDA_ALL, w->high[k], away));
+        float low = walks ? lane->at[k] : INFINITY, high = walks ? lane->at[k] : -INFINITY;
+        for (int away = 4; away > 0; away /= 2) {
+            low = fminf(low, __shfl_xor_sync(CUDA_ALL, low, away));
+            high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
+        }
+        if (lane->number % 8 == 0) {
+            groups[lane->number / 8].low[k] = low;
+            groups[lane->number / 8].high[k] = high;
         }
     }
+    few_tell_groups(lane, groups, w);
 }
 
-static __device__ inline bool few_child_matters(const knn_cuda_tree *tree, const few_walk *w, uint32_t level,
-                                                uint32_t child) {
-    if (child >= tree->nodes[level]) return false;
+/* Which groups the lane's child of a node may hold a neighbour of, as bits. */
+static __device__ inline uint32_t few_child_matters(const knn_cuda_tree *tree, const few_group *groups,
+                                                    uint32_t settled, uint32_t level, uint32_t child) {
+    if (child >= tree->nodes[level]) return 0;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
-    const float square = knn_square(knn_gap(box.low[0], box.high[0], w->low[0], w->high[0]),
-                                    knn_gap(box.low[1], box.high[1], w->low[1], w->high[1]),
-                                    knn_gap(box.low[2], box.high[2], w->low[2], w->high[2]));
-    return square <= w->most && box.least <= w->settled;
+    uint32_t near = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) {
+        const few_group of = groups[g];
+        const float square = knn_square(knn_gap(box.low[0], box.high[0], of.low[0], of.high[0]),
+                                        knn_gap(box.low[1], box.high[1], of.low[1], of.high[1]),
+                                        knn_gap(box.low[2], box.high[2], of.low[2], of.high[2]));
+        near |= square <= of.most ? 1u << g : 0;
+    }
+    return box.least <= settled ? near : 0;
 }
 
-static __device__ inline void few_begin(const knn_cuda_tree *tree, few_memory *memory, uint32_t number,
-                                        const few_lane *lane, few_walk *w) {
+/* Lists the leaves of a lowest node that matter, for each group. */
+static __device__ inline void few_list_leaves(const knn_cuda_tree *tree, few_walking *memory, uint32_t node,
+                                              uint32_t number, few_walk *w) {
+    const uint32_t leaf = node * KNN_CUDA_WIDE + number;
+    const uint32_t near = few_child_matters(tree, memory->groups, w->settled, 0, leaf);
+#pragma unroll
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) {
+        const bool listed = (near >> g & 1) != 0;
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, listed);
+        if (listed) memory->leaves[g][w->listed[g] + (uint32_t)__popc(lanes & ((1u << number) - 1))] = leaf;
+        w->listed[g] += (uint32_t)__popc(lanes);
+    }
+}
+
+static __device__ inline uint32_t few_listed_for(const few_walk *w, uint32_t of) {
+    uint32_t listed = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) listed = g == of ? w->listed[g] : listed;
+    return listed;
+}
+
+static __device__ inline void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
+                                        few_walk *w) {
     const uint32_t top = tree->level_count - 1;
-    few_gather(lane, w);
-    w->waiting = w->listed = w->tried = w->in_all = 0;
+    few_make_groups(lane, memory->groups, w);
+    w->waiting = w->step = w->steps = w->in_all = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
-        const bool wanted = few_child_matters(tree, w, top, first + number);
-        w->waiting = knn_push(memory->waiting, w->waiting, top, first + number, wanted, number);
+        const uint32_t child = first + lane->number;
+        const bool wanted = few_child_matters(tree, memory->groups, w->settled, top, child) != 0;
+        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, lane->number);
         if (first == 0) break;
     }
 }
 
-static __device__ inline void few_list_leaves(const knn_cuda_tree *tree, few_memory *memory, uint32_t node,
-                                              uint32_t number, few_walk *w) {
-    const uint32_t leaf = node * KNN_CUDA_WIDE + number;
-    const bool is_new = leaf < w->around || leaf >= w->around_end;
-    const bool listed = is_new && few_child_matters(tree, w, 0, leaf);
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, listed);
-    if (listed) memory->leaves[w->listed + (uint32_t)__popc(lanes & ((1u << number) - 1))] = leaf;
-    w->listed += (uint32_t)__popc(lanes);
-}
-
-/* Goes on while there is room for leaves. */
-static __device__ inline void few_walk_on(const knn_cuda_tree *tree, few_memory *memory, uint32_t number, few_walk *w) {
-    while (w->waiting > 0 && w->listed <= FEW_LISTED - KNN_CUDA_WIDE) {
-        const uint32_t packed = memory->waiting[--w->waiting], level = packed >> 28, node = packed & 0x0FFFFFFFu;
-        __syncwarp();
+/* Lists leaves as long as there is room. own_first: those of the own node before all others. */
+static __device__ inline void few_walk_on(const knn_cuda_tree *tree, few_walking *memory, uint32_t number,
+                                          bool own_first, few_walk *w) {
+    w->step = w->steps = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) w->listed[g] = 0;
+    __syncwarp(); /* all have read the lists */
+    while ((own_first || w->waiting > 0) && w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
+        uint32_t level = 1, node = w->own;
+        if (!own_first) {
+            const uint32_t packed = memory->waiting[--w->waiting];
+            level = packed >> 28;
+            node = packed & 0x0FFFFFFFu;
+            __syncwarp();
+        }
         if (level > 1) {
             const uint32_t child = node * KNN_CUDA_WIDE + number;
-            const bool wanted = few_child_matters(tree, w, level - 1, child);
+            const bool wanted = few_child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
             w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
-        } else {
+        } else if (own_first || node != w->own) {
             few_list_leaves(tree, memory, node, number, w);
         }
+        own_first = false;
+#pragma unroll
+        for (uint32_t g = 0; g < FEW_GROUPS; g++) w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
     }
-    w->in_all += w->listed;
+    w->in_all += w->steps;
     __syncwarp();
 }
 
-/* Tries a round of listed leaves. */
-static __device__ inline void few_try_round(const knn_cuda_tree *tree, const few_memory *memory, const few_walk *w,
-                                            few_lane *lane) {
-    const float most = w->who == FEW_TOGETHER || w->who == lane->query ? lane->most : -1;
+/* Tries a leaf of each group's. */
+static __device__ inline void few_try_leaf(const knn_cuda_tree *tree, const few_walking *memory, const few_walk *w,
+                                           few_lane *lane) {
+    if (w->step >= few_listed_for(w, lane->number / 8)) return;
+    few_leaf v;
+    lane->leaf = memory->leaves[lane->number / 8][w->step];
+    few_load_leaf(tree->points.views, lane->leaf, &v);
 #pragma unroll
-    for (uint32_t step = 0; step < FEW_STEPS; step++) {
-        const uint32_t i = w->tried + step * FEW_PARTS + lane->part;
-        float square[KNN_CUDA_LEAF];
-        if (i >= w->listed) continue;
-        few_squares(tree->points.views, memory->leaves[i], lane, square);
-#pragma unroll
-        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-            lane->hits |= square[j] <= most ? 1u << (step * KNN_CUDA_LEAF + j) : 0;
-        }
+    for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+        const float square = knn_square(v.x[j] - lane->at[0], v.y[j] - lane->at[1], v.z[j] - lane->at[2]);
+        lane->hits |= square <= lane->most ? 1u << j : 0;
     }
 }
 
-/* The next round, of whoever walks next. False: there is none. */
-static __device__ inline bool few_next_round(const knn_cuda_tree *tree, few_memory *memory, uint32_t number,
-                                             few_lane *lane, few_walk *w) {
-    w->tried += FEW_ROUND;
-    while (w->tried >= w->listed) {
-        __syncwarp(); /* all have read the list */
-        if (w->who == FEW_TOGETHER && w->waiting > 0 && w->in_all > FEW_MOST) {
-            w->who = 0;
-            w->around_end = 0;
-            lane->count = 0;
-            few_begin(tree, memory, number, lane, w);
-        } else if (w->waiting > 0) {
-            few_gather(lane, w);
-        } else if (w->who + 1 < FEW_QUERIES) {
-            w->who++;
-            few_begin(tree, memory, number, lane, w);
-        } else {
-            return false;
+/* Alone: tries four leaves at once, a point by each lane, and gives them to the query one by one. */
+static __device__ inline void few_try_alone(const knn_cuda_tree *tree, const few_walking *memory, few_walk *w,
+                                            few_lane *lane) {
+    const uint32_t *const leaves = memory->leaves[w->who / 8];
+    if (w->step % 4 == 0) {
+        const uint32_t i = w->step + lane->number / KNN_CUDA_LEAF;
+        const float most = __shfl_sync(CUDA_ALL, lane->most, (int)w->who);
+        float at[3], square = INFINITY;
+        for (int k = 0; k < 3; k++) at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)w->who);
+        if (i < w->steps) {
+            const float *const v = tree->points.views + (uint64_t)leaves[i] * (3 * KNN_CUDA_LEAF);
+            const uint32_t j = lane->number % KNN_CUDA_LEAF;
+            square = knn_square(__ldg(v + j) - at[0], __ldg(v + KNN_CUDA_LEAF + j) - at[1],
+                                __ldg(v + 2 * KNN_CUDA_LEAF + j) - at[2]);
         }
-        w->listed = w->tried = 0;
-        few_walk_on(tree, memory, number, w);
+        w->near = __ballot_sync(CUDA_ALL, i < w->steps && square <= most);
     }
-    few_try_round(tree, memory, w, lane);
+    if (lane->number != w->who) return;
+    lane->leaf = leaves[w->step];
+    lane->hits = w->near >> w->step % 4 * KNN_CUDA_LEAF & 0xFF;
+}
+
+/* The next leaf, of whoever walks next. False: there is none. */
+static __device__ inline bool few_next(const knn_cuda_tree *tree, few_walking *memory, few_lane *lane, few_walk *w) {
+    w->step++;
+    while (w->step >= w->steps) {
+        bool begins = false;
+        if (w->who == FEW_TOGETHER && w->in_all > FEW_MOST && w->waiting > 0) {
+            begins = true;
+            w->who = 0;
+            lane->queued = lane->pending = 0;
+        } else if (w->waiting == 0) {
+            if (w->who + 1 >= FEW_TOGETHER) return false;
+            begins = true;
+            w->who++;
+        }
+        if (begins) few_begin(tree, memory, lane, w);
+        few_walk_on(tree, memory, lane->number, begins, w);
+    }
+    if (w->who == FEW_TOGETHER) {
+        few_try_leaf(tree, memory, w, lane);
+    } else {
+        few_try_alone(tree, memory, w, lane);
+    }
     return true;
 }
 
-/* Lets the points wait that the lanes found, as far as there is room. */
-static __device__ inline void few_take(few_memory *memory, const few_walk *w, few_lane *lane) {
-    const uint32_t mine = (uint32_t)__popc(lane->hits);
-    uint32_t until = mine; /* of this part and those before */
-    const uint32_t one = __shfl_up_sync(CUDA_ALL, until, FEW_QUERIES);
-    if (lane->part >= 1) until += one;
-    const uint32_t two = __shfl_up_sync(CUDA_ALL, until, 2 * FEW_QUERIES);
-    if (lane->part >= 2) until += two;
-    const uint32_t all = __shfl_sync(CUDA_ALL, until, (int)(CUDA_WARP - FEW_QUERIES + lane->query));
-    const uint32_t *const leaves = &memory->leaves[w->tried + lane->part];
-    uint32_t *const waiting = memory->place[lane->query];
-    uint32_t to = lane->count + until - mine;
-    CUDA_ROLLED
-    for (; lane->hits != 0 && to < FEW_ROOM; to++) {
-        const uint32_t bit = (uint32_t)__ffs((int)lane->hits) - 1;
-        lane->hits &= lane->hits - 1;
-        waiting[to] = leaves[bit / KNN_CUDA_LEAF * FEW_PARTS] * KNN_CUDA_LEAF + bit % KNN_CUDA_LEAF;
-    }
-    lane->count = lane->count + all < FEW_ROOM ? lane->count + all : FEW_ROOM;
+static __device__ inline bool few_has_room(const few_lane *lane) {
+    return lane->queued < FEW_ENTRIES && lane->pending <= FEW_ROOM - KNN_CUDA_LEAF;
+}
+
+static __device__ inline void few_wait(few_walking *memory, few_lane *lane) {
+    if (lane->hits == 0) return;
+    memory->waits[lane->queued * CUDA_WARP + lane->number] = lane->leaf;
+    memory->hits[lane->queued * CUDA_WARP + lane->number] = (uint8_t)lane->hits;
+    lane->queued++;
+    lane->pending += (uint32_t)__popc(lane->hits);
+    lane->hits = 0;
 }
 
 /* ---- 3. in order */
 
-template <int N> struct few_found {
-    uint64_t key[N];
-    uint32_t place[N];
-};
+/* From leaves to points, the last first: there are never fewer points than leaves before them. */
+static __device__ inline void few_list_points(few_walking *memory, few_lane *lane) {
+    uint32_t *const waits = memory->waits + lane->number;
+    uint32_t to = lane->pending, hits = 0, leaf = 0;
+    CUDA_ROLLED
+    while (to > 0) {
+        if (hits == 0) {
+            lane->queued--;
+            hits = memory->hits[lane->queued * CUDA_WARP + lane->number];
+            leaf = waits[lane->queued * CUDA_WARP];
+        }
+        const uint32_t last = 31u - (uint32_t)__clz((int)hits);
+        hits ^= 1u << last;
+        waits[--to * CUDA_WARP] = leaf * KNN_CUDA_LEAF + last;
+    }
+}
+
+/* The first T of N points that wait by their squares, where they wait in the low bits, and the least of the others. */
+template <int N, int T>
+static __device__ inline uint32_t few_nearest(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
+                                              uint32_t (&nearest)[T]) {
+    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
+    uint32_t packed[N];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        packed[i] = UINT32_MAX;
+        if (!__any_sync(CUDA_ALL, (uint32_t)i < lane->pending)) continue;
+        const bool waits = (uint32_t)i < lane->pending;
+        const uint32_t place = waits ? memory->waits[(uint32_t)i * CUDA_WARP + lane->number] : 0;
+        const float *const v =
+            ask->tree.points.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+        const float square = knn_square(__ldg(v) - lane->at[0], __ldg(v + KNN_CUDA_LEAF) - lane->at[1],
+                                        __ldg(v + 2 * KNN_CUDA_LEAF) - lane->at[2]);
+        if (waits && place != self) packed[i] = (__float_as_uint(square) & ~FEW_SLOTS) | (uint32_t)i;
+    }
+    few_sort<N, 1>(packed);
+#pragma unroll
+    for (int i = 0; i < T; i++) nearest[i] = packed[i];
+    return packed[T];
+}
 
 static __device__ inline bool few_in_order(const uint32_t *order, uint64_t key, uint32_t place, uint64_t next_key,
                                            uint32_t next) {
@@ -338,24 +404,21 @@ static __device__ inline bool few_in_order(const uint32_t *order, uint64_t key, 
     return place != FEW_NONE && order[place] <= order[next];
 }
 
-/* Whether it is sorted, as far as one sees without the numbers of points at the same distance. */
-template <int N> static __device__ inline bool few_is_strict(const few_found<N> *found, uint32_t part) {
-    const uint64_t next_key = __shfl_down_sync(CUDA_ALL, found->key[0], FEW_QUERIES);
-    const uint32_t next = __shfl_down_sync(CUDA_ALL, found->place[0], FEW_QUERIES);
-    bool strict = part == FEW_PARTS - 1 || next == FEW_NONE || found->key[N - 1] < next_key;
+/* Whether they are in order, as far as one sees without the numbers of points at the same distance. */
+template <int T> static __device__ inline bool few_is_strict(const few_found<T> *found) {
+    bool strict = true;
 #pragma unroll
-    for (int i = 0; i + 1 < N; i++) {
+    for (int i = 0; i + 1 < T; i++) {
         strict = strict && (found->place[i + 1] == FEW_NONE || found->key[i] < found->key[i + 1]);
     }
-    return __all_sync(CUDA_ALL, strict) != 0;
+    return strict;
 }
 
-/* Exchanges neighbours that are not in order, in the lane and then across lanes. Returns whether there were none. */
-template <int N>
-static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found<N> *found, uint32_t part) {
+/* Exchanges neighbours that are not in order. Returns whether there were none. */
+template <int T> static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found<T> *found) {
     bool ordered = true;
 #pragma unroll
-    for (int i = 0; i + 1 < N; i++) {
+    for (int i = 0; i + 1 < T; i++) {
         const uint64_t key = found->key[i], next_key = found->key[i + 1];
         const uint32_t place = found->place[i], next = found->place[i + 1];
         if (few_in_order(order, key, place, next_key, next)) continue;
@@ -365,144 +428,118 @@ static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found
         found->place[i + 1] = place;
         ordered = false;
     }
-    const uint64_t next_key = __shfl_down_sync(CUDA_ALL, found->key[0], FEW_QUERIES);
-    const uint64_t last_key = __shfl_up_sync(CUDA_ALL, found->key[N - 1], FEW_QUERIES);
-    const uint32_t next = __shfl_down_sync(CUDA_ALL, found->place[0], FEW_QUERIES);
-    const uint32_t last = __shfl_up_sync(CUDA_ALL, found->place[N - 1], FEW_QUERIES);
-    const bool gives =
-        part + 1 < FEW_PARTS && !few_in_order(order, found->key[N - 1], found->place[N - 1], next_key, next);
-    const bool takes = part > 0 && !few_in_order(order, last_key, last, found->key[0], found->place[0]);
-    if (gives) {
-        found->key[N - 1] = next_key;
-        found->place[N - 1] = next;
-    }
-    if (takes) {
-        found->key[0] = last_key;
-        found->place[0] = last;
-    }
-    return __all_sync(CUDA_ALL, ordered && !gives && !takes) != 0;
+    return ordered;
 }
 
-/* The squares of the points that wait, and where each waits in the low bits, sorted. */
-template <int N>
-static __device__ inline void few_sort_squares(const knn_cuda_ask *ask, const few_memory *memory, const few_lane *lane,
-                                               uint32_t (&packed)[N]) {
-    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        const uint32_t entry = (uint32_t)i * FEW_PARTS + lane->part;
-        packed[i] = UINT32_MAX;
-        if (!__any_sync(CUDA_ALL, entry < lane->count)) continue;
-        const uint32_t place = entry < lane->count ? memory->place[lane->query][entry] : 0;
-        const float *const v =
-            ask->tree.points.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-        const float square = knn_square(__ldg(v) - lane->at[0], __ldg(v + KNN_CUDA_LEAF) - lane->at[1],
-                                        __ldg(v + 2 * KNN_CUDA_LEAF) - lane->at[2]);
-        if (entry < lane->count && place != self) { packed[i] = (__float_as_uint(square) & ~(FEW_ROOM - 1)) | entry; }
-    }
-    few_sort<N>(packed, lane->part);
+/* The key of a point that waits; UINT64_MAX if it does not count. */
+template <int KIND>
+static __device__ inline uint64_t few_key_of(const knn_cuda_ask *ask, const knn_exact *exact, uint32_t place) {
+    knn_exact other;
+    knn_exact_of<KIND>(&ask->tree.points, place, &other);
+    const uint64_t key = knn_key<KIND>(&ask->tree.metric, exact, &other);
+    return key <= ask->limit ? key : UINT64_MAX;
 }
 
-/* The keys of points that wait. */
-template <int KIND, int N>
-static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_memory *memory, const few_lane *lane,
-                                            const uint32_t (&packed)[N], few_found<N> *found) {
+template <int KIND, int T>
+static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
+                                            const uint32_t (&nearest)[T], few_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        const bool waits = packed[i] != UINT32_MAX;
-        const uint32_t place = waits ? memory->place[lane->query][packed[i] % FEW_ROOM] : 0;
-        knn_exact other;
-        knn_exact_of<KIND>(&ask->tree.points, place, &other);
-        const uint64_t key = knn_key<KIND>(&ask->tree.metric, &exact, &other);
-        const bool counts = waits && key <= ask->limit;
-        found->key[i] = counts ? key : UINT64_MAX;
-        found->place[i] = counts ? place : FEW_NONE;
+    for (int i = 0; i < T; i++) {
+        const bool waits = nearest[i] != UINT32_MAX;
+        const uint32_t place = waits ? memory->waits[(nearest[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
+        const uint64_t key = few_key_of<KIND>(ask, &exact, place);
+        found->key[i] = waits ? key : UINT64_MAX;
+        found->place[i] = waits && key != UINT64_MAX ? place : FEW_NONE;
     }
-    if (few_is_strict<N>(found, lane->part)) return;
-    while (!few_exchange_pass<N>(ask->tree.points.order, found, lane->part)) {}
+    if (few_is_strict<T>(found)) return;
+    while (!few_exchange_pass<T>(ask->tree.points.order, found)) {}
 }
 
-/* Keeps the k best, which then are what waits. */
-template <int N>
-static __device__ inline void few_keep(const knn_cuda_ask *ask, few_memory *memory, const few_found<N> *found,
-                                       few_lane *lane) {
-    uint32_t count = 0;
-    __syncwarp(); /* all have read what waited */
+/* Puts all points that wait in order one by one: for those of which squares do not tell which are the nearest. */
+template <int KIND, int T>
+static __device__ inline void few_find_all_keys(const knn_cuda_ask *ask, const few_walking *memory,
+                                                const few_lane *lane, few_found<T> *found) {
+    const uint32_t *const order = ask->tree.points.order;
+    knn_exact exact;
+    knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        const uint32_t rank = lane->part * N + (uint32_t)i;
-        if (rank >= ask->k || found->place[i] == FEW_NONE) continue;
-        memory->place[lane->query][rank] = found->place[i];
-        memory->key[lane->query][rank] = found->key[i];
-        count++;
+    for (int i = 0; i < T; i++) {
+        found->key[i] = UINT64_MAX;
+        found->place[i] = FEW_NONE;
     }
-    count += __shfl_xor_sync(CUDA_ALL, count, (int)FEW_QUERIES);
-    count += __shfl_xor_sync(CUDA_ALL, count, (int)(2 * FEW_QUERIES));
-    lane->count = count;
-    __syncwarp();
+    CUDA_ROLLED
+    for (uint32_t n = 0; n < lane->pending; n++) {
+        uint32_t place = memory->waits[n * CUDA_WARP + lane->number];
+        uint64_t key = few_key_of<KIND>(ask, &exact, place);
+        if (key == UINT64_MAX || (ask->exclude_self && place == lane->place)) continue;
+#pragma unroll
+        for (int i = 0; i < T; i++) { /* what it comes before goes on */
+            const uint64_t there_key = found->key[i];
+            const uint32_t there = found->place[i];
+            if (there != FEW_NONE && few_in_order(order, there_key, there, key, place)) continue;
+            found->key[i] = key;
+            found->place[i] = place;
+            key = there_key;
+            place = there;
+        }
+    }
 }
 
-/* How far the k-th allows to look; as far as before if there is none. */
-template <int KIND, int N>
-static __device__ inline float few_look_nearer(const knn_cuda_ask *ask, float slack, const few_found<N> *found,
+/* How far the k-th of T allows to look; as far as before if there is none. */
+template <int KIND, int T>
+static __device__ inline float few_look_nearer(const knn_cuda_ask *ask, float slack, const few_found<T> *found,
                                                const few_lane *lane) {
-    const uint32_t last = ask->k - 1;
     uint64_t key = 0;
 #pragma unroll
-    for (int i = 0; i < N; i++) key = (uint32_t)i == last % N ? found->key[i] : key;
-    key = __shfl_sync(CUDA_ALL, key, (int)(last / N * FEW_QUERIES + lane->query));
+    for (int i = 0; i < T; i++) { /* by masks: chosen by a condition, the list would be put into memory to look it up */
+        const uint32_t last = (uint32_t)i == ask->k - 1 ? UINT32_MAX : 0;
+        key |= found->key[i] & ((uint64_t)last << 32 | last);
+    }
     if (key == UINT64_MAX) return lane->most;
     return fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
 }
 
-#define FEW_HALF (FEW_ROOM / FEW_PARTS / 2) /* a lane's share of 16 points */
-
-/* The 16 nearest by their squares, a share each; returns the least square of the others, UINT32_MAX if there are
-   none. */
-static __device__ inline uint32_t few_nearest_half(const knn_cuda_ask *ask, few_memory *memory, const few_lane *lane,
-                                                   uint32_t (&packed)[FEW_HALF]) {
-    if (!__any_sync(CUDA_ALL, lane->count > FEW_ROOM / 2)) {
-        few_sort_squares<FEW_HALF>(ask, memory, lane, packed);
-        return UINT32_MAX;
+/* Finds the T nearest of the points that wait, and how far the lane looks from now on. T is above k. */
+template <int KIND, int T>
+static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, few_walking *memory, few_lane *lane,
+                                         few_found<T> *found) {
+    uint32_t nearest[T], rest;
+    few_list_points(memory, lane);
+    if (!__any_sync(CUDA_ALL, lane->pending > FEW_ENTRIES)) {
+        rest = few_nearest<(int)FEW_ENTRIES, T>(ask, memory, lane, nearest);
+    } else {
+        rest = few_nearest<(int)FEW_ROOM, T>(ask, memory, lane, nearest);
     }
-    uint32_t all[2 * FEW_HALF];
-    uint32_t *const between = (uint32_t *)memory->key[lane->query];
-    few_sort_squares<2 * FEW_HALF>(ask, memory, lane, all);
-#pragma unroll
-    for (uint32_t i = 0; i < 2 * FEW_HALF && lane->part < FEW_PARTS / 2; i++) {
-        between[lane->part * 2 * FEW_HALF + i] = all[i];
-    }
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < FEW_HALF; i++) packed[i] = between[lane->part * FEW_HALF + i];
-    return __shfl_sync(CUDA_ALL, all[0], (int)(FEW_PARTS / 2 * FEW_QUERIES + lane->query));
-}
-
-/* Puts the points that wait in order and keeps the k best. */
-template <int KIND>
-static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, few_memory *memory, few_lane *lane) {
-    uint32_t packed[FEW_HALF];
-    few_found<FEW_HALF> found;
-    __syncwarp();
-    const uint32_t rest = few_nearest_half(ask, memory, lane, packed);
-    few_find_keys<KIND, FEW_HALF>(ask, memory, lane, packed, &found);
-    float most = few_look_nearer<KIND, FEW_HALF>(ask, slack, &found, lane);
-    if (__all_sync(CUDA_ALL, rest == UINT32_MAX || __uint_as_float(rest & ~(FEW_ROOM - 1)) > most)) {
-        few_keep<FEW_HALF>(ask, memory, &found, lane);
-    } else { /* the others may be as near */
-        uint32_t all[2 * FEW_HALF];
-        few_found<2 * FEW_HALF> found_all;
-        few_sort_squares<2 * FEW_HALF>(ask, memory, lane, all);
-        few_find_keys<KIND, 2 * FEW_HALF>(ask, memory, lane, all, &found_all);
-        most = few_look_nearer<KIND, 2 * FEW_HALF>(ask, slack, &found_all, lane);
-        few_keep<2 * FEW_HALF>(ask, memory, &found_all, lane);
+    few_find_keys<KIND, T>(ask, memory, lane, nearest, found);
+    float most = few_look_nearer<KIND, T>(ask, slack, found, lane);
+    if (rest != UINT32_MAX && !(__uint_as_float(rest & ~FEW_SLOTS) > most)) {
+        few_find_all_keys<KIND, T>(ask, memory, lane, found);
+        most = few_look_nearer<KIND, T>(ask, slack, found, lane);
     }
     lane->most = most;
-    if (lane->count < ask->k || lane->most < 0) return;
-    if (!knn_is_zero(memory->key[lane->query][ask->k - 1])) return;
-    lane->settled = ask->tree.points.order[memory->place[lane->query][ask->k - 1]];
+    lane->queued = lane->pending = 0;
+}
+
+/* The k best wait again, each as a leaf of its own. */
+template <int T>
+static __device__ inline void few_keep(const knn_cuda_ask *ask, const few_found<T> *found, few_walking *memory,
+                                       few_lane *lane) {
+    uint64_t key = 0;
+    uint32_t last = FEW_NONE;
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        if ((uint32_t)i >= ask->k || found->place[i] == FEW_NONE) continue;
+        const uint32_t place = found->place[i], at = (uint32_t)i * CUDA_WARP + lane->number;
+        memory->waits[at] = place / KNN_CUDA_LEAF;
+        memory->hits[at] = (uint8_t)(1u << place % KNN_CUDA_LEAF);
+        key = found->key[i];
+        last = place;
+        lane->queued++;
+    }
+    lane->pending = lane->queued;
+    if (lane->queued == ask->k && knn_is_zero(key)) lane->settled = ask->tree.points.order[last];
 }
 
 /* ---- the search */
@@ -511,74 +548,86 @@ static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, f
 static __device__ inline uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t first) {
     const knn_cuda_points *const points = &ask->tree.points, *const queries = &ask->queries;
     if (ask->own) return (uint32_t)(first / KNN_CUDA_LEAF);
-    const uint64_t middle = first + FEW_QUERIES / 2, last = queries->count - 1;
+    const uint64_t middle = first + CUDA_WARP / 2, last = queries->count - 1;
     const uint32_t beside =
         knn_place_beside(points, queries->keys[middle < last ? middle : last], queries->cell_bits, queries->index_bits);
     return (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
 }
 
-static __device__ inline few_lane few_lane_of(const knn_cuda_ask *ask, uint64_t first, uint32_t number) {
-    few_lane lane;
-    lane.query = number % FEW_QUERIES;
-    lane.part = number / FEW_QUERIES;
-    lane.place = (uint32_t)first + lane.query;
-    const uint64_t at = (uint64_t)(lane.place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + lane.place % KNN_CUDA_LEAF;
+static __device__ inline void few_lane_begin(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_lane *lane) {
+    memset(lane, 0, sizeof *lane);
+    lane->number = number;
+    lane->place = (uint32_t)first + number;
+    const uint64_t at = (uint64_t)(lane->place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + lane->place % KNN_CUDA_LEAF;
 #pragma unroll
-    for (uint32_t k = 0; k < 3; k++) lane.at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
-    lane.most = first + lane.query < ask->queries.extent->finite ? INFINITY : -1;
-    lane.settled = UINT32_MAX;
-    lane.count = 0;
-    lane.hits = 0;
-    return lane;
+    for (uint32_t k = 0; k < 3; k++) lane->at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
+    lane->most = first + number < ask->queries.extent->finite ? INFINITY : -1;
+    lane->settled = UINT32_MAX;
 }
 
-/* Finds the neighbours of the queries from first on. N: see few_try_around; N · 4 is above k. */
-template <int KIND, int N>
-static __device__ inline void few_search(const knn_cuda_ask *ask, uint64_t first, few_memory *memory) {
-    const uint32_t number = threadIdx.x % CUDA_WARP;
+template <int KIND, int T, int SUBSETS>
+static __device__ inline void few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_walking *memory,
+                                         few_found<T> *found) {
     const knn_cuda_tree *const tree = &ask->tree;
-    few_lane lane = few_lane_of(ask, first, number);
-    if (__any_sync(CUDA_ALL, lane.most >= 0) && tree->nodes[0] > 0) {
-        const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
-        const uint32_t leaf = few_own_leaf(ask, first), leaves = tree->nodes[0];
-        few_walk w;
-        w.who = FEW_TOGETHER;
-        w.around = leaf > FEW_BEFORE ? leaf - FEW_BEFORE : 0;
-        if (w.around + FEW_ROUND > leaves) w.around = leaves > FEW_ROUND ? leaves - FEW_ROUND : 0;
-        w.around_end = w.around + FEW_ROUND < leaves ? w.around + FEW_ROUND : leaves;
-        if (number < FEW_ROUND) memory->leaves[number] = w.around + number;
-        few_try_around<KIND, N>(ask, &w, slack, &lane);
-        few_begin(tree, memory, number, &lane, &w); /* its lists are empty: the round around comes first */
-        for (bool more = true; more;) {
-            few_take(memory, &w, &lane);
-            const bool left = __any_sync(CUDA_ALL, lane.hits != 0) != 0;
-            if (!left) more = few_next_round(tree, memory, number, &lane, &w);
-            if (left || !more) few_settle<KIND>(ask, slack, memory, &lane);
-        }
+    const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
+    const uint32_t leaf = few_own_leaf(ask, first);
+    few_lane lane;
+    few_lane_begin(ask, first, number, &lane);
+    const float around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
+    if (lane.most >= 0) {
+        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around, slack),
+                          knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
     }
-    if (lane.part == 0) memory->count[lane.query] = lane.count;
-    __syncwarp();
+    few_walk w;
+    w.who = FEW_TOGETHER;
+    w.own = leaf / KNN_CUDA_WIDE;
+    w.near = 0;
+    few_begin(tree, memory, &lane, &w);
+    few_walk_on(tree, memory, number, true, &w);
+    w.step = UINT32_MAX; /* the next is the first */
+    for (;;) {
+        const bool more = few_next(tree, memory, &lane, &w);
+        if (!more || __any_sync(CUDA_ALL, !few_has_room(&lane))) {
+            few_settle<KIND, T>(ask, slack, memory, &lane, found);
+            if (!more) return;
+            few_keep<T>(ask, found, memory, &lane);
+            few_tell_groups(&lane, memory->groups, &w);
+        }
+        few_wait(memory, &lane);
+    }
 }
 
-/* to.write<KIND>(ask, first, memories): what becomes of the neighbours of the block's queries, which are all found, by
-   all its threads. */
-template <int KIND, int N, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, N <= 8 ? 8 : 6) void search_few(knn_cuda_ask ask, OUTPUT to) {
+/* to.write<KIND>(ask, first, number, found, memory): what becomes of the neighbours of a lane's query, of which the
+   first ask->k of found count; called by all lanes of the warp, whose memory may be used. */
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? 7 : 5) void search_few(knn_cuda_ask ask, OUTPUT to) {
     __shared__ few_memory memories[FEW_WARPS];
-    const uint32_t warp = threadIdx.x / CUDA_WARP;
-    const uint64_t block_first = (uint64_t)blockIdx.x * (FEW_WARPS * FEW_QUERIES);
-    const uint64_t first = block_first + warp * FEW_QUERIES;
-    if (first < ask.queries.count) few_search<KIND, N>(&ask, first, &memories[warp]);
-    to.template write<KIND>(&ask, block_first, memories);
+    const uint32_t number = threadIdx.x % CUDA_WARP;
+    const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
+    few_memory *const memory = &memories[threadIdx.x / CUDA_WARP];
+    if (first >= ask.queries.count) return;
+    few_found<T> found;
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        found.key[i] = UINT64_MAX;
+        found.place[i] = FEW_NONE;
+    }
+    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+        few_search<KIND, T, SUBSETS>(&ask, first, number, &memory->walk, &found);
+    }
+    __syncwarp();
+    to.template write<KIND, T>(&ask, first, number, &found, memory);
 }
 
 template <int KIND, class OUTPUT>
 static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_WARPS * FEW_QUERIES);
-    if (ask->k <= 10) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 8, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
+    if (ask->k <= 4) {
+        CUDA_LAUNCH(ctx, (search_few<KIND, 6, 16, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+    } else if (ask->k <= 10) {
+        CUDA_LAUNCH(ctx, (search_few<KIND, 12, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
     } else {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 16, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 18, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
     }
 }
 
