@@ -21,14 +21,13 @@
 #define FEW_THREADS (FEW_WARPS * CUDA_WARP)
 #define FEW_GROUPS  4u   /* of eight lanes */
 #define FEW_QUEUE   24u  /* leaves with points that wait */
-#define FEW_NEAREST 18u  /* the largest T */
 #define FEW_SLOTS   31u  /* bits that tell one of them */
 #define FEW_LISTED  64u  /* leaves of a group to go through */
 #define FEW_AROUND  16u  /* leaves around the queries */
 #define FEW_PARTS   4u   /* lanes that try leaves for one query */
 #define FEW_MOST    256u /* leaves that a group goes through; if there are more, its warp is left */
-#define FEW_APART   8u   /* warps of a block that finds the neighbours of those left, each of a query at a time */
-#define FEW_BLOCKS  528u /* such blocks: four for each processor of an H200 */
+#define FEW_APART   16u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
+#define FEW_BLOCKS  264u /* such blocks: two for each processor of an H200 */
 #define FEW_NONE    UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
@@ -37,15 +36,19 @@ typedef struct few_group {
     float high[3], spare;
 } few_group;
 
-/* What the walk needs; each lane has columns. */
+/* What the walk needs, but for the places of the nearest, of which each lane has a column too. */
 typedef struct few_walking {
-    uint32_t leaf[FEW_QUEUE * CUDA_WARP];
-    uint8_t hits[FEW_QUEUE * CUDA_WARP]; /* which points of the leaf wait */
-    uint32_t place[FEW_NEAREST * CUDA_WARP];
+    uint16_t
+        queue[FEW_QUEUE * CUDA_WARP]; /* which of the leaves that are listed, above the bits of its points that wait */
     few_group groups[FEW_GROUPS];
     uint32_t waiting[KNN_WAITING];
     uint32_t leaves[FEW_GROUPS][FEW_LISTED];
 } few_walking;
+
+template <int T> struct few_memory {
+    few_walking walk;
+    uint32_t place[T * CUDA_WARP];
+};
 
 /* What a lane knows. */
 typedef struct few_lane {
@@ -292,9 +295,15 @@ static __device__ __forceinline__ void few_begin(const knn_cuda_tree *tree, few_
 
 /* ---- 3. the nearest */
 
-static __device__ __forceinline__ float few_square_at(const float *views, uint32_t place, const float at[3]) {
+/* The view of a point. */
+typedef struct few_view {
+    float x, y, z;
+} few_view;
+
+static __device__ __forceinline__ few_view few_view_at(const float *views, uint32_t place) {
     const float *const v = views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-    return knn_square(__ldg(v) - at[0], __ldg(v + KNN_CUDA_LEAF) - at[1], __ldg(v + 2 * KNN_CUDA_LEAF) - at[2]);
+    const few_view view = {__ldg(v), __ldg(v + KNN_CUDA_LEAF), __ldg(v + 2 * KNN_CUDA_LEAF)};
+    return view;
 }
 
 #define FEW_EMPTY 0xFFFFFFE0u /* above the bits of all squares */
@@ -302,7 +311,8 @@ static __device__ __forceinline__ float few_square_at(const float *views, uint32
 /* Sorted squares; in the low bits where in the lane's column the point's place stands. */
 template <int T> struct few_nearest {
     uint32_t packed[T];
-    uint32_t lost; /* the least square of a point that is not among them */
+    uint32_t lost;    /* the least square of a point that is not among them */
+    uint32_t *places; /* the lane's column */
 
     __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -311,13 +321,13 @@ template <int T> struct few_nearest {
     }
 
     template <int KIND>
-    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *memory, const few_lane *lane,
-                                        uint32_t place) {
-        const uint32_t bits = __float_as_uint(few_square_at(ask->tree.points.views, place, lane->at)) & ~FEW_SLOTS;
-        const uint32_t last = packed[T - 1], slot = last & FEW_SLOTS, leaves = bits < last - slot ? last - slot : bits;
+    __device__ __forceinline__ void add(const knn_cuda_ask *, const few_lane *lane, uint32_t place, few_view view) {
+        const float square = knn_square(view.x - lane->at[0], view.y - lane->at[1], view.z - lane->at[2]);
+        const uint32_t bits = __float_as_uint(square) & ~FEW_SLOTS, last = packed[T - 1], slot = last & FEW_SLOTS;
+        const uint32_t leaves = bits < last - slot ? last - slot : bits;
         lost = leaves < lost ? leaves : lost;
         if (leaves == bits) return;
-        memory->place[slot * CUDA_WARP + lane->number] = place;
+        places[slot * CUDA_WARP] = place;
         packed[T - 1] = bits | slot;
 #pragma unroll
         for (int i = T - 1; i > 0; i--) {
@@ -375,7 +385,7 @@ template <int T> struct few_found {
     }
 
     template <int KIND>
-    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *, const few_lane *lane, uint32_t added) {
+    __device__ __forceinline__ void add(const knn_cuda_ask *ask, const few_lane *lane, uint32_t added, few_view) {
         const uint32_t *const order = ask->tree.points.order;
         knn_exact exact;
         knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
@@ -418,23 +428,32 @@ template <int T> struct few_found {
     __device__ __forceinline__ bool is_idle(const knn_cuda_ask *) const { return false; }
 };
 
-/* The points that wait join the list. */
+/* The points that wait join the list, each while the next one's view is on its way. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ void few_join(const knn_cuda_ask *ask, float slack, few_walking *memory,
+static __device__ __forceinline__ void few_join(const knn_cuda_ask *ask, float slack, const few_walking *memory,
                                                 few_lane *lane, LIST *list) {
     const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
-    uint32_t next = 0, hits = 0, leaf = 0;
+    const uint32_t *const leaves = memory->leaves[lane->number / 8];
+    uint32_t next = 0, hits = 0, leaf = 0, place = FEW_NONE;
+    few_view view = {0, 0, 0};
     CUDA_ROLLED
     for (;;) {
+        const uint32_t before = place;
+        const few_view view_before = view;
+        place = FEW_NONE;
         if (hits == 0 && next < lane->queued) {
-            hits = memory->hits[next * CUDA_WARP + lane->number];
-            leaf = memory->leaf[next * CUDA_WARP + lane->number];
+            const uint32_t entry = memory->queue[next * CUDA_WARP + lane->number];
+            hits = entry & 0xFF;
+            leaf = leaves[entry >> 8];
             next++;
         }
-        if (hits == 0) break;
-        const uint32_t place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
-        hits &= hits - 1;
-        if (place != self) list->template add<KIND>(ask, memory, lane, place);
+        if (hits != 0) {
+            place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
+            view = few_view_at(ask->tree.points.views, place);
+            hits &= hits - 1;
+        }
+        if (before != FEW_NONE && before != self) list->template add<KIND>(ask, lane, before, view_before);
+        if (place == FEW_NONE) break;
     }
     __syncwarp();
     lane->queued = 0;
@@ -465,11 +484,10 @@ static __device__ __forceinline__ few_eight few_eight_of(const few_lane *lane, u
 /* Each lane tries a leaf for its query, from on among those listed. */
 static __device__ __forceinline__ void few_try_leaves(const float *views, const uint32_t *leaves, uint32_t from,
                                                       uint32_t end, few_walking *memory, few_eight *e) {
-    uint32_t hits = 0, leaf = 0;
+    uint32_t hits = 0;
     if (from + e->part < end) {
         few_leaf v;
-        leaf = leaves[from + e->part];
-        few_load_leaf(views, leaf, &v);
+        few_load_leaf(views, leaves[from + e->part], &v);
 #pragma unroll
         for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
             const float square = knn_square(v.x[j] - e->at[0], v.y[j] - e->at[1], v.z[j] - e->at[2]);
@@ -478,10 +496,7 @@ static __device__ __forceinline__ void few_try_leaves(const float *views, const 
     }
     const uint32_t parts = __ballot_sync(CUDA_ALL, hits != 0) >> (e->from % 8) & 0x01010101u;
     const uint32_t to = e->queued + (uint32_t)__popc(parts & ((1u << 8 * e->part) - 1));
-    if (hits != 0) {
-        memory->leaf[to * CUDA_WARP + e->from] = leaf;
-        memory->hits[to * CUDA_WARP + e->from] = (uint8_t)hits;
-    }
+    if (hits != 0) memory->queue[to * CUDA_WARP + e->from] = (uint16_t)((from + e->part) << 8 | hits);
     e->queued += (uint32_t)__popc(parts);
 }
 
@@ -565,14 +580,14 @@ template <int T> static __device__ __forceinline__ bool few_exchange_pass(const 
 
 /* The nearest, in order. Returns whether the first k are right. */
 template <int KIND, int T>
-static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float slack, const few_walking *memory,
-                                                  few_lane *lane, const few_nearest<T> *nearest, few_found<T> *found) {
+static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float slack, few_lane *lane,
+                                                  const few_nearest<T> *nearest, few_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
     for (int i = 0; i < T; i++) {
         const bool exists = nearest->packed[i] < FEW_EMPTY;
-        const uint32_t place = exists ? memory->place[(nearest->packed[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
+        const uint32_t place = exists ? nearest->places[(nearest->packed[i] & FEW_SLOTS) * CUDA_WARP] : 0;
         const uint64_t key = few_key_of<KIND>(ask, &exact, place);
         found->key[i] = exists ? key : UINT64_MAX;
         found->place[i] = exists && key != UINT64_MAX ? place : FEW_NONE;
@@ -615,7 +630,7 @@ static __device__ __noinline__ bool few_search_again(const knn_cuda_ask *ask, fl
 /* False: the warp's queries are too far apart. */
 template <int KIND, int T, int SUBSETS>
 static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
-                                                  few_walking *memory, few_found<T> *found) {
+                                                  few_memory<T> *memory, few_found<T> *found) {
     const knn_cuda_tree *const tree = &ask->tree;
     const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
     const uint32_t leaf = few_leaf_of(ask, first + CUDA_WARP / 2), own = leaf / KNN_CUDA_WIDE;
@@ -628,28 +643,29 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
                           knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
     }
     nearest.clear();
-    const bool complete = few_walk_together<KIND>(ask, slack, own, memory, &lane, &nearest);
+    nearest.places = memory->place + number;
+    const bool complete = few_walk_together<KIND>(ask, slack, own, &memory->walk, &lane, &nearest);
     if (!complete && !__any_sync(CUDA_ALL, nearest.is_idle(ask))) return false;
-    const bool right = (few_decide<KIND, T>(ask, slack, memory, &lane, &nearest, found) && complete) || lane.most < 0;
+    const bool right = (few_decide<KIND, T>(ask, slack, &lane, &nearest, found) && complete) || lane.most < 0;
     if (__all_sync(CUDA_ALL, right)) return true;
     few_found<T> again;
     few_lane asks = lane;
     if (right) asks.most = -1;
-    if (!few_search_again<KIND, T>(ask, slack, own, memory, asks, &again)) return false;
+    if (!few_search_again<KIND, T>(ask, slack, own, &memory->walk, asks, &again)) return false;
     if (!right) *found = again;
     return true;
 }
 
 /* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
-   first ask->k of found count; called by all lanes of a warp, with KNN_CUDA_FEW words of shared memory for each. */
+   first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS,
-                                    T <= 12 ? 6 : 5) void search_few(const __grid_constant__ knn_cuda_ask ask,
+                                    T <= 12 ? 8 : 6) void search_few(const __grid_constant__ knn_cuda_ask ask,
                                                                      few_left left, OUTPUT to) {
-    __shared__ few_walking memories[FEW_WARPS];
+    __shared__ few_memory<T> memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
-    few_walking *const memory = &memories[threadIdx.x / CUDA_WARP];
+    few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
     few_found<T> found;
     found.clear();
@@ -697,7 +713,7 @@ template <int KIND> struct few_visitor {
 
 template <int T> struct few_apart {
     uint64_t key[T * CUDA_WARP];
-    uint32_t place[FEW_NEAREST * CUDA_WARP];
+    uint32_t place[T * CUDA_WARP];
     uint32_t waiting[FEW_APART][KNN_WAITING];
 };
 
