@@ -207,6 +207,7 @@ static void cuda_release(mote_knn_index *index) {
     knn_cuda_free_made(index->ctx, &c->other);
     knn_cuda_free_curve(index->ctx, &c->curve);
     knn_cuda_drop_room(index->ctx, &c->normals);
+    knn_cuda_drop_room(index->ctx, &c->apart);
     cuda_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
     index->cuda = NULL;
@@ -398,8 +399,8 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     if (asked->rows == 0) return MOTE_OK;
     if (params->compression > 1) MOTE_TRY(knn_cuda_squeeze(index, queries, asked, params, &ask));
     if (ask.all) return knn_cuda_search_all(ctx, &ask);
-    return ask.normals != NULL || ask.k > KNN_CUDA_FEW ? knn_cuda_search_many(ctx, &ask)
-                                                       : knn_cuda_search_few(ctx, &ask);
+    if (ask.normals != NULL || ask.k > KNN_CUDA_FEW) return knn_cuda_search_many(ctx, &ask);
+    return knn_cuda_search_few(ctx, &ask, &index->cuda->apart);
 }
 
 mote_status knn_cuda_count_skipped(mote_knn_index *index) {

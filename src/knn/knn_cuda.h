@@ -88,6 +88,7 @@ typedef struct knn_cuda {
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
     knn_cuda_room normals; /* of the queries of an ellipsoidal search */
+    knn_cuda_room apart;   /* which queries of a search are too far apart */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -151,7 +152,8 @@ mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, c
                              const mote_knn_params *params, knn_cuda_ask *ask);
 
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
+/* room: device memory that it needs, kept for the next search. */
+mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
 

@@ -21,6 +21,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__    __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 struct dim3 {
     unsigned int x, y, z;
@@ -193,6 +194,16 @@ static inline void __threadfence_block(void) {}
 
 /* ---- arithmetic */
 
+static inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline float __uint_as_float(unsigned int bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
