@@ -82,11 +82,14 @@ typedef struct knn_cuda_curve {
     knn_cuda_room all[2];
 } knn_cuda_curve;
 
+#define KNN_SHIFTED_ROOMS 14u
+
 typedef struct knn_cuda {
     cuda_cloud cloud; /* x, y, z */
     knn_cuda_curve curve;
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
+    knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_cuda.cu, from search to search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -145,6 +148,10 @@ void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
 mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
+
+/* By shifted sorting. queries NULL: the points themselves. */
+mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
+                                    const mote_knn_params *params, const knn_cuda_rows *rows);
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);

@@ -1,0 +1,200 @@
+/* Shifted sorting, any number of neighbours: a block has one query. It looks at the candidates twice: to count squares
+   in bins, then to keep what lies below the bin that the k-th is in. What is kept is sorted by whole keys. */
+#include <math.h>
+
+#include "knn/knn_shifted_walk_cuda.h"
+
+#define THREADS 128u
+#define WARPS   (THREADS / CUDA_WARP)
+#define BLOCKS  8448u /* each takes its share of the queries */
+
+/* ROOM: entries; the least that holds k and as many as come at once. */
+template <uint32_t ROOM> struct many_list {
+    union {
+        uint64_t key[ROOM];
+        uint32_t bins[2 * ROOM];
+    };
+    uint32_t index[ROOM];
+    uint32_t of_warp[WARPS];
+    uint32_t count;
+    float edge; /* of the bin with the k-th */
+};
+
+template <uint32_t ROOM> struct bins_of {
+    static const uint32_t count = 2 * ROOM, each = count / THREADS;
+    /* Floats that are not negative have 31 bits. */
+    static const uint32_t shift = ROOM == 512 ? 21 : 19;
+    static_assert(count << shift == 1u << 31, "bins for all floats");
+};
+
+/* The sum of all threads before, and of all in *total. */
+template <uint32_t ROOM>
+static __device__ inline uint32_t sum_before(uint32_t mine, many_list<ROOM> *list, uint32_t *total) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    uint32_t sum = mine, before = 0;
+    for (uint32_t by = 1; by < CUDA_WARP; by *= 2) {
+        const uint32_t other = __shfl_up_sync(CUDA_ALL, sum, by);
+        sum += lane >= by ? other : 0;
+    }
+    if (lane == CUDA_WARP - 1) list->of_warp[warp] = sum;
+    __syncthreads();
+    *total = 0;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        before += w < warp ? list->of_warp[w] : 0;
+        *total += list->of_warp[w];
+    }
+    return before + sum - mine;
+}
+
+/* A square that k or more candidates do not exceed; infinite if there are fewer. */
+template <bool SQUEEZED, uint32_t ROOM>
+static __device__ float find_edge(const knn_shifted_ask *ask, const knn_shifted_query *q, float most,
+                                  many_list<ROOM> *list) {
+    typedef bins_of<ROOM> bins;
+    const uint32_t thread = threadIdx.x, first = thread * bins::each;
+    uint32_t mine = 0, total, who;
+    for (uint32_t i = thread; i < bins::count; i += THREADS) list->bins[i] = 0;
+    if (thread == 0) list->edge = INFINITY;
+    __syncthreads();
+    for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
+        for (uint32_t i = thread; i < q->count[order]; i += THREADS) {
+            const float square = knn_shifted_try<SQUEEZED>(ask, q, order, i, &who);
+            if (square <= most) atomicAdd(&list->bins[knn_bits_of(square) >> bins::shift], 1u);
+        }
+    }
+    __syncthreads();
+    for (uint32_t i = 0; i < bins::each; i++) mine += list->bins[first + (i + thread) % bins::each];
+    const uint32_t before = sum_before(mine, list, &total);
+    if (before < ask->k && before + mine >= ask->k) {
+        uint32_t bin = first, sum = before + list->bins[first];
+        while (sum < ask->k) sum += list->bins[++bin];
+        list->edge = fminf(knn_float_of(((bin + 1) << bins::shift) - 1), INFINITY); /* no NaN */
+    }
+    __syncthreads();
+    return list->edge;
+}
+
+template <uint32_t ROOM>
+static __device__ inline void order_two(many_list<ROOM> *list, uint32_t a, uint32_t b, bool ascending) {
+    const uint64_t key_a = list->key[a], key_b = list->key[b];
+    const uint32_t index_a = list->index[a], index_b = list->index[b];
+    if (knn_is_before(key_b, index_b, key_a, index_a) != ascending) return;
+    list->key[a] = key_b;
+    list->key[b] = key_a;
+    list->index[a] = index_b;
+    list->index[b] = index_a;
+}
+
+/* Sorts what is kept, which is filled up to a power of two. All threads have written. */
+template <uint32_t ROOM> static __device__ void sort_list(many_list<ROOM> *list, uint32_t count) {
+    uint32_t whole = 2;
+    while (whole < count) whole *= 2;
+    for (uint32_t i = count + threadIdx.x; i < whole; i += THREADS) {
+        list->key[i] = UINT64_MAX;
+        list->index[i] = UINT32_MAX;
+    }
+    __syncthreads();
+    for (uint32_t run = 2; run <= whole; run *= 2) {
+        for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
+            for (uint32_t i = threadIdx.x; i < whole / 2; i += THREADS) {
+                const uint32_t a = 2 * i - (i & (apart - 1));
+                order_two(list, a, a + apart, (a & run) == 0);
+            }
+            __syncthreads();
+        }
+    }
+}
+
+/* The k best of the candidates within a square, in order. Returns how many there are. */
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t place, float most,
+                                     many_list<ROOM> *list) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint64_t last_key = UINT64_MAX; /* what is not before it does not count */
+    uint32_t last_index = UINT32_MAX, kept = 0;
+    if (threadIdx.x == 0) list->count = 0;
+    __syncthreads();
+    for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
+        for (uint32_t first = 0; first < q->count[order]; first += THREADS) {
+            uint32_t who, index = 0, to = 0;
+            uint64_t key = 0;
+            bool near = knn_shifted_try<SQUEEZED>(ask, q, order, first + threadIdx.x, &who) <= most;
+            if (near) {
+                key = knn_shifted_key<KIND, SQUEEZED>(ask, place, who);
+                index = __ldg(ask->points.order + who);
+                near = key <= ask->limit && knn_is_before(key, index, last_key, last_index);
+            }
+            const uint32_t lanes = __ballot_sync(CUDA_ALL, near);
+            if (lane == 0) to = atomicAdd(&list->count, (uint32_t)__popc(lanes));
+            to = __shfl_sync(CUDA_ALL, to, 0) + (uint32_t)__popc(lanes & ((1u << lane) - 1));
+            if (near) {
+                list->key[to] = key;
+                list->index[to] = index;
+            }
+            kept += (uint32_t)__syncthreads_count(near);
+            if (kept <= ROOM - THREADS) continue;
+            sort_list(list, kept);
+            kept = min(kept, ask->k);
+            last_key = list->key[kept - 1];
+            last_index = list->index[kept - 1];
+            if (threadIdx.x == 0) list->count = kept;
+            __syncthreads();
+        }
+    }
+    sort_list(list, kept);
+    return min(kept, ask->k);
+}
+
+template <int KIND, bool SQUEEZED, uint32_t ROOM>
+static __global__ __launch_bounds__(THREADS) void search_many(knn_shifted_ask ask, const uint32_t *asked) {
+    __shared__ many_list<ROOM> list;
+    const uint32_t count = asked != NULL ? *asked : ask.asked;
+    const float slack = knn_shifted_slack<KIND>(&ask);
+    const float limit = knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack);
+    for (uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
+        const uint32_t place = ask.list != NULL ? __ldg(ask.list + at) : (uint32_t)at;
+        const uint32_t out = __ldg(ask.queries.order + place);
+        uint32_t found = 0;
+        if (place < ask.queries.extent->finite) {
+            const knn_shifted_query q = knn_shifted_query_of<SQUEEZED>(&ask, place);
+            const float edge = find_edge<SQUEEZED>(&ask, &q, limit, &list);
+            const float most = fminf(limit, knn_shifted_beside(&ask.bounds, edge, slack));
+            found = keep_best<KIND, SQUEEZED>(&ask, &q, place, most, &list);
+        }
+        for (uint32_t i = threadIdx.x; i < ask.k; i += THREADS) {
+            knn_shifted_write<SQUEEZED>(&ask, out, i, i < found ? list.key[i] : UINT64_MAX,
+                                        i < found ? list.index[i] : UINT32_MAX);
+        }
+        if (ask.rows.count != NULL && threadIdx.x == 0) ask.rows.count[out] = found;
+        __syncthreads();
+    }
+}
+
+template <int KIND, bool SQUEEZED>
+static void launch_many(mote_context *ctx, const knn_shifted_ask *ask, const uint32_t *asked) {
+    const uint32_t blocks = ask->asked < BLOCKS ? ask->asked : BLOCKS;
+    if (ask->k <= 256) {
+        CUDA_LAUNCH(ctx, (search_many<KIND, SQUEEZED, 512>), blocks, THREADS, *ask, asked);
+    } else {
+        CUDA_LAUNCH(ctx, (search_many<KIND, SQUEEZED, 2048>), blocks, THREADS, *ask, asked);
+    }
+}
+
+mote_status knn_shifted_search_many(mote_context *ctx, const knn_shifted_ask *all, bool hard) {
+    knn_shifted_ask ask = *all;
+    const uint32_t *const asked = hard ? all->hard.count : NULL;
+    const bool squeezed = ask.normals != NULL;
+    if (hard) ask.list = all->hard.list;
+    switch (ask.metric.kind) {
+    case KNN_INT:
+        squeezed ? launch_many<KNN_INT, true>(ctx, &ask, asked) : launch_many<KNN_INT, false>(ctx, &ask, asked);
+        break;
+    case KNN_FLOAT:
+        squeezed ? launch_many<KNN_FLOAT, true>(ctx, &ask, asked) : launch_many<KNN_FLOAT, false>(ctx, &ask, asked);
+        break;
+    case KNN_DOUBLE:
+        squeezed ? launch_many<KNN_DOUBLE, true>(ctx, &ask, asked) : launch_many<KNN_DOUBLE, false>(ctx, &ask, asked);
+        break;
+    }
+    return cuda_launched(ctx, "searching neighbours");
+}
