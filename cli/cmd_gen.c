@@ -16,6 +16,7 @@ static const command_help help = {
     "  city      terrain, buildings, trees, power lines; about 10 points per m², UTM metres at 1 mm,\n"
     "            RGB, intensity, classification, returns, GPS time, in flight-line order\n"
     "  room      8 planes with noise along the normal and outliers; the column plane says which (-1: none)\n"
+    "  box       a photon map: points with normals on the walls of a box and two spheres, dense near the light\n"
     "  uniform   in the unit cube\n"
     "  clusters  dense clumps of very different density\n"
     "  torus     a surface\n"
@@ -23,7 +24,7 @@ static const command_help help = {
     "\nThe ending of OUT names the format: .las .laz .ply .pcd .xyz .csv\n",
 };
 
-static const char *const kinds[] = {"city", "room", "uniform", "clusters", "torus", "lattice", NULL};
+static const char *const kinds[] = {"city", "room", "box", "uniform", "clusters", "torus", "lattice", NULL};
 
 typedef struct gen_options {
     uint64_t count;

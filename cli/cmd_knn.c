@@ -20,6 +20,9 @@ static const command_help help = {
     "  mote knn scan.las lists.npz --radius 0.5 --lists     all that are at most 0.5 away\n"
     "  mote knn scan.las onto.npz --queries other.las -k 1  the nearest point of scan.las to each of other.las\n"
     "  mote knn scan.las quick.npz --approximate --recall   faster, and how near it comes to the exact answer\n"
+    "  mote knn scan.las near.npz --method shifted -k 64 --lambda 2 --recall\n"
+    "  mote knn photons.ply discs.npz -k 64 --compression 4 by ellipsoids along each point's normal\n"
+    "  mote knn photons.ply discs.npz --method shifted --compression 4 --buckets -k 64 --recall\n"
     "  mote knn small.xyz neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "
     "of\n"
@@ -29,16 +32,19 @@ static const command_help help = {
     "uint32.\n"
     "--lists: the neighbours of point q are index[first[q]:first[q + 1]], and distance2 likewise; first is int64.\n"
     "CSV has a line per neighbour: query,rank,index,distance2, all counted from 0.\n"
+    "--compression C: distances along the normal of the point that asks count C times, and distance2 is that of the\n"
+    "ellipsoid. Normals are the columns normal_x, normal_y, normal_z (\"mote normals\" makes them).\n"
     "Points with a NaN or infinite coordinate have no neighbours and are nobody's.\n",
 };
 
 typedef struct knn_options {
     uint64_t k;
-    double radius;
+    double radius, compression;
+    uint64_t lambda;
     int method;
     const char *queries;
-    bool k_given, radius_given, method_given;
-    bool approximate, lists, no_self, wide, recall, stats;
+    bool k_given, radius_given, method_given, compression_given, lambda_given;
+    bool approximate, lists, no_self, wide, recall, stats, buckets;
 } knn_options;
 
 /* Lists are exact, and hold all that is within the radius. */
@@ -48,6 +54,24 @@ static int check_lists(const knn_options *o) {
     if (o->method_given) return usage_error("knn", "--lists has one method: --method is for rows");
     if (o->approximate) return usage_error("knn", "--lists is exact: --approximate is for rows");
     if (o->wide) return usage_error("knn", "--lists has one width: --wide is for rows");
+    if (o->compression_given) return usage_error("knn", "--lists is within a sphere: --compression is for rows");
+    return EXIT_DONE;
+}
+
+static int check_shifted(const knn_options *o) {
+    if (o->compression_given && !(o->compression >= 1 && o->compression <= MOTE_KNN_MOST_COMPRESSION)) {
+        return usage_error("knn", "--compression: %g is not in 1..%.0f", o->compression, MOTE_KNN_MOST_COMPRESSION);
+    }
+    if (o->approximate && o->compression > 1) {
+        return usage_error("knn", "--approximate is for spheres: of ellipsoids, --method shifted is");
+    }
+    if (o->lambda_given && o->method != MOTE_KNN_SHIFTED) return usage_error("knn", "--lambda is for --method shifted");
+    if (o->lambda < 1 || o->lambda > MOTE_KNN_MOST_LAMBDA) {
+        return usage_error("knn", "--lambda: %" PRIu64 " is not in 1..%u", o->lambda, MOTE_KNN_MOST_LAMBDA);
+    }
+    if (o->buckets && (o->method != MOTE_KNN_SHIFTED || !(o->compression > 1))) {
+        return usage_error("knn", "--buckets is for --method shifted with --compression above 1");
+    }
     return EXIT_DONE;
 }
 
@@ -67,6 +91,8 @@ static int check_usage(const knn_options *o, const arguments *words) {
         const int wrong = check_lists(o);
         if (wrong != EXIT_DONE) return wrong;
     }
+    const int wrong_shifted = check_shifted(o);
+    if (wrong_shifted != EXIT_DONE) return wrong_shifted;
     if (o->recall && !o->approximate && o->method != MOTE_KNN_SHIFTED) {
         return usage_error("knn", "--recall is for --approximate and --method shifted: the others are exact");
     }
@@ -99,9 +125,12 @@ typedef struct knn_task {
 } knn_task;
 
 static int read_inputs(session *s, const knn_options *o, const arguments *words, knn_task *task) {
+    static const char *const with_normals = "x,y,z,normal_x,normal_y,normal_z", *const positions = "x,y,z";
     mote_read_params reading = mote_read_defaults();
-    reading.select = "x,y,z";
+    const bool normals = o->compression > 1; /* of those that ask */
+    reading.select = normals && o->queries == NULL ? with_normals : positions;
     int code = session_read(s, words->words, words->count - 1, &reading, &task->cloud);
+    reading.select = normals ? with_normals : positions;
     if (code == EXIT_DONE && o->queries != NULL) code = session_read(s, &o->queries, 1, &reading, &task->queries);
     return code;
 }
@@ -162,6 +191,9 @@ static int run_knn(session *s, const knn_options *o, const arguments *words) {
     task.params.radius = o->radius;
     task.params.exclude_self = o->no_self;
     task.params.approximate = o->approximate;
+    task.params.compression = o->compression;
+    task.params.lambda = (uint32_t)o->lambda;
+    task.params.buckets = o->buckets;
     task.report.output = output;
     task.report.answer = &task.answer;
     task.report.recall = o->recall ? &task.recall : NULL;
@@ -178,7 +210,7 @@ static int run_knn(session *s, const knn_options *o, const arguments *words) {
 }
 
 int cmd_knn(int argc, char **argv) {
-    knn_options o = {.k = mote_knn_defaults().k};
+    knn_options o = {.k = mote_knn_defaults().k, .compression = 1, .lambda = 1};
     const option rows[] = {
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N", "of each point, 1..1024; default 10"},
         {"radius", 0, OPTION_REAL, &o.radius, &o.radius_given, "R",
@@ -188,8 +220,16 @@ int cmd_knn(int argc, char **argv) {
          "a point is not its own neighbour; one at the same place is"},
         {"queries", 0, OPTION_TEXT, &o.queries, NULL, "FILE", "the neighbours of these points, among those of IN"},
         {"method", 0, OPTION_CHOICE, &o.method, &o.method_given, "grid|shifted|brute",
-         "cells of the Morton order, exact; four shifted orders,\napproximate; every point, for checking; default "
+         "cells of the Morton order, exact; four shifted orders,\napproximate: see docs/knn_shifted.md; every point, "
+         "for checking; default "
          "grid"},
+        {"compression", 0, OPTION_REAL, &o.compression, &o.compression_given, "C",
+         "ellipsoids: distances along the normal of the point that\nasks count C times; default 1, spheres"},
+        {"lambda", 0, OPTION_COUNT, &o.lambda, &o.lambda_given, "L",
+         "shifted: L * k points before and behind each are looked at\nin each order; 1..16, default 1"},
+        {"buckets", 0, OPTION_FLAG, &o.buckets, NULL, NULL,
+         "shifted, with --compression: orders of spaces that are\nstretched along 9 axes: slower, and nearer where c "
+         "is large"},
         {"approximate", 0, OPTION_FLAG, &o.approximate, NULL, NULL,
          "grid: cells around the first ones with k points are not\nlooked at"},
         {"recall", 0, OPTION_FLAG, &o.recall, NULL, NULL, "also search exactly, and print how near it comes"},

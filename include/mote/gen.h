@@ -18,7 +18,9 @@ MOTE_API mote_gen_params mote_gen_defaults(const char *kind);
 
 /// Makes a cloud of count points.
 /// kind    "uniform", "torus", "clusters", "lattice": x y z float; "room": x y z float and plane int8
-///         (−1 = outlier); "city": a lidar scan of a made-up town, LAS format 7 attributes, UTM at 1 mm
+///         (−1 = outlier); "box": x y z and normal_x normal_y normal_z float, photons on the surfaces of a box with
+///         two spheres and a light in its ceiling; "city": a lidar scan of a made-up town, LAS format 7 attributes, UTM
+///         at 1 mm
 /// params  NULL means mote_gen_defaults(kind)
 /// Returns MOTE_OK, MOTE_ERROR_ARGUMENT (unknown kind), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 MOTE_API mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, const mote_gen_params *params,

@@ -28,6 +28,7 @@ mote_status gen_torus(mote_context *ctx, uint64_t count, const mote_gen_params *
 mote_status gen_clusters(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 mote_status gen_lattice(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 mote_status gen_room(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
+mote_status gen_box(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 mote_status gen_city(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 
 /* An empty cloud of count points with x y z as dense float triples. */

@@ -17,7 +17,8 @@ typedef struct gen_kind {
 
 static const gen_kind kinds[] = {
     {"uniform", SEED_POINTS, gen_uniform}, {"torus", SEED_POINTS, gen_torus}, {"clusters", SEED_POINTS, gen_clusters},
-    {"lattice", SEED_POINTS, gen_lattice}, {"room", SEED_ROOM, gen_room},     {"city", SEED_POINTS, gen_city},
+    {"lattice", SEED_POINTS, gen_lattice}, {"room", SEED_ROOM, gen_room},     {"box", SEED_POINTS, gen_box},
+    {"city", SEED_POINTS, gen_city},
 };
 
 static const gen_kind *find_kind(const char *name) {
@@ -43,7 +44,7 @@ mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, c
     const gen_kind *found = find_kind(kind);
     if (found == NULL) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
-                         "\"%s\" is no kind of cloud; there are uniform, torus, clusters, lattice, room and city",
+                         "\"%s\" is no kind of cloud; there are uniform, torus, clusters, lattice, room, box and city",
                          kind != NULL ? kind : "");
     }
     const mote_gen_params p = params != NULL ? *params : mote_gen_defaults(kind);

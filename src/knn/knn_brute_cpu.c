@@ -3,40 +3,43 @@
 
 #define STEP_QUERIES 1024u /* between two reports of progress */
 
-static uint64_t key_between(const knn_asked *asked, uint64_t query, uint64_t point) {
-    knn_place a, b;
+/* of: NULL for a sphere. */
+SIMD_INLINE uint64_t key_of_kind(knn_kind kind, const knn_asked *asked, const knn_ellipsoid *of, uint64_t query,
+                                 uint64_t point) {
     const knn_tree *tree = asked->tree;
-    switch (tree->metric.kind) {
-    case KNN_INT:
-        knn_place_of(KNN_INT, &asked->points, query, &a);
-        knn_place_of(KNN_INT, &tree->points, point, &b);
-        return knn_key_of(KNN_INT, &tree->metric, &a, &b);
-    case KNN_FLOAT:
-        knn_place_of(KNN_FLOAT, &asked->points, query, &a);
-        knn_place_of(KNN_FLOAT, &tree->points, point, &b);
-        return knn_key_of(KNN_FLOAT, &tree->metric, &a, &b);
-    default: break;
-    }
-    knn_place_of(KNN_DOUBLE, &asked->points, query, &a);
-    knn_place_of(KNN_DOUBLE, &tree->points, point, &b);
-    return knn_key_of(KNN_DOUBLE, &tree->metric, &a, &b);
+    knn_place a, b;
+    knn_place_of(kind, &asked->points, query, &a);
+    knn_place_of(kind, &tree->points, point, &b);
+    return of != NULL ? knn_key_around(kind, &tree->metric, of, &a, &b) : knn_key_of(kind, &tree->metric, &a, &b);
 }
 
-static void search_all(const knn_asked *asked, const mote_knn_params *params, const mote_knn_result *result,
-                       uint64_t query, knn_best *best) {
+static uint64_t key_between(const knn_asked *asked, const knn_ellipsoid *of, uint64_t query, uint64_t point) {
+    switch (asked->tree->metric.kind) {
+    case KNN_INT: return key_of_kind(KNN_INT, asked, of, query, point);
+    case KNN_FLOAT: return key_of_kind(KNN_FLOAT, asked, of, query, point);
+    default: return key_of_kind(KNN_DOUBLE, asked, of, query, point);
+    }
+}
+
+static void search_all(const knn_asked *asked, const knn_around *around, const mote_knn_params *params,
+                       const mote_knn_result *result, uint64_t query, knn_best *best) {
+    const knn_metric *metric = &asked->tree->metric;
     const knn_points *points = &asked->tree->points;
     const bool exclude = params->exclude_self && asked->codes == NULL;
-    knn_best_reset(best, knn_key_limit(&asked->tree->metric, params->radius));
+    const uint64_t row = asked->points.order[query];
+    knn_ellipsoid of;
+    if (around != NULL) knn_around_row(around, row, &of);
+    knn_best_reset(best, knn_limit_of(metric, around, params->radius));
     for (uint32_t i = 0; i < points->count; i++) {
-        const uint64_t key = key_between(asked, query, i);
+        const uint64_t key = key_between(asked, around != NULL ? &of : NULL, query, i);
         if (key <= best->limit && !(exclude && i == query)) knn_best_take(best, key, i, points->order[i]);
     }
     knn_best_finish(best);
-    knn_row_write(result, &asked->tree->metric, params->k, asked->points.order[query], best->list, best->count);
+    knn_row_write(result, around != NULL ? &around->keys : metric, params->k, row, best->list, best->count);
 }
 
-mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
-                             mote_knn_result *result) {
+mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const knn_around *around,
+                             const mote_knn_params *params, const mote_knn_result *result) {
     mote_context *ctx = index->ctx;
     const uint64_t room = 2ull * params->k + 64, count = asked->points.count;
     mote_status status = MOTE_OK;
@@ -47,7 +50,7 @@ mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, cons
 #pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
         for (uint64_t query = step; query < end; query++) {
             knn_best best = {lists + (uint64_t)mote_thread_number() * room, 0, (uint32_t)room, params->k, 0};
-            search_all(asked, params, result, query, &best);
+            search_all(asked, around, params, result, query, &best);
         }
         status = mote_progress(ctx, (double)end / (double)count, "searching neighbours");
     }

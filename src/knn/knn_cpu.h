@@ -20,7 +20,7 @@ void knn_asked_free(mote_context *ctx, knn_asked *asked);
 /* Builds index->other: doubles, stored or world values. */
 mote_status knn_other_tree(mote_knn_index *index, bool world);
 
-/* A row of a result. */
+/* A row of a result; metric: how keys are read. */
 void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
                    const knn_near *list, uint32_t count);
 
@@ -29,8 +29,16 @@ typedef void (*knn_work)(const void *user, knn_scratch *scratch, uint32_t first_
 mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
                             double last);
 
-mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
-                             mote_knn_result *result);
+/* The largest key within a radius. */
+static inline uint64_t knn_limit_of(const knn_metric *metric, const knn_around *around, double radius) {
+    return around != NULL ? knn_limit_ellipsoid(radius) : knn_key_limit(metric, radius);
+}
+
+/* around: NULL for spheres. queries: the cloud, NULL for the points themselves. */
+mote_status knn_search_brute(mote_knn_index *index, const knn_asked *asked, const knn_around *around,
+                             const mote_knn_params *params, const mote_knn_result *result);
+mote_status knn_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_asked *asked,
+                               const knn_around *around, const mote_knn_params *params, const mote_knn_result *result);
 mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                            mote_knn_result *result);
 mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,

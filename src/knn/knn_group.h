@@ -2,11 +2,15 @@
    a reach of their box are seen, a guess from the groups before. A query whose k-th neighbour is not within that reach
    is asked again with one that is known to do: answers are exact whatever was guessed.
 
+   Spheres or ellipsoids (`around`, a constant like the kind): an ellipsoid's distance is never below the sphere's, so
+   walks and lists are those of spheres of the same reach, and each query takes its ellipsoid from the list.
+
    What is done with the neighbours of a query is the caller's: a function given as a constant, which the compiler
    takes in. */
 #ifndef MOTE_KNN_GROUP_H
 #define MOTE_KNN_GROUP_H
 
+#include "knn/knn_around.h"
 #include "knn/knn_quick.h"
 #include "knn/knn_reach.h"
 
@@ -50,21 +54,26 @@ SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch
 }
 
 /* The rest of the walk for a group; the first list is there. */
-SIMD_INLINE void knn_stream_all(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t queries,
-                                float most) {
+SIMD_INLINE void knn_stream_all(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                uint32_t queries, float most) {
     const float walked = scratch->walk.threshold;
     for (uint32_t left = queries; left != 0; left &= left - 1) {
         knn_best_reset(&scratch->best[__builtin_ctz(left)], search->limit);
     }
     for (;;) {
         uint64_t worst = 0;
+        if (around) knn_list_boxes(scratch);
         for (uint32_t left = queries; left != 0; left &= left - 1) {
             const uint32_t q = (uint32_t)__builtin_ctz(left);
-            knn_stream(kind, search, scratch, q, most);
+            if (around) {
+                knn_stream_around(kind, search, scratch, q, most);
+            } else {
+                knn_stream(kind, search, scratch, q, most);
+            }
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         if (scratch->walk.waiting == 0) break;
-        const double within = knn_units(&search->tree->metric, worst);
+        const double within = knn_units(knn_keys(search), worst);
         scratch->walk.threshold = fminf(walked, knn_threshold_of(search, scratch, within));
         knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
@@ -84,20 +93,22 @@ SIMD_INLINE void knn_begin_look(knn_kind kind, const knn_search *search, knn_scr
 
 /* The neighbours of a group among the leaves within reach; what is left of it to be asked again. Returns how far the
    k-th ones found are, -1 if none has k. */
-SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach, knn_rest *rest,
-                            knn_visit visit, const void *user) {
+SIMD_INLINE double knn_look(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch, double reach,
+                            knn_rest *rest, knn_visit visit, const void *user) {
     const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
     const float within = knn_threshold_of(search, scratch, reach);
     /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
-    const float most = search->approximate ? knn_threshold_of(search, scratch, search->limit_reach) : within;
+    const float most = around                ? knn_threshold_around(search, scratch, reach)
+                       : search->approximate ? knn_threshold_of(search, scratch, search->limit_reach)
+                                             : within;
     uint32_t slow = rest->queries;
     double farthest = -1;
     knn_group_make(kind, search, rest->group, rest->queries, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
-    if (scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
+    if (!around && scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
         slow = knn_quick_look(kind, search, scratch, slow, beside, most);
     }
-    if (slow != 0) knn_stream_all(kind, search, scratch, slow, most);
+    if (slow != 0) knn_stream_all(kind, around, search, scratch, slow, most);
     rest->wanted = 0;
     rest->reach = reach;
     for (uint32_t asked = rest->queries; asked != 0; asked &= asked - 1) {
@@ -120,8 +131,8 @@ SIMD_INLINE double knn_look(knn_kind kind, const knn_search *search, knn_scratch
 
 /* Some queries of a group until they are answered, each look with a walk of its own. False, with nothing done, if they
    should rather be asked for one by one. */
-SIMD_INLINE bool knn_search_some(knn_kind kind, const knn_search *search, knn_scratch *scratch, knn_rest *rest,
-                                 knn_visit visit, const void *user) {
+SIMD_INLINE bool knn_search_some(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                 knn_rest *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;
     knn_frame_clear(kind, &search->tree->metric, frame);
     knn_frame_add(kind, search, rest->group, rest->queries, frame);
@@ -136,21 +147,21 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, const knn_search *search, knn_sc
         if (may_split && (scratch->walk.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k)) return false;
         may_split = false;
         knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
-        const double farthest = knn_look(kind, search, scratch, reach, rest, visit, user);
+        const double farthest = knn_look(kind, around, search, scratch, reach, rest, visit, user);
         if (first || rest->queries == 0) knn_learn(scratch, farthest, rest->queries == 0);
         if (rest->queries == 0) return true;
         reach = knn_next_reach(search, rest->wanted, reach, safe);
     }
 }
 
-SIMD_INLINE void knn_search_rest(knn_kind kind, const knn_search *search, knn_scratch *scratch, knn_rest *rest,
-                                 knn_visit visit, const void *user) {
+SIMD_INLINE void knn_search_rest(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                 knn_rest *rest, knn_visit visit, const void *user) {
     uint32_t left = rest->queries;
     bool split = false;
     while (left != 0) {
         knn_rest part = *rest;
         const uint32_t asked = part.queries = split ? left & -left : left;
-        if (knn_search_some(kind, search, scratch, &part, visit, user)) {
+        if (knn_search_some(kind, around, search, scratch, &part, visit, user)) {
             left &= ~asked;
         } else {
             split = true;
@@ -159,8 +170,8 @@ SIMD_INLINE void knn_search_rest(knn_kind kind, const knn_search *search, knn_sc
 }
 
 /* Up to KNN_BATCH groups from the first on: together as far as a guess and one chunk do, then what is left. */
-SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t first,
-                                  uint32_t groups, knn_visit visit, const void *user) {
+SIMD_INLINE void knn_batch(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch, uint32_t first,
+                           uint32_t groups, knn_visit visit, const void *user) {
     knn_rest rests[KNN_BATCH];
     for (uint32_t g = 0; g < groups; g++) {
         const uint32_t left = search->queries->count - KNN_GROUP * (first + g);
@@ -183,13 +194,24 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_s
     if (scratch->walk.waiting == 0) {
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = 0; g < groups; g++) {
-            const double farthest = knn_look(kind, search, scratch, reaches[g], &rests[g], visit, user);
+            const double farthest = knn_look(kind, around, search, scratch, reaches[g], &rests[g], visit, user);
             knn_learn(scratch, farthest, rests[g].queries == 0);
         }
     }
     for (uint32_t g = 0; g < groups; g++) {
-        if (rests[g].queries != 0) knn_search_rest(kind, search, scratch, &rests[g], visit, user);
+        if (rests[g].queries != 0) knn_search_rest(kind, around, search, scratch, &rests[g], visit, user);
     }
+}
+
+SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t first,
+                                  uint32_t groups, knn_visit visit, const void *user) {
+    knn_batch(kind, false, search, scratch, first, groups, visit, user);
+}
+
+/* The same of ellipsoids. */
+SIMD_INLINE void knn_search_batch_around(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t first,
+                                         uint32_t groups, knn_visit visit, const void *user) {
+    knn_batch(kind, true, search, scratch, first, groups, visit, user);
 }
 
 #endif

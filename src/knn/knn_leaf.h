@@ -42,6 +42,19 @@ static inline float knn_threshold(double distance, double size, double norm) {
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
 
+/* The same for ellipsoids of a compression, whose squares are |d|² + (s (n·d))² in floats, s the rounded root of c²
+   - 1. Let E be the error of d above. That of n·d is below E + 5 u (d + E), for n is rounded too and three operations
+   are; both as parts of a vector whose second one counts s times: less than sqrt(1 + s²) (E + 5 u (d + E)), c for the
+   root. d is at most B, so all is less than c (12 u B + 5 u size) and, for the sum, a factor of 1 + 6 u. The double
+   rule's own n·d is off by 2^-51 d, which counts c times as well. Offsets that are cut to KNN_FAR would change n·d: so
+   far out floats rule out nothing. */
+static inline float knn_threshold_ellipsoid(double distance, double size, double norm, double compression) {
+    const double reach = distance * (1 + compression * 0x1p-19) + compression * (size * 0x1p-20 + norm * 0x1p-500);
+    const double square = reach * reach * (1 + 0x1p-20);
+    if (!(distance + size < 0x1p58)) return INFINITY;
+    return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
+}
+
 SIMD_INLINE simd_f knn_offsets(knn_kind kind, const void *row, double origin, double unit) {
     switch (kind) {
     case KNN_INT: return simd_i_to_f(simd_i_sub(simd_i_load((const int32_t *)row), simd_i_set((int32_t)origin)));
@@ -107,6 +120,17 @@ SIMD_INLINE uint64_t knn_key_of(knn_kind kind, const knn_metric *metric, const k
         if (kind == KNN_DOUBLE) d[k] *= metric->scale[k];
     }
     return knn_key_real(d[0], d[1], d[2]);
+}
+
+/* The key of an ellipsoid around a query. */
+SIMD_INLINE uint64_t knn_key_around(knn_kind kind, const knn_metric *metric, const knn_ellipsoid *of,
+                                    const knn_place *query, const knn_place *point) {
+    double d[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = kind == KNN_INT ? (double)((int64_t)point->step[k] - query->step[k]) : point->value[k] - query->value[k];
+        if (kind != KNN_FLOAT) d[k] *= metric->scale[k];
+    }
+    return knn_key_ellipsoid(d[0], d[1], d[2], of);
 }
 
 /* A key in 31 bits, which orders as keys do but for some that it does not tell apart: the head of a double, or of the

@@ -70,6 +70,15 @@ MOTE_HD uint64_t knn_key_ellipsoid(double dx, double dy, double dz, const knn_el
     return knn_bits(knn_real_ellipsoid(dx, dy, dz, of));
 }
 
+/* How keys of ellipsoids are read, of a search whose units are those of a metric. The bound keeps a scale below the
+   smallest normal double from making infinite units. */
+static inline knn_metric knn_metric_ellipsoid(const knn_metric *metric) {
+    knn_metric keys = *metric;
+    keys.kind = KNN_DOUBLE;
+    if (metric->kind == KNN_INT) keys.norm = fmin(1 / fabs(metric->scale[0]), 0x1p1000);
+    return keys;
+}
+
 /* The largest key of an ellipsoid within the radius; 0 or infinite: all. */
 static inline uint64_t knn_limit_ellipsoid(double radius) {
     return knn_bits(radius > 0 ? radius * radius : (double)INFINITY);

@@ -55,7 +55,9 @@ static inline double knn_safe_reach(const knn_search *search, uint32_t group, co
     uint64_t node = knn_leaf_near(search, group);
     for (uint32_t level = 0; level < tree->level_count; level++, node /= KNN_LEAF, points *= KNN_LEAF) {
         const uint64_t left = tree->points.count - node * points;
-        if ((left < points ? left : points) >= enough) return knn_farthest(tree, level, node, frame);
+        if ((left < points ? left : points) >= enough) {
+            return knn_farthest(tree, level, node, frame) * knn_compression(search);
+        }
     }
     return INFINITY;
 }
@@ -105,13 +107,13 @@ static inline void knn_learn(knn_scratch *scratch, double most, bool enough) {
 static inline bool knn_is_complete(const knn_search *search, const knn_best *best, double reach) {
     if (reach >= search->limit_reach) return true;
     if (search->approximate) return best->count == search->k;
-    return best->count == search->k && knn_units(&search->tree->metric, best->list[best->count - 1].key) <= reach;
+    return best->count == search->k && knn_units(knn_keys(search), best->list[best->count - 1].key) <= reach;
 }
 
 /* A reach that will do for a query that is not complete: that of its k-th so far, or infinite if there is none. */
 static inline double knn_reach_for(const knn_search *search, const knn_best *best) {
     if (best->count < search->k || search->approximate) return INFINITY;
-    return knn_units(&search->tree->metric, best->list[best->count - 1].key);
+    return knn_units(knn_keys(search), best->list[best->count - 1].key);
 }
 
 /* The reach of the next look; wanted is the largest of knn_reach_for. */

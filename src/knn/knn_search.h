@@ -2,14 +2,31 @@
 #ifndef MOTE_KNN_SEARCH_H
 #define MOTE_KNN_SEARCH_H
 
+#include "core/column_math.h"
 #include "knn/knn_best.h"
 #include "knn/knn_walk.h"
 
 #define KNN_GROUP 8u /* queries of a group: they lie together and are looked for in the same leaves */
 #define KNN_BATCH 8u /* groups that share a walk */
 
+/* Ellipsoids: each query's has a normal of its own. */
+typedef struct knn_around {
+    const mote_column *normals[3]; /* by rows of queries */
+    double compression;            /* above 1 */
+    double squeeze;                /* its square, less 1 */
+    knn_metric keys;               /* see knn_metric_ellipsoid */
+} knn_around;
+
+static inline void knn_around_row(const knn_around *around, uint64_t row, knn_ellipsoid *of) {
+    double n[3];
+    for (int k = 0; k < 3; k++) n[k] = column_value(around->normals[k], row);
+    knn_unit_normal(n[0], n[1], n[2], of->normal);
+    of->squeeze = around->squeeze;
+}
+
 typedef struct knn_search {
     const knn_tree *tree;
+    const knn_around *around;    /* NULL: spheres */
     const knn_points *queries;   /* of the tree's kind; the tree's own points for a search among themselves */
     const uint64_t *codes;       /* of the points, and of queries from elsewhere, by sorted place */
     const uint64_t *query_codes; /* NULL: the points themselves */
@@ -56,11 +73,22 @@ typedef struct knn_scratch {
     knn_quick quick;
     knn_past past;
     knn_best best[KNN_GROUP];
+    float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them */
 } knn_scratch;
+
+/* How keys are read. */
+static inline const knn_metric *knn_keys(const knn_search *search) {
+    return search->around != NULL ? &search->around->keys : &search->tree->metric;
+}
+
+/* Within how much of a safe distance for spheres ellipsoids have as many points. */
+static inline double knn_compression(const knn_search *search) {
+    return search->around != NULL ? search->around->compression : 1;
+}
 
 /* The threshold of a distance, for the frame in use. */
 static inline float knn_threshold_of(const knn_search *search, const knn_scratch *scratch, double distance) {
-    return knn_threshold(distance, scratch->frame.size, search->tree->metric.norm);
+    return knn_threshold(distance, scratch->frame.size, knn_keys(search)->norm);
 }
 
 static inline double knn_frame_diagonal(const knn_frame *frame) {

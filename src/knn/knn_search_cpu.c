@@ -37,7 +37,7 @@ typedef struct rows {
 
 SIMD_INLINE void write_row(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const rows *to = user;
-    knn_row_write(to->result, &to->search.tree->metric, to->search.k, to->search.queries->order[query], list, count);
+    knn_row_write(to->result, knn_keys(&to->search), to->search.k, to->search.queries->order[query], list, count);
 }
 
 /* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
@@ -76,39 +76,72 @@ static void search_double(const void *user, knn_scratch *scratch, uint32_t first
     knn_search_batch(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
 }
 
-static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, const mote_knn_params *params,
-                               const mote_knn_result *result) {
-    static const knn_work works[] = {search_int, search_float, search_double};
-    const knn_metric *metric = &asked->tree->metric;
+static void search_int_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const rows *to = user;
+    knn_search_batch_around(KNN_INT, &to->search, scratch, first, groups, write_row, user);
+}
+
+static void search_float_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const rows *to = user;
+    knn_search_batch_around(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
+}
+
+static void search_double_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const rows *to = user;
+    knn_search_batch_around(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
+}
+
+static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, const knn_around *around,
+                               const mote_knn_params *params, const mote_knn_result *result) {
+    static const knn_work works[2][3] = {{search_int, search_float, search_double},
+                                         {search_int_around, search_float_around, search_double_around}};
     rows to;
     to.result = result;
     to.search.tree = asked->tree;
+    to.search.around = around;
     to.search.queries = &asked->points;
     to.search.codes = index->codes;
     to.search.query_codes = asked->codes;
     to.search.k = params->k;
     to.search.exclude_self = params->exclude_self && asked->codes == NULL;
     to.search.approximate = params->approximate;
-    to.search.limit = knn_key_limit(metric, params->radius);
-    to.search.limit_reach = params->radius > 0 ? knn_units(metric, to.search.limit) : INFINITY;
-    return knn_for_batches(index->ctx, &to.search, works[metric->kind], &to, 0, 1);
+    to.search.limit = knn_limit_of(&asked->tree->metric, around, params->radius);
+    to.search.limit_reach = params->radius > 0 ? knn_units(knn_keys(&to.search), to.search.limit) : INFINITY;
+    return knn_for_batches(index->ctx, &to.search, works[around != NULL][asked->tree->metric.kind], &to, 0, 1);
+}
+
+static void make_around(const mote_cloud *cloud, const mote_knn_params *params, const knn_metric *metric,
+                        knn_around *around) {
+    knn_find_normals(cloud, around->normals); /* they are there: the params are valid */
+    around->compression = params->compression;
+    around->squeeze = params->compression * params->compression - 1;
+    around->keys = knn_metric_ellipsoid(metric);
+}
+
+static mote_status search_asked(mote_knn_index *index, const mote_cloud *queries, const knn_asked *asked,
+                                const mote_knn_params *params, const mote_knn_result *result) {
+    knn_around squeezed;
+    const knn_around *around = NULL;
+    if (params->compression > 1) {
+        make_around(queries != NULL ? queries : index->cloud, params, &asked->tree->metric, &squeezed);
+        around = &squeezed;
+    }
+    for (uint64_t i = asked->points.count; i < asked->rows; i++) {
+        knn_row_write(result, &asked->tree->metric, params->k, asked->points.order[i], NULL, 0);
+    }
+    switch (params->method) {
+    case MOTE_KNN_BRUTE: return knn_search_brute(index, asked, around, params, result);
+    case MOTE_KNN_SHIFTED: return knn_search_shifted(index, queries, asked, around, params, result);
+    default: return search_grid(index, asked, around, params, result);
+    }
 }
 
 mote_status knn_search_cpu(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                            mote_knn_result *result) {
     knn_asked asked;
-    if (params->method == MOTE_KNN_SHIFTED || params->compression > 1) {
-        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting is not there yet");
-    }
     mote_stage(index->ctx, "search");
     mote_status status = knn_ask(index, queries, &asked);
-    if (status == MOTE_OK) {
-        for (uint64_t i = asked.points.count; i < asked.rows; i++) {
-            knn_row_write(result, &asked.tree->metric, params->k, asked.points.order[i], NULL, 0);
-        }
-        status = params->method == MOTE_KNN_BRUTE ? knn_search_brute(index, &asked, params, result)
-                                                  : search_grid(index, &asked, params, result);
-    }
+    if (status == MOTE_OK) status = search_asked(index, queries, &asked, params, result);
     knn_asked_free(index->ctx, &asked);
     return status;
 }

@@ -145,11 +145,52 @@ static void room_keeps_its_planes(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Every point is on a wall or a sphere, with its normal, and the walls have more near the light. */
+static void box_has_photons_on_its_surfaces(void **state) {
+    (void)state;
+    static const double spheres[2][4] = {{0.29, 0.66, 0.2, 0.2}, {0.7, 0.33, 0.17, 0.17}};
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    uint64_t on_walls[6] = {0}, on_spheres[2] = {0}, bright = 0, dark = 0;
+    assert_int_equal(mote_generate(ctx, "box", 50000, NULL, &cloud), MOTE_OK);
+    for (uint64_t i = 0; i < 50000; i++) {
+        static const char *const names[6] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
+        double p[6];
+        int surfaces = 0;
+        for (int k = 0; k < 6; k++) p[k] = mote_column_value(mote_cloud_find(cloud, names[k]), i);
+        for (int k = 0; k < 3; k++) {
+            assert_true(p[k] >= 0 && p[k] <= 1);
+            const int wall = p[3 + k] == 1 && p[k] == 0 ? 2 * k : p[3 + k] == -1 && p[k] == 1 ? 2 * k + 1 : -1;
+            if (wall < 0) continue;
+            on_walls[wall]++;
+            surfaces++;
+        }
+        for (int s = 0; s < 2; s++) {
+            double away = 0;
+            for (int k = 0; k < 3; k++) {
+                const double d = p[k] - spheres[s][k] - spheres[s][3] * p[3 + k];
+                away += d * d;
+            }
+            if (away > 1e-12) continue;
+            on_spheres[s]++;
+            surfaces++;
+        }
+        assert_int_equal(surfaces, 1);
+        bright += p[5] == 0 && fabs(p[2] - 0.75) < 0.1;
+        dark += p[5] == 0 && p[2] < 0.2;
+    }
+    for (int wall = 0; wall < 6; wall++) assert_true(on_walls[wall] > 1000);
+    assert_true(on_spheres[0] > 1000 && on_spheres[1] > 1000);
+    assert_true(bright > dark + dark / 2 && dark > 1000);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 static void threads_do_not_matter(void **state) {
     (void)state;
-    static const char *const kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
+    static const char *const kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "box", "city"};
     static const uint64_t counts[] = {0, 1, 2, 7, 4097, 60000};
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 7; kind++) {
         for (int c = 0; c < 6; c++) {
             const uint64_t one = hash_of(kinds[kind], counts[c], 1);
             assert_true(one == hash_of(kinds[kind], counts[c], 2));
@@ -284,11 +325,11 @@ static mote_status generate(mote_context *ctx, void *user) {
     return status;
 }
 
-static const char *const all_kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "city"};
+static const char *const all_kinds[] = {"uniform", "torus", "clusters", "lattice", "room", "box", "city"};
 
 static void survives_failing_allocations(void **state) {
     (void)state;
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 7; kind++) {
         generated wanted = {all_kinds[kind], 300};
         test_each_allocation_fails(generate, &wanted);
     }
@@ -296,18 +337,23 @@ static void survives_failing_allocations(void **state) {
 
 static void can_be_cancelled(void **state) {
     (void)state;
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 7; kind++) {
         generated wanted = {all_kinds[kind], 100000};
         test_each_step_cancels(generate, &wanted);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_published_clouds),   cmocka_unit_test(follows_the_formulas),
-        cmocka_unit_test(room_keeps_its_planes),        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(refuses_bad_parameters),       cmocka_unit_test(city_is_a_scan),
-        cmocka_unit_test(city_is_in_flight_order),      cmocka_unit_test(seeds_matter),
-        cmocka_unit_test(survives_failing_allocations), cmocka_unit_test(can_be_cancelled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gives_the_published_clouds),
+                                       cmocka_unit_test(follows_the_formulas),
+                                       cmocka_unit_test(room_keeps_its_planes),
+                                       cmocka_unit_test(box_has_photons_on_its_surfaces),
+                                       cmocka_unit_test(threads_do_not_matter),
+                                       cmocka_unit_test(refuses_bad_parameters),
+                                       cmocka_unit_test(city_is_a_scan),
+                                       cmocka_unit_test(city_is_in_flight_order),
+                                       cmocka_unit_test(seeds_matter),
+                                       cmocka_unit_test(survives_failing_allocations),
+                                       cmocka_unit_test(can_be_cancelled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
