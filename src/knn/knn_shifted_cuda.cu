@@ -505,8 +505,7 @@ static mote_status search_groups(shifted_search *s) {
 static knn_shifted_bounds bounds_of(const knn_metric *metric, double compression) {
     const double c = compression, error = 0x1p-21 * c + 0x1p-42 * c * c + 0x1p-20;
     knn_shifted_bounds bounds;
-    bounds.units = metric->norm;
-    if (metric->kind == KNN_INT && c > 1) bounds.units = 1 / fabs(metric->scale[0]);
+    bounds.units = c > 1 ? knn_metric_ellipsoid(metric).norm : metric->norm;
     bounds.farthest = error <= 0.1 ? bounds.units * 0x1p500 : 0;
     bounds.along = sqrt(c * c - 1);
     bounds.compression = (float)(c * (1 + 0x1p-20));
