@@ -5,30 +5,38 @@
 
 #include "knn/knn_shifted_walk_cuda.h"
 
-#define WARPS      8u
+#define WARPS      4u
 #define LEFT       128u             /* candidates that the first cut may leave */
 #define CUT_TRIES  48               /* 31 halvings, and some that do better */
 #define CUT_CLEVER 8                /* tries before every other one is a halving */
 #define GRADE_MOST ((1u << 25) - 2) /* of squares, above seven bits of a slot */
 #define NO_GRADE   UINT32_MAX
 
-/* The candidates of a warp that are left. */
+/* The candidates of a warp that are left: a square and its number among all candidates, which later is an index. */
 typedef struct few_list {
     uint64_t key[LEFT];
-    float square[LEFT];
-    uint32_t who[LEFT]; /* a curve place, later an index */
+    uint2 item[LEFT];
 } few_list;
 
-/* ---- a square that few do not exceed */
+/* ---- a square that few do not exceed. Squares are bits. */
 
-template <int N> static __device__ inline uint32_t count_within(const float (&square)[N], float most) {
+/* 1 if a is at most b; both below 2^31. */
+static __device__ inline uint32_t is_within(uint32_t a, uint32_t b) { return (a - (b + 1)) >> 31; }
+
+template <int N> static __device__ inline uint32_t count_mine(const uint32_t (&square)[N], uint32_t most) {
+    uint32_t count = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) count += is_within(square[i], most);
+    return count;
+}
+
+template <int N> static __device__ inline uint32_t count_within(const uint32_t (&square)[N], uint32_t most) {
     uint32_t count = 0;
     if (N <= 4) {
 #pragma unroll
         for (int i = 0; i < N; i++) count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, square[i] <= most));
     } else {
-#pragma unroll
-        for (int i = 0; i < N; i++) count += square[i] <= most;
+        count = count_mine(square, most);
 #pragma unroll
         for (int away = CUDA_WARP / 2; away > 0; away /= 2) count += __shfl_xor_sync(CUDA_ALL, count, away);
     }
@@ -36,42 +44,41 @@ template <int N> static __device__ inline uint32_t count_within(const float (&sq
 }
 
 /* The largest of the lanes' least squares: a third of so many candidates may lie below. */
-template <int N> static __device__ inline float first_guess(const float (&square)[N]) {
-    float least = INFINITY;
+template <int N> static __device__ inline uint32_t first_guess(const uint32_t (&square)[N]) {
+    uint32_t least = square[0];
 #pragma unroll
-    for (int i = 0; i < N; i++) least = fminf(least, square[i]);
-    least = least < INFINITY ? least : 0;
+    for (int i = 1; i < N; i++) least = min(least, square[i]);
+    least = least < KNN_SHIFTED_NONE ? least : 0;
 #pragma unroll
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) least = fmaxf(least, __shfl_xor_sync(CUDA_ALL, least, away));
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) least = max(least, __shfl_xor_sync(CUDA_ALL, least, away));
     return least;
 }
 
-/* Squares between which the count goes from below k to k or more; in bits they order as they do in floats. */
+/* Squares between which the count goes from below k to k or more. */
 typedef struct few_bracket {
-    float low, high;
+    uint32_t low, high;
     uint32_t low_count, high_count; /* high_count UINT32_MAX: only guessed */
 } few_bracket;
 
-static __device__ inline float next_try(const few_bracket *b, uint32_t aim, int tries) {
-    const uint32_t low = knn_bits_of(b->low), high = knn_bits_of(b->high);
-    float at = (float)aim + 0.5f - (float)b->low_count;
-    if (b->high_count != UINT32_MAX) {
-        at = b->low + (b->high - b->low) * (at / (float)(b->high_count - b->low_count));
-    } else {
-        at = b->low + b->low * 1.25f * (at / (float)b->low_count);
-    }
+/* Squares grow as their number does, about. */
+static __device__ inline uint32_t next_try(const few_bracket *b, uint32_t aim, int tries) {
+    const bool known = b->high_count != UINT32_MAX;
+    const float low = knn_float_of(b->low), high = knn_float_of(b->high);
+    const float wanted = (float)aim + 0.5f - (float)b->low_count;
+    const float rise = known ? high - low : low, run = (float)(known ? b->high_count - b->low_count : b->low_count);
+    const uint32_t at = knn_bits_of(low + rise * (wanted / run));
     const bool halve = tries > CUT_CLEVER && tries % 2 == 0;
-    return !halve && at > b->low && at < b->high ? at : knn_float_of(low + (high - low) / 2);
+    return !halve && at > b->low && at < b->high ? at : b->low + (b->high - b->low) / 2;
 }
 
-/* A square that k or more do not exceed, and at most `accepted` if such a one is found; the largest if there are not
-   more. Of numbers that are not NaN. */
+/* A square that k or more do not exceed, and at most `accepted` if such a one is found; more than those are within
+   `largest`. */
 template <int N>
-static __device__ inline float cut(const float (&square)[N], float largest, uint32_t k, uint32_t accepted) {
+static __device__ inline uint32_t cut(const uint32_t (&square)[N], uint32_t guess, uint32_t largest, uint32_t k,
+                                      uint32_t accepted) {
     const uint32_t aim = (k + accepted) / 2;
     few_bracket b = {0, largest, 0, UINT32_MAX};
-    if (count_within(square, largest) <= accepted) return largest;
-    float at = fminf(first_guess(square), largest);
+    uint32_t at = min(guess, largest);
     CUDA_ROLLED
     for (int tries = 0; tries < CUT_TRIES; tries++) {
         const uint32_t count = count_within(square, at);
@@ -83,48 +90,57 @@ static __device__ inline float cut(const float (&square)[N], float largest, uint
             b.low = at;
             b.low_count = count;
         }
-        if (knn_bits_of(b.high) - knn_bits_of(b.low) <= 1) break;
+        if (b.high - b.low <= 1) break;
         at = next_try(&b, aim, tries);
     }
     return b.high;
 }
 
-/* Lists those within. Returns how many there are, of which the first LEFT are listed. */
+/* Lists those within. Returns how many there are; if more than LEFT, they are not listed.
+   number  [N] of the candidates */
 template <int N>
-static __device__ inline uint32_t keep_within(const float (&square)[N], const uint32_t (&who)[N], float most,
+static __device__ inline uint32_t keep_within(const uint32_t (&square)[N], const uint32_t (&number)[N], uint32_t most,
                                               uint32_t lane, few_list *list) {
-    uint32_t count = 0;
+    uint32_t to = count_mine(square, most);
+    const uint32_t mine = to;
+#pragma unroll
+    for (uint32_t by = 1; by < CUDA_WARP; by *= 2) {
+        const uint32_t before = __shfl_up_sync(CUDA_ALL, to, by);
+        to += lane >= by ? before : 0;
+    }
+    const uint32_t count = __shfl_sync(CUDA_ALL, to, CUDA_WARP - 1);
+    to -= mine;
+    if (count > LEFT) return count;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        const bool kept = square[i] <= most;
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, kept);
-        const uint32_t to = count + (uint32_t)__popc(lanes & ((1u << lane) - 1));
-        if (kept && to < LEFT) {
-            list->square[to] = square[i];
-            list->who[to] = who[i];
-        }
-        count += (uint32_t)__popc(lanes);
+        if (square[i] <= most) list->item[to++] = make_uint2(square[i], number[i]);
     }
     __syncwarp();
     return count;
 }
 
-/* Cuts what is listed once more. Returns how many are left. */
+/* The largest square of a neighbour, if k are found at most at one; lowers most to it. */
+static __device__ inline void lower(const knn_shifted_ask *ask, uint32_t found, float slack, uint32_t *most) {
+    const uint32_t beside = knn_bits_of(knn_shifted_beside(&ask->bounds, knn_float_of(found), slack));
+    *most = min(*most, beside);
+}
+
+/* Cuts what is listed once more, if it is more than accepted. Returns how many are left. */
 static __device__ inline uint32_t cut_list(const knn_shifted_ask *ask, uint32_t count, uint32_t accepted, float slack,
-                                           uint32_t lane, few_list *list, float *most) {
-    float square[LEFT / CUDA_WARP];
-    uint32_t who[LEFT / CUDA_WARP];
+                                           uint32_t lane, few_list *list, uint32_t *most) {
+    uint32_t square[LEFT / CUDA_WARP], number[LEFT / CUDA_WARP];
     if (count <= accepted) return count;
 #pragma unroll
     for (uint32_t i = 0; i < LEFT / CUDA_WARP; i++) {
         const uint32_t slot = i * CUDA_WARP + lane;
-        square[i] = slot < count ? list->square[slot] : NAN;
-        who[i] = slot < count ? list->who[slot] : 0;
+        const uint2 item = list->item[min(slot, count - 1)];
+        square[i] = slot < count ? item.x : KNN_SHIFTED_NONE;
+        number[i] = item.y;
     }
     __syncwarp();
-    const float found = cut(square, *most, ask->k, accepted);
-    *most = fminf(*most, knn_shifted_beside(&ask->bounds, found, slack));
-    return keep_within(square, who, *most, lane, list);
+    const float guess = knn_float_of(*most) * ((float)ask->k / (float)count);
+    lower(ask, cut(square, knn_bits_of(guess), *most, ask->k, accepted), slack, most);
+    return keep_within(square, number, *most, lane, list);
 }
 
 /* ---- order */
@@ -155,12 +171,12 @@ template <int N> static __device__ inline void sort_grades(uint32_t (&grade)[N],
 
 static __device__ inline void order_two(few_list *list, uint32_t a, uint32_t b, bool ascending) {
     const uint64_t key_a = list->key[a], key_b = list->key[b];
-    const uint32_t who_a = list->who[a], who_b = list->who[b];
-    if (knn_is_before(key_b, who_b, key_a, who_a) != ascending) return;
+    const uint32_t index_a = list->item[a].y, index_b = list->item[b].y;
+    if (knn_is_before(key_b, index_b, key_a, index_a) != ascending) return;
     list->key[a] = key_b;
     list->key[b] = key_a;
-    list->who[a] = who_b;
-    list->who[b] = who_a;
+    list->item[a].y = index_b;
+    list->item[b].y = index_a;
 }
 
 /* The same of whole entries, where grades tie or mislead. */
@@ -199,93 +215,112 @@ template <int N> static __device__ inline bool is_ordered(const few_row<N> *row,
     return __ballot_sync(CUDA_ALL, wrong) == 0;
 }
 
-/* Keys of what is left, their order, and the row; count is at most N · 32. */
-template <int KIND, bool SQUEEZED, int N>
-static __device__ inline void finish(const knn_shifted_ask *ask, uint32_t place, uint32_t count, float most,
-                                     uint32_t lane, few_list *list) {
-    const float fine = most > 1e-30f && most < 1e30f ? (float)GRADE_MOST / most : 0;
-    const uint32_t out = __ldg(ask->queries.order + place);
-    uint32_t grade[N], found = 0;
-    few_row<N> row;
+/* The point of a candidate's number. */
+template <uint32_t CHUNKS>
+static __device__ inline uint4 point_of(const knn_shifted_ask *ask, uint32_t place, uint32_t number) {
+    const uint32_t order = number / (CHUNKS * CUDA_WARP), i = number % (CHUNKS * CUDA_WARP);
+    const uint32_t stands = __ldg((const uint32_t *)(ask->stands + place) + order);
+    const uint32_t first = stands > ask->beside ? stands - ask->beside : 0;
+    return __ldg(ask->orders.near[0] + ((uint64_t)order * ask->points.count + first + i));
+}
+
+static __device__ inline uint32_t grade_of(uint32_t square, float fine, uint32_t slot) {
+    return (uint32_t)fminf(knn_float_of(square) * fine, (float)GRADE_MOST) * LEFT + slot;
+}
+
+/* Keys of what is left, at least one and at most N · 32, in order. */
+template <int KIND, bool SQUEEZED, uint32_t CHUNKS, int N>
+static __device__ inline void order_row(const knn_shifted_ask *ask, uint32_t place, uint32_t count, uint32_t most,
+                                        uint32_t lane, few_list *list, few_row<N> *row) {
+    const float largest = knn_float_of(most);
+    const float fine = largest > 1e-30f && largest < 1e30f ? (float)GRADE_MOST / largest : 0;
+    const knn_shifted_exact query = knn_shifted_exact_of<KIND, SQUEEZED>(ask, place);
+    uint32_t grade[N];
 #pragma unroll
     for (uint32_t i = 0; i < N; i++) {
         const uint32_t slot = i * CUDA_WARP + lane;
-        uint64_t key = UINT64_MAX;
-        uint32_t index = UINT32_MAX;
-        grade[i] = NO_GRADE;
-        if (slot < count) {
-            const uint32_t who = list->who[slot];
-            key = knn_shifted_key<KIND, SQUEEZED>(ask, place, who);
-            if (key <= ask->limit) {
-                index = __ldg(ask->points.order + who);
-                grade[i] = (uint32_t)fminf(list->square[slot] * fine, (float)GRADE_MOST) * LEFT + slot;
-            } else {
-                key = UINT64_MAX;
-            }
-        }
-        list->key[slot] = key;
-        list->who[slot] = index;
+        const uint2 item = list->item[min(slot, count - 1)];
+        const uint4 point = point_of<CHUNKS>(ask, place, item.y);
+        const uint64_t key = knn_shifted_key<KIND, SQUEEZED>(ask, &query, point);
+        const bool is_one = slot < count && key <= ask->limit;
+        row->key[i] = is_one ? key : UINT64_MAX;
+        row->index[i] = is_one ? __ldg(ask->points.order + point.w) : UINT32_MAX;
+        grade[i] = is_one ? grade_of(item.x, fine, slot) : NO_GRADE;
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < N; i++) {
+        list->key[i * CUDA_WARP + lane] = row->key[i];
+        list->item[i * CUDA_WARP + lane].y = row->index[i];
     }
     __syncwarp();
     sort_grades(grade, lane);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        const bool exists = grade[i] != NO_GRADE;
-        row.key[i] = exists ? list->key[grade[i] % LEFT] : UINT64_MAX;
-        row.index[i] = exists ? list->who[grade[i] % LEFT] : UINT32_MAX;
+        const bool is_one = grade[i] != NO_GRADE;
+        row->key[i] = is_one ? list->key[grade[i] % LEFT] : UINT64_MAX;
+        row->index[i] = is_one ? list->item[grade[i] % LEFT].y : UINT32_MAX;
     }
-    if (!is_ordered(&row, lane)) {
-        __syncwarp();
-        sort_list(list, N * CUDA_WARP, lane);
+    if (is_ordered(row, lane)) return;
+    __syncwarp();
+    sort_list(list, N * CUDA_WARP, lane);
 #pragma unroll
-        for (uint32_t i = 0; i < N; i++) {
-            row.key[i] = list->key[i * CUDA_WARP + lane];
-            row.index[i] = list->who[i * CUDA_WARP + lane];
-        }
+    for (uint32_t i = 0; i < N; i++) {
+        row->key[i] = list->key[i * CUDA_WARP + lane];
+        row->index[i] = list->item[i * CUDA_WARP + lane].y;
     }
+}
+
+template <bool SQUEEZED, int N>
+static __device__ inline void write_row(const knn_shifted_ask *ask, uint32_t place, uint32_t lane,
+                                        const few_row<N> *row) {
+    const uint32_t out = __ldg(ask->queries.order + place);
+    uint32_t found = 0;
 #pragma unroll
     for (uint32_t i = 0; i < N; i++) {
         const uint32_t nth = i * CUDA_WARP + lane;
-        found += (uint32_t)__popc(__ballot_sync(CUDA_ALL, nth < ask->k && row.index[i] != UINT32_MAX));
-        if (nth < ask->k) knn_shifted_write<SQUEEZED>(ask, out, nth, row.key[i], row.index[i]);
+        found += (uint32_t)__popc(__ballot_sync(CUDA_ALL, nth < ask->k && row->index[i] != UINT32_MAX));
+        if (nth < ask->k) knn_shifted_write<SQUEEZED>(ask, out, nth, row->key[i], row->index[i]);
     }
     if (ask->rows.count != NULL && lane == 0) ask->rows.count[out] = found;
 }
 
-template <int KIND, bool SQUEEZED>
-static __device__ inline void finish_any(const knn_shifted_ask *ask, uint32_t place, uint32_t count, float most,
-                                         uint32_t lane, few_list *list) {
-    const uint32_t wide = max(count, ask->k); /* a row is written whole */
-    if (wide <= CUDA_WARP) {
-        finish<KIND, SQUEEZED, 1>(ask, place, count, most, lane, list);
-    } else if (wide <= 2 * CUDA_WARP) {
-        finish<KIND, SQUEEZED, 2>(ask, place, count, most, lane, list);
-    } else {
-        finish<KIND, SQUEEZED, 4>(ask, place, count, most, lane, list);
+template <int KIND, bool SQUEEZED, uint32_t CHUNKS, int N>
+static __device__ inline void finish(const knn_shifted_ask *ask, uint32_t place, uint32_t count, uint32_t most,
+                                     uint32_t lane, few_list *list) {
+    few_row<N> row;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        row.key[i] = UINT64_MAX;
+        row.index[i] = UINT32_MAX;
     }
+    if (count > 0) order_row<KIND, SQUEEZED, CHUNKS, N>(ask, place, count, most, lane, list, &row);
+    write_row<SQUEEZED, N>(ask, place, lane, &row);
 }
 
 /* ---- the search */
 
-/* Lists what may be among the neighbours of a query; more than LEFT: they are not all listed. */
+/* Lists what may be among the neighbours of a query; more than LEFT: nothing is listed. */
 template <bool SQUEEZED, uint32_t CHUNKS>
 static __device__ inline uint32_t list_near(const knn_shifted_ask *ask, uint32_t place, uint32_t accepted, float slack,
-                                            uint32_t lane, few_list *list, float *most) {
+                                            uint32_t lane, few_list *list, uint32_t *most) {
     const knn_shifted_query q = knn_shifted_query_of<SQUEEZED>(ask, place);
-    float square[KNN_SHIFTS * CHUNKS];
-    uint32_t who[KNN_SHIFTS * CHUNKS];
+    uint32_t square[KNN_SHIFTS * CHUNKS], number[KNN_SHIFTS * CHUNKS];
+    uint4 point;
 #pragma unroll
     for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
 #pragma unroll
         for (uint32_t i = 0; i < CHUNKS; i++) {
             const uint32_t at = order * CHUNKS + i;
-            square[at] = knn_shifted_try<SQUEEZED>(ask, &q, order, i * CUDA_WARP + lane, &who[at]);
+            square[at] = knn_shifted_try<SQUEEZED>(ask, &q, order, i * CUDA_WARP + lane, &point);
+            number[at] = at * CUDA_WARP + lane;
         }
     }
     const uint32_t first_accepted = CHUNKS > 1 ? LEFT : accepted;
-    const float found = cut(square, *most, ask->k, first_accepted);
-    *most = fminf(*most, knn_shifted_beside(&ask->bounds, found, slack));
-    return keep_within(square, who, *most, lane, list);
+    if (count_within(square, *most) > first_accepted) {
+        lower(ask, cut(square, first_guess(square), *most, ask->k, first_accepted), slack, most);
+    }
+    return keep_within(square, number, *most, lane, list);
 }
 
 template <int KIND, bool SQUEEZED, uint32_t CHUNKS>
@@ -296,12 +331,11 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_few(knn_shifte
     if (at >= ask.asked) return;
     const uint32_t place = ask.list != NULL ? __ldg(ask.list + at) : (uint32_t)at;
     few_list *const list = &lists[warp];
-    uint32_t count = 0;
-    float most = INFINITY;
-    if (place < ask.queries.extent->finite) {
+    uint32_t count = 0, most = 0;
+    if (place < ask.queries.extent->finite && ask.points.extent->finite > 0) {
         const uint32_t accepted = ask.k <= CUDA_WARP ? CUDA_WARP : 2 * CUDA_WARP;
         const float slack = knn_shifted_slack<KIND>(&ask);
-        most = knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack);
+        most = knn_bits_of(knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack));
         count = list_near<SQUEEZED, CHUNKS>(&ask, place, accepted, slack, lane, list, &most);
         if (count > LEFT) {
             if (lane == 0) ask.hard.list[atomicAdd(ask.hard.count, 1u)] = place;
@@ -309,7 +343,14 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_few(knn_shifte
         }
         if (CHUNKS > 1) count = cut_list(&ask, count, accepted, slack, lane, list, &most);
     }
-    finish_any<KIND, SQUEEZED>(&ask, place, count, most, lane, list);
+    const uint32_t wide = max(count, ask.k); /* a row is written whole */
+    if (wide <= CUDA_WARP) {
+        finish<KIND, SQUEEZED, CHUNKS, 1>(&ask, place, count, most, lane, list);
+    } else if (wide <= 2 * CUDA_WARP) {
+        finish<KIND, SQUEEZED, CHUNKS, 2>(&ask, place, count, most, lane, list);
+    } else {
+        finish<KIND, SQUEEZED, CHUNKS, 4>(&ask, place, count, most, lane, list);
+    }
 }
 
 template <int KIND, bool SQUEEZED> static void launch_few(mote_context *ctx, const knn_shifted_ask *ask) {

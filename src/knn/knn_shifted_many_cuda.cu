@@ -48,18 +48,19 @@ static __device__ inline uint32_t sum_before(uint32_t mine, many_list<ROOM> *lis
 
 /* A square that k or more candidates do not exceed; infinite if there are fewer. */
 template <bool SQUEEZED, uint32_t ROOM>
-static __device__ float find_edge(const knn_shifted_ask *ask, const knn_shifted_query *q, float most,
+static __device__ float find_edge(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t most,
                                   many_list<ROOM> *list) {
     typedef bins_of<ROOM> bins;
     const uint32_t thread = threadIdx.x, first = thread * bins::each;
-    uint32_t mine = 0, total, who;
+    uint32_t mine = 0, total;
+    uint4 point;
     for (uint32_t i = thread; i < bins::count; i += THREADS) list->bins[i] = 0;
     if (thread == 0) list->edge = INFINITY;
     __syncthreads();
     for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
         for (uint32_t i = thread; i < q->count[order]; i += THREADS) {
-            const float square = knn_shifted_try<SQUEEZED>(ask, q, order, i, &who);
-            if (square <= most) atomicAdd(&list->bins[knn_bits_of(square) >> bins::shift], 1u);
+            const uint32_t square = knn_shifted_try<SQUEEZED>(ask, q, order, i, &point);
+            if (square <= most) atomicAdd(&list->bins[square >> bins::shift], 1u);
         }
     }
     __syncthreads();
@@ -107,21 +108,23 @@ template <uint32_t ROOM> static __device__ void sort_list(many_list<ROOM> *list,
 
 /* The k best of the candidates within a square, in order. Returns how many there are. */
 template <int KIND, bool SQUEEZED, uint32_t ROOM>
-static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t place, float most,
-                                     many_list<ROOM> *list) {
+static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t place,
+                                     uint32_t most, many_list<ROOM> *list) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const knn_shifted_exact query = knn_shifted_exact_of<KIND, SQUEEZED>(ask, place);
     uint64_t last_key = UINT64_MAX; /* what is not before it does not count */
     uint32_t last_index = UINT32_MAX, kept = 0;
     if (threadIdx.x == 0) list->count = 0;
     __syncthreads();
     for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
         for (uint32_t first = 0; first < q->count[order]; first += THREADS) {
-            uint32_t who, index = 0, to = 0;
+            uint32_t index = 0, to = 0;
+            uint4 point;
             uint64_t key = 0;
-            bool near = knn_shifted_try<SQUEEZED>(ask, q, order, first + threadIdx.x, &who) <= most;
+            bool near = knn_shifted_try<SQUEEZED>(ask, q, order, first + threadIdx.x, &point) <= most;
             if (near) {
-                key = knn_shifted_key<KIND, SQUEEZED>(ask, place, who);
-                index = __ldg(ask->points.order + who);
+                key = knn_shifted_key<KIND, SQUEEZED>(ask, &query, point);
+                index = __ldg(ask->points.order + point.w);
                 near = key <= ask->limit && knn_is_before(key, index, last_key, last_index);
             }
             const uint32_t lanes = __ballot_sync(CUDA_ALL, near);
@@ -150,15 +153,15 @@ static __global__ __launch_bounds__(THREADS) void search_many(knn_shifted_ask as
     __shared__ many_list<ROOM> list;
     const uint32_t count = asked != NULL ? *asked : ask.asked;
     const float slack = knn_shifted_slack<KIND>(&ask);
-    const float limit = knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack);
+    const uint32_t limit = knn_bits_of(knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack));
     for (uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
         const uint32_t place = ask.list != NULL ? __ldg(ask.list + at) : (uint32_t)at;
         const uint32_t out = __ldg(ask.queries.order + place);
         uint32_t found = 0;
-        if (place < ask.queries.extent->finite) {
+        if (place < ask.queries.extent->finite && ask.points.extent->finite > 0) {
             const knn_shifted_query q = knn_shifted_query_of<SQUEEZED>(&ask, place);
             const float edge = find_edge<SQUEEZED>(&ask, &q, limit, &list);
-            const float most = fminf(limit, knn_shifted_beside(&ask.bounds, edge, slack));
+            const uint32_t most = min(limit, knn_bits_of(knn_shifted_beside(&ask.bounds, edge, slack)));
             found = keep_best<KIND, SQUEEZED>(&ask, &q, place, most, &list);
         }
         for (uint32_t i = threadIdx.x; i < ask.k; i += THREADS) {

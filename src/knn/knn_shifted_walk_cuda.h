@@ -60,9 +60,11 @@ static __device__ inline knn_shifted_query knn_shifted_query_of(const knn_shifte
     return q;
 }
 
-/* ---- squares of views */
+/* ---- squares of views, as bits, which order as they do: there is no NaN */
 
-template <bool SQUEEZED> static __device__ inline float knn_shifted_square(const knn_shifted_query *q, uint4 near) {
+#define KNN_SHIFTED_NONE 0x7FFFFFFFu /* no candidate, or one that is not to be looked at */
+
+template <bool SQUEEZED> static __device__ inline uint32_t knn_shifted_square(const knn_shifted_query *q, uint4 near) {
     const float dx = knn_float_of(near.x) - q->at[0], dy = knn_float_of(near.y) - q->at[1],
                 dz = knn_float_of(near.z) - q->at[2];
     float square = knn_square(dx, dy, dz);
@@ -70,7 +72,7 @@ template <bool SQUEEZED> static __device__ inline float knn_shifted_square(const
         const float t = fmaf(q->along[2], dz, fmaf(q->along[1], dy, q->along[0] * dx));
         square = fmaf(t, t, square);
     }
-    return fminf(square, INFINITY); /* no NaN */
+    return knn_bits_of(fminf(square, INFINITY));
 }
 
 /* Whether the point at a place of an order is a candidate of an order before. */
@@ -89,19 +91,16 @@ static __device__ inline bool knn_shifted_seen(const knn_shifted_orders *orders,
     return false;
 }
 
-/* The square of the i-th candidate of an order, and its curve place; NaN: there is none, or it is not to be looked at.
- */
+/* The square of the i-th candidate of an order, and the point. There are points, so that each order has candidates. */
 template <bool SQUEEZED>
-static __device__ inline float knn_shifted_try(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t order,
-                                               uint32_t i, uint32_t *who) {
-    *who = UINT32_MAX;
-    if (i >= q->count[order]) return NAN;
-    const uint32_t place = q->first[order] + i;
-    const uint4 near = __ldg(ask->orders.near[order] + place);
-    const bool seen = knn_shifted_seen(&ask->orders, q, order, place);
-    *who = near.w;
-    const float square = knn_shifted_square<SQUEEZED>(q, near);
-    return seen || near.w == q->self ? NAN : square;
+static __device__ inline uint32_t knn_shifted_try(const knn_shifted_ask *ask, const knn_shifted_query *q,
+                                                  uint32_t order, uint32_t i, uint4 *near) {
+    const uint32_t place =
+        q->first[order] + min(i, q->count[order] - 1); /* no branch: loads are on their way together */
+    *near = __ldg(ask->orders.near[order] + place);
+    const bool seen = knn_shifted_seen(&ask->orders, q, order, place) | (i >= q->count[order]) | (near->w == q->self);
+    const uint32_t square = knn_shifted_square<SQUEEZED>(q, *near);
+    return seen ? KNN_SHIFTED_NONE : square;
 }
 
 /* ---- bounds */
@@ -134,36 +133,52 @@ static __device__ inline float knn_shifted_beside(const knn_shifted_bounds *boun
 
 /* ---- exact keys */
 
-template <int KIND>
-static __device__ inline uint64_t knn_shifted_ellipsoid(const knn_shifted_ask *ask, uint32_t place,
-                                                        const knn_exact *point, const knn_exact *query) {
-    double d[3];
+/* A query as exact as it is known. */
+typedef struct knn_shifted_exact {
+    knn_exact at;
     knn_ellipsoid of;
+} knn_shifted_exact;
+
+template <int KIND, bool SQUEEZED>
+static __device__ inline knn_shifted_exact knn_shifted_exact_of(const knn_shifted_ask *ask, uint32_t place) {
+    knn_shifted_exact query;
+    knn_exact_of<KIND>(&ask->queries, place, &query.at);
 #pragma unroll
-    for (int k = 0; k < 3; k++) {
-        if (KIND == KNN_INT) {
-            d[k] = (double)((int64_t)point->step[k] - query->step[k]) * ask->metric.scale[k];
-        } else {
-            d[k] = point->value[k] - query->value[k];
-            if (KIND == KNN_DOUBLE) d[k] *= ask->metric.scale[k];
-        }
-        of.normal[k] = __ldg(ask->normals + 3 * (uint64_t)place + (uint32_t)k);
+    for (uint32_t k = 0; k < 3; k++) {
+        query.of.normal[k] = 0;
+        if (SQUEEZED) query.of.normal[k] = __ldg(ask->normals + 3 * (uint64_t)place + k);
     }
-    of.squeeze = ask->squeeze;
-    return knn_key_ellipsoid(d[0], d[1], d[2], &of);
+    query.of.squeeze = ask->squeeze;
+    return query;
 }
 
-/* Of the query at a place and a point. */
+/* near: the point, as orders have it. */
 template <int KIND, bool SQUEEZED>
-static __device__ inline uint64_t knn_shifted_key(const knn_shifted_ask *ask, uint32_t place, uint32_t who) {
-    knn_exact point, query;
+static __device__ inline uint64_t knn_shifted_key(const knn_shifted_ask *ask, const knn_shifted_exact *query,
+                                                  uint4 near) {
+    knn_exact point;
     uint64_t key;
-    knn_exact_of<KIND>(&ask->points, who, &point);
-    knn_exact_of<KIND>(&ask->queries, place, &query);
-    if (SQUEEZED) {
-        key = knn_shifted_ellipsoid<KIND>(ask, place, &point, &query);
+    if (KIND == KNN_FLOAT) {
+        point.value[0] = (double)knn_float_of(near.x);
+        point.value[1] = (double)knn_float_of(near.y);
+        point.value[2] = (double)knn_float_of(near.z);
     } else {
-        key = knn_key<KIND>(&ask->metric, &query, &point);
+        knn_exact_of<KIND>(&ask->points, near.w, &point);
+    }
+    if (SQUEEZED) {
+        double d[3];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            if (KIND == KNN_INT) {
+                d[k] = (double)((int64_t)point.step[k] - query->at.step[k]) * ask->metric.scale[k];
+            } else {
+                d[k] = point.value[k] - query->at.value[k];
+                if (KIND == KNN_DOUBLE) d[k] *= ask->metric.scale[k];
+            }
+        }
+        key = knn_key_ellipsoid(d[0], d[1], d[2], &query->of);
+    } else {
+        key = knn_key<KIND>(&ask->metric, &query->at, &point);
     }
     return key;
 }
