@@ -60,10 +60,12 @@ MOTE_HD void knn_unit_normal(double nx, double ny, double nz, double normal[3]) 
     normal[2] = is_one ? nz / length : 0;
 }
 
-/* Scaled differences: of steps as exact integers, converted, times the scale; of the other kinds as for spheres. */
+/* Scaled differences: of steps as exact integers, converted, times the scale; of the other kinds as for spheres. What
+   has no number, because a difference overflows and the normal is 0 there, is infinitely far. */
 MOTE_HD double knn_real_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {
     const double along = (of->normal[0] * dx + of->normal[1] * dy) + of->normal[2] * dz;
-    return ((dx * dx + dy * dy) + dz * dz) + of->squeeze * (along * along);
+    const double square = ((dx * dx + dy * dy) + dz * dz) + of->squeeze * (along * along);
+    return square == square ? square : (double)INFINITY;
 }
 
 MOTE_HD uint64_t knn_key_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {

@@ -231,3 +231,37 @@ mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uin
     }
     return cloud;
 }
+
+/* By the point's position, so that a shuffle takes it along. */
+static double normal_at(const mote_cloud *cloud, uint64_t i, int k) {
+    static const char *const names[3] = {"x", "y", "z"};
+    uint64_t hash = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        const double value = mote_column_value(mote_cloud_find(cloud, names[axis]), i);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        hash = mote_hash_pair(hash, bits);
+    }
+    switch (hash % 16) {
+    case 0: return k == (int)(hash >> 8 & 1) ? -3 : 0;
+    case 1: return 1e-3;
+    case 2: return 0;
+    case 3: return k == 1 ? NAN : 1;
+    case 4: return k == 2 ? INFINITY : 0;
+    case 5: return 1e-30 * (k - 1);
+    default: return 2 * random_unit(hash, (uint64_t)k + 40) - 1;
+    }
+}
+
+void awkward_cloud_add_normals(mote_cloud *cloud) {
+    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
+    for (int k = 0; k < 3; k++) {
+        const mote_column_spec spec = {names[k], k == 1 ? MOTE_FLOAT64 : MOTE_FLOAT32, 0, 0};
+        if (mote_cloud_add_column(cloud, &spec) != MOTE_OK) abort();
+        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) {
+            uint8_t *at =
+                (uint8_t *)mote_cloud_column_data(cloud, names[k]) + i * mote_cloud_find(cloud, names[k])->stride_bytes;
+            store(spec.type, normal_at(cloud, i, k), at);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 #include "reference/knn_reference.h"
 
+#include "reference/knn_shifted_reference.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,10 @@ static bool are_steps(const axes *points, uint64_t count, const axes *queries, u
     return true;
 }
 
+typedef struct knn_reference_ellipsoid {
+    double normal[3], compression;
+} knn_reference_ellipsoid;
+
 static bool is_before(const knn_reference_neighbour *a, const knn_reference_neighbour *b) {
     if (a->steps2 != b->steps2) return a->steps2 < b->steps2;
     if (a->distance2 != b->distance2) return a->distance2 < b->distance2;
@@ -86,8 +92,9 @@ knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_clo
                                                                             : KNN_REFERENCE_STORED;
 }
 
-static void measure(knn_reference_rule by, const axes *queries, uint64_t query, const axes *points, uint64_t i,
-                    knn_reference_neighbour *to) {
+/* of: NULL for a sphere */
+static void measure(knn_reference_rule by, const knn_reference_ellipsoid *of, const axes *queries, uint64_t query,
+                    const axes *points, uint64_t i, knn_reference_neighbour *to) {
     double d[3];
     uint64_t steps2 = 0;
     for (int k = 0; k < 3; k++) {
@@ -95,6 +102,7 @@ static void measure(knn_reference_rule by, const axes *queries, uint64_t query, 
         if (by == KNN_REFERENCE_STEPS) {
             const wide steps = integer_at(p, i) - integer_at(q, query);
             steps2 += (uint64_t)(steps * steps);
+            d[k] = (double)steps * p->scale;
             continue;
         }
         d[k] = by == KNN_REFERENCE_STORED ? (stored_at(p, i) - stored_at(q, query)) * p->scale
@@ -105,10 +113,17 @@ static void measure(knn_reference_rule by, const axes *queries, uint64_t query, 
     to->distance2 =
         by == KNN_REFERENCE_STEPS ? (double)steps2 * (scale * scale) : (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
     to->index = i;
+    if (of == NULL) return;
+    const double *n = of->normal, along = (n[0] * d[0] + n[1] * d[1]) + n[2] * d[2];
+    const double squeezed = (of->compression * of->compression - 1) * (along * along);
+    const double distance2 = ((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]) + squeezed;
+    to->steps2 = 0;
+    to->distance2 = isnan(distance2) ? INFINITY : distance2;
 }
 
-uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
-                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row) {
+static uint64_t row_of(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
+                       bool exclude_self, knn_reference_rule rule, const knn_reference_ellipsoid *of,
+                       const uint8_t *candidates, uint64_t most, knn_reference_neighbour *row) {
     const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
     const uint64_t count = mote_cloud_count(cloud);
     uint64_t found = 0;
@@ -116,10 +131,16 @@ uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, u
     for (uint64_t i = 0; i < count; i++) {
         knn_reference_neighbour one;
         if (!is_finite(&points, i) || (exclude_self && i == query)) continue;
-        measure(rule, &asked, query, &points, i, &one);
+        if (candidates != NULL && !candidates[i]) continue;
+        measure(rule, of, &asked, query, &points, i, &one);
         if (one.distance2 <= radius * radius) found = insert(&one, row, found, most);
     }
     return found;
+}
+
+uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
+                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row) {
+    return row_of(cloud, queries, query, radius, exclude_self, rule, NULL, NULL, most, row);
 }
 
 /* ---- checks */
@@ -150,13 +171,26 @@ static uint64_t bad_points(const mote_cloud *cloud) {
     return bad;
 }
 
+/* What params ask for. */
+static uint64_t asked_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, const mote_knn_params *p,
+                          knn_reference_rule rule, const shifted_reference *shifted, uint8_t *candidates,
+                          knn_reference_neighbour *row) {
+    const double radius = p->radius > 0 ? p->radius : INFINITY;
+    knn_reference_ellipsoid of = {.compression = p->compression};
+    if (shifted != NULL) shifted_reference_candidates(shifted, query, candidates);
+    if (p->compression > 1) shifted_reference_normal(queries != NULL ? queries : cloud, query, of.normal);
+    return row_of(cloud, queries, query, radius, p->exclude_self, rule, p->compression > 1 ? &of : NULL,
+                  shifted != NULL ? candidates : NULL, p->k, row);
+}
+
 static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p,
                        const mote_knn_result *result, uint64_t rows, const char *what) {
     const knn_reference_rule rule = knn_reference_rule_of(cloud, queries);
     knn_reference_neighbour *row = room(p->k, sizeof *row);
+    uint8_t *candidates = room(mote_cloud_count(cloud), 1);
+    shifted_reference *shifted = p->method == MOTE_KNN_SHIFTED ? shifted_reference_make(cloud, queries, p) : NULL;
     for (uint64_t q = 0; q < rows; q += 1 + rows / MOST_ROWS) {
-        const double radius = p->radius > 0 ? p->radius : INFINITY;
-        const uint64_t found = knn_reference_row(cloud, queries, q, radius, p->exclude_self, rule, p->k, row);
+        const uint64_t found = asked_row(cloud, queries, q, p, rule, shifted, candidates, row);
         require(result->count[q] == found, what, q, "count");
         for (uint64_t i = 0; i < p->k; i++) {
             const uint64_t at = q * p->k + i;
@@ -168,6 +202,8 @@ static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const
             require(result->distance2[at] == (float)distance2, what, q, "narrow distance");
         }
     }
+    shifted_reference_free(shifted);
+    free(candidates);
     free(row);
 }
 

@@ -23,8 +23,8 @@ knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_clo
 uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
                            bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row);
 
-/* Runs a search, in a context of so many threads, and checks the rows of every array, of large results some, against
-   the reference. */
+/* Runs a search, in a context of so many threads, exact or by shifted sorting, of spheres or ellipsoids, and checks the
+   rows of every array, of large results some, against the reference. */
 void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
                          const mote_knn_params *params, const char *what);
 /* The same of mote_knn_within. */

@@ -106,13 +106,12 @@ static void refuses_wrong_parameters(void **state) {
         bool others;
         mote_status status;
     } wrong[] = {
-        {{MOTE_KNN_GRID, 0, 0, false, false}, false, MOTE_ERROR_ARGUMENT},
-        {{MOTE_KNN_GRID, MOTE_KNN_MOST + 1, 0, false, false}, false, MOTE_ERROR_ARGUMENT},
-        {{MOTE_KNN_GRID, 1, -1, false, false}, false, MOTE_ERROR_ARGUMENT},
-        {{MOTE_KNN_GRID, 1, NAN, false, false}, false, MOTE_ERROR_ARGUMENT},
-        {{(mote_knn_method)3, 1, 0, false, false}, false, MOTE_ERROR_ARGUMENT},
-        {{MOTE_KNN_GRID, 1, 0, true, false}, true, MOTE_ERROR_ARGUMENT},
-        {{MOTE_KNN_SHIFTED, 1, 0, false, false}, false, MOTE_ERROR_UNSUPPORTED},
+        {{.method = MOTE_KNN_GRID, .k = 0}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = MOTE_KNN_GRID, .k = MOTE_KNN_MOST + 1}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = MOTE_KNN_GRID, .k = 1, .radius = -1}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = MOTE_KNN_GRID, .k = 1, .radius = NAN}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = (mote_knn_method)3, .k = 1}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = MOTE_KNN_GRID, .k = 1, .exclude_self = true}, true, MOTE_ERROR_ARGUMENT},
     };
     for (uint32_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         mote_context_clear(ctx);
