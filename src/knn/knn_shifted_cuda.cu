@@ -291,7 +291,7 @@ typedef struct shifted_search {
     const knn_cuda_asked *asked;
     knn_cuda_room *rooms;
     uint64_t points, queries;
-    bool buckets, few;
+    bool squeezed, buckets, few;
     double stretch;
     shifted_small *small;    /* in device memory */
     const uint64_t *cells;   /* of the queries: by place, or by index through order */
@@ -307,7 +307,7 @@ static bool make_room(shifted_search *s, uint32_t room, uint64_t count, uint64_t
 
 static bool make_rooms(shifted_search *s) {
     const uint64_t n = s->points, q = s->queries;
-    const bool own = s->asked->own, squeezed = s->ask.bounds.compression > 1;
+    const bool own = s->asked->own;
     return make_room(s, ROOM_SMALL, 1, sizeof(shifted_small), "bounds") &&
            make_room(s, ROOM_CELLS, n, sizeof(uint64_t), "shifted cells") &&
            (own || make_room(s, ROOM_QUERY_CELLS, q, sizeof(uint64_t), "shifted cells")) &&
@@ -320,7 +320,7 @@ static bool make_rooms(shifted_search *s) {
            make_room(s, ROOM_STANDS, n, (KNN_SHIFTS - 1) * sizeof(uint32_t), "shifted orders") &&
            make_room(s, ROOM_BEFORE, n, sizeof(uint32_t) + sizeof(uint2) + sizeof(uint4), "shifted orders") &&
            make_room(s, ROOM_QUERY_STANDS, q, sizeof(uint4), "shifted queries") &&
-           (!squeezed || make_room(s, ROOM_NORMALS, q, 3 * sizeof(double), "normals")) &&
+           (!s->squeezed || make_room(s, ROOM_NORMALS, q, 3 * sizeof(double), "normals")) &&
            make_room(s, ROOM_GROUPS, q, (s->buckets ? 4 : 1) * sizeof(uint32_t), "shifted queries");
 }
 
@@ -478,7 +478,6 @@ static mote_status make_order(shifted_search *s, const shifted_space *space, uin
 static mote_status search_group(shifted_search *s, uint32_t group, uint32_t first) {
     s->ask.list = s->grouped != NULL ? s->grouped + first : NULL;
     s->ask.asked = s->counts[group];
-    if (s->ask.asked == 0) return MOTE_OK;
     const shifted_space space = make_space(s, group);
     MOTE_TRY(find_space_box(s, &space));
     for (uint32_t shift = 0; shift < KNN_SHIFTS; shift++) MOTE_TRY(make_order(s, &space, shift));
@@ -494,6 +493,7 @@ static mote_status search_groups(shifted_search *s) {
     CUDA_LAUNCH(s->ctx, invert_order, cuda_blocks(s->points, THREADS), THREADS, points->order, s->points,
                 (uint32_t *)s->rooms[ROOM_CURVE].memory);
     for (uint32_t group = 0; group < GROUPS; group++) {
+        if (s->counts[group] == 0) continue;
         MOTE_TRY(search_group(s, group, first));
         first += s->counts[group];
         MOTE_TRY(mote_progress(s->ctx, 0.9 * (group + 1) / GROUPS, "searching neighbours"));
@@ -501,16 +501,19 @@ static mote_status search_groups(shifted_search *s) {
     return MOTE_OK;
 }
 
-/* knn_shifted_walk_cuda.h */
-static knn_shifted_bounds bounds_of(const knn_metric *metric, double compression) {
-    const double c = compression, error = 0x1p-21 * c + 0x1p-42 * c * c + 0x1p-20;
+/* knn_shifted_walk_cuda.h; limit: the largest key. */
+static knn_shifted_bounds bounds_of(const knn_metric *metric, double compression, uint64_t limit) {
+    const double c = compression, error = 0x1p-21 * c + 0x1p-42 * c * c + 0x1p-20, more = 1 + 0x1p-20;
+    const knn_metric keys = c > 1 ? knn_metric_ellipsoid(metric) : *metric;
+    const bool steps = keys.kind == KNN_INT;
     knn_shifted_bounds bounds;
-    bounds.units = c > 1 ? knn_metric_ellipsoid(metric).norm : metric->norm;
-    bounds.farthest = error <= 0.1 ? bounds.units * 0x1p500 : 0;
-    bounds.along = sqrt(c * c - 1);
-    bounds.compression = (float)(c * (1 + 0x1p-20));
+    bounds.compression = (float)(c * more);
+    bounds.along = (float)sqrt(c * c - 1);
     bounds.loose = (float)(1 + 2.5 * error);
     bounds.tiny = (float)(2 * c * c * FLT_MIN);
+    bounds.vanished = (float)(keys.norm * 0x1p-500 * more);
+    bounds.reach = (float)(knn_units(&keys, limit) * more) + bounds.vanished;
+    bounds.farthest = error <= 0.1 ? (float)(steps ? (double)INFINITY : keys.norm * 0x1p499) : 0;
     return bounds;
 }
 
@@ -525,16 +528,17 @@ static void begin(mote_knn_index *index, const knn_cuda_asked *asked, const mote
     s->rooms = index->cuda->shifted;
     s->points = index->cloud->count;
     s->queries = asked->rows;
-    s->buckets = params->buckets && c > 1;
+    s->squeezed = c > 1;
+    s->buckets = params->buckets && s->squeezed;
     s->stretch = c - 1;
     ask->metric = asked->tree->metric;
     ask->points = asked->tree->points;
     ask->queries = asked->points;
-    ask->bounds = bounds_of(&ask->metric, c);
     ask->squeeze = c * c - 1;
     ask->k = params->k;
     ask->beside = params->lambda * params->k;
-    ask->limit = c > 1 ? knn_limit_ellipsoid(params->radius) : knn_key_limit(&ask->metric, params->radius);
+    ask->limit = s->squeezed ? knn_limit_ellipsoid(params->radius) : knn_key_limit(&ask->metric, params->radius);
+    ask->bounds = bounds_of(&ask->metric, c, ask->limit);
     ask->exclude_self = params->exclude_self && asked->own;
     ask->rows = *rows;
     s->few = ask->k <= KNN_SHIFTED_FEW && ask->beside <= KNN_SHIFTED_NEAR;
@@ -550,7 +554,7 @@ mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *que
     s.ask.hard.count = &s.small->hard;
     s.ask.hard.list = (uint32_t *)s.rooms[ROOM_GROUPS].memory;
     MOTE_TRY(find_cells(&s));
-    if (params->compression > 1) MOTE_TRY(find_normals(&s, queries != NULL ? queries : index->cloud));
+    if (s.squeezed) MOTE_TRY(find_normals(&s, queries != NULL ? queries : index->cloud));
     MOTE_TRY(group_queries(&s));
     return search_groups(&s);
 }

@@ -15,14 +15,12 @@ typedef struct knn_shifted_orders {
     const uint4 *before3; /* the fourth number is nothing */
 } knn_shifted_orders;
 
-/* What floats may rule out; knn_shifted_walk_cuda.h has the proof. */
+/* What floats may rule out, in units of views; knn_shifted_walk_cuda.h has the proof. */
 typedef struct knn_shifted_bounds {
-    double units;      /* of views, in a unit of the square root of a key */
-    double farthest;   /* in units of views: from there on nothing is ruled out */
-    double along;      /* sqrt(compression² - 1) */
-    float compression; /* 1: spheres */
-    float loose;       /* factor of squares, 1 or more */
-    float tiny;        /* what may vanish in squares of floats */
+    float compression, along; /* c, 1 for spheres, and sqrt(c² - 1) */
+    float reach;              /* of the largest key; infinite if there is none */
+    float loose, tiny;        /* factor of squares, 1 or more, and what vanishes in them */
+    float vanished, farthest; /* what vanishes in squares of doubles; from where on nothing is ruled out */
 } knn_shifted_bounds;
 
 /* Queries that are left to search_shifted_many. */
@@ -47,8 +45,8 @@ typedef struct knn_shifted_ask {
     knn_cuda_rows rows;
 } knn_shifted_ask;
 
-#define KNN_SHIFTED_FEW  64u /* neighbours that a warp keeps in registers */
-#define KNN_SHIFTED_NEAR 64u /* and the most candidates on each side for that */
+#define KNN_SHIFTED_FEW  64u  /* neighbours that a warp keeps in registers */
+#define KNN_SHIFTED_NEAR 128u /* and the most candidates on each side for that */
 
 /* Few: up to KNN_SHIFTED_FEW of KNN_SHIFTED_NEAR; what is hard is listed. Many: any, or those that are listed. */
 mote_status knn_shifted_search_few(mote_context *ctx, const knn_shifted_ask *ask);

@@ -121,8 +121,7 @@ static __device__ inline uint32_t keep_within(const uint32_t (&square)[N], const
 
 /* The largest square of a neighbour, if k are found at most at one; lowers most to it. */
 static __device__ inline void lower(const knn_shifted_ask *ask, uint32_t found, float slack, uint32_t *most) {
-    const uint32_t beside = knn_bits_of(knn_shifted_beside(&ask->bounds, knn_float_of(found), slack));
-    *most = min(*most, beside);
+    *most = min(*most, knn_shifted_beside(&ask->bounds, found, slack));
 }
 
 /* Cuts what is listed once more, if it is more than accepted. Returns how many are left. */
@@ -335,7 +334,7 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_few(knn_shifte
     if (place < ask.queries.extent->finite && ask.points.extent->finite > 0) {
         const uint32_t accepted = ask.k <= CUDA_WARP ? CUDA_WARP : 2 * CUDA_WARP;
         const float slack = knn_shifted_slack<KIND>(&ask);
-        most = knn_bits_of(knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack));
+        most = knn_shifted_most(&ask.bounds, slack);
         count = list_near<SQUEEZED, CHUNKS>(&ask, place, accepted, slack, lane, list, &most);
         if (count > LEFT) {
             if (lane == 0) ask.hard.list[atomicAdd(ask.hard.count, 1u)] = place;
@@ -359,8 +358,10 @@ template <int KIND, bool SQUEEZED> static void launch_few(mote_context *ctx, con
         CUDA_LAUNCH(ctx, (search_few<KIND, SQUEEZED, 1>), blocks, threads, *ask);
     } else if (ask->beside <= CUDA_WARP) {
         CUDA_LAUNCH(ctx, (search_few<KIND, SQUEEZED, 2>), blocks, threads, *ask);
-    } else {
+    } else if (ask->beside <= 2 * CUDA_WARP) {
         CUDA_LAUNCH(ctx, (search_few<KIND, SQUEEZED, 4>), blocks, threads, *ask);
+    } else {
+        CUDA_LAUNCH(ctx, (search_few<KIND, SQUEEZED, 8>), blocks, threads, *ask);
     }
 }
 

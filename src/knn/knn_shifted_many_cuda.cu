@@ -17,7 +17,7 @@ template <uint32_t ROOM> struct many_list {
     uint32_t index[ROOM];
     uint32_t of_warp[WARPS];
     uint32_t count;
-    float edge; /* of the bin with the k-th */
+    uint32_t edge; /* of the bin with the k-th */
 };
 
 template <uint32_t ROOM> struct bins_of {
@@ -48,14 +48,14 @@ static __device__ inline uint32_t sum_before(uint32_t mine, many_list<ROOM> *lis
 
 /* A square that k or more candidates do not exceed; infinite if there are fewer. */
 template <bool SQUEEZED, uint32_t ROOM>
-static __device__ float find_edge(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t most,
-                                  many_list<ROOM> *list) {
+static __device__ uint32_t find_edge(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t most,
+                                     many_list<ROOM> *list) {
     typedef bins_of<ROOM> bins;
     const uint32_t thread = threadIdx.x, first = thread * bins::each;
     uint32_t mine = 0, total;
     uint4 point;
     for (uint32_t i = thread; i < bins::count; i += THREADS) list->bins[i] = 0;
-    if (thread == 0) list->edge = INFINITY;
+    if (thread == 0) list->edge = knn_bits_of(INFINITY);
     __syncthreads();
     for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
         for (uint32_t i = thread; i < q->count[order]; i += THREADS) {
@@ -69,7 +69,7 @@ static __device__ float find_edge(const knn_shifted_ask *ask, const knn_shifted_
     if (before < ask->k && before + mine >= ask->k) {
         uint32_t bin = first, sum = before + list->bins[first];
         while (sum < ask->k) sum += list->bins[++bin];
-        list->edge = fminf(knn_float_of(((bin + 1) << bins::shift) - 1), INFINITY); /* no NaN */
+        list->edge = min(((bin + 1) << bins::shift) - 1, knn_bits_of(INFINITY));
     }
     __syncthreads();
     return list->edge;
@@ -153,15 +153,15 @@ static __global__ __launch_bounds__(THREADS) void search_many(knn_shifted_ask as
     __shared__ many_list<ROOM> list;
     const uint32_t count = asked != NULL ? *asked : ask.asked;
     const float slack = knn_shifted_slack<KIND>(&ask);
-    const uint32_t limit = knn_bits_of(knn_shifted_most<KIND, SQUEEZED>(&ask, ask.limit, slack));
+    const uint32_t limit = knn_shifted_most(&ask.bounds, slack);
     for (uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
         const uint32_t place = ask.list != NULL ? __ldg(ask.list + at) : (uint32_t)at;
         const uint32_t out = __ldg(ask.queries.order + place);
         uint32_t found = 0;
         if (place < ask.queries.extent->finite && ask.points.extent->finite > 0) {
             const knn_shifted_query q = knn_shifted_query_of<SQUEEZED>(&ask, place);
-            const float edge = find_edge<SQUEEZED>(&ask, &q, limit, &list);
-            const uint32_t most = min(limit, knn_bits_of(knn_shifted_beside(&ask.bounds, edge, slack)));
+            const uint32_t edge = find_edge<SQUEEZED>(&ask, &q, limit, &list);
+            const uint32_t most = min(limit, knn_shifted_beside(&ask.bounds, edge, slack));
             found = keep_best<KIND, SQUEEZED>(&ask, &q, place, most, &list);
         }
         for (uint32_t i = threadIdx.x; i < ask.k; i += THREADS) {

@@ -1,16 +1,16 @@
 /* Candidates of shifted sorting: squares in floats, which rule out, and exact keys. For .cu files only.
 
    Let E(d) = sqrt(|d|² + (c² - 1) (n·d)²), a norm of at most c |d|, and u = 2^-24. Two views are together off by less
-   than slack (knn_walk_cuda.h), so E of their difference is off by c · slack. Floats: each difference and each
-   component of m = sqrt(c² - 1) n is off by a factor of 1 + u, and the three terms of m·d by two more roundings each
-   at most: m·d is off by less than 6 u sqrt(c² - 1) |d|, and its square, since 2 |m·d| |d| <= E², by 6 u c E² and
-   36 u² c² E². |d|² and the last sum add less than 8 u. Keys have the same errors with 2^-53 for u. So a point at E is
-   found at ((E ± c slack)² (1 ± e), e = 2^-21 c + 2^-42 c² + 2^-20, with room. If e is at most 0.1,
+   than slack (knn_walk_cuda.h), so E of their difference is off by c · slack. Floats: each difference is off by a
+   factor of 1 + u, each component of m = sqrt(c² - 1) n by 1 + 3 u, and the three terms of m·d by three more roundings
+   at most: m·d is off by less than 8 u sqrt(c² - 1) |d|, and its square, since 2 |m·d| |d| <= E², by 8 u c E² and
+   64 u² c² E². |d|² and the last sum add less than 8 u. Keys have the same errors with 2^-53 for u. So a point at E is
+   found at (E ± c slack)² (1 ± e), e = 2^-21 c + 2^-42 c² + 2^-20, with room. If e is at most 0.1,
    - a point whose E is at most D is found at most at (D + c slack)² (1 + 2.5 e);
-   - points found at most at s have E of at most D = sqrt(s (1 + 1.2 e)) + c slack; others as near are found at most at
+   - points found at most at s have E of at most sqrt(s (1 + 1.2 e)) + c slack; others as near are found at most at
      (sqrt(s) + 2 c slack)² (1 + 2.5 e).
-   What vanishes in floats is below c² · 2^-126 · 2; what vanishes in squares of doubles is below 2^-500, and where
-   they may overflow, beyond 2^500, nothing is ruled out. */
+   What vanishes in squares of floats is below 2 c² 2^-126; what vanishes in those of doubles is below 2^-500 of a
+   distance, and where they may overflow, beyond 2^500, nothing is ruled out. */
 #ifndef MOTE_KNN_SHIFTED_WALK_CUDA_H
 #define MOTE_KNN_SHIFTED_WALK_CUDA_H
 
@@ -48,7 +48,7 @@ static __device__ inline knn_shifted_query knn_shifted_query_of(const knn_shifte
     for (uint32_t k = 0; k < 3; k++) {
         q.at[k] = __ldg(ask->queries.views + at + KNN_CUDA_LEAF * k);
         q.along[k] = 0;
-        if (SQUEEZED) q.along[k] = (float)(__ldg(ask->normals + 3 * (uint64_t)place + k) * ask->bounds.along);
+        if (SQUEEZED) q.along[k] = (float)__ldg(ask->normals + 3 * (uint64_t)place + k) * ask->bounds.along;
     }
 #pragma unroll
     for (uint32_t s = 0; s < KNN_SHIFTS; s++) {
@@ -109,26 +109,21 @@ template <int KIND> static __device__ inline float knn_shifted_slack(const knn_s
     return knn_slack<KIND>(ask->points.extent, ask->queries.extent) * ask->bounds.compression;
 }
 
-static __device__ inline float knn_shifted_reached(const knn_shifted_bounds *bounds, float reach) {
-    const bool rules = (double)reach < bounds->farthest; /* not NaN either */
-    return rules ? fmaf(reach * reach, bounds->loose, bounds->tiny) : INFINITY;
+/* As bits. */
+static __device__ inline uint32_t knn_shifted_reached(const knn_shifted_bounds *bounds, float reach) {
+    const bool rules = reach < bounds->farthest; /* not NaN either */
+    return knn_bits_of(rules ? fmaf(reach * reach, bounds->loose, bounds->tiny) : INFINITY);
 }
 
-/* The largest square of a point with this key. */
-template <int KIND, bool SQUEEZED>
-static __device__ inline float knn_shifted_most(const knn_shifted_ask *ask, uint64_t key, float slack) {
-    const knn_shifted_bounds *const bounds = &ask->bounds;
-    if (KIND == KNN_INT && !SQUEEZED) {
-        return fmaf(sqrtf((float)key) + slack, (sqrtf((float)key) + slack) * bounds->loose, bounds->tiny);
-    }
-    const double distance = (sqrt(knn_real(key)) + 0x1p-500) * bounds->units;
-    return knn_shifted_reached(bounds, (float)distance * (1 + 0x1p-20f) + slack);
+/* The largest square of a point whose key is not too large. */
+static __device__ inline uint32_t knn_shifted_most(const knn_shifted_bounds *bounds, float slack) {
+    return knn_shifted_reached(bounds, bounds->reach + slack);
 }
 
 /* The largest square of a point that is not farther than all those found at most at this square. */
-static __device__ inline float knn_shifted_beside(const knn_shifted_bounds *bounds, float square, float slack) {
-    const float vanished = (float)(bounds->units * 0x1p-500);
-    return knn_shifted_reached(bounds, sqrtf(square + bounds->tiny) * (1 + 0x1p-20f) + (2 * slack + vanished));
+static __device__ inline uint32_t knn_shifted_beside(const knn_shifted_bounds *bounds, uint32_t square, float slack) {
+    const float reach = sqrtf(knn_float_of(square) + bounds->tiny) * (1 + 0x1p-20f);
+    return knn_shifted_reached(bounds, reach + (2 * slack + bounds->vanished));
 }
 
 /* ---- exact keys */
