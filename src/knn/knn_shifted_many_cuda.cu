@@ -1,5 +1,6 @@
 /* Shifted sorting, any number of neighbours: a block has one query. It looks at the candidates twice: to count squares
-   in bins, then to keep what lies below the bin that the k-th is in. What is kept is sorted by whole keys. */
+   in bins, then to keep what lies below the bin that the k-th is in. What is kept is put in order by the leading bits
+   of squares, in registers, and by whole keys if these tell another order. */
 #include <math.h>
 
 #include "knn/knn_shifted_walk_cuda.h"
@@ -7,6 +8,7 @@
 #define THREADS 128u
 #define WARPS   (THREADS / CUDA_WARP)
 #define BLOCKS  8448u /* each takes its share of the queries */
+#define HARD    1056u /* blocks for those that are left, mostly none */
 
 /* ROOM: entries; the least that holds k and as many as come at once. */
 template <uint32_t ROOM> struct many_list {
@@ -15,6 +17,7 @@ template <uint32_t ROOM> struct many_list {
         uint32_t bins[2 * ROOM];
     };
     uint32_t index[ROOM];
+    uint32_t square[ROOM];
     uint32_t of_warp[WARPS];
     uint32_t count;
     uint32_t edge; /* of the bin with the k-th */
@@ -87,7 +90,7 @@ static __device__ inline void order_two(many_list<ROOM> *list, uint32_t a, uint3
 }
 
 /* Sorts what is kept, which is filled up to a power of two. All threads have written. */
-template <uint32_t ROOM> static __device__ void sort_list(many_list<ROOM> *list, uint32_t count) {
+template <uint32_t ROOM> static __device__ __noinline__ void sort_list(many_list<ROOM> *list, uint32_t count) {
     uint32_t whole = 2;
     while (whole < count) whole *= 2;
     for (uint32_t i = count + threadIdx.x; i < whole; i += THREADS) {
@@ -106,6 +109,90 @@ template <uint32_t ROOM> static __device__ void sort_list(many_list<ROOM> *list,
     }
 }
 
+/* Sorts E · THREADS numbers; number i · THREADS + thread is the thread's i-th. exchange: shared, of so many. */
+template <int E> static __device__ inline void sort_grades(uint32_t (&grade)[E], uint32_t *exchange) {
+    const uint32_t thread = threadIdx.x;
+#pragma unroll
+    for (uint32_t run = 2; run <= E * THREADS; run *= 2) {
+#pragma unroll
+        for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
+            const uint32_t rows = apart / THREADS;
+            const bool far = rows == 0 && apart >= CUDA_WARP;
+            if (far) {
+#pragma unroll
+                for (uint32_t i = 0; i < E; i++) exchange[i * THREADS + thread] = grade[i];
+                __syncthreads();
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < E; i++) {
+                const bool ascending = ((i * THREADS + thread) & run) == 0;
+                if (rows > 0) {
+                    if ((i & rows) != 0) continue;
+                    const uint32_t one = grade[i], other = grade[(i + rows) % E];
+                    grade[i] = ascending ? min(one, other) : max(one, other);
+                    grade[(i + rows) % E] = ascending ? max(one, other) : min(one, other);
+                } else {
+                    const bool least = ((thread & apart) == 0) == ascending;
+                    const uint32_t other = far ? exchange[i * THREADS + (thread ^ apart)]
+                                               : __shfl_xor_sync(CUDA_ALL, grade[i], (int)(apart % CUDA_WARP));
+                    grade[i] = least ? min(grade[i], other) : max(grade[i], other);
+                }
+            }
+            if (far) __syncthreads();
+        }
+    }
+}
+
+/* Not inlined: one copy for all kinds of positions. Puts what is kept in order, at most E · THREADS entries with
+ * squares of at most `most`. All threads have written. */
+template <uint32_t ROOM, int E>
+static __device__ __noinline__ void order_list(many_list<ROOM> *list, uint32_t count, uint32_t most) {
+    const uint32_t grades = UINT32_MAX / ROOM; /* above the bits of a slot; the last is for what does not exist */
+    const float largest = knn_float_of(most);
+    const float fine = largest > 1e-30f && largest < 1e30f ? (float)(grades - 1) / largest : 0;
+    uint32_t grade[E], index[E];
+    uint64_t key[E];
+    bool wrong = false;
+#pragma unroll
+    for (uint32_t i = 0; i < E; i++) {
+        const uint32_t slot = i * THREADS + threadIdx.x;
+        const float square = knn_float_of(list->square[min(slot, count - 1)]);
+        grade[i] = slot < count ? (uint32_t)fminf(square * fine, (float)(grades - 1)) * ROOM + slot : UINT32_MAX;
+    }
+    __syncthreads();
+    sort_grades(grade, list->square);
+#pragma unroll
+    for (uint32_t i = 0; i < E; i++) {
+        const bool exists = grade[i] != UINT32_MAX;
+        key[i] = exists ? list->key[grade[i] % ROOM] : UINT64_MAX;
+        index[i] = exists ? list->index[grade[i] % ROOM] : UINT32_MAX;
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < E; i++) {
+        list->key[i * THREADS + threadIdx.x] = key[i];
+        list->index[i * THREADS + threadIdx.x] = index[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < E; i++) {
+        const uint32_t next = i * THREADS + threadIdx.x + 1;
+        wrong = wrong || (next < count && knn_is_before(list->key[next], list->index[next], key[i], index[i]));
+    }
+    if (__syncthreads_or(wrong)) sort_list(list, count);
+}
+
+template <uint32_t ROOM> static __device__ void order_any(many_list<ROOM> *list, uint32_t count, uint32_t most) {
+    if (count == 0) return;
+    if (count <= ROOM / 4) {
+        order_list<ROOM, ROOM / 4 / THREADS>(list, count, most);
+    } else if (count <= ROOM / 2) {
+        order_list<ROOM, ROOM / 2 / THREADS>(list, count, most);
+    } else {
+        order_list<ROOM, ROOM / THREADS>(list, count, most);
+    }
+}
+
 /* The k best of the candidates within a square, in order. Returns how many there are. */
 template <int KIND, bool SQUEEZED, uint32_t ROOM>
 static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shifted_query *q, uint32_t place,
@@ -114,6 +201,7 @@ static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shift
     const knn_shifted_exact query = knn_shifted_exact_of<KIND, SQUEEZED>(ask, place);
     uint64_t last_key = UINT64_MAX; /* what is not before it does not count */
     uint32_t last_index = UINT32_MAX, kept = 0;
+    bool was_cut = false; /* then the squares are no longer those of the entries */
     if (threadIdx.x == 0) list->count = 0;
     __syncthreads();
     for (uint32_t order = 0; order < KNN_SHIFTS; order++) {
@@ -121,7 +209,8 @@ static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shift
             uint32_t index = 0, to = 0;
             uint4 point;
             uint64_t key = 0;
-            bool near = knn_shifted_try<SQUEEZED>(ask, q, order, first + threadIdx.x, &point) <= most;
+            const uint32_t square = knn_shifted_try<SQUEEZED>(ask, q, order, first + threadIdx.x, &point);
+            bool near = square <= most;
             if (near) {
                 key = knn_shifted_key<KIND, SQUEEZED>(ask, &query, point);
                 index = __ldg(ask->points.order + point.w);
@@ -133,10 +222,12 @@ static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shift
             if (near) {
                 list->key[to] = key;
                 list->index[to] = index;
+                list->square[to] = square;
             }
             kept += (uint32_t)__syncthreads_count(near);
             if (kept <= ROOM - THREADS) continue;
             sort_list(list, kept);
+            was_cut = true;
             kept = min(kept, ask->k);
             last_key = list->key[kept - 1];
             last_index = list->index[kept - 1];
@@ -144,7 +235,11 @@ static __device__ uint32_t keep_best(const knn_shifted_ask *ask, const knn_shift
             __syncthreads();
         }
     }
-    sort_list(list, kept);
+    if (was_cut) {
+        sort_list(list, kept);
+    } else {
+        order_any(list, kept, most);
+    }
     return min(kept, ask->k);
 }
 
@@ -175,7 +270,7 @@ static __global__ __launch_bounds__(THREADS) void search_many(knn_shifted_ask as
 
 template <int KIND, bool SQUEEZED>
 static void launch_many(mote_context *ctx, const knn_shifted_ask *ask, const uint32_t *asked) {
-    const uint32_t blocks = ask->asked < BLOCKS ? ask->asked : BLOCKS;
+    const uint32_t most = asked != NULL ? HARD : BLOCKS, blocks = ask->asked < most ? ask->asked : most;
     if (ask->k <= 256) {
         CUDA_LAUNCH(ctx, (search_many<KIND, SQUEEZED, 512>), blocks, THREADS, *ask, asked);
     } else {
