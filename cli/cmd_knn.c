@@ -21,7 +21,7 @@ static const command_help help = {
     "  mote knn scan.las onto.npz --queries other.las -k 1  the nearest point of scan.las to each of other.las\n"
     "  mote knn scan.las quick.npz --approximate --recall   faster, and how near it comes to the exact answer\n"
     "  mote knn scan.las near.npz --method shifted -k 64 --lambda 2 --recall\n"
-    "  mote knn photons.ply discs.npz -k 64 --compression 4 by ellipsoids along each point's normal\n"
+    "  mote knn photons.ply discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
     "  mote knn photons.ply discs.npz --method shifted --compression 4 --buckets -k 64 --recall\n"
     "  mote knn small.xyz neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "

@@ -8,7 +8,11 @@
 #define STEP_QUERIES  16384u /* between two reports of progress */
 #define SHARE_QUERIES 64u    /* that a thread takes at once */
 
+#define ALONE 4096u /* points, or queries, that are not worth waking other threads */
+
 typedef uint32_t cell3[3];
+
+static int threads_for(const mote_context *ctx, uint64_t count) { return count < ALONE ? 1 : ctx->threads; }
 
 /* One of the four orders. */
 typedef struct shifted_order {
@@ -47,10 +51,9 @@ static bool world_of(const mote_column *const axes[3], uint64_t i, double at[3])
    order  which they are; NULL: all */
 static void add_bounds(const mote_context *ctx, const mote_column *const axes[3], const uint32_t *order, uint64_t count,
                        double low[3], double high[3]) {
+    const int threads = threads_for(ctx, count);
     double x0 = low[0], y0 = low[1], z0 = low[2], x1 = high[0], y1 = high[1], z1 = high[2];
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min                                      \
-                                                                              : x0, y0, z0) reduction(max              \
-                                                                                                      : x1, y1, z1)
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : x0, y0, z0) reduction(max : x1, y1, z1)
     for (uint64_t i = 0; i < count; i++) {
         double at[3];
         if (!world_of(axes, order != NULL ? order[i] : i, at)) continue;
@@ -68,13 +71,13 @@ static void find_cells(shifted *s, const mote_column *const axes[3], const mote_
     add_bounds(ctx, axes, NULL, s->points, low, high);
     if (!own) add_bounds(ctx, asked, s->asked->points.order, s->queries, low, high);
     const knn_cube cube = knn_cube_make(low, high, KNN_CELLS);
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->points))
     for (uint64_t i = 0; i < s->points; i++) {
         double at[3];
         s->bad[i] = !world_of(axes, i, at);
         knn_cube_cell(&cube, at, s->cells[i]);
     }
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->queries))
     for (uint64_t q = 0; q < s->queries; q++) {
         double at[3];
         const uint64_t row = s->asked->points.order[q];
@@ -121,7 +124,7 @@ static void make_space(const shifted *s, uint32_t number, space *in) {
     if (number == KNN_PLAIN) return;
     in->stretch = s->params->compression - 1;
     knn_space_axis(number, in->axis);
-#pragma omp parallel num_threads(s->index->ctx->threads)
+#pragma omp parallel num_threads(threads_for(s->index->ctx, s->points + s->member_count))
     {
         double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
 #pragma omp for schedule(static) nowait
@@ -143,7 +146,7 @@ static void make_space(const shifted *s, uint32_t number, space *in) {
 
 static void find_spaces(shifted *s) {
     const mote_context *ctx = s->index->ctx;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->queries))
     for (uint64_t q = 0; q < s->queries; q++) {
         knn_ellipsoid of;
         s->spaces[q] = KNN_PLAIN;
@@ -176,7 +179,7 @@ static uint32_t place_of(const uint64_t *codes, uint64_t count, uint64_t code) {
 
 static mote_status sort_points(shifted *s, const space *in, uint32_t shift) {
     mote_context *ctx = s->index->ctx;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->points))
     for (uint64_t i = 0; i < s->points; i++) {
         cell3 cell;
         cell_in(in, s->cells[i], cell);
@@ -194,7 +197,7 @@ static mote_status make_order(shifted *s, const space *in, uint32_t shift) {
     shifted_order *to = &s->orders[shift];
     MOTE_TRY(sort_points(s, in, shift));
     MOTE_TRY(knn_points_read(ctx, &s->reading, to->order, s->finite, &to->points));
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->member_count))
     for (uint64_t m = 0; m < s->member_count; m++) {
         cell3 cell;
         cell_in(in, s->query_cells[s->members[m]], cell);
@@ -235,15 +238,32 @@ typedef struct asking {
     uint32_t self; /* the point that does not count; UINT32_MAX: all do */
 } asking;
 
-/* Keys of the eight points of a leaf. */
+/* Keys of the eight points of a leaf: as knn_key_of and knn_key_around, eight at once. */
 SIMD_INLINE void keys_of_leaf(knn_kind kind, bool around, const knn_metric *metric, const knn_points *points,
                               uint64_t leaf, const asking *query, uint64_t keys[KNN_LEAF]) {
-    for (uint32_t l = 0; l < KNN_LEAF; l++) {
-        knn_place point;
-        knn_place_of(kind, points, KNN_LEAF * leaf + l, &point);
-        keys[l] = around ? knn_key_around(kind, metric, &query->of, &query->at, &point)
-                         : knn_key_of(kind, metric, &query->at, &point);
+    double d[3][KNN_LEAF], squares[KNN_LEAF];
+    if (kind == KNN_INT && !around) {
+        for (uint32_t l = 0; l < KNN_LEAF; l++) {
+            knn_place point;
+            knn_place_of(kind, points, KNN_LEAF * leaf + l, &point);
+            keys[l] = knn_key_of(kind, metric, &query->at, &point);
+        }
+        return;
     }
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint8_t *row = knn_row(kind, points->leaves, 3 * leaf + k);
+        for (uint32_t l = 0; l < KNN_LEAF; l++) {
+            d[k][l] = kind == KNN_INT     ? (double)(((const int32_t *)row)[l] - query->at.step[k])
+                      : kind == KNN_FLOAT ? (double)((const float *)row)[l] - query->at.value[k]
+                                          : ((const double *)row)[l] - query->at.value[k];
+            if (kind != KNN_FLOAT) d[k][l] *= metric->scale[k];
+        }
+    }
+    for (uint32_t l = 0; l < KNN_LEAF; l++) {
+        squares[l] = around ? knn_real_ellipsoid(d[0][l], d[1][l], d[2][l], &query->of)
+                            : (d[0][l] * d[0][l] + d[1][l] * d[1][l]) + d[2][l] * d[2][l];
+    }
+    memcpy(keys, squares, sizeof squares);
 }
 
 /* Takes what is new of the places [first, last) of an order. */
@@ -308,7 +328,7 @@ static mote_status search_members(shifted *s, scratch *scratches) {
     mote_context *ctx = s->index->ctx;
     for (uint64_t step = 0; step < s->member_count; step += STEP_QUERIES) {
         const uint64_t end = s->member_count - step < STEP_QUERIES ? s->member_count : step + STEP_QUERIES;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(end - step <= SHARE_QUERIES ? 1 : ctx->threads)
         for (uint64_t m = step; m < end; m += SHARE_QUERIES) {
             search(s, m, end - m < SHARE_QUERIES ? end : m + SHARE_QUERIES, &scratches[mote_thread_number()]);
         }

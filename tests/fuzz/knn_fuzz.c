@@ -1,5 +1,6 @@
-/* Neighbours in clouds whose positions, types, scales and parameters are the input's bytes: the grid must answer what
-   looking at every point answers, for the points themselves and for other queries. */
+/* Neighbours in clouds whose positions, normals, types, scales and parameters are the input's bytes: the grid must
+   answer what looking at every point answers, for the points themselves and for other queries, in spheres and
+   ellipsoids; shifted sorting must find nothing that is nearer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void require(bool condition) {
 
 /* One axis of a cloud whose records are three values of a type, read wherever the input lies. */
 static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k) {
-    static const char *const names[3] = {"x", "y", "z"};
+    static const char *const names[6] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     static const double scales[] = {1, 0.001, 1e-7, -2, 1e300, 1e-300, INFINITY, NAN};
     static const double offsets[] = {0, 500000.5, -1e17, 1e308};
     mote_column column;
@@ -25,19 +26,20 @@ static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k)
     column.name = names[k];
     column.type = (mote_type)(head[0] % 10);
     column.stride_bytes = 3 * mote_type_size(column.type);
-    column.data = positions + (uint32_t)k * mote_type_size(column.type);
-    column.scale = scales[head[1] & 1 ? head[2 + k] % 8 : head[2] % 8];
+    column.data = positions + (uint32_t)(k % 3) * mote_type_size(column.type);
+    column.scale = k >= 3 ? 1 : scales[head[1] & 1 ? head[2 + k] % 8 : head[2] % 8];
+    if (k >= 3) return column; /* a normal has the bytes of a position */
     column.offset = offsets[head[5] >> 2 * k & 3];
     return column;
 }
 
 static mote_cloud *cloud_of(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size) {
-    mote_column columns[3];
+    mote_column columns[6];
     mote_cloud *cloud = NULL;
-    for (int k = 0; k < 3; k++) columns[k] = axis_of(head, positions, k);
+    for (int k = 0; k < 6; k++) columns[k] = axis_of(head, positions, k);
     uint64_t count = size / columns[0].stride_bytes;
     if (count > MOST_POINTS) count = MOST_POINTS;
-    require(mote_cloud_wrap(ctx, count, columns, 3, &cloud) == MOTE_OK);
+    require(mote_cloud_wrap(ctx, count, columns, 6, &cloud) == MOTE_OK);
     return cloud;
 }
 
@@ -58,6 +60,18 @@ static mote_status search(mote_context *ctx, const mote_cloud *cloud, const mote
     return mote_knn(ctx, cloud, queries, params, &result);
 }
 
+static void check_shifted(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, mote_knn_params params,
+                          const answer *exact) {
+    const uint64_t cells = mote_cloud_count(queries != NULL ? queries : cloud) * params.k;
+    answer found;
+    params.method = MOTE_KNN_SHIFTED;
+    require(search(ctx, cloud, queries, &params, &found) == MOTE_OK);
+    for (uint64_t i = 0; i < cells; i++) require(found.distance2[i] >= exact->distance2[i]);
+    free(found.index);
+    free(found.distance2);
+    free(found.count);
+}
+
 static void compare(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, mote_knn_params params) {
     const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud);
     answer grid, brute;
@@ -70,6 +84,7 @@ static void compare(mote_context *ctx, const mote_cloud *cloud, const mote_cloud
         require(memcmp(grid.index, brute.index, rows * params.k * sizeof *grid.index) == 0);
         require(memcmp(grid.distance2, brute.distance2, rows * params.k * sizeof *grid.distance2) == 0);
         require(memcmp(grid.count, brute.count, rows * sizeof *grid.count) == 0);
+        check_shifted(ctx, cloud, queries, params, &grid);
     } else {
         mote_context_clear(ctx);
     }
@@ -99,6 +114,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     compare(ctx, cloud, NULL, params);
     params.exclude_self = false;
     compare(ctx, cloud, queries, params);
+    params.compression = ldexp(1, data[13] % 20);
+    params.buckets = (data[14] & 4) != 0;
+    compare(ctx, cloud, queries, params);
+    compare(ctx, cloud, NULL, params);
     mote_cloud_destroy(queries);
     mote_cloud_destroy(cloud);
     require(mote_context_memory_bytes(ctx) == 0);

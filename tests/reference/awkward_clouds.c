@@ -233,11 +233,10 @@ mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uin
 }
 
 /* By the point's position, so that a shuffle takes it along. */
-static double normal_at(const mote_cloud *cloud, uint64_t i, int k) {
-    static const char *const names[3] = {"x", "y", "z"};
+static double normal_at(const mote_column *const axes[3], uint64_t i, int k) {
     uint64_t hash = 1;
     for (int axis = 0; axis < 3; axis++) {
-        const double value = mote_column_value(mote_cloud_find(cloud, names[axis]), i);
+        const double value = mote_column_value(axes[axis], i);
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
         hash = mote_hash_pair(hash, bits);
@@ -258,10 +257,12 @@ void awkward_cloud_add_normals(mote_cloud *cloud) {
     for (int k = 0; k < 3; k++) {
         const mote_column_spec spec = {names[k], k == 1 ? MOTE_FLOAT64 : MOTE_FLOAT32, 0, 0};
         if (mote_cloud_add_column(cloud, &spec) != MOTE_OK) abort();
-        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++) {
-            uint8_t *at =
-                (uint8_t *)mote_cloud_column_data(cloud, names[k]) + i * mote_cloud_find(cloud, names[k])->stride_bytes;
-            store(spec.type, normal_at(cloud, i, k), at);
+        const mote_column *const axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
+                                            mote_cloud_find(cloud, "z")};
+        const uint32_t stride_bytes = mote_cloud_find(cloud, names[k])->stride_bytes;
+        uint8_t *at = mote_cloud_column_data(cloud, names[k]);
+        for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, at += stride_bytes) {
+            store(spec.type, normal_at(axes, i, k), at);
         }
     }
 }

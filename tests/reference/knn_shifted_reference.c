@@ -20,8 +20,16 @@ typedef struct sorted {
     uint64_t count;
 } sorted;
 
+/* Where a cloud's finite points are. */
+typedef struct positions {
+    uint64_t count;
+    double (*at)[3];
+    bool *finite;
+} positions;
+
 struct shifted_reference {
-    const mote_cloud *cloud, *queries;
+    positions cloud, queries;
+    int *spaces; /* [queries] */
     mote_knn_params params;
     double low[3], side; /* of the cube */
     sorted orders[SPACES + 1][SHIFTS];
@@ -34,10 +42,24 @@ static void *room(uint64_t bytes) {
     return memory;
 }
 
-static bool position(const mote_cloud *cloud, uint64_t i, double at[3]) {
+static positions positions_of(const mote_cloud *cloud) {
     static const char *const names[3] = {"x", "y", "z"};
-    for (int k = 0; k < 3; k++) at[k] = mote_column_value(mote_cloud_find(cloud, names[k]), i);
-    return isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]);
+    const uint64_t count = mote_cloud_count(cloud);
+    positions p = {count, room(count * sizeof *p.at), room(count * sizeof *p.finite)};
+    for (uint64_t i = 0; i < count; i++) p.finite[i] = true;
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, names[k]);
+        for (uint64_t i = 0; i < count; i++) {
+            p.at[i][k] = mote_column_value(column, i);
+            p.finite[i] = p.finite[i] && isfinite(p.at[i][k]);
+        }
+    }
+    return p;
+}
+
+static void positions_free(positions *p) {
+    free(p->at);
+    free(p->finite);
 }
 
 void shifted_reference_normal(const mote_cloud *queries, uint64_t query, double normal[3]) {
@@ -100,11 +122,10 @@ static uint64_t code_in(const shifted_reference *r, int space, int shift, const 
 
 /* ---- cube and spaces */
 
-static int space_of(const shifted_reference *r, uint64_t query) {
+static int space_of(const mote_cloud *queries, uint64_t query) {
     double normal[3], most = 0;
     int best = PLAIN;
-    if (!r->params.buckets || !(r->params.compression > 1)) return PLAIN;
-    shifted_reference_normal(r->queries, query, normal);
+    shifted_reference_normal(queries, query, normal);
     for (int space = 0; space < SPACES; space++) {
         const double along = fabs(product(axes[space], normal));
         if (along > most) {
@@ -136,12 +157,11 @@ static double side_of(const bounds *b) {
 
 static void find_cube(shifted_reference *r) {
     bounds b = nothing;
-    double at[3];
-    for (uint64_t i = 0; i < mote_cloud_count(r->cloud); i++) {
-        if (position(r->cloud, i, at)) add_to(&b, at);
-    }
-    for (uint64_t i = 0; i < mote_cloud_count(r->queries); i++) {
-        if (position(r->queries, i, at)) add_to(&b, at);
+    for (int of = 0; of < 2; of++) {
+        const positions *from = of == 0 ? &r->cloud : &r->queries;
+        for (uint64_t i = 0; i < from->count; i++) {
+            if (from->finite[i]) add_to(&b, from->at[i]);
+        }
     }
     memcpy(r->low, b.low, sizeof r->low);
     r->side = side_of(&b);
@@ -151,12 +171,12 @@ static void find_cube(shifted_reference *r) {
 static void find_space(shifted_reference *r, int space) {
     bounds b = nothing;
     uint32_t cell[3];
-    double at[3], w[3];
+    double w[3];
     for (int of = 0; of < 2; of++) {
-        const mote_cloud *from = of == 0 ? r->cloud : r->queries;
-        for (uint64_t i = 0; i < mote_cloud_count(from); i++) {
-            if (!position(from, i, at) || (of == 1 && space_of(r, i) != space)) continue;
-            cube_cell(r, at, cell);
+        const positions *from = of == 0 ? &r->cloud : &r->queries;
+        for (uint64_t i = 0; i < from->count; i++) {
+            if (!from->finite[i] || (of == 1 && r->spaces[i] != space)) continue;
+            cube_cell(r, from->at[i], cell);
             stretched(r, space, cell, w);
             add_to(&b, w);
         }
@@ -174,11 +194,10 @@ static int by_code_and_index(const void *a, const void *b) {
 }
 
 static void sort_points(const shifted_reference *r, int space, int shift, sorted *to) {
-    double at[3];
-    to->places = room(mote_cloud_count(r->cloud) * sizeof *to->places);
-    for (uint64_t i = 0; i < mote_cloud_count(r->cloud); i++) {
-        if (!position(r->cloud, i, at)) continue;
-        const place one = {code_in(r, space, shift, at), i};
+    to->places = room(r->cloud.count * sizeof *to->places);
+    for (uint64_t i = 0; i < r->cloud.count; i++) {
+        if (!r->cloud.finite[i]) continue;
+        const place one = {code_in(r, space, shift, r->cloud.at[i]), i};
         to->places[to->count++] = one;
     }
     qsort(to->places, to->count, sizeof *to->places, by_code_and_index);
@@ -187,12 +206,20 @@ static void sort_points(const shifted_reference *r, int space, int shift, sorted
 shifted_reference *shifted_reference_make(const mote_cloud *cloud, const mote_cloud *queries,
                                           const mote_knn_params *params) {
     shifted_reference *r = room(sizeof *r);
-    r->cloud = cloud;
-    r->queries = queries != NULL ? queries : cloud;
+    const mote_cloud *asked = queries != NULL ? queries : cloud;
+    const bool buckets = params->buckets && params->compression > 1;
+    bool used[SPACES + 1] = {false};
+    r->cloud = positions_of(cloud);
+    r->queries = positions_of(asked);
+    r->spaces = room(r->queries.count * sizeof *r->spaces);
     r->params = *params;
+    for (uint64_t i = 0; i < r->queries.count; i++) {
+        r->spaces[i] = buckets ? space_of(asked, i) : PLAIN;
+        used[r->spaces[i]] = true;
+    }
     find_cube(r);
     for (int space = 0; space <= PLAIN; space++) {
-        if (space != PLAIN && !(params->buckets && params->compression > 1)) continue;
+        if (!used[space]) continue;
         if (space != PLAIN) find_space(r, space);
         for (int shift = 0; shift < SHIFTS; shift++) sort_points(r, space, shift, &r->orders[space][shift]);
     }
@@ -200,14 +227,13 @@ shifted_reference *shifted_reference_make(const mote_cloud *cloud, const mote_cl
 }
 
 void shifted_reference_candidates(const shifted_reference *r, uint64_t query, uint8_t *candidates) {
-    const int space = space_of(r, query);
+    const int space = r->spaces[query];
     const uint64_t lambda = r->params.lambda > 0 ? r->params.lambda : 1, beside = lambda * r->params.k;
-    double at[3];
-    memset(candidates, 0, mote_cloud_count(r->cloud));
-    if (!position(r->queries, query, at)) return;
+    memset(candidates, 0, r->cloud.count);
+    if (!r->queries.finite[query]) return;
     for (int shift = 0; shift < SHIFTS; shift++) {
         const sorted *order = &r->orders[space][shift];
-        const uint64_t code = code_in(r, space, shift, at);
+        const uint64_t code = code_in(r, space, shift, r->queries.at[query]);
         uint64_t stands = 0;
         while (stands < order->count && order->places[stands].code < code) stands++;
         for (uint64_t i = 0; i < order->count; i++) {
@@ -221,5 +247,8 @@ void shifted_reference_free(shifted_reference *r) {
     for (int space = 0; space <= PLAIN; space++) {
         for (int shift = 0; shift < SHIFTS; shift++) free(r->orders[space][shift].places);
     }
+    positions_free(&r->cloud);
+    positions_free(&r->queries);
+    free(r->spaces);
     free(r);
 }
