@@ -208,6 +208,7 @@ static void cuda_release(mote_knn_index *index) {
     knn_cuda_free_curve(index->ctx, &c->curve);
     knn_cuda_drop_room(index->ctx, &c->normals);
     knn_cuda_drop_room(index->ctx, &c->apart);
+    for (uint32_t i = 0; i < KNN_SHIFTED_ROOMS; i++) knn_cuda_drop_room(index->ctx, &c->shifted[i]);
     cuda_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
     index->cuda = NULL;
@@ -378,8 +379,14 @@ static void free_arrays(mote_context *ctx, row_array arrays[ROW_ARRAYS]) {
 
 /* ---- the search */
 
+static knn_cuda_rows rows_of(const row_array arrays[ROW_ARRAYS]) {
+    const knn_cuda_rows rows = {(uint32_t *)arrays[0].written, (int64_t *)arrays[1].written, (float *)arrays[2].written,
+                                (double *)arrays[3].written, (uint32_t *)arrays[4].written};
+    return rows;
+}
+
 static mote_status launch_search(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
-                                 const mote_knn_params *params, const row_array arrays[ROW_ARRAYS]) {
+                                 const mote_knn_params *params, const knn_cuda_rows *rows) {
     mote_context *ctx = index->ctx;
     knn_cuda_ask ask;
     memset(&ask, 0, sizeof ask);
@@ -391,12 +398,7 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     ask.k = params->k;
     ask.keys = ask.tree.metric;
     ask.limit = knn_key_limit(&ask.tree.metric, params->radius);
-    ask.rows.index32 = (uint32_t *)arrays[0].written;
-    ask.rows.index64 = (int64_t *)arrays[1].written;
-    ask.rows.distance2 = (float *)arrays[2].written;
-    ask.rows.distance2_wide = (double *)arrays[3].written;
-    ask.rows.count = (uint32_t *)arrays[4].written;
-    if (asked->rows == 0) return MOTE_OK;
+    ask.rows = *rows;
     if (params->compression > 1) MOTE_TRY(knn_cuda_squeeze(index, queries, asked, params, &ask));
     if (ask.all) return knn_cuda_search_all(ctx, &ask);
     if (ask.normals != NULL || ask.k > KNN_CUDA_FEW) return knn_cuda_search_many(ctx, &ask);
@@ -411,13 +413,21 @@ mote_status knn_cuda_count_skipped(mote_knn_index *index) {
     return MOTE_OK;
 }
 
+static mote_status search_by(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
+                             const mote_knn_params *params, const knn_cuda_rows *rows) {
+    if (asked->rows == 0) return MOTE_OK;
+    if (params->method == MOTE_KNN_SHIFTED) return knn_cuda_search_shifted(index, queries, asked, params, rows);
+    return launch_search(index, queries, asked, params, rows);
+}
+
 static mote_status search_asked(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
                                 const mote_knn_params *params, mote_knn_result *result) {
     mote_context *ctx = index->ctx;
     row_array arrays[ROW_ARRAYS];
     list_arrays(result, asked->rows, params->k, arrays);
     mote_status status = make_arrays(ctx, result->on_device, arrays);
-    if (status == MOTE_OK) status = launch_search(index, queries, asked, params, arrays);
+    const knn_cuda_rows rows = rows_of(arrays);
+    if (status == MOTE_OK) status = search_by(index, queries, asked, params, &rows);
     if (status == MOTE_OK && !result->on_device) status = fetch_arrays(ctx, arrays);
     if (status == MOTE_OK && !result->on_device) status = knn_cuda_count_skipped(index);
     free_arrays(ctx, arrays);
@@ -427,9 +437,6 @@ static mote_status search_asked(mote_knn_index *index, const mote_cloud *queries
 static mote_status cuda_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                                mote_knn_result *result) {
     knn_cuda_asked asked;
-    if (params->method == MOTE_KNN_SHIFTED) {
-        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "shifted sorting is not on the GPU yet");
-    }
     mote_stage(index->ctx, "search");
     mote_status status = knn_cuda_open_asked(index, queries, &asked);
     if (status == MOTE_OK) status = search_asked(index, queries, &asked, params, result);

@@ -82,13 +82,16 @@ typedef struct knn_cuda_curve {
     knn_cuda_room all[2];
 } knn_cuda_curve;
 
+#define KNN_SHIFTED_ROOMS 14u
+
 typedef struct knn_cuda {
     cuda_cloud cloud; /* x, y, z */
     knn_cuda_curve curve;
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
-    knn_cuda_room normals; /* of the queries of an ellipsoidal search */
-    knn_cuda_room apart;   /* which queries of a search are too far apart */
+    knn_cuda_room normals;                    /* of the queries of an ellipsoidal search */
+    knn_cuda_room apart;                      /* which queries of a search are too far apart */
+    knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_cuda.cu, from search to search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -156,6 +159,10 @@ mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, c
 mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
+
+/* By shifted sorting. queries NULL: the points themselves. */
+mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
+                                    const mote_knn_params *params, const knn_cuda_rows *rows);
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);

@@ -114,10 +114,15 @@ static __device__ __forceinline__ uint32_t few_leaf_of(const knn_cuda_ask *ask, 
     return beside / KNN_CUDA_LEAF;
 }
 
+/* Leaves [first, end). */
+typedef struct few_leaves {
+    uint32_t first, end;
+} few_leaves;
+
 /* The leaves around one. */
-static __device__ __forceinline__ knn_leaves few_leaves_around(const knn_cuda_tree *tree, uint32_t leaf) {
+static __device__ __forceinline__ few_leaves few_leaves_around(const knn_cuda_tree *tree, uint32_t leaf) {
     const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_AROUND / 2 ? leaf - FEW_AROUND / 2 : 0;
-    knn_leaves around;
+    few_leaves around;
     around.first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
     around.end = around.first + FEW_AROUND < leaves ? around.first + FEW_AROUND : leaves;
     return around;
@@ -152,7 +157,7 @@ static __device__ __forceinline__ void few_load_leaf(const float *views, uint32_
 template <int SUBSETS>
 static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
                                                          uint32_t nth) {
-    const knn_leaves around = few_leaves_around(tree, leaf);
+    const few_leaves around = few_leaves_around(tree, leaf);
     uint32_t least[SUBSETS];
 #pragma unroll
     for (int i = 0; i < SUBSETS; i++) least[i] = UINT32_MAX;
@@ -684,12 +689,14 @@ static __global__ __launch_bounds__(FEW_THREADS,
 template <int KIND> struct few_visitor {
     float most, slack;
     uint32_t settled, number;
-    uint64_t key; /* of the best that is the lane's */
+    few_leaves seen; /* leaves that the walk leaves out */
+    uint64_t key;    /* of the best that is the lane's */
     uint32_t place;
 
     __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
                                                bool near) {
         uint64_t mine = UINT64_MAX;
+        near = near && (at / KNN_CUDA_LEAF < seen.first || at / KNN_CUDA_LEAF >= seen.end);
         if (near && at != asking->place) mine = few_key_of<KIND>(ask, &asking->exact, at);
         uint32_t lanes = __ballot_sync(CUDA_ALL, mine != UINT64_MAX);
         if (lanes == 0) return;
@@ -726,16 +733,18 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     v.most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, v.slack);
     v.settled = UINT32_MAX;
     v.number = number;
+    v.seen.first = v.seen.end = 0;
     v.key = UINT64_MAX;
     v.place = FEW_NONE;
     if (place < ask->queries.extent->finite) {
         const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
-        const knn_leaves around = few_leaves_around(&ask->tree, few_leaf_of(ask, place));
+        const few_leaves around = few_leaves_around(&ask->tree, few_leaf_of(ask, place));
         for (uint32_t leaf = around.first; leaf < around.end; leaf += KNN_AT_ONCE) {
             const uint32_t mine = leaf + number / KNN_CUDA_LEAF;
             knn_try_leaf(ask, &asking, mine, mine < around.end, number, &v);
         }
-        knn_walk_point(ask, &asking, around, waiting, number, &v);
+        v.seen = around;
+        knn_walk_point(ask, &asking, waiting, number, &v);
     }
     if (number < T) {
         memory->key[number * CUDA_WARP + query] = v.key;
