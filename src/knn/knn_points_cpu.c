@@ -3,7 +3,8 @@
 
 #include "core/cloud.h"
 
-#define AHEAD 24u /* how many points ahead of use their memory is asked for */
+#define ALONE 512u /* leaves that are not worth waking other threads */
+#define AHEAD 24u  /* how many points ahead of use their memory is asked for */
 
 mote_status knn_find_axes(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]) {
     static const char *const names[3] = {"x", "y", "z"};
@@ -119,7 +120,7 @@ mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const
     if (!mote_make_room(ctx, &points->leaves, &points->capacity, leaves * 3 * KNN_LEAF, value_bytes, "knn positions")) {
         return MOTE_ERROR_MEMORY;
     }
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(leaves < ALONE ? 1 : ctx->threads)
     for (uint64_t i = 0; i < leaves; i++) {
         if (reading->kind == KNN_DOUBLE) {
             read_doubles(&from, KNN_LEAF * i, (double *)points->leaves + 3 * KNN_LEAF * i);
