@@ -57,6 +57,9 @@ struct mote_knn_index {
     struct knn_cuda *cuda; /* all that the GPU has of it; knn_cuda.h */
 };
 
+/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
+   the CPU's, and to be built anew. */
+bool knn_falls_back(mote_knn_index *index, mote_status status);
 /* As mote_knn_build, by a backend of the caller's choice. */
 mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const struct mote_knn_ops *ops,
                          mote_knn_index **out);

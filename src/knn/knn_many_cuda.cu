@@ -193,8 +193,8 @@ template <int KIND, uint32_t ROOM, uint32_t WARPS>
 static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_many(knn_cuda_ask ask, uint32_t length) {
     __shared__ warp_lists<ROOM> all_lists[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    const uint64_t place = (uint64_t)blockIdx.x * WARPS + warp;
-    if (place >= ask.queries.count) return;
+    const uint64_t place = ask.first + (uint64_t)blockIdx.x * WARPS + warp;
+    if (place >= ask.end) return;
     many_visitor<KIND, ROOM> v;
     v.lists = &all_lists[warp];
     v.lane = lane;
@@ -226,13 +226,13 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_many(knn_cuda_
         knn_walk_point(&ask, &asking, around, v.lists->waiting, lane, &v);
         if (v.queued > 0) v.settle(&ask);
     }
-    write_row(&ask, &v.lists->best, ask.queries.order[place], lane);
+    write_row(&ask, &v.lists->best, ask.by_place ? (uint32_t)place - ask.first : ask.queries.order[place], lane);
 }
 
 template <int KIND> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
     uint32_t length = CUDA_WARP;
     while (length < ask->k) length *= 2;
-    const uint64_t count = ask->queries.count;
+    const uint64_t count = ask->end - ask->first;
     if (length <= 64) {
         CUDA_LAUNCH(ctx, (search_many<KIND, 64, 4>), cuda_blocks(count, 4), 4 * CUDA_WARP, *ask, length);
     } else if (length <= 256) {

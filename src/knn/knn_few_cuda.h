@@ -4,7 +4,11 @@
       neighbour.
    2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
       through leaves of their own. Points of a leaf that floats do not rule out wait in a queue of the lane.
-   3. When a queue has many, all lanes decide theirs at once: the exact key, and its place among the best. */
+   3. When a queue has many, all lanes decide theirs at once: the exact key, and its place among the best.
+   What becomes of the best is the output's, which is a parameter of the kernel. For .cu files only, one output each. */
+#ifndef MOTE_KNN_FEW_CUDA_H
+#define MOTE_KNN_FEW_CUDA_H
+
 #include <math.h>
 
 #include "knn/knn_walk_cuda.h"
@@ -329,74 +333,6 @@ static __device__ inline void look_nearer(const knn_cuda_ask *ask, float slack, 
     if (knn_is_zero(key)) lane->settled = index;
 }
 
-/* ---- rows */
-
-/* Writes 32 rows of k values, which stand in memory, to their places. */
-template <class T>
-static __device__ inline void write_rows(const T *values, T *out, uint32_t k, uint32_t row, uint32_t rows,
-                                         uint32_t number) {
-    __syncwarp();
-    uint32_t of = number / k, rest = number % k;
-    const uint32_t rows_step = CUDA_WARP / k, rest_step = CUDA_WARP % k;
-    for (uint32_t i = 0; i < k; i++) {
-        const uint32_t to = __shfl_sync(CUDA_ALL, row, (int)of);
-        if (of < rows) out[(uint64_t)to * k + rest] = values[i * CUDA_WARP + number];
-        of += rows_step;
-        rest += rest_step;
-        if (rest >= k) {
-            rest -= k;
-            of++;
-        }
-    }
-    __syncwarp();
-}
-
-template <int K>
-static __device__ inline void write_answer(const knn_cuda_ask *ask, const best_list<K> *best, uint32_t row,
-                                           uint32_t rows, uint32_t number, uint64_t *memory) {
-    const knn_cuda_rows *to = &ask->rows;
-    const uint32_t k = ask->k;
-    uint32_t count = 0;
-    __syncwarp(); /* all have read their queues */
-#pragma unroll
-    for (int i = 0; i < K; i++) count += (uint32_t)i < k && best->index[i] != UINT32_MAX;
-    if (to->count != NULL && number < rows) to->count[row] = count;
-    if (to->index32 != NULL) {
-        uint32_t *const stage = (uint32_t *)memory + number * k;
-#pragma unroll
-        for (int i = 0; i < K; i++) {
-            if ((uint32_t)i < k) stage[i] = best->index[i];
-        }
-        write_rows((const uint32_t *)memory, to->index32, k, row, rows, number);
-    }
-    if (to->distance2 != NULL) {
-        float *const stage = (float *)memory + number * k;
-#pragma unroll
-        for (int i = 0; i < K; i++) {
-            const double distance2 = knn_distance2(&ask->tree.metric, best->key[i]);
-            if ((uint32_t)i < k) stage[i] = (uint32_t)i < count ? (float)distance2 : INFINITY;
-        }
-        write_rows((const float *)memory, to->distance2, k, row, rows, number);
-    }
-    if (to->index64 != NULL) {
-        int64_t *const stage = (int64_t *)memory + number * k;
-#pragma unroll
-        for (int i = 0; i < K; i++) {
-            if ((uint32_t)i < k) stage[i] = (uint32_t)i < count ? (int64_t)best->index[i] : -1;
-        }
-        write_rows((const int64_t *)memory, to->index64, k, row, rows, number);
-    }
-    if (to->distance2_wide != NULL) {
-        double *const stage = (double *)memory + number * k;
-#pragma unroll
-        for (int i = 0; i < K; i++) {
-            const double distance2 = knn_distance2(&ask->tree.metric, best->key[i]);
-            if ((uint32_t)i < k) stage[i] = (uint32_t)i < count ? distance2 : (double)INFINITY;
-        }
-        write_rows((const double *)memory, to->distance2_wide, k, row, rows, number);
-    }
-}
-
 /* ---- the kernel */
 
 template <int KIND, int K>
@@ -407,6 +343,7 @@ static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place
     knn_exact_of<KIND>(&ask->queries, (uint32_t)place, &lane->exact);
     lane->place = ask->exclude_self ? (uint32_t)place : UINT32_MAX;
     lane->settled = UINT32_MAX;
+    lane->most = -1;
     lane->queued = 0;
     lane->pending = 0;
 #pragma unroll
@@ -416,8 +353,10 @@ static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place
     }
 }
 
-template <int KIND, int K, int SUBSETS>
-static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask) {
+/* An output has write<KIND, K>(ask, lane, row, rows, number, memory), which all lanes of a warp call in the end: the row
+   of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
+template <int KIND, int K, int SUBSETS, class OUTPUT>
+static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask, OUTPUT output) {
     __shared__ warp_memory memories[WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
@@ -463,25 +402,29 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
             for (uint32_t g = 0; g < GROUPS; g++) w.listed[g] = 0;
         }
     }
-    write_answer<K>(&ask, &lane.best, row, rows, number, memory->rows);
+    output.template write<KIND, K>(&ask, &lane, row, rows, number, memory->rows);
 }
 
-template <int KIND> static void launch_few(mote_context *ctx, const knn_cuda_ask *ask) {
+template <int KIND, class OUTPUT>
+static void launch_few(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT &output) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, THREADS);
     if (ask->k <= 4) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 4, 16>), blocks, THREADS, *ask);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 4, 16, OUTPUT>), blocks, THREADS, *ask, output);
     } else if (ask->k <= 10) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 10, 32>), blocks, THREADS, *ask);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 10, 32, OUTPUT>), blocks, THREADS, *ask, output);
     } else {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 16, 32>), blocks, THREADS, *ask);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 16, 32, OUTPUT>), blocks, THREADS, *ask, output);
     }
 }
 
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask) {
+template <class OUTPUT>
+static mote_status knn_search_few(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT &output) {
     switch (ask->tree.metric.kind) {
-    case KNN_INT: launch_few<KNN_INT>(ctx, ask); break;
-    case KNN_FLOAT: launch_few<KNN_FLOAT>(ctx, ask); break;
-    case KNN_DOUBLE: launch_few<KNN_DOUBLE>(ctx, ask); break;
+    case KNN_INT: launch_few<KNN_INT>(ctx, ask, output); break;
+    case KNN_FLOAT: launch_few<KNN_FLOAT>(ctx, ask, output); break;
+    case KNN_DOUBLE: launch_few<KNN_DOUBLE>(ctx, ask, output); break;
     }
     return cuda_launched(ctx, "searching neighbours");
 }
+
+#endif

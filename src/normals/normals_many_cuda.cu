@@ -1,0 +1,220 @@
+/* Normals and mean distances of more than 16 neighbours, from rows or lists of some points at a time. */
+#include "normals/normals_point_cuda.h"
+
+#define THREADS    128u
+#define ROW_BYTES  (128ull << 20) /* of the rows that stand in memory at once */
+#define LIST_BYTES (640ull << 20) /* of the lists; the points with the most neighbours may need more */
+
+/* ---- a point's neighbours */
+
+/* A row of indices, to its end or to the first that is none. */
+typedef struct row_reader {
+    const uint32_t *index;
+    uint32_t room;
+} row_reader;
+
+static __device__ inline bool row_next(const row_reader *from, uint64_t i, uint32_t *index) {
+    *index = i < from->room ? from->index[i] : UINT32_MAX;
+    return *index != UINT32_MAX;
+}
+
+typedef struct list_reader {
+    const uint32_t *entries, *index;
+    uint64_t count;
+} list_reader;
+
+static __device__ inline bool row_next(const list_reader *from, uint64_t i, uint32_t *index) {
+    if (i < from->count) *index = from->index[from->entries[i]];
+    return i < from->count;
+}
+
+/* What is wanted of the point at a sorted place. */
+template <int KIND, class READER>
+static __device__ inline bool shape_point(const knn_cuda_tree *tree, const normals_cuda_shapes *to, uint32_t place,
+                                          const READER *from) {
+    const uint32_t row = tree->points.order[place];
+    normals_sums sums = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    normals_edges edges = {NULL, 0, 0};
+    uint64_t count = 0;
+    uint32_t index, last = 0;
+    knn_exact mine, other;
+    knn_exact_of<KIND>(&tree->points, place, &mine);
+    if (to->graph != NULL) edges = normals_edges_of(to, row);
+    for (; row_next(from, count, &index); count++) {
+        last = normals_place_of(to->place, index);
+        if (to->wants_shape) normals_take<KIND>(to, &tree->points, last, &mine, &sums);
+        normals_add_edge(&edges, row, index);
+    }
+    normals_end_edges(&edges);
+    if (normals_wants_density(to)) {
+        knn_exact_of<KIND>(&tree->points, last, &other);
+        normals_write_density(to, &tree->metric, row, count, knn_key<KIND>(&tree->metric, &mine, &other));
+    }
+    sums.n = (double)count;
+    return to->wants_shape && !normals_write_shape(to, row, &sums) && count > 0;
+}
+
+/* ---- rows */
+
+template <int KIND>
+static __global__ __launch_bounds__(THREADS) void shape_rows(knn_cuda_ask ask, normals_cuda_shapes to) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = ask.first + i;
+    bool is_without = false;
+    if (place < ask.end) {
+        const row_reader from = {ask.rows.index32 + i * ask.k, ask.k};
+        is_without = shape_point<KIND>(&ask.tree, &to, (uint32_t)place, &from);
+    }
+    normals_count_without(&to, is_without, threadIdx.x % CUDA_WARP);
+}
+
+template <int KIND>
+static __global__ __launch_bounds__(THREADS) void measure_rows(knn_cuda_ask ask, normals_cuda_distances to) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = ask.first + i;
+    if (place >= ask.end) return;
+    const row_reader from = {ask.rows.index32 + i * ask.k, ask.k};
+    const bool finite = place < ask.queries.extent->finite;
+    double sum = 0;
+    uint64_t count = 0;
+    uint32_t index;
+    knn_exact mine, other;
+    knn_exact_of<KIND>(&ask.queries, (uint32_t)place, &mine);
+    for (; row_next(&from, count, &index); count++) {
+        knn_exact_of<KIND>(&ask.tree.points, normals_place_of(to.place, index), &other);
+        sum += sqrt(knn_distance2(&ask.tree.metric, knn_key<KIND>(&ask.tree.metric, &mine, &other)));
+    }
+    normals_write_distance(&to, ask.queries.order[place], count, sum, finite);
+}
+
+static void launch_shapes(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+    const uint32_t blocks = cuda_blocks(ask->end - ask->first, THREADS);
+    switch (ask->tree.metric.kind) {
+    case KNN_INT: CUDA_LAUNCH(ctx, (shape_rows<KNN_INT>), blocks, THREADS, *ask, *to); break;
+    case KNN_FLOAT: CUDA_LAUNCH(ctx, (shape_rows<KNN_FLOAT>), blocks, THREADS, *ask, *to); break;
+    case KNN_DOUBLE: CUDA_LAUNCH(ctx, (shape_rows<KNN_DOUBLE>), blocks, THREADS, *ask, *to); break;
+    }
+}
+
+static void launch_distances(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to) {
+    const uint32_t blocks = cuda_blocks(ask->end - ask->first, THREADS);
+    switch (ask->tree.metric.kind) {
+    case KNN_INT: CUDA_LAUNCH(ctx, (measure_rows<KNN_INT>), blocks, THREADS, *ask, *to); break;
+    case KNN_FLOAT: CUDA_LAUNCH(ctx, (measure_rows<KNN_FLOAT>), blocks, THREADS, *ask, *to); break;
+    case KNN_DOUBLE: CUDA_LAUNCH(ctx, (measure_rows<KNN_DOUBLE>), blocks, THREADS, *ask, *to); break;
+    }
+}
+
+/* Rows of the points of one part after the other, and what is made of each. One of shapes and distances is NULL. */
+static mote_status by_rows(mote_context *ctx, const knn_cuda_ask *given, const normals_cuda_shapes *shapes,
+                           const normals_cuda_distances *distances) {
+    knn_cuda_ask ask = *given;
+    const uint64_t row_bytes = (uint64_t)ask.k * sizeof(uint32_t), points = given->end;
+    const uint64_t rows = ROW_BYTES / row_bytes < points ? ROW_BYTES / row_bytes : points;
+    mote_status status = MOTE_OK;
+    ask.rows.index32 = (uint32_t *)cuda_alloc(ctx, rows * row_bytes, "knn rows");
+    if (ask.rows.index32 == NULL) return MOTE_ERROR_MEMORY;
+    ask.by_place = true;
+    for (uint64_t first = 0; first < points && status == MOTE_OK; first += rows) {
+        ask.first = (uint32_t)first;
+        ask.end = (uint32_t)(points - first < rows ? points : first + rows);
+        status = knn_cuda_search_many(ctx, &ask);
+        if (status != MOTE_OK) break;
+        if (shapes != NULL) launch_shapes(ctx, &ask, shapes);
+        if (distances != NULL) launch_distances(ctx, &ask, distances);
+        status = cuda_launched(ctx, "normals");
+        if (status == MOTE_OK) status = mote_progress(ctx, (double)ask.end / (double)points, "searching neighbours");
+    }
+    cuda_free(ctx, ask.rows.index32);
+    return status;
+}
+
+mote_status normals_cuda_shape_many(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+    return by_rows(ctx, ask, to, NULL);
+}
+
+mote_status normals_cuda_measure_many(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to) {
+    return by_rows(ctx, ask, NULL, to);
+}
+
+/* ---- lists */
+
+template <int KIND>
+static __global__ __launch_bounds__(THREADS) void shape_lists(knn_cuda_ask ask, knn_cuda_lists lists,
+                                                              normals_cuda_shapes to) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = ask.first + i;
+    bool is_without = false;
+    if (place < ask.end) {
+        const uint64_t first = lists.first[i];
+        const list_reader from = {lists.pairs.values + first, lists.index, lists.first[i + 1] - first};
+        is_without = shape_point<KIND>(&ask.tree, &to, (uint32_t)place, &from);
+    }
+    normals_count_without(&to, is_without, threadIdx.x % CUDA_WARP);
+}
+
+static mote_status shape_part(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+    const uint32_t blocks = cuda_blocks(ask->end - ask->first, THREADS);
+    knn_cuda_lists lists = {};
+    mote_status status = knn_cuda_list_within(ctx, ask, &lists);
+    if (status == MOTE_OK) {
+        switch (ask->tree.metric.kind) {
+        case KNN_INT: CUDA_LAUNCH(ctx, (shape_lists<KNN_INT>), blocks, THREADS, *ask, lists, *to); break;
+        case KNN_FLOAT: CUDA_LAUNCH(ctx, (shape_lists<KNN_FLOAT>), blocks, THREADS, *ask, lists, *to); break;
+        case KNN_DOUBLE: CUDA_LAUNCH(ctx, (shape_lists<KNN_DOUBLE>), blocks, THREADS, *ask, lists, *to); break;
+        }
+        status = cuda_launched(ctx, "normals");
+    }
+    knn_cuda_free_lists(ctx, &lists);
+    return status;
+}
+
+mote_status normals_cuda_shape_all(mote_context *ctx, const knn_cuda_ask *given, uint32_t most,
+                                   const normals_cuda_shapes *to) {
+    knn_cuda_ask ask = *given;
+    const uint64_t points = given->end, left_bytes = cuda_memory_left(ctx) / 2; /* sorts take memory of their own */
+    const uint64_t bytes = left_bytes < LIST_BYTES ? left_bytes : LIST_BYTES;
+    uint64_t rows = bytes / (KNN_CUDA_LISTED * (uint64_t)most);
+    mote_status status = MOTE_OK;
+    if (rows == 0) rows = 1;
+    ask.by_place = true;
+    for (uint64_t first = 0; first < points && status == MOTE_OK; first += rows) {
+        ask.first = (uint32_t)first;
+        ask.end = (uint32_t)(points - first < rows ? points : first + rows);
+        status = shape_part(ctx, &ask, to);
+        if (status == MOTE_OK) status = mote_progress(ctx, (double)ask.end / (double)points, "searching neighbours");
+    }
+    return status;
+}
+
+/* ---- helpers */
+
+static __global__ void find_places(const uint32_t *order, uint32_t count, uint32_t *place) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) place[order[i]] = (uint32_t)i;
+}
+
+mote_status normals_cuda_places(mote_context *ctx, const knn_cuda_points *points, uint32_t *place) {
+    CUDA_LAUNCH(ctx, find_places, cuda_blocks(points->count, THREADS), THREADS, points->order, points->count, place);
+    return cuda_launched(ctx, "places");
+}
+
+static __global__ void find_most(const uint32_t *numbers, uint64_t count, uint32_t *most) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    uint32_t mine = i < count ? numbers[i] : 0;
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
+        const uint32_t other = __shfl_xor_sync(CUDA_ALL, mine, away);
+        mine = other > mine ? other : mine;
+    }
+    if (threadIdx.x % CUDA_WARP == 0 && mine > *(volatile uint32_t *)most) atomicMax(most, mine);
+}
+
+mote_status normals_cuda_most(mote_context *ctx, const uint32_t *numbers, uint64_t count, uint32_t *most) {
+    uint32_t *const device = (uint32_t *)cuda_alloc(ctx, sizeof *device, "neighbour counts");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(ctx, device, 0, sizeof *device);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, find_most, cuda_blocks(count, THREADS), THREADS, numbers, count, device);
+        status = cuda_launched(ctx, "counting neighbours");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, most, device, sizeof *most);
+    cuda_free(ctx, device);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* From the neighbours of a point to what is wanted of it, on the device. For .cu files only. */
+#ifndef MOTE_NORMALS_POINT_CUDA_H
+#define MOTE_NORMALS_POINT_CUDA_H
+
+#include "core/column_math.h"
+#include "knn/knn_walk_cuda.h"
+#include "normals/normals_cuda.h"
+#include "normals/normals_math.h"
+
+/* The sorted place of a neighbour, as a search left it. */
+static __device__ inline uint32_t normals_place_of(const uint32_t *place, uint32_t neighbour) {
+    return __ldg(place + neighbour);
+}
+
+/* Adds a neighbour at a sorted place to the sums. */
+template <int KIND>
+static __device__ inline void normals_take(const normals_cuda_shapes *to, const knn_cuda_points *points, uint32_t at,
+                                           const knn_exact *mine, normals_sums *sums) {
+    knn_exact other;
+    double d[3];
+    knn_exact_of<KIND>(points, at, &other);
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        d[k] = KIND == KNN_INT ? (double)(other.step[k] - mine->step[k]) : other.value[k] - mine->value[k];
+        if (KIND == KNN_DOUBLE) d[k] *= to->unit[k];
+    }
+    normals_add(sums, d[0], d[1], d[2]);
+}
+
+static __device__ inline bool normals_is_to_be_flipped(const normals_cuda_shapes *to, uint32_t row,
+                                                       const double normal[3]) {
+    double away[3];
+    if (to->orient == MOTE_ORIENT_UP) return normals_is_down(normal);
+    if (to->orient != MOTE_ORIENT_VIEWPOINT) return false;
+#pragma unroll
+    for (int k = 0; k < 3; k++) away[k] = to->viewpoint[k] - column_value(&to->axes[k], row);
+    return normals_is_away(normal, away[0], away[1], away[2]);
+}
+
+/* As eigen3_solve, in less code. */
+static __device__ inline void normals_solve(double m[EIGEN3_NUMBERS]) {
+    eigen3_begin(m, 1);
+    CUDA_ROLLED
+    for (int sweep = 0; sweep < EIGEN3_SWEEPS; sweep++) {
+        eigen3_rotate_xy(m, 1);
+        eigen3_rotate_xz(m, 1);
+        eigen3_rotate_yz(m, 1);
+    }
+}
+
+/* Writes the normal and the curvature. Returns whether there is a normal. */
+static __device__ inline bool normals_write_shape(const normals_cuda_shapes *to, uint32_t row,
+                                                  const normals_sums *sums) {
+    double m[EIGEN3_NUMBERS];
+    normals_covariance(sums, m, 1);
+    normals_solve(m);
+    normals_shape shape = normals_shape_of(m, 1);
+    if (normals_is_to_be_flipped(to, row, shape.normal)) normals_flip(shape.normal);
+    if (to->normal_x != NULL) {
+        to->normal_x[row] = (float)shape.normal[0];
+        to->normal_y[row] = (float)shape.normal[1];
+        to->normal_z[row] = (float)shape.normal[2];
+    }
+    if (to->curvature != NULL) to->curvature[row] = (float)shape.curvature;
+    return shape.normal[0] != 0 || shape.normal[1] != 0 || shape.normal[2] != 0;
+}
+
+/* farthest: the key of the last neighbour. */
+static __device__ inline void normals_write_density(const normals_cuda_shapes *to, const knn_metric *metric,
+                                                    uint32_t row, uint64_t count, uint64_t farthest) {
+    const bool ended = to->radius > 0 && (to->k == 0 || count < to->k);
+    const double others = count > 0 ? (double)(count - 1) : 0;
+    const double distance2 = ended ? to->radius * to->radius : count > 0 ? knn_distance2(metric, farthest) : 0;
+    if (to->surface_density != NULL) to->surface_density[row] = normals_surface_density(others, distance2);
+    if (to->volume_density != NULL) to->volume_density[row] = normals_volume_density(others, distance2);
+}
+
+static __device__ inline bool normals_wants_density(const normals_cuda_shapes *to) {
+    return to->surface_density != NULL || to->volume_density != NULL;
+}
+
+/* Edges of the graph, one after the other. */
+typedef struct normals_edges {
+    uint32_t *to, found, most;
+} normals_edges;
+
+static __device__ inline normals_edges normals_edges_of(const normals_cuda_shapes *to, uint32_t row) {
+    const normals_edges edges = {to->graph + (uint64_t)row * to->graph_k, 0, to->graph_k};
+    return edges;
+}
+
+static __device__ inline void normals_add_edge(normals_edges *edges, uint32_t row, uint32_t index) {
+    if (index != row && edges->found < edges->most) edges->to[edges->found++] = index;
+}
+
+static __device__ inline void normals_end_edges(normals_edges *edges) {
+    while (edges->found < edges->most) edges->to[edges->found++] = UINT32_MAX;
+}
+
+/* One of the points without a normal: all lanes of a warp call it. */
+static __device__ inline void normals_count_without(const normals_cuda_shapes *to, bool is_without, uint32_t lane) {
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, is_without);
+    if (lane == 0 && lanes != 0 && to->without != NULL) atomicAdd(to->without, (unsigned long long)__popc(lanes));
+}
+
+static __device__ inline void normals_write_distance(const normals_cuda_distances *to, uint32_t row, uint64_t count,
+                                                     double sum, bool finite) {
+    if (to->mean != NULL) to->mean[row] = count > 0 ? sum / (double)count : finite ? NORMALS_ALONE : NORMALS_NOWHERE;
+    if (to->count != NULL) to->count[row] = (uint32_t)count;
+}
+
+#endif
