@@ -23,6 +23,7 @@ static const command_help help = {
     "  mote bench knn                          nearest neighbours, file and Morton order, on the CPU\n"
     "  mote bench knn --device cuda            on the GPU, points in its memory\n"
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
+    "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
     "  mote bench dynamic                      neighbours of points that move each frame\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
@@ -38,7 +39,7 @@ typedef struct bench {
 } bench;
 static const bench benches[] = {
     {"order", bench_order, 10000000, 7}, {"lod", bench_lod, 10000000, 5},        {"laz", bench_laz, 5000000, 5},
-    {"knn", bench_knn, 1000000, 5},      {"dynamic", bench_dynamic, 424000, 60},
+    {"knn", bench_knn, 1000000, 5},      {"dynamic", bench_dynamic, 424000, 60}, {"normals", bench_normals, 1000000, 5},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -125,13 +126,14 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false, scratch_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn: of each cloud, dynamic 424k"},
+         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn, normals: of each cloud, dynamic 424k"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
          "of each case; default 7 (order), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
-         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn: those whose name begins so"},
+         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals: those whose "
+         "name\nbegins so"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
@@ -147,10 +149,11 @@ int cmd_bench(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn or dynamic");
+    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn, normals or dynamic");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
-        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn or dynamic", words.words[0]);
+        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn, normals or dynamic",
+                           words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;

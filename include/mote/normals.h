@@ -43,10 +43,11 @@ typedef struct mote_normals_result {
     float *surface_density; ///< n / (π r²), for n others within r: the distance of the last one, or the radius where it
                             ///< ended the search; infinity if r is 0, 0 if n is
     float *volume_density; ///< n / (4/3 π r³)
+
     bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
                       ///< the order of its stream, and k above 0 waits for nothing (see mote_context_wait). Not with
                       ///< PROPAGATE
-    uint64_t skipped; ///< out: points without a finite position. This and without: 0 on_device
+    uint64_t skipped; ///< out: points without a finite position; this and without: 0 on_device
     uint64_t without; ///< out: of the others, those without a normal, because their neighbours are in one place or on
                       ///< one line: the second eigenvalue is not above 2^-40 of the largest
     uint64_t parts;   ///< out: PROPAGATE: parts of the graph, each oriented for itself

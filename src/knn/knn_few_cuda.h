@@ -353,8 +353,8 @@ static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place
     }
 }
 
-/* An output has write<KIND, K>(ask, lane, row, rows, number, memory), which all lanes of a warp call in the end: the row
-   of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
+/* An output has write<KIND, K>(ask, lane, row, rows, number, memory), which all lanes of a warp call in the end: the
+   row of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
 template <int KIND, int K, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask, OUTPUT output) {
     __shared__ warp_memory memories[WARPS];
