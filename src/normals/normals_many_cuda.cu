@@ -3,7 +3,15 @@
 
 #define THREADS    128u
 #define ROW_BYTES  (128ull << 20) /* of the rows that stand in memory at once */
-#define LIST_BYTES (640ull << 20) /* of the lists; the points with the most neighbours may need more */
+#define LIST_BYTES (640ull << 20) /* of the lists; one point with very many neighbours may need more */
+
+/* How many points go together whose neighbours take so many bytes each: what a part may take, or half of what is left,
+   for sorts need as much again. */
+static uint64_t points_at_once(mote_context *ctx, uint64_t point_bytes, uint64_t most_bytes, uint64_t points) {
+    const uint64_t left_bytes = cuda_memory_left(ctx) / 2, bytes = left_bytes < most_bytes ? left_bytes : most_bytes;
+    const uint64_t count = bytes / point_bytes;
+    return count == 0 ? 1 : count < points ? count : points;
+}
 
 /* ---- a point's neighbours */
 
@@ -108,7 +116,7 @@ static mote_status by_rows(mote_context *ctx, const knn_cuda_ask *given, const n
                            const normals_cuda_distances *distances) {
     knn_cuda_ask ask = *given;
     const uint64_t row_bytes = (uint64_t)ask.k * sizeof(uint32_t), points = given->end;
-    const uint64_t rows = ROW_BYTES / row_bytes < points ? ROW_BYTES / row_bytes : points;
+    const uint64_t rows = points_at_once(ctx, row_bytes, ROW_BYTES, points);
     mote_status status = MOTE_OK;
     ask.rows.index32 = (uint32_t *)cuda_alloc(ctx, rows * row_bytes, "knn rows");
     if (ask.rows.index32 == NULL) return MOTE_ERROR_MEMORY;
@@ -169,11 +177,9 @@ static mote_status shape_part(mote_context *ctx, const knn_cuda_ask *ask, const 
 mote_status normals_cuda_shape_all(mote_context *ctx, const knn_cuda_ask *given, uint32_t most,
                                    const normals_cuda_shapes *to) {
     knn_cuda_ask ask = *given;
-    const uint64_t points = given->end, left_bytes = cuda_memory_left(ctx) / 2; /* sorts take memory of their own */
-    const uint64_t bytes = left_bytes < LIST_BYTES ? left_bytes : LIST_BYTES;
-    uint64_t rows = bytes / (KNN_CUDA_LISTED * (uint64_t)most);
+    const uint64_t points = given->end;
+    const uint64_t rows = points_at_once(ctx, KNN_CUDA_LISTED * (uint64_t)most, LIST_BYTES, points);
     mote_status status = MOTE_OK;
-    if (rows == 0) rows = 1;
     ask.by_place = true;
     for (uint64_t first = 0; first < points && status == MOTE_OK; first += rows) {
         ask.first = (uint32_t)first;
