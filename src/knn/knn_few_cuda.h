@@ -353,8 +353,8 @@ static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place
     }
 }
 
-/* An output has write<KIND, K>(ask, lane, row, rows, number, memory), which all lanes of a warp call in the end: the
-   row of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
+/* An output has write<KIND, K>(ask, lane, place, rows, number, memory), which all lanes of a warp call in the end: the
+   sorted place of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
 template <int KIND, int K, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask, OUTPUT output) {
     __shared__ warp_memory memories[WARPS];
@@ -365,7 +365,6 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
     if (first >= ask.queries.count) return;
     const uint32_t rows = ask.queries.count - first < CUDA_WARP ? (uint32_t)(ask.queries.count - first) : CUDA_WARP;
     const bool valid = first + number < ask.queries.extent->finite;
-    const uint32_t row = number < rows ? ask.queries.order[first + number] : 0;
     lane_state<K> lane;
     lane_begin<KIND, K>(&ask, first + number, &lane);
     if (__any_sync(CUDA_ALL, valid) && tree->nodes[0] > 0) {
@@ -402,7 +401,7 @@ static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(kn
             for (uint32_t g = 0; g < GROUPS; g++) w.listed[g] = 0;
         }
     }
-    output.template write<KIND, K>(&ask, &lane, row, rows, number, memory->rows);
+    output.template write<KIND, K>(&ask, &lane, (uint32_t)first + number, rows, number, memory->rows);
 }
 
 template <int KIND, class OUTPUT>

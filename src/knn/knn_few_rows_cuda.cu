@@ -69,8 +69,9 @@ static __device__ inline void write_answer(const knn_cuda_ask *ask, const best_l
 
 struct few_rows {
     template <int KIND, int K>
-    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t row, uint32_t rows,
+    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t place, uint32_t rows,
                                  uint32_t number, uint64_t *memory) const {
+        const uint32_t row = number < rows ? ask->queries.order[place] : 0;
         write_answer<K>(ask, &lane->best, row, rows, number, memory);
     }
 };

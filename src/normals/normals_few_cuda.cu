@@ -1,57 +1,39 @@
-/* Normals and mean distances of up to 16 neighbours: from the registers in which the search has them. */
+/* Normals and mean distances of up to 16 neighbours, right after the search: no list of them is kept. */
 #include "knn/knn_few_cuda.h"
 #include "normals/normals_point_cuda.h"
 
-template <int K> static __device__ inline uint32_t count_found(const best_list<K> *best, uint32_t k) {
-    uint32_t count = 0;
-#pragma unroll
-    for (int i = 0; i < K; i++) count += (uint32_t)i < k && best->index[i] != UINT32_MAX;
-    return count;
-}
+/* The neighbours of a lane's point: a column of shared memory. */
+struct few_list {
+    const uint32_t *column;
+    uint64_t count;
 
-template <int K> static __device__ inline uint64_t last_key(const best_list<K> *best, uint32_t count) {
-    uint64_t key = 0;
-#pragma unroll
-    for (int i = 0; i < K; i++) key = (uint32_t)i < count ? best->key[i] : key;
-    return key;
-}
+    __device__ inline uint32_t at(uint64_t i) const { return column[i * CUDA_WARP]; }
+};
 
+/* The sorted places of the neighbours, from the registers of the lanes. */
 template <int K>
-static __device__ inline void write_edges(const normals_cuda_shapes *to, const best_list<K> *best, uint32_t count,
-                                          uint32_t row) {
-    normals_edges edges = normals_edges_of(to, row);
+static __device__ inline few_list list_of(const best_list<K> *best, const uint32_t *place, uint32_t k, uint32_t number,
+                                          uint64_t *memory) {
+    uint32_t *const column = (uint32_t *)memory + number;
+    few_list list = {column, 0};
+    __syncwarp(); /* all have read their queues */
 #pragma unroll
     for (int i = 0; i < K; i++) {
-        if ((uint32_t)i < count) normals_add_edge(&edges, row, best->index[i]);
+        if ((uint32_t)i >= k || best->index[i] == UINT32_MAX) continue;
+        column[i * CUDA_WARP] = __ldg(place + best->index[i]);
+        list.count++;
     }
-    normals_end_edges(&edges);
+    return list;
 }
 
 struct few_shapes {
     normals_cuda_shapes to;
 
     template <int KIND, int K>
-    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t row, uint32_t rows,
-                                 uint32_t number, uint64_t *) const {
-        const best_list<K> *const best = &lane->best;
-        const uint32_t count = count_found<K>(best, ask->k);
-        bool is_without = false;
-        if (number < rows) {
-            if (normals_wants_density(&to)) {
-                normals_write_density(&to, &ask->tree.metric, row, count, last_key<K>(best, count));
-            }
-            if (to.graph != NULL) write_edges<K>(&to, best, count, row);
-            if (to.wants_shape) {
-                normals_sums sums = {(double)count, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-#pragma unroll
-                for (int i = 0; i < K; i++) {
-                    if ((uint32_t)i >= count) continue;
-                    const uint32_t at = normals_place_of(to.place, best->index[i]);
-                    normals_take<KIND>(&to, &ask->tree.points, at, &lane->exact, &sums);
-                }
-                is_without = !normals_write_shape(&to, row, &sums) && count > 0;
-            }
-        }
+    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t place, uint32_t rows,
+                                 uint32_t number, uint64_t *memory) const {
+        const few_list list = list_of<K>(&lane->best, to.place, ask->k, number, memory);
+        const bool is_without = number < rows && normals_of_neighbours<KIND>(&ask->tree, &to, place, list);
         normals_count_without(&to, is_without, number);
     }
 };
@@ -60,16 +42,10 @@ struct few_distances {
     normals_cuda_distances to;
 
     template <int KIND, int K>
-    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t row, uint32_t rows,
-                                 uint32_t number, uint64_t *) const {
-        const uint32_t count = count_found<K>(&lane->best, ask->k);
-        double sum = 0;
-        if (number >= rows) return;
-#pragma unroll
-        for (int i = 0; i < K; i++) {
-            if ((uint32_t)i < count) sum += sqrt(knn_distance2(&ask->tree.metric, lane->best.key[i]));
-        }
-        normals_write_distance(&to, row, count, sum, lane->most >= 0);
+    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t place, uint32_t rows,
+                                 uint32_t number, uint64_t *memory) const {
+        const few_list list = list_of<K>(&lane->best, to.place, ask->k, number, memory);
+        if (number < rows) normals_distance_of<KIND>(&ask->tree, &to, place, list);
     }
 };
 

@@ -15,52 +15,26 @@ static uint64_t points_at_once(mote_context *ctx, uint64_t point_bytes, uint64_t
 
 /* ---- a point's neighbours */
 
-/* A row of indices, to its end or to the first that is none. */
-typedef struct row_reader {
-    const uint32_t *index;
-    uint32_t room;
-} row_reader;
-
-static __device__ inline bool row_next(const row_reader *from, uint64_t i, uint32_t *index) {
-    *index = i < from->room ? from->index[i] : UINT32_MAX;
-    return *index != UINT32_MAX;
-}
-
-typedef struct list_reader {
-    const uint32_t *entries, *index;
+/* A row of indices, which the search fills up with those of no point. */
+struct row_list {
+    const uint32_t *index, *place;
     uint64_t count;
-} list_reader;
 
-static __device__ inline bool row_next(const list_reader *from, uint64_t i, uint32_t *index) {
-    if (i < from->count) *index = from->index[from->entries[i]];
-    return i < from->count;
+    __device__ inline uint32_t at(uint64_t i) const { return __ldg(place + index[i]); }
+};
+
+static __device__ inline row_list row_of(const knn_cuda_ask *ask, const uint32_t *place, uint64_t row) {
+    row_list list = {ask->rows.index32 + row * ask->k, place, ask->k};
+    while (list.count > 0 && list.index[list.count - 1] == UINT32_MAX) list.count--;
+    return list;
 }
 
-/* What is wanted of the point at a sorted place. */
-template <int KIND, class READER>
-static __device__ inline bool shape_point(const knn_cuda_tree *tree, const normals_cuda_shapes *to, uint32_t place,
-                                          const READER *from) {
-    const uint32_t row = tree->points.order[place];
-    normals_sums sums = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    normals_edges edges = {NULL, 0, 0};
-    uint64_t count = 0;
-    uint32_t index, last = 0;
-    knn_exact mine, other;
-    knn_exact_of<KIND>(&tree->points, place, &mine);
-    if (to->graph != NULL) edges = normals_edges_of(to, row);
-    for (; row_next(from, count, &index); count++) {
-        last = normals_place_of(to->place, index);
-        if (to->wants_shape) normals_take<KIND>(to, &tree->points, last, &mine, &sums);
-        normals_add_edge(&edges, row, index);
-    }
-    normals_end_edges(&edges);
-    if (normals_wants_density(to)) {
-        knn_exact_of<KIND>(&tree->points, last, &other);
-        normals_write_density(to, &tree->metric, row, count, knn_key<KIND>(&tree->metric, &mine, &other));
-    }
-    sums.n = (double)count;
-    return to->wants_shape && !normals_write_shape(to, row, &sums) && count > 0;
-}
+struct entry_list {
+    const uint32_t *entries, *index, *place;
+    uint64_t count;
+
+    __device__ inline uint32_t at(uint64_t i) const { return __ldg(place + index[entries[i]]); }
+};
 
 /* ---- rows */
 
@@ -69,8 +43,7 @@ static __global__ __launch_bounds__(THREADS) void shape_rows(knn_cuda_ask ask, n
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = ask.first + i;
     bool is_without = false;
     if (place < ask.end) {
-        const row_reader from = {ask.rows.index32 + i * ask.k, ask.k};
-        is_without = shape_point<KIND>(&ask.tree, &to, (uint32_t)place, &from);
+        is_without = normals_of_neighbours<KIND>(&ask.tree, &to, (uint32_t)place, row_of(&ask, to.place, i));
     }
     normals_count_without(&to, is_without, threadIdx.x % CUDA_WARP);
 }
@@ -78,19 +51,7 @@ static __global__ __launch_bounds__(THREADS) void shape_rows(knn_cuda_ask ask, n
 template <int KIND>
 static __global__ __launch_bounds__(THREADS) void measure_rows(knn_cuda_ask ask, normals_cuda_distances to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = ask.first + i;
-    if (place >= ask.end) return;
-    const row_reader from = {ask.rows.index32 + i * ask.k, ask.k};
-    const bool finite = place < ask.queries.extent->finite;
-    double sum = 0;
-    uint64_t count = 0;
-    uint32_t index;
-    knn_exact mine, other;
-    knn_exact_of<KIND>(&ask.queries, (uint32_t)place, &mine);
-    for (; row_next(&from, count, &index); count++) {
-        knn_exact_of<KIND>(&ask.tree.points, normals_place_of(to.place, index), &other);
-        sum += sqrt(knn_distance2(&ask.tree.metric, knn_key<KIND>(&ask.tree.metric, &mine, &other)));
-    }
-    normals_write_distance(&to, ask.queries.order[place], count, sum, finite);
+    if (place < ask.end) normals_distance_of<KIND>(&ask.tree, &to, (uint32_t)place, row_of(&ask, to.place, i));
 }
 
 static void launch_shapes(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
@@ -152,8 +113,8 @@ static __global__ __launch_bounds__(THREADS) void shape_lists(knn_cuda_ask ask, 
     bool is_without = false;
     if (place < ask.end) {
         const uint64_t first = lists.first[i];
-        const list_reader from = {lists.pairs.values + first, lists.index, lists.first[i + 1] - first};
-        is_without = shape_point<KIND>(&ask.tree, &to, (uint32_t)place, &from);
+        const entry_list list = {lists.pairs.values + first, lists.index, to.place, lists.first[i + 1] - first};
+        is_without = normals_of_neighbours<KIND>(&ask.tree, &to, (uint32_t)place, list);
     }
     normals_count_without(&to, is_without, threadIdx.x % CUDA_WARP);
 }

@@ -7,11 +7,6 @@
 #include "normals/normals_cuda.h"
 #include "normals/normals_math.h"
 
-/* The sorted place of a neighbour, as a search left it. */
-static __device__ inline uint32_t normals_place_of(const uint32_t *place, uint32_t neighbour) {
-    return __ldg(place + neighbour);
-}
-
 /* Adds a neighbour at a sorted place to the sums. */
 template <int KIND>
 static __device__ inline void normals_take(const normals_cuda_shapes *to, const knn_cuda_points *points, uint32_t at,
@@ -75,38 +70,68 @@ static __device__ inline void normals_write_density(const normals_cuda_shapes *t
     if (to->volume_density != NULL) to->volume_density[row] = normals_volume_density(others, distance2);
 }
 
-static __device__ inline bool normals_wants_density(const normals_cuda_shapes *to) {
-    return to->surface_density != NULL || to->volume_density != NULL;
+template <class LIST>
+static __device__ inline void normals_write_edges(const normals_cuda_shapes *to, const knn_cuda_points *points,
+                                                  uint32_t row, const LIST &list) {
+    uint32_t *const edges = to->graph + (uint64_t)row * to->graph_k;
+    uint32_t found = 0;
+    for (uint64_t i = 0; i < list.count && found < to->graph_k; i++) {
+        const uint32_t index = __ldg(points->order + list.at(i));
+        if (index != row) edges[found++] = index;
+    }
+    while (found < to->graph_k) edges[found++] = UINT32_MAX;
 }
 
-/* Edges of the graph, one after the other. */
-typedef struct normals_edges {
-    uint32_t *to, found, most;
-} normals_edges;
-
-static __device__ inline normals_edges normals_edges_of(const normals_cuda_shapes *to, uint32_t row) {
-    const normals_edges edges = {to->graph + (uint64_t)row * to->graph_k, 0, to->graph_k};
-    return edges;
+/* The key of a neighbour, made anew. */
+template <int KIND, class LIST>
+static __device__ inline uint64_t normals_key_of(const knn_cuda_tree *tree, const knn_exact *mine, const LIST &list,
+                                                 uint64_t i) {
+    knn_exact other;
+    knn_exact_of<KIND>(&tree->points, list.at(i), &other);
+    return knn_key<KIND>(&tree->metric, mine, &other);
 }
 
-static __device__ inline void normals_add_edge(normals_edges *edges, uint32_t row, uint32_t index) {
-    if (index != row && edges->found < edges->most) edges->to[edges->found++] = index;
+/* Writes what is wanted of the point at a sorted place. A list has count neighbours, ordered by (distance, index);
+   at(i) is the sorted place of one of them. Returns whether the point is there and has no normal. */
+template <int KIND, class LIST>
+static __device__ inline bool normals_of_neighbours(const knn_cuda_tree *tree, const normals_cuda_shapes *to,
+                                                    uint32_t place, const LIST &list) {
+    const uint32_t row = tree->points.order[place];
+    normals_sums sums = {(double)list.count, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    knn_exact mine;
+    knn_exact_of<KIND>(&tree->points, place, &mine);
+    if (to->surface_density != NULL || to->volume_density != NULL) {
+        const uint64_t farthest = list.count > 0 ? normals_key_of<KIND>(tree, &mine, list, list.count - 1) : 0;
+        normals_write_density(to, &tree->metric, row, list.count, farthest);
+    }
+    if (to->graph != NULL) normals_write_edges(to, &tree->points, row, list);
+    if (!to->wants_shape) return false;
+#pragma unroll 4
+    for (uint64_t i = 0; i < list.count; i++) normals_take<KIND>(to, &tree->points, list.at(i), &mine, &sums);
+    return !normals_write_shape(to, row, &sums) && list.count > 0;
 }
 
-static __device__ inline void normals_end_edges(normals_edges *edges) {
-    while (edges->found < edges->most) edges->to[edges->found++] = UINT32_MAX;
+/* The mean distance to the neighbours, and how many they are. */
+template <int KIND, class LIST>
+static __device__ inline void normals_distance_of(const knn_cuda_tree *tree, const normals_cuda_distances *to,
+                                                  uint32_t place, const LIST &list) {
+    const uint32_t row = tree->points.order[place];
+    double sum = 0;
+    knn_exact mine;
+    knn_exact_of<KIND>(&tree->points, place, &mine);
+    if (to->count != NULL) to->count[row] = (uint32_t)list.count;
+    if (to->mean == NULL) return;
+    for (uint64_t i = 0; i < list.count; i++) {
+        sum += sqrt(knn_distance2(&tree->metric, normals_key_of<KIND>(tree, &mine, list, i)));
+    }
+    const double none = place < tree->points.extent->finite ? NORMALS_ALONE : NORMALS_NOWHERE;
+    to->mean[row] = list.count > 0 ? sum / (double)list.count : none;
 }
 
 /* One of the points without a normal: all lanes of a warp call it. */
 static __device__ inline void normals_count_without(const normals_cuda_shapes *to, bool is_without, uint32_t lane) {
     const uint32_t lanes = __ballot_sync(CUDA_ALL, is_without);
     if (lane == 0 && lanes != 0 && to->without != NULL) atomicAdd(to->without, (unsigned long long)__popc(lanes));
-}
-
-static __device__ inline void normals_write_distance(const normals_cuda_distances *to, uint32_t row, uint64_t count,
-                                                     double sum, bool finite) {
-    if (to->mean != NULL) to->mean[row] = count > 0 ? sum / (double)count : finite ? NORMALS_ALONE : NORMALS_NOWHERE;
-    if (to->count != NULL) to->count[row] = (uint32_t)count;
 }
 
 #endif
