@@ -1,11 +1,12 @@
-/* Up to 16 neighbours on the device: a lane has a query and keeps its k best in registers; the 32 queries of a warp,
-   which stand beside each other on the curve, walk together.
+/* Up to 16 neighbours on the device, for .cu files: a lane has a query; the 32 queries of a warp, which stand beside
+   each other on the curve, walk together. What becomes of the neighbours is the caller's.
    1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
       neighbour.
    2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
-      through leaves of their own. Points of a leaf that floats do not rule out wait in a queue of the lane.
-   3. When a queue has many, all lanes decide theirs at once: the exact key, and its place among the best.
-   What becomes of the best is the output's, which is a parameter of the kernel. For .cu files only, one output each. */
+      through leaves of their own. Points of a leaf that floats do not rule out wait.
+   3. In the end, or when a lane has too many, those that wait are put in order: by their squares, with where they wait
+      in the low bits, and then the first of them by their exact keys, should that be another order.
+   Where queries are so far apart that their boxes hold too much, each walks alone, and all lanes try its leaves. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
@@ -13,84 +14,105 @@
 
 #include "knn/knn_walk_cuda.h"
 
-#define WARPS   4u
-#define THREADS (WARPS * CUDA_WARP)
-#define GROUPS  4u  /* of eight lanes */
-#define QUEUE   24u /* leaves with points that wait */
-#define LISTED  64u /* leaves of a group to go through */
-#define AROUND  16u /* leaves around the queries */
-#define BEFORE  6u  /* of them before the first query's */
+#define FEW_WARPS    4u
+#define FEW_THREADS  (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS   4u   /* of eight lanes */
+#define FEW_ENTRIES  24u  /* leaves with points that wait */
+#define FEW_ROOM     36u  /* points that wait: six bits say which */
+#define FEW_SLOTS    63u  /* those bits */
+#define FEW_LISTED   64u  /* leaves of a group to go through */
+#define FEW_AROUND   16u  /* leaves around the queries */
+#define FEW_BEFORE   6u   /* of them before the first query's */
+#define FEW_MOST     224u /* leaves that a group goes through; of more, each walks alone */
+#define FEW_TOGETHER CUDA_WARP
+#define FEW_NONE     UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
-typedef struct group {
+typedef struct few_group {
     float low[3], most;
     float high[3], spare;
-} group;
+} few_group;
 
-/* Leaves with points that wait: each lane has a column. */
-typedef struct waiting_points {
-    uint32_t leaf[QUEUE * CUDA_WARP];
-    uint8_t hits[QUEUE * CUDA_WARP]; /* which of its points */
-} waiting_points;
-
-typedef struct warp_memory {
-    union {
-        waiting_points queue;
-        uint64_t rows[KNN_CUDA_FEW * CUDA_WARP]; /* to be written, in the end */
-    };
-    group groups[GROUPS];
+/* What the walk needs; each lane has a column of what waits. */
+typedef struct few_walking {
+    uint32_t waits[FEW_ROOM * CUDA_WARP];  /* leaves; then the points of them */
+    uint8_t hits[FEW_ENTRIES * CUDA_WARP]; /* which points of the leaf */
+    few_group groups[FEW_GROUPS];
     uint32_t waiting[KNN_WAITING];
-    uint32_t leaves[GROUPS][LISTED];
-} warp_memory;
+    uint32_t leaves[FEW_GROUPS][FEW_LISTED];
+} few_walking;
 
-template <int K> struct best_list {
-    uint64_t key[K];
-    uint32_t index[K];
-};
+typedef struct few_memory {
+    union {
+        few_walking walk;
+        uint64_t rows[KNN_CUDA_FEW * CUDA_WARP]; /* for what is made of the neighbours */
+    };
+} few_memory;
 
 /* What a lane knows. */
-template <int K> struct lane_state {
+typedef struct few_lane {
+    uint32_t number;
+    uint32_t place;    /* of its query */
     float at[3], most; /* its view, and the largest square that still matters; < 0: no query */
-    knn_exact exact;
-    uint32_t place;   /* its own, if it does not count; else UINT32_MAX */
-    uint32_t settled; /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
-    uint32_t queued, pending;
-    best_list<K> best;
+    uint32_t settled;  /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
+    uint32_t queued;   /* leaves with points that wait, and how many those are */
+    uint32_t pending;
+    uint32_t leaf, hits; /* the leaf that was tried last, and its points that are to wait */
+} few_lane;
+
+/* Where a warp's walk stands: the same in all lanes. */
+typedef struct few_walk {
+    uint32_t who;     /* a lane, or FEW_TOGETHER */
+    uint32_t own;     /* the lowest node in which it began */
+    uint32_t waiting; /* nodes */
+    uint32_t settled;
+    uint32_t listed[FEW_GROUPS];
+    uint32_t step, steps; /* through the lists */
+    uint32_t in_all;      /* steps */
+    uint32_t near;        /* alone: of four leaves, which points are near */
+} few_walk;
+
+/* Points in order, the nearest first; FEW_NONE: there are no more. */
+template <int T> struct few_found {
+    uint64_t key[T];
+    uint32_t place[T];
 };
 
-/* ---- 1. the bound */
+/* ---- sorting */
 
 /* Batcher's merge exchange of N numbers: comparisons of a distance D while runs of P are merged, for all D, for all P.
    By templates, so that every place is known when the code is made and the numbers stay in registers. */
-template <int N, int P, int D, int I> static __device__ inline void exchange_from(float (&v)[N]) {
+template <int N, int P, int D, int I> static __device__ inline void few_exchange_from(uint32_t (&v)[N]) {
     if constexpr (I + D < N) {
         constexpr bool paired = I >= D % P && ((I - D % P) / D) % 2 == 0 && I / (2 * P) == (I + D) / (2 * P);
         if constexpr (paired) {
-            const float a = v[I], b = v[I + D];
-            v[I] = fminf(a, b);
-            v[I + D] = fmaxf(a, b);
+            const uint32_t a = v[I], b = v[I + D];
+            v[I] = a < b ? a : b;
+            v[I + D] = a < b ? b : a;
         }
-        exchange_from<N, P, D, I + 1>(v);
+        few_exchange_from<N, P, D, I + 1>(v);
     }
 }
 
-template <int N, int P, int D> static __device__ inline void merge_runs(float (&v)[N]) {
-    exchange_from<N, P, D, 0>(v);
-    if constexpr (D > 1) merge_runs<N, P, D / 2>(v);
+template <int N, int P, int D> static __device__ inline void few_merge_runs(uint32_t (&v)[N]) {
+    few_exchange_from<N, P, D, 0>(v);
+    if constexpr (D > 1) few_merge_runs<N, P, D / 2>(v);
 }
 
-template <int N, int P> static __device__ inline void sort_floats(float (&v)[N]) {
+template <int N, int P> static __device__ inline void few_sort(uint32_t (&v)[N]) {
     if constexpr (P < N) {
-        merge_runs<N, P, P>(v);
-        sort_floats<N, 2 * P>(v);
+        few_merge_runs<N, P, P>(v);
+        few_sort<N, 2 * P>(v);
     }
 }
 
-struct leaf_views {
+/* ---- 1. the bound */
+
+struct few_leaf {
     float x[KNN_CUDA_LEAF], y[KNN_CUDA_LEAF], z[KNN_CUDA_LEAF];
 };
 
-static __device__ inline void load_four(const float4 *from, float *to) {
+static __device__ inline void few_load_four(const float4 *from, float *to) {
     const float4 v = __ldg(from);
     to[0] = v.x;
     to[1] = v.y;
@@ -98,88 +120,95 @@ static __device__ inline void load_four(const float4 *from, float *to) {
     to[3] = v.w;
 }
 
-static __device__ inline void load_leaf(const float *views, uint32_t leaf, leaf_views *out) {
+static __device__ inline void few_load_leaf(const float *views, uint32_t leaf, few_leaf *out) {
     const float4 *const from = (const float4 *)(views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF));
-    load_four(from, out->x);
-    load_four(from + 1, out->x + 4);
-    load_four(from + 2, out->y);
-    load_four(from + 3, out->y + 4);
-    load_four(from + 4, out->z);
-    load_four(from + 5, out->z + 4);
+    few_load_four(from, out->x);
+    few_load_four(from + 1, out->x + 4);
+    few_load_four(from + 2, out->y);
+    few_load_four(from + 3, out->y + 4);
+    few_load_four(from + 4, out->z);
+    few_load_four(from + 5, out->z + 4);
 }
 
-/* The nth least of the squares of SUBSETS subsets of the points around. NaN, where there is no point, is never less. */
+/* The nth least of the squares of SUBSETS subsets of the points around. The bits of squares order as they do, and
+   those of NaN, where there is no point, are above all. */
 template <int SUBSETS>
-static __device__ inline float bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3], uint32_t nth) {
-    const uint32_t leaves = tree->nodes[0], begin = leaf > BEFORE ? leaf - BEFORE : 0;
-    const uint32_t first = begin + AROUND <= leaves ? begin : leaves > AROUND ? leaves - AROUND : 0;
-    const uint32_t end = first + AROUND < leaves ? first + AROUND : leaves;
-    float least[SUBSETS];
+static __device__ inline float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
+                                                uint32_t nth) {
+    const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_BEFORE ? leaf - FEW_BEFORE : 0;
+    const uint32_t first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
+    const uint32_t end = first + FEW_AROUND < leaves ? first + FEW_AROUND : leaves;
+    uint32_t least[SUBSETS];
 #pragma unroll
-    for (int i = 0; i < SUBSETS; i++) least[i] = INFINITY;
+    for (int i = 0; i < SUBSETS; i++) least[i] = UINT32_MAX;
+    CUDA_ROLLED
     for (uint32_t l = first; l < end; l += SUBSETS / KNN_CUDA_LEAF) {
 #pragma unroll
         for (uint32_t part = 0; part < SUBSETS / KNN_CUDA_LEAF; part++) {
-            leaf_views v;
+            few_leaf v;
             if (l + part >= end) break;
-            load_leaf(tree->points.views, l + part, &v);
+            few_load_leaf(tree->points.views, l + part, &v);
 #pragma unroll
             for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-                float *const of = &least[part * KNN_CUDA_LEAF + j];
-                *of = fminf(*of, knn_square(v.x[j] - at[0], v.y[j] - at[1], v.z[j] - at[2]));
+                uint32_t *const of = &least[part * KNN_CUDA_LEAF + j];
+                const uint32_t bits = __float_as_uint(knn_square(v.x[j] - at[0], v.y[j] - at[1], v.z[j] - at[2]));
+                *of = bits < *of ? bits : *of;
             }
         }
     }
-    sort_floats<SUBSETS, 1>(least);
-    float found = INFINITY;
+    few_sort<SUBSETS, 1>(least);
+    uint32_t found = UINT32_MAX;
 #pragma unroll
-    for (int i = 0; i < SUBSETS; i++) found = (uint32_t)i == nth ? least[i] : found;
-    return found;
+    for (int i = 0; i < SUBSETS && i <= (int)KNN_CUDA_FEW; i++) found = (uint32_t)i == nth ? least[i] : found;
+    const float square = __uint_as_float(found);
+    return square <= FLT_MAX ? square : INFINITY;
 }
 
 /* ---- 2. the walk */
 
-/* Lets the others know how far the lanes look. Returns the largest number that still matters to any of them. */
-template <int K>
-static __device__ inline uint32_t tell_groups(const lane_state<K> *lane, uint32_t number, group *groups) {
-    float most = lane->most;
+/* Lets the others know how far the lanes that walk look, and where they are. */
+static __device__ inline void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
+    float most = walks ? lane->most : -1;
+    uint32_t settled = walks ? lane->settled : 0;
     __syncwarp(); /* all have read what was told before */
-    uint32_t settled = lane->most < 0 ? 0 : lane->settled;
     for (int away = 4; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
     for (int away = 16; away > 0; away /= 2) {
         const uint32_t other = __shfl_xor_sync(CUDA_ALL, settled, away);
         settled = other > settled ? other : settled;
     }
-    if (number % 8 == 0) groups[number / 8].most = most;
+    if (lane->number % 8 == 0) groups[lane->number / 8].most = most;
+    w->settled = settled;
     __syncwarp();
-    return settled;
 }
 
-static __device__ inline void make_groups(const float at[3], bool valid, uint32_t number, group *groups) {
+static __device__ inline void few_make_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
+    __syncwarp();
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        float low = valid ? at[k] : INFINITY, high = valid ? at[k] : -INFINITY;
-#pragma unroll
+        float low = walks ? lane->at[k] : INFINITY, high = walks ? lane->at[k] : -INFINITY;
         for (int away = 4; away > 0; away /= 2) {
             low = fminf(low, __shfl_xor_sync(CUDA_ALL, low, away));
             high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
         }
-        if (number % 8 == 0) {
-            groups[number / 8].low[k] = low;
-            groups[number / 8].high[k] = high;
+        if (lane->number % 8 == 0) {
+            groups[lane->number / 8].low[k] = low;
+            groups[lane->number / 8].high[k] = high;
         }
     }
+    few_tell_groups(lane, groups, w);
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */
-static __device__ inline uint32_t child_matters(const knn_cuda_tree *tree, const group *groups, uint32_t settled,
-                                                uint32_t level, uint32_t child) {
+static __device__ inline uint32_t few_child_matters(const knn_cuda_tree *tree, const few_group *groups,
+                                                    uint32_t settled, uint32_t level, uint32_t child) {
     if (child >= tree->nodes[level]) return 0;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
     uint32_t near = 0;
 #pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        const group of = groups[g];
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) {
+        const few_group of = groups[g];
         const float square = knn_square(knn_gap(box.low[0], box.high[0], of.low[0], of.high[0]),
                                         knn_gap(box.low[1], box.high[1], of.low[1], of.high[1]),
                                         knn_gap(box.low[2], box.high[2], of.low[2], of.high[2]));
@@ -188,21 +217,13 @@ static __device__ inline uint32_t child_matters(const knn_cuda_tree *tree, const
     return box.least <= settled ? near : 0;
 }
 
-/* Where a warp's walk stands. */
-typedef struct walk {
-    uint32_t own;     /* the lowest node in which it began */
-    uint32_t waiting; /* nodes */
-    uint32_t listed[GROUPS];
-    uint32_t settled;
-} walk;
-
 /* Lists the leaves of a lowest node that matter, for each group. */
-static __device__ inline void list_leaves(const knn_cuda_tree *tree, warp_memory *memory, uint32_t node,
-                                          uint32_t number, walk *w) {
+static __device__ inline void few_list_leaves(const knn_cuda_tree *tree, few_walking *memory, uint32_t node,
+                                              uint32_t number, few_walk *w) {
     const uint32_t leaf = node * KNN_CUDA_WIDE + number;
-    const uint32_t near = child_matters(tree, memory->groups, w->settled, 0, leaf);
+    const uint32_t near = few_child_matters(tree, memory->groups, w->settled, 0, leaf);
 #pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) {
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) {
         const bool listed = (near >> g & 1) != 0;
         const uint32_t lanes = __ballot_sync(CUDA_ALL, listed);
         if (listed) memory->leaves[g][w->listed[g] + (uint32_t)__popc(lanes & ((1u << number) - 1))] = leaf;
@@ -210,218 +231,411 @@ static __device__ inline void list_leaves(const knn_cuda_tree *tree, warp_memory
     }
 }
 
-static __device__ inline uint32_t longest_list(const walk *w) {
-    uint32_t most = 0;
-#pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) most = w->listed[g] > most ? w->listed[g] : most;
-    return most;
-}
-
-static __device__ inline uint32_t listed_for(const walk *w, uint32_t of) {
+static __device__ inline uint32_t few_listed_for(const few_walk *w, uint32_t of) {
     uint32_t listed = 0;
 #pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) listed = g == of ? w->listed[g] : listed;
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) listed = g == of ? w->listed[g] : listed;
     return listed;
 }
 
-static __device__ inline void walk_begin(const knn_cuda_tree *tree, warp_memory *memory, uint32_t leaf, uint32_t number,
-                                         walk *w) {
+static __device__ inline void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
+                                        few_walk *w) {
     const uint32_t top = tree->level_count - 1;
-    w->waiting = 0;
+    few_make_groups(lane, memory->groups, w);
+    w->waiting = w->step = w->steps = w->in_all = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
-        const uint32_t child = first + number;
-        const bool wanted = child_matters(tree, memory->groups, w->settled, top, child) != 0;
-        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, number);
+        const uint32_t child = first + lane->number;
+        const bool wanted = few_child_matters(tree, memory->groups, w->settled, top, child) != 0;
+        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, lane->number);
         if (first == 0) break;
     }
-#pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) w->listed[g] = 0;
-    w->own = leaf / KNN_CUDA_WIDE;
-    list_leaves(tree, memory, w->own, number, w);
 }
 
-/* Goes on while the lists have room. */
-static __device__ inline void walk_on(const knn_cuda_tree *tree, warp_memory *memory, uint32_t number, walk *w) {
-    while (w->waiting > 0 && longest_list(w) <= LISTED - KNN_CUDA_WIDE) {
-        const uint32_t packed = memory->waiting[--w->waiting], level = packed >> 28, node = packed & 0x0FFFFFFFu;
-        __syncwarp();
+/* Lists leaves as long as there is room. own_first: those of the own node before all others. */
+static __device__ inline void few_walk_on(const knn_cuda_tree *tree, few_walking *memory, uint32_t number,
+                                          bool own_first, few_walk *w) {
+    w->step = w->steps = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < FEW_GROUPS; g++) w->listed[g] = 0;
+    __syncwarp(); /* all have read the lists */
+    while ((own_first || w->waiting > 0) && w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
+        uint32_t level = 1, node = w->own;
+        if (!own_first) {
+            const uint32_t packed = memory->waiting[--w->waiting];
+            level = packed >> 28;
+            node = packed & 0x0FFFFFFFu;
+            __syncwarp();
+        }
         if (level > 1) {
             const uint32_t child = node * KNN_CUDA_WIDE + number;
-            const bool wanted = child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
+            const bool wanted = few_child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
             w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
-        } else if (node != w->own) {
-            list_leaves(tree, memory, node, number, w);
+        } else if (own_first || node != w->own) {
+            few_list_leaves(tree, memory, node, number, w);
         }
+        own_first = false;
+#pragma unroll
+        for (uint32_t g = 0; g < FEW_GROUPS; g++) w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
     }
+    w->in_all += w->steps;
     __syncwarp();
 }
 
-template <int K>
-static __device__ inline void try_leaf(const float *views, uint32_t leaf, uint32_t number, lane_state<K> *lane,
-                                       waiting_points *queue) {
-    leaf_views v;
-    load_leaf(views, leaf, &v);
-    uint32_t hits = 0;
+/* Tries a leaf of each group's. */
+static __device__ inline void few_try_leaf(const knn_cuda_tree *tree, const few_walking *memory, const few_walk *w,
+                                           few_lane *lane) {
+    if (w->step >= few_listed_for(w, lane->number / 8)) return;
+    few_leaf v;
+    lane->leaf = memory->leaves[lane->number / 8][w->step];
+    few_load_leaf(tree->points.views, lane->leaf, &v);
 #pragma unroll
     for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
         const float square = knn_square(v.x[j] - lane->at[0], v.y[j] - lane->at[1], v.z[j] - lane->at[2]);
-        hits |= square <= lane->most ? 1u << j : 0;
+        lane->hits |= square <= lane->most ? 1u << j : 0;
     }
-    if (hits == 0) return;
-    queue->leaf[lane->queued * CUDA_WARP + number] = leaf;
-    queue->hits[lane->queued * CUDA_WARP + number] = (uint8_t)hits;
+}
+
+/* Alone: tries four leaves at once, a point by each lane, and gives them to the query one by one. */
+static __device__ inline void few_try_alone(const knn_cuda_tree *tree, const few_walking *memory, few_walk *w,
+                                            few_lane *lane) {
+    const uint32_t *const leaves = memory->leaves[w->who / 8];
+    if (w->step % 4 == 0) {
+        const uint32_t i = w->step + lane->number / KNN_CUDA_LEAF;
+        const float most = __shfl_sync(CUDA_ALL, lane->most, (int)w->who);
+        float at[3], square = INFINITY;
+        for (int k = 0; k < 3; k++) at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)w->who);
+        if (i < w->steps) {
+            const float *const v = tree->points.views + (uint64_t)leaves[i] * (3 * KNN_CUDA_LEAF);
+            const uint32_t j = lane->number % KNN_CUDA_LEAF;
+            square = knn_square(__ldg(v + j) - at[0], __ldg(v + KNN_CUDA_LEAF + j) - at[1],
+                                __ldg(v + 2 * KNN_CUDA_LEAF + j) - at[2]);
+        }
+        w->near = __ballot_sync(CUDA_ALL, i < w->steps && square <= most);
+    }
+    if (lane->number != w->who) return;
+    lane->leaf = leaves[w->step];
+    lane->hits = w->near >> w->step % 4 * KNN_CUDA_LEAF & 0xFF;
+}
+
+/* The next leaf, of whoever walks next. False: there is none. */
+static __device__ inline bool few_next(const knn_cuda_tree *tree, few_walking *memory, few_lane *lane, few_walk *w) {
+    w->step++;
+    while (w->step >= w->steps) {
+        bool begins = false;
+        if (w->who == FEW_TOGETHER && w->in_all > FEW_MOST && w->waiting > 0) {
+            begins = true;
+            w->who = 0;
+            lane->queued = lane->pending = 0;
+        } else if (w->waiting == 0) {
+            if (w->who + 1 >= FEW_TOGETHER) return false;
+            begins = true;
+            w->who++;
+        }
+        if (begins) few_begin(tree, memory, lane, w);
+        few_walk_on(tree, memory, lane->number, begins, w);
+    }
+    if (w->who == FEW_TOGETHER) {
+        few_try_leaf(tree, memory, w, lane);
+    } else {
+        few_try_alone(tree, memory, w, lane);
+    }
+    return true;
+}
+
+static __device__ inline bool few_has_room(const few_lane *lane) {
+    return lane->queued < FEW_ENTRIES && lane->pending <= FEW_ROOM - KNN_CUDA_LEAF;
+}
+
+static __device__ inline void few_wait(few_walking *memory, few_lane *lane) {
+    if (lane->hits == 0) return;
+    memory->waits[lane->queued * CUDA_WARP + lane->number] = lane->leaf;
+    memory->hits[lane->queued * CUDA_WARP + lane->number] = (uint8_t)lane->hits;
     lane->queued++;
-    lane->pending += (uint32_t)__popc(hits);
+    lane->pending += (uint32_t)__popc(lane->hits);
+    lane->hits = 0;
 }
 
-/* ---- 3. exact */
+/* ---- 3. in order */
 
-template <int K> static __device__ inline void insert(best_list<K> *best, uint64_t key, uint32_t index) {
-    bool before_next = knn_is_before(key, index, best->key[K - 1], best->index[K - 1]);
+/* From leaves to points, the last first: there are never fewer points than leaves before them. */
+static __device__ inline void few_list_points(few_walking *memory, few_lane *lane) {
+    uint32_t *const waits = memory->waits + lane->number;
+    uint32_t to = lane->pending, hits = 0, leaf = 0;
+    CUDA_ROLLED
+    while (to > 0) {
+        if (hits == 0) {
+            lane->queued--;
+            hits = memory->hits[lane->queued * CUDA_WARP + lane->number];
+            leaf = waits[lane->queued * CUDA_WARP];
+        }
+        const uint32_t last = 31u - (uint32_t)__clz((int)hits);
+        hits ^= 1u << last;
+        waits[--to * CUDA_WARP] = leaf * KNN_CUDA_LEAF + last;
+    }
+}
+
+/* The first T of N points that wait by their squares, where they wait in the low bits, and the least of the others. */
+template <int N, int T>
+static __device__ inline uint32_t few_nearest(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
+                                              uint32_t (&nearest)[T]) {
+    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
+    uint32_t packed[N];
 #pragma unroll
-    for (int i = K - 1; i >= 0; i--) {
-        const bool before_this = before_next;
-        before_next = i > 0 && knn_is_before(key, index, best->key[i > 0 ? i - 1 : 0], best->index[i > 0 ? i - 1 : 0]);
-        if (!before_this) continue;
-        best->key[i] = before_next ? best->key[i > 0 ? i - 1 : 0] : key;
-        best->index[i] = before_next ? best->index[i > 0 ? i - 1 : 0] : index;
+    for (int i = 0; i < N; i++) {
+        packed[i] = UINT32_MAX;
+        if (!__any_sync(CUDA_ALL, (uint32_t)i < lane->pending)) continue;
+        const bool waits = (uint32_t)i < lane->pending;
+        const uint32_t place = waits ? memory->waits[(uint32_t)i * CUDA_WARP + lane->number] : 0;
+        const float *const v =
+            ask->tree.points.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+        const float square = knn_square(__ldg(v) - lane->at[0], __ldg(v + KNN_CUDA_LEAF) - lane->at[1],
+                                        __ldg(v + 2 * KNN_CUDA_LEAF) - lane->at[2]);
+        if (waits && place != self) packed[i] = (__float_as_uint(square) & ~FEW_SLOTS) | (uint32_t)i;
+    }
+    few_sort<N, 1>(packed);
+#pragma unroll
+    for (int i = 0; i < T; i++) nearest[i] = packed[i];
+    return packed[T];
+}
+
+static __device__ inline bool few_in_order(const uint32_t *order, uint64_t key, uint32_t place, uint64_t next_key,
+                                           uint32_t next) {
+    if (key != next_key || next == FEW_NONE) return key <= next_key;
+    return place != FEW_NONE && order[place] <= order[next];
+}
+
+/* Whether they are in order, as far as one sees without the numbers of points at the same distance. */
+template <int T> static __device__ inline bool few_is_strict(const few_found<T> *found) {
+    bool strict = true;
+#pragma unroll
+    for (int i = 0; i + 1 < T; i++) {
+        strict = strict && (found->place[i + 1] == FEW_NONE || found->key[i] < found->key[i + 1]);
+    }
+    return strict;
+}
+
+/* Exchanges neighbours that are not in order. Returns whether there were none. */
+template <int T> static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found<T> *found) {
+    bool ordered = true;
+#pragma unroll
+    for (int i = 0; i + 1 < T; i++) {
+        const uint64_t key = found->key[i], next_key = found->key[i + 1];
+        const uint32_t place = found->place[i], next = found->place[i + 1];
+        if (few_in_order(order, key, place, next_key, next)) continue;
+        found->key[i] = next_key;
+        found->place[i] = next;
+        found->key[i + 1] = key;
+        found->place[i + 1] = place;
+        ordered = false;
+    }
+    return ordered;
+}
+
+/* The key of a point that waits; UINT64_MAX if it does not count. */
+template <int KIND>
+static __device__ inline uint64_t few_key_of(const knn_cuda_ask *ask, const knn_exact *exact, uint32_t place) {
+    knn_exact other;
+    knn_exact_of<KIND>(&ask->tree.points, place, &other);
+    const uint64_t key = knn_key<KIND>(&ask->tree.metric, exact, &other);
+    return key <= ask->limit ? key : UINT64_MAX;
+}
+
+template <int KIND, int T>
+static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
+                                            const uint32_t (&nearest)[T], few_found<T> *found) {
+    knn_exact exact;
+    knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        const bool waits = nearest[i] != UINT32_MAX;
+        const uint32_t place = waits ? memory->waits[(nearest[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
+        const uint64_t key = few_key_of<KIND>(ask, &exact, place);
+        found->key[i] = waits ? key : UINT64_MAX;
+        found->place[i] = waits && key != UINT64_MAX ? place : FEW_NONE;
+    }
+    if (few_is_strict<T>(found)) return;
+    while (!few_exchange_pass<T>(ask->tree.points.order, found)) {}
+}
+
+/* Puts all points that wait in order one by one: for those of which squares do not tell which are the nearest. */
+template <int KIND, int T>
+static __device__ inline void few_find_all_keys(const knn_cuda_ask *ask, const few_walking *memory,
+                                                const few_lane *lane, few_found<T> *found) {
+    const uint32_t *const order = ask->tree.points.order;
+    knn_exact exact;
+    knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        found->key[i] = UINT64_MAX;
+        found->place[i] = FEW_NONE;
+    }
+    CUDA_ROLLED
+    for (uint32_t n = 0; n < lane->pending; n++) {
+        uint32_t place = memory->waits[n * CUDA_WARP + lane->number];
+        uint64_t key = few_key_of<KIND>(ask, &exact, place);
+        if (key == UINT64_MAX || (ask->exclude_self && place == lane->place)) continue;
+#pragma unroll
+        for (int i = 0; i < T; i++) { /* what it comes before goes on */
+            const uint64_t there_key = found->key[i];
+            const uint32_t there = found->place[i];
+            if (there != FEW_NONE && few_in_order(order, there_key, there, key, place)) continue;
+            found->key[i] = key;
+            found->place[i] = place;
+            key = there_key;
+            place = there;
+        }
     }
 }
 
-template <int KIND, int K>
-static __device__ inline void decide(const knn_cuda_ask *ask, uint32_t number, const waiting_points *queue,
-                                     lane_state<K> *lane) {
-    uint32_t next = 0, hits = 0, leaf = 0;
-    for (;;) {
-        if (hits == 0 && next < lane->queued) {
-            hits = queue->hits[next * CUDA_WARP + number];
-            leaf = queue->leaf[next * CUDA_WARP + number];
-            next++;
-        }
-        if (!__any_sync(CUDA_ALL, hits != 0)) break;
-        bool taken = false;
-        uint64_t key = 0;
-        uint32_t index = 0;
-        if (hits != 0) {
-            const uint32_t at = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
-            knn_exact other;
-            hits &= hits - 1;
-            knn_exact_of<KIND>(&ask->tree.points, at, &other);
-            key = knn_key<KIND>(&ask->tree.metric, &lane->exact, &other);
-            index = __ldg(ask->tree.points.order + at);
-            taken = at != lane->place && key <= ask->limit;
-        }
-        if (taken) insert<K>(&lane->best, key, index);
-    }
-    lane->queued = 0;
-    lane->pending = 0;
-}
-
-/* How far the lane looks from now on. */
-template <int KIND, int K>
-static __device__ inline void look_nearer(const knn_cuda_ask *ask, float slack, lane_state<K> *lane) {
+/* How far the k-th of T allows to look; as far as before if there is none. */
+template <int KIND, int T>
+static __device__ inline float few_look_nearer(const knn_cuda_ask *ask, float slack, const few_found<T> *found,
+                                               const few_lane *lane) {
     uint64_t key = 0;
-    uint32_t index = 0;
 #pragma unroll
-    for (int i = 0; i < K; i++) { /* by masks: chosen by a condition, the list would be put into memory to look it up */
+    for (int i = 0; i < T; i++) { /* by masks: chosen by a condition, the list would be put into memory to look it up */
         const uint32_t last = (uint32_t)i == ask->k - 1 ? UINT32_MAX : 0;
-        key |= lane->best.key[i] & ((uint64_t)last << 32 | last);
-        index |= lane->best.index[i] & last;
+        key |= found->key[i] & ((uint64_t)last << 32 | last);
     }
-    if (index == UINT32_MAX || lane->most < 0) return;
-    lane->most = fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
-    if (knn_is_zero(key)) lane->settled = index;
+    if (key == UINT64_MAX) return lane->most;
+    return fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
 }
 
-/* ---- the kernel */
+/* Finds the T nearest of the points that wait, and how far the lane looks from now on. T is above k. */
+template <int KIND, int T>
+static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, few_walking *memory, few_lane *lane,
+                                         few_found<T> *found) {
+    uint32_t nearest[T], rest;
+    few_list_points(memory, lane);
+    if (!__any_sync(CUDA_ALL, lane->pending > FEW_ENTRIES)) {
+        rest = few_nearest<(int)FEW_ENTRIES, T>(ask, memory, lane, nearest);
+    } else {
+        rest = few_nearest<(int)FEW_ROOM, T>(ask, memory, lane, nearest);
+    }
+    few_find_keys<KIND, T>(ask, memory, lane, nearest, found);
+    float most = few_look_nearer<KIND, T>(ask, slack, found, lane);
+    if (rest != UINT32_MAX && !(__uint_as_float(rest & ~FEW_SLOTS) > most)) {
+        few_find_all_keys<KIND, T>(ask, memory, lane, found);
+        most = few_look_nearer<KIND, T>(ask, slack, found, lane);
+    }
+    lane->most = most;
+    lane->queued = lane->pending = 0;
+}
 
-template <int KIND, int K>
-static __device__ inline void lane_begin(const knn_cuda_ask *ask, uint64_t place, lane_state<K> *lane) {
-    const uint64_t at = place / KNN_CUDA_LEAF * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+/* The k best wait again, each as a leaf of its own. */
+template <int T>
+static __device__ inline void few_keep(const knn_cuda_ask *ask, const few_found<T> *found, few_walking *memory,
+                                       few_lane *lane) {
+    uint64_t key = 0;
+    uint32_t last = FEW_NONE;
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        if ((uint32_t)i >= ask->k || found->place[i] == FEW_NONE) continue;
+        const uint32_t place = found->place[i], at = (uint32_t)i * CUDA_WARP + lane->number;
+        memory->waits[at] = place / KNN_CUDA_LEAF;
+        memory->hits[at] = (uint8_t)(1u << place % KNN_CUDA_LEAF);
+        key = found->key[i];
+        last = place;
+        lane->queued++;
+    }
+    lane->pending = lane->queued;
+    if (lane->queued == ask->k && knn_is_zero(key)) lane->settled = ask->tree.points.order[last];
+}
+
+/* ---- the search */
+
+/* The leaf beside which the queries stand. */
+static __device__ inline uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t first) {
+    const knn_cuda_points *const points = &ask->tree.points, *const queries = &ask->queries;
+    if (ask->own) return (uint32_t)(first / KNN_CUDA_LEAF);
+    const uint64_t middle = first + CUDA_WARP / 2, last = queries->count - 1;
+    const uint32_t beside =
+        knn_place_beside(points, queries->keys[middle < last ? middle : last], queries->cell_bits, queries->index_bits);
+    return (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
+}
+
+static __device__ inline void few_lane_begin(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_lane *lane) {
+    memset(lane, 0, sizeof *lane);
+    lane->number = number;
+    lane->place = (uint32_t)first + number;
+    const uint64_t at = (uint64_t)(lane->place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + lane->place % KNN_CUDA_LEAF;
 #pragma unroll
     for (uint32_t k = 0; k < 3; k++) lane->at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
-    knn_exact_of<KIND>(&ask->queries, (uint32_t)place, &lane->exact);
-    lane->place = ask->exclude_self ? (uint32_t)place : UINT32_MAX;
+    lane->most = first + number < ask->queries.extent->finite ? INFINITY : -1;
     lane->settled = UINT32_MAX;
-    lane->most = -1;
-    lane->queued = 0;
-    lane->pending = 0;
-#pragma unroll
-    for (int i = 0; i < K; i++) {
-        lane->best.key[i] = UINT64_MAX;
-        lane->best.index[i] = UINT32_MAX;
+}
+
+template <int KIND, int T, int SUBSETS>
+static __device__ inline void few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_walking *memory,
+                                         few_found<T> *found) {
+    const knn_cuda_tree *const tree = &ask->tree;
+    const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
+    const uint32_t leaf = few_own_leaf(ask, first);
+    few_lane lane;
+    few_lane_begin(ask, first, number, &lane);
+    const float around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
+    if (lane.most >= 0) {
+        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around, slack),
+                          knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
+    }
+    few_walk w;
+    w.who = FEW_TOGETHER;
+    w.own = leaf / KNN_CUDA_WIDE;
+    w.near = 0;
+    few_begin(tree, memory, &lane, &w);
+    few_walk_on(tree, memory, number, true, &w);
+    w.step = UINT32_MAX; /* the next is the first */
+    for (;;) {
+        const bool more = few_next(tree, memory, &lane, &w);
+        if (!more || __any_sync(CUDA_ALL, !few_has_room(&lane))) {
+            few_settle<KIND, T>(ask, slack, memory, &lane, found);
+            if (!more) return;
+            few_keep<T>(ask, found, memory, &lane);
+            few_tell_groups(&lane, memory->groups, &w);
+        }
+        few_wait(memory, &lane);
     }
 }
 
-/* An output has write<KIND, K>(ask, lane, place, rows, number, memory), which all lanes of a warp call in the end: the
-   sorted place of each lane of the first rows, and memory for KNN_CUDA_FEW 64-bit numbers a lane. */
-template <int KIND, int K, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(THREADS, K <= 10 ? 6 : 4) void search_few(knn_cuda_ask ask, OUTPUT output) {
-    __shared__ warp_memory memories[WARPS];
+/* to.write<KIND>(ask, first, number, found, memory): what becomes of the neighbours of a lane's query, of which the
+   first ask->k of found count; called by all lanes of the warp, whose memory may be used. */
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? 7 : 5) void search_few(knn_cuda_ask ask, OUTPUT to) {
+    __shared__ few_memory memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
-    const uint64_t warp = (uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
-    warp_memory *const memory = &memories[threadIdx.x / CUDA_WARP];
-    const knn_cuda_tree *const tree = &ask.tree;
+    const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
+    few_memory *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
-    const uint32_t rows = ask.queries.count - first < CUDA_WARP ? (uint32_t)(ask.queries.count - first) : CUDA_WARP;
-    const bool valid = first + number < ask.queries.extent->finite;
-    lane_state<K> lane;
-    lane_begin<KIND, K>(&ask, first + number, &lane);
-    if (__any_sync(CUDA_ALL, valid) && tree->nodes[0] > 0) {
-        const float slack = knn_slack<KIND>(tree->points.extent, ask.queries.extent);
-        uint32_t leaf = (uint32_t)(first / KNN_CUDA_LEAF);
-        if (!ask.own) {
-            const uint32_t beside = knn_place_beside(&tree->points, ask.queries.keys[first + rows / 2],
-                                                     ask.queries.cell_bits, ask.queries.index_bits);
-            leaf = (beside < tree->points.count ? beside : tree->points.count - 1) / KNN_CUDA_LEAF;
-        }
-        const float around = bound_around<SUBSETS>(tree, leaf, lane.at, ask.k - 1 + (ask.exclude_self ? 1 : 0));
-        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around, slack),
-                          knn_square_of_key<KIND>(&tree->metric, ask.limit, slack));
-        if (!valid) lane.most = -1;
-        make_groups(lane.at, valid, number, memory->groups);
-        walk w;
-        w.settled = tell_groups<K>(&lane, number, memory->groups);
-        walk_begin(tree, memory, leaf, number, &w);
-        for (;;) {
-            walk_on(tree, memory, number, &w);
-            const uint32_t steps = longest_list(&w), mine = listed_for(&w, number / 8);
-            if (steps == 0) break;
-            for (uint32_t i = 0; i < steps; i++) {
-                if (i < mine) {
-                    const uint32_t next = memory->leaves[number / 8][i];
-                    try_leaf<K>(tree->points.views, next, number, &lane, &memory->queue);
-                }
-                if (!__any_sync(CUDA_ALL, lane.pending >= QUEUE || i + 1 == steps)) continue;
-                decide<KIND, K>(&ask, number, &memory->queue, &lane);
-                look_nearer<KIND, K>(&ask, slack, &lane);
-                w.settled = tell_groups<K>(&lane, number, memory->groups);
-            }
+    few_found<T> found;
 #pragma unroll
-            for (uint32_t g = 0; g < GROUPS; g++) w.listed[g] = 0;
-        }
+    for (int i = 0; i < T; i++) {
+        found.key[i] = UINT64_MAX;
+        found.place[i] = FEW_NONE;
     }
-    output.template write<KIND, K>(&ask, &lane, (uint32_t)first + number, rows, number, memory->rows);
+    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+        few_search<KIND, T, SUBSETS>(&ask, first, number, &memory->walk, &found);
+    }
+    __syncwarp();
+    to.template write<KIND, T>(&ask, first, number, &found, memory);
 }
 
 template <int KIND, class OUTPUT>
-static void launch_few(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT &output) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, THREADS);
+static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT *to) {
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     if (ask->k <= 4) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 4, 16, OUTPUT>), blocks, THREADS, *ask, output);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 6, 16, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
     } else if (ask->k <= 10) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 10, 32, OUTPUT>), blocks, THREADS, *ask, output);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 12, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
     } else {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 16, 32, OUTPUT>), blocks, THREADS, *ask, output);
+        CUDA_LAUNCH(ctx, (search_few<KIND, 18, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
     }
 }
 
-template <class OUTPUT>
-static mote_status knn_search_few(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT &output) {
+template <class OUTPUT> static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT *to) {
     switch (ask->tree.metric.kind) {
-    case KNN_INT: launch_few<KNN_INT>(ctx, ask, output); break;
-    case KNN_FLOAT: launch_few<KNN_FLOAT>(ctx, ask, output); break;
-    case KNN_DOUBLE: launch_few<KNN_DOUBLE>(ctx, ask, output); break;
+    case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, to); break;
+    case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, to); break;
+    case KNN_DOUBLE: few_launch_kind<KNN_DOUBLE>(ctx, ask, to); break;
     }
     return cuda_launched(ctx, "searching neighbours");
 }

@@ -87,29 +87,14 @@ static mote_status shape_points(mote_context *ctx, knn_cuda_ask *ask, const norm
     return ask->k > KNN_CUDA_FEW ? normals_cuda_shape_many(ctx, ask, to) : normals_cuda_shape_few(ctx, ask, to);
 }
 
-/* Memory beside the arrays. */
-typedef struct estimate_memory {
-    uint32_t *place;
-    unsigned long long *without;
-} estimate_memory;
-
-static mote_status take_memory(mote_context *ctx, const knn_cuda_points *points, bool counts, estimate_memory *m) {
-    m->place = (uint32_t *)cuda_alloc(ctx, (uint64_t)points->count * sizeof *m->place, "places");
-    if (m->place == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(normals_cuda_places(ctx, points, m->place));
-    if (!counts) return MOTE_OK;
-    m->without = (unsigned long long *)cuda_alloc(ctx, sizeof *m->without, "places");
-    return m->without != NULL ? cuda_fill(ctx, m->without, 0, sizeof *m->without) : MOTE_ERROR_MEMORY;
-}
-
 static mote_status estimate_into(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
-                                 const wanted_array arrays[ARRAYS], estimate_memory *m) {
+                                 const wanted_array arrays[ARRAYS], unsigned long long *counter) {
     mote_context *ctx = index->ctx;
-    const bool counts = !result->on_device && result->normal_x != NULL;
+    unsigned long long without = 0;
     knn_cuda_ask ask = ask_of(index, params->k, params->radius, false);
     normals_cuda_shapes to;
     memset(&to, 0, sizeof to);
-    MOTE_TRY(take_memory(ctx, &ask.tree.points, counts, m));
+    if (counter != NULL) MOTE_TRY(cuda_fill(ctx, counter, 0, sizeof *counter));
     set_shapes(index, params, &to);
     to.normal_x = (float *)arrays[0].written;
     to.normal_y = (float *)arrays[1].written;
@@ -118,14 +103,12 @@ static mote_status estimate_into(mote_knn_index *index, const mote_normals_param
     to.surface_density = (float *)arrays[4].written;
     to.volume_density = (float *)arrays[5].written;
     to.graph = (uint32_t *)arrays[6].written;
-    to.place = m->place;
-    to.without = m->without;
+    to.without = counter;
     to.wants_shape = to.normal_x != NULL || to.curvature != NULL;
     MOTE_TRY(shape_points(ctx, &ask, &to));
     if (result->on_device) return MOTE_OK;
-    unsigned long long without = 0;
     MOTE_TRY(fetch_arrays(ctx, arrays, ARRAYS));
-    if (counts) MOTE_TRY(cuda_download(ctx, &without, m->without, sizeof without));
+    if (counter != NULL) MOTE_TRY(cuda_download(ctx, &without, counter, sizeof without));
     result->without = without;
     return knn_cuda_count_skipped(index);
 }
@@ -138,25 +121,27 @@ static mote_status cuda_estimate(mote_knn_index *index, const mote_normals_param
                                    {result->normal_z, NULL, bytes},        {result->curvature, NULL, bytes},
                                    {result->surface_density, NULL, bytes}, {result->volume_density, NULL, bytes},
                                    {graph, NULL, params->graph_k * bytes}};
-    estimate_memory memory = {NULL, NULL};
+    const bool counts = !result->on_device && result->normal_x != NULL;
+    unsigned long long *counter = NULL; /* of points without a normal */
     result->without = 0;
     mote_stage(ctx, "normals");
     mote_status status = make_arrays(ctx, result->on_device, arrays, ARRAYS);
-    if (status == MOTE_OK) status = estimate_into(index, params, result, arrays, &memory);
-    cuda_free(ctx, memory.place);
-    cuda_free(ctx, memory.without);
+    if (status == MOTE_OK && counts) {
+        counter = (unsigned long long *)cuda_alloc(ctx, sizeof *counter, "normals");
+        if (counter == NULL) status = MOTE_ERROR_MEMORY;
+    }
+    if (status == MOTE_OK) status = estimate_into(index, params, result, arrays, counter);
+    cuda_free(ctx, counter);
     free_arrays(ctx, arrays, ARRAYS);
     return status != MOTE_OK ? status : mote_progress(ctx, 1.0, "searching neighbours");
 }
 
 /* ---- mean distances */
 
-static mote_status measure_into(mote_knn_index *index, const knn_cuda_ask *ask, const wanted_array arrays[2],
-                                uint32_t *place) {
+static mote_status measure_into(mote_knn_index *index, const knn_cuda_ask *ask, const wanted_array arrays[2]) {
     mote_context *ctx = index->ctx;
-    const normals_cuda_distances to = {(double *)arrays[0].written, (uint32_t *)arrays[1].written, place};
+    const normals_cuda_distances to = {(double *)arrays[0].written, (uint32_t *)arrays[1].written};
     if (ask->end > 0) {
-        MOTE_TRY(normals_cuda_places(ctx, &ask->tree.points, place));
         MOTE_TRY(ask->k > KNN_CUDA_FEW ? normals_cuda_measure_many(ctx, ask, &to)
                                        : normals_cuda_measure_few(ctx, ask, &to));
     }
@@ -170,10 +155,8 @@ static mote_status cuda_distances(mote_knn_index *index, uint32_t k, double radi
     const knn_cuda_ask ask = ask_of(index, k, radius, true);
     wanted_array arrays[2] = {{mean, NULL, points * sizeof *mean}, {count, NULL, points * sizeof *count}};
     mote_stage(ctx, "distances");
-    uint32_t *const place = (uint32_t *)cuda_alloc(ctx, points * sizeof *place, "places");
-    mote_status status = place != NULL ? make_arrays(ctx, false, arrays, 2) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = measure_into(index, &ask, arrays, place);
-    cuda_free(ctx, place);
+    mote_status status = make_arrays(ctx, false, arrays, 2);
+    if (status == MOTE_OK) status = measure_into(index, &ask, arrays);
     free_arrays(ctx, arrays, 2);
     return status != MOTE_OK ? status : mote_progress(ctx, 1.0, "searching neighbours");
 }

@@ -16,7 +16,6 @@ typedef struct normals_cuda_shapes {
     uint32_t *graph; /* [points · graph_k] */
     uint32_t graph_k;
     unsigned long long *without; /* [1] adds up points that have neighbours and no normal */
-    const uint32_t *place;       /* the sorted place of each point */
     bool wants_shape;
     mote_normals_orient orient;
     double viewpoint[3];
@@ -29,10 +28,9 @@ typedef struct normals_cuda_shapes {
 typedef struct normals_cuda_distances {
     double *mean; /* as mote_normals_ops.distances */
     uint32_t *count;
-    const uint32_t *place;
 } normals_cuda_distances;
 
-/* Up to KNN_CUDA_FEW neighbours: from the registers of the search. */
+/* Up to KNN_CUDA_FEW neighbours: right after the search. */
 mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to);
 
@@ -44,8 +42,6 @@ mote_status normals_cuda_measure_many(mote_context *ctx, const knn_cuda_ask *ask
 mote_status normals_cuda_shape_all(mote_context *ctx, const knn_cuda_ask *ask, uint32_t most,
                                    const normals_cuda_shapes *to);
 
-/* place[order[i]] = i */
-mote_status normals_cuda_places(mote_context *ctx, const knn_cuda_points *points, uint32_t *place);
 /* The largest of some numbers; waits. */
 mote_status normals_cuda_most(mote_context *ctx, const uint32_t *numbers, uint64_t count, uint32_t *most);
 

@@ -10,17 +10,16 @@ struct few_list {
     __device__ inline uint32_t at(uint64_t i) const { return column[i * CUDA_WARP]; }
 };
 
-/* The sorted places of the neighbours, from the registers of the lanes. */
-template <int K>
-static __device__ inline few_list list_of(const best_list<K> *best, const uint32_t *place, uint32_t k, uint32_t number,
-                                          uint64_t *memory) {
-    uint32_t *const column = (uint32_t *)memory + number;
+/* Moves the places of the first k from registers, which cannot be looked up by number, to the lane's column. */
+template <int T>
+static __device__ inline few_list few_list_of(const few_found<T> *found, uint32_t k, uint32_t number,
+                                              few_memory *memory) {
+    uint32_t *const column = (uint32_t *)memory->rows + number;
     few_list list = {column, 0};
-    __syncwarp(); /* all have read their queues */
 #pragma unroll
-    for (int i = 0; i < K; i++) {
-        if ((uint32_t)i >= k || best->index[i] == UINT32_MAX) continue;
-        column[i * CUDA_WARP] = __ldg(place + best->index[i]);
+    for (int i = 0; i < T; i++) {
+        if ((uint32_t)i >= k || found->place[i] == FEW_NONE) continue;
+        column[i * CUDA_WARP] = found->place[i];
         list.count++;
     }
     return list;
@@ -29,11 +28,15 @@ static __device__ inline few_list list_of(const best_list<K> *best, const uint32
 struct few_shapes {
     normals_cuda_shapes to;
 
-    template <int KIND, int K>
-    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t place, uint32_t rows,
-                                 uint32_t number, uint64_t *memory) const {
-        const few_list list = list_of<K>(&lane->best, to.place, ask->k, number, memory);
-        const bool is_without = number < rows && normals_of_neighbours<KIND>(&ask->tree, &to, place, list);
+    template <int KIND, int T>
+    __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
+                                 few_memory *memory) const {
+        const few_list list = few_list_of<T>(found, ask->k, number, memory);
+        const uint64_t place = first + number;
+        bool is_without = false;
+        if (place < ask->queries.count) {
+            is_without = normals_of_neighbours<KIND>(&ask->tree, &to, (uint32_t)place, list);
+        }
         normals_count_without(&to, is_without, number);
     }
 };
@@ -41,20 +44,21 @@ struct few_shapes {
 struct few_distances {
     normals_cuda_distances to;
 
-    template <int KIND, int K>
-    __device__ inline void write(const knn_cuda_ask *ask, const lane_state<K> *lane, uint32_t place, uint32_t rows,
-                                 uint32_t number, uint64_t *memory) const {
-        const few_list list = list_of<K>(&lane->best, to.place, ask->k, number, memory);
-        if (number < rows) normals_distance_of<KIND>(&ask->tree, &to, place, list);
+    template <int KIND, int T>
+    __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
+                                 few_memory *memory) const {
+        const few_list list = few_list_of<T>(found, ask->k, number, memory);
+        const uint64_t place = first + number;
+        if (place < ask->queries.count) normals_distance_of<KIND>(&ask->tree, &to, (uint32_t)place, list);
     }
 };
 
 mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
     const few_shapes output = {*to};
-    return knn_search_few(ctx, ask, output);
+    return few_launch(ctx, ask, &output);
 }
 
 mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to) {
     const few_distances output = {*to};
-    return knn_search_few(ctx, ask, output);
+    return few_launch(ctx, ask, &output);
 }

@@ -193,6 +193,16 @@ static inline void __threadfence_block(void) {}
 
 /* ---- arithmetic */
 
+static inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline float __uint_as_float(unsigned int bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
