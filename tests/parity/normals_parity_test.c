@@ -68,6 +68,9 @@ typedef struct trial {
     const char *name;
 } trial;
 
+/* Clouds are tried one by one, or some of them. */
+static uint32_t cloud_step(void) { return (uint32_t)parity_extent(5, 1, 1); }
+
 static trial trial_of(void **state, const mote_cloud *cloud, uint32_t k, const char *name) {
     trial t = {*state, cloud, mote_normals_defaults(), ALL, false, name};
     t.params.k = k;
@@ -188,8 +191,9 @@ static double size_of(const awkward_cloud *kind) {
 static void radii_bound_the_same(void **state) {
     static const double parts[] = {1e-9, 0.03, 0.125, 0.4, 3};
     static const uint32_t ks[] = {0, 9, 0, 40, 0};
+    const uint32_t step = cloud_step();
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 150 + 10 * (c % 7), 0);
         for (uint32_t i = c % 2; i < sizeof parts / sizeof parts[0]; i += 2) {
             trial t = trial_of(state, cloud, ks[(i + c / 2) % 5], awkward_clouds[c].name);
@@ -205,7 +209,7 @@ static void radii_bound_the_same(void **state) {
 static void thousands_within_a_radius_are_the_same(void **state) {
     static const char *const names[] = {"uniform float", "heap of duplicates", "far clusters"};
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < sizeof names / sizeof names[0]; c++) {
+    for (uint32_t c = 0; c < parity_extent(1, 3, 3); c++) {
         const awkward_cloud *kind = awkward_cloud_named(names[c]);
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, kind, 1100, 0);
         mote_context *small = parity_context(24u << 20);
@@ -225,8 +229,9 @@ static void thousands_within_a_radius_are_the_same(void **state) {
 
 static void directions_are_the_same(void **state) {
     static const double places[][3] = {{0, 0, 1.7}, {-1e6, 3, 0.5}, {1e18, -1e18, 0}, {0, 0, 0}};
+    const uint32_t step = cloud_step();
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 90 + c, 0);
         trial t = trial_of(state, cloud, c % 3 == 0 ? 20 : 7 + c % 9, awkward_clouds[c].name);
         t.params.orient = MOTE_ORIENT_VIEWPOINT;
@@ -240,8 +245,9 @@ static void directions_are_the_same(void **state) {
 /* The graph comes with the normals, or, where it needs more neighbours than they do, or a radius bounds those, not. */
 static void propagation_is_the_same(void **state) {
     static const uint32_t cases[][2] = {{16, 8}, {9, 8}, {8, 8}, {5, 12}, {40, 20}, {17, 1}};
+    const uint32_t step = cloud_step();
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 200 + c, 0);
         trial t = trial_of(state, cloud, cases[c % 6][0], awkward_clouds[c].name);
         t.params.orient = MOTE_ORIENT_PROPAGATE;
@@ -256,8 +262,9 @@ static void propagation_is_the_same(void **state) {
 
 static void densities_are_the_same(void **state) {
     static const uint32_t ks[] = {1, 2, 15, 16, 30};
+    const uint32_t step = cloud_step();
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
         const uint32_t k = ks[c % 5];
         answer cpu, cuda;
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 77 + c, 0);
@@ -309,8 +316,9 @@ static void compare_outliers(parity_pair *pair, const mote_cloud *cloud, const m
 static void outliers_are_the_same(void **state) {
     static const uint64_t sizes[] = {0, 1, 2, 31, 33, 128, 500, 1000};
     static const uint32_t ks[] = {1, 8, 16, 17, 70};
+    const uint32_t step = cloud_step();
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
         for (uint32_t s = c % 3; s < sizeof sizes / sizeof sizes[0]; s += 3) {
             mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], sizes[s], 0);
             mote_outliers_params params = mote_outliers_defaults();
