@@ -3,9 +3,11 @@
    1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
       neighbour.
    2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
-      through leaves of their own. Points of a leaf that floats do not rule out wait.
-   3. In the end, or when a lane has too many, those that wait are put in order: by their squares, with where they wait
-      in the low bits, and then the first of them by their exact keys, should that be another order.
+      through leaves of their own. Leaves with points that floats do not rule out wait in a queue of the lane.
+   3. When a queue is full, its points join the T nearest of the lane, T above k: a list of 32-bit numbers, squares of
+      floats with the place of the point among T in the low bits, which two instructions an entry keep sorted.
+   4. In the end these get exact keys, and by them their order. If a point that was left out could be as near as the
+      k-th, which points at the same distance are, the query is asked once more, with a list of exact keys.
    Where queries are so far apart that their boxes hold too much, each walks alone, and all lanes try its leaves. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
@@ -17,13 +19,13 @@
 #define FEW_WARPS    4u
 #define FEW_THREADS  (FEW_WARPS * CUDA_WARP)
 #define FEW_GROUPS   4u   /* of eight lanes */
-#define FEW_ENTRIES  24u  /* leaves with points that wait */
-#define FEW_ROOM     36u  /* points that wait: six bits say which */
-#define FEW_SLOTS    63u  /* those bits */
+#define FEW_QUEUE    16u  /* leaves with points that wait */
+#define FEW_NEAREST  18u  /* the largest T */
+#define FEW_SLOTS    31u  /* bits that tell one of them */
 #define FEW_LISTED   64u  /* leaves of a group to go through */
 #define FEW_AROUND   16u  /* leaves around the queries */
 #define FEW_BEFORE   6u   /* of them before the first query's */
-#define FEW_MOST     224u /* leaves that a group goes through; of more, each walks alone */
+#define FEW_MOST     256u /* leaves that a group goes through; of more, each query walks alone */
 #define FEW_TOGETHER CUDA_WARP
 #define FEW_NONE     UINT32_MAX
 
@@ -33,10 +35,11 @@ typedef struct few_group {
     float high[3], spare;
 } few_group;
 
-/* What the walk needs; each lane has a column of what waits. */
+/* What the walk needs; each lane has columns. */
 typedef struct few_walking {
-    uint32_t waits[FEW_ROOM * CUDA_WARP];  /* leaves; then the points of them */
-    uint8_t hits[FEW_ENTRIES * CUDA_WARP]; /* which points of the leaf */
+    uint32_t leaf[FEW_QUEUE * CUDA_WARP];
+    uint8_t hits[FEW_QUEUE * CUDA_WARP]; /* which points of the leaf wait */
+    uint32_t place[FEW_NEAREST * CUDA_WARP];
     few_group groups[FEW_GROUPS];
     uint32_t waiting[KNN_WAITING];
     uint32_t leaves[FEW_GROUPS][FEW_LISTED];
@@ -55,34 +58,23 @@ typedef struct few_lane {
     uint32_t place;    /* of its query */
     float at[3], most; /* its view, and the largest square that still matters; < 0: no query */
     uint32_t settled;  /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
-    uint32_t queued;   /* leaves with points that wait, and how many those are */
-    uint32_t pending;
-    uint32_t leaf, hits; /* the leaf that was tried last, and its points that are to wait */
+    uint32_t queued;   /* leaves with points that wait */
 } few_lane;
 
 /* Where a warp's walk stands: the same in all lanes. */
 typedef struct few_walk {
     uint32_t who;     /* a lane, or FEW_TOGETHER */
-    uint32_t own;     /* the lowest node in which it began */
+    uint32_t own;     /* the lowest node in which it begins */
     uint32_t waiting; /* nodes */
     uint32_t settled;
-    uint32_t listed[FEW_GROUPS];
-    uint32_t step, steps; /* through the lists */
-    uint32_t in_all;      /* steps */
-    uint32_t near;        /* alone: of four leaves, which points are near */
+    uint32_t listed[FEW_GROUPS], steps; /* leaves to go through, and the most of them */
 } few_walk;
-
-/* Points in order, the nearest first; FEW_NONE: there are no more. */
-template <int T> struct few_found {
-    uint64_t key[T];
-    uint32_t place[T];
-};
 
 /* ---- sorting */
 
 /* Batcher's merge exchange of N numbers: comparisons of a distance D while runs of P are merged, for all D, for all P.
    By templates, so that every place is known when the code is made and the numbers stay in registers. */
-template <int N, int P, int D, int I> static __device__ inline void few_exchange_from(uint32_t (&v)[N]) {
+template <int N, int P, int D, int I> static __device__ __forceinline__ void few_exchange_from(uint32_t (&v)[N]) {
     if constexpr (I + D < N) {
         constexpr bool paired = I >= D % P && ((I - D % P) / D) % 2 == 0 && I / (2 * P) == (I + D) / (2 * P);
         if constexpr (paired) {
@@ -94,12 +86,12 @@ template <int N, int P, int D, int I> static __device__ inline void few_exchange
     }
 }
 
-template <int N, int P, int D> static __device__ inline void few_merge_runs(uint32_t (&v)[N]) {
+template <int N, int P, int D> static __device__ __forceinline__ void few_merge_runs(uint32_t (&v)[N]) {
     few_exchange_from<N, P, D, 0>(v);
     if constexpr (D > 1) few_merge_runs<N, P, D / 2>(v);
 }
 
-template <int N, int P> static __device__ inline void few_sort(uint32_t (&v)[N]) {
+template <int N, int P> static __device__ __forceinline__ void few_sort(uint32_t (&v)[N]) {
     if constexpr (P < N) {
         few_merge_runs<N, P, P>(v);
         few_sort<N, 2 * P>(v);
@@ -112,7 +104,7 @@ struct few_leaf {
     float x[KNN_CUDA_LEAF], y[KNN_CUDA_LEAF], z[KNN_CUDA_LEAF];
 };
 
-static __device__ inline void few_load_four(const float4 *from, float *to) {
+static __device__ __forceinline__ void few_load_four(const float4 *from, float *to) {
     const float4 v = __ldg(from);
     to[0] = v.x;
     to[1] = v.y;
@@ -120,7 +112,7 @@ static __device__ inline void few_load_four(const float4 *from, float *to) {
     to[3] = v.w;
 }
 
-static __device__ inline void few_load_leaf(const float *views, uint32_t leaf, few_leaf *out) {
+static __device__ __forceinline__ void few_load_leaf(const float *views, uint32_t leaf, few_leaf *out) {
     const float4 *const from = (const float4 *)(views + (uint64_t)leaf * (3 * KNN_CUDA_LEAF));
     few_load_four(from, out->x);
     few_load_four(from + 1, out->x + 4);
@@ -133,8 +125,8 @@ static __device__ inline void few_load_leaf(const float *views, uint32_t leaf, f
 /* The nth least of the squares of SUBSETS subsets of the points around. The bits of squares order as they do, and
    those of NaN, where there is no point, are above all. */
 template <int SUBSETS>
-static __device__ inline float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
-                                                uint32_t nth) {
+static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
+                                                         uint32_t nth) {
     const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_BEFORE ? leaf - FEW_BEFORE : 0;
     const uint32_t first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
     const uint32_t end = first + FEW_AROUND < leaves ? first + FEW_AROUND : leaves;
@@ -167,7 +159,7 @@ static __device__ inline float few_bound_around(const knn_cuda_tree *tree, uint3
 /* ---- 2. the walk */
 
 /* Lets the others know how far the lanes that walk look, and where they are. */
-static __device__ inline void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
     const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
     float most = walks ? lane->most : -1;
     uint32_t settled = walks ? lane->settled : 0;
@@ -182,7 +174,7 @@ static __device__ inline void few_tell_groups(const few_lane *lane, few_group *g
     __syncwarp();
 }
 
-static __device__ inline void few_make_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few_group *groups, few_walk *w) {
     const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
     __syncwarp();
 #pragma unroll
@@ -201,8 +193,8 @@ static __device__ inline void few_make_groups(const few_lane *lane, few_group *g
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */
-static __device__ inline uint32_t few_child_matters(const knn_cuda_tree *tree, const few_group *groups,
-                                                    uint32_t settled, uint32_t level, uint32_t child) {
+static __device__ __forceinline__ uint32_t few_child_matters(const knn_cuda_tree *tree, const few_group *groups,
+                                                             uint32_t settled, uint32_t level, uint32_t child) {
     if (child >= tree->nodes[level]) return 0;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
     uint32_t near = 0;
@@ -218,8 +210,8 @@ static __device__ inline uint32_t few_child_matters(const knn_cuda_tree *tree, c
 }
 
 /* Lists the leaves of a lowest node that matter, for each group. */
-static __device__ inline void few_list_leaves(const knn_cuda_tree *tree, few_walking *memory, uint32_t node,
-                                              uint32_t number, few_walk *w) {
+static __device__ __forceinline__ void few_list_leaves(const knn_cuda_tree *tree, few_walking *memory, uint32_t node,
+                                                       uint32_t number, few_walk *w) {
     const uint32_t leaf = node * KNN_CUDA_WIDE + number;
     const uint32_t near = few_child_matters(tree, memory->groups, w->settled, 0, leaf);
 #pragma unroll
@@ -231,30 +223,17 @@ static __device__ inline void few_list_leaves(const knn_cuda_tree *tree, few_wal
     }
 }
 
-static __device__ inline uint32_t few_listed_for(const few_walk *w, uint32_t of) {
+static __device__ __forceinline__ uint32_t few_listed_for(const few_walk *w, uint32_t of) {
     uint32_t listed = 0;
 #pragma unroll
     for (uint32_t g = 0; g < FEW_GROUPS; g++) listed = g == of ? w->listed[g] : listed;
     return listed;
 }
 
-static __device__ inline void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
-                                        few_walk *w) {
-    const uint32_t top = tree->level_count - 1;
-    few_make_groups(lane, memory->groups, w);
-    w->waiting = w->step = w->steps = w->in_all = 0;
-    for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
-        const uint32_t child = first + lane->number;
-        const bool wanted = few_child_matters(tree, memory->groups, w->settled, top, child) != 0;
-        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, lane->number);
-        if (first == 0) break;
-    }
-}
-
 /* Lists leaves as long as there is room. own_first: those of the own node before all others. */
-static __device__ inline void few_walk_on(const knn_cuda_tree *tree, few_walking *memory, uint32_t number,
-                                          bool own_first, few_walk *w) {
-    w->step = w->steps = 0;
+static __device__ __forceinline__ void few_walk_on(const knn_cuda_tree *tree, few_walking *memory, uint32_t number,
+                                                   bool own_first, few_walk *w) {
+    w->steps = 0;
 #pragma unroll
     for (uint32_t g = 0; g < FEW_GROUPS; g++) w->listed[g] = 0;
     __syncwarp(); /* all have read the lists */
@@ -272,140 +251,269 @@ static __device__ inline void few_walk_on(const knn_cuda_tree *tree, few_walking
             w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
         } else if (own_first || node != w->own) {
             few_list_leaves(tree, memory, node, number, w);
+#pragma unroll
+            for (uint32_t g = 0; g < FEW_GROUPS; g++) w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
         }
         own_first = false;
-#pragma unroll
-        for (uint32_t g = 0; g < FEW_GROUPS; g++) w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
     }
-    w->in_all += w->steps;
     __syncwarp();
 }
 
-/* Tries a leaf of each group's. */
-static __device__ inline void few_try_leaf(const knn_cuda_tree *tree, const few_walking *memory, const few_walk *w,
-                                           few_lane *lane) {
-    if (w->step >= few_listed_for(w, lane->number / 8)) return;
+static __device__ __forceinline__ void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
+                                                 few_walk *w) {
+    const uint32_t top = tree->level_count - 1;
+    few_make_groups(lane, memory->groups, w);
+    w->waiting = 0;
+    for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
+        const uint32_t child = first + lane->number;
+        const bool wanted = few_child_matters(tree, memory->groups, w->settled, top, child) != 0;
+        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, lane->number);
+        if (first == 0) break;
+    }
+    few_walk_on(tree, memory, lane->number, true, w);
+}
+
+static __device__ __forceinline__ void few_queue(few_walking *memory, uint32_t leaf, uint32_t hits, few_lane *lane) {
+    if (hits == 0) return;
+    memory->leaf[lane->queued * CUDA_WARP + lane->number] = leaf;
+    memory->hits[lane->queued * CUDA_WARP + lane->number] = (uint8_t)hits;
+    lane->queued++;
+}
+
+/* Tries all points of a leaf. */
+static __device__ __forceinline__ void few_try_leaf(const float *views, uint32_t leaf, few_walking *memory,
+                                                    few_lane *lane) {
     few_leaf v;
-    lane->leaf = memory->leaves[lane->number / 8][w->step];
-    few_load_leaf(tree->points.views, lane->leaf, &v);
+    uint32_t hits = 0;
+    few_load_leaf(views, leaf, &v);
 #pragma unroll
     for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
         const float square = knn_square(v.x[j] - lane->at[0], v.y[j] - lane->at[1], v.z[j] - lane->at[2]);
-        lane->hits |= square <= lane->most ? 1u << j : 0;
+        hits |= square <= lane->most ? 1u << j : 0;
     }
+    few_queue(memory, leaf, hits, lane);
 }
 
-/* Alone: tries four leaves at once, a point by each lane, and gives them to the query one by one. */
-static __device__ inline void few_try_alone(const knn_cuda_tree *tree, const few_walking *memory, few_walk *w,
-                                            few_lane *lane) {
-    const uint32_t *const leaves = memory->leaves[w->who / 8];
-    if (w->step % 4 == 0) {
-        const uint32_t i = w->step + lane->number / KNN_CUDA_LEAF;
-        const float most = __shfl_sync(CUDA_ALL, lane->most, (int)w->who);
-        float at[3], square = INFINITY;
-        for (int k = 0; k < 3; k++) at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)w->who);
-        if (i < w->steps) {
-            const float *const v = tree->points.views + (uint64_t)leaves[i] * (3 * KNN_CUDA_LEAF);
-            const uint32_t j = lane->number % KNN_CUDA_LEAF;
-            square = knn_square(__ldg(v + j) - at[0], __ldg(v + KNN_CUDA_LEAF + j) - at[1],
-                                __ldg(v + 2 * KNN_CUDA_LEAF + j) - at[2]);
-        }
-        w->near = __ballot_sync(CUDA_ALL, i < w->steps && square <= most);
-    }
-    if (lane->number != w->who) return;
-    lane->leaf = leaves[w->step];
-    lane->hits = w->near >> w->step % 4 * KNN_CUDA_LEAF & 0xFF;
+/* ---- 3. the nearest */
+
+static __device__ __forceinline__ float few_square_at(const float *views, uint32_t place, const float at[3]) {
+    const float *const v = views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
+    return knn_square(__ldg(v) - at[0], __ldg(v + KNN_CUDA_LEAF) - at[1], __ldg(v + 2 * KNN_CUDA_LEAF) - at[2]);
 }
 
-/* The next leaf, of whoever walks next. False: there is none. */
-static __device__ inline bool few_next(const knn_cuda_tree *tree, few_walking *memory, few_lane *lane, few_walk *w) {
-    w->step++;
-    while (w->step >= w->steps) {
-        bool begins = false;
-        if (w->who == FEW_TOGETHER && w->in_all > FEW_MOST && w->waiting > 0) {
-            begins = true;
-            w->who = 0;
-            lane->queued = lane->pending = 0;
-        } else if (w->waiting == 0) {
-            if (w->who + 1 >= FEW_TOGETHER) return false;
-            begins = true;
-            w->who++;
-        }
-        if (begins) few_begin(tree, memory, lane, w);
-        few_walk_on(tree, memory, lane->number, begins, w);
-    }
-    if (w->who == FEW_TOGETHER) {
-        few_try_leaf(tree, memory, w, lane);
-    } else {
-        few_try_alone(tree, memory, w, lane);
-    }
-    return true;
-}
+#define FEW_EMPTY 0xFFFFFFE0u /* above the bits of all squares */
 
-static __device__ inline bool few_has_room(const few_lane *lane) {
-    return lane->queued < FEW_ENTRIES && lane->pending <= FEW_ROOM - KNN_CUDA_LEAF;
-}
+/* Sorted squares; in the low bits where in the lane's column the point's place stands. */
+template <int T> struct few_nearest {
+    uint32_t packed[T];
+    uint32_t lost; /* the least square of a point that is not among them */
 
-static __device__ inline void few_wait(few_walking *memory, few_lane *lane) {
-    if (lane->hits == 0) return;
-    memory->waits[lane->queued * CUDA_WARP + lane->number] = lane->leaf;
-    memory->hits[lane->queued * CUDA_WARP + lane->number] = (uint8_t)lane->hits;
-    lane->queued++;
-    lane->pending += (uint32_t)__popc(lane->hits);
-    lane->hits = 0;
-}
-
-/* ---- 3. in order */
-
-/* From leaves to points, the last first: there are never fewer points than leaves before them. */
-static __device__ inline void few_list_points(few_walking *memory, few_lane *lane) {
-    uint32_t *const waits = memory->waits + lane->number;
-    uint32_t to = lane->pending, hits = 0, leaf = 0;
-    CUDA_ROLLED
-    while (to > 0) {
-        if (hits == 0) {
-            lane->queued--;
-            hits = memory->hits[lane->queued * CUDA_WARP + lane->number];
-            leaf = waits[lane->queued * CUDA_WARP];
-        }
-        const uint32_t last = 31u - (uint32_t)__clz((int)hits);
-        hits ^= 1u << last;
-        waits[--to * CUDA_WARP] = leaf * KNN_CUDA_LEAF + last;
-    }
-}
-
-/* The first T of N points that wait by their squares, where they wait in the low bits, and the least of the others. */
-template <int N, int T>
-static __device__ inline uint32_t few_nearest(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
-                                              uint32_t (&nearest)[T]) {
-    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
-    uint32_t packed[N];
+    __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        packed[i] = UINT32_MAX;
-        if (!__any_sync(CUDA_ALL, (uint32_t)i < lane->pending)) continue;
-        const bool waits = (uint32_t)i < lane->pending;
-        const uint32_t place = waits ? memory->waits[(uint32_t)i * CUDA_WARP + lane->number] : 0;
-        const float *const v =
-            ask->tree.points.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-        const float square = knn_square(__ldg(v) - lane->at[0], __ldg(v + KNN_CUDA_LEAF) - lane->at[1],
-                                        __ldg(v + 2 * KNN_CUDA_LEAF) - lane->at[2]);
-        if (waits && place != self) packed[i] = (__float_as_uint(square) & ~FEW_SLOTS) | (uint32_t)i;
+        for (int i = 0; i < T; i++) packed[i] = FEW_EMPTY | (uint32_t)i;
+        lost = FEW_EMPTY;
     }
-    few_sort<N, 1>(packed);
-#pragma unroll
-    for (int i = 0; i < T; i++) nearest[i] = packed[i];
-    return packed[T];
-}
 
-static __device__ inline bool few_in_order(const uint32_t *order, uint64_t key, uint32_t place, uint64_t next_key,
-                                           uint32_t next) {
+    template <int KIND>
+    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *memory, const few_lane *lane,
+                                        uint32_t place) {
+        const uint32_t bits = __float_as_uint(few_square_at(ask->tree.points.views, place, lane->at)) & ~FEW_SLOTS;
+        const uint32_t last = packed[T - 1], slot = last & FEW_SLOTS, leaves = bits < last - slot ? last - slot : bits;
+        lost = leaves < lost ? leaves : lost;
+        if (leaves == bits) return;
+        memory->place[slot * CUDA_WARP + lane->number] = place;
+        packed[T - 1] = bits | slot;
+#pragma unroll
+        for (int i = T - 1; i > 0; i--) {
+            const uint32_t a = packed[i - 1], b = packed[i];
+            packed[i - 1] = a < b ? a : b;
+            packed[i] = a < b ? b : a;
+        }
+    }
+
+    /* How far the lane looks from now on. */
+    template <int KIND> __device__ inline void look_nearer(const knn_cuda_ask *ask, float slack, few_lane *lane) const {
+        uint32_t last = 0;
+#pragma unroll
+        for (int i = 0; i < T; i++) last = (uint32_t)i == ask->k - 1 ? packed[i] : last;
+        const float square = __uint_as_float(last | FEW_SLOTS); /* NaN above all numbers */
+        if (square <= FLT_MAX)
+            lane->most = fminf(lane->most, knn_square_beside<KIND>(&ask->tree.metric, square, slack));
+    }
+
+    /* Whether k points are at no distance: of those only the least numbers count, which squares don't tell. */
+    __device__ __forceinline__ bool is_idle(const knn_cuda_ask *ask) const {
+        bool idle = false;
+#pragma unroll
+        for (int i = 0; i < T; i++) idle = idle || ((uint32_t)i == ask->k - 1 && packed[i] <= FEW_SLOTS);
+        return idle;
+    }
+};
+
+static __device__ __forceinline__ bool few_in_order(const uint32_t *order, uint64_t key, uint32_t place,
+                                                    uint64_t next_key, uint32_t next) {
     if (key != next_key || next == FEW_NONE) return key <= next_key;
     return place != FEW_NONE && order[place] <= order[next];
 }
 
+/* The key of a point; UINT64_MAX if it does not count. */
+template <int KIND>
+static __device__ __forceinline__ uint64_t few_key_of(const knn_cuda_ask *ask, const knn_exact *exact, uint32_t place) {
+    knn_exact other;
+    knn_exact_of<KIND>(&ask->tree.points, place, &other);
+    const uint64_t key = knn_key<KIND>(&ask->tree.metric, exact, &other);
+    return key <= ask->limit ? key : UINT64_MAX;
+}
+
+/* Points in order of exact keys, the nearest first; FEW_NONE: there are no more. */
+template <int T> struct few_found {
+    uint64_t key[T];
+    uint32_t place[T];
+
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int i = 0; i < T; i++) {
+            key[i] = UINT64_MAX;
+            place[i] = FEW_NONE;
+        }
+    }
+
+    template <int KIND>
+    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *, const few_lane *lane, uint32_t added) {
+        const uint32_t *const order = ask->tree.points.order;
+        knn_exact exact;
+        knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
+        uint64_t added_key = few_key_of<KIND>(ask, &exact, added);
+        if (added_key == UINT64_MAX) return;
+#pragma unroll
+        for (int i = 0; i < T; i++) { /* what it comes before goes on */
+            const uint64_t there_key = key[i];
+            const uint32_t there = place[i];
+            if (there != FEW_NONE && few_in_order(order, there_key, there, added_key, added)) continue;
+            key[i] = added_key;
+            place[i] = added;
+            added_key = there_key;
+            added = there;
+        }
+    }
+
+    /* The k-th key; UINT64_MAX: there is none. By masks: chosen by a condition, the list would be put into memory. */
+    __device__ __forceinline__ uint64_t last_key(uint32_t k) const {
+        uint64_t last = 0;
+#pragma unroll
+        for (int i = 0; i < T; i++) {
+            const uint32_t is_last = (uint32_t)i == k - 1 ? UINT32_MAX : 0;
+            last |= key[i] & ((uint64_t)is_last << 32 | is_last);
+        }
+        return last;
+    }
+
+    template <int KIND> __device__ inline void look_nearer(const knn_cuda_ask *ask, float slack, few_lane *lane) const {
+        const uint64_t last = last_key(ask->k);
+        if (last == UINT64_MAX || lane->most < 0) return;
+        lane->most = fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, last, slack));
+        if (!knn_is_zero(last)) return;
+#pragma unroll
+        for (int i = 0; i < T; i++) {
+            if ((uint32_t)i == ask->k - 1) lane->settled = ask->tree.points.order[place[i]];
+        }
+    }
+
+    __device__ __forceinline__ bool is_idle(const knn_cuda_ask *) const { return false; }
+};
+
+/* The points that wait join the list. */
+template <int KIND, class LIST>
+static __device__ __forceinline__ void few_join(const knn_cuda_ask *ask, float slack, few_walking *memory,
+                                                few_lane *lane, LIST *list) {
+    const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
+    uint32_t next = 0, hits = 0, leaf = 0;
+    CUDA_ROLLED
+    for (;;) {
+        if (hits == 0 && next < lane->queued) {
+            hits = memory->hits[next * CUDA_WARP + lane->number];
+            leaf = memory->leaf[next * CUDA_WARP + lane->number];
+            next++;
+        }
+        if (hits == 0) break;
+        const uint32_t place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
+        hits &= hits - 1;
+        if (place != self) list->template add<KIND>(ask, memory, lane, place);
+    }
+    __syncwarp();
+    lane->queued = 0;
+    list->template look_nearer<KIND>(ask, slack, lane);
+}
+
+/* ---- the walks */
+
+/* False: queries are too far apart, or the list is of no use. */
+template <int KIND, class LIST>
+static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, uint32_t own,
+                                                         few_walking *memory, few_lane *lane, LIST *list) {
+    const uint32_t group = lane->number / 8;
+    uint32_t in_all = 0;
+    few_walk w;
+    w.who = FEW_TOGETHER;
+    w.own = own;
+    few_begin(&ask->tree, memory, lane, &w);
+    while (w.steps > 0) {
+        const uint32_t mine = few_listed_for(&w, group);
+        CUDA_ROLLED
+        for (uint32_t i = 0; i < w.steps; i++) {
+            if (i < mine) few_try_leaf(ask->tree.points.views, memory->leaves[group][i], memory, lane);
+            if (!__any_sync(CUDA_ALL, lane->queued >= FEW_QUEUE || i + 1 == w.steps)) continue;
+            few_join<KIND>(ask, slack, memory, lane, list);
+        }
+        in_all += w.steps;
+        if (w.waiting == 0) break;
+        if (in_all > FEW_MOST || __any_sync(CUDA_ALL, list->is_idle(ask))) return false;
+        few_tell_groups(lane, memory->groups, &w);
+        few_walk_on(&ask->tree, memory, lane->number, false, &w);
+    }
+    return true;
+}
+
+/* The walk of one lane's query: all lanes try its leaves, a point each. */
+template <int KIND, class LIST>
+static __device__ __forceinline__ void few_walk_alone(const knn_cuda_ask *ask, float slack, uint32_t who, uint32_t own,
+                                                      few_walking *memory, few_lane *lane, LIST *list) {
+    const float *const views = ask->tree.points.views;
+    const uint32_t *const leaves = memory->leaves[who / 8];
+    float at[3];
+    few_walk w;
+    w.who = who;
+    w.own = own;
+#pragma unroll
+    for (int k = 0; k < 3; k++) at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)who);
+    few_begin(&ask->tree, memory, lane, &w);
+    while (w.steps > 0) {
+        CUDA_ROLLED
+        for (uint32_t i = 0; i < w.steps; i += CUDA_WARP / KNN_CUDA_LEAF) {
+            const uint32_t mine = i + lane->number / KNN_CUDA_LEAF;
+            const float most = __shfl_sync(CUDA_ALL, lane->most, (int)who);
+            bool near = false;
+            if (mine < w.steps) {
+                near = few_square_at(views, leaves[mine] * KNN_CUDA_LEAF + lane->number % KNN_CUDA_LEAF, at) <= most;
+            }
+            const uint32_t hits = __ballot_sync(CUDA_ALL, near);
+            for (uint32_t l = 0; l < CUDA_WARP / KNN_CUDA_LEAF && lane->number == who; l++) {
+                few_queue(memory, leaves[i + l], hits >> l * KNN_CUDA_LEAF & 0xFF, lane);
+            }
+            const bool full = lane->queued > FEW_QUEUE - CUDA_WARP / KNN_CUDA_LEAF;
+            if (!__any_sync(CUDA_ALL, full) && i + CUDA_WARP / KNN_CUDA_LEAF < w.steps) continue;
+            few_join<KIND>(ask, slack, memory, lane, list);
+        }
+        if (w.waiting == 0) break;
+        few_tell_groups(lane, memory->groups, &w);
+        few_walk_on(&ask->tree, memory, lane->number, false, &w);
+    }
+}
+
+/* ---- 4. exact */
+
 /* Whether they are in order, as far as one sees without the numbers of points at the same distance. */
-template <int T> static __device__ inline bool few_is_strict(const few_found<T> *found) {
+template <int T> static __device__ __forceinline__ bool few_is_strict(const few_found<T> *found) {
     bool strict = true;
 #pragma unroll
     for (int i = 0; i + 1 < T; i++) {
@@ -415,7 +523,7 @@ template <int T> static __device__ inline bool few_is_strict(const few_found<T> 
 }
 
 /* Exchanges neighbours that are not in order. Returns whether there were none. */
-template <int T> static __device__ inline bool few_exchange_pass(const uint32_t *order, few_found<T> *found) {
+template <int T> static __device__ __forceinline__ bool few_exchange_pass(const uint32_t *order, few_found<T> *found) {
     bool ordered = true;
 #pragma unroll
     for (int i = 0; i + 1 < T; i++) {
@@ -431,121 +539,32 @@ template <int T> static __device__ inline bool few_exchange_pass(const uint32_t 
     return ordered;
 }
 
-/* The key of a point that waits; UINT64_MAX if it does not count. */
-template <int KIND>
-static __device__ inline uint64_t few_key_of(const knn_cuda_ask *ask, const knn_exact *exact, uint32_t place) {
-    knn_exact other;
-    knn_exact_of<KIND>(&ask->tree.points, place, &other);
-    const uint64_t key = knn_key<KIND>(&ask->tree.metric, exact, &other);
-    return key <= ask->limit ? key : UINT64_MAX;
-}
-
+/* The nearest, in order. Returns whether the first k are right. */
 template <int KIND, int T>
-static __device__ inline void few_find_keys(const knn_cuda_ask *ask, const few_walking *memory, const few_lane *lane,
-                                            const uint32_t (&nearest)[T], few_found<T> *found) {
+static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float slack, const few_walking *memory,
+                                                  few_lane *lane, const few_nearest<T> *nearest, few_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
     for (int i = 0; i < T; i++) {
-        const bool waits = nearest[i] != UINT32_MAX;
-        const uint32_t place = waits ? memory->waits[(nearest[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
+        const bool exists = nearest->packed[i] < FEW_EMPTY;
+        const uint32_t place = exists ? memory->place[(nearest->packed[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
         const uint64_t key = few_key_of<KIND>(ask, &exact, place);
-        found->key[i] = waits ? key : UINT64_MAX;
-        found->place[i] = waits && key != UINT64_MAX ? place : FEW_NONE;
+        found->key[i] = exists ? key : UINT64_MAX;
+        found->place[i] = exists && key != UINT64_MAX ? place : FEW_NONE;
     }
-    if (few_is_strict<T>(found)) return;
-    while (!few_exchange_pass<T>(ask->tree.points.order, found)) {}
-}
-
-/* Puts all points that wait in order one by one: for those of which squares do not tell which are the nearest. */
-template <int KIND, int T>
-static __device__ inline void few_find_all_keys(const knn_cuda_ask *ask, const few_walking *memory,
-                                                const few_lane *lane, few_found<T> *found) {
-    const uint32_t *const order = ask->tree.points.order;
-    knn_exact exact;
-    knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
-#pragma unroll
-    for (int i = 0; i < T; i++) {
-        found->key[i] = UINT64_MAX;
-        found->place[i] = FEW_NONE;
+    if (!few_is_strict<T>(found)) {
+        while (!few_exchange_pass<T>(ask->tree.points.order, found)) {}
     }
-    CUDA_ROLLED
-    for (uint32_t n = 0; n < lane->pending; n++) {
-        uint32_t place = memory->waits[n * CUDA_WARP + lane->number];
-        uint64_t key = few_key_of<KIND>(ask, &exact, place);
-        if (key == UINT64_MAX || (ask->exclude_self && place == lane->place)) continue;
-#pragma unroll
-        for (int i = 0; i < T; i++) { /* what it comes before goes on */
-            const uint64_t there_key = found->key[i];
-            const uint32_t there = found->place[i];
-            if (there != FEW_NONE && few_in_order(order, there_key, there, key, place)) continue;
-            found->key[i] = key;
-            found->place[i] = place;
-            key = there_key;
-            place = there;
-        }
-    }
-}
-
-/* How far the k-th of T allows to look; as far as before if there is none. */
-template <int KIND, int T>
-static __device__ inline float few_look_nearer(const knn_cuda_ask *ask, float slack, const few_found<T> *found,
-                                               const few_lane *lane) {
-    uint64_t key = 0;
-#pragma unroll
-    for (int i = 0; i < T; i++) { /* by masks: chosen by a condition, the list would be put into memory to look it up */
-        const uint32_t last = (uint32_t)i == ask->k - 1 ? UINT32_MAX : 0;
-        key |= found->key[i] & ((uint64_t)last << 32 | last);
-    }
-    if (key == UINT64_MAX) return lane->most;
-    return fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, key, slack));
-}
-
-/* Finds the T nearest of the points that wait, and how far the lane looks from now on. T is above k. */
-template <int KIND, int T>
-static __device__ inline void few_settle(const knn_cuda_ask *ask, float slack, few_walking *memory, few_lane *lane,
-                                         few_found<T> *found) {
-    uint32_t nearest[T], rest;
-    few_list_points(memory, lane);
-    if (!__any_sync(CUDA_ALL, lane->pending > FEW_ENTRIES)) {
-        rest = few_nearest<(int)FEW_ENTRIES, T>(ask, memory, lane, nearest);
-    } else {
-        rest = few_nearest<(int)FEW_ROOM, T>(ask, memory, lane, nearest);
-    }
-    few_find_keys<KIND, T>(ask, memory, lane, nearest, found);
-    float most = few_look_nearer<KIND, T>(ask, slack, found, lane);
-    if (rest != UINT32_MAX && !(__uint_as_float(rest & ~FEW_SLOTS) > most)) {
-        few_find_all_keys<KIND, T>(ask, memory, lane, found);
-        most = few_look_nearer<KIND, T>(ask, slack, found, lane);
-    }
-    lane->most = most;
-    lane->queued = lane->pending = 0;
-}
-
-/* The k best wait again, each as a leaf of its own. */
-template <int T>
-static __device__ inline void few_keep(const knn_cuda_ask *ask, const few_found<T> *found, few_walking *memory,
-                                       few_lane *lane) {
-    uint64_t key = 0;
-    uint32_t last = FEW_NONE;
-#pragma unroll
-    for (int i = 0; i < T; i++) {
-        if ((uint32_t)i >= ask->k || found->place[i] == FEW_NONE) continue;
-        const uint32_t place = found->place[i], at = (uint32_t)i * CUDA_WARP + lane->number;
-        memory->waits[at] = place / KNN_CUDA_LEAF;
-        memory->hits[at] = (uint8_t)(1u << place % KNN_CUDA_LEAF);
-        key = found->key[i];
-        last = place;
-        lane->queued++;
-    }
-    lane->pending = lane->queued;
-    if (lane->queued == ask->k && knn_is_zero(key)) lane->settled = ask->tree.points.order[last];
+    const uint64_t last = found->last_key(ask->k);
+    if (last != UINT64_MAX) lane->most = fminf(lane->most, knn_square_of_key<KIND>(&ask->tree.metric, last, slack));
+    return nearest->lost == FEW_EMPTY || __uint_as_float(nearest->lost) > lane->most;
 }
 
 /* ---- the search */
 
 /* The leaf beside which the queries stand. */
-static __device__ inline uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t first) {
+static __device__ __forceinline__ uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t first) {
     const knn_cuda_points *const points = &ask->tree.points, *const queries = &ask->queries;
     if (ask->own) return (uint32_t)(first / KNN_CUDA_LEAF);
     const uint64_t middle = first + CUDA_WARP / 2, last = queries->count - 1;
@@ -554,8 +573,8 @@ static __device__ inline uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t
     return (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
 }
 
-static __device__ inline void few_lane_begin(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_lane *lane) {
-    memset(lane, 0, sizeof *lane);
+static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
+                                                      few_lane *lane) {
     lane->number = number;
     lane->place = (uint32_t)first + number;
     const uint64_t at = (uint64_t)(lane->place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + lane->place % KNN_CUDA_LEAF;
@@ -563,55 +582,65 @@ static __device__ inline void few_lane_begin(const knn_cuda_ask *ask, uint64_t f
     for (uint32_t k = 0; k < 3; k++) lane->at[k] = ask->queries.views[at + KNN_CUDA_LEAF * k];
     lane->most = first + number < ask->queries.extent->finite ? INFINITY : -1;
     lane->settled = UINT32_MAX;
+    lane->queued = 0;
+}
+
+/* For what rarely is: the queries that the list of squares did not settle, by exact keys, once more, from as near as is
+   known by now. A function of its own, so that its lists don't take registers of the others. */
+template <int KIND, int T>
+static __device__ __noinline__ void few_search_again(const knn_cuda_ask *ask, float slack, uint32_t own,
+                                                     few_walking *memory, few_lane lane, few_found<T> *found) {
+    few_found<T> list;
+    list.clear();
+    lane.queued = 0;
+    if (!few_walk_together<KIND>(ask, slack, own, memory, &lane, &list)) {
+        list.clear();
+        lane.queued = 0;
+        CUDA_ROLLED
+        for (uint32_t who = 0; who < CUDA_WARP; who++) {
+            few_walk_alone<KIND>(ask, slack, who, own, memory, &lane, &list);
+        }
+    }
+    *found = list;
 }
 
 template <int KIND, int T, int SUBSETS>
-static __device__ inline void few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number, few_walking *memory,
-                                         few_found<T> *found) {
+static __device__ __forceinline__ void few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
+                                                  few_walking *memory, few_found<T> *found) {
     const knn_cuda_tree *const tree = &ask->tree;
     const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
-    const uint32_t leaf = few_own_leaf(ask, first);
+    const uint32_t leaf = few_own_leaf(ask, first), own = leaf / KNN_CUDA_WIDE;
     few_lane lane;
+    few_nearest<T> nearest;
     few_lane_begin(ask, first, number, &lane);
     const float around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
     if (lane.most >= 0) {
         lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around, slack),
                           knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
     }
-    few_walk w;
-    w.who = FEW_TOGETHER;
-    w.own = leaf / KNN_CUDA_WIDE;
-    w.near = 0;
-    few_begin(tree, memory, &lane, &w);
-    few_walk_on(tree, memory, number, true, &w);
-    w.step = UINT32_MAX; /* the next is the first */
-    for (;;) {
-        const bool more = few_next(tree, memory, &lane, &w);
-        if (!more || __any_sync(CUDA_ALL, !few_has_room(&lane))) {
-            few_settle<KIND, T>(ask, slack, memory, &lane, found);
-            if (!more) return;
-            few_keep<T>(ask, found, memory, &lane);
-            few_tell_groups(&lane, memory->groups, &w);
-        }
-        few_wait(memory, &lane);
-    }
+    nearest.clear();
+    const bool complete = few_walk_together<KIND>(ask, slack, own, memory, &lane, &nearest);
+    const bool right = few_decide<KIND, T>(ask, slack, memory, &lane, &nearest, found) && complete;
+    if (__all_sync(CUDA_ALL, right || lane.most < 0)) return;
+    few_found<T> again;
+    few_lane asks = lane;
+    if (right) asks.most = -1;
+    few_search_again<KIND, T>(ask, slack, own, memory, asks, &again);
+    if (!right) *found = again;
 }
 
 /* to.write<KIND>(ask, first, number, found, memory): what becomes of the neighbours of a lane's query, of which the
    first ask->k of found count; called by all lanes of the warp, whose memory may be used. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? 7 : 5) void search_few(knn_cuda_ask ask, OUTPUT to) {
+static __global__
+__launch_bounds__(FEW_THREADS, T <= 12 ? 8 : 6) void search_few(const __grid_constant__ knn_cuda_ask ask, OUTPUT to) {
     __shared__ few_memory memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     few_memory *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
     few_found<T> found;
-#pragma unroll
-    for (int i = 0; i < T; i++) {
-        found.key[i] = UINT64_MAX;
-        found.place[i] = FEW_NONE;
-    }
+    found.clear();
     if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
         few_search<KIND, T, SUBSETS>(&ask, first, number, &memory->walk, &found);
     }
