@@ -5,9 +5,9 @@
 /* The neighbours of a lane's point: a column of shared memory. */
 struct few_list {
     const uint32_t *column;
-    uint64_t count;
+    uint32_t count;
 
-    __device__ inline uint32_t at(uint64_t i) const { return column[i * CUDA_WARP]; }
+    __device__ inline uint32_t at(uint32_t i) const { return column[i * CUDA_WARP]; }
 };
 
 /* Moves the places of the first k from registers, which cannot be looked up by number, to the lane's column. */

@@ -18,9 +18,9 @@ static uint64_t points_at_once(mote_context *ctx, uint64_t point_bytes, uint64_t
 /* A row of indices, which the search fills up with those of no point. */
 struct row_list {
     const uint32_t *index, *place_of;
-    uint64_t count;
+    uint32_t count;
 
-    __device__ inline uint32_t at(uint64_t i) const { return __ldg(place_of + index[i]); }
+    __device__ inline uint32_t at(uint32_t i) const { return __ldg(place_of + index[i]); }
 };
 
 static __device__ inline row_list row_of(const knn_cuda_ask *ask, const uint32_t *place_of, uint64_t row) {
@@ -31,9 +31,9 @@ static __device__ inline row_list row_of(const knn_cuda_ask *ask, const uint32_t
 
 struct entry_list {
     const uint32_t *entries, *index, *place_of;
-    uint64_t count;
+    uint32_t count;
 
-    __device__ inline uint32_t at(uint64_t i) const { return __ldg(place_of + index[entries[i]]); }
+    __device__ inline uint32_t at(uint32_t i) const { return __ldg(place_of + index[entries[i]]); }
 };
 
 static __global__ void find_places(const uint32_t *order, uint32_t count, uint32_t *place_of) {
@@ -131,7 +131,8 @@ static __global__ __launch_bounds__(THREADS) void shape_lists(knn_cuda_ask ask, 
     bool is_without = false;
     if (place < ask.end) {
         const uint64_t first = lists.first[i];
-        const entry_list list = {lists.pairs.values + first, lists.index, place_of, lists.first[i + 1] - first};
+        const entry_list list = {lists.pairs.values + first, lists.index, place_of,
+                                 (uint32_t)(lists.first[i + 1] - first)};
         is_without = normals_of_neighbours<KIND>(&ask.tree, &to, (uint32_t)place, list);
     }
     normals_count_without(&to, is_without, threadIdx.x % CUDA_WARP);

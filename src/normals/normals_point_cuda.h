@@ -62,7 +62,7 @@ static __device__ inline bool normals_write_shape(const normals_cuda_shapes *to,
 
 /* farthest: the key of the last neighbour. */
 static __device__ inline void normals_write_density(const normals_cuda_shapes *to, const knn_metric *metric,
-                                                    uint32_t row, uint64_t count, uint64_t farthest) {
+                                                    uint32_t row, uint32_t count, uint64_t farthest) {
     const bool ended = to->radius > 0 && (to->k == 0 || count < to->k);
     const double others = count > 0 ? (double)(count - 1) : 0;
     const double distance2 = ended ? to->radius * to->radius : count > 0 ? knn_distance2(metric, farthest) : 0;
@@ -75,7 +75,7 @@ static __device__ inline void normals_write_edges(const normals_cuda_shapes *to,
                                                   uint32_t row, const LIST &list) {
     uint32_t *const edges = to->graph + (uint64_t)row * to->graph_k;
     uint32_t found = 0;
-    for (uint64_t i = 0; i < list.count && found < to->graph_k; i++) {
+    for (uint32_t i = 0; i < list.count && found < to->graph_k; i++) {
         const uint32_t index = __ldg(points->order + list.at(i));
         if (index != row) edges[found++] = index;
     }
@@ -85,7 +85,7 @@ static __device__ inline void normals_write_edges(const normals_cuda_shapes *to,
 /* The key of a neighbour, made anew. */
 template <int KIND, class LIST>
 static __device__ inline uint64_t normals_key_of(const knn_cuda_tree *tree, const knn_exact *mine, const LIST &list,
-                                                 uint64_t i) {
+                                                 uint32_t i) {
     knn_exact other;
     knn_exact_of<KIND>(&tree->points, list.at(i), &other);
     return knn_key<KIND>(&tree->metric, mine, &other);
@@ -107,7 +107,7 @@ static __device__ inline bool normals_of_neighbours(const knn_cuda_tree *tree, c
     if (to->graph != NULL) normals_write_edges(to, &tree->points, row, list);
     if (!to->wants_shape) return false;
 #pragma unroll 4
-    for (uint64_t i = 0; i < list.count; i++) normals_take<KIND>(to, &tree->points, list.at(i), &mine, &sums);
+    for (uint32_t i = 0; i < list.count; i++) normals_take<KIND>(to, &tree->points, list.at(i), &mine, &sums);
     return !normals_write_shape(to, row, &sums) && list.count > 0;
 }
 
@@ -119,9 +119,9 @@ static __device__ inline void normals_distance_of(const knn_cuda_tree *tree, con
     double sum = 0;
     knn_exact mine;
     knn_exact_of<KIND>(&tree->points, place, &mine);
-    if (to->count != NULL) to->count[row] = (uint32_t)list.count;
+    if (to->count != NULL) to->count[row] = list.count;
     if (to->mean == NULL) return;
-    for (uint64_t i = 0; i < list.count; i++) {
+    for (uint32_t i = 0; i < list.count; i++) {
         sum += sqrt(knn_distance2(&tree->metric, normals_key_of<KIND>(tree, &mine, list, i)));
     }
     const double none = place < tree->points.extent->finite ? NORMALS_ALONE : NORMALS_NOWHERE;
