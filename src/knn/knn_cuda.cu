@@ -206,6 +206,7 @@ static void cuda_release(mote_knn_index *index) {
     knn_cuda_free_made(index->ctx, &c->stored);
     knn_cuda_free_made(index->ctx, &c->other);
     knn_cuda_free_curve(index->ctx, &c->curve);
+    knn_cuda_drop_room(index->ctx, &c->apart);
     cuda_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
     index->cuda = NULL;
@@ -376,7 +377,7 @@ static void free_arrays(mote_context *ctx, row_array arrays[ROW_ARRAYS]) {
 
 /* ---- the search */
 
-static mote_status launch_search(mote_context *ctx, const knn_cuda_asked *asked, const mote_knn_params *params,
+static mote_status launch_search(mote_knn_index *index, const knn_cuda_asked *asked, const mote_knn_params *params,
                                  const row_array arrays[ROW_ARRAYS]) {
     knn_cuda_ask ask;
     memset(&ask, 0, sizeof ask);
@@ -394,7 +395,8 @@ static mote_status launch_search(mote_context *ctx, const knn_cuda_asked *asked,
     ask.rows.distance2_wide = (double *)arrays[3].written;
     ask.rows.count = (uint32_t *)arrays[4].written;
     if (asked->rows == 0) return MOTE_OK;
-    return ask.all || ask.k > KNN_CUDA_FEW ? knn_cuda_search_many(ctx, &ask) : knn_cuda_search_few(ctx, &ask);
+    if (ask.all || ask.k > KNN_CUDA_FEW) return knn_cuda_search_many(index->ctx, &ask);
+    return knn_cuda_search_few(index->ctx, &ask, &index->cuda->apart);
 }
 
 mote_status knn_cuda_count_skipped(mote_knn_index *index) {
@@ -411,7 +413,7 @@ static mote_status search_asked(mote_knn_index *index, const knn_cuda_asked *ask
     row_array arrays[ROW_ARRAYS];
     list_arrays(result, asked->rows, params->k, arrays);
     mote_status status = make_arrays(ctx, result->on_device, arrays);
-    if (status == MOTE_OK) status = launch_search(ctx, asked, params, arrays);
+    if (status == MOTE_OK) status = launch_search(index, asked, params, arrays);
     if (status == MOTE_OK && !result->on_device) status = fetch_arrays(ctx, arrays);
     if (status == MOTE_OK && !result->on_device) status = knn_cuda_count_skipped(index);
     free_arrays(ctx, arrays);

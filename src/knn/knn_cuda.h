@@ -88,6 +88,7 @@ typedef struct knn_cuda {
     knn_cuda_curve curve;
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
+    knn_cuda_room apart; /* for searches */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -146,7 +147,8 @@ mote_status knn_cuda_open_asked(mote_knn_index *index, const mote_cloud *queries
 void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
 
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask);
+/* room: device memory that it needs, kept for the next search. */
+mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */

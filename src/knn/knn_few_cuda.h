@@ -2,32 +2,33 @@
    each other on the curve, walk together. What becomes of the neighbours is the caller's.
    1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
       neighbour.
-   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries, which go
-      through leaves of their own. Leaves with points that floats do not rule out wait in a queue of the lane.
-   3. When a queue is full, its points join the T nearest of the lane, T above k: a list of 32-bit numbers, squares of
+   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries. What leaves
+      are listed for eight queries all lanes try, four leaves at once. Leaves with points that floats do not rule out
+      wait in a queue of the query.
+   3. When a queue is full, its points join the T nearest of the query, T above k: a list of 32-bit numbers, squares of
       floats with the place of the point among T in the low bits, which two instructions an entry keep sorted.
    4. In the end these get exact keys, and by them their order. If a point that was left out could be as near as the
       k-th, which points at the same distance are, the query is asked once more, with a list of exact keys.
-   Where queries are so far apart that their boxes hold too much, each walks alone, and all lanes try its leaves. */
+   Queries so far apart that their boxes hold too much are left: a kernel of their own follows, a warp for each. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
 #include <math.h>
 
-#include "knn/knn_walk_cuda.h"
+#include "knn/knn_point_cuda.h"
 
-#define FEW_WARPS    4u
-#define FEW_THREADS  (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS   4u   /* of eight lanes */
-#define FEW_QUEUE    16u  /* leaves with points that wait */
-#define FEW_NEAREST  18u  /* the largest T */
-#define FEW_SLOTS    31u  /* bits that tell one of them */
-#define FEW_LISTED   64u  /* leaves of a group to go through */
-#define FEW_AROUND   16u  /* leaves around the queries */
-#define FEW_BEFORE   6u   /* of them before the first query's */
-#define FEW_MOST     256u /* leaves that a group goes through; of more, each query walks alone */
-#define FEW_TOGETHER CUDA_WARP
-#define FEW_NONE     UINT32_MAX
+#define FEW_WARPS   4u
+#define FEW_THREADS (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS  4u   /* of eight lanes */
+#define FEW_QUEUE   24u  /* leaves with points that wait */
+#define FEW_SLOTS   31u  /* bits that tell one of them */
+#define FEW_LISTED  64u  /* leaves of a group to go through */
+#define FEW_AROUND  16u  /* leaves around the queries */
+#define FEW_PARTS   4u   /* lanes that try leaves for one query */
+#define FEW_MOST    256u /* leaves that a group goes through; if there are more, its warp is left */
+#define FEW_APART   16u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
+#define FEW_BLOCKS  264u /* such blocks: two for each processor of an H200 */
+#define FEW_NONE    UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct few_group {
@@ -35,22 +36,19 @@ typedef struct few_group {
     float high[3], spare;
 } few_group;
 
-/* What the walk needs; each lane has columns. */
+/* What the walk needs, but for the places of the nearest, of which each lane has a column too. */
 typedef struct few_walking {
-    uint32_t leaf[FEW_QUEUE * CUDA_WARP];
-    uint8_t hits[FEW_QUEUE * CUDA_WARP]; /* which points of the leaf wait */
-    uint32_t place[FEW_NEAREST * CUDA_WARP];
+    uint16_t
+        queue[FEW_QUEUE * CUDA_WARP]; /* which of the leaves that are listed, above the bits of its points that wait */
     few_group groups[FEW_GROUPS];
     uint32_t waiting[KNN_WAITING];
     uint32_t leaves[FEW_GROUPS][FEW_LISTED];
 } few_walking;
 
-typedef struct few_memory {
-    union {
-        few_walking walk;
-        uint64_t rows[KNN_CUDA_FEW * CUDA_WARP]; /* for what is made of the neighbours */
-    };
-} few_memory;
+template <int T> struct few_memory {
+    few_walking walk;
+    uint32_t place[T * CUDA_WARP];
+};
 
 /* What a lane knows. */
 typedef struct few_lane {
@@ -63,12 +61,16 @@ typedef struct few_lane {
 
 /* Where a warp's walk stands: the same in all lanes. */
 typedef struct few_walk {
-    uint32_t who;     /* a lane, or FEW_TOGETHER */
     uint32_t own;     /* the lowest node in which it begins */
     uint32_t waiting; /* nodes */
     uint32_t settled;
     uint32_t listed[FEW_GROUPS], steps; /* leaves to go through, and the most of them */
 } few_walk;
+
+/* Warps whose queries are too far apart to walk together, in any order. */
+typedef struct few_left {
+    uint32_t *count, *warps;
+} few_left;
 
 /* ---- sorting */
 
@@ -96,6 +98,29 @@ template <int N, int P> static __device__ __forceinline__ void few_sort(uint32_t
         few_merge_runs<N, P, P>(v);
         few_sort<N, 2 * P>(v);
     }
+}
+
+/* ---- places */
+
+/* The leaf beside which a query stands. */
+static __device__ __forceinline__ uint32_t few_leaf_of(const knn_cuda_ask *ask, uint64_t place) {
+    const knn_cuda_points *const points = &ask->tree.points, *const queries = &ask->queries;
+    const uint64_t last = queries->count - 1, query = place < last ? place : last;
+    uint32_t beside = (uint32_t)query;
+    if (!ask->own) {
+        beside = knn_place_beside(points, queries->keys[query], queries->cell_bits, queries->index_bits);
+        if (beside >= points->count) beside = points->count - 1;
+    }
+    return beside / KNN_CUDA_LEAF;
+}
+
+/* The leaves around one. */
+static __device__ __forceinline__ knn_leaves few_leaves_around(const knn_cuda_tree *tree, uint32_t leaf) {
+    const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_AROUND / 2 ? leaf - FEW_AROUND / 2 : 0;
+    knn_leaves around;
+    around.first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
+    around.end = around.first + FEW_AROUND < leaves ? around.first + FEW_AROUND : leaves;
+    return around;
 }
 
 /* ---- 1. the bound */
@@ -127,18 +152,16 @@ static __device__ __forceinline__ void few_load_leaf(const float *views, uint32_
 template <int SUBSETS>
 static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
                                                          uint32_t nth) {
-    const uint32_t leaves = tree->nodes[0], begin = leaf > FEW_BEFORE ? leaf - FEW_BEFORE : 0;
-    const uint32_t first = begin + FEW_AROUND <= leaves ? begin : leaves > FEW_AROUND ? leaves - FEW_AROUND : 0;
-    const uint32_t end = first + FEW_AROUND < leaves ? first + FEW_AROUND : leaves;
+    const knn_leaves around = few_leaves_around(tree, leaf);
     uint32_t least[SUBSETS];
 #pragma unroll
     for (int i = 0; i < SUBSETS; i++) least[i] = UINT32_MAX;
     CUDA_ROLLED
-    for (uint32_t l = first; l < end; l += SUBSETS / KNN_CUDA_LEAF) {
+    for (uint32_t l = around.first; l < around.end; l += SUBSETS / KNN_CUDA_LEAF) {
 #pragma unroll
         for (uint32_t part = 0; part < SUBSETS / KNN_CUDA_LEAF; part++) {
             few_leaf v;
-            if (l + part >= end) break;
+            if (l + part >= around.end) break;
             few_load_leaf(tree->points.views, l + part, &v);
 #pragma unroll
             for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
@@ -158,11 +181,10 @@ static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tr
 
 /* ---- 2. the walk */
 
-/* Lets the others know how far the lanes that walk look, and where they are. */
+/* Lets the others know how far the lanes look. */
 static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
-    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
-    float most = walks ? lane->most : -1;
-    uint32_t settled = walks ? lane->settled : 0;
+    float most = lane->most;
+    uint32_t settled = lane->most >= 0 ? lane->settled : 0;
     __syncwarp(); /* all have read what was told before */
     for (int away = 4; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(CUDA_ALL, most, away));
     for (int away = 16; away > 0; away /= 2) {
@@ -175,11 +197,9 @@ static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, few
 }
 
 static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few_group *groups, few_walk *w) {
-    const bool walks = lane->most >= 0 && (w->who == FEW_TOGETHER || w->who == lane->number);
-    __syncwarp();
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        float low = walks ? lane->at[k] : INFINITY, high = walks ? lane->at[k] : -INFINITY;
+        float low = lane->most >= 0 ? lane->at[k] : INFINITY, high = lane->most >= 0 ? lane->at[k] : -INFINITY;
         for (int away = 4; away > 0; away /= 2) {
             low = fminf(low, __shfl_xor_sync(CUDA_ALL, low, away));
             high = fmaxf(high, __shfl_xor_sync(CUDA_ALL, high, away));
@@ -273,32 +293,17 @@ static __device__ __forceinline__ void few_begin(const knn_cuda_tree *tree, few_
     few_walk_on(tree, memory, lane->number, true, w);
 }
 
-static __device__ __forceinline__ void few_queue(few_walking *memory, uint32_t leaf, uint32_t hits, few_lane *lane) {
-    if (hits == 0) return;
-    memory->leaf[lane->queued * CUDA_WARP + lane->number] = leaf;
-    memory->hits[lane->queued * CUDA_WARP + lane->number] = (uint8_t)hits;
-    lane->queued++;
-}
-
-/* Tries all points of a leaf. */
-static __device__ __forceinline__ void few_try_leaf(const float *views, uint32_t leaf, few_walking *memory,
-                                                    few_lane *lane) {
-    few_leaf v;
-    uint32_t hits = 0;
-    few_load_leaf(views, leaf, &v);
-#pragma unroll
-    for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-        const float square = knn_square(v.x[j] - lane->at[0], v.y[j] - lane->at[1], v.z[j] - lane->at[2]);
-        hits |= square <= lane->most ? 1u << j : 0;
-    }
-    few_queue(memory, leaf, hits, lane);
-}
-
 /* ---- 3. the nearest */
 
-static __device__ __forceinline__ float few_square_at(const float *views, uint32_t place, const float at[3]) {
+/* The view of a point. */
+typedef struct few_view {
+    float x, y, z;
+} few_view;
+
+static __device__ __forceinline__ few_view few_view_at(const float *views, uint32_t place) {
     const float *const v = views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-    return knn_square(__ldg(v) - at[0], __ldg(v + KNN_CUDA_LEAF) - at[1], __ldg(v + 2 * KNN_CUDA_LEAF) - at[2]);
+    const few_view view = {__ldg(v), __ldg(v + KNN_CUDA_LEAF), __ldg(v + 2 * KNN_CUDA_LEAF)};
+    return view;
 }
 
 #define FEW_EMPTY 0xFFFFFFE0u /* above the bits of all squares */
@@ -306,7 +311,8 @@ static __device__ __forceinline__ float few_square_at(const float *views, uint32
 /* Sorted squares; in the low bits where in the lane's column the point's place stands. */
 template <int T> struct few_nearest {
     uint32_t packed[T];
-    uint32_t lost; /* the least square of a point that is not among them */
+    uint32_t lost;    /* the least square of a point that is not among them */
+    uint32_t *places; /* the lane's column */
 
     __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -315,13 +321,13 @@ template <int T> struct few_nearest {
     }
 
     template <int KIND>
-    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *memory, const few_lane *lane,
-                                        uint32_t place) {
-        const uint32_t bits = __float_as_uint(few_square_at(ask->tree.points.views, place, lane->at)) & ~FEW_SLOTS;
-        const uint32_t last = packed[T - 1], slot = last & FEW_SLOTS, leaves = bits < last - slot ? last - slot : bits;
+    __device__ __forceinline__ void add(const knn_cuda_ask *, const few_lane *lane, uint32_t place, few_view view) {
+        const float square = knn_square(view.x - lane->at[0], view.y - lane->at[1], view.z - lane->at[2]);
+        const uint32_t bits = __float_as_uint(square) & ~FEW_SLOTS, last = packed[T - 1], slot = last & FEW_SLOTS;
+        const uint32_t leaves = bits < last - slot ? last - slot : bits;
         lost = leaves < lost ? leaves : lost;
         if (leaves == bits) return;
-        memory->place[slot * CUDA_WARP + lane->number] = place;
+        places[slot * CUDA_WARP] = place;
         packed[T - 1] = bits | slot;
 #pragma unroll
         for (int i = T - 1; i > 0; i--) {
@@ -379,7 +385,7 @@ template <int T> struct few_found {
     }
 
     template <int KIND>
-    __device__ __forceinline__ void add(const knn_cuda_ask *ask, few_walking *, const few_lane *lane, uint32_t added) {
+    __device__ __forceinline__ void add(const knn_cuda_ask *ask, const few_lane *lane, uint32_t added, few_view) {
         const uint32_t *const order = ask->tree.points.order;
         knn_exact exact;
         knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
@@ -422,49 +428,118 @@ template <int T> struct few_found {
     __device__ __forceinline__ bool is_idle(const knn_cuda_ask *) const { return false; }
 };
 
-/* The points that wait join the list. */
+/* The points that wait join the list, each while the next one's view is on its way. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ void few_join(const knn_cuda_ask *ask, float slack, few_walking *memory,
+static __device__ __forceinline__ void few_join(const knn_cuda_ask *ask, float slack, const few_walking *memory,
                                                 few_lane *lane, LIST *list) {
     const uint32_t self = ask->exclude_self ? lane->place : FEW_NONE;
-    uint32_t next = 0, hits = 0, leaf = 0;
+    const uint32_t *const leaves = memory->leaves[lane->number / 8];
+    uint32_t next = 0, hits = 0, leaf = 0, place = FEW_NONE;
+    few_view view = {0, 0, 0};
     CUDA_ROLLED
     for (;;) {
+        const uint32_t before = place;
+        const few_view view_before = view;
+        place = FEW_NONE;
         if (hits == 0 && next < lane->queued) {
-            hits = memory->hits[next * CUDA_WARP + lane->number];
-            leaf = memory->leaf[next * CUDA_WARP + lane->number];
+            const uint32_t entry = memory->queue[next * CUDA_WARP + lane->number];
+            hits = entry & 0xFF;
+            leaf = leaves[entry >> 8];
             next++;
         }
-        if (hits == 0) break;
-        const uint32_t place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
-        hits &= hits - 1;
-        if (place != self) list->template add<KIND>(ask, memory, lane, place);
+        if (hits != 0) {
+            place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
+            view = few_view_at(ask->tree.points.views, place);
+            hits &= hits - 1;
+        }
+        if (before != FEW_NONE && before != self) list->template add<KIND>(ask, lane, before, view_before);
+        if (place == FEW_NONE) break;
     }
     __syncwarp();
     lane->queued = 0;
     list->template look_nearer<KIND>(ask, slack, lane);
 }
 
-/* ---- the walks */
+/* ---- the walk */
+
+/* Eight queries, as the lanes see them that try their leaves: a query has FEW_PARTS lanes. */
+typedef struct few_eight {
+    uint32_t from; /* the lane of the query */
+    uint32_t part;
+    float at[3], most;
+    uint32_t queued;
+} few_eight;
+
+static __device__ __forceinline__ few_eight few_eight_of(const few_lane *lane, uint32_t group) {
+    few_eight e;
+    e.from = group * 8 + lane->number % 8;
+    e.part = lane->number / 8;
+#pragma unroll
+    for (int k = 0; k < 3; k++) e.at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)e.from);
+    e.most = __shfl_sync(CUDA_ALL, lane->most, (int)e.from);
+    e.queued = __shfl_sync(CUDA_ALL, lane->queued, (int)e.from);
+    return e;
+}
+
+/* Each lane tries a leaf for its query, from on among those listed. */
+static __device__ __forceinline__ void few_try_leaves(const float *views, const uint32_t *leaves, uint32_t from,
+                                                      uint32_t end, few_walking *memory, few_eight *e) {
+    uint32_t hits = 0;
+    if (from + e->part < end) {
+        few_leaf v;
+        few_load_leaf(views, leaves[from + e->part], &v);
+#pragma unroll
+        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
+            const float square = knn_square(v.x[j] - e->at[0], v.y[j] - e->at[1], v.z[j] - e->at[2]);
+            hits |= square <= e->most ? 1u << j : 0;
+        }
+    }
+    const uint32_t parts = __ballot_sync(CUDA_ALL, hits != 0) >> (e->from % 8) & 0x01010101u;
+    const uint32_t to = e->queued + (uint32_t)__popc(parts & ((1u << 8 * e->part) - 1));
+    if (hits != 0) memory->queue[to * CUDA_WARP + e->from] = (uint16_t)((from + e->part) << 8 | hits);
+    e->queued += (uint32_t)__popc(parts);
+}
+
+static __device__ __forceinline__ void few_give_back(const few_eight *e, uint32_t group, few_lane *lane) {
+    const uint32_t queued = __shfl_sync(CUDA_ALL, e->queued, (int)(lane->number % 8));
+    if (lane->number / 8 == group) lane->queued = queued;
+    __syncwarp();
+}
+
+/* Tries the leaves that are listed for all groups. */
+template <int KIND, class LIST>
+static __device__ __forceinline__ void few_try_listed(const knn_cuda_ask *ask, float slack, const few_walk *w,
+                                                      few_walking *memory, few_lane *lane, LIST *list) {
+    uint32_t group = 0, i = 0;
+    few_eight e = few_eight_of(lane, 0);
+    CUDA_ROLLED
+    while (group < FEW_GROUPS) {
+        const uint32_t listed = few_listed_for(w, group);
+        CUDA_ROLLED
+        for (; i < listed; i += FEW_PARTS) {
+            if (__any_sync(CUDA_ALL, e.queued > FEW_QUEUE - FEW_PARTS)) break;
+            few_try_leaves(ask->tree.points.views, memory->leaves[group], i, listed, memory, &e);
+        }
+        few_give_back(&e, group, lane);
+        if (i >= listed) {
+            group++;
+            i = 0;
+        }
+        if (i > 0 || group == FEW_GROUPS) few_join<KIND>(ask, slack, memory, lane, list);
+        if (group < FEW_GROUPS) e = few_eight_of(lane, group);
+    }
+}
 
 /* False: queries are too far apart, or the list is of no use. */
 template <int KIND, class LIST>
 static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, uint32_t own,
                                                          few_walking *memory, few_lane *lane, LIST *list) {
-    const uint32_t group = lane->number / 8;
     uint32_t in_all = 0;
     few_walk w;
-    w.who = FEW_TOGETHER;
     w.own = own;
     few_begin(&ask->tree, memory, lane, &w);
     while (w.steps > 0) {
-        const uint32_t mine = few_listed_for(&w, group);
-        CUDA_ROLLED
-        for (uint32_t i = 0; i < w.steps; i++) {
-            if (i < mine) few_try_leaf(ask->tree.points.views, memory->leaves[group][i], memory, lane);
-            if (!__any_sync(CUDA_ALL, lane->queued >= FEW_QUEUE || i + 1 == w.steps)) continue;
-            few_join<KIND>(ask, slack, memory, lane, list);
-        }
+        few_try_listed<KIND>(ask, slack, &w, memory, lane, list);
         in_all += w.steps;
         if (w.waiting == 0) break;
         if (in_all > FEW_MOST || __any_sync(CUDA_ALL, list->is_idle(ask))) return false;
@@ -472,42 +547,6 @@ static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask
         few_walk_on(&ask->tree, memory, lane->number, false, &w);
     }
     return true;
-}
-
-/* The walk of one lane's query: all lanes try its leaves, a point each. */
-template <int KIND, class LIST>
-static __device__ __forceinline__ void few_walk_alone(const knn_cuda_ask *ask, float slack, uint32_t who, uint32_t own,
-                                                      few_walking *memory, few_lane *lane, LIST *list) {
-    const float *const views = ask->tree.points.views;
-    const uint32_t *const leaves = memory->leaves[who / 8];
-    float at[3];
-    few_walk w;
-    w.who = who;
-    w.own = own;
-#pragma unroll
-    for (int k = 0; k < 3; k++) at[k] = __shfl_sync(CUDA_ALL, lane->at[k], (int)who);
-    few_begin(&ask->tree, memory, lane, &w);
-    while (w.steps > 0) {
-        CUDA_ROLLED
-        for (uint32_t i = 0; i < w.steps; i += CUDA_WARP / KNN_CUDA_LEAF) {
-            const uint32_t mine = i + lane->number / KNN_CUDA_LEAF;
-            const float most = __shfl_sync(CUDA_ALL, lane->most, (int)who);
-            bool near = false;
-            if (mine < w.steps) {
-                near = few_square_at(views, leaves[mine] * KNN_CUDA_LEAF + lane->number % KNN_CUDA_LEAF, at) <= most;
-            }
-            const uint32_t hits = __ballot_sync(CUDA_ALL, near);
-            for (uint32_t l = 0; l < CUDA_WARP / KNN_CUDA_LEAF && lane->number == who; l++) {
-                few_queue(memory, leaves[i + l], hits >> l * KNN_CUDA_LEAF & 0xFF, lane);
-            }
-            const bool full = lane->queued > FEW_QUEUE - CUDA_WARP / KNN_CUDA_LEAF;
-            if (!__any_sync(CUDA_ALL, full) && i + CUDA_WARP / KNN_CUDA_LEAF < w.steps) continue;
-            few_join<KIND>(ask, slack, memory, lane, list);
-        }
-        if (w.waiting == 0) break;
-        few_tell_groups(lane, memory->groups, &w);
-        few_walk_on(&ask->tree, memory, lane->number, false, &w);
-    }
 }
 
 /* ---- 4. exact */
@@ -541,14 +580,14 @@ template <int T> static __device__ __forceinline__ bool few_exchange_pass(const 
 
 /* The nearest, in order. Returns whether the first k are right. */
 template <int KIND, int T>
-static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float slack, const few_walking *memory,
-                                                  few_lane *lane, const few_nearest<T> *nearest, few_found<T> *found) {
+static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float slack, few_lane *lane,
+                                                  const few_nearest<T> *nearest, few_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&ask->queries, lane->place, &exact);
 #pragma unroll
     for (int i = 0; i < T; i++) {
         const bool exists = nearest->packed[i] < FEW_EMPTY;
-        const uint32_t place = exists ? memory->place[(nearest->packed[i] & FEW_SLOTS) * CUDA_WARP + lane->number] : 0;
+        const uint32_t place = exists ? nearest->places[(nearest->packed[i] & FEW_SLOTS) * CUDA_WARP] : 0;
         const uint64_t key = few_key_of<KIND>(ask, &exact, place);
         found->key[i] = exists ? key : UINT64_MAX;
         found->place[i] = exists && key != UINT64_MAX ? place : FEW_NONE;
@@ -562,16 +601,6 @@ static __device__ __forceinline__ bool few_decide(const knn_cuda_ask *ask, float
 }
 
 /* ---- the search */
-
-/* The leaf beside which the queries stand. */
-static __device__ __forceinline__ uint32_t few_own_leaf(const knn_cuda_ask *ask, uint64_t first) {
-    const knn_cuda_points *const points = &ask->tree.points, *const queries = &ask->queries;
-    if (ask->own) return (uint32_t)(first / KNN_CUDA_LEAF);
-    const uint64_t middle = first + CUDA_WARP / 2, last = queries->count - 1;
-    const uint32_t beside =
-        knn_place_beside(points, queries->keys[middle < last ? middle : last], queries->cell_bits, queries->index_bits);
-    return (beside < points->count ? beside : points->count - 1) / KNN_CUDA_LEAF;
-}
 
 static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
                                                       few_lane *lane) {
@@ -588,28 +617,23 @@ static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, u
 /* For what rarely is: the queries that the list of squares did not settle, by exact keys, once more, from as near as is
    known by now. A function of its own, so that its lists don't take registers of the others. */
 template <int KIND, int T>
-static __device__ __noinline__ void few_search_again(const knn_cuda_ask *ask, float slack, uint32_t own,
+static __device__ __noinline__ bool few_search_again(const knn_cuda_ask *ask, float slack, uint32_t own,
                                                      few_walking *memory, few_lane lane, few_found<T> *found) {
     few_found<T> list;
     list.clear();
     lane.queued = 0;
-    if (!few_walk_together<KIND>(ask, slack, own, memory, &lane, &list)) {
-        list.clear();
-        lane.queued = 0;
-        CUDA_ROLLED
-        for (uint32_t who = 0; who < CUDA_WARP; who++) {
-            few_walk_alone<KIND>(ask, slack, who, own, memory, &lane, &list);
-        }
-    }
+    const bool complete = few_walk_together<KIND>(ask, slack, own, memory, &lane, &list);
     *found = list;
+    return complete;
 }
 
+/* False: the warp's queries are too far apart. */
 template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ void few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
-                                                  few_walking *memory, few_found<T> *found) {
+static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
+                                                  few_memory<T> *memory, few_found<T> *found) {
     const knn_cuda_tree *const tree = &ask->tree;
     const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
-    const uint32_t leaf = few_own_leaf(ask, first), own = leaf / KNN_CUDA_WIDE;
+    const uint32_t leaf = few_leaf_of(ask, first + CUDA_WARP / 2), own = leaf / KNN_CUDA_WIDE;
     few_lane lane;
     few_nearest<T> nearest;
     few_lane_begin(ask, first, number, &lane);
@@ -619,52 +643,164 @@ static __device__ __forceinline__ void few_search(const knn_cuda_ask *ask, uint6
                           knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
     }
     nearest.clear();
-    const bool complete = few_walk_together<KIND>(ask, slack, own, memory, &lane, &nearest);
-    const bool right = few_decide<KIND, T>(ask, slack, memory, &lane, &nearest, found) && complete;
-    if (__all_sync(CUDA_ALL, right || lane.most < 0)) return;
+    nearest.places = memory->place + number;
+    const bool complete = few_walk_together<KIND>(ask, slack, own, &memory->walk, &lane, &nearest);
+    if (!complete && !__any_sync(CUDA_ALL, nearest.is_idle(ask))) return false;
+    const bool right = (few_decide<KIND, T>(ask, slack, &lane, &nearest, found) && complete) || lane.most < 0;
+    if (__all_sync(CUDA_ALL, right)) return true;
     few_found<T> again;
     few_lane asks = lane;
     if (right) asks.most = -1;
-    few_search_again<KIND, T>(ask, slack, own, memory, asks, &again);
+    if (!few_search_again<KIND, T>(ask, slack, own, &memory->walk, asks, &again)) return false;
     if (!right) *found = again;
+    return true;
 }
 
-/* to.write<KIND>(ask, first, number, found, memory): what becomes of the neighbours of a lane's query, of which the
-   first ask->k of found count; called by all lanes of the warp, whose memory may be used. */
+/* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
+   first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__
-__launch_bounds__(FEW_THREADS, T <= 12 ? 8 : 6) void search_few(const __grid_constant__ knn_cuda_ask ask, OUTPUT to) {
-    __shared__ few_memory memories[FEW_WARPS];
+static __global__ __launch_bounds__(FEW_THREADS,
+                                    T <= 12 ? 8 : 6) void search_few(const __grid_constant__ knn_cuda_ask ask,
+                                                                     few_left left, OUTPUT to) {
+    __shared__ few_memory<T> memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
-    few_memory *const memory = &memories[threadIdx.x / CUDA_WARP];
+    few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
     few_found<T> found;
     found.clear();
     if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-        few_search<KIND, T, SUBSETS>(&ask, first, number, &memory->walk, &found);
+        if (!few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found)) {
+            if (number == 0) left.warps[atomicAdd(left.count, 1u)] = (uint32_t)warp;
+            return;
+        }
     }
     __syncwarp();
-    to.template write<KIND, T>(&ask, first, number, &found, memory);
+    to.template write<KIND, T>(&ask, first, number, &found, memory->place);
+}
+
+/* ---- queries that are apart: a warp has one, and its best, sorted, in its lanes */
+
+template <int KIND> struct few_visitor {
+    float most, slack;
+    uint32_t settled, number;
+    uint64_t key; /* of the best that is the lane's */
+    uint32_t place;
+
+    __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
+                                               bool near) {
+        uint64_t mine = UINT64_MAX;
+        if (near && at != asking->place) mine = few_key_of<KIND>(ask, &asking->exact, at);
+        uint32_t lanes = __ballot_sync(CUDA_ALL, mine != UINT64_MAX);
+        if (lanes == 0) return;
+        for (; lanes != 0; lanes &= lanes - 1) {
+            const int from = __ffs((int)lanes) - 1;
+            const uint64_t added = __shfl_sync(CUDA_ALL, mine, from), above = __shfl_up_sync(CUDA_ALL, key, 1);
+            const uint32_t adds = __shfl_sync(CUDA_ALL, at, from), before = __shfl_up_sync(CUDA_ALL, place, 1);
+            const bool stays = place != FEW_NONE && few_in_order(ask->tree.points.order, key, place, added, adds);
+            const uint32_t rank = (uint32_t)__popc(__ballot_sync(CUDA_ALL, stays));
+            if (number < rank) continue;
+            key = number == rank ? added : above;
+            place = number == rank ? adds : before;
+        }
+        const uint64_t last = __shfl_sync(CUDA_ALL, key, (int)(ask->k - 1));
+        const uint32_t last_place = __shfl_sync(CUDA_ALL, place, (int)(ask->k - 1));
+        if (last == UINT64_MAX) return;
+        most = fminf(most, knn_square_of_key<KIND>(&ask->tree.metric, last, slack));
+        if (knn_is_zero(last)) settled = ask->tree.points.order[last_place];
+    }
+};
+
+template <int T> struct few_apart {
+    uint64_t key[T * CUDA_WARP];
+    uint32_t place[T * CUDA_WARP];
+    uint32_t waiting[FEW_APART][KNN_WAITING];
+};
+
+template <int KIND, int T>
+static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place, uint32_t query, uint32_t *waiting,
+                                        few_apart<T> *memory) {
+    const uint32_t number = threadIdx.x % CUDA_WARP;
+    few_visitor<KIND> v;
+    v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
+    v.most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, v.slack);
+    v.settled = UINT32_MAX;
+    v.number = number;
+    v.key = UINT64_MAX;
+    v.place = FEW_NONE;
+    if (place < ask->queries.extent->finite) {
+        const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
+        const knn_leaves around = few_leaves_around(&ask->tree, few_leaf_of(ask, place));
+        for (uint32_t leaf = around.first; leaf < around.end; leaf += KNN_AT_ONCE) {
+            const uint32_t mine = leaf + number / KNN_CUDA_LEAF;
+            knn_try_leaf(ask, &asking, mine, mine < around.end, number, &v);
+        }
+        knn_walk_point(ask, &asking, around, waiting, number, &v);
+    }
+    if (number < T) {
+        memory->key[number * CUDA_WARP + query] = v.key;
+        memory->place[number * CUDA_WARP + query] = v.place;
+    }
+}
+
+/* The warps that were left: a block has one of them at a time. */
+template <int KIND, int T, class OUTPUT>
+static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const __grid_constant__ knn_cuda_ask ask,
+                                                                           few_left left, OUTPUT to) {
+    __shared__ few_apart<T> memory;
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.count;
+    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
+        const uint64_t first = (uint64_t)left.warps[i] * CUDA_WARP;
+        for (uint32_t query = warp; query < CUDA_WARP; query += FEW_APART) {
+            few_search_alone<KIND, T>(&ask, first + query, query, memory.waiting[warp], &memory);
+        }
+        __syncthreads();
+        if (warp == 0) {
+            few_found<T> found;
+#pragma unroll
+            for (int n = 0; n < T; n++) {
+                found.key[n] = memory.key[(uint32_t)n * CUDA_WARP + number];
+                found.place[n] = memory.place[(uint32_t)n * CUDA_WARP + number];
+            }
+            __syncwarp();
+            to.template write<KIND, T>(&ask, first, number, &found, memory.place);
+        }
+        __syncthreads();
+    }
+}
+
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
+    const uint32_t apart = blocks * FEW_WARPS < FEW_BLOCKS ? blocks * FEW_WARPS : FEW_BLOCKS;
+    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
+    CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_APART * CUDA_WARP, *ask, *left, *to);
 }
 
 template <int KIND, class OUTPUT>
-static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
+static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     if (ask->k <= 4) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 6, 16, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+        few_launch_as<KIND, 6, 16>(ctx, ask, left, to);
     } else if (ask->k <= 10) {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 12, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+        few_launch_as<KIND, 12, 32>(ctx, ask, left, to);
     } else {
-        CUDA_LAUNCH(ctx, (search_few<KIND, 18, 32, OUTPUT>), blocks, FEW_THREADS, *ask, *to);
+        few_launch_as<KIND, 18, 32>(ctx, ask, left, to);
     }
 }
 
-template <class OUTPUT> static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, const OUTPUT *to) {
+/* room: for the warps that are left. */
+template <class OUTPUT>
+static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
+    const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
+    few_left left;
+    if (!knn_cuda_make_room(ctx, room, (warps + 1) * sizeof(uint32_t), "knn queries apart")) return MOTE_ERROR_MEMORY;
+    left.count = (uint32_t *)room->memory;
+    left.warps = left.count + 1;
+    MOTE_TRY(cuda_fill(ctx, left.count, 0, sizeof *left.count));
     switch (ask->tree.metric.kind) {
-    case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, to); break;
-    case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, to); break;
-    case KNN_DOUBLE: few_launch_kind<KNN_DOUBLE>(ctx, ask, to); break;
+    case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
+    case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;
+    case KNN_DOUBLE: few_launch_kind<KNN_DOUBLE>(ctx, ask, &left, to); break;
     }
     return cuda_launched(ctx, "searching neighbours");
 }
