@@ -77,14 +77,16 @@ static void set_shapes(const mote_knn_index *index, const mote_normals_params *p
     to->radius = params->radius;
 }
 
-static mote_status shape_points(mote_context *ctx, knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+static mote_status shape_points(mote_knn_index *index, knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+    mote_context *ctx = index->ctx;
     if (ask->end == 0) return MOTE_OK;
     if (ask->k == 0) {
         MOTE_TRY(count_most(ctx, ask, &ask->k));
         if (ask->k > MOTE_KNN_MOST) return normals_cuda_shape_all(ctx, ask, ask->k, to);
         if (ask->k == 0) ask->k = 1; /* no point has a finite position */
     }
-    return ask->k > KNN_CUDA_FEW ? normals_cuda_shape_many(ctx, ask, to) : normals_cuda_shape_few(ctx, ask, to);
+    if (ask->k > KNN_CUDA_FEW) return normals_cuda_shape_many(ctx, ask, to);
+    return normals_cuda_shape_few(ctx, ask, &index->cuda->apart, to);
 }
 
 static mote_status estimate_into(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
@@ -105,7 +107,7 @@ static mote_status estimate_into(mote_knn_index *index, const mote_normals_param
     to.graph = (uint32_t *)arrays[6].written;
     to.without = counter;
     to.wants_shape = to.normal_x != NULL || to.curvature != NULL;
-    MOTE_TRY(shape_points(ctx, &ask, &to));
+    MOTE_TRY(shape_points(index, &ask, &to));
     if (result->on_device) return MOTE_OK;
     MOTE_TRY(fetch_arrays(ctx, arrays, ARRAYS));
     if (counter != NULL) MOTE_TRY(cuda_download(ctx, &without, counter, sizeof without));
@@ -143,7 +145,7 @@ static mote_status measure_into(mote_knn_index *index, const knn_cuda_ask *ask, 
     const normals_cuda_distances to = {(double *)arrays[0].written, (uint32_t *)arrays[1].written};
     if (ask->end > 0) {
         MOTE_TRY(ask->k > KNN_CUDA_FEW ? normals_cuda_measure_many(ctx, ask, &to)
-                                       : normals_cuda_measure_few(ctx, ask, &to));
+                                       : normals_cuda_measure_few(ctx, ask, &index->cuda->apart, &to));
     }
     MOTE_TRY(fetch_arrays(ctx, arrays, 2));
     return knn_cuda_count_skipped(index);

@@ -30,9 +30,11 @@ typedef struct normals_cuda_distances {
     uint32_t *count;
 } normals_cuda_distances;
 
-/* Up to KNN_CUDA_FEW neighbours: right after the search. */
-mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to);
-mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to);
+/* Up to KNN_CUDA_FEW neighbours: right after the search. room as for knn_cuda_search_few. */
+mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+                                   const normals_cuda_shapes *to);
+mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+                                     const normals_cuda_distances *to);
 
 /* More: from rows of some points at a time. */
 mote_status normals_cuda_shape_many(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to);

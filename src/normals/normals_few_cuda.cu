@@ -13,8 +13,8 @@ struct few_list {
 /* Moves the places of the first k from registers, which cannot be looked up by number, to the lane's column. */
 template <int T>
 static __device__ inline few_list few_list_of(const few_found<T> *found, uint32_t k, uint32_t number,
-                                              few_memory *memory) {
-    uint32_t *const column = (uint32_t *)memory->rows + number;
+                                              uint32_t *memory) {
+    uint32_t *const column = memory + number;
     few_list list = {column, 0};
 #pragma unroll
     for (int i = 0; i < T; i++) {
@@ -30,7 +30,7 @@ struct few_shapes {
 
     template <int KIND, int T>
     __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
-                                 few_memory *memory) const {
+                                 uint32_t *memory) const {
         const few_list list = few_list_of<T>(found, ask->k, number, memory);
         const uint64_t place = first + number;
         bool is_without = false;
@@ -46,19 +46,21 @@ struct few_distances {
 
     template <int KIND, int T>
     __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
-                                 few_memory *memory) const {
+                                 uint32_t *memory) const {
         const few_list list = few_list_of<T>(found, ask->k, number, memory);
         const uint64_t place = first + number;
         if (place < ask->queries.count) normals_distance_of<KIND>(&ask->tree, &to, (uint32_t)place, list);
     }
 };
 
-mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_shapes *to) {
+mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+                                   const normals_cuda_shapes *to) {
     const few_shapes output = {*to};
-    return few_launch(ctx, ask, &output);
+    return few_launch(ctx, ask, room, &output);
 }
 
-mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, const normals_cuda_distances *to) {
+mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+                                     const normals_cuda_distances *to) {
     const few_distances output = {*to};
-    return few_launch(ctx, ask, &output);
+    return few_launch(ctx, ask, room, &output);
 }
