@@ -65,6 +65,7 @@ int bench_lod_cuda(session *s, const bench_options *o);
 int bench_laz(session *s, const bench_options *o);
 int bench_knn(session *s, const bench_options *o);
 int bench_shifted(session *s, const bench_options *o);
+int bench_normals(session *s, const bench_options *o);
 int bench_dynamic(session *s, const bench_options *o);
 
 #endif

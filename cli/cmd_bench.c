@@ -25,6 +25,7 @@ static const command_help help = {
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
     "  mote bench shifted                      approximate neighbours, spheres and ellipsoids, 100 k points\n"
     "  mote bench shifted --device cuda --case clouds   2 M points and 2 M queries, as published\n"
+    "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
     "  mote bench dynamic                      neighbours of points that move each frame\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
@@ -39,8 +40,10 @@ typedef struct bench {
     int runs;
 } bench;
 static const bench benches[] = {
-    {"order", bench_order, 10000000, 7}, {"lod", bench_lod, 10000000, 5},       {"laz", bench_laz, 5000000, 5},
-    {"knn", bench_knn, 1000000, 5},      {"shifted", bench_shifted, 100000, 5}, {"dynamic", bench_dynamic, 424000, 60},
+    {"order", bench_order, 10000000, 7},    {"lod", bench_lod, 10000000, 5},
+    {"laz", bench_laz, 5000000, 5},         {"knn", bench_knn, 1000000, 5},
+    {"shifted", bench_shifted, 100000, 5},  {"normals", bench_normals, 1000000, 5},
+    {"dynamic", bench_dynamic, 424000, 60},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -127,14 +130,16 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false, scratch_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn: of each cloud, shifted 100k (GPU 2M), dynamic "
+         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn, normals: of each cloud, shifted 100k (GPU 2M), "
+         "dynamic "
          "424k"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
          "of each case; default 7 (order), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
-         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn: those whose name begins "
+         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals: those whose "
+         "name\nbegins "
          "so;\nshifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
@@ -151,10 +156,11 @@ int cmd_bench(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn, shifted or dynamic");
+    if (words.count < 1)
+        return usage_error("bench", "bench needs a name: order, lod, laz, knn, normals, shifted or dynamic");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
-        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn, shifted or dynamic",
+        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted or dynamic",
                            words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");

@@ -81,7 +81,7 @@ target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects $
 target_compile_definitions(mote_command_emulated PRIVATE ${MOTE_CLI_DEFINITIONS})
 add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command_emulated>
                                    ${CMAKE_CURRENT_SOURCE_DIR}/emulator/command.test)
-# Octrees have the checksums that they have without a GPU.
+# Octrees, neighbours and normals have the checksums that they have without a GPU.
 add_test(NAME golden_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command_emulated>)
 set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT 600
                      ENVIRONMENT MOTE_GOLDEN_DEVICE=cuda)

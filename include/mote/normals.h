@@ -1,9 +1,10 @@
 /// mote: normals, density and outliers, from the nearest neighbours of each point. They are found and used in one walk:
 /// no lists of neighbours are kept. Points with a NaN or infinite coordinate are nobody's neighbours and have none.
 ///
-/// All arrays are of the caller, host memory, one value per point in the order of the cloud; NULL: not wanted. Results
-/// are the same for any number of threads: sums run over the neighbours by (distance, index), in double precision, of
-/// differences to the point itself, so large coordinates cost no digits.
+/// All arrays are of the caller, host memory unless on_device says otherwise, one value per point in the order of the
+/// cloud; NULL: not wanted. Results are the same for any number of threads and on every backend: sums run over the
+/// neighbours by (distance, index), in double precision, of differences to the point itself, so large coordinates cost
+/// no digits.
 #ifndef MOTE_NORMALS_H
 #define MOTE_NORMALS_H
 
@@ -42,7 +43,11 @@ typedef struct mote_normals_result {
     float *surface_density; ///< n / (π r²), for n others within r: the distance of the last one, or the radius where it
                             ///< ended the search; infinity if r is 0, 0 if n is
     float *volume_density; ///< n / (4/3 π r³)
-    uint64_t skipped;      ///< out: points without a finite position
+
+    bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
+                      ///< the order of its stream, and k above 0 waits for nothing (see mote_context_wait). Not with
+                      ///< PROPAGATE
+    uint64_t skipped; ///< out: points without a finite position; this and without: 0 on_device
     uint64_t without; ///< out: of the others, those without a normal, because their neighbours are in one place or on
                       ///< one line: the second eigenvalue is not above 2^-40 of the largest
     uint64_t parts;   ///< out: PROPAGATE: parts of the graph, each oriented for itself
@@ -53,7 +58,8 @@ typedef struct mote_normals_result {
 /// params  NULL: defaults
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     that of the search. k 0: twice, and 4 bytes per point. PROPAGATE: 28 graph_k + 8 bytes per point, and a
-/// sort Source   Hoppe et al. 1992
+///          sort
+/// Source   Hoppe et al. 1992
 MOTE_API mote_status mote_normals_estimate(mote_knn_index *index, const mote_normals_params *params,
                                            mote_normals_result *result);
 /// Index, estimate and destroy in one call.

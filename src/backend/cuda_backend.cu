@@ -10,6 +10,7 @@
 #include "io/potree_ops.h"
 #include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
+#include "normals/normals_ops.h"
 #include "order/order_ops.h"
 
 /* Does nothing: asking for it tells whether the driver can load the kernels of this build. */
@@ -95,7 +96,7 @@ static const mote_backend cuda_backend = {"cuda",
                                           &mote_potree_on_cuda,
                                           &mote_laz_on_cuda,
                                           &mote_knn_on_cuda,
-                                          NULL};
+                                          &mote_normals_on_cuda};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

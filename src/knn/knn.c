@@ -108,9 +108,7 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     return status;
 }
 
-/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
-   to be built anew. */
-static bool falls_back(mote_knn_index *index, mote_status status) {
+bool knn_falls_back(mote_knn_index *index, mote_status status) {
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
     if (is_on_cpu(index) || index->ctx->params.device != MOTE_DEVICE_AUTO || index->cloud->on_device) return false;
     index->ops->release(index);
@@ -127,7 +125,7 @@ mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_
     index->cloud = cloud;
     index->ops = ops;
     mote_status status = mote_knn_rebuild(index);
-    if (status != MOTE_OK && falls_back(index, status)) status = mote_knn_rebuild(index);
+    if (status != MOTE_OK && knn_falls_back(index, status)) status = mote_knn_rebuild(index);
     if (status != MOTE_OK) {
         mote_knn_destroy(index);
         return status;
@@ -165,7 +163,7 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
     }
     mote_status status = index->ops->search(index, queries, &p, result);
-    if (status != MOTE_OK && may_move(queries, result) && falls_back(index, status)) {
+    if (status != MOTE_OK && may_move(queries, result) && knn_falls_back(index, status)) {
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = index->ops->search(index, queries, &p, result);
     }

@@ -62,6 +62,9 @@ struct mote_knn_index {
 /* The columns of normals: normal_x, normal_y, normal_z, else nx, ny, nz. False: there are none. */
 bool knn_find_normals(const mote_cloud *cloud, const mote_column *normals[3]);
 
+/* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
+   the CPU's, and to be built anew. */
+bool knn_falls_back(mote_knn_index *index, mote_status status);
 /* As mote_knn_build, by a backend of the caller's choice. */
 mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const struct mote_knn_ops *ops,
                          mote_knn_index **out);

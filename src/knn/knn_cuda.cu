@@ -392,6 +392,7 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     memset(&ask, 0, sizeof ask);
     ask.tree = *asked->tree;
     ask.queries = asked->points;
+    ask.end = asked->points.count;
     ask.own = asked->own;
     ask.exclude_self = params->exclude_self && asked->own;
     ask.all = params->method == MOTE_KNN_BRUTE;

@@ -7,6 +7,7 @@
 #define MOTE_KNN_CUDA_H
 
 #include "backend/cuda_cloud.h"
+#include "backend/cuda_primitives.h"
 #include "knn/knn.h"
 #include "knn/knn_ops.h"
 
@@ -117,6 +118,8 @@ typedef struct knn_cuda_rows {
 typedef struct knn_cuda_ask {
     knn_cuda_tree tree;
     knn_cuda_points queries;
+    uint32_t first, end; /* the sorted places of the queries that are asked; of few neighbours always all */
+    bool by_place;       /* rows go by sorted place, from first on, instead of by the queries' cloud */
     bool own, exclude_self;
     bool all; /* nothing is ruled out: brute force */
     uint32_t k;
@@ -166,6 +169,24 @@ mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *que
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);
+
+/* Counts all neighbours within the limit, into ask->rows.count. */
+mote_status knn_cuda_count_within(mote_context *ctx, const knn_cuda_ask *ask);
+
+/* Lists of all neighbours of some queries, as one: device memory. Those of row r have the places [first[r],
+   first[r + 1]) of pairs.values, which are their places in row, index and key. */
+typedef struct knn_cuda_lists {
+    uint32_t *counts; /* [rows + 1] */
+    uint64_t *first;  /* [rows + 1] */
+    uint32_t *row, *index;
+    uint64_t *key;
+    cuda_pairs64 pairs; /* what they are sorted by; 32-bit keys stand in the same memory */
+    uint64_t total;
+} knn_cuda_lists;
+#define KNN_CUDA_LISTED 40u /* bytes of an entry */
+/* lists is zero before; free it in any case. Waits for the number of entries. */
+mote_status knn_cuda_list_within(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_lists *lists);
+void knn_cuda_free_lists(mote_context *ctx, knn_cuda_lists *lists);
 
 mote_status knn_cuda_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
                             uint32_t *counts, mote_knn_lists *lists);

@@ -372,10 +372,10 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP, blocks_at_once(ROOM, SQUEE
                                                                                                        uint32_t group) {
     __shared__ many_memory<ROOM, LISTED> memories[WARPS];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
-    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * group;
+    const uint64_t first = ask.first + ((uint64_t)blockIdx.x * WARPS + warp) * group;
     many_memory<ROOM, LISTED> *const memory = &memories[warp];
-    if (first >= ask.queries.count) return;
-    const uint32_t rest = ask.queries.count - (uint32_t)first, rows = rest < group ? rest : group;
+    if (first >= ask.end) return;
+    const uint32_t rest = ask.end - (uint32_t)first, rows = rest < group ? rest : group;
     const uint32_t finite = ask.tree.nodes[0] > 0 ? ask.queries.extent->finite : 0;
     const uint32_t left = finite > first ? finite - (uint32_t)first : 0, queries = left < rows ? left : rows;
     const knn_sight sight = knn_sight_of<KIND, SQUEEZED>(&ask);
@@ -391,7 +391,8 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP, blocks_at_once(ROOM, SQUEE
         if (q < queries) {
             kept = answer_query<KIND, SQUEEZED, ROOM, LISTED>(&ask, &sight, place, q, listed, lane, memory);
         }
-        knn_write_row<ROOM>(&ask, &memory->candidates, kept, ask.queries.order[place], lane);
+        const uint32_t row = ask.by_place ? place - ask.first : ask.queries.order[place];
+        knn_write_row<ROOM>(&ask, &memory->candidates, kept, row, lane);
     }
 }
 
@@ -400,12 +401,12 @@ static uint32_t group_for(uint64_t count) { return count >= 65536 ? QUERIES : co
 
 template <int KIND, bool SQUEEZED, uint32_t ROOM, uint32_t LISTED, uint32_t WARPS>
 static void launch(mote_context *ctx, const knn_cuda_ask *ask, uint32_t group) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, WARPS * group);
+    const uint32_t blocks = cuda_blocks(ask->end - ask->first, WARPS * group);
     CUDA_LAUNCH(ctx, (search_many<KIND, SQUEEZED, ROOM, LISTED, WARPS>), blocks, WARPS * CUDA_WARP, *ask, group);
 }
 
 template <int KIND, bool SQUEEZED> static void launch_many(mote_context *ctx, const knn_cuda_ask *ask) {
-    const uint32_t group = group_for(ask->queries.count);
+    const uint32_t group = group_for(ask->end - ask->first);
     if (ask->k <= 64) {
         launch<KIND, SQUEEZED, 128, SQUEEZED ? 512 : 256, 4>(ctx, ask, group);
     } else if (ask->k <= 128) {

@@ -24,10 +24,9 @@ mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", backend->name);
 }
 
-/* Under AUTO the CPU's where the GPU's has none. */
-static mote_status find_backend(mote_context *ctx, uint64_t points, const mote_backend **backend) {
-    *backend = mote_backend_for(ctx, points);
-    if ((*backend)->normals == NULL && ctx->params.device == MOTE_DEVICE_AUTO) *backend = mote_backend_for(ctx, 0);
+/* Points on the GPU stay there. */
+static mote_status find_backend(mote_context *ctx, const mote_cloud *cloud, const mote_backend **backend) {
+    *backend = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count);
     if ((*backend)->normals != NULL && (*backend)->knn != NULL) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", (*backend)->name);
 }
@@ -36,7 +35,7 @@ mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, norma
     const mote_backend *backend;
     mote_knn_index *index = NULL;
     if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
-    MOTE_TRY(find_backend(ctx, cloud->count, &backend));
+    MOTE_TRY(find_backend(ctx, cloud, &backend));
     mote_progress_share(ctx, 0, 0.3);
     mote_status status = knn_build_by(ctx, cloud, backend->knn, &index);
     mote_progress_share(ctx, 0.3, 1);
@@ -69,14 +68,14 @@ static mote_status check_params(mote_context *ctx, const mote_normals_params *p,
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "normals need three arrays, not %d", axes);
 }
 
-static uint64_t count_without(const mote_context *ctx, const mote_normals_result *n, uint64_t points) {
-    uint64_t without = 0;
-    if (n->normal_x == NULL) return 0;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : without)
-    for (uint64_t i = 0; i < points; i++) {
-        without += n->normal_x[i] == 0 && n->normal_y[i] == 0 && n->normal_z[i] == 0;
+static mote_status check_device(const mote_knn_index *index, const mote_normals_params *p,
+                                const mote_normals_result *result) {
+    if (!result->on_device) return MOTE_OK;
+    if (index->ops == &mote_knn_cpu) {
+        return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
     }
-    return without - n->skipped;
+    if (p->orient != MOTE_ORIENT_PROPAGATE) return MOTE_OK;
+    return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "orientation along a graph is the host's: so are its results");
 }
 
 /* A part of what the running call reports. */
@@ -102,6 +101,7 @@ static mote_status estimate_along(mote_knn_index *index, const mote_normals_ops 
     const double whole[2] = {ctx->progress_first, ctx->progress_last};
     const bool together = p->k > p->graph_k && p->radius == 0;
     uint32_t *graph = NULL;
+    MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "orientation along a graph"));
     MOTE_TRY(normals_make_graph(index, p->graph_k, &graph));
     share(ctx, whole, 0, 0.4);
     mote_status status = ops->estimate(index, p, result, together ? graph : NULL);
@@ -114,15 +114,23 @@ static mote_status estimate_along(mote_knn_index *index, const mote_normals_ops 
     return status;
 }
 
-static mote_status estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
+static mote_status estimate_once(mote_knn_index *index, const mote_normals_params *params,
+                                 mote_normals_result *result) {
     const mote_normals_ops *ops;
     const bool along = params->orient == MOTE_ORIENT_PROPAGATE && result->normal_x != NULL;
     MOTE_TRY(normals_find_ops(index, &ops));
     result->parts = 0;
-    result->skipped = index->skipped;
-    const mote_status status =
-        along ? estimate_along(index, ops, params, result) : ops->estimate(index, params, result, NULL);
-    if (status == MOTE_OK) result->without = count_without(index->ctx, result, index->cloud->count);
+    return along ? estimate_along(index, ops, params, result) : ops->estimate(index, params, result, NULL);
+}
+
+static mote_status estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
+    MOTE_TRY(check_device(index, params, result));
+    mote_status status = estimate_once(index, params, result);
+    if (status != MOTE_OK && !result->on_device && knn_falls_back(index, status)) {
+        status = mote_knn_rebuild(index);
+        if (status == MOTE_OK) status = estimate_once(index, params, result);
+    }
+    result->skipped = result->on_device ? 0 : index->skipped;
     mote_stage(index->ctx, NULL);
     return status;
 }

@@ -197,6 +197,17 @@ static mote_status count_most(mote_knn_index *index, double radius, uint32_t *mo
     return status;
 }
 
+static uint64_t count_without(const mote_knn_index *index, const mote_normals_result *n) {
+    const uint64_t points = index->cloud->count;
+    uint64_t without = 0;
+    if (n->normal_x == NULL) return 0;
+#pragma omp parallel for schedule(static) num_threads(index->ctx->threads) reduction(+ : without)
+    for (uint64_t i = 0; i < points; i++) {
+        without += n->normal_x[i] == 0 && n->normal_y[i] == 0 && n->normal_z[i] == 0;
+    }
+    return without - index->skipped;
+}
+
 static void set_units(const knn_metric *metric, double unit[3]) {
     for (int k = 0; k < 3; k++) unit[k] = metric->scale[k] * metric->norm;
 }
@@ -228,6 +239,7 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(&all, asked.points.order[i]);
     const mote_status status = knn_for_batches(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
     knn_asked_free(ctx, &asked);
+    if (status == MOTE_OK) result->without = count_without(index, result);
     return status;
 }
 
@@ -244,7 +256,7 @@ SIMD_INLINE void visit_distances(const void *user, uint32_t query, const knn_nea
     const uint64_t row = all->search.queries->order[query];
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) sum += sqrt(knn_distance2(&all->search.tree->metric, list[i].key));
-    if (all->mean != NULL) all->mean[row] = count > 0 ? sum / count : -1;
+    if (all->mean != NULL) all->mean[row] = count > 0 ? sum / count : NORMALS_ALONE;
     if (all->count != NULL) all->count[row] = count;
 }
 
@@ -274,7 +286,7 @@ static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radiu
     all.mean = mean;
     all.count = count;
     for (uint64_t i = asked.points.count; i < asked.rows; i++) {
-        if (mean != NULL) mean[asked.points.order[i]] = -1;
+        if (mean != NULL) mean[asked.points.order[i]] = NORMALS_NOWHERE;
         if (count != NULL) count[asked.points.order[i]] = 0;
     }
     const mote_status status = knn_for_batches(index->ctx, &all.search, works[asked.tree->metric.kind], &all, 0, 1);

@@ -41,7 +41,7 @@ typedef struct moments {
     double count, sum;
 } moments;
 
-/* Adds up distances, or with from squared deviations from it; those below 0 do not count. */
+/* Adds up distances, or with from squared deviations from it; those below 0 are none. */
 static moments sum_block(const double *mean, uint64_t first, uint64_t last, const double *from) {
     moments m = {0, 0};
     for (uint64_t i = first; i < last; i++) {
@@ -96,7 +96,7 @@ static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops
     const double threshold = result->threshold;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < points; i++) {
-        const bool outlier = mean[i] > threshold;
+        const bool outlier = mean[i] > threshold || mean[i] == NORMALS_NOWHERE;
         found += outlier;
         if (result->outlier != NULL) result->outlier[i] = outlier;
         if (result->distance != NULL) result->distance[i] = mean[i] > 0 ? (float)mean[i] : 0;
@@ -116,37 +116,36 @@ static mote_status judge_counts(mote_knn_index *index, const mote_normals_ops *o
         found += outlier;
         if (result->outlier != NULL) result->outlier[i] = outlier;
     }
-    result->count = found - index->skipped; /* counted below */
+    result->count = found;
     return MOTE_OK;
 }
 
-/* Points that are nowhere: the last of the order. */
-static void judge_skipped(const mote_knn_index *index, mote_outliers_result *result) {
-    const uint64_t points = index->cloud->count;
-    for (uint64_t i = points - index->skipped; i < points && result->outlier != NULL; i++) {
-        result->outlier[index->order[i]] = 1;
-    }
-    result->skipped = index->skipped;
-    result->count += index->skipped;
-}
-
-mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params *params,
-                               mote_outliers_result *result) {
+static mote_status judge(mote_knn_index *index, const mote_outliers_params *p, mote_outliers_result *result) {
     mote_context *ctx = index->ctx;
-    const mote_outliers_params p = params != NULL ? *params : mote_outliers_defaults();
     const mote_normals_ops *ops;
-    if (result == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
-    MOTE_TRY(check_params(ctx, &p));
+    const bool statistical = p->method == MOTE_OUTLIERS_STATISTICAL;
     MOTE_TRY(normals_find_ops(index, &ops));
-    const bool statistical = p.method == MOTE_OUTLIERS_STATISTICAL;
     void *values = mote_alloc(ctx, index->cloud->count * (statistical ? sizeof(double) : sizeof(uint32_t)),
                               statistical ? "mean distances" : "neighbour counts");
     if (values == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status =
-        statistical ? judge_distances(index, ops, &p, values, result) : judge_counts(index, ops, &p, values, result);
-    if (status == MOTE_OK) judge_skipped(index, result);
+        statistical ? judge_distances(index, ops, p, values, result) : judge_counts(index, ops, p, values, result);
     mote_free(ctx, values);
-    mote_stage(ctx, NULL);
+    return status;
+}
+
+mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params *params,
+                               mote_outliers_result *result) {
+    const mote_outliers_params p = params != NULL ? *params : mote_outliers_defaults();
+    if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
+    MOTE_TRY(check_params(index->ctx, &p));
+    mote_status status = judge(index, &p, result);
+    if (status != MOTE_OK && knn_falls_back(index, status)) {
+        status = mote_knn_rebuild(index);
+        if (status == MOTE_OK) status = judge(index, &p, result);
+    }
+    result->skipped = index->skipped;
+    mote_stage(index->ctx, NULL);
     return status;
 }
 

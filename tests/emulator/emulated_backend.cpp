@@ -13,6 +13,7 @@
 #include "io/potree_ops.h"
 #include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
+#include "normals/normals_ops.h"
 #include "order/order_ops.h"
 
 #define DEVICE_BYTES (16ull << 30) /* so much the GPU seems to have */
@@ -174,7 +175,7 @@ static const mote_backend emulated_backend = {"cuda",
                                               &mote_potree_on_cuda,
                                               &mote_laz_on_cuda,
                                               &mote_knn_on_cuda,
-                                              NULL};
+                                              &mote_normals_on_cuda};
 
 /* It takes a while, so that what can begin without a GPU does. */
 static void emulated_wake(int index) {
