@@ -152,11 +152,21 @@ static __device__ __forceinline__ void few_load_leaf(const float *views, uint32_
     few_load_four(from + 5, out->z + 4);
 }
 
+/* Of points around: a square that bounds a neighbour, and one that tells how dense they are. */
+typedef struct few_around {
+    float bound, dense;
+} few_around;
+
+static __device__ __forceinline__ float few_number_of(uint32_t bits) {
+    const float square = __uint_as_float(bits);
+    return square <= FLT_MAX ? square : INFINITY;
+}
+
 /* The nth least of the squares of SUBSETS subsets of the points around. The bits of squares order as they do, and
    those of NaN, where there is no point, are above all. */
 template <int SUBSETS>
-static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tree, uint32_t leaf, const float at[3],
-                                                         uint32_t nth) {
+static __device__ __forceinline__ few_around few_bound_around(const knn_cuda_tree *tree, uint32_t leaf,
+                                                              const float at[3], uint32_t nth) {
     const few_leaves around = few_leaves_around(tree, leaf);
     uint32_t least[SUBSETS];
 #pragma unroll
@@ -180,8 +190,8 @@ static __device__ __forceinline__ float few_bound_around(const knn_cuda_tree *tr
     uint32_t found = UINT32_MAX;
 #pragma unroll
     for (int i = 0; i < SUBSETS && i <= (int)KNN_CUDA_FEW; i++) found = (uint32_t)i == nth ? least[i] : found;
-    const float square = __uint_as_float(found);
-    return square <= FLT_MAX ? square : INFINITY;
+    const few_around result = {few_number_of(found), few_number_of(least[SUBSETS / 2])};
+    return result;
 }
 
 /* ---- 2. the walk */
@@ -215,6 +225,20 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
         }
     }
     few_tell_groups(lane, groups, w);
+}
+
+#define FEW_WIDE 16 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
+
+/* Whether there is a group whose box holds much that no query looks at. */
+static __device__ __forceinline__ bool few_are_apart(const few_lane *lane, float dense, const few_group *groups) {
+    const few_group of = groups[lane->number / 8];
+    const float most = of.most > 0 ? sqrtf(of.most) : 0;
+    float box = 1, balls = lane->most >= 0 ? 2 * sqrtf(fmaxf(dense, lane->most)) : 0;
+    balls *= balls * balls;
+    for (int away = 4; away > 0; away /= 2) balls += __shfl_xor_sync(CUDA_ALL, balls, away);
+#pragma unroll
+    for (int k = 0; k < 3; k++) box *= of.high[k] - of.low[k] + 2 * most;
+    return __any_sync(CUDA_ALL, box > FEW_WIDE * balls) != 0;
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */
@@ -287,7 +311,6 @@ static __device__ __forceinline__ void few_walk_on(const knn_cuda_tree *tree, fe
 static __device__ __forceinline__ void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
                                                  few_walk *w) {
     const uint32_t top = tree->level_count - 1;
-    few_make_groups(lane, memory->groups, w);
     w->waiting = 0;
     for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
         const uint32_t child = first + lane->number;
@@ -535,13 +558,12 @@ static __device__ __forceinline__ void few_try_listed(const knn_cuda_ask *ask, f
     }
 }
 
-/* False: queries are too far apart, or the list is of no use. */
+/* The walk of groups that are made. False: queries are too far apart, or the list is of no use. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, uint32_t own,
-                                                         few_walking *memory, few_lane *lane, LIST *list) {
+static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, few_walking *memory,
+                                                         few_lane *lane, few_walk *walk, LIST *list) {
     uint32_t in_all = 0;
-    few_walk w;
-    w.own = own;
+    few_walk w = *walk;
     few_begin(&ask->tree, memory, lane, &w);
     while (w.steps > 0) {
         few_try_listed<KIND>(ask, slack, &w, memory, lane, list);
@@ -625,9 +647,12 @@ template <int KIND, int T>
 static __device__ __noinline__ bool few_search_again(const knn_cuda_ask *ask, float slack, uint32_t own,
                                                      few_walking *memory, few_lane lane, few_found<T> *found) {
     few_found<T> list;
+    few_walk w;
+    w.own = own;
     list.clear();
     lane.queued = 0;
-    const bool complete = few_walk_together<KIND>(ask, slack, own, memory, &lane, &list);
+    few_make_groups(&lane, memory->groups, &w);
+    const bool complete = few_walk_together<KIND>(ask, slack, memory, &lane, &w, &list);
     *found = list;
     return complete;
 }
@@ -642,14 +667,18 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
     few_lane lane;
     few_nearest<T> nearest;
     few_lane_begin(ask, first, number, &lane);
-    const float around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
+    const few_around around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
     if (lane.most >= 0) {
-        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around, slack),
+        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around.bound, slack),
                           knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
     }
+    few_walk w;
+    w.own = own;
+    few_make_groups(&lane, memory->walk.groups, &w);
+    if (few_are_apart(&lane, around.dense, memory->walk.groups)) return false;
     nearest.clear();
     nearest.places = memory->place + number;
-    const bool complete = few_walk_together<KIND>(ask, slack, own, &memory->walk, &lane, &nearest);
+    const bool complete = few_walk_together<KIND>(ask, slack, &memory->walk, &lane, &w, &nearest);
     if (!complete && !__any_sync(CUDA_ALL, nearest.is_idle(ask))) return false;
     const bool right = (few_decide<KIND, T>(ask, slack, &lane, &nearest, found) && complete) || lane.most < 0;
     if (__all_sync(CUDA_ALL, right)) return true;
