@@ -174,6 +174,7 @@ static const mote_backend emulated_backend = {"cuda",
                                               &mote_potree_on_cuda,
                                               &mote_laz_on_cuda,
                                               &mote_knn_on_cuda,
+                                              NULL,
                                               NULL};
 
 /* It takes a while, so that what can begin without a GPU does. */
