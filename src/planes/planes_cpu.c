@@ -1,6 +1,7 @@
 /* Planes on CPU cores: taking in the points, putting them in order, choosing among them. */
 #include "planes/planes_cpu.h"
 
+#include "core/cloud.h"
 #include "core/column_math.h"
 #include "order/order_sort_cpu.h"
 
@@ -190,7 +191,7 @@ static mote_status choose_points(planes_points *points, uint32_t most, planes_sa
         if (p->free_points[i] == 0) continue;
         if (rank++ < next) continue;
         sample->place[chosen++] = i;
-        next = (uint64_t)((2 * (unsigned __int128)chosen + 1) * found / (2 * wanted));
+        next = (2 * chosen + 1) * found / (2 * wanted);
     }
     *free_points = found;
     return fetch_points(points, sample->place, (uint32_t)chosen, sample);
