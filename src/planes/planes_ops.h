@@ -36,6 +36,7 @@ typedef struct planes_table {
     uint32_t directions, bins; /* bins is odd */
     float *a, *b, *c;          /* [directions] */
     float middle;              /* (bins - 1) / 2 */
+    double bin;                /* steps; for the host */
     uint32_t *normal;          /* [directions] packed, for cones */
     int32_t cone;              /* see planes_normal_allows; 0: every point votes for every direction */
     /* What suppression compares a direction with: near[first[i]] … near[first[i + 1] - 1], each 2 · direction, plus 1

@@ -1,0 +1,227 @@
+/* From a cell of the accumulator to a plane: coarse to fine, on the sample. Each level is a small Hough transform of
+   its own, of the points near the plane so far, around their centroid: 7 x 7 directions over what the level before
+   left open, bins of rho as wide as these directions deserve. What it ends with is fitted by least squares while the
+   distance that counts shrinks to the tolerance. */
+#include "planes/planes.h"
+
+#define SIDE      3 /* directions on either side of the middle one */
+#define SPREAD    (2 * SIDE + 1)
+#define FINER     3.0 /* from level to level */
+#define MOST_BINS 128 /* of rho, of a level */
+#define LEVELS    8
+#define SHRINK    0.6
+#define SETTLING  8 /* fits at the tolerance */
+
+/* Points near a plane, from a pivot. */
+typedef struct near_points {
+    uint32_t count;
+    float *x, *y, *z;
+    double pivot[3];
+    double size; /* root of the mean squared distance to the pivot */
+} near_points;
+
+static planes_plane plane_of(const planes_fit *fit, double reach) {
+    planes_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.a = (float)fit->normal[0];
+    plane.b = (float)fit->normal[1];
+    plane.c = (float)fit->normal[2];
+    plane.d = (float)fit->offset;
+    plane.tolerance = (float)reach;
+    return plane;
+}
+
+/* The unclaimed points within reach of a plane whose normal it allows. */
+static void find_near(const planes_run *run, const planes_fit *fit, double reach, near_points *near) {
+    const planes_sample *s = &run->sample;
+    const planes_plane plane = plane_of(fit, reach);
+    const uint32_t normal = planes_pack_normal(plane.a, plane.b, plane.c);
+    double sums[3] = {0, 0, 0}, square = 0;
+    near->count = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
+        if (fabsf(distance) > plane.tolerance || run->claimed[i] != 0) continue;
+        if (!planes_normal_allows(s->normal[i], normal, run->cone)) continue;
+        near->x[near->count] = s->x[i];
+        near->y[near->count] = s->y[i];
+        near->z[near->count++] = s->z[i];
+        sums[0] += (double)s->x[i];
+        sums[1] += (double)s->y[i];
+        sums[2] += (double)s->z[i];
+    }
+    for (int k = 0; k < 3; k++) near->pivot[k] = near->count > 0 ? rint(sums[k] / near->count) : 0;
+    for (uint32_t i = 0; i < near->count; i++) {
+        near->x[i] -= (float)near->pivot[0];
+        near->y[i] -= (float)near->pivot[1];
+        near->z[i] -= (float)near->pivot[2];
+        square += (double)near->x[i] * near->x[i] + (double)near->y[i] * near->y[i] + (double)near->z[i] * near->z[i];
+    }
+    near->size = near->count > 0 ? sqrt(square / near->count) : 0;
+}
+
+/* ---- one level */
+
+typedef struct level {
+    double step, width; /* radians between directions; steps of a bin */
+    int32_t bins;       /* on either side of the middle one */
+} level;
+
+/* The bin from which two in a row have the most points; sets how many they have. */
+static int32_t best_bin(const near_points *near, const float direction[3], const level *at, uint32_t *most) {
+    uint32_t counts[MOST_BINS + 8];
+    const float by = (float)(1 / at->width), a = direction[0] * by, b = direction[1] * by, c = direction[2] * by;
+    const float top = (float)(2 * at->bins);
+    memset(counts, 0, sizeof counts);
+    for (uint32_t i = 0; i < near->count; i++) {
+        const float rho = fmaf(c, near->z[i], fmaf(b, near->y[i], fmaf(a, near->x[i], (float)at->bins)));
+        const float cut = rho < 0.0f ? -1.0f : rho > top ? top + 1.0f : rho; /* what is outside counts apart */
+        counts[(int32_t)(cut + 1.0f)]++;
+    }
+    int32_t best = 0;
+    *most = 0;
+    for (int32_t k = 0; k + 1 < 2 * at->bins; k++) {
+        const uint32_t both = counts[k + 1] + counts[k + 2];
+        if (both <= *most) continue;
+        *most = both;
+        best = k;
+    }
+    return best;
+}
+
+static void tilted(const planes_fit *fit, const double u[3], const double v[3], double along_u, double along_v,
+                   float direction[3]) {
+    double at[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+        at[k] = fit->normal[k] + along_u * u[k] + along_v * v[k];
+        square += at[k] * at[k];
+    }
+    for (int k = 0; k < 3; k++) direction[k] = (float)(at[k] / sqrt(square));
+}
+
+static bool improve(const near_points *near, const level *at, planes_fit *fit) {
+    double u[3], v[3];
+    uint32_t most = 0;
+    float best[3] = {0, 0, 0};
+    int32_t best_at = 0;
+    planes_perpendicular(fit->normal, u, v);
+    for (int i = -SIDE; i <= SIDE; i++) {
+        for (int j = -SIDE; j <= SIDE; j++) {
+            float direction[3];
+            uint32_t count;
+            tilted(fit, u, v, i * at->step, j * at->step, direction);
+            const int32_t bin = best_bin(near, direction, at, &count);
+            if (count <= most) continue;
+            most = count;
+            best_at = bin;
+            memcpy(best, direction, sizeof best);
+        }
+    }
+    if (most < 3) return false;
+    /* Two bins: what is between them is their middle. */
+    double rho = (best_at + 1 - at->bins) * at->width;
+    for (int k = 0; k < 3; k++) {
+        fit->normal[k] = (double)best[k];
+        rho += (double)best[k] * near->pivot[k];
+    }
+    fit->offset = rho;
+    return true;
+}
+
+/* Levels, until directions are so fine that the tolerance is all that is left. Returns how far points may still be. */
+static double find_fine(const planes_run *run, double open, double reach, near_points *near, planes_fit *fit) {
+    for (int turn = 0; turn < LEVELS; turn++) {
+        find_near(run, fit, reach, near);
+        if (near->count < 3) return 0;
+        level at;
+        at.step = open / SIDE;
+        at.width = fmax(run->tolerance, 0.5 * at.step * near->size);
+        const double bins = ceil(reach / at.width) + 1;
+        at.bins = bins < MOST_BINS / 2 ? (int32_t)bins : MOST_BINS / 2;
+        at.width = fmax(at.width, reach / at.bins);
+        if (!improve(near, &at, fit)) return 0;
+        open = 0.75 * at.step;
+        reach = fmin(reach, at.width + open * near->size);
+        if (open * near->size <= run->tolerance) break;
+    }
+    return reach;
+}
+
+/* ---- least squares */
+
+static planes_fit fit_near(const near_points *near) {
+    planes_moments moments;
+    memset(&moments, 0, sizeof moments);
+    for (uint32_t i = 0; i < near->count; i++) {
+        planes_moments_add(&moments, (double)near->x[i], (double)near->y[i], (double)near->z[i]);
+    }
+    return planes_fit_moments(&moments, near->pivot);
+}
+
+static bool fit_shrinking(const planes_run *run, double reach, near_points *near, planes_fit *fit) {
+    uint32_t before = 0;
+    for (int settled = 0; settled < SETTLING;) {
+        find_near(run, fit, reach, near);
+        if (reach <= run->tolerance && near->count == before) break;
+        before = near->count;
+        const planes_fit next = fit_near(near);
+        if (!next.valid) return false;
+        *fit = next;
+        settled += reach <= run->tolerance;
+        reach = fmax(run->tolerance, SHRINK * reach);
+    }
+    return true;
+}
+
+static mote_status make_near(mote_context *ctx, uint32_t count, near_points *near) {
+    near->x = mote_alloc(ctx, count * sizeof *near->x, "planes refinement");
+    near->y = mote_alloc(ctx, count * sizeof *near->y, "planes refinement");
+    near->z = mote_alloc(ctx, count * sizeof *near->z, "planes refinement");
+    return near->x != NULL && near->y != NULL && near->z != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status planes_refine(const planes_run *run, const planes_winner *winner, planes_candidate *candidate) {
+    near_points near;
+    memset(candidate, 0, sizeof *candidate);
+    memset(&near, 0, sizeof near);
+    mote_status status = make_near(run->ctx, run->sample.count, &near);
+    if (status == MOTE_OK) {
+        planes_fit *fit = &candidate->fit;
+        candidate->votes = winner->votes;
+        planes_table_cell(&run->table, winner->direction, winner->bin, fit->normal, &fit->offset);
+        const double reach = run->bin + 0.5 * run->resolution * run->scale.typical;
+        const double left = find_fine(run, run->resolution, reach, &near, fit);
+        if (left > 0 && fit_shrinking(run, left, &near, fit)) planes_count_points(run, candidate);
+    }
+    mote_free(run->ctx, near.x);
+    mote_free(run->ctx, near.y);
+    mote_free(run->ctx, near.z);
+    return status;
+}
+
+/* ---- claims */
+
+void planes_count_points(const planes_run *run, planes_candidate *candidate) {
+    const planes_sample *s = &run->sample;
+    const planes_plane plane = planes_plane_of(run, &candidate->fit);
+    candidate->count = candidate->inner = candidate->beside[0] = candidate->beside[1] = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (run->claimed[i] != 0) continue;
+        const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
+        const planes_band band = planes_band_of(&plane, distance);
+        const bool in = band == PLANES_IN && planes_normal_allows(s->normal[i], plane.normal, plane.cone);
+        candidate->count += in;
+        candidate->inner += in && fabsf(distance) <= 0.5f * plane.tolerance;
+        candidate->beside[0] += band == PLANES_BELOW;
+        candidate->beside[1] += band == PLANES_ABOVE;
+    }
+}
+
+void planes_claim(planes_run *run, const planes_fit *fit) {
+    const planes_sample *s = &run->sample;
+    const planes_plane plane = planes_plane_of(run, fit);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
+        if (fabsf(distance) > plane.guard) continue;
+        if (planes_normal_allows(s->normal[i], plane.normal, plane.cone)) run->claimed[i] = 1;
+    }
+}
