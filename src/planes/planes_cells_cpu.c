@@ -128,13 +128,15 @@ static void extend(polygon *to, const fan *fans, const planes_corner *corner) {
 
 /* Whether a point is inside: left of all sides, which run counter-clockwise. Then it is no corner of the hull. */
 static bool is_inside(const polygon *in, const planes_corner *corner) {
+    bool sides = false;
     for (uint32_t k = 0; k < 2 * FANS; k++) {
         const planes_corner *a = &in->corners[k], *b = &in->corners[(k + 1) % (2 * FANS)];
         const int64_t su = (int64_t)b->u - a->u, sv = (int64_t)b->v - a->v;
         if (su == 0 && sv == 0) continue;
         if (su * ((int64_t)corner->v - a->v) - sv * ((int64_t)corner->u - a->u) <= 0) return false;
+        sides = true;
     }
-    return true;
+    return sides;
 }
 
 static planes_corner corner_at(const planes_cpu *p, const planes_axes *axes, uint64_t i) {

@@ -106,22 +106,15 @@ static uint32_t core_points(const planes_sums *sums, const planes_count *cells, 
 
 /* ---- parts */
 
-static int compare_counts(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Of the middle cell's points: what a cell has that is covered all over. */
-static mote_status typical_count(mote_context *ctx, const plane_cells *p, double *typical) {
-    uint32_t *counts = mote_alloc(ctx, p->count * sizeof *counts, "planes parts"), kept = 0;
-    if (counts == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < p->count; i++) {
-        if (p->root[i] != NO_PART) counts[kept++] = p->cells[i].count;
+/* How much of a cell is covered, going by the cells at its sides: about half of one at the rim. */
+static double coverage(const plane_cells *p, uint32_t i) {
+    static const int32_t sides[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    uint32_t other;
+    for (int k = 0; k < 4; k++) {
+        if (!find_cell(p, moved(p->cells[i].cell, sides[k][0], sides[k][1]), &other)) return 0.5;
+        if (p->root[other] == NO_PART) return 0.5;
     }
-    qsort(counts, kept, sizeof *counts, compare_counts);
-    *typical = kept > 0 ? counts[kept / 2] : 1;
-    mote_free(ctx, counts);
-    return MOTE_OK;
+    return 1;
 }
 
 typedef struct part_list {
@@ -141,8 +134,6 @@ static mote_status add_part(mote_context *ctx, part_list *list, uint32_t plane) 
 /* Numbers the parts of one plane, by their first cell. part: of each of its cells, out. */
 static mote_status number_parts(const planes_run *run, const plane_cells *p, uint32_t plane, part_list *list,
                                 uint32_t *part) {
-    double typical;
-    MOTE_TRY(typical_count(run->ctx, p, &typical));
     const uint64_t first = list->count;
     if (!run->params.parts) MOTE_TRY(add_part(run->ctx, list, plane));
     for (uint32_t i = 0; i < p->count; i++) {
@@ -157,7 +148,7 @@ static mote_status number_parts(const planes_run *run, const plane_cells *p, uin
         if (p->root[i] == NO_PART) continue;
         part[i] = part[root_of(p->root, i)];
         list->parts[part[i]].points += p->cells[i].count;
-        list->parts[part[i]].area += fmin(1, p->cells[i].count / typical);
+        list->parts[part[i]].area += coverage(p, i);
     }
     return MOTE_OK;
 }
