@@ -68,7 +68,7 @@ static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mo
 
 /* ---- what was not given */
 
-static void choose_tolerance(planes_run *run) {
+void planes_choose_tolerance(planes_run *run) {
     const double step = run->points->frame.step;
     run->tolerance_given = run->params.tolerance > 0;
     run->tolerance = NOISES * run->scale.noise;
@@ -117,16 +117,21 @@ static void choose_support(planes_run *run) {
     if (run->params.min_points > 0) run->min_points = run->params.min_points;
 }
 
+/* What voting may have changed. */
+static void write_measures(planes_run *run) {
+    const double step = run->points->frame.step;
+    run->facts.spacing = run->scale.spacing * step;
+    run->facts.noise = run->scale.noise * step;
+    run->facts.tolerance = run->tolerance * step;
+    run->facts.cell = fmax(CELL_SPACINGS * run->scale.spacing, fmax(2, 2 * run->tolerance)) * step;
+}
+
 static void write_facts(planes_run *run) {
     const planes_points *points = run->points;
     const double step = points->frame.step;
     mote_planes_facts *facts = &run->facts;
     facts->extent = 2 * run->scale.radius * step;
-    facts->spacing = run->scale.spacing * step;
-    facts->noise = run->scale.noise * step;
-    facts->tolerance = run->tolerance * step;
     facts->bin = run->bin * step;
-    facts->cell = fmax(CELL_SPACINGS * run->scale.spacing, fmax(2, 2 * run->tolerance)) * step;
     facts->resolution_deg = run->resolution * 180 / PI;
     facts->min_points = run->min_points;
     facts->sample = run->sample.capacity;
@@ -136,6 +141,7 @@ static void write_facts(planes_run *run) {
     facts->skipped = points->cloud->count - points->finite;
     facts->outside = points->finite - points->count;
     facts->normals = points->normals;
+    write_measures(run);
 }
 
 /* ---- runs */
@@ -163,7 +169,7 @@ static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud
 }
 
 static mote_status prepare_run(planes_run *run) {
-    choose_tolerance(run);
+    planes_choose_tolerance(run);
     choose_support(run);
     MOTE_TRY(choose_bin(run));
     MOTE_TRY(make_sample(run));
@@ -192,6 +198,7 @@ static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *ou
     } else {
         run->facts.points = run->facts.skipped = run->points->cloud->count;
     }
+    if (run->points->finite > 0) write_measures(run);
     out->facts = run->facts;
     MOTE_TRY(planes_finish(run, out));
     if (labels != NULL && run->points->finite > 0) MOTE_TRY(run->ops->labels(run->points, labels));
@@ -258,7 +265,7 @@ mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const m
     mote_status status = open_run(&run, ctx, cloud, params);
     if (status == MOTE_OK && run.points->finite > 0) {
         cells = mote_alloc(ctx, most * sizeof *cells, "planes winners");
-        choose_tolerance(&run);
+        planes_choose_tolerance(&run);
         choose_support(&run);
         status = cells != NULL ? choose_bin(&run) : MOTE_ERROR_MEMORY;
         if (status == MOTE_OK) status = vote_once(&run, most, cells, count);

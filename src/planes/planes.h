@@ -115,7 +115,25 @@ void planes_perpendicular(const double normal[3], double u[3], double v[3]);
 /* Root of the mean squared distance of what is summed up to a plane. */
 double planes_mean_distance(const planes_sums *sums, const planes_fit *to);
 
+/* ---- planes.c */
+
+/* The tolerance that was given, or what the noise makes of it. */
+void planes_choose_tolerance(planes_run *run);
+
 /* ---- planes_refine.c */
+
+/* Points of the sample near a plane, from a pivot. */
+typedef struct planes_near {
+    uint32_t count;
+    float *x, *y, *z;
+    double pivot[3];
+    double size; /* root of the mean squared distance to the pivot */
+} planes_near;
+mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *near);
+void planes_near_free(mote_context *ctx, planes_near *near);
+/* Those unclaimed within reach of a plane whose normal it allows. */
+void planes_find_near(const planes_run *run, const planes_fit *fit, double reach, planes_near *near);
+planes_fit planes_fit_near(const planes_near *near);
 
 typedef struct planes_candidate {
     planes_fit fit;
@@ -131,6 +149,11 @@ mote_status planes_refine(const planes_run *run, const planes_winner *winner, pl
 void planes_count_points(const planes_run *run, planes_candidate *candidate);
 /* Unclaimed points within the guard become claimed. */
 void planes_claim(planes_run *run, const planes_fit *fit);
+
+/* ---- planes_calibrate.c */
+
+/* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
+mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count);
 
 /* ---- planes_search.c */
 

@@ -12,14 +12,6 @@
 #define SHRINK    0.6
 #define SETTLING  8 /* fits at the tolerance */
 
-/* Points near a plane, from a pivot. */
-typedef struct near_points {
-    uint32_t count;
-    float *x, *y, *z;
-    double pivot[3];
-    double size; /* root of the mean squared distance to the pivot */
-} near_points;
-
 static planes_plane plane_of(const planes_fit *fit, double reach) {
     planes_plane plane;
     memset(&plane, 0, sizeof plane);
@@ -31,8 +23,7 @@ static planes_plane plane_of(const planes_fit *fit, double reach) {
     return plane;
 }
 
-/* The unclaimed points within reach of a plane whose normal it allows. */
-static void find_near(const planes_run *run, const planes_fit *fit, double reach, near_points *near) {
+void planes_find_near(const planes_run *run, const planes_fit *fit, double reach, planes_near *near) {
     const planes_sample *s = &run->sample;
     const planes_plane plane = plane_of(fit, reach);
     const uint32_t normal = planes_pack_normal(plane.a, plane.b, plane.c);
@@ -67,7 +58,7 @@ typedef struct level {
 } level;
 
 /* The bin from which two in a row have the most points; sets how many they have. */
-static int32_t best_bin(const near_points *near, const float direction[3], const level *at, uint32_t *most) {
+static int32_t best_bin(const planes_near *near, const float direction[3], const level *at, uint32_t *most) {
     uint32_t counts[MOST_BINS + 8];
     const float by = (float)(1 / at->width), a = direction[0] * by, b = direction[1] * by, c = direction[2] * by;
     const float top = (float)(2 * at->bins);
@@ -98,7 +89,7 @@ static void tilted(const planes_fit *fit, const double u[3], const double v[3], 
     for (int k = 0; k < 3; k++) direction[k] = (float)(at[k] / sqrt(square));
 }
 
-static bool improve(const near_points *near, const level *at, planes_fit *fit) {
+static bool improve(const planes_near *near, const level *at, planes_fit *fit) {
     double u[3], v[3];
     uint32_t most = 0;
     float best[3] = {0, 0, 0};
@@ -128,9 +119,9 @@ static bool improve(const near_points *near, const level *at, planes_fit *fit) {
 }
 
 /* Levels, until directions are so fine that the tolerance is all that is left. Returns how far points may still be. */
-static double find_fine(const planes_run *run, double open, double reach, near_points *near, planes_fit *fit) {
+static double find_fine(const planes_run *run, double open, double reach, planes_near *near, planes_fit *fit) {
     for (int turn = 0; turn < LEVELS; turn++) {
-        find_near(run, fit, reach, near);
+        planes_find_near(run, fit, reach, near);
         if (near->count < 3) return 0;
         level at;
         at.step = open / SIDE;
@@ -148,7 +139,7 @@ static double find_fine(const planes_run *run, double open, double reach, near_p
 
 /* ---- least squares */
 
-static planes_fit fit_near(const near_points *near) {
+planes_fit planes_fit_near(const planes_near *near) {
     planes_moments moments;
     memset(&moments, 0, sizeof moments);
     for (uint32_t i = 0; i < near->count; i++) {
@@ -157,13 +148,13 @@ static planes_fit fit_near(const near_points *near) {
     return planes_fit_moments(&moments, near->pivot);
 }
 
-static bool fit_shrinking(const planes_run *run, double reach, near_points *near, planes_fit *fit) {
+static bool fit_shrinking(const planes_run *run, double reach, planes_near *near, planes_fit *fit) {
     uint32_t before = 0;
     for (int settled = 0; settled < SETTLING;) {
-        find_near(run, fit, reach, near);
+        planes_find_near(run, fit, reach, near);
         if (reach <= run->tolerance && near->count == before) break;
         before = near->count;
-        const planes_fit next = fit_near(near);
+        const planes_fit next = planes_fit_near(near);
         if (!next.valid) return false;
         *fit = next;
         settled += reach <= run->tolerance;
@@ -172,18 +163,24 @@ static bool fit_shrinking(const planes_run *run, double reach, near_points *near
     return true;
 }
 
-static mote_status make_near(mote_context *ctx, uint32_t count, near_points *near) {
+mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *near) {
+    memset(near, 0, sizeof *near);
     near->x = mote_alloc(ctx, count * sizeof *near->x, "planes refinement");
     near->y = mote_alloc(ctx, count * sizeof *near->y, "planes refinement");
     near->z = mote_alloc(ctx, count * sizeof *near->z, "planes refinement");
     return near->x != NULL && near->y != NULL && near->z != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+void planes_near_free(mote_context *ctx, planes_near *near) {
+    mote_free(ctx, near->x);
+    mote_free(ctx, near->y);
+    mote_free(ctx, near->z);
+}
+
 mote_status planes_refine(const planes_run *run, const planes_winner *winner, planes_candidate *candidate) {
-    near_points near;
+    planes_near near;
     memset(candidate, 0, sizeof *candidate);
-    memset(&near, 0, sizeof near);
-    mote_status status = make_near(run->ctx, run->sample.count, &near);
+    mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
     if (status == MOTE_OK) {
         planes_fit *fit = &candidate->fit;
         candidate->votes = winner->votes;
@@ -192,9 +189,7 @@ mote_status planes_refine(const planes_run *run, const planes_winner *winner, pl
         const double left = find_fine(run, run->resolution, reach, &near, fit);
         if (left > 0 && fit_shrinking(run, left, &near, fit)) planes_count_points(run, candidate);
     }
-    mote_free(run->ctx, near.x);
-    mote_free(run->ctx, near.y);
-    mote_free(run->ctx, near.z);
+    planes_near_free(run->ctx, &near);
     return status;
 }
 

@@ -105,8 +105,8 @@ static mote_status search_round(planes_run *run, uint32_t *accepted) {
     const uint32_t least = least_in_sample(run, free_points);
     mote_stage(run->ctx, "voting");
     MOTE_TRY(vote(run, least / 3 + 1, winners, &count));
-    run->facts.rounds++;
     mote_stage(run->ctx, "refining winners");
+    if (run->facts.rounds++ == 0) MOTE_TRY(planes_calibrate(run, winners, count));
     return try_winners(run, winners, count, least, accepted);
 }
 
