@@ -122,8 +122,10 @@ void planes_choose_tolerance(planes_run *run);
 
 /* ---- planes_refine.c */
 
-/* Points of the sample near a plane, from a pivot. */
+/* Points of the sample near a plane, from a pivot; chosen from a pool of those within a larger distance. */
 typedef struct planes_near {
+    uint32_t pool_count;
+    uint32_t *pool;
     uint32_t count;
     float *x, *y, *z;
     double pivot[3];
@@ -131,7 +133,9 @@ typedef struct planes_near {
 } planes_near;
 mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *near);
 void planes_near_free(mote_context *ctx, planes_near *near);
-/* Those unclaimed within reach of a plane whose normal it allows. */
+/* The pool: those unclaimed within reach of a plane. */
+void planes_take_pool(const planes_run *run, const planes_fit *fit, double reach, planes_near *near);
+/* Of the pool those within reach of a plane whose normal it allows. */
 void planes_find_near(const planes_run *run, const planes_fit *fit, double reach, planes_near *near);
 planes_fit planes_fit_near(const planes_near *near);
 
@@ -143,8 +147,10 @@ typedef struct planes_candidate {
     uint32_t beside[2]; /* free points in the bands */
 } planes_candidate;
 
-/* From a cell of the accumulator to the plane that the sample's unclaimed points around it make; count 0 if none. */
-mote_status planes_refine(const planes_run *run, const planes_winner *winner, planes_candidate *candidate);
+/* From a cell of the accumulator to the plane that the sample's unclaimed points around it make; count 0 if they are
+   fewer than least. */
+mote_status planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least,
+                          planes_candidate *candidate);
 /* Counts the unclaimed points in and beside a plane. */
 void planes_count_points(const planes_run *run, planes_candidate *candidate);
 /* Unclaimed points within the guard become claimed. */

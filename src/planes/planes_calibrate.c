@@ -7,6 +7,7 @@
 #include "planes/planes.h"
 
 #define WINNERS 24u /* that are looked at */
+#define LEAST   6u  /* points of a plane's peak */
 #define GROWTH  1.3
 #define TURNS   24
 #define EXCESS  0.12 /* of the peak may be outside */
@@ -61,6 +62,7 @@ static bool fit_twice(const planes_run *run, double reach, planes_near *near, pl
 static plane_noise measure_plane(const planes_run *run, planes_fit fit, planes_near *near) {
     const plane_noise none = {0, 0};
     double t = 0.5 * run->tolerance;
+    planes_take_pool(run, &fit, REACH * run->bin, near);
     for (int turn = 0; turn < TURNS && t < run->bin; turn++, t *= GROWTH) {
         if (!fit_twice(run, t, near, &fit)) continue;
         planes_find_near(run, &fit, REACH * t, near);
@@ -76,7 +78,7 @@ static mote_status measure_winner(const planes_run *run, const planes_winner *wi
     planes_candidate candidate;
     planes_near near;
     found->weight = 0;
-    MOTE_TRY(planes_refine(run, winner, &candidate));
+    MOTE_TRY(planes_refine(run, winner, LEAST, &candidate));
     if (!candidate.fit.valid) return MOTE_OK;
     const mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
     if (status == MOTE_OK) *found = measure_plane(run, candidate.fit, &near);

@@ -6,7 +6,7 @@
 #include "planes/planes.h"
 
 #define LATTICE_STEPS 8388600.0 /* on either side of the centre; a few fewer than PLANES_REACH, for rounding */
-#define STRAY_SAMPLE  65536u
+#define STRAY_SAMPLE  8192u
 #define STRAY_SHARE   1000u /* at most one in so many at either end of an axis are strays */
 #define STRAY_TIMES   16.0  /* a cloud that reaches so many times as far as the rest has strays */
 #define STRAY_MARGIN  2.0   /* times as far as the rest reaches, the lattice does */

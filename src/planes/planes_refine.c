@@ -9,8 +9,11 @@
 #define FINER     3.0 /* from level to level */
 #define MOST_BINS 128 /* of rho, of a level */
 #define LEVELS    8
+#define POOL      1.2 /* steps between directions, at a typical point: how far is looked at all */
 #define SHRINK    0.6
-#define SETTLING  8 /* fits at the tolerance */
+#define PIECE     256u /* distances at once */
+#define ENOUGH    512u /* points for a level; of more every so-many-th looks */
+#define SETTLING  8    /* fits at the tolerance */
 
 static planes_plane plane_of(const planes_fit *fit, double reach) {
     planes_plane plane;
@@ -23,16 +26,38 @@ static planes_plane plane_of(const planes_fit *fit, double reach) {
     return plane;
 }
 
+/* Distances of so many points of the sample from one on, and whether they count; branchless, for vectors. */
+static void measure(const planes_run *run, const planes_plane *plane, uint32_t first, uint32_t count, float *distance) {
+    const float *x = run->sample.x + first, *y = run->sample.y + first, *z = run->sample.z + first;
+    for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
+}
+
+void planes_take_pool(const planes_run *run, const planes_fit *fit, double reach, planes_near *near) {
+    const planes_sample *s = &run->sample;
+    const planes_plane plane = plane_of(fit, reach);
+    float distance[PIECE];
+    uint32_t found = 0;
+    for (uint32_t first = 0; first < s->count; first += PIECE) {
+        const uint32_t count = s->count - first < PIECE ? s->count - first : PIECE;
+        measure(run, &plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) {
+            near->pool[found] = first + i;
+            found += fabsf(distance[i]) <= plane.tolerance && run->claimed[first + i] == 0;
+        }
+    }
+    near->pool_count = found;
+}
+
 void planes_find_near(const planes_run *run, const planes_fit *fit, double reach, planes_near *near) {
     const planes_sample *s = &run->sample;
     const planes_plane plane = plane_of(fit, reach);
     const uint32_t normal = planes_pack_normal(plane.a, plane.b, plane.c);
     double sums[3] = {0, 0, 0}, square = 0;
     near->count = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t k = 0; k < near->pool_count; k++) {
+        const uint32_t i = near->pool[k];
         const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
-        if (fabsf(distance) > plane.tolerance || run->claimed[i] != 0) continue;
-        if (!planes_normal_allows(s->normal[i], normal, run->cone)) continue;
+        if (fabsf(distance) > plane.tolerance || !planes_normal_allows(s->normal[i], normal, run->cone)) continue;
         near->x[near->count] = s->x[i];
         near->y[near->count] = s->y[i];
         near->z[near->count++] = s->z[i];
@@ -63,7 +88,8 @@ static int32_t best_bin(const planes_near *near, const float direction[3], const
     const float by = (float)(1 / at->width), a = direction[0] * by, b = direction[1] * by, c = direction[2] * by;
     const float top = (float)(2 * at->bins);
     memset(counts, 0, sizeof counts);
-    for (uint32_t i = 0; i < near->count; i++) {
+    const uint32_t stride = near->count / ENOUGH + 1;
+    for (uint32_t i = 0; i < near->count; i += stride) {
         const float rho = fmaf(c, near->z[i], fmaf(b, near->y[i], fmaf(a, near->x[i], (float)at->bins)));
         const float cut = rho < 0.0f ? -1.0f : rho > top ? top + 1.0f : rho; /* what is outside counts apart */
         counts[(int32_t)(cut + 1.0f)]++;
@@ -119,10 +145,14 @@ static bool improve(const planes_near *near, const level *at, planes_fit *fit) {
 }
 
 /* Levels, until directions are so fine that the tolerance is all that is left. Returns how far points may still be. */
-static double find_fine(const planes_run *run, double open, double reach, planes_near *near, planes_fit *fit) {
+static double find_fine(const planes_run *run, uint32_t least, planes_near *near, planes_fit *fit) {
+    const double across = run->resolution * run->scale.typical;
+    double open = run->resolution, reach = run->bin + 0.5 * across;
+    planes_take_pool(run, fit, run->bin + POOL * across, near);
+    if (near->pool_count < least) return 0;
     for (int turn = 0; turn < LEVELS; turn++) {
         planes_find_near(run, fit, reach, near);
-        if (near->count < 3) return 0;
+        if (near->count < least) return 0;
         level at;
         at.step = open / SIDE;
         at.width = fmax(run->tolerance, 0.5 * at.step * near->size);
@@ -168,16 +198,19 @@ mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *nea
     near->x = mote_alloc(ctx, count * sizeof *near->x, "planes refinement");
     near->y = mote_alloc(ctx, count * sizeof *near->y, "planes refinement");
     near->z = mote_alloc(ctx, count * sizeof *near->z, "planes refinement");
-    return near->x != NULL && near->y != NULL && near->z != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    near->pool = mote_alloc(ctx, ((uint64_t)count + 1) * sizeof *near->pool, "planes refinement");
+    return near->x != NULL && near->y != NULL && near->z != NULL && near->pool != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void planes_near_free(mote_context *ctx, planes_near *near) {
     mote_free(ctx, near->x);
     mote_free(ctx, near->y);
     mote_free(ctx, near->z);
+    mote_free(ctx, near->pool);
 }
 
-mote_status planes_refine(const planes_run *run, const planes_winner *winner, planes_candidate *candidate) {
+mote_status planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least,
+                          planes_candidate *candidate) {
     planes_near near;
     memset(candidate, 0, sizeof *candidate);
     mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
@@ -185,8 +218,7 @@ mote_status planes_refine(const planes_run *run, const planes_winner *winner, pl
         planes_fit *fit = &candidate->fit;
         candidate->votes = winner->votes;
         planes_table_cell(&run->table, winner->direction, winner->bin, fit->normal, &fit->offset);
-        const double reach = run->bin + 0.5 * run->resolution * run->scale.typical;
-        const double left = find_fine(run, run->resolution, reach, &near, fit);
+        const double left = find_fine(run, least, &near, fit);
         if (left > 0 && fit_shrinking(run, left, &near, fit)) planes_count_points(run, candidate);
     }
     planes_near_free(run->ctx, &near);
@@ -195,28 +227,45 @@ mote_status planes_refine(const planes_run *run, const planes_winner *winner, pl
 
 /* ---- claims */
 
-void planes_count_points(const planes_run *run, planes_candidate *candidate) {
-    const planes_sample *s = &run->sample;
-    const planes_plane plane = planes_plane_of(run, &candidate->fit);
-    candidate->count = candidate->inner = candidate->beside[0] = candidate->beside[1] = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (run->claimed[i] != 0) continue;
-        const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
-        const planes_band band = planes_band_of(&plane, distance);
-        const bool in = band == PLANES_IN && planes_normal_allows(s->normal[i], plane.normal, plane.cone);
-        candidate->count += in;
-        candidate->inner += in && fabsf(distance) <= 0.5f * plane.tolerance;
-        candidate->beside[0] += band == PLANES_BELOW;
-        candidate->beside[1] += band == PLANES_ABOVE;
+/* A normal that differs too much is as good as far away. */
+static void drop_others(const planes_run *run, const planes_plane *plane, uint32_t first, uint32_t count,
+                        float *distance) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!planes_normal_allows(run->sample.normal[first + i], plane->normal, plane->cone)) distance[i] = INFINITY;
     }
 }
 
+void planes_count_points(const planes_run *run, planes_candidate *candidate) {
+    const planes_plane plane = planes_plane_of(run, &candidate->fit);
+    const float t = plane.tolerance, half = 0.5f * t, far = 3.0f * t;
+    uint32_t in = 0, inner = 0, below = 0, above = 0;
+    float distance[PIECE];
+    for (uint32_t first = 0; first < run->sample.count; first += PIECE) {
+        const uint32_t count = run->sample.count - first < PIECE ? run->sample.count - first : PIECE;
+        measure(run, &plane, first, count, distance);
+        if (plane.cone != 0) drop_others(run, &plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) {
+            const float d = distance[i], size = fabsf(d);
+            const uint32_t is_free = run->claimed[first + i] == 0;
+            in += (uint32_t)(size <= t) & is_free;
+            inner += (uint32_t)(size <= half) & is_free;
+            below += (uint32_t)(d < -t) & (uint32_t)(d >= -far) & is_free;
+            above += (uint32_t)(d > t) & (uint32_t)(d <= far) & is_free;
+        }
+    }
+    candidate->count = in;
+    candidate->inner = inner;
+    candidate->beside[0] = below;
+    candidate->beside[1] = above;
+}
+
 void planes_claim(planes_run *run, const planes_fit *fit) {
-    const planes_sample *s = &run->sample;
     const planes_plane plane = planes_plane_of(run, fit);
-    for (uint32_t i = 0; i < s->count; i++) {
-        const float distance = planes_distance(&plane, s->x[i], s->y[i], s->z[i]);
-        if (fabsf(distance) > plane.guard) continue;
-        if (planes_normal_allows(s->normal[i], plane.normal, plane.cone)) run->claimed[i] = 1;
+    float distance[PIECE];
+    for (uint32_t first = 0; first < run->sample.count; first += PIECE) {
+        const uint32_t count = run->sample.count - first < PIECE ? run->sample.count - first : PIECE;
+        measure(run, &plane, first, count, distance);
+        if (plane.cone != 0) drop_others(run, &plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) run->claimed[first + i] |= fabsf(distance[i]) <= plane.guard;
     }
 }

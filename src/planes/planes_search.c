@@ -65,11 +65,13 @@ static uint32_t accept_batch(planes_run *run, planes_candidate *batch, uint32_t 
     return accepted;
 }
 
-static mote_status refine_batch(const planes_run *run, const planes_winner *winners, uint32_t count,
+static mote_status refine_batch(const planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least,
                                 planes_candidate *batch) {
     bool all = true;
 #pragma omp parallel for schedule(dynamic) num_threads(run->ctx->threads) reduction(&& : all)
-    for (int64_t i = 0; i < (int64_t)count; i++) all = planes_refine(run, &winners[i], &batch[i]) == MOTE_OK && all;
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        all = planes_refine(run, &winners[i], least, &batch[i]) == MOTE_OK && all;
+    }
     return all ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
@@ -79,7 +81,7 @@ static mote_status try_winners(planes_run *run, const planes_winner *winners, ui
     *accepted = 0;
     for (uint32_t i = 0; i < count && !is_full(run); i += BATCH) {
         const uint32_t size = count - i < BATCH ? count - i : BATCH;
-        MOTE_TRY(refine_batch(run, winners + i, size, batch));
+        MOTE_TRY(refine_batch(run, winners + i, size, (uint32_t)least, batch));
         *accepted += accept_batch(run, batch, size, least);
         if (run->params.greedy && *accepted > 0) break;
     }
