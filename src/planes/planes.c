@@ -98,6 +98,7 @@ static mote_status make_sample(planes_run *run) {
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a sample has at most 2,147,483,647 points");
     }
     MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
+    run->free_points = points;
     run->claimed = mote_alloc_zero(run->ctx, capacity, "planes sample");
     return run->claimed != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
@@ -229,10 +230,9 @@ mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const m
 static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
     const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
-    uint64_t free_points;
     if (some) {
         MOTE_TRY(make_sample(run));
-        MOTE_TRY(run->ops->choose(run->points, run->sample.capacity, &run->sample, &free_points));
+        MOTE_TRY(run->ops->choose(run->points, run->sample.capacity, &run->sample));
     }
     MOTE_TRY(make_table(run));
     write_facts(run);

@@ -55,7 +55,7 @@ typedef struct planes_run {
     double tolerance, bin; /* steps */
     bool tolerance_given;
     int32_t cone; /* of planes */
-    uint64_t min_points;
+    uint64_t min_points, free_points;
     planes_found *found;
     uint32_t found_count;
     mote_planes_facts facts;
@@ -167,8 +167,6 @@ mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint
 bool planes_is_plane(const planes_run *run, uint64_t count, uint64_t inner, const uint64_t beside[2], uint64_t least);
 /* Finds planes, round by round. */
 mote_status planes_search(planes_run *run);
-/* Fits all planes to their points until that changes nothing. */
-mote_status planes_settle(planes_run *run);
 
 /* ---- planes_extent.c */
 

@@ -156,6 +156,7 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     MOTE_TRY(status);
     gather_points(p);
     make_blocks(p);
+    p->free_count = points->count;
     return MOTE_OK;
 }
 
@@ -175,17 +176,9 @@ static mote_status fetch_points(planes_points *points, const uint32_t *place, ui
     return MOTE_OK;
 }
 
-static uint64_t count_free(const planes_cpu *p) {
-    const int64_t count = p->base.count;
-    uint64_t found = 0;
-#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads) reduction(+ : found)
-    for (int64_t i = 0; i < count; i++) found += p->free_points[i];
-    return found;
-}
-
-static mote_status choose_points(planes_points *points, uint32_t most, planes_sample *sample, uint64_t *free_points) {
+static mote_status choose_points(planes_points *points, uint32_t most, planes_sample *sample) {
     const planes_cpu *p = planes_on_cpu(points);
-    const uint64_t found = count_free(p), wanted = found < most ? found : most;
+    const uint64_t found = p->free_count, wanted = found < most ? found : most;
     uint64_t rank = 0, chosen = 0, next = wanted > 0 ? found / (2 * wanted) : 0;
     for (uint32_t i = 0; i < points->count && chosen < wanted; i++) {
         if (p->free_points[i] == 0) continue;
@@ -193,7 +186,6 @@ static mote_status choose_points(planes_points *points, uint32_t most, planes_sa
         sample->place[chosen++] = i;
         next = (2 * chosen + 1) * found / (2 * wanted);
     }
-    *free_points = found;
     return fetch_points(points, sample->place, (uint32_t)chosen, sample);
 }
 

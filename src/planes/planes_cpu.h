@@ -21,6 +21,7 @@ typedef struct planes_cpu {
     uint8_t *free_points; /* 1 or 0 */
     planes_block *blocks; /* [block_count] */
     uint32_t block_count;
+    uint64_t free_count;
     uint64_t capacity;  /* of the arrays above, points */
     uint32_t *counters; /* of the last vote, so many cells */
     uint64_t cells;
@@ -45,7 +46,7 @@ mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_winners_cpu(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
                                uint32_t most, planes_winner *winners, uint32_t *count);
 mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
-mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count);
+mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums);
 mote_status planes_cells_cpu(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
 mote_status planes_relabel_cpu(planes_points *points, const planes_axes *axes, const planes_count *cells,

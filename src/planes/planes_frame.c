@@ -106,12 +106,11 @@ mote_status planes_frame_points(planes_run *run) {
     planes_points *points = run->points;
     planes_frame frame = frame_of_box(&points->box);
     planes_sample sample;
-    uint64_t free_points;
     MOTE_TRY(run->ops->place(points, &frame));
     mote_status status = planes_sample_make(run->ctx, STRAY_SAMPLE, &sample);
     /* Strays may hide others that are less far out. */
     for (int turn = 0; turn < 4 && status == MOTE_OK; turn++) {
-        status = run->ops->choose(points, STRAY_SAMPLE, &sample, &free_points);
+        status = run->ops->choose(points, STRAY_SAMPLE, &sample);
         if (status != MOTE_OK || sample.count == 0 || !without_strays(points, &sample, &frame, &run->scale.typical))
             break;
         status = run->ops->place(points, &frame);

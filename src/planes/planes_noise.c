@@ -7,9 +7,9 @@
 #include "math/hash.h"
 #include "planes/planes.h"
 
-#define WINDOWS    384u
+#define WINDOWS    192u
 #define WINDOW     48u /* points of one */
-#define TRIALS     48u /* planes through three of them */
+#define TRIALS     32u /* planes through three of them */
 #define QUANTILE   16u /* the trial whose so-many-th residual is the least wins: a third of the window */
 #define SCALES     12u
 #define WIDENING   4u

@@ -68,7 +68,7 @@ typedef struct mote_planes_ops {
     mote_status (*fetch)(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample);
     /* Chooses among the free points those of the ranks floor((2 i + 1) · free / (2 most)), in their order; all, if
        there are not more. sample has room for most. */
-    mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample, uint64_t *free_points);
+    mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
 
     /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
        counter [direction · bins + planes_bin]. It stays until the next call or release. */
@@ -87,8 +87,8 @@ typedef struct mote_planes_ops {
        many are in the bands beside each plane. sums  [count] out */
     mote_status (*sums)(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
     /* Labels every point with its plane (planes_nearest), and says which are free: those with no plane whose normal
-       they allow within its guard. */
-    mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count);
+       they allow within its guard; and how many these are. */
+    mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
     /* The cells that labelled points are in, ascending, with how many points. *cells is from mote_alloc, for the caller
        to free.
        axes  [count of planes] */

@@ -8,7 +8,10 @@
 #define WINNERS       256u /* of a round */
 #define BATCH         16u  /* winners refined side by side */
 #define MOST_ROUNDS   64u
-#define SETTLE_TURNS  12
+#define SETTLE_TURNS  24
+#define QUICK_TURNS   3    /* before others are looked for */
+#define SUPPORT       64.0 /* points of the sample */
+#define LEAST_SAMPLE  1024u
 #define CONTRAST      1.5 /* times as many points in a plane as beside it, on either side */
 #define SIGNIFICANT   5.0 /* standard deviations above the points beside */
 #define PEAKED        0.55 /* of the points within half the measured tolerance; half of them if they were spread evenly */
@@ -25,9 +28,16 @@ bool planes_is_plane(const planes_run *run, uint64_t count, uint64_t inner, cons
 
 /* ---- one round on its sample */
 
-/* Points of the sample that a plane of just enough points would have. */
-static uint32_t least_in_sample(const planes_run *run, uint64_t free_points) {
-    const double share = free_points > 0 ? (double)run->sample.count / (double)free_points : 0;
+/* So many vote that a plane of just enough points has SUPPORT of them. */
+static uint32_t sample_size(const planes_run *run) {
+    const double wanted = SUPPORT * (double)run->free_points / (double)run->min_points;
+    if (run->params.sample > 0 || wanted >= run->sample.capacity) return run->sample.capacity;
+    return wanted > LEAST_SAMPLE ? (uint32_t)wanted : LEAST_SAMPLE;
+}
+
+/* How many of the sample it really has, with some to spare. */
+static uint32_t least_in_sample(const planes_run *run) {
+    const double share = (double)run->sample.count / (double)run->free_points;
     const double least = 0.7 * (double)run->min_points * share;
     return least > 6 ? (uint32_t)least : 6;
 }
@@ -98,13 +108,13 @@ static mote_status vote(planes_run *run, uint32_t least, planes_winner *winners,
 
 static mote_status search_round(planes_run *run, uint32_t *accepted) {
     planes_winner winners[WINNERS];
-    uint64_t free_points = 0;
-    uint32_t count = 0;
+    uint32_t count = 0, size = sample_size(run);
     *accepted = 0;
-    MOTE_TRY(run->ops->choose(run->points, run->sample.capacity, &run->sample, &free_points));
-    if (free_points < run->min_points || free_points < 3) return MOTE_OK;
+    if (run->free_points < run->min_points || run->free_points < 3) return MOTE_OK;
+    if (size > run->sample.capacity) size = run->sample.capacity;
+    MOTE_TRY(run->ops->choose(run->points, size, &run->sample));
     memset(run->claimed, 0, run->sample.count);
-    const uint32_t least = least_in_sample(run, free_points);
+    const uint32_t least = least_in_sample(run);
     mote_stage(run->ctx, "voting");
     MOTE_TRY(vote(run, least / 3 + 1, winners, &count));
     mote_stage(run->ctx, "refining winners");
@@ -127,10 +137,11 @@ static bool same_sums(const planes_sums *a, const planes_sums *b) {
     return a->count == b->count && memcmp(a->first, b->first, sizeof a->first) == 0;
 }
 
-mote_status planes_settle(planes_run *run) {
+/* Fits all planes to their points until that changes nothing, or so many times. */
+static mote_status settle(planes_run *run, int turns) {
     planes_sums *sums = mote_alloc(run->ctx, run->found_count * sizeof *sums, "planes found");
     mote_status status = sums != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (int turn = 0; turn < SETTLE_TURNS && status == MOTE_OK; turn++) {
+    for (int turn = 0; turn < turns && status == MOTE_OK; turn++) {
         bool changed = false;
         status = sum_all(run, sums);
         for (uint32_t i = 0; i < run->found_count && status == MOTE_OK; i++) {
@@ -174,9 +185,13 @@ static uint32_t drop_planes(planes_run *run) {
     return dropped;
 }
 
-static mote_status fit_all(planes_run *run) {
+static mote_status fit_all(planes_run *run, int turns) {
+    uint32_t dropped = 0;
     mote_stage(run->ctx, "fitting planes");
-    do { MOTE_TRY(planes_settle(run)); } while (drop_planes(run) > 0);
+    do {
+        MOTE_TRY(settle(run, turns));
+        dropped = drop_planes(run);
+    } while (dropped > 0 && turns == SETTLE_TURNS);
     return MOTE_OK;
 }
 
@@ -185,7 +200,7 @@ static mote_status label_all(planes_run *run) {
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
     for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i].fit);
-    const mote_status status = run->ops->label(run->points, planes, run->found_count);
+    const mote_status status = run->ops->label(run->points, planes, run->found_count, &run->free_points);
     mote_free(run->ctx, planes);
     return status;
 }
@@ -199,9 +214,11 @@ mote_status planes_search(planes_run *run) {
         MOTE_TRY(mote_progress(run->ctx, 0.2 + 0.6 * (1 - 1 / (1.0 + round)), "voting"));
         MOTE_TRY(search_round(run, &accepted));
         if (accepted == 0) break;
-        MOTE_TRY(fit_all(run));
+        MOTE_TRY(fit_all(run, QUICK_TURNS));
         MOTE_TRY(label_all(run));
         if (run->found_count <= before) break;
     }
-    return MOTE_OK;
+    MOTE_TRY(mote_progress(run->ctx, 0.8, "fitting planes"));
+    MOTE_TRY(fit_all(run, SETTLE_TURNS));
+    return label_all(run);
 }

@@ -176,8 +176,8 @@ mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, u
 
 /* ---- labels */
 
-static void mark_free(const planes_plane *planes, const block_points *points, uint32_t near, block_work *work,
-                      uint8_t *free_points) {
+static uint32_t mark_free(const planes_plane *planes, const block_points *points, uint32_t near, block_work *work,
+                          uint8_t *free_points) {
     memset(free_points, 1, points->count);
     for (uint32_t k = 0; k < near; k++) {
         const planes_plane *plane = &planes[work->list[k]];
@@ -189,13 +189,17 @@ static void mark_free(const planes_plane *planes, const block_points *points, ui
             free_points[i] = (uint8_t)(free_points[i] & !held);
         }
     }
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < points->count; i++) found += free_points[i];
+    return found;
 }
 
-mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count) {
-    const planes_cpu *p = planes_on_cpu(points);
+mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points) {
+    planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
+    uint64_t found = 0;
     if (work == NULL) return MOTE_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads) reduction(+ : found)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         block_work *mine = &work[mote_thread_number()];
         const block_points some = points_of(p, (uint32_t)b);
@@ -203,9 +207,10 @@ mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, 
         const uint32_t near = planes_of_block(&p->blocks[b], planes, count, 1.0f, mine->list);
         find_nearest(planes, &some, near, mine);
         memcpy(p->label + first, mine->best, some.count * sizeof *p->label);
-        mark_free(planes, &some, near, mine, p->free_points + first);
+        found += mark_free(planes, &some, near, mine, p->free_points + first);
     }
     free_work(points->ctx, work);
+    p->free_count = *free_points = found;
     return MOTE_OK;
 }
 
