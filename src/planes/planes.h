@@ -163,10 +163,12 @@ mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint
 
 /* ---- planes_search.c */
 
-/* Whether there are enough points in a plane, and enough more than beside it, for it to be one. */
+/* Whether there are enough more points in a plane than beside it for it to be one: least, at least. */
 bool planes_is_plane(const planes_run *run, uint64_t count, uint64_t inner, const uint64_t beside[2], uint64_t least);
 /* Finds planes, round by round. */
 mote_status planes_search(planes_run *run);
+/* Labels all points with the planes that were found. */
+mote_status planes_label_all(planes_run *run);
 
 /* ---- planes_extent.c */
 

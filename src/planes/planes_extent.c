@@ -159,6 +159,19 @@ static mote_status make_answer(planes_run *run, const planes_part *const *part, 
     return status;
 }
 
+/* Planes of which no part is large enough go, so that others get their points. Returns how many. */
+static uint32_t drop_hollow(planes_run *run, const planes_part *parts, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0, at = 0; i < run->found_count; i++) {
+        bool large = false; /* parts go by plane */
+        for (; at < count && parts[at].plane == i; at++) large = large || parts[at].points >= run->min_points;
+        if (large) run->found[kept++] = run->found[i];
+    }
+    const uint32_t dropped = run->found_count - kept;
+    run->found_count = kept;
+    return dropped;
+}
+
 static mote_status choose_parts(planes_run *run, const planes_axes *axes, planes_cover *cover, const planes_part *parts,
                                 mote_planes *out) {
     mote_context *ctx = run->ctx;
@@ -177,23 +190,38 @@ static mote_status choose_parts(planes_run *run, const planes_axes *axes, planes
     return status;
 }
 
+static mote_status cover_planes(planes_run *run, planes_axes *axes, planes_cover *cover, planes_part **parts) {
+    const double cell = run->facts.cell / run->points->frame.step;
+    for (uint32_t i = 0; i < run->found_count; i++) axes[i] = axes_of(run->found[i].fit.normal, cell);
+    MOTE_TRY(run->ops->cells(run->points, axes, &cover->cells, &cover->count));
+    return planes_find_parts(run, cover, parts);
+}
+
+static void free_cover(mote_context *ctx, planes_cover *cover, planes_part **parts) {
+    mote_free(ctx, cover->cells);
+    mote_free(ctx, cover->part);
+    mote_free(ctx, *parts);
+    memset(cover, 0, sizeof *cover);
+    *parts = NULL;
+}
+
 mote_status planes_finish(planes_run *run, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    const double cell = run->facts.cell / run->points->frame.step;
     planes_cover cover = {0, NULL, NULL, 0};
     planes_part *parts = NULL;
     if (run->found_count == 0) return MOTE_OK;
     planes_axes *axes = mote_alloc(ctx, run->found_count * sizeof *axes, "planes parts");
     if (axes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < run->found_count; i++) axes[i] = axes_of(run->found[i].fit.normal, cell);
     mote_stage(ctx, "outlining planes");
     mote_status status = mote_progress(ctx, 0.9, "outlining planes");
-    if (status == MOTE_OK) status = run->ops->cells(run->points, axes, &cover.cells, &cover.count);
-    if (status == MOTE_OK) status = planes_find_parts(run, &cover, &parts);
+    if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
+    while (status == MOTE_OK && drop_hollow(run, parts, cover.part_count) > 0) {
+        free_cover(ctx, &cover, &parts);
+        status = planes_label_all(run);
+        if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
+    }
     if (status == MOTE_OK) status = choose_parts(run, axes, &cover, parts, out);
-    mote_free(ctx, cover.cells);
-    mote_free(ctx, cover.part);
-    mote_free(ctx, parts);
+    free_cover(ctx, &cover, &parts);
     mote_free(ctx, axes);
     return status;
 }

@@ -21,7 +21,7 @@
 bool planes_is_plane(const planes_run *run, uint64_t count, uint64_t inner, const uint64_t beside[2], uint64_t least) {
     const double n = (double)count, below = (double)beside[0], above = (double)beside[1];
     const double most = below > above ? below : above, mean = 0.5 * (below + above);
-    if (count < least || count < 3) return false;
+    if (n - mean < (double)least || n - mean < 3) return false;
     if (n < CONTRAST * most || n - mean < SIGNIFICANT * sqrt(mean + 1)) return false;
     return run->tolerance_given || (double)inner >= PEAKED * n - sqrt(n);
 }
@@ -195,7 +195,7 @@ static mote_status fit_all(planes_run *run, int turns) {
     return MOTE_OK;
 }
 
-static mote_status label_all(planes_run *run) {
+mote_status planes_label_all(planes_run *run) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
@@ -215,10 +215,10 @@ mote_status planes_search(planes_run *run) {
         MOTE_TRY(search_round(run, &accepted));
         if (accepted == 0) break;
         MOTE_TRY(fit_all(run, QUICK_TURNS));
-        MOTE_TRY(label_all(run));
+        MOTE_TRY(planes_label_all(run));
         if (run->found_count <= before) break;
     }
     MOTE_TRY(mote_progress(run->ctx, 0.8, "fitting planes"));
     MOTE_TRY(fit_all(run, SETTLE_TURNS));
-    return label_all(run);
+    return planes_label_all(run);
 }
