@@ -113,17 +113,20 @@ MOTE_HD planes_band planes_band_of(const planes_plane *plane, float distance) {
 }
 
 /* The plane of a point: of those that it is within the tolerance of and whose normal it allows the nearest, of equally
-   near ones the first; -1: none. */
-MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal) {
+   near ones the first; -1: none.
+   first  out: the first of those that it is within the tolerance of */
+MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal,
+                               int32_t *first) {
     int32_t best = -1;
     float least = 0;
+    *first = -1;
     for (uint32_t i = 0; i < count; i++) {
         const float size = fabsf(planes_distance(&planes[i], x, y, z));
-        if (size <= planes[i].tolerance && (best < 0 || size < least) &&
-            planes_normal_allows(normal, planes[i].normal, planes[i].cone)) {
-            best = (int32_t)i;
-            least = size;
-        }
+        if (!(size <= planes[i].tolerance) || !planes_normal_allows(normal, planes[i].normal, planes[i].cone)) continue;
+        if (best < 0) *first = (int32_t)i;
+        if (best >= 0 && !(size < least)) continue;
+        best = (int32_t)i;
+        least = size;
     }
     return best;
 }
@@ -132,10 +135,11 @@ MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float
 
 #define PLANES_PRODUCTS 6 /* xx xy xz yy yz zz */
 
-/* Exact, so in any order: a sum of products is low + high · 2^32. */
+/* Exact, so in any order: a sum of products is low + high · 2^32, in whichever way it is shared between the two. */
 typedef struct planes_sums {
     uint64_t count;
-    uint64_t inner;     /* of them within half the tolerance */
+    uint64_t own;       /* of them that no plane before it is within its tolerance of */
+    uint64_t inner;     /* of its own within half the tolerance */
     uint64_t beside[2]; /* points of no plane in the bands below and above */
     int64_t first[3];
     uint64_t low[PLANES_PRODUCTS];
@@ -147,11 +151,13 @@ MOTE_HD void planes_add_product(planes_sums *sums, int k, int64_t product) {
     sums->high[k] += product >> 32;
 }
 
-/* A point of the plane at that distance. */
-MOTE_HD void planes_add(planes_sums *sums, const planes_plane *plane, float distance, float x, float y, float z) {
+/* A point of the plane at that distance; own: see planes_sums. */
+MOTE_HD void planes_add(planes_sums *sums, const planes_plane *plane, float distance, bool own, float x, float y,
+                        float z) {
     const int64_t qx = (int64_t)x, qy = (int64_t)y, qz = (int64_t)z;
     sums->count++;
-    sums->inner += fabsf(distance) <= 0.5f * plane->tolerance;
+    sums->own += own;
+    sums->inner += own && fabsf(distance) <= 0.5f * plane->tolerance;
     sums->first[0] += qx;
     sums->first[1] += qy;
     sums->first[2] += qz;

@@ -102,7 +102,7 @@ typedef struct mote_planes_ops {
        planes  how many labels there are */
     mote_status (*outline)(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
                            uint64_t *count);
-    /* The sums of what carries each label now, whatever its distance; inner and beside are 0.
+    /* The sums of what carries each label now, whatever its distance; own, inner and beside are 0.
        sums  [count] out */
     mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
     /* labels  [points of the cloud] out, in its order; -1: none */

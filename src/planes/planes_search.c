@@ -176,7 +176,7 @@ static uint32_t drop_planes(planes_run *run) {
     qsort(run->found, run->found_count, sizeof *run->found, compare_found);
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *f = &run->found[i];
-        bool keep = f->fit.valid && planes_is_plane(run, f->sums.count, f->sums.inner, f->sums.beside, run->min_points);
+        bool keep = f->fit.valid && planes_is_plane(run, f->sums.own, f->sums.inner, f->sums.beside, run->min_points);
         for (uint32_t k = 0; k < kept && keep; k++) keep = !is_same(run, &run->found[k], f);
         if (keep) run->found[kept++] = *f;
     }

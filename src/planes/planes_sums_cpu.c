@@ -21,7 +21,7 @@ uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, 
 typedef struct block_work {
     uint32_t *list;
     planes_sums *sums;
-    int32_t best[PLANES_BLOCK];
+    int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
     float least[PLANES_BLOCK];
     float distance[PLANES_BLOCK];
 } block_work;
@@ -49,7 +49,7 @@ static void measure(const planes_plane *plane, const block_points *points, float
 static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
                          block_work *work) {
     for (uint32_t i = 0; i < PLANES_BLOCK; i++) {
-        work->best[i] = -1;
+        work->best[i] = work->first[i] = -1;
         work->least[i] = INFINITY;
     }
     for (uint32_t k = 0; k < planes_near; k++) {
@@ -59,8 +59,10 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
         measure(plane, points, work->distance);
         for (uint32_t i = 0; i < points->count; i++) {
             const float size = fabsf(work->distance[i]);
-            const bool nearer = size <= plane->tolerance && size < work->least[i] &&
-                                (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone));
+            const bool in = size <= plane->tolerance &&
+                            (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone));
+            const bool nearer = in && size < work->least[i];
+            work->first[i] = in && work->first[i] < 0 ? number : work->first[i];
             work->best[i] = nearer ? number : work->best[i];
             work->least[i] = nearer ? size : work->least[i];
         }
@@ -94,14 +96,17 @@ static void add_points(const block_points *points, const int32_t *best, int32_t 
 static void add_bands(const planes_plane *plane, const block_points *points, const block_work *work, int32_t number,
                       planes_sums *to) {
     const float inner = 0.5f * plane->tolerance, outer = 3.0f * plane->tolerance;
-    uint32_t below = 0, above = 0, close = 0;
+    uint32_t below = 0, above = 0, close = 0, own = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         const float distance = work->distance[i], size = fabsf(distance);
         const bool beside = work->best[i] < 0 && size > plane->tolerance && size <= outer;
         below += beside && distance < 0;
         above += beside && distance >= 0;
-        close += work->best[i] == number && size <= inner;
+        const bool mine = work->best[i] == number && work->first[i] == number;
+        own += mine;
+        close += mine && size <= inner;
     }
+    to->own += own;
     to->inner += close;
     to->beside[0] += below;
     to->beside[1] += above;
@@ -122,6 +127,7 @@ static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t 
 
 static void add_sums(planes_sums *to, const planes_sums *from) {
     to->count += from->count;
+    to->own += from->own;
     to->inner += from->inner;
     for (int k = 0; k < 2; k++) to->beside[k] += from->beside[k];
     for (int k = 0; k < 3; k++) to->first[k] += from->first[k];
