@@ -158,8 +158,9 @@ void planes_claim(planes_run *run, const planes_fit *fit);
 
 /* ---- planes_calibrate.c */
 
-/* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
-mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count);
+/* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them, of those
+   that have at least so many of the sample. */
+mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least);
 
 /* ---- planes_search.c */
 

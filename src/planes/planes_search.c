@@ -118,7 +118,7 @@ static mote_status search_round(planes_run *run, uint32_t *accepted) {
     mote_stage(run->ctx, "voting");
     MOTE_TRY(vote(run, least / 3 + 1, winners, &count));
     mote_stage(run->ctx, "refining winners");
-    if (run->facts.rounds++ == 0) MOTE_TRY(planes_calibrate(run, winners, count));
+    if (run->facts.rounds++ == 0) MOTE_TRY(planes_calibrate(run, winners, count, least));
     return try_winners(run, winners, count, least, accepted);
 }
 
