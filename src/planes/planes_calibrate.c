@@ -82,17 +82,14 @@ static void claim(planes_run *run, planes_fit *fit, double noise) {
     run->tolerance = tolerance;
 }
 
-static mote_status measure_winner(planes_run *run, const planes_winner *winner, uint32_t least, plane_noise *found) {
+static plane_noise measure_winner(planes_run *run, const planes_winner *winner, uint32_t least) {
+    plane_noise found = {0, 0};
     planes_candidate candidate;
-    planes_near near;
-    found->weight = 0;
-    MOTE_TRY(planes_refine(run, winner, least, &candidate));
-    if (!candidate.fit.valid) return MOTE_OK;
-    const mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
-    if (status == MOTE_OK) *found = measure_plane(run, &candidate.fit, &near);
-    if (status == MOTE_OK && found->weight > 0) claim(run, &candidate.fit, found->noise);
-    planes_near_free(run->ctx, &near);
-    return status;
+    planes_refine(run, winner, least, &run->near[0], &candidate);
+    if (!candidate.fit.valid) return found;
+    found = measure_plane(run, &candidate.fit, &run->near[0]);
+    if (found.weight > 0) claim(run, &candidate.fit, found.noise);
+    return found;
 }
 
 static int compare_noise(const void *a, const void *b) {
@@ -113,20 +110,15 @@ static double middle_noise(plane_noise *found, uint32_t count) {
     return -1;
 }
 
-mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least) {
+void planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least) {
     plane_noise found[WINNERS];
     const uint32_t looked_at = count < WINNERS ? count : WINNERS;
-    mote_status status = MOTE_OK;
-    if (run->tolerance_given) return MOTE_OK;
-    for (uint32_t i = 0; i < looked_at && status == MOTE_OK; i++) {
-        status = measure_winner(run, &winners[i], least, &found[i]);
-    }
+    if (run->tolerance_given) return;
+    for (uint32_t i = 0; i < looked_at; i++) found[i] = measure_winner(run, &winners[i], least);
     memset(run->claimed, 0, run->sample.count);
-    MOTE_TRY(status);
     const double noise = middle_noise(found, looked_at);
-    if (noise < 0) return MOTE_OK;
+    if (noise < 0) return;
     run->scale.noise = noise;
     run->scale.flat = true;
     planes_choose_tolerance(run);
-    return MOTE_OK;
 }
