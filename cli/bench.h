@@ -67,5 +67,6 @@ int bench_knn(session *s, const bench_options *o);
 int bench_shifted(session *s, const bench_options *o);
 int bench_normals(session *s, const bench_options *o);
 int bench_dynamic(session *s, const bench_options *o);
+int bench_planes(session *s, const bench_options *o);
 
 #endif

@@ -26,7 +26,8 @@ static const command_help help = {
     "  mote bench shifted                      approximate neighbours, spheres and ellipsoids, 100 k points\n"
     "  mote bench shifted --device cuda --case clouds   2 M points and 2 M queries, as published\n"
     "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
-    "  mote bench dynamic                      neighbours of points that move each frame\n",
+    "  mote bench dynamic                      neighbours of points that move each frame\n"
+    "  mote bench planes                       Hough transform, and planes of a room\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -43,7 +44,7 @@ static const bench benches[] = {
     {"order", bench_order, 10000000, 7},    {"lod", bench_lod, 10000000, 5},
     {"laz", bench_laz, 5000000, 5},         {"knn", bench_knn, 1000000, 5},
     {"shifted", bench_shifted, 100000, 5},  {"normals", bench_normals, 1000000, 5},
-    {"dynamic", bench_dynamic, 424000, 60},
+    {"dynamic", bench_dynamic, 424000, 60}, {"planes", bench_planes, 1000000, 3},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -118,6 +119,7 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
     if (o->sizes != NULL && !resident && !o->scaling) {
         return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
     }
+    if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");
     if (o->stages && !resident) return usage_error("bench", "--stages is for lod --device cuda, without --files");
     if (o->sizes != NULL && o->count_given) return usage_error("bench", "--sizes and -n exclude each other");
     if (o->scaling && o->count_given) return usage_error("bench", "--scaling has many sizes: --sizes N,N,…, not -n");
@@ -136,7 +138,7 @@ int cmd_bench(int argc, char **argv) {
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
-         "of each case; default 7 (order), 5 (others);\ndynamic: frames, default 60"},
+         "of each case; default 7 (order), 3 (planes), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
          "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals: those whose "
          "name\nbegins "
@@ -157,10 +159,11 @@ int cmd_bench(int argc, char **argv) {
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (words.count < 1)
-        return usage_error("bench", "bench needs a name: order, lod, laz, knn, normals, shifted or dynamic");
+        return usage_error("bench", "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic or planes");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
-        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted or dynamic",
+        return usage_error("bench",
+                           "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic or planes",
                            words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");

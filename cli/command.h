@@ -19,6 +19,7 @@ int cmd_lod(int argc, char **argv);
 int cmd_knn(int argc, char **argv);
 int cmd_normals(int argc, char **argv);
 int cmd_outliers(int argc, char **argv);
+int cmd_planes(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 

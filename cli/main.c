@@ -21,6 +21,7 @@ static const command commands[] = {
     {"knn", cmd_knn, "nearest neighbours of every point, as numpy arrays"},
     {"normals", cmd_normals, "normals, curvature and density of every point"},
     {"outliers", cmd_outliers, "remove or mark points that stand alone"},
+    {"planes", cmd_planes, "planes of a room or a building, and the points on them"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };

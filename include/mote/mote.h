@@ -9,5 +9,6 @@
 #include "lod.h"
 #include "normals.h"
 #include "order.h"
+#include "planes.h"
 #include "types.h"
 #endif

@@ -16,6 +16,7 @@ struct mote_potree_ops;
 struct mote_laz_ops;
 struct mote_knn_ops;
 struct mote_normals_ops;
+struct mote_planes_ops;
 
 typedef struct mote_backend {
     const char *name;
@@ -26,6 +27,7 @@ typedef struct mote_backend {
     const struct mote_laz_ops *laz;         /* chunks decoded on the device; NULL: the cores decode them */
     const struct mote_knn_ops *knn;         /* NULL: none yet */
     const struct mote_normals_ops *normals; /* NULL: none yet */
+    const struct mote_planes_ops *planes;   /* NULL: none yet */
 } mote_backend;
 
 /* The backend of the GPU. cuda_backend.cu has it; a build without CUDA links cuda_none.c, which has none. */

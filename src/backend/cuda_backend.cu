@@ -96,7 +96,8 @@ static const mote_backend cuda_backend = {"cuda",
                                           &mote_potree_on_cuda,
                                           &mote_laz_on_cuda,
                                           &mote_knn_on_cuda,
-                                          &mote_normals_on_cuda};
+                                          &mote_normals_on_cuda,
+                                          NULL};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

@@ -5,9 +5,10 @@
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
+#include "planes/planes_ops.h"
 
 static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu,  &mote_lod_cpu, NULL,
-                                         NULL,  &mote_knn_cpu,   &mote_normals_cpu};
+                                         NULL,  &mote_knn_cpu,   &mote_normals_cpu, &mote_planes_cpu};
 
 static mote_status open_cuda(mote_context *ctx) {
     if (mote_cuda.backend == NULL) { return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA"); }

@@ -58,9 +58,12 @@ SIMD_INLINE float simd_f_most(simd_f a) {
 
 SIMD_INLINE simd_i simd_i_set(int32_t value) { return _mm256_set1_epi32(value); }
 SIMD_INLINE simd_i simd_i_load(const int32_t *at) { return _mm256_loadu_si256((const __m256i *)(const void *)at); }
+SIMD_INLINE void simd_i_store(int32_t *at, simd_i a) { _mm256_storeu_si256((__m256i *)(void *)at, a); }
 SIMD_INLINE simd_i simd_i_sub(simd_i a, simd_i b) { return _mm256_sub_epi32(a, b); }
 SIMD_INLINE simd_i simd_i_max(simd_i a, simd_i b) { return _mm256_max_epi32(a, b); }
 SIMD_INLINE simd_f simd_i_to_f(simd_i a) { return _mm256_cvtepi32_ps(a); }
+/* The bits of the lanes, as they are. */
+SIMD_INLINE simd_i simd_f_bits(simd_f a) { return _mm256_castps_si256(a); }
 
 SIMD_INLINE simd_d simd_d_set(double value) {
     const simd_d a = {_mm256_set1_pd(value), _mm256_set1_pd(value)};
@@ -180,11 +183,17 @@ SIMD_INLINE float simd_f_most(simd_f a) {
 
 SIMD_INLINE simd_i simd_i_set(int32_t value) { SIMD_EACH(simd_i, value); }
 SIMD_INLINE simd_i simd_i_load(const int32_t *at) { SIMD_EACH(simd_i, at[l]); }
+SIMD_INLINE void simd_i_store(int32_t *at, simd_i a) { memcpy(at, a.lane, sizeof a.lane); }
 SIMD_INLINE simd_i simd_i_sub(simd_i a, simd_i b) {
     SIMD_EACH(simd_i, (int32_t)((uint32_t)a.lane[l] - (uint32_t)b.lane[l]));
 }
 SIMD_INLINE simd_i simd_i_max(simd_i a, simd_i b) { SIMD_EACH(simd_i, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
 SIMD_INLINE simd_f simd_i_to_f(simd_i a) { SIMD_EACH(simd_f, (float)a.lane[l]); }
+SIMD_INLINE simd_i simd_f_bits(simd_f a) {
+    simd_i bits;
+    memcpy(bits.lane, a.lane, sizeof bits.lane);
+    return bits;
+}
 
 SIMD_INLINE simd_d simd_d_set(double value) { SIMD_EACH(simd_d, value); }
 SIMD_INLINE simd_d simd_d_load(const double *at) { SIMD_EACH(simd_d, at[l]); }

@@ -175,7 +175,8 @@ static const mote_backend emulated_backend = {"cuda",
                                               &mote_potree_on_cuda,
                                               &mote_laz_on_cuda,
                                               &mote_knn_on_cuda,
-                                              &mote_normals_on_cuda};
+                                              &mote_normals_on_cuda,
+                                              NULL};
 
 /* It takes a while, so that what can begin without a GPU does. */
 static void emulated_wake(int index) {

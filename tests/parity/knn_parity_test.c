@@ -109,6 +109,25 @@ static void large_clouds_have_the_same_neighbours(void **state) {
     }
 }
 
+/* Dense heaps far from each other: queries beside each other on the curve are of several, and walk alone. */
+static void heaps_apart_have_the_same_neighbours(void **state) {
+    enum { HEAPS = 9, HEAP = 70, COUNT = HEAPS * HEAP };
+    parity_pair *pair = *state;
+    double points[3 * COUNT];
+    for (uint64_t i = 0; i < 3 * COUNT; i++) {
+        const uint64_t heap = i / 3 / HEAP, size = heap % 2 == 0 ? 1u << 20 : 1u << 12;
+        points[i] = (double)(mote_hash_pair(5, 3 * heap + i % 3) % 16) + (double)(mote_hash_pair(6, i) % size) * 1e-9;
+    }
+    for (uint32_t k = 1; k <= 16; k += 3) {
+        mote_cloud *cloud =
+            knn_reference_cloud(pair->cpu, k % 2 == 0 ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, points, COUNT);
+        knn_trial t = knn_trial_of(state, cloud, k, "heaps apart");
+        t.params.exclude_self = k % 2 == 0;
+        knn_compare(&t);
+        mote_cloud_destroy(cloud);
+    }
+}
+
 /* Centimetres of a map in UTM: doubles, and ties by the thousand. */
 static void ticks_of_a_map_are_told_apart(void **state) {
     static const mote_type types[] = {MOTE_FLOAT64, MOTE_INT32, MOTE_FLOAT32};
@@ -336,6 +355,7 @@ int main(void) {
         PARITY_TEST(hundreds_of_neighbours_are_the_same),
         PARITY_TEST(many_neighbours_are_the_same),
         PARITY_TEST(large_clouds_have_the_same_neighbours),
+        PARITY_TEST(heaps_apart_have_the_same_neighbours),
         PARITY_TEST(ticks_of_a_map_are_told_apart),
         PARITY_TEST(radii_keep_the_same),
         PARITY_TEST(other_queries_are_answered_alike),

@@ -1,0 +1,311 @@
+/* Planes, public entries: validate, choose what was not given, dispatch. */
+#include "planes/planes.h"
+
+#include "backend/backend.h"
+
+#define PI            3.14159265358979323846
+#define SAMPLE        16384u /* points that vote in a round */
+#define NOISES        3.0    /* standard deviations that a point may be off its plane */
+#define UNKNOWN       0.005  /* of the typical distance to the centre: the tolerance where nothing is flat */
+#define BIN_SHARE     0.4    /* of what a step between directions moves a typical point */
+#define MIN_SHARE     200u   /* the support of a plane is one point in so many */
+#define MIN_POINTS    12u
+#define CELL_SPACINGS 3.0
+#define CHOSEN_BINS   2047u /* more are only there if the caller asks for them */
+#define MOST_BINS     65535u
+#define MOST_CELLS    (1ull << 31) /* of an accumulator */
+
+mote_planes_params mote_planes_defaults(void) {
+    mote_planes_params params;
+    memset(&params, 0, sizeof params);
+    params.directions = MOTE_PLANES_BALL;
+    params.resolution_deg = 2;
+    params.votes = MOTE_PLANES_VOTE_ALL;
+    params.cone_deg = 20;
+    params.normal_deg = 45;
+    return params;
+}
+
+static bool is_length(double value) { return value >= 0 && value - value == 0; }
+
+static mote_status check_params(mote_context *ctx, const mote_planes_params *p) {
+    if ((unsigned)p->directions > MOTE_PLANES_GRID || (unsigned)p->votes > MOTE_PLANES_VOTE_NORMALS) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "directions or votes are out of range");
+    }
+    if (!(p->resolution_deg >= 0.5 && p->resolution_deg <= 10)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the resolution is %g degrees, needs 0.5 to 10", p->resolution_deg);
+    }
+    if (!(p->cone_deg > 0 && p->cone_deg <= 90) || !(p->normal_deg > 0 && p->normal_deg <= 90)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "normals differ by %g or %g degrees, needs above 0, up to 90",
+                         p->cone_deg, p->normal_deg);
+    }
+    if (!is_length(p->bin) || !is_length(p->tolerance)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "bin is %g and tolerance %g, need 0 or more", p->bin, p->tolerance);
+    }
+    if (!(p->suppress_deg >= 0 && p->suppress_deg <= 45) || p->suppress_bins > 1000) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "suppression over %g degrees and %u bins, needs at most 45 and 1000",
+                         p->suppress_deg, p->suppress_bins);
+    }
+    if (p->most <= MOTE_PLANES_MOST) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%u planes at most, needs up to %u", p->most, MOTE_PLANES_MOST);
+}
+
+static mote_status check_cloud(mote_context *ctx, const mote_cloud *cloud) {
+    if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
+    if (cloud->count < UINT32_MAX) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: planes are found among up to 4,294,967,294",
+                     (unsigned long long)cloud->count);
+}
+
+/* Under AUTO the CPU's where the GPU's has none. */
+static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mote_planes_ops **ops) {
+    const mote_backend *backend = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count);
+    if (backend->planes == NULL && ctx->params.device == MOTE_DEVICE_AUTO) backend = mote_backend_for(ctx, 0);
+    *ops = backend->planes;
+    if (*ops != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no planes", backend->name);
+}
+
+/* ---- what was not given */
+
+void planes_choose_tolerance(planes_run *run) {
+    const double step = run->points->frame.step;
+    run->tolerance_given = run->params.tolerance > 0;
+    run->tolerance = NOISES * run->scale.noise;
+    if (!run->scale.flat) run->tolerance = UNKNOWN * run->scale.typical;
+    run->tolerance = fmax(run->tolerance, fmax(4, run->scale.resolution));
+    if (run->tolerance_given) run->tolerance = fmax(run->params.tolerance / step, 1);
+    run->cone = run->points->normals && run->params.normal_deg < 90
+                    ? (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(run->params.normal_deg * PI / 180))
+                    : 0;
+}
+
+static mote_status choose_bin(planes_run *run) {
+    const double radius = run->scale.radius, given = run->params.bin / run->points->frame.step;
+    run->resolution = planes_table_resolution(&run->params);
+    run->bin = fmax(2 * run->tolerance, BIN_SHARE * run->resolution * run->scale.typical);
+    run->bin = fmax(run->bin, 2 * radius / (CHOSEN_BINS - 8));
+    if (given > 0) run->bin = given;
+    if (2 * radius / run->bin < MOST_BINS - 8) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "bins of %g would be more than %u over an extent of %g",
+                     run->params.bin, MOST_BINS, 2 * radius * run->points->frame.step);
+}
+
+static mote_status make_sample(planes_run *run) {
+    const uint64_t points = run->points->count, wanted = run->params.sample > 0 ? run->params.sample : SAMPLE;
+    const uint64_t capacity = wanted < points ? wanted : points;
+    if (capacity > INT32_MAX) {
+        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a sample has at most 2,147,483,647 points");
+    }
+    MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
+    run->free_points = points;
+    run->claimed = mote_alloc_zero(run->ctx, capacity, "planes sample");
+    run->near = mote_alloc_zero(run->ctx, (uint64_t)run->ctx->threads * sizeof *run->near, "planes refinement");
+    if (run->claimed == NULL || run->near == NULL) return MOTE_ERROR_MEMORY;
+    for (int t = 0; t < run->ctx->threads; t++) {
+        MOTE_TRY(planes_near_make(run->ctx, (uint32_t)capacity, &run->near[t]));
+    }
+    return MOTE_OK;
+}
+
+static mote_status make_table(planes_run *run) {
+    mote_stage(run->ctx, "making directions");
+    MOTE_TRY(planes_table_make(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
+    if (!run->points->normals) run->table.cone = 0;
+    if ((uint64_t)run->table.directions * run->table.bins < MOST_CELLS) return MOTE_OK;
+    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,
+                     run->table.bins);
+}
+
+static void choose_support(planes_run *run) {
+    const uint64_t share = run->points->count / MIN_SHARE;
+    run->min_points = share > MIN_POINTS ? share : MIN_POINTS;
+    if (run->params.min_points > 0) run->min_points = run->params.min_points;
+}
+
+/* What voting may have changed. */
+static void write_measures(planes_run *run) {
+    const double step = run->points->frame.step;
+    run->facts.spacing = run->scale.spacing * step;
+    run->facts.noise = run->scale.noise * step;
+    run->facts.tolerance = run->tolerance * step;
+    run->facts.cell = fmax(CELL_SPACINGS * run->scale.spacing, fmax(2, 2 * run->tolerance)) * step;
+}
+
+static void write_facts(planes_run *run) {
+    const planes_points *points = run->points;
+    const double step = points->frame.step;
+    mote_planes_facts *facts = &run->facts;
+    facts->extent = 2 * run->scale.radius * step;
+    facts->bin = run->bin * step;
+    facts->resolution_deg = run->resolution * 180 / PI;
+    facts->min_points = run->min_points;
+    facts->sample = run->sample.capacity;
+    facts->directions = run->table.directions;
+    facts->bins = run->table.bins;
+    facts->points = points->cloud->count;
+    facts->skipped = points->cloud->count - points->finite;
+    facts->outside = points->finite - points->count;
+    facts->normals = points->normals;
+    write_measures(run);
+}
+
+/* ---- runs */
+
+static bool wants_normals(const mote_planes_params *params) {
+    return params->normal_deg < 90 || params->votes == MOTE_PLANES_VOTE_NORMALS;
+}
+
+static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud *cloud,
+                            const mote_planes_params *params) {
+    memset(run, 0, sizeof *run);
+    run->ctx = ctx;
+    run->params = params != NULL ? *params : mote_planes_defaults();
+    MOTE_TRY(check_cloud(ctx, cloud));
+    MOTE_TRY(check_params(ctx, &run->params));
+    MOTE_TRY(find_ops(ctx, cloud, &run->ops));
+    MOTE_TRY(mote_progress(ctx, 0, "ordering points"));
+    mote_stage(ctx, "ordering points");
+    MOTE_TRY(run->ops->open(ctx, cloud, wants_normals(&run->params), &run->points));
+    if (run->points->finite == 0) return MOTE_OK;
+    MOTE_TRY(planes_frame_points(run));
+    mote_stage(ctx, "measuring noise");
+    MOTE_TRY(mote_progress(ctx, 0.15, "measuring noise"));
+    return planes_measure_noise(run);
+}
+
+static mote_status prepare_run(planes_run *run) {
+    planes_choose_tolerance(run);
+    choose_support(run);
+    MOTE_TRY(choose_bin(run));
+    MOTE_TRY(make_sample(run));
+    MOTE_TRY(make_table(run));
+    write_facts(run);
+    return MOTE_OK;
+}
+
+static void close_run(planes_run *run) {
+    mote_context *ctx = run->ctx;
+    planes_table_free(ctx, &run->table);
+    planes_sample_free(ctx, &run->sample);
+    mote_free(ctx, run->claimed);
+    for (int t = 0; run->near != NULL && t < ctx->threads; t++) planes_near_free(ctx, &run->near[t]);
+    mote_free(ctx, run->near);
+    mote_free(ctx, run->found);
+    if (run->points != NULL) run->ops->release(run->points);
+    mote_stage(ctx, NULL);
+}
+
+static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    if (run->points->finite > 0) {
+        run->found = mote_alloc(ctx, MOTE_PLANES_MOST * sizeof *run->found, "planes found");
+        if (run->found == NULL) return MOTE_ERROR_MEMORY;
+        MOTE_TRY(prepare_run(run));
+        MOTE_TRY(planes_search(run));
+    } else {
+        run->facts.points = run->facts.skipped = run->points->cloud->count;
+    }
+    if (run->points->finite > 0) write_measures(run);
+    out->facts = run->facts;
+    MOTE_TRY(planes_finish(run, out));
+    if (labels != NULL && run->points->finite > 0) MOTE_TRY(run->ops->labels(run->points, labels));
+    if (labels != NULL && run->points->finite == 0) memset(labels, 0xFF, run->points->cloud->count * sizeof *labels);
+    return mote_progress(ctx, 1, "finding planes");
+}
+
+mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
+                             int32_t *labels, mote_planes **out) {
+    planes_run run;
+    *out = NULL;
+    mote_planes *planes = mote_alloc_zero(ctx, sizeof *planes, "planes found");
+    if (planes == NULL) return MOTE_ERROR_MEMORY;
+    planes->ctx = ctx;
+    mote_status status = open_run(&run, ctx, cloud, params);
+    if (status == MOTE_OK) status = find_planes(&run, labels, planes);
+    close_run(&run);
+    if (status == MOTE_OK) {
+        *out = planes;
+    } else {
+        mote_planes_destroy(planes);
+    }
+    return status;
+}
+
+/* ---- the transform alone */
+
+static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
+    const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
+    const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
+    if (some) {
+        MOTE_TRY(make_sample(run));
+        MOTE_TRY(run->ops->choose(run->points, run->sample.capacity, &run->sample));
+    }
+    MOTE_TRY(make_table(run));
+    write_facts(run);
+    run->facts.sample = some ? run->sample.count : run->points->count;
+    run->facts.votes = run->facts.sample * run->table.directions;
+    run->facts.rounds = 1;
+    mote_stage(run->ctx, "voting");
+    MOTE_TRY(mote_progress(run->ctx, 0.2, "voting"));
+    MOTE_TRY(run->ops->vote(run->points, some ? &run->sample : NULL, &run->table));
+    mote_stage(run->ctx, "choosing winners");
+    MOTE_TRY(mote_progress(run->ctx, 0.8, "choosing winners"));
+    return run->ops->winners(run->points, &run->table, radius, 1, most, cells, count);
+}
+
+static void describe_winner(const planes_run *run, const planes_winner *cell, mote_planes_winner *winner) {
+    const planes_frame *frame = &run->points->frame;
+    double offset;
+    planes_table_cell(&run->table, cell->direction, cell->bin, winner->normal, &offset);
+    winner->votes = cell->votes;
+    winner->offset = offset * frame->step;
+    for (int k = 0; k < 3; k++) winner->offset += winner->normal[k] * frame->centre[k];
+}
+
+mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
+                             uint32_t most, mote_planes_winner *winners, uint32_t *count, mote_planes_facts *facts) {
+    planes_run run;
+    planes_winner *cells = NULL;
+    *count = 0;
+    if (most < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for winners");
+    mote_status status = open_run(&run, ctx, cloud, params);
+    if (status == MOTE_OK && run.points->finite > 0) {
+        cells = mote_alloc(ctx, most * sizeof *cells, "planes winners");
+        planes_choose_tolerance(&run);
+        choose_support(&run);
+        status = cells != NULL ? choose_bin(&run) : MOTE_ERROR_MEMORY;
+        if (status == MOTE_OK) status = vote_once(&run, most, cells, count);
+        for (uint32_t i = 0; i < *count && status == MOTE_OK; i++) describe_winner(&run, &cells[i], &winners[i]);
+    }
+    if (facts != NULL) *facts = run.facts;
+    mote_free(ctx, cells);
+    close_run(&run);
+    return status == MOTE_OK ? mote_progress(ctx, 1, "voting") : status;
+}
+
+/* ---- the answer */
+
+void mote_planes_destroy(mote_planes *planes) {
+    if (planes == NULL) return;
+    mote_context *ctx = planes->ctx;
+    mote_free(ctx, planes->planes);
+    mote_free(ctx, planes->first_corner);
+    mote_free(ctx, planes->corners);
+    mote_free(ctx, planes);
+}
+
+uint32_t mote_planes_count(const mote_planes *planes) { return planes->count; }
+
+const mote_plane *mote_planes_at(const mote_planes *planes, uint32_t i) {
+    return i < planes->count ? &planes->planes[i] : NULL;
+}
+
+const double *mote_planes_hull(const mote_planes *planes, uint32_t i, uint32_t *count) {
+    *count = 0;
+    if (i >= planes->count) return NULL;
+    *count = planes->first_corner[i + 1] - planes->first_corner[i];
+    return planes->corners + 3 * (uint64_t)planes->first_corner[i];
+}
+
+mote_planes_facts mote_planes_get_facts(const mote_planes *planes) { return planes->facts; }

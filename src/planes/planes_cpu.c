@@ -1,0 +1,210 @@
+/* Planes on CPU cores: taking in the points, putting them in order, choosing among them. */
+#include "planes/planes_cpu.h"
+
+#include "core/cloud.h"
+#include "core/column_math.h"
+#include "order/order_sort_cpu.h"
+
+/* ---- open and release */
+
+static void find_normals(planes_cpu *p) {
+    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
+    for (int k = 0; k < 3; k++) {
+        p->normals[k] = mote_cloud_find(p->base.cloud, names[k]);
+        if (p->normals[k] == NULL) p->base.normals = false;
+    }
+}
+
+static mote_status take_cloud(planes_cpu *p) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_context *ctx = p->base.ctx;
+    uint64_t skipped = 0;
+    MOTE_TRY(mote_cloud_need_host(ctx, p->base.cloud, "planes on the CPU"));
+    MOTE_TRY(mote_cloud_bounds(ctx, p->base.cloud, &p->base.box, &skipped));
+    for (int k = 0; k < 3; k++) p->axes[k] = mote_cloud_find(p->base.cloud, names[k]);
+    p->base.finite = p->base.cloud->count - skipped;
+    if (p->base.normals) find_normals(p);
+    return MOTE_OK;
+}
+
+static void release_points(planes_points *points) {
+    if (points == NULL) return;
+    planes_cpu *p = planes_on_cpu(points);
+    mote_context *ctx = points->ctx;
+    mote_free(ctx, p->order);
+    mote_free(ctx, p->x);
+    mote_free(ctx, p->y);
+    mote_free(ctx, p->z);
+    mote_free(ctx, p->normal);
+    mote_free(ctx, p->label);
+    mote_free(ctx, p->free_points);
+    mote_free(ctx, p->blocks);
+    mote_free(ctx, p->counters);
+    mote_free(ctx, p);
+}
+
+static mote_status open_points(mote_context *ctx, const mote_cloud *cloud, bool normals, planes_points **out) {
+    *out = NULL;
+    planes_cpu *p = mote_alloc_zero(ctx, sizeof *p, "planes");
+    if (p == NULL) return MOTE_ERROR_MEMORY;
+    p->base.ctx = ctx;
+    p->base.cloud = cloud;
+    p->base.normals = normals;
+    const mote_status status = take_cloud(p);
+    if (status != MOTE_OK) {
+        release_points(&p->base);
+        return status;
+    }
+    *out = &p->base;
+    return MOTE_OK;
+}
+
+/* ---- places in the lattice */
+
+static bool place_point(const planes_cpu *p, uint64_t i, float q[3]) {
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        inside = planes_step(&p->base.frame, k, column_value(p->axes[k], i), &q[k]) && inside;
+    }
+    return inside;
+}
+
+/* Returns how many points are in the lattice. */
+static uint64_t make_codes(const planes_cpu *p, uint64_t *codes) {
+    const int64_t count = (int64_t)p->base.cloud->count;
+    uint64_t inside = 0;
+#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads) reduction(+ : inside)
+    for (int64_t i = 0; i < count; i++) {
+        float q[3];
+        const bool in = place_point(p, (uint64_t)i, q);
+        codes[i] = in ? planes_code(q[0], q[1], q[2]) : PLANES_NOWHERE;
+        inside += in;
+    }
+    return inside;
+}
+
+static uint32_t read_normal(const planes_cpu *p, uint64_t i) {
+    float n[3];
+    for (int k = 0; k < 3; k++) n[k] = (float)column_value(p->normals[k], i);
+    return planes_pack_normal(n[0], n[1], n[2]);
+}
+
+static void gather_points(planes_cpu *p) {
+    const int64_t count = p->base.count;
+#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
+    for (int64_t i = 0; i < count; i++) {
+        float q[3];
+        place_point(p, p->order[i], q);
+        p->x[i] = q[0];
+        p->y[i] = q[1];
+        p->z[i] = q[2];
+        p->label[i] = -1;
+        p->free_points[i] = 1;
+        if (p->normal != NULL) p->normal[i] = read_normal(p, p->order[i]);
+    }
+}
+
+static planes_block box_of(const planes_cpu *p, uint32_t b) {
+    const float *axes[3] = {p->x, p->y, p->z};
+    const uint32_t first = b * PLANES_BLOCK, count = planes_block_points(p, b);
+    planes_block block;
+    for (int k = 0; k < 3; k++) {
+        const float *at = axes[k] + first;
+        float low = at[0], high = at[0];
+        for (uint32_t i = 1; i < count; i++) {
+            low = at[i] < low ? at[i] : low;
+            high = at[i] > high ? at[i] : high;
+        }
+        block.middle[k] = 0.5f * (low + high);
+        block.half[k] = 0.5f * (high - low);
+    }
+    return block;
+}
+
+static void make_blocks(planes_cpu *p) {
+    p->block_count = (uint32_t)(((uint64_t)p->base.count + PLANES_BLOCK - 1) / PLANES_BLOCK);
+#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) p->blocks[b] = box_of(p, (uint32_t)b);
+}
+
+static mote_status make_arrays(planes_cpu *p) {
+    mote_context *ctx = p->base.ctx;
+    const uint64_t points = p->base.finite;
+    if (p->capacity >= points && p->order != NULL) return MOTE_OK;
+    p->x = mote_alloc(ctx, points * sizeof *p->x, "planes points");
+    p->y = mote_alloc(ctx, points * sizeof *p->y, "planes points");
+    p->z = mote_alloc(ctx, points * sizeof *p->z, "planes points");
+    p->label = mote_alloc(ctx, points * sizeof *p->label, "planes labels");
+    p->free_points = mote_alloc(ctx, points * sizeof *p->free_points, "planes labels");
+    p->blocks = mote_alloc(ctx, (points / PLANES_BLOCK + 1) * sizeof *p->blocks, "planes points");
+    if (p->base.normals) p->normal = mote_alloc(ctx, points * sizeof *p->normal, "planes normals");
+    p->order = mote_alloc(ctx, p->base.cloud->count * sizeof *p->order, "planes order");
+    p->capacity = points;
+    return mote_context_status(ctx);
+}
+
+static mote_status place_points(planes_points *points, const planes_frame *frame) {
+    planes_cpu *p = planes_on_cpu(points);
+    mote_context *ctx = points->ctx;
+    points->frame = *frame;
+    MOTE_TRY(make_arrays(p));
+    uint64_t *codes = mote_alloc(ctx, points->cloud->count * sizeof *codes, "planes codes");
+    if (codes == NULL) return MOTE_ERROR_MEMORY;
+    points->count = (uint32_t)make_codes(p, codes);
+    const mote_status status = order_sort_cpu(ctx, codes, p->order, points->cloud->count);
+    mote_free(ctx, codes);
+    MOTE_TRY(status);
+    gather_points(p);
+    make_blocks(p);
+    p->free_count = points->count;
+    return MOTE_OK;
+}
+
+/* ---- some of them */
+
+static mote_status fetch_points(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample) {
+    const planes_cpu *p = planes_on_cpu(points);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = place[i];
+        sample->place[i] = at;
+        sample->x[i] = p->x[at];
+        sample->y[i] = p->y[at];
+        sample->z[i] = p->z[at];
+        sample->normal[i] = p->normal != NULL ? p->normal[at] : 0;
+    }
+    sample->count = count;
+    return MOTE_OK;
+}
+
+static mote_status choose_points(planes_points *points, uint32_t most, planes_sample *sample) {
+    const planes_cpu *p = planes_on_cpu(points);
+    const uint64_t found = p->free_count, wanted = found < most ? found : most;
+    uint64_t rank = 0, chosen = 0, next = wanted > 0 ? found / (2 * wanted) : 0;
+    for (uint32_t i = 0; i < points->count && chosen < wanted; i++) {
+        if (p->free_points[i] == 0) continue;
+        if (rank++ < next) continue;
+        sample->place[chosen++] = i;
+        next = (2 * chosen + 1) * found / (2 * wanted);
+    }
+    return fetch_points(points, sample->place, (uint32_t)chosen, sample);
+}
+
+static mote_status write_labels(planes_points *points, int32_t *labels) {
+    const planes_cpu *p = planes_on_cpu(points);
+    const int64_t all = (int64_t)points->cloud->count, count = points->count;
+    memset(labels, 0xFF, (size_t)all * sizeof *labels);
+#pragma omp parallel for schedule(static) num_threads(points->ctx->threads)
+    for (int64_t i = 0; i < count; i++) labels[p->order[i]] = p->label[i];
+    return MOTE_OK;
+}
+
+const mote_planes_ops mote_planes_cpu = {
+    open_points,           release_points,
+    place_points,          fetch_points,
+    choose_points,         planes_vote_cpu,
+    planes_read_votes_cpu, planes_winners_cpu,
+    planes_sums_cpu,       planes_label_cpu,
+    planes_cells_cpu,      planes_relabel_cpu,
+    planes_outline_cpu,    planes_sums_of_labels_cpu,
+    write_labels,
+};

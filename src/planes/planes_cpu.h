@@ -1,0 +1,57 @@
+/* Planes on CPU cores: the points of a cloud in their order, and what passes over them share. */
+#ifndef MOTE_PLANES_CPU_H
+#define MOTE_PLANES_CPU_H
+
+#include "planes/planes_ops.h"
+
+#define PLANES_BLOCK 256u /* consecutive points that share a box */
+
+/* Middle and half size of a block's box, in steps. */
+typedef struct planes_block {
+    float middle[3], half[3];
+} planes_block;
+
+typedef struct planes_cpu {
+    planes_points base;
+    const mote_column *axes[3], *normals[3];
+    uint32_t *order; /* [count] where the point stands in the cloud */
+    float *x, *y, *z;
+    uint32_t *normal;     /* packed; NULL without */
+    int32_t *label;       /* -1: none */
+    uint8_t *free_points; /* 1 or 0 */
+    planes_block *blocks; /* [block_count] */
+    uint32_t block_count;
+    uint64_t free_count;
+    uint64_t capacity;  /* of the arrays above, points */
+    uint32_t *counters; /* of the last vote, so many cells */
+    uint64_t cells;
+    uint64_t counter_capacity;
+} planes_cpu;
+
+static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }
+
+/* How many points block b has. */
+static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b) {
+    const uint32_t rest = points->base.count - b * PLANES_BLOCK;
+    return rest < PLANES_BLOCK ? rest : PLANES_BLOCK;
+}
+
+/* Writes those planes into list that may have points of a block within reach times their own reach: so many of the
+   tolerance or, if larger, the guard. Returns how many. */
+uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
+                         uint32_t *list);
+
+mote_status planes_vote_cpu(planes_points *points, const planes_sample *sample, const planes_table *table);
+mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
+mote_status planes_winners_cpu(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
+                               uint32_t most, planes_winner *winners, uint32_t *count);
+mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
+mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
+mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums);
+mote_status planes_cells_cpu(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
+mote_status planes_relabel_cpu(planes_points *points, const planes_axes *axes, const planes_count *cells,
+                               uint64_t count, const int32_t *labels);
+mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+                               uint64_t *count);
+
+#endif

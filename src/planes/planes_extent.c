@@ -1,0 +1,230 @@
+/* From planes that were found to the answer: what belongs to them, the last fit, outlines, world coordinates. */
+#include "planes/planes_extent.h"
+
+#include <stdlib.h>
+
+static planes_axes axes_of(const double normal[3], double cell) {
+    planes_axes axes;
+    double u[3], v[3];
+    planes_perpendicular(normal, u, v);
+    for (int k = 0; k < 3; k++) {
+        axes.u[k] = (float)u[k];
+        axes.v[k] = (float)v[k];
+    }
+    axes.by = (float)(1 / cell);
+    return axes;
+}
+
+/* ---- which parts are planes */
+
+static int compare_parts(const void *a, const void *b) {
+    const planes_part *x = *(const planes_part *const *)a, *y = *(const planes_part *const *)b;
+    if (x->points != y->points) return x->points > y->points ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Those with enough points, the most first. label [parts] out: the place among them, -1: too small. */
+static mote_status rank_parts(const planes_run *run, const planes_part *parts, uint32_t count, int32_t *label,
+                              uint32_t *kept) {
+    const uint32_t most =
+        run->params.most > 0 && run->params.most < MOTE_PLANES_MOST ? run->params.most : MOTE_PLANES_MOST;
+    const planes_part **ranked = mote_alloc(run->ctx, count * sizeof *ranked, "planes parts");
+    if (ranked == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        ranked[i] = &parts[i];
+        label[i] = -1;
+    }
+    qsort((void *)ranked, count, sizeof *ranked, compare_parts);
+    *kept = 0;
+    for (uint32_t i = 0; i < count && *kept < most && ranked[i]->points >= run->min_points; i++) {
+        label[ranked[i] - parts] = (int32_t)(*kept)++;
+    }
+    mote_free(run->ctx, (void *)ranked);
+    return MOTE_OK;
+}
+
+static mote_status relabel(planes_run *run, const planes_axes *axes, const planes_cover *cover, const int32_t *label) {
+    int32_t *labels = mote_alloc(run->ctx, cover->count * sizeof *labels, "planes parts");
+    if (labels == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < cover->count; i++) labels[i] = cover->part[i] == UINT32_MAX ? -1 : label[cover->part[i]];
+    const mote_status status = run->ops->relabel(run->points, axes, cover->cells, cover->count, labels);
+    mote_free(run->ctx, labels);
+    return status;
+}
+
+/* ---- world coordinates */
+
+static void to_world(const planes_frame *frame, const double steps[3], double world[3]) {
+    for (int k = 0; k < 3; k++) world[k] = frame->centre[k] + steps[k] * frame->step;
+}
+
+/* A place along the axes of a plane, brought onto it. */
+static void corner_to_world(const planes_frame *frame, const planes_fit *fit, const planes_axes *axes, double u,
+                            double v, double world[3]) {
+    double steps[3], away = fit->offset;
+    for (int k = 0; k < 3; k++) {
+        steps[k] = u * (double)axes->u[k] + v * (double)axes->v[k];
+        away -= fit->normal[k] * steps[k];
+    }
+    for (int k = 0; k < 3; k++) steps[k] += away * fit->normal[k];
+    to_world(frame, steps, world);
+}
+
+static void describe(const planes_run *run, const planes_found *found, const planes_part *part, const planes_fit *fit,
+                     uint64_t inliers, mote_plane *out) {
+    const planes_frame *frame = &run->points->frame;
+    const double cell = run->facts.cell, beside = 0.5 * (double)(found->sums.beside[0] + found->sums.beside[1]);
+    const double share = 1 - beside / (double)found->sums.count;
+    memcpy(out->normal, fit->normal, sizeof out->normal);
+    to_world(frame, fit->centroid, out->centroid);
+    out->offset =
+        (fit->normal[0] * out->centroid[0] + fit->normal[1] * out->centroid[1]) + fit->normal[2] * out->centroid[2];
+    out->votes = found->votes;
+    out->inliers = inliers;
+    out->rms = fit->rms * frame->step;
+    out->area = part->area * cell * cell;
+    out->confidence = share > 0 ? share : 0;
+}
+
+/* ---- outlines */
+
+static int compare_planes(const void *a, const void *b) {
+    const planes_corner *x = a, *y = b;
+    return x->plane < y->plane ? -1 : x->plane > y->plane;
+}
+
+static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t plane, const planes_fit *fit,
+                              const planes_axes *axes, const planes_corner *hull, uint32_t count, uint64_t *capacity) {
+    const planes_frame *frame = &run->points->frame;
+    const uint64_t first = out->first_corner[plane];
+    double rectangle[4][2];
+    if (!mote_reserve(run->ctx, (void **)&out->corners, capacity, 3 * (first + count), sizeof *out->corners,
+                      "planes outlines")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        corner_to_world(frame, fit, axes, hull[i].u, hull[i].v, out->corners + 3 * (first + i));
+    }
+    planes_hull_rectangle(hull, count, rectangle);
+    for (int k = 0; k < 4; k++) {
+        corner_to_world(frame, fit, axes, rectangle[k][0], rectangle[k][1], out->planes[plane].rectangle[k]);
+    }
+    out->planes[plane].hull_area = planes_hull_area(hull, count) * frame->step * frame->step;
+    out->first_corner[plane + 1] = (uint32_t)(first + count);
+    return MOTE_OK;
+}
+
+static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_corner *corners = NULL;
+    uint64_t count = 0, capacity = 0, at = 0;
+    planes_axes *axes = mote_alloc(ctx, out->count * sizeof *axes, "planes outlines");
+    if (axes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < out->count; i++) axes[i] = axes_of(fits[i].normal, 2);
+    mote_status status = run->ops->outline(run->points, axes, out->count, &corners, &count);
+    if (status == MOTE_OK) qsort(corners, count, sizeof *corners, compare_planes);
+    out->first_corner[0] = 0;
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        const uint64_t first = at;
+        while (at < count && corners[at].plane == i) at++;
+        const uint32_t size = planes_hull_of(corners + first, (uint32_t)(at - first));
+        status = write_hull(out, run, i, &fits[i], &axes[i], corners + first, size, &capacity);
+    }
+    mote_free(ctx, corners);
+    mote_free(ctx, axes);
+    return status;
+}
+
+/* ---- all of it */
+
+static mote_status make_answer(planes_run *run, const planes_part *const *part, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
+    planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
+    out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
+    out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
+    mote_status status = sums != NULL && fits != NULL && out->planes != NULL && out->first_corner != NULL
+                             ? run->ops->sums_of_labels(run->points, out->count, sums)
+                             : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        const planes_found *found = &run->found[part[i]->plane];
+        fits[i] = planes_fit_sums(&sums[i]);
+        if (!fits[i].valid) fits[i] = found->fit;
+        describe(run, found, part[i], &fits[i], sums[i].count, &out->planes[i]);
+        out->facts.labelled += sums[i].count;
+    }
+    if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
+    mote_free(ctx, sums);
+    mote_free(ctx, fits);
+    return status;
+}
+
+/* Planes of which no part is large enough go, so that others get their points. Returns how many. */
+static uint32_t drop_hollow(planes_run *run, const planes_part *parts, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0, at = 0; i < run->found_count; i++) {
+        bool large = false; /* parts go by plane */
+        for (; at < count && parts[at].plane == i; at++) large = large || parts[at].points >= run->min_points;
+        if (large) run->found[kept++] = run->found[i];
+    }
+    const uint32_t dropped = run->found_count - kept;
+    run->found_count = kept;
+    return dropped;
+}
+
+static mote_status choose_parts(planes_run *run, const planes_axes *axes, planes_cover *cover, const planes_part *parts,
+                                mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    const uint32_t count = cover->part_count;
+    int32_t *label = mote_alloc(ctx, count * sizeof *label, "planes parts");
+    const planes_part **part = mote_alloc(ctx, count * sizeof *part, "planes parts");
+    mote_status status = label != NULL && part != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = rank_parts(run, parts, count, label, &out->count);
+    for (uint32_t i = 0; status == MOTE_OK && i < count; i++) {
+        if (label[i] >= 0) part[label[i]] = &parts[i];
+    }
+    if (status == MOTE_OK) status = relabel(run, axes, cover, label);
+    if (status == MOTE_OK) status = make_answer(run, part, out);
+    mote_free(ctx, label);
+    mote_free(ctx, (void *)part);
+    return status;
+}
+
+static mote_status cover_planes(planes_run *run, planes_axes *axes, planes_cover *cover, planes_part **parts) {
+    const double cell = run->facts.cell / run->points->frame.step;
+    for (uint32_t i = 0; i < run->found_count; i++) axes[i] = axes_of(run->found[i].fit.normal, cell);
+    mote_progress_share(run->ctx, 0.9, 0.95);
+    const mote_status status = run->ops->cells(run->points, axes, &cover->cells, &cover->count);
+    mote_progress_share(run->ctx, 0, 1);
+    MOTE_TRY(status);
+    return planes_find_parts(run, cover, parts);
+}
+
+static void free_cover(mote_context *ctx, planes_cover *cover, planes_part **parts) {
+    mote_free(ctx, cover->cells);
+    mote_free(ctx, cover->part);
+    mote_free(ctx, *parts);
+    memset(cover, 0, sizeof *cover);
+    *parts = NULL;
+}
+
+mote_status planes_finish(planes_run *run, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_cover cover = {0, NULL, NULL, 0};
+    planes_part *parts = NULL;
+    if (run->found_count == 0) return MOTE_OK;
+    planes_axes *axes = mote_alloc(ctx, run->found_count * sizeof *axes, "planes parts");
+    if (axes == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "outlining planes");
+    mote_status status = mote_progress(ctx, 0.9, "outlining planes");
+    if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
+    while (status == MOTE_OK && drop_hollow(run, parts, cover.part_count) > 0) {
+        free_cover(ctx, &cover, &parts);
+        status = planes_label_all(run);
+        if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
+    }
+    if (status == MOTE_OK) status = choose_parts(run, axes, &cover, parts, out);
+    free_cover(ctx, &cover, &parts);
+    mote_free(ctx, axes);
+    return status;
+}

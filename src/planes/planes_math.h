@@ -1,0 +1,208 @@
+/* What decides about planes, point by point: one copy for C and CUDA. Whole numbers, or floats with each rounding
+   spelled out, so that every backend gives the same bytes.
+
+   Positions are whole steps of a lattice around the centre of the cloud, at most 2^23 from it: as floats they are
+   exact, in sums they are integers. */
+#ifndef MOTE_PLANES_MATH_H
+#define MOTE_PLANES_MATH_H
+
+#include <math.h>
+#include <string.h>
+
+#include "math/host_device.h"
+#include "math/morton.h"
+
+#define PLANES_REACH   8388608.0  /* 2^23: the farthest step from the centre, on an axis */
+#define PLANES_NOWHERE UINT64_MAX /* the code of points that are not in the lattice */
+
+/* ---- positions */
+
+/* world = centre + q · step; step is a power of two. */
+typedef struct planes_frame {
+    double centre[3];
+    double step, inverse; /* inverse · step is 1 */
+} planes_frame;
+
+/* The step nearest to a world coordinate on an axis; false if there is none, or too far out. */
+MOTE_HD bool planes_step(const planes_frame *frame, int axis, double value, float *step) {
+    const double q = rint((value - frame->centre[axis]) * frame->inverse);
+    *step = (float)q;
+    return fabs(q) <= PLANES_REACH; /* false for NaN */
+}
+
+/* The Morton code of steps: their upper 21 bits of 25. Cells are shifted by numbers that mean nothing, for planes of
+   people's making stand in the middle and at the ends of boxes, where sides of large cells would cut their noise in
+   two. */
+MOTE_HD uint64_t planes_code(float x, float y, float z) {
+    const uint32_t u = (uint32_t)((int32_t)x + 8388608 + 6408337), v = (uint32_t)((int32_t)y + 8388608 + 3960569);
+    const uint32_t w = (uint32_t)((int32_t)z + 8388608 + 10368907);
+    return mote_morton_encode(u >> 4, v >> 4, w >> 4);
+}
+
+/* ---- normals, packed: 10 bits an axis, of a vector of length 511; 0: none */
+
+#define PLANES_NORMAL_ONE 511.0f
+
+MOTE_HD uint32_t planes_pack_normal(float x, float y, float z) {
+    const float length2 = fmaf(z, z, fmaf(y, y, x * x));
+    if (!(length2 > 1e-30f && length2 < 1e30f)) return 0;
+    const float by = PLANES_NORMAL_ONE / sqrtf(length2);
+    const int32_t a = (int32_t)rintf(x * by), b = (int32_t)rintf(y * by), c = (int32_t)rintf(z * by);
+    return (uint32_t)(a & 1023) | (uint32_t)(b & 1023) << 10 | (uint32_t)(c & 1023) << 20;
+}
+
+MOTE_HD int32_t planes_normal_part(uint32_t normal, int axis) {
+    const uint32_t bits = normal >> (10 * axis) & 1023;
+    return (int32_t)(bits ^ 512) - 512;
+}
+
+/* 511² times the cosine. */
+MOTE_HD int32_t planes_normals_dot(uint32_t a, uint32_t b) {
+    return planes_normal_part(a, 0) * planes_normal_part(b, 0) + planes_normal_part(a, 1) * planes_normal_part(b, 1) +
+           planes_normal_part(a, 2) * planes_normal_part(b, 2);
+}
+
+/* Whether a point's normal allows a plane or a direction; cone: least 511² · |cosine|, 0: all are allowed. */
+MOTE_HD bool planes_normal_allows(uint32_t point, uint32_t direction, int32_t cone) {
+    if (cone == 0 || point == 0) return true;
+    const int32_t dot = planes_normals_dot(point, direction);
+    return (dot < 0 ? -dot : dot) >= cone;
+}
+
+/* ---- votes */
+
+#define PLANES_MAGIC 8388608.0f /* 2^23: added, it leaves the nearest whole number, ties to even, in the low bits */
+
+/* The bin of rho. a b c: the direction, in bins per step; middle: the bin of rho 0, such that the result is in
+   0..2^22. */
+MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c, float middle) {
+    const float rho = fmaf(c, z, fmaf(b, y, fmaf(a, x, middle))) + PLANES_MAGIC;
+    uint32_t bits;
+    memcpy(&bits, &rho, sizeof bits);
+    return bits & 0x7FFFFF;
+}
+
+/* ---- points and planes */
+
+/* a x + b y + c z = d in steps; a b c of unit length. */
+typedef struct planes_plane {
+    float a, b, c, d;
+    float tolerance; /* steps */
+    float guard;     /* points so near do not vote any more; tolerance or more */
+    uint32_t normal; /* packed */
+    int32_t cone;    /* which normals its points may have; see planes_normal_allows */
+} planes_plane;
+
+MOTE_HD float planes_distance(const planes_plane *plane, float x, float y, float z) {
+    return fmaf(plane->c, z, fmaf(plane->b, y, fmaf(plane->a, x, -plane->d)));
+}
+
+/* Where a point is, of one plane: bands as wide as the slab of the plane's own points, on either side. */
+typedef enum planes_band {
+    PLANES_FAR,
+    PLANES_BELOW, /* distance in [-3 t, -t) */
+    PLANES_IN,    /* [-t, t] */
+    PLANES_ABOVE  /* (t, 3 t] */
+} planes_band;
+
+MOTE_HD planes_band planes_band_of(const planes_plane *plane, float distance) {
+    const float size = fabsf(distance);
+    if (size <= plane->tolerance) return PLANES_IN;
+    if (!(size <= 3.0f * plane->tolerance)) return PLANES_FAR;
+    return distance < 0 ? PLANES_BELOW : PLANES_ABOVE;
+}
+
+/* The plane of a point: of those that it is within the tolerance of and whose normal it allows the nearest, of equally
+   near ones the first; -1: none.
+   first  out: the first of those that it is within the tolerance of */
+MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal,
+                               int32_t *first) {
+    int32_t best = -1;
+    float least = 0;
+    *first = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        const float size = fabsf(planes_distance(&planes[i], x, y, z));
+        if (!(size <= planes[i].tolerance) || !planes_normal_allows(normal, planes[i].normal, planes[i].cone)) continue;
+        if (best < 0) *first = (int32_t)i;
+        if (best >= 0 && !(size < least)) continue;
+        best = (int32_t)i;
+        least = size;
+    }
+    return best;
+}
+
+/* ---- sums over the points of a plane */
+
+#define PLANES_PRODUCTS 6 /* xx xy xz yy yz zz */
+
+/* Exact, so in any order: a sum of products is low + high · 2^32, in whichever way it is shared between the two. */
+typedef struct planes_sums {
+    uint64_t count;
+    uint64_t own;       /* of them that no plane before it is within its tolerance of */
+    uint64_t inner;     /* of its own within half the tolerance */
+    uint64_t beside[2]; /* points of no plane in the bands below and above */
+    int64_t first[3];
+    uint64_t low[PLANES_PRODUCTS];
+    int64_t high[PLANES_PRODUCTS];
+} planes_sums;
+
+MOTE_HD void planes_add_product(planes_sums *sums, int k, int64_t product) {
+    sums->low[k] += (uint64_t)product & 0xFFFFFFFFu;
+    sums->high[k] += product >> 32;
+}
+
+/* A point of the plane at that distance; own: see planes_sums. */
+MOTE_HD void planes_add(planes_sums *sums, const planes_plane *plane, float distance, bool own, float x, float y,
+                        float z) {
+    const int64_t qx = (int64_t)x, qy = (int64_t)y, qz = (int64_t)z;
+    sums->count++;
+    sums->own += own;
+    sums->inner += own && fabsf(distance) <= 0.5f * plane->tolerance;
+    sums->first[0] += qx;
+    sums->first[1] += qy;
+    sums->first[2] += qz;
+    planes_add_product(sums, 0, qx * qx);
+    planes_add_product(sums, 1, qx * qy);
+    planes_add_product(sums, 2, qx * qz);
+    planes_add_product(sums, 3, qy * qy);
+    planes_add_product(sums, 4, qy * qz);
+    planes_add_product(sums, 5, qz * qz);
+}
+
+/* ---- places in a plane */
+
+/* Two axes of unit length in a plane, and how many steps a cell of its grid is wide: 2 or more. */
+typedef struct planes_axes {
+    float u[3], v[3];
+    float by; /* 1 over the steps of a cell */
+} planes_axes;
+
+MOTE_HD float planes_along(const float axis[3], float x, float y, float z) {
+    return fmaf(axis[2], z, fmaf(axis[1], y, axis[0] * x));
+}
+
+#define PLANES_CELL_BITS 24
+#define PLANES_CELL_ZERO 8388608 /* the cell of the centre, on either axis */
+
+/* Which cell of which plane: the plane above v above u. */
+MOTE_HD uint64_t planes_cell(const planes_axes *axes, uint32_t plane, float x, float y, float z) {
+    const int32_t u = (int32_t)floorf(planes_along(axes->u, x, y, z) * axes->by) + PLANES_CELL_ZERO;
+    const int32_t v = (int32_t)floorf(planes_along(axes->v, x, y, z) * axes->by) + PLANES_CELL_ZERO;
+    return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)(uint32_t)v << PLANES_CELL_BITS | (uint32_t)u;
+}
+
+/* A point of a plane, in whole steps along its axes. */
+typedef struct planes_corner {
+    uint32_t plane;
+    int32_t u, v;
+} planes_corner;
+
+MOTE_HD planes_corner planes_corner_of(const planes_axes *axes, uint32_t plane, float x, float y, float z) {
+    planes_corner corner;
+    corner.plane = plane;
+    corner.u = (int32_t)rintf(planes_along(axes->u, x, y, z));
+    corner.v = (int32_t)rintf(planes_along(axes->v, x, y, z));
+    return corner;
+}
+
+#endif

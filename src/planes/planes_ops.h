@@ -1,0 +1,117 @@
+/* What a backend supplies for planes: passes over all points, and the accumulator. What is small (choosing parameters,
+   refining winners on a sample of at most some ten thousand points, judging planes) planes.c does on the host, the same
+   for all backends. planes_math.h says what each step computes; sums and counts are integers, and lists have an order,
+   so the answers are the same bytes everywhere. */
+#ifndef MOTE_PLANES_OPS_H
+#define MOTE_PLANES_OPS_H
+
+#include "core/core.h"
+#include "planes/planes_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The points of a cloud that are in the lattice, in the order of (planes_code, index). Backends have more behind it. */
+typedef struct planes_points {
+    mote_context *ctx;
+    const mote_cloud *cloud; /* its columns normal_x normal_y normal_z, if it has all three, are the normals */
+    mote_box box;            /* of the points with a finite position; empty if there are none */
+    uint64_t finite;
+    planes_frame frame;
+    uint32_t count; /* of points in the lattice */
+    bool normals;   /* wanted, and there are some */
+} planes_points;
+
+/* Points on the host: a column each, with room for a multiple of 8. */
+typedef struct planes_sample {
+    uint32_t count, capacity;
+    float *x, *y, *z;
+    uint32_t *normal; /* packed; zeros if points->normals is false */
+    uint32_t *place;  /* in the order */
+} planes_sample;
+
+/* Directions, in bins of rho per step; all on the host. */
+typedef struct planes_table {
+    uint32_t directions, bins; /* bins is odd */
+    float *a, *b, *c;          /* [directions] */
+    float middle;              /* (bins - 1) / 2 */
+    double bin;                /* steps; for the host */
+    uint32_t *normal;          /* [directions] packed, for cones */
+    int32_t cone;              /* see planes_normal_allows; 0: every point votes for every direction */
+    /* What suppression compares a direction with: near[first[i]] … near[first[i + 1] - 1], each 2 · direction, plus 1
+       where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
+    uint32_t *first; /* [directions + 1] */
+    uint32_t *near;
+} planes_table;
+
+/* A local maximum. */
+typedef struct planes_winner {
+    uint32_t votes, direction, bin;
+} planes_winner;
+
+/* A cell of a plane's grid that has points, and how many. */
+typedef struct planes_count {
+    uint64_t cell; /* planes_cell */
+    uint32_t count;
+} planes_count;
+
+typedef struct mote_planes_ops {
+    /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
+    mote_status (*open)(mote_context *ctx, const mote_cloud *cloud, bool normals, planes_points **out);
+    void (*release)(planes_points *points); /* NULL is allowed */
+    /* Places the points in a lattice: frame, count and the order. May come again with another frame. All points are
+       free and without label afterwards. */
+    mote_status (*place)(planes_points *points, const planes_frame *frame);
+
+    /* The points at count places of the order; sample has the room. place may be sample->place. */
+    mote_status (*fetch)(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample);
+    /* Chooses among the free points those of the ranks floor((2 i + 1) · free / (2 most)), in their order; all, if
+       there are not more. sample has room for most. */
+    mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
+
+    /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
+       counter [direction · bins + planes_bin]. It stays until the next call or release. */
+    mote_status (*vote)(planes_points *points, const planes_sample *sample, const planes_table *table);
+    /* The counters [directions · bins] of the last vote. For tests. */
+    mote_status (*read_votes)(planes_points *points, uint32_t *counters);
+    /* Cells of least votes or more that are a maximum: better than all cells of its own and the near directions whose
+       bins differ by at most radius; better is: more votes, or as many and a smaller number direction · bins + bin.
+       table is that of the last vote.
+       winners  [most] out, the best first
+       count    out: how many are in winners */
+    mote_status (*winners)(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
+                           uint32_t most, planes_winner *winners, uint32_t *count);
+
+    /* Over all points in the lattice: the sums of those of each plane (planes_nearest); of those that have none, how
+       many are in the bands beside each plane. sums  [count] out */
+    mote_status (*sums)(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
+    /* Labels every point with its plane (planes_nearest), and says which are free: those with no plane whose normal
+       they allow within its guard; and how many these are. */
+    mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
+    /* The cells that labelled points are in, ascending, with how many points. *cells is from mote_alloc, for the caller
+       to free.
+       axes  [count of planes] */
+    mote_status (*cells)(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
+    /* Gives the points in cell i the label labels[i]; cells and axes as above, and every labelled point's cell is among
+       them. Which are free stays as it is. */
+    mote_status (*relabel)(planes_points *points, const planes_axes *axes, const planes_count *cells, uint64_t count,
+                           const int32_t *labels);
+    /* Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners is
+       from mote_alloc, for the caller to free.
+       planes  how many labels there are */
+    mote_status (*outline)(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
+                           uint64_t *count);
+    /* The sums of what carries each label now, whatever its distance; own, inner and beside are 0.
+       sums  [count] out */
+    mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
+    /* labels  [points of the cloud] out, in its order; -1: none */
+    mote_status (*labels)(planes_points *points, int32_t *labels);
+} mote_planes_ops;
+
+extern const mote_planes_ops mote_planes_cpu;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+/* Which points belong to which plane, and their sums, on CPU cores. Blocks of points whose box is far from a plane do
+   not look at it: that changes no answer. */
+#include "planes/planes_cpu.h"
+
+#define BOX_SLACK 8.0f /* steps: more than floats lose in a distance */
+
+uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
+                         uint32_t *list) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const planes_plane *p = &planes[i];
+        const float distance = fabsf(planes_distance(p, block->middle[0], block->middle[1], block->middle[2]));
+        const float half = fabsf(p->a) * block->half[0] + fabsf(p->b) * block->half[1] + fabsf(p->c) * block->half[2];
+        const float reach = tolerances * p->tolerance > p->guard ? tolerances * p->tolerance : p->guard;
+        if (distance <= half + reach + BOX_SLACK) list[found++] = i;
+    }
+    return found;
+}
+
+/* What a thread keeps: planes near its block, and of the block's points the nearest plane so far. */
+typedef struct block_work {
+    uint32_t *list;
+    planes_sums *sums;
+    int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
+    float least[PLANES_BLOCK];
+    float distance[PLANES_BLOCK];
+} block_work;
+
+typedef struct block_points {
+    uint32_t count;
+    const float *x, *y, *z;
+    const uint32_t *normal; /* NULL: none */
+} block_points;
+
+static block_points points_of(const planes_cpu *p, uint32_t b) {
+    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+    const block_points points = {planes_block_points(p, b), p->x + first, p->y + first, p->z + first,
+                                 p->normal != NULL ? p->normal + first : NULL};
+    return points;
+}
+
+static void measure(const planes_plane *plane, const block_points *points, float *distance) {
+    for (uint32_t i = 0; i < points->count; i++) {
+        distance[i] = planes_distance(plane, points->x[i], points->y[i], points->z[i]);
+    }
+}
+
+/* As planes_nearest, for all points of a block. least starts infinite, which is above every tolerance. */
+static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
+                         block_work *work) {
+    for (uint32_t i = 0; i < PLANES_BLOCK; i++) {
+        work->best[i] = work->first[i] = -1;
+        work->least[i] = INFINITY;
+    }
+    for (uint32_t k = 0; k < planes_near; k++) {
+        const int32_t number = (int32_t)work->list[k];
+        const planes_plane *plane = &planes[number];
+        const bool cone = plane->cone != 0 && points->normal != NULL;
+        measure(plane, points, work->distance);
+        for (uint32_t i = 0; i < points->count; i++) {
+            const float size = fabsf(work->distance[i]);
+            const bool in = size <= plane->tolerance &&
+                            (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone));
+            const bool nearer = in && size < work->least[i];
+            work->first[i] = in && work->first[i] < 0 ? number : work->first[i];
+            work->best[i] = nearer ? number : work->best[i];
+            work->least[i] = nearer ? size : work->least[i];
+        }
+    }
+}
+
+/* Adds the block's points that carry number; within a block sums of products do not overflow. */
+static void add_points(const block_points *points, const int32_t *best, int32_t number, planes_sums *to) {
+    int64_t first[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < points->count; i++) {
+        const int32_t mask = best[i] == number ? -1 : 0;
+        const int32_t x = (int32_t)points->x[i] & mask, y = (int32_t)points->y[i] & mask;
+        const int32_t z = (int32_t)points->z[i] & mask;
+        count += (uint64_t)(mask & 1);
+        first[0] += x;
+        first[1] += y;
+        first[2] += z;
+        products[0] += (int64_t)x * x;
+        products[1] += (int64_t)x * y;
+        products[2] += (int64_t)x * z;
+        products[3] += (int64_t)y * y;
+        products[4] += (int64_t)y * z;
+        products[5] += (int64_t)z * z;
+    }
+    to->count += count;
+    for (int k = 0; k < 3; k++) to->first[k] += first[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(to, k, products[k]);
+}
+
+static void add_bands(const planes_plane *plane, const block_points *points, const block_work *work, int32_t number,
+                      planes_sums *to) {
+    const float inner = 0.5f * plane->tolerance, outer = 3.0f * plane->tolerance;
+    uint32_t below = 0, above = 0, close = 0, own = 0;
+    for (uint32_t i = 0; i < points->count; i++) {
+        const float distance = work->distance[i], size = fabsf(distance);
+        const bool beside = work->best[i] < 0 && size > plane->tolerance && size <= outer;
+        below += beside && distance < 0;
+        above += beside && distance >= 0;
+        const bool mine = work->best[i] == number && work->first[i] == number;
+        own += mine;
+        close += mine && size <= inner;
+    }
+    to->own += own;
+    to->inner += close;
+    to->beside[0] += below;
+    to->beside[1] += above;
+}
+
+static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t count, uint32_t b, block_work *work) {
+    const block_points points = points_of(p, b);
+    const uint32_t near = planes_of_block(&p->blocks[b], planes, count, 3.0f, work->list);
+    if (near == 0) return;
+    find_nearest(planes, &points, near, work);
+    for (uint32_t k = 0; k < near; k++) {
+        const int32_t number = (int32_t)work->list[k];
+        add_points(&points, work->best, number, &work->sums[number]);
+        measure(&planes[number], &points, work->distance);
+        add_bands(&planes[number], &points, work, number, &work->sums[number]);
+    }
+}
+
+static void add_sums(planes_sums *to, const planes_sums *from) {
+    to->count += from->count;
+    to->own += from->own;
+    to->inner += from->inner;
+    for (int k = 0; k < 2; k++) to->beside[k] += from->beside[k];
+    for (int k = 0; k < 3; k++) to->first[k] += from->first[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) {
+        to->low[k] += from->low[k];
+        to->high[k] += from->high[k];
+    }
+}
+
+/* ---- threads */
+
+static void free_work(mote_context *ctx, block_work *work) {
+    for (int t = 0; work != NULL && t < ctx->threads; t++) {
+        mote_free(ctx, work[t].list);
+        mote_free(ctx, work[t].sums);
+    }
+    mote_free(ctx, work);
+}
+
+static block_work *make_work(mote_context *ctx, uint32_t planes) {
+    block_work *work = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *work, "planes sums");
+    bool all = work != NULL;
+    for (int t = 0; all && t < ctx->threads; t++) {
+        work[t].list = mote_alloc(ctx, planes * sizeof *work[t].list, "planes sums");
+        work[t].sums = mote_alloc_zero(ctx, planes * sizeof *work[t].sums, "planes sums");
+        all = work[t].list != NULL && work[t].sums != NULL;
+    }
+    if (all) return work;
+    free_work(ctx, work);
+    return NULL;
+}
+
+static void join_sums(mote_context *ctx, const block_work *work, uint32_t count, planes_sums *sums) {
+    memset(sums, 0, count * sizeof *sums);
+    for (int t = 0; t < ctx->threads; t++) {
+        for (uint32_t i = 0; i < count; i++) add_sums(&sums[i], &work[t].sums[i]);
+    }
+}
+
+mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+    const planes_cpu *p = planes_on_cpu(points);
+    block_work *work = make_work(points->ctx, count);
+    if (work == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
+        sum_block(p, planes, count, (uint32_t)b, &work[mote_thread_number()]);
+    }
+    join_sums(points->ctx, work, count, sums);
+    free_work(points->ctx, work);
+    return MOTE_OK;
+}
+
+/* ---- labels */
+
+static uint32_t mark_free(const planes_plane *planes, const block_points *points, uint32_t near, block_work *work,
+                          uint8_t *free_points) {
+    memset(free_points, 1, points->count);
+    for (uint32_t k = 0; k < near; k++) {
+        const planes_plane *plane = &planes[work->list[k]];
+        measure(plane, points, work->distance);
+        for (uint32_t i = 0; i < points->count; i++) {
+            const uint32_t normal = points->normal != NULL ? points->normal[i] : 0;
+            const bool held =
+                fabsf(work->distance[i]) <= plane->guard && planes_normal_allows(normal, plane->normal, plane->cone);
+            free_points[i] = (uint8_t)(free_points[i] & !held);
+        }
+    }
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < points->count; i++) found += free_points[i];
+    return found;
+}
+
+mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points) {
+    planes_cpu *p = planes_on_cpu(points);
+    block_work *work = make_work(points->ctx, count);
+    uint64_t found = 0;
+    if (work == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads) reduction(+ : found)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
+        block_work *mine = &work[mote_thread_number()];
+        const block_points some = points_of(p, (uint32_t)b);
+        const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+        const uint32_t near = planes_of_block(&p->blocks[b], planes, count, 1.0f, mine->list);
+        find_nearest(planes, &some, near, mine);
+        memcpy(p->label + first, mine->best, some.count * sizeof *p->label);
+        found += mark_free(planes, &some, near, mine, p->free_points + first);
+    }
+    free_work(points->ctx, work);
+    p->free_count = *free_points = found;
+    return MOTE_OK;
+}
+
+mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums) {
+    const planes_cpu *p = planes_on_cpu(points);
+    block_work *work = make_work(points->ctx, count);
+    if (work == NULL) return MOTE_ERROR_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
+        const block_points some = points_of(p, (uint32_t)b);
+        const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
+        for (uint32_t i = 0; i < some.count; i++) {
+            const block_points one = {1, some.x + i, some.y + i, some.z + i, NULL};
+            if (label[i] >= 0) add_points(&one, label + i, label[i], &work[mote_thread_number()].sums[label[i]]);
+        }
+    }
+    join_sums(points->ctx, work, count, sums);
+    free_work(points->ctx, work);
+    return MOTE_OK;
+}

@@ -1,0 +1,208 @@
+/* Directions of the half sphere, and which of them suppression compares. */
+#include "planes/planes.h"
+
+#define PI             3.14159265358979323846
+#define GRID_SIDE      180u
+#define SUPPRESS_STEPS 2.5 /* of the resolution */
+
+double planes_table_resolution(const mote_planes_params *params) {
+    return (params->directions == MOTE_PLANES_GRID ? 1.0 : params->resolution_deg) * PI / 180;
+}
+
+uint32_t planes_table_bins(double radius, double bin) { return 2 * (uint32_t)(ceil(radius / bin) + 1) + 1; }
+
+/* ---- directions */
+
+typedef struct directions {
+    uint32_t count;
+    double *xyz; /* NULL: only counts */
+} directions;
+
+static void add_direction(directions *to, double theta, double phi) {
+    if (to->xyz != NULL) {
+        double *at = to->xyz + 3 * (uint64_t)to->count;
+        at[0] = sin(phi) * cos(theta);
+        at[1] = sin(phi) * sin(theta);
+        at[2] = cos(phi);
+    }
+    to->count++;
+}
+
+/* As the slides have them: phi · 180 + theta. y is never below 0: half the sphere. */
+static void fill_grid(directions *to) {
+    for (uint32_t phi = 0; phi < GRID_SIDE; phi++) {
+        for (uint32_t theta = 0; theta < GRID_SIDE; theta++) add_direction(to, theta * PI / 180, phi * PI / 180);
+    }
+}
+
+/* Rings of equal width, each cut into pieces as long as it is wide: equal areas. */
+static void fill_ball(directions *to, double resolution) {
+    const uint32_t rings = (uint32_t)ceil(0.5 * PI / resolution - 0.01);
+    for (uint32_t ring = 0; ring < rings; ring++) {
+        const double phi = (ring + 0.5) * (0.5 * PI / rings);
+        const uint32_t pieces = (uint32_t)ceil(2 * PI * sin(phi) / resolution - 0.01);
+        for (uint32_t k = 0; k < pieces; k++) add_direction(to, (k + 0.5 * (ring & 1)) * (2 * PI / pieces), phi);
+    }
+}
+
+static void fill(const mote_planes_params *params, directions *to) {
+    to->count = 0;
+    if (params->directions == MOTE_PLANES_GRID) {
+        fill_grid(to);
+    } else {
+        fill_ball(to, planes_table_resolution(params));
+    }
+}
+
+/* ---- neighbours: both ends of all directions, in the cells of a grid around the sphere */
+
+typedef struct bucket_grid {
+    uint32_t side;
+    double size;     /* of a cell */
+    uint32_t *first; /* [side³ + 1] */
+    uint32_t *ends;  /* [2 · directions]: 2 · direction, + 1 for its other end */
+} bucket_grid;
+
+static void end_of(const double *xyz, uint32_t end, double at[3]) {
+    for (int k = 0; k < 3; k++)
+        at[k] =
+            (end & 1) != 0 ? -xyz[3 * (uint64_t)(end >> 1) + (uint64_t)k] : xyz[3 * (uint64_t)(end >> 1) + (uint64_t)k];
+}
+
+static uint32_t bucket_axis(const bucket_grid *grid, double value) {
+    const double cell = (value + 1) / grid->size;
+    return cell < 0 ? 0 : cell >= grid->side ? grid->side - 1 : (uint32_t)cell;
+}
+
+static uint32_t bucket_of(const bucket_grid *grid, const double at[3]) {
+    return (bucket_axis(grid, at[2]) * grid->side + bucket_axis(grid, at[1])) * grid->side + bucket_axis(grid, at[0]);
+}
+
+static mote_status make_buckets(mote_context *ctx, const directions *all, double radius, bucket_grid *grid) {
+    const double least = 2.0 / 64; /* cells stay few */
+    grid->size = radius > least ? radius : least;
+    grid->side = (uint32_t)(2 / grid->size) + 1;
+    const uint64_t buckets = (uint64_t)grid->side * grid->side * grid->side;
+    grid->first = mote_alloc_zero(ctx, (buckets + 2) * sizeof *grid->first, "planes directions");
+    grid->ends = mote_alloc(ctx, 2 * (uint64_t)all->count * sizeof *grid->ends, "planes directions");
+    if (grid->first == NULL || grid->ends == NULL) return MOTE_ERROR_MEMORY;
+    double at[3];
+    for (uint32_t end = 0; end < 2 * all->count; end++) {
+        end_of(all->xyz, end, at);
+        grid->first[bucket_of(grid, at) + 2]++;
+    }
+    for (uint64_t b = 2; b < buckets + 2; b++) grid->first[b] += grid->first[b - 1];
+    for (uint32_t end = 0; end < 2 * all->count; end++) {
+        end_of(all->xyz, end, at);
+        grid->ends[grid->first[bucket_of(grid, at) + 1]++] = end;
+    }
+    return MOTE_OK;
+}
+
+/* The ends within the radius of a direction, to near if that is not NULL; returns how many. */
+static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32_t direction, double least_cosine,
+                          uint32_t *near) {
+    const double *at = all->xyz + 3 * (uint64_t)direction;
+    uint32_t low[3], high[3], count = 0;
+    for (int k = 0; k < 3; k++) {
+        low[k] = bucket_axis(grid, at[k] - grid->size);
+        high[k] = bucket_axis(grid, at[k] + grid->size);
+    }
+    for (uint32_t z = low[2]; z <= high[2]; z++) {
+        for (uint32_t y = low[1]; y <= high[1]; y++) {
+            const uint32_t row = (z * grid->side + y) * grid->side;
+            for (uint32_t i = grid->first[row + low[0]]; i < grid->first[row + high[0] + 1]; i++) {
+                double other[3];
+                end_of(all->xyz, grid->ends[i], other);
+                const double cosine = (at[0] * other[0] + at[1] * other[1]) + at[2] * other[2];
+                if (grid->ends[i] >> 1 == direction || cosine < least_cosine) continue;
+                if (near != NULL) near[count] = grid->ends[i];
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+static mote_status make_near(mote_context *ctx, const directions *all, double radius, planes_table *table) {
+    bucket_grid grid = {0, 0, NULL, NULL};
+    const double least_cosine = cos(radius) - 1e-12;
+    mote_status status = make_buckets(ctx, all, 2 * sin(0.5 * radius), &grid);
+    table->first = mote_alloc(ctx, ((uint64_t)all->count + 1) * sizeof *table->first, "planes directions");
+    if (table->first == NULL) status = MOTE_ERROR_MEMORY;
+    uint32_t total = 0;
+    for (uint32_t d = 0; status == MOTE_OK && d < all->count; d++) {
+        table->first[d] = total;
+        total += list_near(all, &grid, d, least_cosine, NULL);
+    }
+    if (status == MOTE_OK) {
+        table->first[all->count] = total;
+        table->near = mote_alloc(ctx, total * sizeof *table->near, "planes directions");
+        if (table->near == NULL) status = MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t d = 0; status == MOTE_OK && d < all->count; d++) {
+        list_near(all, &grid, d, least_cosine, table->near + table->first[d]);
+    }
+    mote_free(ctx, grid.first);
+    mote_free(ctx, grid.ends);
+    return status;
+}
+
+/* ---- the table */
+
+static mote_status fill_table(mote_context *ctx, const directions *all, double bin, planes_table *table) {
+    const uint64_t bytes = all->count * sizeof(float);
+    table->directions = all->count;
+    table->a = mote_alloc(ctx, bytes, "planes directions");
+    table->b = mote_alloc(ctx, bytes, "planes directions");
+    table->c = mote_alloc(ctx, bytes, "planes directions");
+    table->normal = mote_alloc(ctx, bytes, "planes directions");
+    if (table->a == NULL || table->b == NULL || table->c == NULL || table->normal == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t d = 0; d < all->count; d++) {
+        const double *at = all->xyz + 3 * (uint64_t)d;
+        table->a[d] = (float)(at[0] / bin);
+        table->b[d] = (float)(at[1] / bin);
+        table->c[d] = (float)(at[2] / bin);
+        table->normal[d] = planes_pack_normal((float)at[0], (float)at[1], (float)at[2]);
+    }
+    return MOTE_OK;
+}
+
+mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                              planes_table *table) {
+    const double suppress =
+        params->suppress_deg > 0 ? params->suppress_deg * PI / 180 : SUPPRESS_STEPS * planes_table_resolution(params);
+    directions all = {0, NULL};
+    memset(table, 0, sizeof *table);
+    table->bins = planes_table_bins(radius, bin);
+    table->middle = (float)((table->bins - 1) / 2);
+    table->bin = bin;
+    if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
+        table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));
+    }
+    fill(params, &all);
+    all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
+    if (all.xyz == NULL) return MOTE_ERROR_MEMORY;
+    fill(params, &all);
+    mote_status status = fill_table(ctx, &all, bin, table);
+    if (status == MOTE_OK) status = make_near(ctx, &all, suppress, table);
+    mote_free(ctx, all.xyz);
+    return status;
+}
+
+void planes_table_free(mote_context *ctx, planes_table *table) {
+    mote_free(ctx, table->a);
+    mote_free(ctx, table->b);
+    mote_free(ctx, table->c);
+    mote_free(ctx, table->normal);
+    mote_free(ctx, table->first);
+    mote_free(ctx, table->near);
+    memset(table, 0, sizeof *table);
+}
+
+void planes_table_cell(const planes_table *table, uint32_t direction, uint32_t bin, double normal[3], double *offset) {
+    const double at[3] = {table->a[direction], table->b[direction], table->c[direction]};
+    const double length = sqrt((at[0] * at[0] + at[1] * at[1]) + at[2] * at[2]);
+    for (int k = 0; k < 3; k++) normal[k] = at[k] / length;
+    *offset = ((double)bin - (double)table->middle) / length;
+}
