@@ -4,54 +4,11 @@
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "core/column_math.h"
-#include "knn/knn_cuda.h"
-#include "math/morton.h"
+#include "knn/knn_view_cuda.h"
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
 #define ITEMS   4u
-#define FAR     0x1p60f /* views are cut to this: nothing gets farther apart by that */
-
-/* ---- one point */
-
-static __device__ inline int64_t integer_of(const mote_column *axis, uint64_t i) {
-    const uint64_t value = (uint64_t)column_integer(axis, i);
-    return (int64_t)(axis->type == MOTE_UINT64 ? value ^ 1ull << 63 : value);
-}
-
-template <bool PLAIN> static __device__ inline int64_t step_of(const knn_cuda_reading *from, int k, uint64_t i) {
-    return PLAIN ? __ldg((const int32_t *)column_at(&from->axes[k], i)) : integer_of(&from->axes[k], i);
-}
-
-template <bool PLAIN> static __device__ inline float float_of(const knn_cuda_reading *from, int k, uint64_t i) {
-    const uint8_t *at = column_at(&from->axes[k], i);
-    return PLAIN ? __ldg((const float *)at) : (float)column_real(at, MOTE_FLOAT32);
-}
-
-static __device__ inline double double_of(const knn_cuda_reading *from, int k, uint64_t i) {
-    return from->world ? column_value(&from->axes[k], i) : column_stored(&from->axes[k], i);
-}
-
-static __device__ inline bool is_finite(float value) { return value - value == 0; }
-
-/* The view of a point; false if it is nowhere. */
-template <int KIND, bool PLAIN>
-static __device__ inline bool view_of(const knn_cuda_reading *from, uint64_t i, float view[3]) {
-    bool finite = true;
-    for (int k = 0; k < 3; k++) {
-        if (KIND == KNN_INT) {
-            view[k] = (float)(int64_t)((uint64_t)step_of<PLAIN>(from, k, i) - (uint64_t)from->middle[k]);
-        } else if (KIND == KNN_FLOAT) {
-            view[k] = float_of<PLAIN>(from, k, i);
-            finite = finite && is_finite(view[k]);
-        } else {
-            const double away = (double_of(from, k, i) - from->center[k]) * from->unit[k];
-            view[k] = fmaxf(fminf((float)away, FAR), -FAR);
-        }
-        if (KIND != KNN_FLOAT && !PLAIN) finite = finite && isfinite(column_value(&from->axes[k], i));
-    }
-    return finite;
-}
 
 /* ---- extents */
 
@@ -100,7 +57,7 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
         bool finite[ITEMS];
         for (uint32_t item = 0; item < ITEMS; item++) {
             const uint64_t i = first + item * THREADS;
-            finite[item] = view_of<KIND, PLAIN>(&from, i < count ? i : first, view[item]) && i < count;
+            finite[item] = knn_view_of<KIND, PLAIN>(&from, i < count ? i : first, view[item]) && i < count;
         }
         for (uint32_t item = 0; item < ITEMS; item++) {
             for (int k = 0; k < 3; k++) {
@@ -116,34 +73,10 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
 
 /* ---- the curve */
 
-/* A cell's place on Hilbert's curve through 2^bits cells a side, after Skilling 2004: bits are inverted or exchanged
-   from the coarsest on as the curve turns, then coded as Gray does. */
-static __device__ inline uint64_t curve_place(uint32_t x, uint32_t y, uint32_t z, uint32_t bits) {
-    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit >>= 1) {
-        const uint32_t below = bit - 1;
-        x ^= (x & bit) != 0 ? below : 0;
-        const uint32_t with_y = (x ^ y) & below;
-        x ^= (y & bit) != 0 ? below : with_y;
-        y ^= (y & bit) != 0 ? 0 : with_y;
-        const uint32_t with_z = (x ^ z) & below;
-        x ^= (z & bit) != 0 ? below : with_z;
-        z ^= (z & bit) != 0 ? 0 : with_z;
-    }
-    y ^= x;
-    z ^= y;
-    uint32_t turned = z >> 1; /* bit i: whether z has an odd number of bits above i */
-    for (uint32_t by = 1; by < 16; by *= 2) turned ^= turned >> by;
-    return mote_morton_encode(x ^ turned, y ^ turned, z ^ turned);
-}
-
-static __device__ inline uint32_t cell_of(float away, float factor, uint32_t cells) {
-    return (uint32_t)fminf(fmaxf(away * factor, 0), (float)(cells - 1));
-}
-
 static __device__ inline float cells_per_length(const knn_cuda_extent *divided, uint32_t cells) {
     float side = 0;
     for (int k = 0; k < 3; k++) side = fmaxf(side, divided->high[k] - divided->low[k]);
-    return side > 0 && is_finite(side) ? (float)cells / side : 0;
+    return side > 0 && knn_is_finite(side) ? (float)cells / side : 0;
 }
 
 typedef struct curve_key {
@@ -169,10 +102,10 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, curve_ke
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         float view[3];
         uint64_t place = 1ull << 3 * of.cell_bits;
-        if (view_of<KIND, PLAIN>(&from, i, view)) {
+        if (knn_view_of<KIND, PLAIN>(&from, i, view)) {
             uint32_t cell[3];
-            for (int k = 0; k < 3; k++) cell[k] = cell_of(view[k] - all.low[k], factor, cells);
-            place = curve_place(cell[0], cell[1], cell[2], of.cell_bits);
+            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - all.low[k], factor, cells);
+            place = knn_curve_place(cell[0], cell[1], cell[2], of.cell_bits);
         }
         keys[i] = place << of.index_bits | i;
     }
@@ -232,10 +165,10 @@ static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t
                                           void *exact) {
     for (int k = 0; k < 3; k++) {
         if (KIND == KNN_INT) {
-            const uint64_t step = exists ? (uint64_t)step_of<PLAIN>(from, k, i) - (uint64_t)from->origin[k] : 0;
+            const uint64_t step = exists ? (uint64_t)knn_step_of<PLAIN>(from, k, i) - (uint64_t)from->origin[k] : 0;
             ((int32_t *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = (int32_t)step;
         } else if (KIND == KNN_DOUBLE) {
-            ((double *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = exists ? double_of(from, k, i) : 0;
+            ((double *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = exists ? knn_double_of(from, k, i) : 0;
         }
     }
 }
@@ -249,7 +182,7 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);
     const bool exists = place < count && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
     float view[3] = {NAN, NAN, NAN};
-    if (exists) view_of<KIND, PLAIN>(&from, i, view);
+    if (exists) knn_view_of<KIND, PLAIN>(&from, i, view);
     const uint64_t at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;
     for (uint32_t k = 0; k < 3; k++) to.views[at + KNN_CUDA_LEAF * k] = view[k];
     store_exact<KIND, PLAIN>(&from, i, exists, at, to.exact);
@@ -308,7 +241,7 @@ static __global__ void find_integers(knn_cuda_reading from, uint64_t count, inte
         bool finite = true;
         for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
         for (int k = 0; k < 3 && finite; k++) {
-            const unsigned long long value = (uint64_t)integer_of(&from.axes[k], i) ^ 1ull << 63;
+            const unsigned long long value = (uint64_t)knn_integer_of(&from.axes[k], i) ^ 1ull << 63;
             atomicMin(&box->low[k], value);
             atomicMax(&box->high[k], value);
         }
@@ -439,7 +372,7 @@ mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_exte
     const int first_bit = (int)curve->index_bits;
     MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)curve->cell_bits + 1));
     curve->keys = keys.keys;
-    return MOTE_OK;
+    return knn_cuda_refine(ctx, &made->reading, count, curve, keys.keys);
 }
 
 /* Where the levels stand; returns how many boxes there are. */

@@ -138,6 +138,9 @@ void knn_cuda_drop_room(mote_context *ctx, knn_cuda_room *room);
 mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made);
 mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
                           knn_cuda_curve *curve);
+/* A part of that: puts points in order that stand in few cells; see knn_refine_cuda.cu. */
+mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+                            const knn_cuda_curve *curve, uint64_t *keys);
 /* Then what is searched. boxes false: queries, which need none. */
 mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_made *made);

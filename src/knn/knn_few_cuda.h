@@ -22,7 +22,7 @@
 #define FEW_GROUPS  4u   /* of eight lanes */
 #define FEW_QUEUE   24u  /* leaves with points that wait */
 #define FEW_SLOTS   31u  /* bits that tell one of them */
-#define FEW_LISTED  96u  /* leaves of a group to go through */
+#define FEW_LISTED  64u  /* leaves of a group to go through */
 #define FEW_AROUND  16u  /* leaves around the queries */
 #define FEW_PARTS   4u   /* lanes that try leaves for one query */
 #define FEW_MOST    256u /* leaves that a group goes through; if there are more, its warp is left */
