@@ -71,7 +71,8 @@ typedef struct mote_planes_ops {
     mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
 
     /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
-       counter [direction · bins + planes_bin]. It stays until the next call or release. */
+       counter [direction · bins + planes_bin]. It stays until the next call or release. A table that points have voted
+       with does not change until release: it may be kept elsewhere. */
     mote_status (*vote)(planes_points *points, const planes_sample *sample, const planes_table *table);
     /* The counters [directions · bins] of the last vote. For tests. */
     mote_status (*read_votes)(planes_points *points, uint32_t *counters);
@@ -110,6 +111,7 @@ typedef struct mote_planes_ops {
 } mote_planes_ops;
 
 extern const mote_planes_ops mote_planes_cpu;
+extern const mote_planes_ops mote_planes_on_cuda;
 
 #ifdef __cplusplus
 }
