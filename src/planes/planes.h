@@ -41,6 +41,16 @@ struct mote_planes {
     double *corners;        /* x y z each */
 };
 
+/* Points of the sample near a plane, from a pivot; chosen from a pool of those within a larger distance. */
+typedef struct planes_near {
+    uint32_t pool_count;
+    uint32_t *pool;
+    uint32_t count;
+    float *x, *y, *z;
+    double pivot[3];
+    double size; /* root of the mean squared distance to the pivot */
+} planes_near;
+
 /* One run. */
 typedef struct planes_run {
     mote_context *ctx;
@@ -51,6 +61,7 @@ typedef struct planes_run {
     planes_table table;
     planes_sample sample;
     uint8_t *claimed;      /* [sample] by planes of this round */
+    planes_near *near;     /* [threads] */
     double resolution;     /* radians between directions */
     double tolerance, bin; /* steps */
     bool tolerance_given;
@@ -122,15 +133,6 @@ void planes_choose_tolerance(planes_run *run);
 
 /* ---- planes_refine.c */
 
-/* Points of the sample near a plane, from a pivot; chosen from a pool of those within a larger distance. */
-typedef struct planes_near {
-    uint32_t pool_count;
-    uint32_t *pool;
-    uint32_t count;
-    float *x, *y, *z;
-    double pivot[3];
-    double size; /* root of the mean squared distance to the pivot */
-} planes_near;
 mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *near);
 void planes_near_free(mote_context *ctx, planes_near *near);
 /* The pool: those unclaimed within reach of a plane. */
@@ -149,8 +151,8 @@ typedef struct planes_candidate {
 
 /* From a cell of the accumulator to the plane that the sample's unclaimed points around it make; count 0 if they are
    fewer than least. */
-mote_status planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least,
-                          planes_candidate *candidate);
+void planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least, planes_near *near,
+                   planes_candidate *candidate);
 /* Counts the unclaimed points in and beside a plane. */
 void planes_count_points(const planes_run *run, planes_candidate *candidate);
 /* Unclaimed points within the guard become claimed. */
@@ -158,8 +160,9 @@ void planes_claim(planes_run *run, const planes_fit *fit);
 
 /* ---- planes_calibrate.c */
 
-/* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
-mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count);
+/* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them, of those
+   that have at least so many of the sample. */
+void planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least);
 
 /* ---- planes_search.c */
 

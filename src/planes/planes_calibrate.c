@@ -59,14 +59,14 @@ static bool fit_twice(const planes_run *run, double reach, planes_near *near, pl
     return true;
 }
 
-static plane_noise measure_plane(const planes_run *run, planes_fit fit, planes_near *near) {
+static plane_noise measure_plane(const planes_run *run, planes_fit *fit, planes_near *near) {
     const plane_noise none = {0, 0};
     double t = 0.5 * run->tolerance;
-    planes_take_pool(run, &fit, REACH * run->bin, near);
+    planes_take_pool(run, fit, REACH * run->bin, near);
     for (int turn = 0; turn < TURNS && t < run->bin; turn++, t *= GROWTH) {
-        if (!fit_twice(run, t, near, &fit)) continue;
-        planes_find_near(run, &fit, REACH * t, near);
-        const residuals r = measure(near, &fit, t);
+        if (!fit_twice(run, t, near, fit)) continue;
+        planes_find_near(run, fit, REACH * t, near);
+        const residuals r = measure(near, fit, t);
         const double strays = 0.5 * r.far;
         const bool contained = r.side - strays <= EXCESS * (r.in - strays) + 2 * sqrt(strays + 1);
         if (contained && r.in > 2 * strays) return noise_of(&r, strays, t);
@@ -74,16 +74,22 @@ static plane_noise measure_plane(const planes_run *run, planes_fit fit, planes_n
     return none;
 }
 
-static mote_status measure_winner(const planes_run *run, const planes_winner *winner, plane_noise *found) {
+/* Points this near a plane that was measured are its own, and no other's. */
+static void claim(planes_run *run, planes_fit *fit, double noise) {
+    const double tolerance = run->tolerance;
+    run->tolerance = fmax(tolerance, 3 * noise);
+    planes_claim(run, fit);
+    run->tolerance = tolerance;
+}
+
+static plane_noise measure_winner(planes_run *run, const planes_winner *winner, uint32_t least) {
+    plane_noise found = {0, 0};
     planes_candidate candidate;
-    planes_near near;
-    found->weight = 0;
-    MOTE_TRY(planes_refine(run, winner, LEAST, &candidate));
-    if (!candidate.fit.valid) return MOTE_OK;
-    const mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
-    if (status == MOTE_OK) *found = measure_plane(run, candidate.fit, &near);
-    planes_near_free(run->ctx, &near);
-    return status;
+    planes_refine(run, winner, least, &run->near[0], &candidate);
+    if (!candidate.fit.valid) return found;
+    found = measure_plane(run, &candidate.fit, &run->near[0]);
+    if (found.weight > 0) claim(run, &candidate.fit, found.noise);
+    return found;
 }
 
 static int compare_noise(const void *a, const void *b) {
@@ -104,20 +110,15 @@ static double middle_noise(plane_noise *found, uint32_t count) {
     return -1;
 }
 
-mote_status planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count) {
+void planes_calibrate(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least) {
     plane_noise found[WINNERS];
     const uint32_t looked_at = count < WINNERS ? count : WINNERS;
-    bool all = true;
-    if (run->tolerance_given) return MOTE_OK;
-#pragma omp parallel for schedule(dynamic) num_threads(run->ctx->threads) reduction(&& : all)
-    for (int64_t i = 0; i < (int64_t)looked_at; i++) {
-        all = measure_winner(run, &winners[i], &found[i]) == MOTE_OK && all;
-    }
-    if (!all) return MOTE_ERROR_MEMORY;
+    if (run->tolerance_given) return;
+    for (uint32_t i = 0; i < looked_at; i++) found[i] = measure_winner(run, &winners[i], least);
+    memset(run->claimed, 0, run->sample.count);
     const double noise = middle_noise(found, looked_at);
-    if (noise < 0) return MOTE_OK;
+    if (noise < 0) return;
     run->scale.noise = noise;
     run->scale.flat = true;
     planes_choose_tolerance(run);
-    return MOTE_OK;
 }

@@ -193,7 +193,10 @@ static mote_status choose_parts(planes_run *run, const planes_axes *axes, planes
 static mote_status cover_planes(planes_run *run, planes_axes *axes, planes_cover *cover, planes_part **parts) {
     const double cell = run->facts.cell / run->points->frame.step;
     for (uint32_t i = 0; i < run->found_count; i++) axes[i] = axes_of(run->found[i].fit.normal, cell);
-    MOTE_TRY(run->ops->cells(run->points, axes, &cover->cells, &cover->count));
+    mote_progress_share(run->ctx, 0.9, 0.95);
+    const mote_status status = run->ops->cells(run->points, axes, &cover->cells, &cover->count);
+    mote_progress_share(run->ctx, 0, 1);
+    MOTE_TRY(status);
     return planes_find_parts(run, cover, parts);
 }
 

@@ -62,7 +62,8 @@ static bool without_strays(const planes_points *points, planes_sample *sample, p
         all_half = fmax(all_half, fmin(half, PLANES_REACH));
     }
     *typical = sqrt(square);
-    if (!(most_half > 0) || all_half < STRAY_TIMES * most_half) return false;
+    most_half = fmax(most_half, 0.5); /* all in one step: it is looked into */
+    if (all_half < STRAY_TIMES * most_half) return false;
     const planes_frame smaller = frame_of(centre, STRAY_MARGIN * most_half * frame->step);
     if (smaller.step >= frame->step) return false;
     *frame = smaller;
@@ -83,10 +84,9 @@ static void measure_radius(planes_run *run) {
     run->scale.radius = sqrt(square) + 2;
 }
 
-/* How far apart two positions of an axis are that the source tells apart. */
-static double axis_resolution(const mote_cloud *cloud, const char *name, double low, double high) {
+/* How far apart two positions of an axis are that the source tells apart; largest: of its coordinates. */
+static double axis_resolution(const mote_cloud *cloud, const char *name, double largest) {
     const mote_column *axis = mote_cloud_find(cloud, name);
-    const double largest = fmax(fabs(low), fabs(high));
     if (axis->type == MOTE_FLOAT32) return fmax(largest * FLT_EPSILON, cloud->position_step);
     if (axis->type == MOTE_FLOAT64) return fmax(largest * DBL_EPSILON, cloud->position_step);
     return fabs(axis->scale);
@@ -94,27 +94,31 @@ static double axis_resolution(const mote_cloud *cloud, const char *name, double 
 
 static void measure_resolution(planes_run *run) {
     static const char *const names[3] = {"x", "y", "z"};
-    const planes_points *points = run->points;
-    double most = points->frame.step;
+    const planes_frame *frame = &run->points->frame;
+    double most = frame->step;
     for (int k = 0; k < 3; k++) {
-        most = fmax(most, axis_resolution(points->cloud, names[k], points->box.min[k], points->box.max[k]));
+        const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
+        most = fmax(most, axis_resolution(run->points->cloud, names[k], largest));
     }
-    run->scale.resolution = most * points->frame.inverse;
+    run->scale.resolution = most * frame->inverse;
 }
 
 mote_status planes_frame_points(planes_run *run) {
     planes_points *points = run->points;
     planes_frame frame = frame_of_box(&points->box);
     planes_sample sample;
+    mote_progress_share(run->ctx, 0, 0.1);
     MOTE_TRY(run->ops->place(points, &frame));
+    mote_progress_share(run->ctx, 0.1, 0.15);
     mote_status status = planes_sample_make(run->ctx, STRAY_SAMPLE, &sample);
     /* Strays may hide others that are less far out. */
-    for (int turn = 0; turn < 4 && status == MOTE_OK; turn++) {
+    for (int turn = 0; turn < 6 && status == MOTE_OK; turn++) {
         status = run->ops->choose(points, STRAY_SAMPLE, &sample);
         if (status != MOTE_OK || sample.count == 0 || !without_strays(points, &sample, &frame, &run->scale.typical))
             break;
         status = run->ops->place(points, &frame);
     }
+    mote_progress_share(run->ctx, 0, 1);
     planes_sample_free(run->ctx, &sample);
     measure_radius(run);
     measure_resolution(run);

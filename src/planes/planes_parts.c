@@ -106,15 +106,34 @@ static uint32_t core_points(const planes_sums *sums, const planes_count *cells, 
 
 /* ---- parts */
 
-/* How much of a cell is covered, going by the cells at its sides: about half of one at the rim. */
-static double coverage(const plane_cells *p, uint32_t i) {
+static bool is_kept(const plane_cells *p, uint64_t cell, uint32_t *at) {
+    return find_cell(p, cell, at) && p->root[*at] != NO_PART;
+}
+
+/* Whether all four cells at its sides have points too. */
+static bool is_inner(const plane_cells *p, uint32_t i) {
     static const int32_t sides[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
-    uint32_t other;
+    bool all = true;
     for (int k = 0; k < 4; k++) {
-        if (!find_cell(p, moved(p->cells[i].cell, sides[k][0], sides[k][1]), &other)) return 0.5;
-        if (p->root[other] == NO_PART) return 0.5;
+        uint32_t other;
+        all = all && is_kept(p, moved(p->cells[i].cell, sides[k][0], sides[k][1]), &other);
     }
-    return 1;
+    return all;
+}
+
+/* How much of a cell is covered: at the rim, going by the inner cells around it, which are covered all over. */
+static double coverage(const plane_cells *p, uint32_t i) {
+    double points = 0, cells = 0;
+    if (is_inner(p, i)) return 1;
+    for (int k = 0; k < 8; k++) {
+        const int32_t sign = k < 4 ? 1 : -1;
+        uint32_t other;
+        if (!is_kept(p, moved(p->cells[i].cell, sign * around[k & 3][0], sign * around[k & 3][1]), &other)) continue;
+        if (!is_inner(p, other)) continue;
+        points += p->cells[other].count;
+        cells++;
+    }
+    return cells > 0 ? fmin(1, p->cells[i].count * cells / points) : 0.5;
 }
 
 typedef struct part_list {

@@ -194,35 +194,26 @@ static bool fit_shrinking(const planes_run *run, double reach, planes_near *near
 }
 
 mote_status planes_near_make(mote_context *ctx, uint32_t count, planes_near *near) {
+    const uint64_t room = ((uint64_t)count + 16) / 16 * 16; /* each on a line of the cache */
     memset(near, 0, sizeof *near);
-    near->x = mote_alloc(ctx, count * sizeof *near->x, "planes refinement");
-    near->y = mote_alloc(ctx, count * sizeof *near->y, "planes refinement");
-    near->z = mote_alloc(ctx, count * sizeof *near->z, "planes refinement");
-    near->pool = mote_alloc(ctx, ((uint64_t)count + 1) * sizeof *near->pool, "planes refinement");
-    return near->x != NULL && near->y != NULL && near->z != NULL && near->pool != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    near->x = mote_alloc(ctx, 4 * room * sizeof *near->x, "planes refinement");
+    if (near->x == NULL) return MOTE_ERROR_MEMORY;
+    near->y = near->x + room;
+    near->z = near->y + room;
+    near->pool = (uint32_t *)(void *)(near->z + room);
+    return MOTE_OK;
 }
 
-void planes_near_free(mote_context *ctx, planes_near *near) {
-    mote_free(ctx, near->x);
-    mote_free(ctx, near->y);
-    mote_free(ctx, near->z);
-    mote_free(ctx, near->pool);
-}
+void planes_near_free(mote_context *ctx, planes_near *near) { mote_free(ctx, near->x); }
 
-mote_status planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least,
-                          planes_candidate *candidate) {
-    planes_near near;
+void planes_refine(const planes_run *run, const planes_winner *winner, uint32_t least, planes_near *near,
+                   planes_candidate *candidate) {
+    planes_fit *fit = &candidate->fit;
     memset(candidate, 0, sizeof *candidate);
-    mote_status status = planes_near_make(run->ctx, run->sample.count, &near);
-    if (status == MOTE_OK) {
-        planes_fit *fit = &candidate->fit;
-        candidate->votes = winner->votes;
-        planes_table_cell(&run->table, winner->direction, winner->bin, fit->normal, &fit->offset);
-        const double left = find_fine(run, least, &near, fit);
-        if (left > 0 && fit_shrinking(run, left, &near, fit)) planes_count_points(run, candidate);
-    }
-    planes_near_free(run->ctx, &near);
-    return status;
+    candidate->votes = winner->votes;
+    planes_table_cell(&run->table, winner->direction, winner->bin, fit->normal, &fit->offset);
+    const double left = find_fine(run, least, near, fit);
+    if (left > 0 && fit_shrinking(run, left, near, fit)) planes_count_points(run, candidate);
 }
 
 /* ---- claims */

@@ -75,27 +75,24 @@ static uint32_t accept_batch(planes_run *run, planes_candidate *batch, uint32_t 
     return accepted;
 }
 
-static mote_status refine_batch(const planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least,
-                                planes_candidate *batch) {
-    bool all = true;
-#pragma omp parallel for schedule(dynamic) num_threads(run->ctx->threads) reduction(&& : all)
+static void refine_batch(const planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least,
+                         planes_candidate *batch) {
+#pragma omp parallel for schedule(dynamic) num_threads(run->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        all = planes_refine(run, &winners[i], least, &batch[i]) == MOTE_OK && all;
+        planes_refine(run, &winners[i], least, &run->near[mote_thread_number()], &batch[i]);
     }
-    return all ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static mote_status try_winners(planes_run *run, const planes_winner *winners, uint32_t count, uint64_t least,
-                               uint32_t *accepted) {
+static uint32_t try_winners(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least) {
     planes_candidate batch[BATCH];
-    *accepted = 0;
+    uint32_t accepted = 0;
     for (uint32_t i = 0; i < count && !is_full(run); i += BATCH) {
         const uint32_t size = count - i < BATCH ? count - i : BATCH;
-        MOTE_TRY(refine_batch(run, winners + i, size, (uint32_t)least, batch));
-        *accepted += accept_batch(run, batch, size, least);
-        if (run->params.greedy && *accepted > 0) break;
+        refine_batch(run, winners + i, size, least, batch);
+        accepted += accept_batch(run, batch, size, least);
+        if (run->params.greedy && accepted > 0) break;
     }
-    return MOTE_OK;
+    return accepted;
 }
 
 static mote_status vote(planes_run *run, uint32_t least, planes_winner *winners, uint32_t *count) {
@@ -118,8 +115,9 @@ static mote_status search_round(planes_run *run, uint32_t *accepted) {
     mote_stage(run->ctx, "voting");
     MOTE_TRY(vote(run, least / 3 + 1, winners, &count));
     mote_stage(run->ctx, "refining winners");
-    if (run->facts.rounds++ == 0) MOTE_TRY(planes_calibrate(run, winners, count));
-    return try_winners(run, winners, count, least, accepted);
+    if (run->facts.rounds++ == 0) planes_calibrate(run, winners, count, least);
+    *accepted = try_winners(run, winners, count, least);
+    return MOTE_OK;
 }
 
 /* ---- all points */
