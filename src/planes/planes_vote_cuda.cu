@@ -202,8 +202,9 @@ template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_contex
     job.parts = filling < worth ? filling : worth;
     if (job.parts < needed) job.parts = needed;
     if (job.parts < 1) job.parts = 1;
-    const uint32_t round = 8 * WARPS, share = job.point_count / job.parts + (job.point_count % job.parts != 0);
+    const uint32_t round = BATCH * WARPS, share = job.point_count / job.parts + (job.point_count % job.parts != 0);
     job.part_points = (share + round - 1) / round * round;
+    if (share > 0) job.parts = job.point_count / job.part_points + (job.point_count % job.part_points != 0);
     if (job.parts > 1) {
         MOTE_TRY(cuda_fill(ctx, job.counters, 0, (uint64_t)job.direction_count * job.bins * sizeof *job.counters));
     }

@@ -47,7 +47,8 @@ static void same_bytes(const void *a, const void *b, uint64_t size_bytes, const 
 static void same_facts(const mote_planes_facts *a, const mote_planes_facts *b, const char *what) {
     const double x[] = {a->extent, a->spacing, a->noise, a->tolerance, a->bin, a->cell, a->resolution_deg};
     const double y[] = {b->extent, b->spacing, b->noise, b->tolerance, b->bin, b->cell, b->resolution_deg};
-    same_bytes(x, y, sizeof x, what, "facts, measure", 0);
+    for (uint32_t i = 0; i < sizeof x / sizeof x[0]; i++)
+        same_bytes(&x[i], &y[i], sizeof x[i], what, "facts, measure", i);
     const uint64_t m[] = {a->min_points, a->sample,   a->directions, a->bins,    a->rounds, a->votes,
                           a->points,     a->labelled, a->skipped,    a->outside, a->normals};
     const uint64_t n[] = {b->min_points, b->sample,   b->directions, b->bins,    b->rounds, b->votes,
