@@ -65,5 +65,6 @@ int bench_lod_cuda(session *s, const bench_options *o);
 int bench_laz(session *s, const bench_options *o);
 int bench_knn(session *s, const bench_options *o);
 int bench_dynamic(session *s, const bench_options *o);
+int bench_planes(session *s, const bench_options *o);
 
 #endif

@@ -23,7 +23,8 @@ static const command_help help = {
     "  mote bench knn                          nearest neighbours, file and Morton order, on the CPU\n"
     "  mote bench knn --device cuda            on the GPU, points in its memory\n"
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
-    "  mote bench dynamic                      neighbours of points that move each frame\n",
+    "  mote bench dynamic                      neighbours of points that move each frame\n"
+    "  mote bench planes                       Hough transform, and planes of a room\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -38,7 +39,7 @@ typedef struct bench {
 } bench;
 static const bench benches[] = {
     {"order", bench_order, 10000000, 7}, {"lod", bench_lod, 10000000, 5},        {"laz", bench_laz, 5000000, 5},
-    {"knn", bench_knn, 1000000, 5},      {"dynamic", bench_dynamic, 424000, 60},
+    {"knn", bench_knn, 1000000, 5},      {"dynamic", bench_dynamic, 424000, 60}, {"planes", bench_planes, 1000000, 3},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -113,6 +114,7 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
     if (o->sizes != NULL && !resident && !o->scaling) {
         return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
     }
+    if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");
     if (o->stages && !resident) return usage_error("bench", "--stages is for lod --device cuda, without --files");
     if (o->sizes != NULL && o->count_given) return usage_error("bench", "--sizes and -n exclude each other");
     if (o->scaling && o->count_given) return usage_error("bench", "--scaling has many sizes: --sizes N,N,…, not -n");
@@ -129,7 +131,7 @@ int cmd_bench(int argc, char **argv) {
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
-         "of each case; default 7 (order), 5 (others);\ndynamic: frames, default 60"},
+         "of each case; default 7 (order), 3 (planes), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
          "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn: those whose name begins so"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
@@ -147,10 +149,11 @@ int cmd_bench(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn or dynamic");
+    if (words.count < 1) return usage_error("bench", "bench needs a name: order, lod, laz, knn, dynamic or planes");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
-        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn or dynamic", words.words[0]);
+        return usage_error("bench", "there is no benchmark \"%s\": order, lod, laz, knn, dynamic or planes",
+                           words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;

@@ -7,7 +7,7 @@
 #include "order/order_ops.h"
 #include "planes/planes_ops.h"
 
-static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu,  &mote_lod_cpu, NULL,
+static const mote_backend cpu_backend = {"cpu", MOTE_DEVICE_CPU, &mote_order_cpu,   &mote_lod_cpu,   NULL,
                                          NULL,  &mote_knn_cpu,   &mote_normals_cpu, &mote_planes_cpu};
 
 static mote_status open_cuda(mote_context *ctx) {

@@ -84,8 +84,6 @@ mote_status planes_table_make(mote_context *ctx, const mote_planes_params *param
                               planes_table *table);
 void planes_table_free(mote_context *ctx, planes_table *table);
 double planes_table_resolution(const mote_planes_params *params); /* radians */
-/* Bins of a table. */
-uint32_t planes_table_bins(double radius, double bin);
 /* Direction and rho in steps of a cell. */
 void planes_table_cell(const planes_table *table, uint32_t direction, uint32_t bin, double normal[3], double *offset);
 

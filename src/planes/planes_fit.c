@@ -46,7 +46,9 @@ static planes_fit fit_covariance(const double covariance[PLANES_PRODUCTS], doubl
     return fit;
 }
 
-static wide product_sum(const planes_sums *sums, int k) { return (wide)sums->low[k] + ((wide)sums->high[k] << 32); }
+static wide product_sum(const planes_sums *sums, int k) {
+    return (wide)sums->low[k] + (wide)sums->high[k] * ((wide)1 << 32);
+}
 
 static const int product_axes[PLANES_PRODUCTS][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 

@@ -163,7 +163,7 @@ static mote_status number_parts(const planes_run *run, const plane_cells *p, uin
         /* A rim may come before the core cell that it belongs to: numbers are given to roots, then to all. */
         if (root == i) part[i] = (uint32_t)(run->params.parts ? list->count - 1 : first);
     }
-    for (uint32_t i = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < p->count && list->parts != NULL; i++) {
         if (p->root[i] == NO_PART) continue;
         part[i] = part[root_of(p->root, i)];
         list->parts[part[i]].points += p->cells[i].count;

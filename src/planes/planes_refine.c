@@ -7,7 +7,7 @@
 #define SIDE      3 /* directions on either side of the middle one */
 #define SPREAD    (2 * SIDE + 1)
 #define FINER     3.0 /* from level to level */
-#define MOST_BINS 128 /* of rho, of a level */
+#define HALF_BINS 64  /* of rho, of a level, on either side */
 #define LEVELS    8
 #define POOL      1.2 /* steps between directions, at a typical point: how far is looked at all */
 #define SHRINK    0.6
@@ -84,7 +84,7 @@ typedef struct level {
 
 /* The bin from which two in a row have the most points; sets how many they have. */
 static int32_t best_bin(const planes_near *near, const float direction[3], const level *at, uint32_t *most) {
-    uint32_t counts[MOST_BINS + 8];
+    uint32_t counts[2 * HALF_BINS + 8];
     const float by = (float)(1 / at->width), a = direction[0] * by, b = direction[1] * by, c = direction[2] * by;
     const float top = (float)(2 * at->bins);
     memset(counts, 0, sizeof counts);
@@ -157,7 +157,7 @@ static double find_fine(const planes_run *run, uint32_t least, planes_near *near
         at.step = open / SIDE;
         at.width = fmax(run->tolerance, 0.5 * at.step * near->size);
         const double bins = ceil(reach / at.width) + 1;
-        at.bins = bins < MOST_BINS / 2 ? (int32_t)bins : MOST_BINS / 2;
+        at.bins = bins < HALF_BINS ? (int32_t)bins : HALF_BINS;
         at.width = fmax(at.width, reach / at.bins);
         if (!improve(near, &at, fit)) return 0;
         open = 0.75 * at.step;

@@ -9,7 +9,8 @@ double planes_table_resolution(const mote_planes_params *params) {
     return (params->directions == MOTE_PLANES_GRID ? 1.0 : params->resolution_deg) * PI / 180;
 }
 
-uint32_t planes_table_bins(double radius, double bin) { return 2 * (uint32_t)(ceil(radius / bin) + 1) + 1; }
+/* Bins on either side of rho 0. */
+static uint32_t half_bins(double radius, double bin) { return (uint32_t)(ceil(radius / bin) + 1); }
 
 /* ---- directions */
 
@@ -174,8 +175,9 @@ mote_status planes_table_make(mote_context *ctx, const mote_planes_params *param
         params->suppress_deg > 0 ? params->suppress_deg * PI / 180 : SUPPRESS_STEPS * planes_table_resolution(params);
     directions all = {0, NULL};
     memset(table, 0, sizeof *table);
-    table->bins = planes_table_bins(radius, bin);
-    table->middle = (float)((table->bins - 1) / 2);
+    const uint32_t half = half_bins(radius, bin);
+    table->bins = 2 * half + 1;
+    table->middle = (float)half;
     table->bin = bin;
     if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
         table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));

@@ -4,6 +4,7 @@
 #include "planes/planes_cpu.h"
 
 #define LANES        8u
+#define PIECE        64u    /* points whose places are found at once */
 #define FLUSH_POINTS 65528u /* a counter of 16 bits takes so many votes */
 
 typedef struct vote_points {
@@ -51,12 +52,16 @@ SIMD_INLINE void find_places(const vote_group *g, float x, float y, float z, uin
     simd_i_store((int32_t *)places, simd_i_sub(bits, simd_i_set(0x4B000000))); /* the bits of PLANES_MAGIC */
 }
 
+/* Places of some points first, then their votes: neither waits for the other. */
 static void vote_all(const vote_group *g, const vote_points *points, uint32_t first, uint32_t count,
                      uint16_t *counters) {
-    for (uint32_t i = first; i < first + count; i++) {
-        uint32_t places[LANES];
-        find_places(g, points->x[i], points->y[i], points->z[i], places);
-        for (uint32_t l = 0; l < LANES; l++) counters[places[l]]++;
+    uint32_t places[PIECE * LANES];
+    for (uint32_t begin = first; begin < first + count; begin += PIECE) {
+        const uint32_t rest = first + count - begin, size = rest < PIECE ? rest : PIECE;
+        for (uint32_t i = 0; i < size; i++) {
+            find_places(g, points->x[begin + i], points->y[begin + i], points->z[begin + i], places + i * LANES);
+        }
+        for (uint32_t i = 0; i < size * LANES; i++) counters[places[i]]++;
     }
 }
 

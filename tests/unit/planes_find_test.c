@@ -565,9 +565,10 @@ static mote_status use_all(mote_context *ctx, void *user) {
     mote_planes_params params = mote_planes_defaults();
     mote_planes_winner winners[4];
     uint32_t count;
-    params.resolution_deg = 6;
-    mote_status status = mote_generate(ctx, "room", 900, NULL, &cloud);
+    params.resolution_deg = 8;
+    mote_status status = mote_generate(ctx, "room", 700, NULL, &cloud);
     if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &planes);
+    if (status == MOTE_OK) assert_true(mote_planes_count(planes) > 0);
     if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
     params.sample = 100;
     if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
