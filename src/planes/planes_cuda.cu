@@ -441,4 +441,5 @@ const mote_planes_ops mote_planes_on_cuda = {
     planes_outline_cuda,
     planes_sums_of_labels_cuda,
     write_labels,
+    true,
 };

@@ -26,7 +26,7 @@ typedef struct planes_cuda_box {
 typedef struct planes_cuda_table {
     planes_table host;            /* as it was then */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
-    uint32_t *first, *near;
+    uint32_t *first, *near; /* as planes_table has them */
 } planes_cuda_table;
 
 typedef struct planes_cuda {
@@ -62,6 +62,8 @@ mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample,
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters);
 mote_status planes_winners_cuda(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
                                 uint32_t most, planes_winner *winners, uint32_t *count);
+/* Makes p->table, if it is not that already. */
+mote_status planes_table_cuda(planes_cuda *p, const planes_table *table);
 void planes_table_free_cuda(planes_cuda *p);
 mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);

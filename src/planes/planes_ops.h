@@ -37,10 +37,13 @@ typedef struct planes_table {
     float *a, *b, *c;          /* [directions] */
     float middle;              /* (bins - 1) / 2 */
     double bin;                /* steps; for the host */
+    double *xyz;               /* [3 · directions] unit length */
+    double least_cosine;       /* of directions that are near each other */
     uint32_t *normal;          /* [directions] packed, for cones */
     int32_t cone;              /* see planes_normal_allows; 0: every point votes for every direction */
     /* What suppression compares a direction with: near[first[i]] … near[first[i + 1] - 1], each 2 · direction, plus 1
-       where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
+       where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself.
+       NULL where the backend finds them. */
     uint32_t *first; /* [directions + 1] */
     uint32_t *near;
 } planes_table;
@@ -108,6 +111,8 @@ typedef struct mote_planes_ops {
     mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
     /* labels  [points of the cloud] out, in its order; -1: none */
     mote_status (*labels)(planes_points *points, int32_t *labels);
+    /* Whether it needs no lists of near directions in tables. */
+    bool finds_near;
 } mote_planes_ops;
 
 extern const mote_planes_ops mote_planes_cpu;

@@ -228,50 +228,7 @@ static mote_status launch(mote_context *ctx, const vote_job *job) {
     return launch_vote<1, false>(ctx, job);
 }
 
-/* ---- the table and the sample */
-
-void planes_table_free_cuda(planes_cuda *p) {
-    cuda_free(p->base.ctx, p->table.direction);
-    cuda_free(p->base.ctx, p->table.first);
-    cuda_free(p->base.ctx, p->table.near);
-    memset(&p->table, 0, sizeof p->table);
-}
-
-static bool same_table(const planes_table *a, const planes_table *b) {
-    return a->directions == b->directions && a->bins == b->bins && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->normal == b->normal && a->first == b->first && a->near == b->near && a->cone == b->cone &&
-           a->middle == b->middle && a->bin == b->bin;
-}
-
-static mote_status upload_directions(planes_cuda *p, const planes_table *table) {
-    const uint64_t bytes = table->directions * sizeof(planes_cuda_point);
-    planes_cuda_point *packed = (planes_cuda_point *)(void *)planes_cuda_scratch(p, bytes);
-    if (packed == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t d = 0; d < table->directions; d++) {
-        packed[d].x = table->a[d];
-        packed[d].y = table->b[d];
-        packed[d].z = table->c[d];
-        packed[d].normal = table->normal[d];
-    }
-    return cuda_upload(p->base.ctx, p->table.direction, packed, bytes);
-}
-
-static mote_status upload_table(planes_cuda *p, const planes_table *table) {
-    mote_context *ctx = p->base.ctx;
-    const uint64_t directions = table->directions, near = table->first[directions];
-    if (p->table.direction != NULL && same_table(&p->table.host, table)) return MOTE_OK;
-    planes_table_free_cuda(p);
-    p->table.direction =
-        (planes_cuda_point *)cuda_alloc(ctx, directions * sizeof *p->table.direction, "planes directions");
-    p->table.first = (uint32_t *)cuda_alloc(ctx, (directions + 1) * sizeof(uint32_t), "planes directions");
-    p->table.near = (uint32_t *)cuda_alloc(ctx, near * sizeof(uint32_t), "planes directions");
-    if (p->table.direction == NULL || p->table.first == NULL || p->table.near == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(upload_directions(p, table));
-    MOTE_TRY(cuda_upload(ctx, p->table.first, table->first, (directions + 1) * sizeof(uint32_t)));
-    MOTE_TRY(cuda_upload(ctx, p->table.near, table->near, near * sizeof(uint32_t)));
-    p->table.host = *table;
-    return MOTE_OK;
-}
+/* ---- points and counters */
 
 static mote_status upload_sample(planes_cuda *p, const planes_sample *sample, planes_cuda_point **points) {
     const uint64_t bytes = sample->count * sizeof(planes_cuda_point);
@@ -307,7 +264,7 @@ mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample,
     vote_job job;
     memset(&job, 0, sizeof job);
     MOTE_TRY(make_counters(p, table));
-    MOTE_TRY(upload_table(p, table));
+    MOTE_TRY(planes_table_cuda(p, table));
     mote_status status = sample != NULL ? upload_sample(p, sample, &some) : MOTE_OK;
     job.points = sample != NULL ? some : p->points;
     job.point_count = sample != NULL ? sample->count : points->count;
