@@ -34,16 +34,16 @@ typedef struct planes_sample {
 /* Directions, in bins of rho per step; all on the host. */
 typedef struct planes_table {
     uint32_t directions, bins; /* bins is odd */
-    float *a, *b, *c;          /* [directions] */
     float middle;              /* (bins - 1) / 2 */
-    double bin;                /* steps; for the host */
+    double bin;                /* steps */
     double *xyz;               /* [3 · directions] unit length */
     double least_cosine;       /* of directions that are near each other */
-    uint32_t *normal;          /* [directions] packed, for cones */
     int32_t cone;              /* see planes_normal_allows; 0: every point votes for every direction */
+    /* What follows from these; NULL for backends that make it themselves. */
+    float *a, *b, *c; /* [directions] xyz over bin */
+    uint32_t *normal; /* [directions] packed, for cones */
     /* What suppression compares a direction with: near[first[i]] … near[first[i + 1] - 1], each 2 · direction, plus 1
-       where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself.
-       NULL where the backend finds them. */
+       where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
     uint32_t *first; /* [directions + 1] */
     uint32_t *near;
 } planes_table;
@@ -111,8 +111,8 @@ typedef struct mote_planes_ops {
     mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
     /* labels  [points of the cloud] out, in its order; -1: none */
     mote_status (*labels)(planes_points *points, int32_t *labels);
-    /* Whether it needs no lists of near directions in tables. */
-    bool finds_near;
+    /* Whether it makes itself what follows from the directions of a table. */
+    bool fills_tables;
 } mote_planes_ops;
 
 extern const mote_planes_ops mote_planes_cpu;

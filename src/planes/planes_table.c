@@ -140,9 +140,8 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
     return count;
 }
 
-mote_status planes_table_near(mote_context *ctx, planes_table *table) {
+static mote_status make_near(mote_context *ctx, const directions *all, planes_table *table) {
     bucket_grid grid = {0, 0, NULL, NULL};
-    const directions of_table = {table->directions, table->xyz}, *all = &of_table;
     const double least_cosine = table->least_cosine; /* of a chord; a little longer, for rounding */
     mote_status status = make_buckets(ctx, all, sqrt(2 - 2 * least_cosine) + 1e-9, &grid);
     table->first = mote_alloc(ctx, ((uint64_t)all->count + 1) * sizeof *table->first, "planes directions");
@@ -167,7 +166,10 @@ mote_status planes_table_near(mote_context *ctx, planes_table *table) {
 
 /* ---- the table */
 
-static mote_status fill_table(mote_context *ctx, const directions *all, double bin, planes_table *table) {
+/* As in a b c. */
+static float per_step(double along, double bin) { return (float)(along / bin); }
+
+static mote_status fill_table(mote_context *ctx, const directions *all, planes_table *table) {
     const uint64_t bytes = all->count * sizeof(float);
     table->a = mote_alloc(ctx, bytes, "planes directions");
     table->b = mote_alloc(ctx, bytes, "planes directions");
@@ -176,9 +178,9 @@ static mote_status fill_table(mote_context *ctx, const directions *all, double b
     if (table->a == NULL || table->b == NULL || table->c == NULL || table->normal == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t d = 0; d < all->count; d++) {
         const double *at = all->xyz + 3 * (uint64_t)d;
-        table->a[d] = (float)(at[0] / bin);
-        table->b[d] = (float)(at[1] / bin);
-        table->c[d] = (float)(at[2] / bin);
+        table->a[d] = per_step(at[0], table->bin);
+        table->b[d] = per_step(at[1], table->bin);
+        table->c[d] = per_step(at[2], table->bin);
         table->normal[d] = planes_pack_normal((float)at[0], (float)at[1], (float)at[2]);
     }
     return MOTE_OK;
@@ -203,13 +205,19 @@ mote_status planes_table_directions(mote_context *ctx, const mote_planes_params 
     table->xyz = all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
     if (all.xyz == NULL) return MOTE_ERROR_MEMORY;
     fill(params, &all);
-    return fill_table(ctx, &all, bin, table);
+    return MOTE_OK;
+}
+
+mote_status planes_table_fill(mote_context *ctx, planes_table *table) {
+    const directions all = {table->directions, table->xyz};
+    MOTE_TRY(fill_table(ctx, &all, table));
+    return make_near(ctx, &all, table);
 }
 
 mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
                               planes_table *table) {
     MOTE_TRY(planes_table_directions(ctx, params, radius, bin, table));
-    return planes_table_near(ctx, table);
+    return planes_table_fill(ctx, table);
 }
 
 void planes_table_free(mote_context *ctx, planes_table *table) {
@@ -224,7 +232,9 @@ void planes_table_free(mote_context *ctx, planes_table *table) {
 }
 
 void planes_table_cell(const planes_table *table, uint32_t direction, uint32_t bin, double normal[3], double *offset) {
-    const double at[3] = {table->a[direction], table->b[direction], table->c[direction]};
+    const double *xyz = table->xyz + 3 * (uint64_t)direction;
+    const double at[3] = {(double)per_step(xyz[0], table->bin), (double)per_step(xyz[1], table->bin),
+                          (double)per_step(xyz[2], table->bin)};
     const double length = sqrt((at[0] * at[0] + at[1] * at[1]) + at[2] * at[2]);
     for (int k = 0; k < 3; k++) normal[k] = at[k] / length;
     *offset = ((double)bin - (double)table->middle) / length;
