@@ -12,6 +12,7 @@
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
+#include "planes/planes_ops.h"
 
 /* Does nothing: asking for it tells whether the driver can load the kernels of this build. */
 static __global__ void probe_kernel(void) {}
@@ -97,7 +98,7 @@ static const mote_backend cuda_backend = {"cuda",
                                           &mote_laz_on_cuda,
                                           &mote_knn_on_cuda,
                                           &mote_normals_on_cuda,
-                                          NULL};
+                                          &mote_planes_on_cuda};
 
 extern "C" const mote_cuda_part mote_cuda = {&cuda_backend,     cuda_list_devices, open_device,        close_device,
                                              cuda_free,         cuda_mark_stage,   cuda_settle_stages, cuda_finish,

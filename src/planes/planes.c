@@ -110,7 +110,8 @@ static mote_status make_sample(planes_run *run) {
 
 static mote_status make_table(planes_run *run) {
     mote_stage(run->ctx, "making directions");
-    MOTE_TRY(planes_table_make(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
+    MOTE_TRY(planes_table_directions(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
+    if (!run->ops->fills_tables) MOTE_TRY(planes_table_fill(run->ctx, &run->table));
     if (!run->points->normals) run->table.cone = 0;
     if ((uint64_t)run->table.directions * run->table.bins < MOST_CELLS) return MOTE_OK;
     return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,

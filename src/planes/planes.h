@@ -82,6 +82,10 @@ mote_status planes_frame_points(planes_run *run);
 /* The directions of params and what suppression compares; bins of that many steps reach as far as radius. */
 mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
                               planes_table *table);
+/* The same in two steps: directions and bins alone, then what some backends make of them themselves. */
+mote_status planes_table_directions(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                                    planes_table *table);
+mote_status planes_table_fill(mote_context *ctx, planes_table *table);
 void planes_table_free(mote_context *ctx, planes_table *table);
 double planes_table_resolution(const mote_planes_params *params); /* radians */
 /* Direction and rho in steps of a cell. */

@@ -206,5 +206,5 @@ const mote_planes_ops mote_planes_cpu = {
     planes_sums_cpu,       planes_label_cpu,
     planes_cells_cpu,      planes_relabel_cpu,
     planes_outline_cpu,    planes_sums_of_labels_cpu,
-    write_labels,
+    write_labels,          false,
 };

@@ -74,12 +74,17 @@ MOTE_HD bool planes_normal_allows(uint32_t point, uint32_t direction, int32_t co
 #define PLANES_MAGIC 8388608.0f /* 2^23: added, it leaves the nearest whole number, ties to even, in the low bits */
 
 /* The bin of rho. a b c: the direction, in bins per step; middle: the bin of rho 0, such that the result is in
-   0..2^22. */
-MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c, float middle) {
+   0..2^22. As it is in a float: below PLANES_MAGIC_BITS. */
+#define PLANES_MAGIC_BITS 0x4B000000u
+MOTE_HD uint32_t planes_bin_bits(float x, float y, float z, float a, float b, float c, float middle) {
     const float rho = fmaf(c, z, fmaf(b, y, fmaf(a, x, middle))) + PLANES_MAGIC;
     uint32_t bits;
     memcpy(&bits, &rho, sizeof bits);
-    return bits & 0x7FFFFF;
+    return bits;
+}
+
+MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c, float middle) {
+    return planes_bin_bits(x, y, z, a, b, c, middle) & 0x7FFFFF;
 }
 
 /* ---- points and planes */

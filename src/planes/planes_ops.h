@@ -34,11 +34,14 @@ typedef struct planes_sample {
 /* Directions, in bins of rho per step; all on the host. */
 typedef struct planes_table {
     uint32_t directions, bins; /* bins is odd */
-    float *a, *b, *c;          /* [directions] */
     float middle;              /* (bins - 1) / 2 */
-    double bin;                /* steps; for the host */
-    uint32_t *normal;          /* [directions] packed, for cones */
+    double bin;                /* steps */
+    double *xyz;               /* [3 · directions] unit length */
+    double least_cosine;       /* of directions that are near each other */
     int32_t cone;              /* see planes_normal_allows; 0: every point votes for every direction */
+    /* What follows from these; NULL for backends that make it themselves. */
+    float *a, *b, *c; /* [directions] xyz over bin */
+    uint32_t *normal; /* [directions] packed, for cones */
     /* What suppression compares a direction with: near[first[i]] … near[first[i + 1] - 1], each 2 · direction, plus 1
        where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
     uint32_t *first; /* [directions + 1] */
@@ -71,7 +74,8 @@ typedef struct mote_planes_ops {
     mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
 
     /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
-       counter [direction · bins + planes_bin]. It stays until the next call or release. */
+       counter [direction · bins + planes_bin]. It stays until the next call or release. A table that points have voted
+       with does not change until release: it may be kept elsewhere. */
     mote_status (*vote)(planes_points *points, const planes_sample *sample, const planes_table *table);
     /* The counters [directions · bins] of the last vote. For tests. */
     mote_status (*read_votes)(planes_points *points, uint32_t *counters);
@@ -107,9 +111,12 @@ typedef struct mote_planes_ops {
     mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
     /* labels  [points of the cloud] out, in its order; -1: none */
     mote_status (*labels)(planes_points *points, int32_t *labels);
+    /* Whether it makes itself what follows from the directions of a table. */
+    bool fills_tables;
 } mote_planes_ops;
 
 extern const mote_planes_ops mote_planes_cpu;
+extern const mote_planes_ops mote_planes_on_cuda;
 
 #ifdef __cplusplus
 }

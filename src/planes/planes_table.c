@@ -19,30 +19,45 @@ typedef struct directions {
     double *xyz; /* NULL: only counts */
 } directions;
 
-static void add_direction(directions *to, double theta, double phi) {
+/* An angle's sine and cosine: each is of many directions. */
+typedef struct turn {
+    double sine, cosine;
+} turn;
+
+static turn turn_of(double angle) {
+    const turn made = {sin(angle), cos(angle)};
+    return made;
+}
+
+static void add_direction(directions *to, turn theta, turn phi) {
     if (to->xyz != NULL) {
         double *at = to->xyz + 3 * (uint64_t)to->count;
-        at[0] = sin(phi) * cos(theta);
-        at[1] = sin(phi) * sin(theta);
-        at[2] = cos(phi);
+        at[0] = phi.sine * theta.cosine;
+        at[1] = phi.sine * theta.sine;
+        at[2] = phi.cosine;
     }
     to->count++;
 }
 
 /* As the slides have them: phi · 180 + theta. y is never below 0: half the sphere. */
 static void fill_grid(directions *to) {
+    turn turns[GRID_SIDE];
+    for (uint32_t i = 0; i < GRID_SIDE; i++) turns[i] = turn_of(i * PI / 180);
     for (uint32_t phi = 0; phi < GRID_SIDE; phi++) {
-        for (uint32_t theta = 0; theta < GRID_SIDE; theta++) add_direction(to, theta * PI / 180, phi * PI / 180);
+        for (uint32_t theta = 0; theta < GRID_SIDE; theta++) add_direction(to, turns[theta], turns[phi]);
     }
 }
 
 /* Rings of equal width, each cut into pieces as long as it is wide: equal areas. */
 static void fill_ball(directions *to, double resolution) {
     const uint32_t rings = (uint32_t)ceil(0.5 * PI / resolution - 0.01);
+    const turn none = {0, 0};
     for (uint32_t ring = 0; ring < rings; ring++) {
-        const double phi = (ring + 0.5) * (0.5 * PI / rings);
-        const uint32_t pieces = (uint32_t)ceil(2 * PI * sin(phi) / resolution - 0.01);
-        for (uint32_t k = 0; k < pieces; k++) add_direction(to, (k + 0.5 * (ring & 1)) * (2 * PI / pieces), phi);
+        const turn phi = turn_of((ring + 0.5) * (0.5 * PI / rings));
+        const uint32_t pieces = (uint32_t)ceil(2 * PI * phi.sine / resolution - 0.01);
+        for (uint32_t k = 0; k < pieces; k++) {
+            add_direction(to, to->xyz == NULL ? none : turn_of((k + 0.5 * (ring & 1)) * (2 * PI / pieces)), phi);
+        }
     }
 }
 
@@ -125,10 +140,10 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
     return count;
 }
 
-static mote_status make_near(mote_context *ctx, const directions *all, double radius, planes_table *table) {
+static mote_status make_near(mote_context *ctx, const directions *all, planes_table *table) {
     bucket_grid grid = {0, 0, NULL, NULL};
-    const double least_cosine = cos(radius) - 1e-12;
-    mote_status status = make_buckets(ctx, all, 2 * sin(0.5 * radius), &grid);
+    const double least_cosine = table->least_cosine; /* of a chord; a little longer, for rounding */
+    mote_status status = make_buckets(ctx, all, sqrt(2 - 2 * least_cosine) + 1e-9, &grid);
     table->first = mote_alloc(ctx, ((uint64_t)all->count + 1) * sizeof *table->first, "planes directions");
     if (table->first == NULL) status = MOTE_ERROR_MEMORY;
     uint32_t total = 0;
@@ -151,9 +166,11 @@ static mote_status make_near(mote_context *ctx, const directions *all, double ra
 
 /* ---- the table */
 
-static mote_status fill_table(mote_context *ctx, const directions *all, double bin, planes_table *table) {
+/* As in a b c. */
+static float per_step(double along, double bin) { return (float)(along / bin); }
+
+static mote_status fill_table(mote_context *ctx, const directions *all, planes_table *table) {
     const uint64_t bytes = all->count * sizeof(float);
-    table->directions = all->count;
     table->a = mote_alloc(ctx, bytes, "planes directions");
     table->b = mote_alloc(ctx, bytes, "planes directions");
     table->c = mote_alloc(ctx, bytes, "planes directions");
@@ -161,16 +178,16 @@ static mote_status fill_table(mote_context *ctx, const directions *all, double b
     if (table->a == NULL || table->b == NULL || table->c == NULL || table->normal == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t d = 0; d < all->count; d++) {
         const double *at = all->xyz + 3 * (uint64_t)d;
-        table->a[d] = (float)(at[0] / bin);
-        table->b[d] = (float)(at[1] / bin);
-        table->c[d] = (float)(at[2] / bin);
+        table->a[d] = per_step(at[0], table->bin);
+        table->b[d] = per_step(at[1], table->bin);
+        table->c[d] = per_step(at[2], table->bin);
         table->normal[d] = planes_pack_normal((float)at[0], (float)at[1], (float)at[2]);
     }
     return MOTE_OK;
 }
 
-mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                              planes_table *table) {
+mote_status planes_table_directions(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                                    planes_table *table) {
     const double suppress =
         params->suppress_deg > 0 ? params->suppress_deg * PI / 180 : SUPPRESS_STEPS * planes_table_resolution(params);
     directions all = {0, NULL};
@@ -179,20 +196,32 @@ mote_status planes_table_make(mote_context *ctx, const mote_planes_params *param
     table->bins = 2 * half + 1;
     table->middle = (float)half;
     table->bin = bin;
+    table->least_cosine = cos(suppress) - 1e-12;
     if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
         table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));
     }
     fill(params, &all);
-    all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
+    table->directions = all.count;
+    table->xyz = all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
     if (all.xyz == NULL) return MOTE_ERROR_MEMORY;
     fill(params, &all);
-    mote_status status = fill_table(ctx, &all, bin, table);
-    if (status == MOTE_OK) status = make_near(ctx, &all, suppress, table);
-    mote_free(ctx, all.xyz);
-    return status;
+    return MOTE_OK;
+}
+
+mote_status planes_table_fill(mote_context *ctx, planes_table *table) {
+    const directions all = {table->directions, table->xyz};
+    MOTE_TRY(fill_table(ctx, &all, table));
+    return make_near(ctx, &all, table);
+}
+
+mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                              planes_table *table) {
+    MOTE_TRY(planes_table_directions(ctx, params, radius, bin, table));
+    return planes_table_fill(ctx, table);
 }
 
 void planes_table_free(mote_context *ctx, planes_table *table) {
+    mote_free(ctx, table->xyz);
     mote_free(ctx, table->a);
     mote_free(ctx, table->b);
     mote_free(ctx, table->c);
@@ -203,7 +232,9 @@ void planes_table_free(mote_context *ctx, planes_table *table) {
 }
 
 void planes_table_cell(const planes_table *table, uint32_t direction, uint32_t bin, double normal[3], double *offset) {
-    const double at[3] = {table->a[direction], table->b[direction], table->c[direction]};
+    const double *xyz = table->xyz + 3 * (uint64_t)direction;
+    const double at[3] = {(double)per_step(xyz[0], table->bin), (double)per_step(xyz[1], table->bin),
+                          (double)per_step(xyz[2], table->bin)};
     const double length = sqrt((at[0] * at[0] + at[1] * at[1]) + at[2] * at[2]);
     for (int k = 0; k < 3; k++) normal[k] = at[k] / length;
     *offset = ((double)bin - (double)table->middle) / length;

@@ -15,6 +15,7 @@
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
+#include "planes/planes_ops.h"
 
 #define DEVICE_BYTES (16ull << 30) /* so much the GPU seems to have */
 
@@ -176,7 +177,7 @@ static const mote_backend emulated_backend = {"cuda",
                                               &mote_laz_on_cuda,
                                               &mote_knn_on_cuda,
                                               &mote_normals_on_cuda,
-                                              NULL};
+                                              &mote_planes_on_cuda};
 
 /* It takes a while, so that what can begin without a GPU does. */
 static void emulated_wake(int index) {

@@ -1,0 +1,210 @@
+/* Candidates for hulls on the GPU: per plane the farthest points in 32 directions make a polygon; what is strictly
+   inside it is no corner of the hull. */
+#include "backend/cuda_kernel.h"
+#include "planes/planes_cuda.h"
+
+#define THREADS   256u
+#define WARPS     (THREADS / CUDA_WARP)
+#define SIDES     32u   /* directions of a turn; a lane has one */
+#define FAN_SCALE 64.0  /* of their coordinates, such that a reach has 32 bits */
+#define PIECE     256u  /* points of a warp */
+#define HEAD      5400u /* corners that come to the host with their number, in one small copy */
+
+typedef struct fan {
+    int8_t u[SIDES], v[SIDES];
+} fan;
+
+typedef struct outlined {
+    const planes_cuda_point *points;
+    const int32_t *label;
+    const planes_axes *axes;
+    uint64_t count;
+} outlined;
+
+static fan make_fan(void) {
+    fan made;
+    for (uint32_t k = 0; k < SIDES; k++) {
+        const double angle = 2 * 3.14159265358979323846 * k / SIDES;
+        made.u[k] = (int8_t)rint(FAN_SCALE * cos(angle));
+        made.v[k] = (int8_t)rint(FAN_SCALE * sin(angle));
+    }
+    return made;
+}
+
+static __device__ inline planes_corner corner_at(const outlined *o, uint64_t i, int32_t label) {
+    const uint4 raw = *(const uint4 *)(const void *)&o->points[i];
+    planes_cuda_point at;
+    memcpy(&at, &raw, sizeof at);
+    return planes_corner_of(&o->axes[label], (uint32_t)label, at.x, at.y, at.z);
+}
+
+/* ---- the polygons */
+
+/* The farther point has the larger key; 0 is below all. */
+static __device__ inline unsigned long long reach_key(int32_t reach, uint32_t point) {
+    return (unsigned long long)((uint32_t)reach ^ 0x80000000u) << 32 | point;
+}
+
+/* A lane has a direction and looks at all points of the warp, which are consecutive: few labels take turns. */
+static __global__ void find_extremes(outlined o, fan fans, unsigned long long *farthest) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
+    const int32_t fan_u = fans.u[lane], fan_v = fans.v[lane];
+    unsigned long long best = 0;
+    int32_t now = -1;
+    for (uint64_t at = first; at < first + PIECE && at < o.count; at += CUDA_WARP) {
+        const int32_t label = at + lane < o.count ? o.label[at + lane] : -1;
+        planes_corner corner = {0, 0, 0};
+        if (label >= 0) corner = corner_at(&o, at + lane, label);
+        for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0); rest != 0; rest &= rest - 1) {
+            const int from = __ffs((int)rest) - 1;
+            const int32_t next = __shfl_sync(CUDA_ALL, label, from);
+            const int32_t u = __shfl_sync(CUDA_ALL, corner.u, from), v = __shfl_sync(CUDA_ALL, corner.v, from);
+            if (next != now) {
+                if (now >= 0) atomicMax(&farthest[(uint64_t)now * SIDES + lane], best);
+                now = next;
+                best = 0;
+            }
+            const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from);
+            best = key > best ? key : best;
+        }
+    }
+    if (now >= 0) atomicMax(&farthest[(uint64_t)now * SIDES + lane], best);
+}
+
+/* A corner of the polygon for each direction, in turn counter-clockwise. */
+static __global__ void make_polygons(outlined o, uint32_t planes, const unsigned long long *farthest, int2 *polygons) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= planes * SIDES) return;
+    int2 at = {0, 0};
+    if (farthest[i] != 0) {
+        const planes_corner corner = corner_at(&o, (uint32_t)farthest[i], (int32_t)(i / SIDES));
+        at = make_int2(corner.u, corner.v);
+    }
+    polygons[i] = at;
+}
+
+/* ---- what is outside */
+
+/* Left of all sides: then the polygon goes round it, whatever its shape. */
+static __device__ inline bool is_inside(const int2 *polygon, int32_t u, int32_t v) {
+    bool sides = false;
+    int2 a = polygon[SIDES - 1];
+    for (uint32_t k = 0; k < SIDES; k++) {
+        const int2 b = polygon[k];
+        const int64_t su = (int64_t)b.x - a.x, sv = (int64_t)b.y - a.y;
+        if (su != 0 || sv != 0) {
+            if (su * ((int64_t)v - a.y) - sv * ((int64_t)u - a.x) <= 0) return false;
+            sides = true;
+        }
+        a = b;
+    }
+    return sides;
+}
+
+/* How many there are, then as many of them as there is room for, in any order. */
+typedef struct corner_list {
+    unsigned long long *found;
+    planes_corner *corners;
+    uint64_t room;
+} corner_list;
+
+static __global__ void list_corners(outlined o, const int2 *polygons, corner_list list) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const int32_t label = i < o.count ? o.label[i] : -1;
+    planes_corner corner = {0, 0, 0};
+    bool keep = false;
+    if (label >= 0) {
+        corner = corner_at(&o, i, label);
+        keep = !is_inside(polygons + (uint64_t)label * SIDES, corner.u, corner.v);
+    }
+    const uint32_t kept = __ballot_sync(CUDA_ALL, keep);
+    unsigned long long base = 0;
+    if (lane == 0 && kept != 0) base = atomicAdd(list.found, (unsigned long long)__popc(kept));
+    base = __shfl_sync(CUDA_ALL, base, 0) + (uint32_t)__popc(kept & ((1u << lane) - 1));
+    if (keep && base < list.room) list.corners[base] = corner;
+}
+
+/* ---- the host's side */
+
+typedef struct outline_work {
+    mote_context *ctx;
+    outlined o;
+    planes_axes *axes;
+    unsigned long long *farthest; /* [planes · SIDES] */
+    int2 *polygons;               /* [planes · SIDES] */
+    uint8_t *memory;              /* of the list */
+    corner_list list;
+} outline_work;
+
+static mote_status find_polygons(outline_work *w, uint32_t planes) {
+    mote_context *ctx = w->ctx;
+    const uint64_t corners = (uint64_t)planes * SIDES;
+    w->farthest = (unsigned long long *)cuda_alloc(ctx, corners * sizeof *w->farthest, "planes outlines");
+    w->polygons = (int2 *)cuda_alloc(ctx, corners * sizeof *w->polygons, "planes outlines");
+    if (w->farthest == NULL || w->polygons == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(ctx, w->farthest, 0, corners * sizeof *w->farthest));
+    CUDA_LAUNCH(ctx, find_extremes, cuda_blocks(w->o.count, WARPS * PIECE), THREADS, w->o, make_fan(), w->farthest);
+    CUDA_LAUNCH(ctx, make_polygons, cuda_blocks(corners, THREADS), THREADS, w->o, planes, w->farthest, w->polygons);
+    return cuda_launched(ctx, "polygons");
+}
+
+static mote_status list_into(outline_work *w, uint64_t room, uint8_t *head, uint64_t head_bytes) {
+    mote_context *ctx = w->ctx;
+    const uint64_t bytes = sizeof *w->list.found + room * sizeof(planes_corner);
+    cuda_free(ctx, w->memory);
+    w->memory = (uint8_t *)cuda_alloc(ctx, bytes, "planes outlines");
+    if (w->memory == NULL) return MOTE_ERROR_MEMORY;
+    w->list.found = (unsigned long long *)(void *)w->memory;
+    w->list.corners = (planes_corner *)(void *)(w->list.found + 1);
+    w->list.room = room;
+    MOTE_TRY(cuda_fill(ctx, w->memory, 0, sizeof *w->list.found));
+    CUDA_LAUNCH(ctx, list_corners, cuda_blocks(w->o.count, THREADS), THREADS, w->o, w->polygons, w->list);
+    MOTE_TRY(cuda_launched(ctx, "outlines"));
+    return cuda_download(ctx, head, w->memory, head_bytes < bytes ? head_bytes : bytes);
+}
+
+/* corners: from mote_alloc, also if it fails. */
+static mote_status list_outside(outline_work *w, planes_cuda *p, planes_corner **corners, uint64_t *count) {
+    const uint64_t head_bytes = sizeof *w->list.found + HEAD * sizeof **corners;
+    const uint64_t room = w->o.count / 16 + HEAD;
+    unsigned long long found = 0;
+    uint8_t *head = planes_cuda_scratch(p, head_bytes);
+    if (head == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(list_into(w, room, head, head_bytes));
+    memcpy(&found, head, sizeof found);
+    if (found > room) MOTE_TRY(list_into(w, found, head, head_bytes)); /* rare: with the room that they need */
+    *corners = (planes_corner *)mote_alloc(w->ctx, found * sizeof **corners, "planes outlines");
+    if (*corners == NULL) return MOTE_ERROR_MEMORY;
+    *count = found;
+    if (found > HEAD) return cuda_download(w->ctx, *corners, w->list.corners, found * sizeof **corners);
+    memcpy(*corners, head + sizeof found, found * sizeof **corners);
+    return MOTE_OK;
+}
+
+mote_status planes_outline_cuda(planes_points *points, const planes_axes *axes, uint32_t planes,
+                                planes_corner **corners, uint64_t *count) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_context *ctx = points->ctx;
+    outline_work w;
+    memset(&w, 0, sizeof w);
+    w.ctx = ctx;
+    *corners = NULL;
+    *count = 0;
+    w.axes = (planes_axes *)cuda_alloc(ctx, planes * sizeof *axes, "planes outlines");
+    mote_status status = w.axes != NULL ? cuda_upload(ctx, w.axes, axes, planes * sizeof *axes) : MOTE_ERROR_MEMORY;
+    const outlined o = {p->points, p->label, w.axes, points->count};
+    w.o = o;
+    if (status == MOTE_OK) status = find_polygons(&w, planes);
+    if (status == MOTE_OK) status = list_outside(&w, p, corners, count);
+    if (status != MOTE_OK) {
+        mote_free(ctx, *corners);
+        *corners = NULL;
+    }
+    cuda_free(ctx, w.axes);
+    cuda_free(ctx, w.farthest);
+    cuda_free(ctx, w.polygons);
+    cuda_free(ctx, w.memory);
+    return status;
+}

@@ -1,0 +1,274 @@
+/* Which points belong to which plane, and their sums, on the GPU. A block has 256 consecutive points and looks only at
+   planes that its box comes near to: that changes no answer. Sums are whole numbers, so atomics add them up in any
+   order; several copies of them keep blocks out of each other's way. */
+#include "backend/cuda_kernel.h"
+#include "backend/cuda_primitives.h"
+#include "planes/planes_cuda.h"
+
+#define THREADS   PLANES_CUDA_BLOCK
+#define WARPS     (THREADS / CUDA_WARP)
+#define BOX_SLACK 8.0f  /* steps: more than floats lose in a distance */
+#define LIST_MOST 4096u /* planes: of a call at most; MOTE_PLANES_MOST */
+#define COPIES    32u   /* of the sums */
+#define COPIED    8192u /* planes of all copies */
+
+/* The words of planes_sums, all of 64 bits, in its order. */
+typedef struct sums_word {
+    unsigned long long word[sizeof(planes_sums) / 8];
+} sums_word;
+enum { WORD_COUNT, WORD_OWN, WORD_INNER, WORD_BESIDE, WORD_FIRST = 5, WORD_LOW = 8, WORD_HIGH = 14, WORDS = 20 };
+static_assert(sizeof(planes_sums) == WORDS * 8, "sums are whole words");
+
+/* ---- planes near a block */
+
+static __device__ inline bool is_near(const planes_cuda_box *box, const planes_plane *p, float tolerances) {
+    const float distance = fabsf(planes_distance(p, box->middle[0], box->middle[1], box->middle[2]));
+    const float half = fabsf(p->a) * box->half[0] + fabsf(p->b) * box->half[1] + fabsf(p->c) * box->half[2];
+    return distance <= half + fmaxf(tolerances * p->tolerance, p->guard) + BOX_SLACK;
+}
+
+/* Lists the planes near the block, ascending; all threads of the block come. Returns how many. */
+static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_cuda_box *boxes,
+                                     float tolerances, uint16_t *list) {
+    __shared__ uint32_t of_warp[WARPS];
+    const planes_cuda_box box = boxes[blockIdx.x];
+    const uint32_t warp = threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
+    uint32_t found = 0;
+    for (uint32_t first = 0; first < count; first += THREADS) {
+        const uint32_t i = first + threadIdx.x;
+        const bool near = i < count && is_near(&box, &planes[i], tolerances);
+        const uint32_t flags = __ballot_sync(CUDA_ALL, near);
+        if (lane == 0) of_warp[warp] = (uint32_t)__popc(flags);
+        __syncthreads();
+        uint32_t at = found + (uint32_t)__popc(flags & ((1u << lane) - 1));
+        for (uint32_t w = 0; w < WARPS; w++) {
+            if (w < warp) at += of_warp[w];
+            found += of_warp[w];
+        }
+        if (near) list[at] = (uint16_t)i;
+        __syncthreads();
+    }
+    return found;
+}
+
+/* ---- a point's plane */
+
+typedef struct nearest {
+    int32_t best, first; /* as planes_nearest */
+    float distance;      /* to the best */
+} nearest;
+
+static __device__ inline nearest nearest_of(const planes_plane *planes, const uint16_t *list, uint32_t near,
+                                            const planes_cuda_point *point) {
+    nearest found = {-1, -1, 0};
+    for (uint32_t k = 0; k < near; k++) {
+        const int32_t number = list[k];
+        const planes_plane plane = planes[number];
+        const float distance = planes_distance(&plane, point->x, point->y, point->z);
+        if (!(fabsf(distance) <= plane.tolerance)) continue;
+        if (!planes_normal_allows(point->normal, plane.normal, plane.cone)) continue;
+        if (found.best < 0) found.first = number;
+        if (found.best >= 0 && !(fabsf(distance) < fabsf(found.distance))) continue;
+        found.best = number;
+        found.distance = distance;
+    }
+    return found;
+}
+
+static __device__ inline planes_cuda_point point_at(const planes_cuda_point *points, uint32_t i) {
+    const uint4 raw = *(const uint4 *)(const void *)&points[i];
+    planes_cuda_point point;
+    memcpy(&point, &raw, sizeof point);
+    return point;
+}
+
+/* ---- adding up */
+
+static __device__ inline int64_t sum_of_warp(int64_t value) {
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) value += __shfl_xor_sync(CUDA_ALL, (long long)value, away);
+    return value;
+}
+
+static __device__ inline void add_word(unsigned long long *to, uint64_t value) {
+    if (value != 0) atomicAdd(to, (unsigned long long)value);
+}
+
+/* Adds the points of a warp that are mine; products of 32 points fit. */
+static __device__ void add_points(const planes_cuda_point *point, bool mine, bool own, bool inner,
+                                  unsigned long long *to) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const uint32_t count = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine));
+    const uint32_t owned = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own));
+    const uint32_t within = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own && inner));
+    const int64_t x = mine ? (int64_t)point->x : 0, y = mine ? (int64_t)point->y : 0, z = mine ? (int64_t)point->z : 0;
+    const int64_t of_point[9] = {x, y, z, x * x, x * y, x * z, y * y, y * z, z * z};
+    /* Lane k keeps the k-th, and adds it. */
+    int64_t kept = lane == 9 ? count : lane == 10 ? owned : within;
+#pragma unroll
+    for (uint32_t k = 0; k < 9; k++) {
+        const int64_t sum = sum_of_warp(of_point[k]);
+        if (lane == k) kept = sum;
+    }
+    if (lane < 3) {
+        add_word(&to[WORD_FIRST + lane], (uint64_t)kept);
+    } else if (lane < 9) {
+        add_word(&to[WORD_LOW + lane - 3], (uint64_t)kept & 0xFFFFFFFFu);
+        add_word(&to[WORD_HIGH + lane - 3], (uint64_t)(kept >> 32));
+    } else if (lane < 12) {
+        add_word(&to[WORD_COUNT + lane - 9], (uint64_t)kept);
+    }
+}
+
+/* Adds up what points of a warp carry, one label after the other. All lanes come. */
+static __device__ void add_labels(const planes_cuda_point *point, int32_t label, bool own, bool inner,
+                                  sums_word *sums) {
+    uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0);
+    while (rest != 0) {
+        const int32_t number = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+        add_points(point, label == number, own, inner, sums[number].word);
+        rest &= ~__ballot_sync(CUDA_ALL, label == number);
+    }
+}
+
+/* Points of no plane, in the bands beside those that are near. */
+static __device__ void add_bands(const planes_plane *planes, const uint16_t *list, uint32_t near,
+                                 const planes_cuda_point *point, bool stray, sums_word *sums) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    if (!__any_sync(CUDA_ALL, stray)) return;
+    for (uint32_t k = 0; k < near; k++) {
+        const planes_plane plane = planes[list[k]];
+        const float distance = planes_distance(&plane, point->x, point->y, point->z);
+        const planes_band band = stray ? planes_band_of(&plane, distance) : PLANES_FAR;
+        const uint32_t below = __ballot_sync(CUDA_ALL, band == PLANES_BELOW);
+        const uint32_t above = __ballot_sync(CUDA_ALL, band == PLANES_ABOVE);
+        if (lane < 2) add_word(&sums[list[k]].word[WORD_BESIDE + lane], (uint64_t)__popc(lane == 0 ? below : above));
+    }
+}
+
+static __global__ void sum_planes(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+                                  const planes_plane *planes, uint32_t count, uint32_t copies, sums_word *sums) {
+    __shared__ uint16_t list[LIST_MOST];
+    const uint32_t near = list_near(planes, count, boxes, 3.0f, list);
+    if (near == 0) return;
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const bool any = i < point_count;
+    const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
+    nearest found = nearest_of(planes, list, near, &point);
+    if (!any) found.best = -1;
+    sums_word *mine = sums + (uint64_t)(blockIdx.x % copies) * count;
+    const bool inner = found.best >= 0 && fabsf(found.distance) <= 0.5f * planes[found.best].tolerance;
+    add_labels(&point, found.best, found.first == found.best, inner, mine);
+    add_bands(planes, list, near, &point, any && found.best < 0, mine);
+}
+
+static __global__ void sum_labels(const planes_cuda_point *points, const int32_t *label, uint32_t point_count,
+                                  uint32_t count, uint32_t copies, sums_word *sums) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const bool any = i < point_count;
+    const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
+    add_labels(&point, any ? label[i] : -1, false, false, sums + (uint64_t)(blockIdx.x % copies) * count);
+}
+
+/* The copies become one, the first. */
+static __global__ void join_copies(sums_word *sums, uint32_t count, uint32_t copies) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x, words = count * WORDS;
+    if (i >= words) return;
+    unsigned long long *word = &sums[0].word[0], all = 0;
+    for (uint32_t c = 0; c < copies; c++) all += word[(uint64_t)c * words + i];
+    word[i] = all;
+}
+
+static mote_status upload_planes(mote_context *ctx, const planes_plane *planes, uint32_t count, planes_plane **device) {
+    *device = NULL;
+    if (count > LIST_MOST) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%u planes are too many", count);
+    *device = (planes_plane *)cuda_alloc(ctx, count * sizeof **device, "planes found");
+    return *device != NULL ? cuda_upload(ctx, *device, planes, count * sizeof **device) : MOTE_ERROR_MEMORY;
+}
+
+/* planes NULL: by label. */
+static mote_status sum_into(const planes_cuda *p, const planes_plane *planes, uint32_t count, uint32_t copies,
+                            sums_word *words, planes_sums *sums) {
+    mote_context *ctx = p->base.ctx;
+    MOTE_TRY(cuda_fill(ctx, words, 0, (uint64_t)copies * count * sizeof *words));
+    if (planes != NULL) {
+        CUDA_LAUNCH(ctx, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, planes, count, copies,
+                    words);
+    } else {
+        CUDA_LAUNCH(ctx, sum_labels, p->block_count, THREADS, p->points, p->label, p->base.count, count, copies, words);
+    }
+    if (copies > 1) CUDA_LAUNCH(ctx, join_copies, cuda_blocks(count * WORDS, THREADS), THREADS, words, count, copies);
+    MOTE_TRY(cuda_launched(ctx, "sums of planes"));
+    return cuda_download(ctx, sums, words, count * sizeof *sums);
+}
+
+static mote_status sum(const planes_cuda *p, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+    mote_context *ctx = p->base.ctx;
+    memset(sums, 0, count * sizeof *sums);
+    if (count == 0 || p->base.count == 0) return MOTE_OK;
+    uint32_t copies = COPIED / count < COPIES ? COPIED / count : COPIES;
+    if (copies > p->block_count) copies = p->block_count;
+    if (copies < 1) copies = 1;
+    sums_word *words = (sums_word *)cuda_alloc(ctx, (uint64_t)copies * count * sizeof *words, "planes sums");
+    if (words == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = sum_into(p, planes, count, copies, words, sums);
+    cuda_free(ctx, words);
+    return status;
+}
+
+mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+    planes_plane *device = NULL;
+    mote_status status = upload_planes(points->ctx, planes, count, &device);
+    if (status == MOTE_OK) status = sum(planes_on_cuda(points), device, count, sums);
+    cuda_free(points->ctx, device);
+    return status;
+}
+
+mote_status planes_sums_of_labels_cuda(planes_points *points, uint32_t count, planes_sums *sums) {
+    return sum(planes_on_cuda(points), NULL, count, sums);
+}
+
+/* ---- labels */
+
+static __global__ void label_points(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+                                    const planes_plane *planes, uint32_t count, int32_t *label, uint8_t *free_points,
+                                    uint32_t *block_free) {
+    __shared__ uint16_t list[LIST_MOST];
+    const uint32_t near = list_near(planes, count, boxes, 1.0f, list);
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const bool any = i < point_count;
+    const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
+    bool held = false;
+    for (uint32_t k = 0; k < near && !held; k++) {
+        const planes_plane plane = planes[list[k]];
+        held = fabsf(planes_distance(&plane, point.x, point.y, point.z)) <= plane.guard &&
+               planes_normal_allows(point.normal, plane.normal, plane.cone);
+    }
+    if (any) {
+        label[i] = nearest_of(planes, list, near, &point).best;
+        free_points[i] = !held;
+    }
+    const int found = __syncthreads_count(any && !held);
+    if (threadIdx.x == 0) block_free[blockIdx.x] = (uint32_t)found;
+}
+
+mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count,
+                              uint64_t *free_points) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_context *ctx = points->ctx;
+    uint32_t found = 0;
+    planes_plane *device = NULL;
+    *free_points = 0;
+    p->labels = count;
+    if (points->count == 0) return MOTE_OK;
+    mote_status status = upload_planes(ctx, planes, count, &device);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, label_points, p->block_count, THREADS, p->points, p->boxes, points->count, device, count,
+                    p->label, p->free_points, p->first_free);
+        status = cuda_launched(ctx, "labels of points");
+    }
+    if (status == MOTE_OK) status = cuda_sum32(ctx, p->first_free, p->first_free, (uint64_t)p->block_count + 1);
+    if (status == MOTE_OK) status = cuda_download(ctx, &found, p->first_free + p->block_count, sizeof found);
+    cuda_free(ctx, device);
+    p->free_count = *free_points = found;
+    return status;
+}

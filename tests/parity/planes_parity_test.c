@@ -1,0 +1,314 @@
+/* Planes of the GPU are those of the CPU, byte for byte; and each entry against the reference. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/hash.h"
+#include "mote/gen.h"
+#include "mote/planes.h"
+#include "parity/parity_support.h"
+#include "planes/planes_ops.h"
+#include "reference/planes_reference.h"
+
+#define GUARD 3u /* labels behind the last, which nobody may write */
+
+static void must(mote_context *ctx, mote_status status, const char *what) {
+    if (status != MOTE_OK) fail_msg("%s: %s", what, mote_context_message(ctx));
+}
+
+/* ---- what both give */
+
+typedef struct answer {
+    mote_planes *planes;
+    int32_t *labels;
+    uint64_t count;
+} answer;
+
+static answer find(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params, const char *what) {
+    answer a = {NULL, NULL, mote_cloud_count(cloud)};
+    a.labels = malloc((a.count + GUARD) * sizeof *a.labels);
+    assert_non_null(a.labels);
+    memset(a.labels, 0x5A, (a.count + GUARD) * sizeof *a.labels);
+    must(ctx, mote_planes_find(ctx, cloud, params, a.labels, &a.planes), what);
+    return a;
+}
+
+static void free_answer(answer *a) {
+    mote_planes_destroy(a->planes);
+    free(a->labels);
+}
+
+static void same_bytes(const void *a, const void *b, uint64_t size_bytes, const char *what, const char *part,
+                       uint64_t i) {
+    if (memcmp(a, b, size_bytes) != 0) fail_msg("%s: %s %llu differs", what, part, (unsigned long long)i);
+}
+
+static void same_facts(const mote_planes_facts *a, const mote_planes_facts *b, const char *what) {
+    const double x[] = {a->extent, a->spacing, a->noise, a->tolerance, a->bin, a->cell, a->resolution_deg};
+    const double y[] = {b->extent, b->spacing, b->noise, b->tolerance, b->bin, b->cell, b->resolution_deg};
+    for (uint32_t i = 0; i < sizeof x / sizeof x[0]; i++)
+        same_bytes(&x[i], &y[i], sizeof x[i], what, "facts, measure", i);
+    const uint64_t m[] = {a->min_points, a->sample,   a->directions, a->bins,    a->rounds, a->votes,
+                          a->points,     a->labelled, a->skipped,    a->outside, a->normals};
+    const uint64_t n[] = {b->min_points, b->sample,   b->directions, b->bins,    b->rounds, b->votes,
+                          b->points,     b->labelled, b->skipped,    b->outside, b->normals};
+    for (uint32_t i = 0; i < sizeof m / sizeof m[0]; i++)
+        same_bytes(&m[i], &n[i], sizeof m[i], what, "facts, count", i);
+}
+
+static void same_answers(const answer *a, const answer *b, const char *what) {
+    const mote_planes_facts facts = mote_planes_get_facts(a->planes), others = mote_planes_get_facts(b->planes);
+    same_facts(&facts, &others, what);
+    if (mote_planes_count(a->planes) != mote_planes_count(b->planes)) {
+        fail_msg("%s: %u planes, on the CPU %u", what, mote_planes_count(b->planes), mote_planes_count(a->planes));
+    }
+    for (uint32_t i = 0; i < mote_planes_count(a->planes); i++) {
+        uint32_t one, other;
+        const double *hull = mote_planes_hull(a->planes, i, &one), *hull_b = mote_planes_hull(b->planes, i, &other);
+        same_bytes(mote_planes_at(a->planes, i), mote_planes_at(b->planes, i), sizeof(mote_plane), what, "plane", i);
+        same_bytes(&one, &other, sizeof one, what, "size of hull", i);
+        same_bytes(hull, hull_b, 3 * (uint64_t)one * sizeof *hull, what, "hull", i);
+    }
+    for (uint64_t i = 0; i < a->count + GUARD; i++) {
+        same_bytes(&a->labels[i], &b->labels[i], sizeof *a->labels, what, "label", i);
+    }
+}
+
+/* ---- one search on both */
+
+static void compare(const parity_pair *pair, const mote_cloud *cloud, const mote_planes_params *params,
+                    const char *name) {
+    char what[200];
+    snprintf(what, sizeof what, "%s, %llu points", name, (unsigned long long)mote_cloud_count(cloud));
+    answer cpu = find(pair->cpu, cloud, params, what), cuda = find(pair->cuda, cloud, params, what);
+    same_answers(&cpu, &cuda, what);
+    free_answer(&cpu);
+    free_answer(&cuda);
+}
+
+/* Winners, too few directions to take long. */
+static void compare_votes(const parity_pair *pair, const mote_cloud *cloud, const mote_planes_params *params,
+                          const char *name) {
+    enum { MOST = 5000 };
+    mote_planes_winner *cpu = calloc(MOST, sizeof *cpu), *cuda = calloc(MOST, sizeof *cuda);
+    mote_planes_facts facts, others;
+    uint32_t count, count_b;
+    assert_non_null(cpu);
+    assert_non_null(cuda);
+    must(pair->cpu, mote_planes_vote(pair->cpu, cloud, params, MOST, cpu, &count, &facts), name);
+    must(pair->cuda, mote_planes_vote(pair->cuda, cloud, params, MOST, cuda, &count_b, &others), name);
+    same_facts(&facts, &others, name);
+    same_bytes(&count, &count_b, sizeof count, name, "number of winners", 0);
+    for (uint32_t i = 0; i < count; i++) same_bytes(&cpu[i], &cuda[i], sizeof *cpu, name, "winner", i);
+    free(cpu);
+    free(cuda);
+}
+
+static mote_cloud *generate(mote_context *ctx, const char *kind, uint64_t count, double noise_m, double outliers) {
+    mote_gen_params params = mote_gen_defaults(kind);
+    mote_cloud *cloud = NULL;
+    params.noise_m = noise_m;
+    params.outlier_ratio = outliers;
+    must(ctx, mote_generate(ctx, kind, count, &params, &cloud), kind);
+    return cloud;
+}
+
+/* Few directions: the CPU plays the GPU. */
+static mote_planes_params coarse(void) {
+    mote_planes_params params = mote_planes_defaults();
+    params.resolution_deg = (double)parity_extent(10, 6, 2);
+    return params;
+}
+
+/* ---- clouds of our own: x y z double, and normals if wanted */
+
+typedef void (*place_fn)(uint64_t i, double at[3], float normal[3]);
+
+static mote_cloud *make_cloud(mote_context *ctx, uint64_t count, place_fn place) {
+    static const mote_column_spec specs[6] = {{"x", MOTE_FLOAT64, 0, 0},        {"y", MOTE_FLOAT64, 0, 0},
+                                              {"z", MOTE_FLOAT64, 0, 0},        {"normal_x", MOTE_FLOAT32, 0, 0},
+                                              {"normal_y", MOTE_FLOAT32, 0, 0}, {"normal_z", MOTE_FLOAT32, 0, 0}};
+    mote_cloud *cloud = NULL;
+    must(ctx, mote_cloud_create(ctx, count, specs, 6, &cloud), "making a cloud");
+    for (uint64_t i = 0; i < count; i++) {
+        double at[3];
+        float normal[3];
+        place(i, at, normal);
+        for (uint32_t k = 0; k < 6; k++) {
+            const mote_column *column = mote_cloud_find(cloud, specs[k].name);
+            uint8_t *to = (uint8_t *)mote_cloud_column_data(cloud, specs[k].name) + i * column->stride_bytes;
+            memcpy(to, k < 3 ? (const void *)&at[k] : (const void *)&normal[k - 3], k < 3 ? 8 : 4);
+        }
+    }
+    return cloud;
+}
+
+static double unit(uint64_t seed, uint64_t i) { return (double)(mote_hash_pair(seed, i) >> 11) * 0x1p-53; }
+
+/* Two walls and a floor far from the origin; some positions are not finite, some normals are none. */
+static void place_corner(uint64_t i, double at[3], float normal[3]) {
+    const int wall = (int)(i % 3);
+    for (int k = 0; k < 3; k++) {
+        at[k] = 4 * unit((uint64_t)k, i);
+        normal[k] = k == wall ? 1.0f : 0.02f * (float)unit(7, i);
+    }
+    at[wall] = 0.004 * unit(9, i);
+    if (i % 41 == 5) at[i % 3] = i % 2 == 0 ? NAN : INFINITY;
+    if (i % 29 == 3) memset(normal, 0, 3 * sizeof *normal);
+    if (i % 31 == 4) normal[1] = NAN;
+    at[0] += 483200;
+    at[1] += 5455300;
+}
+
+static void place_sphere(uint64_t i, double at[3], float normal[3]) {
+    const double phi = acos(2 * unit(1, i) - 1), theta = 6.283185307179586 * unit(2, i);
+    at[0] = sin(phi) * cos(theta);
+    at[1] = sin(phi) * sin(theta);
+    at[2] = cos(phi);
+    for (int k = 0; k < 3; k++) normal[k] = (float)at[k];
+}
+
+static void place_once(uint64_t i, double at[3], float normal[3]) {
+    (void)i;
+    at[0] = at[1] = 3;
+    at[2] = -1;
+    normal[0] = normal[1] = normal[2] = 0;
+}
+
+/* Mostly a floor, and strays so far out that they blur the lattice. */
+static void place_strays(uint64_t i, double at[3], float normal[3]) {
+    place_corner(3 * i, at, normal);
+    if (i % 900 == 7) at[1] += 1e9;
+}
+
+/* ---- tests */
+
+/* One coarse cloud of each kind. */
+static void rooms_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    static const double kinds[][2] = {{0.003, 0.1}, {0.02, 0.5}, {0, 0}};
+    static const char *const names[] = {"room", "a hard room", "a room without noise"};
+    for (uint32_t i = 0; i < parity_extent(1, 3, 3); i++) {
+        const mote_planes_params params = coarse();
+        mote_cloud *cloud = generate(pair->cpu, "room", parity_extent(600, 5000, 1000000), kinds[i][0], kinds[i][1]);
+        compare(pair, cloud, &params, names[i]);
+        mote_cloud_destroy(cloud);
+    }
+}
+
+static void ways_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    for (uint32_t way = 0; way < parity_extent(2, 7, 7); way++) {
+        mote_planes_params params = coarse();
+        mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(400, 2500, 200000), place_corner);
+        params.votes = way == 0 ? MOTE_PLANES_VOTE_NORMALS : MOTE_PLANES_VOTE_ALL;
+        params.parts = way == 1;
+        params.greedy = way == 2;
+        params.whole = way == 3;
+        params.normal_deg = way == 4 ? 90 : 45;
+        params.sample = way == 5 ? UINT64_MAX : way == 6 ? 300 : 0;
+        params.tolerance = way == 6 ? 0.01 : 0;
+        compare(pair, cloud, &params, "a corner far away");
+        mote_cloud_destroy(cloud);
+    }
+}
+
+static void shapes_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    static const place_fn shapes[] = {place_sphere, place_once, place_strays};
+    static const uint64_t counts[] = {2000, 10, 4000};
+    for (uint32_t i = 0; i < parity_extent(2, 3, 3); i++) {
+        const mote_planes_params params = coarse();
+        mote_cloud *cloud = make_cloud(pair->cpu, counts[i], shapes[i]);
+        compare(pair, cloud, &params, i == 0 ? "a sphere" : i == 1 ? "ten equal points" : "strays");
+        mote_cloud_destroy(cloud);
+    }
+}
+
+static void sizes_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    static const uint64_t counts[] = {33, 1, 257, 0, 2, 3, 31, 32, 127, 128, 129, 255, 256, 1000};
+    for (uint32_t i = 0; i < parity_extent(3, 14, 14); i++) {
+        mote_planes_params params = coarse();
+        params.min_points = 8;
+        mote_cloud *cloud = make_cloud(pair->cpu, counts[i], place_corner);
+        compare(pair, cloud, &params, "a corner");
+        mote_cloud_destroy(cloud);
+    }
+}
+
+/* From few bins to so many that they take turns: all ways to lay out counters. */
+static void votes_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    static const double bins[] = {150, 600, 1500, 3000, 6000, 30000, 60000};
+    for (uint32_t i = 0; i < parity_extent(2, 7, 7); i++) {
+        for (uint32_t way = 0; way < parity_extent(1, 2, 3); way++) {
+            char what[100];
+            mote_planes_params params = coarse();
+            if (i >= 3) params.resolution_deg = 10;
+            if (way == 2) params.directions = MOTE_PLANES_GRID;
+            if (way == 1) params.votes = MOTE_PLANES_VOTE_NORMALS;
+            params.bin = 6.94 / bins[i];
+            params.suppress_bins = i == 1 ? 7 : 0;
+            params.sample = i == 2 ? 700 : 0;
+            mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(200, 3000 / (1 + i), 100000), place_corner);
+            snprintf(what, sizeof what, "%g bins, way %u", bins[i], way);
+            compare_votes(pair, cloud, &params, what);
+            mote_cloud_destroy(cloud);
+        }
+    }
+}
+
+/* All points vote for the same: a counter of 16 bits would not hold it, and blocks share a direction. */
+static void many_votes_are_counted(void **state) {
+    const parity_pair *pair = *state;
+    mote_planes_params params = coarse();
+    params.resolution_deg = 10;
+    params.bin = 1;
+    mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(2000, 140000, 140000), place_once);
+    compare_votes(pair, cloud, &params, "one place");
+    mote_cloud_destroy(cloud);
+}
+
+static void clouds_may_lie_on_the_device(void **state) {
+    const parity_pair *pair = *state;
+    const mote_planes_params params = coarse();
+    mote_cloud *cloud = make_cloud(pair->cpu, 1200, place_corner), *copy = NULL;
+    answer cpu = find(pair->cpu, cloud, &params, "on the host");
+    must(pair->cuda, mote_cloud_to_device(pair->cuda, cloud, &copy), "uploading");
+    answer cuda = find(pair->cuda, copy, &params, "on the device");
+    same_answers(&cpu, &cuda, "on the device");
+    free_answer(&cpu);
+    free_answer(&cuda);
+    mote_cloud_destroy(copy);
+    mote_cloud_destroy(cloud);
+}
+
+static void entries_are_right(void **state) {
+    const parity_pair *pair = *state;
+    static const uint64_t sizes[] = {300, 1, 9, 700};
+    const uint32_t step = (uint32_t)parity_extent(9, 2, 1);
+    for (uint32_t c = 0, turn = 0; c < awkward_cloud_count; c += step) {
+        for (uint32_t s = 0; s < parity_extent(1, 3, 4); s++, turn++) {
+            char what[160];
+            mote_planes_params params = mote_planes_defaults();
+            params.resolution_deg = 8 + turn % 3;
+            params.suppress_deg = 5 + 4 * (turn % 5);
+            mote_cloud *cloud = awkward_cloud_make(pair->cuda, &awkward_clouds[c], sizes[s], 0);
+            snprintf(what, sizeof what, "%s, %llu points", awkward_clouds[c].name, (unsigned long long)sizes[s]);
+            planes_reference_check(pair->cuda, &mote_planes_on_cuda, cloud, &params, what);
+            mote_cloud_destroy(cloud);
+        }
+    }
+}
+
+int main(void) {
+    if (!parity_can_run()) return PARITY_SKIPPED;
+    const struct CMUnitTest tests[] = {
+        PARITY_TEST(votes_are_the_same), PARITY_TEST(many_votes_are_counted),       PARITY_TEST(entries_are_right),
+        PARITY_TEST(sizes_are_the_same), PARITY_TEST(shapes_are_the_same),          PARITY_TEST(rooms_are_the_same),
+        PARITY_TEST(ways_are_the_same),  PARITY_TEST(clouds_may_lie_on_the_device),
+    };
+    return cmocka_run_group_tests_name("planes, CPU = GPU", tests, NULL, NULL);
+}
