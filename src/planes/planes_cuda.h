@@ -26,7 +26,7 @@ typedef struct planes_cuda_box {
 typedef struct planes_cuda_table {
     planes_table host;            /* as it was then */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
-    uint32_t *first, *near; /* as planes_table has them */
+    uint32_t *first, *near;       /* as planes_table has them */
 } planes_cuda_table;
 
 typedef struct planes_cuda {

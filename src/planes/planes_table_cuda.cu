@@ -9,17 +9,22 @@
 #define WARPS   (THREADS / CUDA_WARP)
 #define GROUP   CUDA_WARP /* directions that follow each other */
 
+/* Coordinates one by one, so that lanes read side by side. */
+typedef struct coordinates {
+    double *x, *y, *z;
+} coordinates;
+
 typedef struct near_job {
-    const double *xyz;
-    const double *group_cosine; /* below this against its middle, a group has none that is near; -1: never */
+    coordinates all, middles; /* of directions, and of the middle one of each group */
+    double *group_cosine;     /* below this against its middle, a group has none that is near; -1: never */
     uint32_t directions, groups;
     double least_cosine;
     uint32_t *first, *near;
 } near_job;
 
-static __global__ void make_directions(const double *xyz, uint32_t count, double bin, planes_cuda_point *directions) {
+static __global__ void make_directions(const double *xyz, near_job job, double bin, planes_cuda_point *directions) {
     const uint32_t d = blockIdx.x * THREADS + threadIdx.x;
-    if (d >= count) return;
+    if (d >= job.directions) return;
     const double *at = xyz + 3 * (uint64_t)d;
     planes_cuda_point made;
     made.x = (float)(at[0] / bin);
@@ -27,27 +32,30 @@ static __global__ void make_directions(const double *xyz, uint32_t count, double
     made.z = (float)(at[2] / bin);
     made.normal = planes_pack_normal((float)at[0], (float)at[1], (float)at[2]);
     directions[d] = made;
+    job.all.x[d] = at[0];
+    job.all.y[d] = at[1];
+    job.all.z[d] = at[2];
 }
 
-static __device__ inline double cosine_of(const double *xyz, uint32_t a, uint32_t b) {
-    const double *at = xyz + 3 * (uint64_t)a, *other = xyz + 3 * (uint64_t)b;
-    return (at[0] * other[0] + at[1] * other[1]) + at[2] * other[2];
+static __device__ inline double cosine_of(const coordinates *a, uint32_t i, const coordinates *b, uint32_t k) {
+    return (a->x[i] * b->x[k] + a->y[i] * b->y[k]) + a->z[i] * b->z[k];
 }
 
-static __device__ inline uint32_t middle_of(uint32_t group, uint32_t directions) {
-    return min(group * GROUP + GROUP / 2, directions - 1);
-}
-
-/* How far from its middle one a group may still have one that is near: with some to spare, for it only rules out. */
-static __global__ void bound_groups(near_job job, double *group_cosine) {
-    const uint32_t group = blockIdx.x * THREADS + threadIdx.x;
-    double least = 1;
+/* A warp takes a group: how far from its middle one it may still have one that is near, with some to spare, for that
+   only rules out. */
+static __global__ void bound_groups(near_job job) {
+    const uint32_t group = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
     if (group >= job.groups) return;
-    for (uint32_t d = group * GROUP; d < group * GROUP + GROUP && d < job.directions; d++) {
-        least = fmin(least, cosine_of(job.xyz, middle_of(group, job.directions), d));
-    }
-    const double reach = acos(fmax(least, -1.0)) + acos(fmax(job.least_cosine, -1.0)) + 1e-5;
-    group_cosine[group] = reach < 1.57 ? cos(reach) : -1;
+    const uint32_t d = min(group * GROUP + lane, job.directions - 1);
+    const uint32_t middle = min(group * GROUP + GROUP / 2, job.directions - 1);
+    double least = cosine_of(&job.all, middle, &job.all, d);
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) { least = fmin(least, __shfl_xor_sync(CUDA_ALL, least, away)); }
+    if (lane != 0) return;
+    const double reach = acos(fmin(fmax(least, -1.0), 1.0)) + acos(fmin(fmax(job.least_cosine, -1.0), 1.0)) + 1e-5;
+    job.group_cosine[group] = reach < 1.57 ? cos(reach) : -1;
+    job.middles.x[group] = job.all.x[middle];
+    job.middles.y[group] = job.all.y[middle];
+    job.middles.z[group] = job.all.z[middle];
 }
 
 /* Both ends of each other direction: on the same side and on the other. LIST: writes them, else counts them. */
@@ -59,11 +67,11 @@ template <bool LIST> static __global__ void find_near(near_job job) {
     for (uint32_t start = 0; start < job.groups; start += CUDA_WARP) {
         const uint32_t mine = start + lane;
         const bool close =
-            mine < job.groups && fabs(cosine_of(job.xyz, d, middle_of(mine, job.directions))) >= job.group_cosine[mine];
+            mine < job.groups && fabs(cosine_of(&job.all, d, &job.middles, mine)) >= job.group_cosine[mine];
         for (uint32_t rest = __ballot_sync(CUDA_ALL, close); rest != 0; rest &= rest - 1) {
             const uint32_t other = (start + (uint32_t)__ffs((int)rest) - 1) * GROUP + lane;
             const bool any = other < job.directions && other != d;
-            const double cosine = any ? cosine_of(job.xyz, d, other) : 0;
+            const double cosine = any ? cosine_of(&job.all, d, &job.all, other) : 0;
             const bool same = any && cosine >= job.least_cosine, opposite = any && -cosine >= job.least_cosine;
             const uint32_t sames = __ballot_sync(CUDA_ALL, same), opposites = __ballot_sync(CUDA_ALL, opposite);
             if (LIST && same) job.near[at + (uint32_t)__popc(sames & before)] = 2 * other;
@@ -89,21 +97,34 @@ static mote_status list_near(planes_cuda *p, near_job *job) {
     return cuda_launched(ctx, "near directions");
 }
 
-static mote_status make_table(planes_cuda *p, const planes_table *table, double *xyz, double *group_cosine) {
-    mote_context *ctx = p->base.ctx;
-    const uint32_t directions = table->directions;
+/* Seven rows of one array: coordinates of directions and of middles, and what bounds groups. */
+static uint64_t work_doubles(uint64_t directions) { return 3 * directions + 4 * (directions / GROUP + 1); }
+
+static near_job job_of(const planes_cuda *p, const planes_table *table, double *work) {
+    const uint64_t directions = table->directions, groups = directions / GROUP + 1;
     near_job job;
     memset(&job, 0, sizeof job);
-    job.xyz = xyz;
-    job.group_cosine = group_cosine;
-    job.directions = directions;
-    job.groups = (directions + GROUP - 1) / GROUP;
+    job.all.x = work;
+    job.all.y = work + directions;
+    job.all.z = work + 2 * directions;
+    job.middles.x = work + 3 * directions;
+    job.middles.y = job.middles.x + groups;
+    job.middles.z = job.middles.y + groups;
+    job.group_cosine = job.middles.z + groups;
+    job.directions = table->directions;
+    job.groups = (table->directions + GROUP - 1) / GROUP;
     job.least_cosine = table->least_cosine;
     job.first = p->table.first;
-    MOTE_TRY(cuda_upload(ctx, xyz, table->xyz, 3 * (uint64_t)directions * sizeof *xyz));
-    CUDA_LAUNCH(ctx, make_directions, cuda_blocks(directions, THREADS), THREADS, xyz, directions, table->bin,
+    return job;
+}
+
+static mote_status make_table(planes_cuda *p, const planes_table *table, double *xyz, double *work) {
+    mote_context *ctx = p->base.ctx;
+    near_job job = job_of(p, table, work);
+    MOTE_TRY(cuda_upload(ctx, xyz, table->xyz, 3 * (uint64_t)table->directions * sizeof *xyz));
+    CUDA_LAUNCH(ctx, make_directions, cuda_blocks(job.directions, THREADS), THREADS, xyz, job, table->bin,
                 p->table.direction);
-    CUDA_LAUNCH(ctx, bound_groups, cuda_blocks(job.groups, THREADS), THREADS, job, group_cosine);
+    CUDA_LAUNCH(ctx, bound_groups, cuda_blocks(job.groups, WARPS), THREADS, job);
     return list_near(p, &job);
 }
 
@@ -121,11 +142,11 @@ mote_status planes_table_cuda(planes_cuda *p, const planes_table *table) {
         (planes_cuda_point *)cuda_alloc(ctx, directions * sizeof *p->table.direction, "planes directions");
     p->table.first = (uint32_t *)cuda_alloc(ctx, (directions + 1) * sizeof(uint32_t), "planes directions");
     double *xyz = (double *)cuda_alloc(ctx, 3 * directions * sizeof *xyz, "planes directions");
-    double *group_cosine = (double *)cuda_alloc(ctx, (directions / GROUP + 1) * sizeof(double), "planes directions");
+    double *work = (double *)cuda_alloc(ctx, work_doubles(directions) * sizeof *work, "planes directions");
     mote_status status = mote_context_status(ctx);
-    if (status == MOTE_OK) status = make_table(p, table, xyz, group_cosine);
+    if (status == MOTE_OK) status = make_table(p, table, xyz, work);
     cuda_free(ctx, xyz);
-    cuda_free(ctx, group_cosine);
+    cuda_free(ctx, work);
     if (status == MOTE_OK) p->table.host = *table;
     return status;
 }

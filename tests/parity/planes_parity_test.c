@@ -303,12 +303,36 @@ static void entries_are_right(void **state) {
     }
 }
 
+/* Wherever memory ends, it is said so, and nothing is kept: closing the context would tell. */
+static void memory_may_run_out(void **state) {
+    const parity_pair *pair = *state;
+    const mote_planes_params params = coarse();
+    const uint64_t steps = parity_extent(6, 40, 40);
+    uint32_t refused = 0, found = 0;
+    mote_cloud *cloud = make_cloud(pair->cpu, 1500, place_corner);
+    for (uint64_t i = 0; i < steps; i++) {
+        mote_planes *planes = NULL;
+        const uint64_t limit = 100000 + (i + 1) * (i + 1) * (30000000 / (steps * steps));
+        mote_context *ctx = parity_context(i + 1 < steps ? limit : 0);
+        assert_non_null(ctx);
+        const mote_status status = mote_planes_find(ctx, cloud, &params, NULL, &planes);
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        assert_true((status == MOTE_OK) == (planes != NULL));
+        if (status == MOTE_OK) found++;
+        if (status == MOTE_ERROR_MEMORY) refused++;
+        mote_planes_destroy(planes);
+        mote_context_destroy(ctx);
+    }
+    assert_true(refused > 0 && found > 0);
+    mote_cloud_destroy(cloud);
+}
+
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
         PARITY_TEST(votes_are_the_same), PARITY_TEST(many_votes_are_counted),       PARITY_TEST(entries_are_right),
         PARITY_TEST(sizes_are_the_same), PARITY_TEST(shapes_are_the_same),          PARITY_TEST(rooms_are_the_same),
-        PARITY_TEST(ways_are_the_same),  PARITY_TEST(clouds_may_lie_on_the_device),
+        PARITY_TEST(ways_are_the_same),  PARITY_TEST(clouds_may_lie_on_the_device), PARITY_TEST(memory_may_run_out),
     };
     return cmocka_run_group_tests_name("planes, CPU = GPU", tests, NULL, NULL);
 }
