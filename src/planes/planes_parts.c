@@ -4,12 +4,14 @@
 #include "planes/planes_extent.h"
 
 #define NO_PART    UINT32_MAX
+#define NO_CELL    UINT32_MAX
 #define PART_SHARE 0.01 /* of its plane's points; smaller islands are strays */
 #define PART_LEAST 8u
 
 typedef struct plane_cells {
     const planes_count *cells;
-    uint32_t *root; /* union-find, by place among these cells; NO_PART: not kept */
+    uint32_t *root;  /* union-find, by place among these cells; NO_PART: not kept */
+    uint32_t *links; /* [8 · count] see cell_around */
     uint64_t count;
     uint32_t core; /* points that a core cell has at least */
 } plane_cells;
@@ -37,37 +39,38 @@ static void join(uint32_t *root, uint32_t a, uint32_t b) {
 
 /* ---- cells of a plane */
 
-static bool find_cell(const plane_cells *p, uint64_t cell, uint32_t *at) {
-    uint64_t low = 0, high = p->count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (p->cells[middle].cell < cell) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *at = (uint32_t)low;
-    return low < p->count && p->cells[low].cell == cell;
-}
-
 static bool is_core(const plane_cells *p, uint32_t i) { return p->cells[i].count >= p->core; }
 
 /* Of the eight cells around one, those after it in the order of cells; the other four are the same backwards. */
 static const int32_t around[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}}; /* u, v */
 
-static uint64_t moved(uint64_t cell, int32_t u, int32_t v) {
-    return cell + (uint64_t)(int64_t)u + ((uint64_t)(int64_t)v << PLANES_CELL_BITS);
+/* Writes links: both lists ascend, so one walk finds all cells of a kind. */
+static void link_cells(plane_cells *p) {
+    for (uint32_t k = 0; k < 4; k++) {
+        const uint64_t away = (uint64_t)(int64_t)around[k][0] + ((uint64_t)(int64_t)around[k][1] << PLANES_CELL_BITS);
+        uint32_t *after = p->links + k * p->count, *before = p->links + (k + 4) * p->count;
+        uint64_t at = 0;
+        for (uint64_t i = 0; i < p->count; i++) after[i] = before[i] = NO_CELL;
+        for (uint64_t i = 0; i < p->count; i++) {
+            const uint64_t wanted = p->cells[i].cell + away;
+            while (at < p->count && p->cells[at].cell < wanted) at++;
+            if (at == p->count) break;
+            if (p->cells[at].cell != wanted) continue;
+            after[i] = (uint32_t)at;
+            before[at] = (uint32_t)i;
+        }
+    }
 }
+
+/* The cell around that one, 0..3 after it, 4..7 before it; NO_CELL if it has no points. */
+static uint32_t cell_around(const plane_cells *p, uint32_t i, uint32_t k) { return p->links[k * p->count + i]; }
 
 static void join_cores(plane_cells *p) {
     for (uint32_t i = 0; i < p->count; i++) p->root[i] = is_core(p, i) ? i : NO_PART;
     for (uint32_t i = 0; i < p->count; i++) {
-        for (int k = 0; k < 4 && is_core(p, i); k++) {
-            uint32_t other;
-            if (find_cell(p, moved(p->cells[i].cell, around[k][0], around[k][1]), &other) && is_core(p, other)) {
-                join(p->root, i, other);
-            }
+        for (uint32_t k = 0; k < 4 && is_core(p, i); k++) {
+            const uint32_t other = cell_around(p, i, k);
+            if (other != NO_CELL && is_core(p, other)) join(p->root, i, other);
         }
     }
 }
@@ -76,12 +79,9 @@ static void join_cores(plane_cells *p) {
 static void join_rims(plane_cells *p) {
     for (uint32_t i = 0; i < p->count; i++) {
         if (is_core(p, i)) continue;
-        for (int k = 0; k < 8; k++) {
-            const int32_t sign = k < 4 ? 1 : -1;
-            uint32_t other;
-            if (!find_cell(p, moved(p->cells[i].cell, sign * around[k & 3][0], sign * around[k & 3][1]), &other))
-                continue;
-            if (!is_core(p, other)) continue;
+        for (uint32_t k = 0; k < 8; k++) {
+            const uint32_t other = cell_around(p, i, k);
+            if (other == NO_CELL || !is_core(p, other)) continue;
             const uint32_t root = root_of(p->root, other);
             if (p->root[i] == NO_PART || root < p->root[i]) p->root[i] = root;
         }
@@ -106,18 +106,13 @@ static uint32_t core_points(const planes_sums *sums, const planes_count *cells, 
 
 /* ---- parts */
 
-static bool is_kept(const plane_cells *p, uint64_t cell, uint32_t *at) {
-    return find_cell(p, cell, at) && p->root[*at] != NO_PART;
-}
+static bool is_kept(const plane_cells *p, uint32_t i) { return i != NO_CELL && p->root[i] != NO_PART; }
 
 /* Whether all four cells at its sides have points too. */
 static bool is_inner(const plane_cells *p, uint32_t i) {
-    static const int32_t sides[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    static const uint32_t sides[4] = {0, 2, 4, 6}; /* of around, and before */
     bool all = true;
-    for (int k = 0; k < 4; k++) {
-        uint32_t other;
-        all = all && is_kept(p, moved(p->cells[i].cell, sides[k][0], sides[k][1]), &other);
-    }
+    for (int k = 0; k < 4; k++) all = all && is_kept(p, cell_around(p, i, sides[k]));
     return all;
 }
 
@@ -125,11 +120,9 @@ static bool is_inner(const plane_cells *p, uint32_t i) {
 static double coverage(const plane_cells *p, uint32_t i) {
     double points = 0, cells = 0;
     if (is_inner(p, i)) return 1;
-    for (int k = 0; k < 8; k++) {
-        const int32_t sign = k < 4 ? 1 : -1;
-        uint32_t other;
-        if (!is_kept(p, moved(p->cells[i].cell, sign * around[k & 3][0], sign * around[k & 3][1]), &other)) continue;
-        if (!is_inner(p, other)) continue;
+    for (uint32_t k = 0; k < 8; k++) {
+        const uint32_t other = cell_around(p, i, k);
+        if (!is_kept(p, other) || !is_inner(p, other)) continue;
         points += p->cells[other].count;
         cells++;
     }
@@ -199,18 +192,21 @@ mote_status planes_find_parts(const planes_run *run, planes_cover *cover, planes
     mote_status status = MOTE_OK;
     uint32_t *root = mote_alloc(ctx, cover->count * sizeof *root, "planes parts");
     cover->part = mote_alloc(ctx, cover->count * sizeof *cover->part, "planes parts");
-    if (root == NULL || cover->part == NULL) status = MOTE_ERROR_MEMORY;
+    uint32_t *links = mote_alloc(ctx, 8 * cover->count * sizeof *links, "planes parts");
+    if (root == NULL || cover->part == NULL || links == NULL) status = MOTE_ERROR_MEMORY;
     for (uint64_t first = 0, last; first < cover->count && status == MOTE_OK; first = last) {
         const uint32_t plane = (uint32_t)(cover->cells[first].cell >> (2 * PLANES_CELL_BITS));
         for (last = first; last < cover->count && cover->cells[last].cell >> (2 * PLANES_CELL_BITS) == plane;) last++;
-        plane_cells p = {cover->cells + first, root + first, last - first, 0};
+        plane_cells p = {cover->cells + first, root + first, links + 8 * first, last - first, 0};
         p.core = run->params.whole ? 1 : core_points(&run->found[plane].sums, p.cells, p.count);
+        link_cells(&p);
         join_cores(&p);
         join_rims(&p);
         if (!run->params.parts && !run->params.whole) status = drop_islands(run, &p);
         if (status == MOTE_OK) status = number_parts(run, &p, plane, &list, cover->part + first);
     }
     mote_free(ctx, root);
+    mote_free(ctx, links);
     cover->part_count = (uint32_t)list.count;
     *parts = list.parts;
     return status;
