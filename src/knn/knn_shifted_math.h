@@ -10,6 +10,8 @@
 #ifndef MOTE_KNN_SHIFTED_MATH_H
 #define MOTE_KNN_SHIFTED_MATH_H
 
+#include <math.h>
+
 #include "knn/knn_cells.h"
 #include "math/host_device.h"
 #include "math/morton.h"
