@@ -52,10 +52,7 @@ static bool world_of(const mote_column *const axes[3], uint64_t i, double at[3])
 static void add_bounds(const mote_context *ctx, const mote_column *const axes[3], const uint32_t *order, uint64_t count,
                        double low[3], double high[3]) {
     double x0 = low[0], y0 = low[1], z0 = low[2], x1 = high[0], y1 = high[1], z1 = high[2];
-#pragma omp parallel for schedule(static) num_threads(threads_for(ctx, count)) reduction(min                           \
-                                                                                         : x0, y0, z0)                 \
-    reduction(max                                                                                                      \
-              : x1, y1, z1)
+#pragma omp parallel for num_threads(threads_for(ctx, count)) reduction(min : x0, y0, z0) reduction(max : x1, y1, z1)
     for (uint64_t i = 0; i < count; i++) {
         double at[3];
         if (!world_of(axes, order != NULL ? order[i] : i, at)) continue;
