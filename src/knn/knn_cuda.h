@@ -20,7 +20,7 @@ extern "C" {
 #define KNN_CUDA_NODE   256u /* points of the lowest nodes */
 #define KNN_CUDA_LEVELS 7u   /* leaves are level 0 */
 #define KNN_CUDA_TOP    64u  /* the most nodes of the last level */
-#define KNN_CUDA_CELLS  14u  /* the most bits of an axis of the curve */
+#define KNN_CUDA_CELLS  13u  /* the most bits of an axis of the curve */
 #define KNN_CUDA_PARTS  264u /* blocks that look for the bounds */
 
 /* Views of points: their box, and how many are finite. */

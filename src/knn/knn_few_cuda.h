@@ -15,10 +15,18 @@
 
 #include "knn/knn_few_list_cuda.h"
 
-/* Warps whose queries are too far apart to walk together, in any order. */
-typedef struct few_left {
+/* Warps that a later kernel searches for, in any order. */
+typedef struct few_later {
     uint32_t *count, *warps;
+} few_later;
+
+typedef struct few_left {
+    few_later unsettled, apart;
 } few_left;
+
+static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t warp) {
+    list->warps[atomicAdd(list->count, 1u)] = warp;
+}
 
 /* ---- the walk */
 
@@ -90,7 +98,7 @@ static __device__ __forceinline__ void few_try_listed(const knn_cuda_ask *ask, f
     }
 }
 
-/* The walk of groups that are made. False: queries are too far apart, or the list is of no use. */
+/* The walk of groups that are made. False: queries are too far apart, too many nodes wait, or the list is of no use. */
 template <int KIND, class LIST>
 static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, few_walking *memory,
                                                          few_lane *lane, few_walk *walk, LIST *list) {
@@ -105,7 +113,7 @@ static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask
         few_tell_groups(lane, memory->groups, &w);
         few_walk_on(&ask->tree, memory, lane->number, false, &w);
     }
-    return true;
+    return w.waiting == 0;
 }
 
 /* ---- 4. exact */
@@ -173,61 +181,49 @@ static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, u
     lane->queued = 0;
 }
 
-/* For what rarely is: the queries that the list of squares did not settle, by exact keys, once more, from as near as is
-   known by now. A function of its own, so that its lists don't take registers of the others. */
-template <int KIND, int T>
-static __device__ __noinline__ bool few_search_again(const knn_cuda_ask *ask, float slack, uint32_t own,
-                                                     few_walking *memory, few_lane lane, few_found<T> *found) {
-    few_found<T> list;
-    few_walk w;
-    w.own = own;
-    list.clear();
-    lane.queued = 0;
-    few_make_groups(&lane, memory->groups, &w);
-    const bool complete = few_walk_together<KIND>(ask, slack, memory, &lane, &w, &list);
-    *found = list;
-    return complete;
+/* How far a warp's search came. */
+typedef enum few_outcome { FEW_DONE, FEW_UNSETTLED, FEW_TOO_FAR } few_outcome;
+
+/* The lane's query, how far it looks, and the groups. False: queries are too far apart. */
+template <int KIND, int SUBSETS>
+static __device__ __forceinline__ bool few_prepare(const knn_cuda_ask *ask, float slack, uint64_t first,
+                                                   uint32_t number, few_walking *memory, few_lane *lane, few_walk *w) {
+    const uint32_t leaf = few_leaf_of(ask, first + CUDA_WARP / 2);
+    few_lane_begin(ask, first, number, lane);
+    const few_around around =
+        few_bound_around<SUBSETS>(&ask->tree, leaf, lane->at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
+    if (lane->most >= 0) {
+        lane->most = fminf(knn_square_beside<KIND>(&ask->tree.metric, around.bound, slack),
+                           knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, slack));
+    }
+    w->own = leaf / KNN_CUDA_WIDE;
+    few_make_groups(lane, memory->groups, w);
+    return !few_are_apart(lane, around.dense, memory->groups);
 }
 
-/* False: the warp's queries are too far apart. */
+/* By squares of floats. */
 template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
-                                                  few_memory<T> *memory, few_found<T> *found) {
-    const knn_cuda_tree *const tree = &ask->tree;
-    const float slack = knn_slack<KIND>(tree->points.extent, ask->queries.extent);
-    const uint32_t leaf = few_leaf_of(ask, first + CUDA_WARP / 2), own = leaf / KNN_CUDA_WIDE;
+static __device__ __forceinline__ few_outcome few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
+                                                         few_memory<T> *memory, few_found<T> *found) {
+    const float slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     few_lane lane;
-    few_nearest<T> nearest;
-    few_lane_begin(ask, first, number, &lane);
-    const few_around around = few_bound_around<SUBSETS>(tree, leaf, lane.at, ask->k - 1 + (ask->exclude_self ? 1 : 0));
-    if (lane.most >= 0) {
-        lane.most = fminf(knn_square_beside<KIND>(&tree->metric, around.bound, slack),
-                          knn_square_of_key<KIND>(&tree->metric, ask->limit, slack));
-    }
     few_walk w;
-    w.own = own;
-    few_make_groups(&lane, memory->walk.groups, &w);
-    if (few_are_apart(&lane, around.dense, memory->walk.groups)) return false;
+    few_nearest<T> nearest;
+    if (!few_prepare<KIND, SUBSETS>(ask, slack, first, number, &memory->walk, &lane, &w)) return FEW_TOO_FAR;
     nearest.clear();
     nearest.places = memory->place + number;
-    const bool complete = few_walk_together<KIND>(ask, slack, &memory->walk, &lane, &w, &nearest);
-    if (!complete && !__any_sync(CUDA_ALL, nearest.is_idle(ask))) return false;
-    const bool right = (few_decide<KIND, T>(ask, slack, &lane, &nearest, found) && complete) || lane.most < 0;
-    if (__all_sync(CUDA_ALL, right)) return true;
-    few_found<T> again;
-    few_lane asks = lane;
-    if (right) asks.most = -1;
-    if (!few_search_again<KIND, T>(ask, slack, own, &memory->walk, asks, &again)) return false;
-    if (!right) *found = again;
-    return true;
+    if (!few_walk_together<KIND>(ask, slack, &memory->walk, &lane, &w, &nearest)) {
+        return __any_sync(CUDA_ALL, nearest.is_idle(ask)) ? FEW_UNSETTLED : FEW_TOO_FAR;
+    }
+    const bool right = few_decide<KIND, T>(ask, slack, &lane, &nearest, found) || lane.most < 0;
+    return __all_sync(CUDA_ALL, right) ? FEW_DONE : FEW_UNSETTLED;
 }
 
 /* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
    first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS,
-                                    T <= 12 ? 8 : 6) void search_few(const __grid_constant__ knn_cuda_ask ask,
-                                                                     few_left left, OUTPUT to) {
+static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? FEW_MINB : FEW_MINB18) void search_few(
+    const __grid_constant__ knn_cuda_ask ask, few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
@@ -236,8 +232,9 @@ static __global__ __launch_bounds__(FEW_THREADS,
     few_found<T> found;
     found.clear();
     if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-        if (!few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found)) {
-            if (number == 0) left.warps[atomicAdd(left.count, 1u)] = (uint32_t)warp;
+        const few_outcome outcome = few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found);
+        if (outcome != FEW_DONE) {
+            if (number == 0) few_leave(outcome == FEW_UNSETTLED ? &left.unsettled : &left.apart, (uint32_t)warp);
             return;
         }
     }
@@ -245,31 +242,77 @@ static __global__ __launch_bounds__(FEW_THREADS,
     to.template write<KIND, T>(&ask, first, number, &found, memory->place);
 }
 
+/* The warps that the squares of floats did not settle, by exact keys. */
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static __global__ __launch_bounds__(FEW_THREADS, 4) void search_unsettled(const __grid_constant__ knn_cuda_ask ask,
+                                                                          few_left left, OUTPUT to) {
+    __shared__ few_memory<T> memories[FEW_WARPS];
+    const uint32_t number = threadIdx.x % CUDA_WARP, count = *left.unsettled.count;
+    const float slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
+    few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
+    for (uint32_t i = blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP; i < count; i += gridDim.x * FEW_WARPS) {
+        const uint32_t warp = left.unsettled.warps[i];
+        const uint64_t first = (uint64_t)warp * CUDA_WARP;
+        few_lane lane;
+        few_walk w;
+        few_found<T> found;
+        found.clear();
+        if (few_prepare<KIND, SUBSETS>(&ask, slack, first, number, &memory->walk, &lane, &w) &&
+            few_walk_together<KIND>(&ask, slack, &memory->walk, &lane, &w, &found)) {
+            to.template write<KIND, T>(&ask, first, number, &found, memory->place);
+        } else if (number == 0) {
+            few_leave(&left.apart, warp);
+        }
+        __syncwarp();
+    }
+}
+
 /* ---- queries that are apart: a warp has one, and its best, sorted, in its lanes */
 
+/* The nth least of the lanes' values, from 0; none is NaN. */
+static __device__ __forceinline__ float few_nth_of(float value, uint32_t nth, uint32_t number) {
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < CUDA_WARP; i++) {
+        const float other = __shfl_sync(CUDA_ALL, value, (int)i);
+        rank += other < value || (other == value && i < number) ? 1 : 0;
+    }
+    return __shfl_sync(CUDA_ALL, value, __ffs((int)__ballot_sync(CUDA_ALL, rank == nth)) - 1);
+}
+
+#define FEW_MANY 8 /* points of 32 that matter: a bound is worth its while */
+
 template <int KIND> struct few_visitor {
-    float most, slack;
+    float most, slack, least;
     uint32_t settled, number;
     few_leaves seen; /* leaves that the walk leaves out */
     uint64_t key;    /* of the best that is the lane's */
     uint32_t place;
 
+    /* Each lane's least square is of points of its own: the nth least of these bounds too. */
+    __device__ __forceinline__ void look_nearer(const knn_cuda_ask *ask) {
+        const float bound = few_nth_of(least, ask->k - 1 + (ask->exclude_self ? 1 : 0), number);
+        most = fminf(most, knn_square_beside<KIND>(&ask->tree.metric, bound, slack));
+    }
+
     __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
-                                               bool near) {
+                                               float square) {
+        const bool unseen = at / KNN_CUDA_LEAF < seen.first || at / KNN_CUDA_LEAF >= seen.end;
         uint64_t mine = UINT64_MAX;
-        near = near && (at / KNN_CUDA_LEAF < seen.first || at / KNN_CUDA_LEAF >= seen.end);
-        if (near && at != asking->place) mine = few_key_of<KIND>(ask, &asking->exact, at);
+        if (unseen) least = fminf(least, square);
+        if (__popc(__ballot_sync(CUDA_ALL, unseen && square <= most)) > FEW_MANY) look_nearer(ask);
+        if (unseen && square <= most && at != asking->place) mine = few_key_of<KIND>(ask, &asking->exact, at);
         uint32_t lanes = __ballot_sync(CUDA_ALL, mine != UINT64_MAX);
         if (lanes == 0) return;
-        for (; lanes != 0; lanes &= lanes - 1) {
+        while (lanes != 0) {
             const int from = __ffs((int)lanes) - 1;
             const uint64_t added = __shfl_sync(CUDA_ALL, mine, from), above = __shfl_up_sync(CUDA_ALL, key, 1);
             const uint32_t adds = __shfl_sync(CUDA_ALL, at, from), before = __shfl_up_sync(CUDA_ALL, place, 1);
             const bool stays = place != FEW_NONE && few_in_order(ask->tree.points.order, key, place, added, adds);
             const uint32_t rank = (uint32_t)__popc(__ballot_sync(CUDA_ALL, stays));
-            if (number < rank) continue;
-            key = number == rank ? added : above;
-            place = number == rank ? adds : before;
+            key = number < rank ? key : number == rank ? added : above;
+            place = number < rank ? place : number == rank ? adds : before;
+            lanes &= lanes - 1;
+            lanes &= __ballot_sync(CUDA_ALL, mine <= __shfl_sync(CUDA_ALL, key, (int)(ask->k - 1)));
         }
         const uint64_t last = __shfl_sync(CUDA_ALL, key, (int)(ask->k - 1));
         const uint32_t last_place = __shfl_sync(CUDA_ALL, place, (int)(ask->k - 1));
@@ -292,6 +335,7 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     few_visitor<KIND> v;
     v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     v.most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, v.slack);
+    v.least = INFINITY;
     v.settled = UINT32_MAX;
     v.number = number;
     v.seen.first = v.seen.end = 0;
@@ -318,9 +362,9 @@ template <int KIND, int T, class OUTPUT>
 static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const __grid_constant__ knn_cuda_ask ask,
                                                                            few_left left, OUTPUT to) {
     __shared__ few_apart<T> memory;
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.count;
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.apart.count;
     for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-        const uint64_t first = (uint64_t)left.warps[i] * CUDA_WARP;
+        const uint64_t first = (uint64_t)left.apart.warps[i] * CUDA_WARP;
         for (uint32_t query = warp; query < CUDA_WARP; query += FEW_APART) {
             few_search_alone<KIND, T>(&ask, first + query, query, memory.waiting[warp], &memory);
         }
@@ -342,19 +386,21 @@ static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
+    const uint32_t unsettled = blocks < FEW_UNSETTLED_BLOCKS ? blocks : FEW_UNSETTLED_BLOCKS;
     const uint32_t apart = blocks * FEW_WARPS < FEW_BLOCKS ? blocks * FEW_WARPS : FEW_BLOCKS;
     CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
+    CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_APART * CUDA_WARP, *ask, *left, *to);
 }
 
 template <int KIND, class OUTPUT>
 static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     if (ask->k <= 4) {
-        few_launch_as<KIND, 6, 16>(ctx, ask, left, to);
+        few_launch_as<KIND, 5, 16>(ctx, ask, left, to);
     } else if (ask->k <= 10) {
-        few_launch_as<KIND, 12, 32>(ctx, ask, left, to);
+        few_launch_as<KIND, 11, 32>(ctx, ask, left, to);
     } else {
-        few_launch_as<KIND, 18, 32>(ctx, ask, left, to);
+        few_launch_as<KIND, 17, 32>(ctx, ask, left, to);
     }
 }
 
@@ -363,10 +409,15 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    if (!knn_cuda_make_room(ctx, room, (warps + 1) * sizeof(uint32_t), "knn queries apart")) return MOTE_ERROR_MEMORY;
-    left.count = (uint32_t *)room->memory;
-    left.warps = left.count + 1;
-    MOTE_TRY(cuda_fill(ctx, left.count, 0, sizeof *left.count));
+    if (!knn_cuda_make_room(ctx, room, 2 * (warps + 1) * sizeof(uint32_t), "knn queries apart")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint32_t *const memory = (uint32_t *)room->memory;
+    left.unsettled.count = memory;
+    left.unsettled.warps = memory + 2;
+    left.apart.count = memory + 1;
+    left.apart.warps = memory + 2 + warps;
+    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;

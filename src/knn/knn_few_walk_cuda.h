@@ -7,18 +7,28 @@
 
 #include "knn/knn_point_cuda.h"
 
-#define FEW_WARPS   4u
+#ifndef FEW_WARPS
+#define FEW_WARPS 8u
+#endif
+#ifndef FEW_MINB
+#define FEW_MINB   4
+#define FEW_MINB18 3
+#endif
 #define FEW_THREADS (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS  4u   /* of eight lanes */
-#define FEW_QUEUE   24u  /* leaves with points that wait */
-#define FEW_SLOTS   31u  /* bits that tell one of them */
-#define FEW_LISTED  64u  /* leaves of a group to go through */
-#define FEW_AROUND  16u  /* leaves around the queries */
-#define FEW_PARTS   4u   /* lanes that try leaves for one query */
-#define FEW_MOST    256u /* leaves that a group goes through; if there are more, its warp is left */
-#define FEW_APART   16u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
-#define FEW_BLOCKS  264u /* such blocks: two for each processor of an H200 */
-#define FEW_NONE    UINT32_MAX
+#define FEW_GROUPS  4u  /* of eight lanes */
+#define FEW_QUEUE   28u /* leaves with points that wait */
+#define FEW_WAITING 96u /* nodes: 64 of the top, and 32 of the level below; if more would wait, the warp is left */
+#define FEW_SLOTS   31u /* bits that tell one of them */
+#define FEW_LISTED  64u /* leaves of a group to go through */
+#ifndef FEW_AROUND
+#define FEW_AROUND 12u /* leaves around the queries */
+#endif
+#define FEW_PARTS            4u   /* lanes that try leaves for one query */
+#define FEW_MOST             256u /* leaves that a group goes through; if there are more, its warp is left */
+#define FEW_APART            32u /* warps of a block that finds the neighbours of those left, each of a query at a time */
+#define FEW_BLOCKS           132u /* such blocks: one for each processor of an H200 */
+#define FEW_UNSETTLED_BLOCKS 528u
+#define FEW_NONE             UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct few_group {
@@ -31,7 +41,7 @@ typedef struct few_walking {
     uint16_t
         queue[FEW_QUEUE * CUDA_WARP]; /* which of the leaves that are listed, above the bits of its points that wait */
     few_group groups[FEW_GROUPS];
-    uint32_t waiting[KNN_WAITING];
+    uint32_t waiting[FEW_WAITING];
     uint32_t leaves[FEW_GROUPS][FEW_LISTED];
 } few_walking;
 
@@ -271,7 +281,8 @@ static __device__ __forceinline__ void few_walk_on(const knn_cuda_tree *tree, fe
 #pragma unroll
     for (uint32_t g = 0; g < FEW_GROUPS; g++) w->listed[g] = 0;
     __syncwarp(); /* all have read the lists */
-    while ((own_first || w->waiting > 0) && w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
+    while ((own_first || w->waiting > 0) && w->waiting <= FEW_WAITING - CUDA_WARP &&
+           w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
         uint32_t level = 1, node = w->own;
         if (!own_first) {
             const uint32_t packed = memory->waiting[--w->waiting];

@@ -32,13 +32,13 @@ static __device__ inline float knn_square_at(const knn_cuda_ask *ask, const knn_
 }
 
 /* A visitor has most, the largest square that matters, settled, the largest number that does, and try_points(ask,
-   asking, at, near): each lane has a point, which is near or not to be looked at. */
+   asking, at, square): each lane has a point and its square; NaN: none, or it does not matter. */
 template <class visitor>
 static __device__ inline void knn_try_leaf(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t leaf,
                                            bool exists, uint32_t lane, visitor *to) {
     const uint32_t at = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
-    const bool near = exists && knn_square_at(ask, asking, leaf, lane) <= to->most;
-    to->try_points(ask, asking, at, near);
+    const float square = exists ? knn_square_at(ask, asking, leaf, lane) : NAN;
+    to->try_points(ask, asking, at, square <= to->most ? square : NAN);
 }
 
 template <class visitor>

@@ -12,9 +12,9 @@ template <int KIND> struct within_visitor {
     uint32_t settled, lane, found, row;
     const knn_cuda_lists *to; /* NULL: only counts */
 
-    __device__ inline void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at, bool near) {
+    __device__ inline void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at, float square) {
         uint64_t key = 0;
-        near = near && at != asking->place;
+        bool near = !isnan(square) && at != asking->place;
         if (near) {
             knn_exact other;
             knn_exact_of<KIND>(&ask->tree.points, at, &other);
