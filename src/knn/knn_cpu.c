@@ -84,8 +84,11 @@ static mote_status cpu_build(mote_knn_index *index) {
     const mote_column *axes[3];
     MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
     MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "nearest neighbours on the CPU"));
+    const bool is_first = index->stored.points.leaves == NULL;
     index->other_is_made = false;
     MOTE_TRY(knn_order_points(index));
+    /* What is not finite was sorted there and has no leaf: made once, an index keeps no room for it. */
+    if (is_first && index->skipped > 0) knn_tree_free(ctx, &index->stored);
     mote_stage(ctx, "cells");
     const double span = world_span(&index->lattice);
     const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);

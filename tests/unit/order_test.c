@@ -190,7 +190,7 @@ static void sort_survives_failing_allocations(void **state) {
         uint32_t indices[100];
         for (uint64_t i = 0; i < 100; i++) codes[i] = mote_hash64(i);
         const mote_status status = mote_order_sort(ctx, codes, indices, 100);
-        assert_int_equal(status, n < 6 ? MOTE_ERROR_MEMORY : MOTE_OK);
+        assert_int_equal(status, n < 4 ? MOTE_ERROR_MEMORY : MOTE_OK);
         mote_context_destroy(ctx);
         assert_int_equal(allocator.open, 0);
     }
