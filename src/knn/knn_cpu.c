@@ -110,6 +110,16 @@ static void cpu_release(mote_knn_index *index) {
 
 /* ---- all groups */
 
+knn_search knn_search_of(const mote_knn_index *index, const knn_asked *asked, const knn_around *around, uint32_t k,
+                         double radius) {
+    knn_search search = {.tree = asked->tree, .around = around, .queries = &asked->points, .k = k};
+    search.codes = index->codes;
+    search.query_codes = asked->codes;
+    search.limit = knn_limit_of(&asked->tree->metric, around, radius);
+    search.limit_reach = radius > 0 ? knn_units(knn_keys(&search), search.limit) : INFINITY;
+    return search;
+}
+
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
 #define STEP_SHARES   256u /* between two reports of progress */
 #define LEAST_LIST    (2 * KNN_QUICK_ROOM)
