@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench_knn.h"
-#include "text.h"
 
 #define SAMPLE_QUERIES 64     /* compared with brute force */
 #define BRUTE_POINTS   20000u /* so few are compared all */
@@ -141,7 +140,7 @@ static mote_status run_once(knn_job *job, int i, bench_runs runs[4]) {
     return status;
 }
 
-/* The measured answer against brute force, on some queries. */
+/* The measured answer against that of the other way, brute force or the grid, on some queries. */
 static mote_status check_answer(knn_job *job, bool *is_right) {
     const uint64_t step = job->count > BRUTE_POINTS ? job->count / SAMPLE_QUERIES : 1;
     const uint64_t sample = job->count > BRUTE_POINTS ? SAMPLE_QUERIES : job->count;
@@ -149,13 +148,13 @@ static mote_status check_answer(knn_job *job, bool *is_right) {
     uint32_t *index = malloc((size_t)sample * k * 4 + 1);
     uint64_t places[SAMPLE_QUERIES];
     mote_cloud *queries = NULL;
-    mote_knn_params brute = job->params;
+    mote_knn_params other = job->params;
     mote_knn_result rows = {.index32 = index};
     mote_status status = index != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    brute.method = MOTE_KNN_BRUTE;
+    other.method = job->params.method == MOTE_KNN_BRUTE ? MOTE_KNN_GRID : MOTE_KNN_BRUTE;
     for (uint64_t i = 0; i < SAMPLE_QUERIES; i++) places[i] = i * step;
     if (status == MOTE_OK && step > 1) status = mote_cloud_select(job->ctx, job->host, places, sample, &queries);
-    if (status == MOTE_OK) status = mote_knn(job->ctx, job->points, queries, &brute, &rows);
+    if (status == MOTE_OK) status = mote_knn(job->ctx, job->points, queries, &other, &rows);
     *is_right = status == MOTE_OK;
     for (uint64_t i = 0; i < sample && *is_right; i++) {
         *is_right = memcmp(index + i * k, job->rows.index32 + i * step * k, k * sizeof *index) == 0;
@@ -203,6 +202,7 @@ static mote_status measure_cloud(session *s, const bench_options *o, const knn_c
     mote_cloud *uploaded = NULL;
     job.params.k = c->k;
     job.params.exclude_self = c->exclude_self;
+    job.params.method = c->brute ? MOTE_KNN_BRUTE : MOTE_KNN_GRID;
     mote_status status = bench_on_gpu(s) ? MOTE_OK : bench_context(s, threads, &own);
     job.ctx = own != NULL ? own : s->ctx;
     if (status == MOTE_OK && bench_on_gpu(s)) {
@@ -240,8 +240,8 @@ static int record(session *s, const bench_options *o, const knn_case *c, const c
     bench_device_name(s, device, sizeof device);
     for (int m = 0; m < (bench_on_gpu(s) ? 4 : 3) && code == EXIT_DONE; m++) {
         bench_result line = *parts[m];
-        snprintf(name, sizeof name, "%s, %s order, k = %u, %s", c->kind != NULL ? c->kind : "9 and 15,000", order, c->k,
-                 names[m]);
+        snprintf(name, sizeof name, "%s, %s order, k = %u, %s%s", c->kind != NULL ? c->kind : "9 and 15,000", order,
+                 c->k, c->brute ? "brute, " : "", names[m]);
         line.name = name;
         line.device = bench_on_gpu(s) ? device : NULL;
         code = bench_record(s, o, &line);
@@ -250,7 +250,7 @@ static int record(session *s, const bench_options *o, const knn_case *c, const c
 }
 
 static int wrong_answer(session *s, const char *name) {
-    return session_error(s, EXIT_FAILED, "%s: the neighbours are not those that brute force finds", name);
+    return session_error(s, EXIT_FAILED, "%s: the grid and brute force find different neighbours", name);
 }
 
 /* ---- all cases */
@@ -260,10 +260,11 @@ static int run_order(session *s, const bench_options *o, const knn_case *c, cons
                      int threads) {
     knn_timing timing;
     bool is_right = false;
+    const text label = knn_label(c, mote_cloud_count(cloud));
     const mote_status status = measure_cloud(s, o, c, cloud, threads, 1e9, &timing, &is_right);
-    if (status != MOTE_OK) return case_failed(s, c->name, status);
-    knn_print_row(s, c, order, mote_cloud_count(cloud) == c->points, &timing);
-    if (!is_right) return wrong_answer(s, c->name);
+    if (status != MOTE_OK) return case_failed(s, label.chars, status);
+    knn_print_row(s, c, order, &timing);
+    if (!is_right) return wrong_answer(s, label.chars);
     return record(s, o, c, order == 0 ? "file" : "Morton", &timing);
 }
 
@@ -271,18 +272,19 @@ static int run_order(session *s, const bench_options *o, const knn_case *c, cons
 static int run_case(session *s, const bench_options *o, const knn_case *c, int threads) {
     mote_cloud *cloud = NULL;
     const uint64_t count = o->count_given && c->kind != NULL ? o->count : c->points;
+    const text label = knn_label(c, count);
     mote_status status = make_cloud(s, c, count, &cloud);
-    int code = status == MOTE_OK ? run_order(s, o, c, cloud, 0, threads) : case_failed(s, c->name, status);
+    int code = status == MOTE_OK ? run_order(s, o, c, cloud, 0, threads) : case_failed(s, label.chars, status);
     if (code == EXIT_DONE && status == MOTE_OK && !bench_on_gpu(s)) {
         status = sort_cloud(s, &cloud);
-        code = status == MOTE_OK ? run_order(s, o, c, cloud, 1, threads) : case_failed(s, c->name, status);
+        code = status == MOTE_OK ? run_order(s, o, c, cloud, 1, threads) : case_failed(s, label.chars, status);
     }
     mote_cloud_destroy(cloud);
     return code;
 }
 
 static bool wanted(const bench_options *o, const knn_case *c) {
-    return o->only == NULL || strncmp(c->name, o->only, strlen(o->only)) == 0;
+    return o->only == NULL ? !c->extra : strncmp(c->name, o->only, strlen(o->only)) == 0;
 }
 
 static int check_case(const bench_options *o) {

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "bench_knn.h"
-#include "text.h"
 
 #define LEFT 22 /* columns of a case's name */
 
@@ -50,9 +49,38 @@ static const knn_case cases[KNN_CASES] = {
      .gpu_peers = {"0.88 + 9.6", "1.0 + 207", "8.2 + 26.7", NULL, NULL},
      .target_gpu_ms = 5},
     {.name = "9 and 15,000, k = 9", .points = 15009, .k = 9, .exclude_self = true},
+    /* The kinds of search for many neighbours; no figures of others. */
+    {.name = "tiers k = 32", .kind = "uniform", .points = 1000000, .k = 32, .extra = true},
+    {.name = "tiers k = 100", .kind = "uniform", .points = 1000000, .k = 100, .extra = true},
+    {.name = "tiers k = 200", .kind = "uniform", .points = 1000000, .k = 200, .extra = true},
+    {.name = "tiers k = 1000", .kind = "uniform", .points = 100000, .k = 1000, .extra = true},
+    {.name = "tiers brute", .kind = "uniform", .points = 100000, .k = 10, .brute = true, .extra = true},
 };
 
 const knn_case *knn_cases(void) { return cases; }
+
+/* 10M, 424k, 15,009 */
+static text short_count(uint64_t count) {
+    text out = text_count(count);
+    if (count == 0 || count % 1000 != 0) return out;
+    const bool millions = count % 1000000 == 0;
+    snprintf(out.chars, sizeof out.chars, "%llu%c", (unsigned long long)(count / (millions ? 1000000 : 1000)),
+             millions ? 'M' : 'k');
+    return out;
+}
+
+text knn_label(const knn_case *c, uint64_t points) {
+    text out = {""};
+    char k[20] = "";
+    if (c->k != 10) snprintf(k, sizeof k, " k = %u", c->k);
+    if (points == c->points) {
+        snprintf(out.chars, sizeof out.chars, "%s", c->name);
+    } else {
+        snprintf(out.chars, sizeof out.chars, "%s %.16s%s%s", c->kind, short_count(points).chars, k,
+                 c->brute ? " brute" : "");
+    }
+    return out;
+}
 
 /* A figure of a given width, or a dash where there is none. */
 static void print_figure(double value, int width, int decimals) {
@@ -78,12 +106,14 @@ static void print_cpu_head(int threads, int runs) {
     printf(" | %8s\n", "target");
 }
 
-static void print_cpu_row(const knn_case *c, int order, bool is_own, const knn_timing *t) {
+static void print_cpu_row(const knn_case *c, int order, const knn_timing *t) {
+    const bool is_own = t->search.points == c->points;
     const double search = us_per_query(&t->search, t->search.median), low = us_per_query(&t->search, t->search.low),
                  high = us_per_query(&t->search, t->search.high);
     const double target = t->search.threads == 1 ? c->target_us : t->search.threads == 2 ? c->target_us_2 : 0;
-    printf("%-*s %-6s %9.1f %9.3f %7.3f - %-7.3f %9.1f %8.1f |", LEFT, c->name, order == 0 ? "file" : "Morton",
-           t->build.median, search, low, high, t->both.median, t->both.peak_bytes_per_point);
+    printf("%-*s %-6s %9.1f %9.3f %7.3f - %-7.3f %9.1f %8.1f |", LEFT, knn_label(c, t->search.points).chars,
+           order == 0 ? "file" : "Morton", t->build.median, search, low, high, t->both.median,
+           t->both.peak_bytes_per_point);
     for (int i = 0; i < KNN_CPU_PEERS; i++)
         print_figure(is_own && t->search.threads == 1 ? c->peers[order][i] : 0, 7, 2);
     printf(" |");
@@ -106,9 +136,11 @@ static void print_gpu_head(const session *s, int runs) {
     printf(" | %7s\n", "target");
 }
 
-static void print_gpu_row(const knn_case *c, bool is_own, const knn_timing *t) {
-    printf("%-*s %8.3f %8.3f %8.3f %7.3f - %-7.3f %9.3f %8.1f |", LEFT, c->name, t->build.median, t->search.median,
-           t->both.median, t->both.low, t->both.high, t->fetched.median, t->both.peak_bytes_per_point);
+static void print_gpu_row(const knn_case *c, const knn_timing *t) {
+    const bool is_own = t->search.points == c->points;
+    printf("%-*s %8.3f %8.3f %8.3f %7.3f - %-7.3f %9.3f %8.1f |", LEFT, knn_label(c, t->search.points).chars,
+           t->build.median, t->search.median, t->both.median, t->both.low, t->both.high, t->fetched.median,
+           t->both.peak_bytes_per_point);
     for (int i = 0; i < KNN_GPU_PEERS; i++) {
         const bool is_known = is_own && c->gpu_peers[i] != NULL;
         printf(" %11s", is_known ? c->gpu_peers[i] : "-");
@@ -126,11 +158,11 @@ void knn_print_head(const session *s, int threads, int runs) {
     }
 }
 
-void knn_print_row(const session *s, const knn_case *c, int order, bool is_own, const knn_timing *timing) {
+void knn_print_row(const session *s, const knn_case *c, int order, const knn_timing *timing) {
     if (bench_on_gpu(s)) {
-        print_gpu_row(c, is_own, timing);
+        print_gpu_row(c, timing);
     } else {
-        print_cpu_row(c, order, is_own, timing);
+        print_cpu_row(c, order, timing);
     }
     fflush(stdout);
 }

@@ -23,6 +23,7 @@ static const command_help help = {
     "  mote bench knn                          nearest neighbours, file and Morton order, on the CPU\n"
     "  mote bench knn --device cuda            on the GPU, points in its memory\n"
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
+    "  mote bench knn --case tiers             k = 32, 100, 200, 1000, and brute force\n"
     "  mote bench shifted                      approximate neighbours, spheres and ellipsoids, 100 k points\n"
     "  mote bench shifted --device cuda --case clouds   2 M points and 2 M queries, as published\n"
     "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
@@ -141,8 +142,7 @@ int cmd_bench(int argc, char **argv) {
          "of each case; default 7 (order), 3 (planes), 5 (others);\ndynamic: frames, default 60"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
          "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals: those whose "
-         "name\nbegins "
-         "so;\nshifted: clouds, queries, points, k, lambda, compression"},
+         "name\nbegins so;\nshifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,

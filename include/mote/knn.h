@@ -68,8 +68,8 @@ typedef struct mote_knn_index mote_knn_index;
 ///          8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     O(n): a sort, then one pass
 MOTE_API mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out);
-/// Makes it anew after the positions changed, the number of points being the same. The index uses its memory again;
-/// only the sort takes 12 bytes a point of scratch. An index whose rebuild failed answers nothing until one succeeds.
+/// Makes it anew after the positions changed, the number of points being the same. It takes no memory beside that of
+/// the index. An index whose rebuild failed answers nothing until one succeeds.
 MOTE_API mote_status mote_knn_rebuild(mote_knn_index *index);
 /// Frees the index. NULL is allowed.
 MOTE_API void mote_knn_destroy(mote_knn_index *index);

@@ -106,8 +106,10 @@ static void note_failure(decode_job *job, int64_t g, mote_status status, int64_t
     {
         if (status != MOTE_ERROR_DATA) job->status = (int)status;
         if (job->status == MOTE_OK) job->status = (int)status;
-        const int64_t stop = status == MOTE_ERROR_DATA ? g : -1;
-        *last = stop < *last ? stop : *last;
+        int64_t stop = status == MOTE_ERROR_DATA ? g : -1;
+        stop = stop < *last ? stop : *last;
+#pragma omp atomic write
+        *last = stop; /* others look at it meanwhile */
     }
 }
 

@@ -22,7 +22,7 @@ typedef struct knn_points {
     void *leaves;          /* int32, float or double by the metric's kind */
     const uint32_t *order; /* [count] which points they are */
     uint32_t count;
-    uint64_t capacity; /* of leaves */
+    uint64_t leaf_bytes; /* that leaves have room for */
 } knn_points;
 
 /* Boxes over them: node i of a level has the eight nodes, or points, from 8 i on of the level below. Eight boxes stand
@@ -34,11 +34,13 @@ typedef struct knn_tree {
     uint32_t nodes[KNN_MOST_LEVEL];
     uint64_t first_block[KNN_MOST_LEVEL]; /* of eight boxes, in boxes */
     void *boxes;
-    uint64_t box_capacity;
+    uint64_t box_bytes; /* that they have room for */
     /* [node] by level as boxes: how many leaves just before the node's first one hold nothing but copies of the one
        point that all of the node's points are; 255 at most. NULL: too few copies to matter. Leaves with enough of them
        before have no neighbour to offer, for ties go by index, and copies stand in its order. */
-    uint8_t *copies;
+    const uint8_t *copies;
+    void *copies_memory;
+    uint64_t copies_bytes;
 } knn_tree;
 
 struct mote_knn_index {

@@ -84,8 +84,11 @@ static mote_status cpu_build(mote_knn_index *index) {
     const mote_column *axes[3];
     MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
     MOTE_TRY(mote_cloud_need_host(ctx, index->cloud, "nearest neighbours on the CPU"));
+    const bool is_first = index->stored.points.leaves == NULL;
     index->other_is_made = false;
     MOTE_TRY(knn_order_points(index));
+    /* What is not finite was sorted there and has no leaf: made once, an index keeps no room for it. */
+    if (is_first && index->skipped > 0) knn_tree_free(ctx, &index->stored);
     mote_stage(ctx, "cells");
     const double span = world_span(&index->lattice);
     const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);
@@ -106,6 +109,16 @@ static void cpu_release(mote_knn_index *index) {
 }
 
 /* ---- all groups */
+
+knn_search knn_search_of(const mote_knn_index *index, const knn_asked *asked, const knn_around *around, uint32_t k,
+                         double radius) {
+    knn_search search = {.tree = asked->tree, .around = around, .queries = &asked->points, .k = k};
+    search.codes = index->codes;
+    search.query_codes = asked->codes;
+    search.limit = knn_limit_of(&asked->tree->metric, around, radius);
+    search.limit_reach = radius > 0 ? knn_units(knn_keys(&search), search.limit) : INFINITY;
+    return search;
+}
 
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
 #define STEP_SHARES   256u /* between two reports of progress */

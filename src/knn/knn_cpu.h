@@ -20,6 +20,10 @@ void knn_asked_free(mote_context *ctx, knn_asked *asked);
 /* Builds index->other: doubles, stored or world values. */
 mote_status knn_other_tree(mote_knn_index *index, bool world);
 
+/* A search for the k nearest within a radius (0: any distance), exact, with itself. around: NULL for spheres. */
+knn_search knn_search_of(const mote_knn_index *index, const knn_asked *asked, const knn_around *around, uint32_t k,
+                         double radius);
+
 /* A row of a result; metric: how keys are read. */
 void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
                    const knn_near *list, uint32_t count);

@@ -92,7 +92,7 @@ typedef struct knn_cuda {
     bool other_is_made;
     knn_cuda_room normals;                    /* of the queries of an ellipsoidal search */
     knn_cuda_room apart;                      /* which queries of a search are too far apart */
-    knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_cuda.cu, from search to search */
+    knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_orders_cuda.h, from search to search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */

@@ -15,7 +15,7 @@
 #include "knn/knn_reach.h"
 
 /* The neighbours of the query at a sorted place, best first. */
-typedef void (*knn_visit)(const void *user, uint32_t query, const knn_near *list, uint32_t count);
+typedef void (*knn_visit)(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count);
 
 /* Queries of a group, by bit, that are still to be answered. */
 typedef struct knn_rest {
@@ -117,7 +117,7 @@ SIMD_INLINE double knn_look(knn_kind kind, bool around, const knn_search *search
         const double far = knn_reach_for(search, best);
         if (far < INFINITY) farthest = fmax(farthest, far);
         if (knn_is_complete(search, best, reach)) {
-            visit(user, scratch->group.first + q, best->list, best->count);
+            visit(kind, user, scratch->group.first + q, best->list, best->count);
             rest->queries &= ~(1u << q);
         } else {
             rest->wanted = fmax(rest->wanted, far);
@@ -170,8 +170,8 @@ SIMD_INLINE void knn_search_rest(knn_kind kind, bool around, const knn_search *s
 }
 
 /* Up to KNN_BATCH groups from the first on: together as far as a guess and one chunk do, then what is left. */
-SIMD_INLINE void knn_batch(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch, uint32_t first,
-                           uint32_t groups, knn_visit visit, const void *user) {
+SIMD_INLINE void knn_search_batch(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                  uint32_t first, uint32_t groups, knn_visit visit, const void *user) {
     knn_rest rests[KNN_BATCH];
     for (uint32_t g = 0; g < groups; g++) {
         const uint32_t left = search->queries->count - KNN_GROUP * (first + g);
@@ -201,17 +201,6 @@ SIMD_INLINE void knn_batch(knn_kind kind, bool around, const knn_search *search,
     for (uint32_t g = 0; g < groups; g++) {
         if (rests[g].queries != 0) knn_search_rest(kind, around, search, scratch, &rests[g], visit, user);
     }
-}
-
-SIMD_INLINE void knn_search_batch(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t first,
-                                  uint32_t groups, knn_visit visit, const void *user) {
-    knn_batch(kind, false, search, scratch, first, groups, visit, user);
-}
-
-/* The same of ellipsoids. */
-SIMD_INLINE void knn_search_batch_around(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t first,
-                                         uint32_t groups, knn_visit visit, const void *user) {
-    knn_batch(kind, true, search, scratch, first, groups, visit, user);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "knn/knn_cells.h"
 #include "knn/knn_points_cpu.h"
 #include "knn/knn_refine_cpu.h"
+#include "knn/knn_tree_cpu.h"
 #include "order/lattice.h"
 
 /* Whole floats or doubles without scale and offset: what is stored is the world's. */
@@ -107,27 +108,39 @@ static void make_codes(mote_knn_index *index, const mote_column *const axes[3]) 
     }
 }
 
-mote_status knn_order_points(mote_knn_index *index) {
+static mote_status make_room(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const uint64_t count = index->cloud->count;
-    const mote_column *axes[3];
-    MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
-    mote_stage(ctx, "bounds");
-    MOTE_TRY(find_lattice(index, axes));
-    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
     void *codes = index->codes, *order = index->order;
     const bool room = mote_make_room(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
                       mote_make_room(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
     index->codes = codes;
     index->order = order;
-    if (!room) return MOTE_ERROR_MEMORY;
+    return room ? knn_tree_make_room(ctx, &index->stored, count) : MOTE_ERROR_MEMORY;
+}
+
+static mote_status sort_points(mote_knn_index *index) {
+    mote_context *ctx = index->ctx;
+    const double first = ctx->progress_first, last = ctx->progress_last;
+    const order_room room = knn_tree_lend(&index->stored);
+    mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
+    const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &room);
+    mote_progress_share(ctx, first, last);
+    return status;
+}
+
+mote_status knn_order_points(mote_knn_index *index) {
+    mote_context *ctx = index->ctx;
+    const mote_column *axes[3];
+    MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
+    mote_stage(ctx, "bounds");
+    MOTE_TRY(find_lattice(index, axes));
+    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    MOTE_TRY(make_room(index));
     mote_stage(ctx, "codes");
     make_codes(index, axes);
     MOTE_TRY(mote_progress(ctx, 0.3, "computing codes"));
     mote_stage(ctx, "sort");
-    const double first = ctx->progress_first, last = ctx->progress_last;
-    mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
-    const mote_status status = mote_order_sort(ctx, index->codes, index->order, count);
-    mote_progress_share(ctx, first, last);
-    return status == MOTE_OK ? knn_refine(index) : status;
+    MOTE_TRY(sort_points(index));
+    return knn_refine(index);
 }

@@ -107,6 +107,11 @@ static void read_doubles(const reader *from, uint64_t first, double *leaf) {
     }
 }
 
+bool knn_points_make_room(mote_context *ctx, knn_points *points, uint64_t count, uint64_t value_bytes) {
+    const uint64_t bytes = (count + KNN_LEAF - 1) / KNN_LEAF * (3 * KNN_LEAF) * value_bytes;
+    return mote_make_room(ctx, &points->leaves, &points->leaf_bytes, bytes, 1, "knn positions");
+}
+
 mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const uint32_t *order, uint64_t count,
                             knn_points *points) {
     const uint64_t leaves = (count + KNN_LEAF - 1) / KNN_LEAF;
@@ -117,9 +122,7 @@ mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const
                                               : all_of(reading, MOTE_FLOAT64) && !reading->world;
     points->order = order;
     points->count = (uint32_t)count;
-    if (!mote_make_room(ctx, &points->leaves, &points->capacity, leaves * 3 * KNN_LEAF, value_bytes, "knn positions")) {
-        return MOTE_ERROR_MEMORY;
-    }
+    if (!knn_points_make_room(ctx, points, count, value_bytes)) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(leaves < ALONE ? 1 : ctx->threads)
     for (uint64_t i = 0; i < leaves; i++) {
         if (reading->kind == KNN_DOUBLE) {

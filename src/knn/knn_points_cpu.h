@@ -22,6 +22,8 @@ void knn_integer_bounds(const mote_context *ctx, const mote_column *const axes[3
 /* Whether integers of these axes are steps of one scale. */
 bool knn_one_scale(const mote_column *const axes[3]);
 
+/* Makes room for leaves of so many points. */
+bool knn_points_make_room(mote_context *ctx, knn_points *points, uint64_t count, uint64_t value_bytes);
 /* Reads the count points of order into leaves. */
 mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const uint32_t *order, uint64_t count,
                             knn_points *points);

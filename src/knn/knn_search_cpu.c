@@ -35,8 +35,9 @@ typedef struct rows {
     const mote_knn_result *result;
 } rows;
 
-SIMD_INLINE void write_row(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+SIMD_INLINE void write_row(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const rows *to = user;
+    (void)kind;
     knn_row_write(to->result, knn_keys(&to->search), to->search.k, to->search.queries->order[query], list, count);
 }
 
@@ -58,55 +59,41 @@ SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
     }
 }
 
+SIMD_INLINE void search_batch(knn_kind kind, bool around, const rows *to, knn_scratch *scratch, uint32_t first,
+                              uint32_t groups) {
+    if (!around) ask_for_rows(to, first, groups);
+    knn_search_batch(kind, around, &to->search, scratch, first, groups, write_row, to);
+}
+
 static void search_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    ask_for_rows(to, first, groups);
-    knn_search_batch(KNN_INT, &to->search, scratch, first, groups, write_row, user);
+    search_batch(KNN_INT, false, user, scratch, first, groups);
 }
-
 static void search_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    ask_for_rows(to, first, groups);
-    knn_search_batch(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
+    search_batch(KNN_FLOAT, false, user, scratch, first, groups);
 }
-
 static void search_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    ask_for_rows(to, first, groups);
-    knn_search_batch(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
+    search_batch(KNN_DOUBLE, false, user, scratch, first, groups);
 }
 
-static void search_int_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    knn_search_batch_around(KNN_INT, &to->search, scratch, first, groups, write_row, user);
+static void search_around_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    search_batch(KNN_INT, true, user, scratch, first, groups);
 }
-
-static void search_float_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    knn_search_batch_around(KNN_FLOAT, &to->search, scratch, first, groups, write_row, user);
+static void search_around_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    search_batch(KNN_FLOAT, true, user, scratch, first, groups);
 }
-
-static void search_double_around(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const rows *to = user;
-    knn_search_batch_around(KNN_DOUBLE, &to->search, scratch, first, groups, write_row, user);
+static void search_around_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    search_batch(KNN_DOUBLE, true, user, scratch, first, groups);
 }
 
 static mote_status search_grid(mote_knn_index *index, const knn_asked *asked, const knn_around *around,
                                const mote_knn_params *params, const mote_knn_result *result) {
     static const knn_work works[2][3] = {{search_int, search_float, search_double},
-                                         {search_int_around, search_float_around, search_double_around}};
+                                         {search_around_int, search_around_float, search_around_double}};
     rows to;
     to.result = result;
-    to.search.tree = asked->tree;
-    to.search.around = around;
-    to.search.queries = &asked->points;
-    to.search.codes = index->codes;
-    to.search.query_codes = asked->codes;
-    to.search.k = params->k;
+    to.search = knn_search_of(index, asked, around, params->k, params->radius);
     to.search.exclude_self = params->exclude_self && asked->codes == NULL;
     to.search.approximate = params->approximate;
-    to.search.limit = knn_limit_of(&asked->tree->metric, around, params->radius);
-    to.search.limit_reach = params->radius > 0 ? knn_units(knn_keys(&to.search), to.search.limit) : INFINITY;
     return knn_for_batches(index->ctx, &to.search, works[around != NULL][asked->tree->metric.kind], &to, 0, 1);
 }
 

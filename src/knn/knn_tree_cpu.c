@@ -1,6 +1,8 @@
 /* Boxes over leaves, eight by eight up to one block. */
 #include "knn/knn_tree_cpu.h"
 
+#include "knn/knn_points_cpu.h"
+
 #define BLOCK        (6 * KNN_LEAF) /* values of eight boxes */
 #define COPIES_WORTH 32u            /* leaves of copies before their numbers are kept */
 
@@ -28,8 +30,9 @@ FOLD(fold_float, float)
 FOLD(fold_double, double)
 #undef FOLD
 
-static uint64_t place_levels(knn_tree *tree) {
-    uint64_t blocks = 0, nodes = ((uint64_t)tree->points.count + KNN_LEAF - 1) / KNN_LEAF;
+/* Where the boxes of so many points stand. Returns how many blocks they take. */
+static uint64_t place_levels(knn_tree *tree, uint64_t count) {
+    uint64_t blocks = 0, nodes = (count + KNN_LEAF - 1) / KNN_LEAF;
     tree->level_count = 0;
     while (nodes > 0) {
         tree->nodes[tree->level_count] = (uint32_t)nodes;
@@ -103,31 +106,48 @@ static uint64_t count_copies(mote_context *ctx, const knn_tree *tree) {
 }
 
 static mote_status note_copies(mote_context *ctx, knn_tree *tree, uint64_t blocks) {
-    mote_free(ctx, tree->copies);
+    const uint64_t all = blocks * KNN_LEAF;
     tree->copies = NULL;
     if (tree->level_count == 0 || count_copies(ctx, tree) < COPIES_WORTH) return MOTE_OK;
-    tree->copies = mote_alloc_zero(ctx, blocks * KNN_LEAF, "knn copies");
-    if (tree->copies == NULL) return MOTE_ERROR_MEMORY;
+    if (!mote_make_room(ctx, &tree->copies_memory, &tree->copies_bytes, all, 1, "knn copies")) return MOTE_ERROR_MEMORY;
+    uint8_t *const copies = tree->copies_memory;
+    memset(copies, 0, all);
     for (uint64_t i = 1; i < tree->nodes[0]; i++) {
-        const uint8_t before = tree->copies[i - 1];
-        if (follows_copies(tree, i)) tree->copies[i] = before < UINT8_MAX ? before + 1 : UINT8_MAX;
+        const uint8_t before = copies[i - 1];
+        if (follows_copies(tree, i)) copies[i] = before < UINT8_MAX ? before + 1 : UINT8_MAX;
     }
     for (uint32_t level = 1; level < tree->level_count; level++) {
-        uint8_t *mine = tree->copies + tree->first_block[level] * KNN_LEAF;
-        const uint8_t *below = tree->copies + tree->first_block[level - 1] * KNN_LEAF;
+        uint8_t *mine = copies + tree->first_block[level] * KNN_LEAF;
+        const uint8_t *below = copies + tree->first_block[level - 1] * KNN_LEAF;
         for (uint64_t i = 0; i < tree->nodes[level]; i++) {
             mine[i] = is_one_point(tree, level, i) ? below[KNN_LEAF * i] : 0;
         }
     }
+    tree->copies = copies;
     return MOTE_OK;
 }
 
+/* ---- all of it */
+
+static bool room_for_boxes(mote_context *ctx, knn_tree *tree, uint64_t blocks, uint64_t value_bytes) {
+    return mote_make_room(ctx, &tree->boxes, &tree->box_bytes, blocks * BLOCK * value_bytes, 1, "knn boxes");
+}
+
+mote_status knn_tree_make_room(mote_context *ctx, knn_tree *tree, uint64_t count) {
+    const bool room = knn_points_make_room(ctx, &tree->points, count, sizeof(float)) &&
+                      room_for_boxes(ctx, tree, place_levels(tree, count), sizeof(float));
+    return room ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+order_room knn_tree_lend(const knn_tree *tree) {
+    const order_room room = {tree->points.leaves, tree->boxes, tree->box_bytes / sizeof *room.counters};
+    return room;
+}
+
 mote_status knn_tree_build(mote_context *ctx, knn_tree *tree) {
-    const uint64_t blocks = place_levels(tree);
+    const uint64_t blocks = place_levels(tree, tree->points.count);
     const uint64_t value_bytes = tree->metric.kind == KNN_DOUBLE ? sizeof(double) : sizeof(float);
-    if (!mote_make_room(ctx, &tree->boxes, &tree->box_capacity, blocks * BLOCK, value_bytes, "knn boxes")) {
-        return MOTE_ERROR_MEMORY;
-    }
+    if (!room_for_boxes(ctx, tree, blocks, value_bytes)) return MOTE_ERROR_MEMORY;
     for (uint32_t level = 0; level < tree->level_count; level++) fold_level(ctx, tree, level);
     return note_copies(ctx, tree, blocks);
 }
@@ -135,6 +155,6 @@ mote_status knn_tree_build(mote_context *ctx, knn_tree *tree) {
 void knn_tree_free(mote_context *ctx, knn_tree *tree) {
     mote_free(ctx, tree->points.leaves);
     mote_free(ctx, tree->boxes);
-    mote_free(ctx, tree->copies);
+    mote_free(ctx, tree->copies_memory);
     memset(tree, 0, sizeof *tree);
 }

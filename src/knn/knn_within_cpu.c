@@ -129,19 +129,6 @@ static mote_status fill_lists(mote_context *ctx, within *all, uint64_t rows) {
     return mote_progress(ctx, 1, "sorting neighbours");
 }
 
-static void set_search(const mote_knn_index *index, const knn_asked *asked, double radius, bool exclude_self,
-                       knn_search *search) {
-    const knn_metric *metric = &asked->tree->metric;
-    memset(search, 0, sizeof *search);
-    search->tree = asked->tree;
-    search->queries = &asked->points;
-    search->codes = index->codes;
-    search->query_codes = asked->codes;
-    search->exclude_self = exclude_self;
-    search->limit = radius > 0 ? knn_key_limit(metric, radius) : 0;
-    search->limit_reach = knn_units(metric, search->limit);
-}
-
 mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
                            uint32_t *counts, mote_knn_lists *lists) {
     mote_context *ctx = index->ctx;
@@ -151,7 +138,9 @@ mote_status knn_within_cpu(mote_knn_index *index, const mote_cloud *queries, dou
     mote_stage(ctx, "search");
     mote_status status = knn_ask(index, queries, &asked);
     if (status == MOTE_OK) {
-        set_search(index, &asked, radius, exclude_self, &all.search);
+        all.search = knn_search_of(index, &asked, NULL, 0, radius);
+        all.search.exclude_self = exclude_self;
+        if (radius == 0) all.search.limit = 0, all.search.limit_reach = knn_units(knn_keys(&all.search), 0);
         all.lists = lists;
         all.counts = counts != NULL ? counts : mote_alloc(ctx, asked.rows * sizeof *all.counts, "knn counts");
         status = all.counts != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;

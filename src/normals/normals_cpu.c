@@ -4,21 +4,6 @@
 #include "normals/normals_math.h"
 #include "normals/normals_ops.h"
 
-/* ---- one search among all points */
-
-static void set_search(const mote_knn_index *index, const knn_asked *asked, uint32_t k, double radius,
-                       bool exclude_self, knn_search *search) {
-    const knn_metric *metric = &asked->tree->metric;
-    memset(search, 0, sizeof *search);
-    search->tree = asked->tree;
-    search->queries = &asked->points;
-    search->codes = index->codes;
-    search->k = k;
-    search->exclude_self = exclude_self;
-    search->limit = knn_key_limit(metric, radius);
-    search->limit_reach = radius > 0 ? knn_units(metric, search->limit) : INFINITY;
-}
-
 /* ---- normals */
 
 #define LANES 8u /* matrices solved at once */
@@ -126,7 +111,8 @@ SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t que
     *sums = s;
 }
 
-SIMD_INLINE void visit(knn_kind kind, const estimating *mine, uint32_t query, const knn_near *list, uint32_t count) {
+SIMD_INLINE void visit_shape(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    const estimating *mine = user;
     const estimate *all = mine->all;
     const uint64_t row = all->search.queries->order[query];
     write_density(all, row, list, count);
@@ -140,33 +126,23 @@ SIMD_INLINE void visit(knn_kind kind, const estimating *mine, uint32_t query, co
     if (waiting->count == LANES) flush(all, waiting);
 }
 
-SIMD_INLINE void visit_int(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
-    visit(KNN_INT, user, query, list, count);
-}
-SIMD_INLINE void visit_float(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
-    visit(KNN_FLOAT, user, query, list, count);
-}
-SIMD_INLINE void visit_double(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
-    visit(KNN_DOUBLE, user, query, list, count);
-}
-
 SIMD_INLINE void estimate_batch(knn_kind kind, const estimate *all, knn_scratch *scratch, uint32_t first,
-                                uint32_t groups, knn_visit visitor) {
+                                uint32_t groups) {
     batch waiting;
     const estimating mine = {all, &waiting};
     memset(&waiting, 0, sizeof waiting);
-    knn_search_batch(kind, &all->search, scratch, first, groups, visitor, &mine);
+    knn_search_batch(kind, false, &all->search, scratch, first, groups, visit_shape, &mine);
     flush(all, &waiting);
 }
 
 static void estimate_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_INT, user, scratch, first, groups, visit_int);
+    estimate_batch(KNN_INT, user, scratch, first, groups);
 }
 static void estimate_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_FLOAT, user, scratch, first, groups, visit_float);
+    estimate_batch(KNN_FLOAT, user, scratch, first, groups);
 }
 static void estimate_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_DOUBLE, user, scratch, first, groups, visit_double);
+    estimate_batch(KNN_DOUBLE, user, scratch, first, groups);
 }
 
 /* Zeros for a point that is nowhere. */
@@ -230,7 +206,7 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     }
     mote_stage(ctx, "normals");
     MOTE_TRY(knn_ask(index, NULL, &asked));
-    set_search(index, &asked, k, params->radius, false, &all.search);
+    all.search = knn_search_of(index, &asked, NULL, k, params->radius);
     all.params = params;
     all.result = result;
     all.graph = graph;
@@ -251,8 +227,10 @@ typedef struct distances {
     uint32_t *count;
 } distances;
 
-SIMD_INLINE void visit_distances(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+SIMD_INLINE void visit_distances(knn_kind kind, const void *user, uint32_t query, const knn_near *list,
+                                 uint32_t count) {
     const distances *all = user;
+    (void)kind;
     const uint64_t row = all->search.queries->order[query];
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) sum += sqrt(knn_distance2(&all->search.tree->metric, list[i].key));
@@ -260,19 +238,19 @@ SIMD_INLINE void visit_distances(const void *user, uint32_t query, const knn_nea
     if (all->count != NULL) all->count[row] = count;
 }
 
+SIMD_INLINE void measure_batch(knn_kind kind, const distances *all, knn_scratch *scratch, uint32_t first,
+                               uint32_t groups) {
+    knn_search_batch(kind, false, &all->search, scratch, first, groups, visit_distances, all);
+}
+
 static void measure_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const distances *all = user;
-    knn_search_batch(KNN_INT, &all->search, scratch, first, groups, visit_distances, user);
+    measure_batch(KNN_INT, user, scratch, first, groups);
 }
-
 static void measure_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const distances *all = user;
-    knn_search_batch(KNN_FLOAT, &all->search, scratch, first, groups, visit_distances, user);
+    measure_batch(KNN_FLOAT, user, scratch, first, groups);
 }
-
 static void measure_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    const distances *all = user;
-    knn_search_batch(KNN_DOUBLE, &all->search, scratch, first, groups, visit_distances, user);
+    measure_batch(KNN_DOUBLE, user, scratch, first, groups);
 }
 
 static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count) {
@@ -282,7 +260,8 @@ static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radiu
     memset(&all, 0, sizeof all);
     mote_stage(index->ctx, "distances");
     MOTE_TRY(knn_ask(index, NULL, &asked));
-    set_search(index, &asked, k, radius, true, &all.search);
+    all.search = knn_search_of(index, &asked, NULL, k, radius);
+    all.search.exclude_self = true;
     all.mean = mean;
     all.count = count;
     for (uint64_t i = asked.points.count; i < asked.rows; i++) {

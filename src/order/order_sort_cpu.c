@@ -3,6 +3,7 @@
       over memory). Which bits is read off a histogram, so empty space costs no bucket.
    2. Each bucket, small enough for the second-level cache, is sorted by one thread: two passes over its next 16
       bits, then the runs that are still equal there, by insertion if short, else by their next 16 bits.
+   Few pairs are one bucket from the start.
    The order of equal codes is that of the input throughout, so the result is one and the same for any number of
    threads. */
 #include "order/order_sort_cpu.h"
@@ -12,7 +13,10 @@
 #define SMALL_RUN         24u        /* up to here insertion wins */
 #define CACHED_PAIRS      24576u     /* 12 bytes each, twice: fits the second-level cache beside the histograms */
 #define ALONE_PAIRS       (1u << 16) /* below, one thread does it all */
-#define SHARES_PER_THREAD 4          /* of the input, so that a core that others use too does not hold up the rest */
+#define SHARES_PER_THREAD 4u         /* of the input, so that a core that others use too does not hold up the rest */
+#define SHARE_LEAST       16384u     /* pairs: fewer are soon counted, beside the counters that they need */
+#define SHARE_COUNTERS    (1u << TOP_BITS)
+#define STARTS            (SHARE_COUNTERS + 1) /* counters that they all share */
 
 typedef struct pairs {
     uint64_t *codes;
@@ -140,12 +144,12 @@ static void sort_bucket(pairs from, pairs to, uint64_t count) {
 typedef struct scatter_plan {
     uint32_t shift, buckets;
     int threads, shares;
-    uint32_t *counts; /* [shares][1 << TOP_BITS], later starts per share and bucket */
-    uint32_t *starts; /* [buckets + 1] */
+    uint32_t *counts; /* [shares][SHARE_COUNTERS], later starts per share and bucket */
+    uint32_t *starts; /* [STARTS], of buckets; the last is that of what is behind them */
 } scatter_plan;
 
 static uint32_t *share_counts(const scatter_plan *plan, int share) {
-    return plan->counts + ((size_t)share << TOP_BITS);
+    return plan->counts + (size_t)share * SHARE_COUNTERS;
 }
 
 static uint64_t share_first(const scatter_plan *plan, uint64_t count, int share) {
@@ -154,7 +158,7 @@ static uint64_t share_first(const scatter_plan *plan, uint64_t count, int share)
 
 /* Halves the number of buckets until those in use are few enough. */
 static void coarsen(scatter_plan *plan) {
-    for (plan->buckets = 1u << TOP_BITS;;) {
+    for (plan->buckets = SHARE_COUNTERS;;) {
         uint32_t used = 0;
         for (uint32_t b = 0; b < plan->buckets; b++) {
             bool any = false;
@@ -172,7 +176,7 @@ static void coarsen(scatter_plan *plan) {
 }
 
 static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *plan) {
-    const uint32_t mask = (1u << TOP_BITS) - 1;
+    const uint32_t mask = SHARE_COUNTERS - 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
     for (int s = 0; s < plan->shares; s++) {
         uint32_t *counts = share_counts(plan, s);
@@ -193,7 +197,9 @@ static void count_digits(const uint64_t *codes, uint64_t count, scatter_plan *pl
     plan->starts[plan->buckets] = start;
 }
 
-static void scatter(const uint64_t *codes, pairs to, uint64_t count, const scatter_plan *plan) {
+/* indices: NULL for 0, 1, 2 and so on. */
+static void scatter(const uint64_t *codes, const uint32_t *indices, pairs to, uint64_t count,
+                    const scatter_plan *plan) {
     const uint32_t mask = plan->buckets - 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
     for (int s = 0; s < plan->shares; s++) {
@@ -203,7 +209,7 @@ static void scatter(const uint64_t *codes, pairs to, uint64_t count, const scatt
             const uint64_t code = codes[i];
             const uint32_t at = starts[(code >> plan->shift) & mask]++;
             to.codes[at] = code;
-            to.indices[at] = (uint32_t)i;
+            to.indices[at] = indices != NULL ? indices[i] : (uint32_t)i;
         }
     }
 }
@@ -215,11 +221,13 @@ static uint32_t differing_bits_parallel(const uint64_t *codes, uint64_t count, i
     return bit_length(difference);
 }
 
-static mote_status sort_with(mote_context *ctx, pairs to, pairs from, scatter_plan *plan, uint64_t count) {
+static mote_status sort_together(mote_context *ctx, pairs to, pairs from, bool given, scatter_plan *plan,
+                                 uint64_t count) {
     const uint32_t bits = differing_bits_parallel(to.codes, count, plan->threads);
     plan->shift = bits > TOP_BITS ? bits - TOP_BITS : 0;
+    memset(plan->counts, 0, (size_t)plan->shares * SHARE_COUNTERS * sizeof *plan->counts);
     count_digits(to.codes, count, plan);
-    scatter(to.codes, from, count, plan);
+    scatter(to.codes, given ? to.indices : NULL, from, count, plan);
     MOTE_TRY(mote_progress(ctx, 0.4, "sorting"));
 #pragma omp parallel for schedule(dynamic, 4) num_threads(plan->threads)
     for (uint32_t b = 0; b < plan->buckets; b++) {
@@ -229,25 +237,50 @@ static mote_status sort_with(mote_context *ctx, pairs to, pairs from, scatter_pl
     return mote_progress(ctx, 1.0, "sorting");
 }
 
+static mote_status sort_alone(mote_context *ctx, pairs to, pairs from, bool given, uint64_t count) {
+    memcpy(from.codes, to.codes, count * sizeof *to.codes);
+    for (uint64_t i = 0; i < count; i++) from.indices[i] = given ? to.indices[i] : (uint32_t)i;
+    sort_bucket(from, to, count);
+    return count > CACHED_PAIRS ? mote_progress(ctx, 1.0, "sorting") : MOTE_OK; /* less is done at once */
+}
+
+static uint64_t shares_of(const mote_context *ctx, uint64_t count) {
+    const uint64_t most = SHARES_PER_THREAD * (uint64_t)ctx->threads, worth = count / SHARE_LEAST;
+    if (count < ALONE_PAIRS) return 0;
+    if (ctx->threads == 1) return 1;
+    return most < worth ? most : worth;
+}
+
+uint64_t order_counters(const mote_context *ctx, uint64_t count) {
+    const uint64_t shares = shares_of(ctx, count);
+    return shares > 0 ? STARTS + shares * SHARE_COUNTERS : 0;
+}
+
+mote_status order_sort_in(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count, bool given,
+                          const order_room *room) {
+    if (count == 0) return MOTE_OK;
+    const uint64_t has = room->counter_count < STARTS ? 0 : (room->counter_count - STARTS) / SHARE_COUNTERS;
+    const uint64_t shares = shares_of(ctx, count);
+    const pairs to = {codes, indices};
+    const pairs from = {room->pairs, (uint32_t *)((uint64_t *)room->pairs + count)};
+    scatter_plan plan;
+    memset(&plan, 0, sizeof plan);
+    plan.threads = ctx->threads;
+    plan.shares = (int)(shares < has ? shares : has);
+    if (plan.shares == 0) return sort_alone(ctx, to, from, given, count);
+    plan.starts = room->counters;
+    plan.counts = room->counters + STARTS;
+    return sort_together(ctx, to, from, given, &plan, count);
+}
+
 mote_status order_sort_cpu(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count) {
     if (count == 0) return MOTE_OK;
     mote_status status = MOTE_ERROR_MEMORY;
-    scatter_plan plan;
-    memset(&plan, 0, sizeof plan);
-    plan.threads = count < ALONE_PAIRS ? 1 : ctx->threads;
-    plan.shares = plan.threads == 1 ? 1 : SHARES_PER_THREAD * plan.threads;
-    const pairs to = {codes, indices};
-    pairs from;
-    from.codes = mote_alloc(ctx, count * sizeof *codes, "sort codes");
-    from.indices = mote_alloc(ctx, count * sizeof *indices, "sort indices");
-    plan.counts = mote_alloc_zero(ctx, ((uint64_t)plan.shares << TOP_BITS) * sizeof *plan.counts, "sort histogram");
-    plan.starts = mote_alloc(ctx, ((1u << TOP_BITS) + 1) * sizeof *plan.starts, "sort histogram");
-    if (from.codes != NULL && from.indices != NULL && plan.counts != NULL && plan.starts != NULL) {
-        status = sort_with(ctx, to, from, &plan, count);
-    }
-    mote_free(ctx, plan.starts);
-    mote_free(ctx, plan.counts);
-    mote_free(ctx, from.indices);
-    mote_free(ctx, from.codes);
+    order_room room = {NULL, NULL, order_counters(ctx, count)};
+    room.pairs = mote_alloc(ctx, count * ORDER_PAIR_BYTES, "sort pairs");
+    room.counters = mote_alloc(ctx, room.counter_count * sizeof *room.counters, "sort counters");
+    if (room.pairs != NULL && room.counters != NULL) status = order_sort_in(ctx, codes, indices, count, false, &room);
+    mote_free(ctx, room.counters);
+    mote_free(ctx, room.pairs);
     return status;
 }

@@ -1,5 +1,6 @@
 /* COPC as mote writes it, seen by the naive reader of the tests: one file is valid, holds every point once and with
    all that it had, in the cube of its node, and has the same bytes for any number of threads. */
+#define _POSIX_C_SOURCE 200809L /* popen */
 #include "lod/lod.h"
 #include "reference/awkward_clouds.h"
 #include "support/copc_files.h"
