@@ -53,11 +53,20 @@ typedef struct planes_winner {
     uint32_t votes, direction, bin;
 } planes_winner;
 
-/* A cell of a plane's grid that has points, and how many. */
-typedef struct planes_count {
-    uint64_t cell; /* planes_cell */
-    uint32_t count;
-} planes_count;
+/* How footprints are found. */
+typedef struct planes_footing {
+    bool whole;     /* every point of a plane is in it */
+    bool parts;     /* connected parts are listed; otherwise a plane is one part, without islands of few points */
+    uint64_t least; /* points of a part that is listed: 1 or more */
+} planes_footing;
+
+/* A connected part of a plane, or all of one that is kept. */
+typedef struct planes_part {
+    uint32_t plane;
+    uint32_t number; /* what the backend knows it by; ascends with plane, then with the first core cell by v, u */
+    uint64_t points;
+    uint64_t area; /* cells, times PLANES_CELL_WHOLE */
+} planes_part;
 
 typedef struct mote_planes_ops {
     /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
@@ -93,14 +102,15 @@ typedef struct mote_planes_ops {
     /* Labels every point with its plane (planes_nearest), and says which are free: those with no plane whose normal
        they allow within its guard; and how many these are. */
     mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-    /* The cells that labelled points are in, ascending, with how many points. *cells is from mote_alloc, for the caller
-       to free.
-       axes  [count of planes] */
-    mote_status (*cells)(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
-    /* Gives the points in cell i the label labels[i]; cells and axes as above, and every labelled point's cell is among
-       them. Which are free stays as it is. */
-    mote_status (*relabel)(planes_points *points, const planes_axes *axes, const planes_count *cells, uint64_t count,
-                           const int32_t *labels);
+    /* The footprints of planes: of the cells that labelled points are in, the parts that planes_grid.h makes of them.
+       axes    [planes] and how wide a cell is; planes: how many labels there are
+       beside  [planes] strays in the bands beside each, both together
+       parts   out, from mote_alloc, for the caller to free: ascending by number */
+    mote_status (*cover)(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                         const planes_footing *footing, planes_part **parts, uint64_t *count);
+    /* Gives the points of each part that the last cover listed, since which labels are as they were, the label of that
+       place; all other points have none then. Which are free stays as it is. */
+    mote_status (*relabel)(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
     /* Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners is
        from mote_alloc, for the caller to free.
        planes  how many labels there are */
