@@ -649,7 +649,7 @@ static void check_outline(planes_run *run, const planes_axes *axes, uint32_t pla
 
 /* ---- all of it */
 
-/* Wide cells make grids side by side; narrow ones are listed. */
+/* Wide cells make grids side by side; narrow ones are listed. Some ways for each cloud. */
 static void check_footprints(planes_run *run, const planes_plane *planes, uint32_t count, const placed *all,
                              const char *what) {
     static const struct {
@@ -659,7 +659,7 @@ static void check_footprints(planes_run *run, const planes_plane *planes, uint32
                 {{false, false, 9}, 0.15}, {{false, true, 1}, 0.2},  {{true, true, 1}, 1e-5}};
     planes_axes *axes = room_for(count, sizeof *axes);
     int32_t *label = room_for(run->points->count, sizeof *label);
-    for (uint32_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (uint32_t i = (count + run->points->count) % 3; i < sizeof ways / sizeof ways[0]; i += 3) {
         make_axes(run, planes, count, ways[i].width, axes);
         check_labels(run, planes, count, all, label, what);
         check_cover(run, axes, count, &ways[i].footing, all, label, what);
