@@ -4,7 +4,7 @@
 
 #include "planes/planes.h"
 
-/* The convex hull of corners, sorted in place, counter-clockwise from the lowest u; returns its number of corners,
+/* The convex hull of corners, in place, counter-clockwise from the lowest u; returns its number of corners,
    which come first. */
 uint32_t planes_hull_of(planes_corner *corners, uint32_t count);
 /* Its area, and the smallest rectangle around it, u and v of four corners. */
