@@ -5,9 +5,9 @@
 
 /* ---- runs of points */
 
-static void cells_of(const planes_axes *axes, const float *x, const float *y, const float *z, uint32_t count,
-                     uint32_t *u, uint32_t *v) {
-    for (uint32_t i = 0; i < count; i++) planes_cell(axes, x[i], y[i], z[i], &u[i], &v[i]);
+static void cells_along(const float axis[3], float by, const float *x, const float *y, const float *z, uint32_t count,
+                        uint32_t *cell) {
+    for (uint32_t i = 0; i < count; i++) cell[i] = planes_cell_along(axis, by, x[i], y[i], z[i]);
 }
 
 /* The codes of the block's labelled points. */
@@ -17,7 +17,8 @@ static void find_codes(const planes_cpu *p, const planes_axes *axes, uint32_t b,
     const int32_t *label = p->label + first;
     uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
     for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
-        cells_of(&axes[k], p->x + first, p->y + first, p->z + first, count, u, v);
+        cells_along(axes[k].u, axes[k].by, p->x + first, p->y + first, p->z + first, count, u);
+        cells_along(axes[k].v, axes[k].by, p->x + first, p->y + first, p->z + first, count, v);
         for (uint32_t i = 0; i < count; i++) {
             code[i] = label[i] == k ? planes_cell_code((uint32_t)k, u[i], v[i]) : code[i];
         }

@@ -56,10 +56,10 @@ static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b)
 static inline int32_t planes_next_label(const int32_t *label, uint32_t count, int32_t last) {
     uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t next = label[i] > last ? (uint32_t)label[i] : UINT32_MAX;
-        least = next < least ? next : least;
+        const uint32_t above = (uint32_t)label[i] - (uint32_t)(last + 1); /* of those below it, very large */
+        least = above < least ? above : least;
     }
-    return (int32_t)least;
+    return least <= INT32_MAX ? last + 1 + (int32_t)least : -1;
 }
 
 /* Writes those planes into list that may have points of a block within reach times their own reach: so many of the
