@@ -310,18 +310,26 @@ mote_status planes_cover_cuda(planes_points *points, const planes_axes *axes, co
 
 /* ---- new labels */
 
-typedef struct part_label {
-    uint32_t number;
-    int32_t label;
-} part_label;
+/* Parts by number, ascending, and their labels. */
+typedef struct part_labels {
+    const uint2 *list;
+    uint32_t count;
+} part_labels;
 
-static __global__ void label_parts(const part_label *labels, uint64_t count, int32_t *label_of) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) label_of[labels[i].number] = labels[i].label;
+static __device__ inline int32_t label_of(const part_labels *labels, uint32_t number) {
+    uint32_t low = 0, high = labels->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (labels->list[middle].x < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < labels->count && labels->list[low].x == number ? (int32_t)labels->list[low].y : -1;
 }
 
-static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, const int32_t *label_of,
-                                      int32_t *label) {
+static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, part_labels labels, int32_t *label) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= l.count || label[i] < 0) return;
     const uint32_t plane = (uint32_t)label[i];
@@ -329,25 +337,20 @@ static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, 
     cell_at(&l, i, (int32_t)plane, cell);
     const uint32_t place = planes_grid_place(&g, plane, cell[0], cell[1]);
     const bool kept = planes_is_kept(&g, planes_grid_least(&g, plane), place);
-    label[i] = kept ? label_of[by_plane ? plane : g.root[place]] : -1;
+    label[i] = kept ? label_of(&labels, by_plane ? plane : g.root[place]) : -1;
 }
 
-/* label_of: [numbers] of the device. */
+/* device: room for the list. */
 static mote_status relabel(planes_cuda *p, const planes_part *parts, uint64_t count, const int32_t *labels,
-                           int32_t *label_of, part_label *device) {
+                           uint2 *device) {
     mote_context *ctx = p->base.ctx;
-    const planes_cuda_cover *c = &p->cover;
-    part_label *host = (part_label *)(void *)planes_cuda_scratch(p, (count + 1) * sizeof *host);
+    const part_labels list = {device, (uint32_t)count};
+    uint2 *host = (uint2 *)(void *)planes_cuda_scratch(p, (count + 1) * sizeof *host);
     if (host == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count; i++) {
-        host[i].number = parts[i].number;
-        host[i].label = labels[i];
-    }
+    for (uint64_t i = 0; i < count; i++) host[i] = make_uint2(parts[i].number, (uint32_t)labels[i]);
     MOTE_TRY(cuda_upload(ctx, device, host, count * sizeof *host));
-    MOTE_TRY(cuda_fill(ctx, label_of, 0xFF, c->numbers * sizeof *label_of));
-    CUDA_LAUNCH(ctx, label_parts, cuda_blocks(count, THREADS), THREADS, device, count, label_of);
-    CUDA_LAUNCH(ctx, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid, c->by_plane,
-                label_of, p->label);
+    CUDA_LAUNCH(ctx, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), p->cover.grid,
+                p->cover.by_plane, list, p->label);
     return cuda_launched(ctx, "new labels");
 }
 
@@ -356,11 +359,8 @@ mote_status planes_relabel_cuda(planes_points *points, const planes_part *parts,
     planes_cuda *p = planes_on_cuda(points);
     mote_context *ctx = points->ctx;
     if (points->count == 0 || p->cover.memory == NULL) return MOTE_OK;
-    int32_t *label_of = (int32_t *)cuda_alloc(ctx, p->cover.numbers * sizeof *label_of, "planes cells");
-    part_label *device = (part_label *)cuda_alloc(ctx, count * sizeof *device, "planes cells");
-    const mote_status status =
-        label_of != NULL && device != NULL ? relabel(p, parts, count, labels, label_of, device) : MOTE_ERROR_MEMORY;
-    cuda_free(ctx, label_of);
+    uint2 *device = (uint2 *)cuda_alloc(ctx, count * sizeof *device, "planes cells");
+    const mote_status status = device != NULL ? relabel(p, parts, count, labels, device) : MOTE_ERROR_MEMORY;
     cuda_free(ctx, device);
     planes_cover_free_cuda(p);
     return status;

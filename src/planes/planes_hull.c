@@ -98,8 +98,8 @@ void planes_hull_rectangle(const planes_corner *hull, uint32_t count, double rec
         for (uint32_t k = 0; k < count; k++) {
             const double at[2] = {du * hull[k].u + dv * hull[k].v, du * hull[k].v - dv * hull[k].u};
             for (int axis = 0; axis < 2; axis++) {
-                low[axis] = fmin(low[axis], at[axis]);
-                high[axis] = fmax(high[axis], at[axis]);
+                low[axis] = at[axis] < low[axis] ? at[axis] : low[axis];
+                high[axis] = at[axis] > high[axis] ? at[axis] : high[axis];
             }
         }
         const double area = (high[0] - low[0]) * (high[1] - low[1]);
