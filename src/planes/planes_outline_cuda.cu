@@ -1,5 +1,5 @@
-/* Candidates for hulls on the GPU: per plane the farthest points in 32 directions make a polygon; what is strictly
-   inside it is no corner of the hull. Of most blocks that is known by their box. */
+/* Candidates for hulls on the GPU: per plane the farthest of some points in 32 directions make a polygon; what is
+   strictly inside it is no corner of the hull. Of most blocks that is known by their box. */
 #include "backend/cuda_kernel.h"
 #include "planes/planes_cuda.h"
 
@@ -7,7 +7,8 @@
 #define WARPS     (THREADS / CUDA_WARP)
 #define SIDES     32u   /* directions of a turn; a lane has one */
 #define FAN_SCALE 64.0  /* of their coordinates, such that a reach has 32 bits */
-#define PIECE     256u  /* points of a warp */
+#define STEP      8u    /* every so many points make polygons */
+#define PIECE     512u  /* points of a warp */
 #define BOX_SLACK 8.0f  /* steps: more than floats lose in a place, and rounding */
 #define HEAD      5400u /* corners that come to the host with their number, in one small copy */
 
@@ -52,17 +53,18 @@ static __device__ inline void raise(unsigned long long *to, unsigned long long k
     if (key > *to) atomicMax(to, key);
 }
 
-/* A lane has a direction and looks at all points of the warp, which are consecutive: few labels take turns. */
+/* A lane has a direction and looks at all points of the warp, which are near each other: few labels take turns. */
 static __global__ void find_extremes(outlined o, fan fans, unsigned long long *farthest) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
     const int32_t fan_u = fans.u[lane], fan_v = fans.v[lane];
     unsigned long long best = 0;
     int32_t now = -1;
-    for (uint64_t at = first; at < first + PIECE && at < o.count; at += CUDA_WARP) {
-        const int32_t label = at + lane < o.count ? o.label[at + lane] : -1;
+    for (uint64_t at = first; at < first + PIECE && at < o.count; at += CUDA_WARP * STEP) {
+        const uint64_t i = at + lane * STEP;
+        const int32_t label = i < o.count ? o.label[i] : -1;
         planes_corner corner = {0, 0, 0};
-        if (label >= 0) corner = corner_at(&o, at + lane, label);
+        if (label >= 0) corner = corner_at(&o, i, label);
         for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
             const int32_t next = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
             same = __ballot_sync(CUDA_ALL, label == next);
@@ -74,7 +76,7 @@ static __global__ void find_extremes(outlined o, fan fans, unsigned long long *f
             for (uint32_t turn = same; turn != 0; turn &= turn - 1) {
                 const int from = __ffs((int)turn) - 1;
                 const int32_t u = __shfl_sync(CUDA_ALL, corner.u, from), v = __shfl_sync(CUDA_ALL, corner.v, from);
-                const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from);
+                const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from * STEP);
                 best = key > best ? key : best;
             }
         }
