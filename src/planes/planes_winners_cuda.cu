@@ -104,8 +104,7 @@ static mote_status sort_many(mote_context *ctx, unsigned long long *found, uint6
 
 /* ---- all of it */
 
-static maxima_job job_of(const planes_cuda *p, uint32_t radius, uint32_t least) {
-    const planes_table *table = &p->table.host;
+static maxima_job job_of(const planes_cuda *p, const planes_table *table, uint32_t radius, uint32_t least) {
     maxima_job job;
     memset(&job, 0, sizeof job);
     job.counters = p->counters;
@@ -149,7 +148,7 @@ mote_status planes_winners_cuda(planes_points *points, const planes_table *table
                                 uint32_t most, planes_winner *winners, uint32_t *count) {
     const planes_cuda *p = planes_on_cuda(points);
     mote_context *ctx = points->ctx;
-    maxima_job job = job_of(p, radius, least);
+    maxima_job job = job_of(p, table, radius, least);
     uint64_t all = 0, *keys = (uint64_t *)mote_alloc(ctx, most * sizeof *keys, "planes winners");
     *count = 0;
     if (keys == NULL) return MOTE_ERROR_MEMORY;

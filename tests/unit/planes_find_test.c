@@ -575,9 +575,14 @@ static mote_status use_all(mote_context *ctx, void *user) {
     mote_status status = mote_generate(ctx, "room", 700, NULL, &cloud);
     if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &planes);
     if (status == MOTE_OK) assert_true(mote_planes_count(planes) > 0);
-    if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
-    params.sample = 100;
-    if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
+    /* Trimmed in between: what is kept would take the place of an allocation that fails. */
+    for (int turn = 0; turn < 4; turn++) {
+        mote_context_trim(ctx);
+        params.sample = turn % 2 == 0 ? 0 : 100;
+        params.bin = turn < 2 ? 0 : 0.1;
+        if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
+    }
+    mote_context_trim(ctx);
     mote_planes_destroy(planes);
     mote_cloud_destroy(cloud);
     return status;
