@@ -230,7 +230,7 @@ MOTE_HD uint32_t planes_bands(const planes_plane *plane, float x, float y, float
 #define PLANES_GROWTH     1.3
 #define PLANES_TURNS      24
 #define PLANES_EXCESS     0.12 /* of the peak may be outside */
-#define PLANES_PEAK_FAR        4.0  /* times the distance that counts: how far is looked */
+#define PLANES_PEAK_FAR   4.0  /* times the distance that counts: how far is looked */
 
 typedef struct planes_peak {
     double noise;
