@@ -152,6 +152,7 @@ static void release_points(planes_points *points) {
     cuda_free(ctx, p->free_points);
     cuda_free(ctx, p->boxes);
     cuda_free(ctx, p->first_free);
+    cuda_free(ctx, p->voters);
     cuda_free(ctx, p->counters);
     planes_cover_free_cuda(p);
     cuda_cloud_close(&p->cloud);
@@ -558,6 +559,9 @@ const mote_planes_ops mote_planes_on_cuda = {
     planes_vote_cuda,
     planes_read_votes_cuda,
     planes_winners_cuda,
+    planes_flatness_cuda,
+    planes_calibrate_cuda,
+    planes_refine_cuda,
     planes_sums_cuda,
     planes_label_cuda,
     planes_cover_cuda,

@@ -1,12 +1,13 @@
-/* What a backend supplies for planes: passes over all points, and the accumulator. What is small (choosing parameters,
-   refining winners on a sample of at most some ten thousand points, judging planes) planes.c does on the host, the same
-   for all backends. planes_math.h says what each step computes; sums and counts are integers, and lists have an order,
-   so the answers are the same bytes everywhere. */
+/* What a backend supplies for planes: passes over points, and the accumulator. What is small (choosing parameters,
+   judging planes) planes.c does on the host, the same for all backends. planes_math.h, planes_fit_math.h,
+   planes_noise_math.h and planes_refine_math.h say what each step computes; sums and counts are integers, and lists
+   have an order, so the answers are the same bytes everywhere. */
 #ifndef MOTE_PLANES_OPS_H
 #define MOTE_PLANES_OPS_H
 
 #include "core/core.h"
-#include "planes/planes_math.h"
+#include "planes/planes_noise_math.h"
+#include "planes/planes_refine_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,6 +107,26 @@ typedef struct mote_planes_ops {
        count    out: how many are in winners */
     mote_status (*winners)(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
                            uint32_t most, planes_winner *winners, uint32_t *count);
+
+    /* How flat windows of the order are, each at the first scale at which it is.
+       windows  at most count / PLANES_WINDOW, and PLANES_WINDOWS
+       found    [windows] out */
+    mote_status (*flatness)(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
+
+    /* Both on the sample that voted last.
+       starts  [count] of its winners, at most PLANES_WINNERS, the best first */
+    /* The noise of the plane that each start leads to, measured with distances from half the tolerance to the bin; in
+       batches of PLANES_PEAKS, on points that are free. Those within a peak's guard are free no more.
+       peaks  [count] out */
+    mote_status (*calibrate)(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                             const planes_start *starts, uint32_t count, planes_peak *peaks);
+    /* Refines in batches (planes_batch_size), on points that are free. Candidates of a batch are tried in their order;
+       one that stands is accepted, and the points within its guard are free no more.
+       accepted        [count] out, in that order
+       accepted_count  out */
+    mote_status (*refine)(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                          const planes_start *starts, uint32_t count, planes_candidate *accepted,
+                          uint32_t *accepted_count);
 
     /* Over all points in the lattice: the sums of those of each plane (planes_nearest); of those that have none, how
        many are in the bands beside each plane. sums  [count] out */
