@@ -71,6 +71,12 @@ mote_status planes_vote_cpu(planes_points *points, const planes_sample *sample, 
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_winners_cpu(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
                                uint32_t most, planes_winner *winners, uint32_t *count);
+mote_status planes_flatness_cpu(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
+mote_status planes_calibrate_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                                 const planes_start *starts, uint32_t count, planes_peak *peaks);
+mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                              const planes_start *starts, uint32_t count, planes_candidate *accepted,
+                              uint32_t *accepted_count);
 mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums);

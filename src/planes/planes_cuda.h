@@ -23,11 +23,14 @@ typedef struct planes_cuda_box {
     float middle[3], half[3];
 } planes_cuda_box;
 
-/* A table that was uploaded; it stays as it is for a run, so its place tells it from others. */
+/* A table on the device; it stays with the context from run to run. */
 typedef struct planes_cuda_table {
-    planes_table host;            /* as it was then */
+    planes_table of;              /* which directions and bins these are; its pointers mean nothing */
+    double *xyz;                  /* [3][directions] */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_table has them */
+    uint32_t near_count;
+    struct planes_cuda_table *room; /* of the host, for itself while it is kept; NULL: there is none yet */
 } planes_cuda_table;
 
 /* What cover made last, for relabel; arrays are on the device. */
@@ -56,7 +59,8 @@ typedef struct planes_cuda {
     uint32_t *first_free;   /* [block_count + 1] free points of the blocks before */
     uint64_t free_count;
     planes_cuda_table table;
-    uint32_t *counters; /* of the last vote, so many cells */
+    planes_cuda_point *voters; /* the sample of the last vote; NULL: all points */
+    uint32_t *counters;        /* of that vote, so many cells */
     uint64_t cells, counter_capacity;
     planes_cuda_cover cover;
     uint8_t *scratch; /* of the host, for what comes in one copy */
@@ -74,7 +78,14 @@ mote_status planes_winners_cuda(planes_points *points, const planes_table *table
                                 uint32_t most, planes_winner *winners, uint32_t *count);
 /* Makes p->table, if it is not that already. */
 mote_status planes_table_cuda(planes_cuda *p, const planes_table *table);
-void planes_table_free_cuda(planes_cuda *p);
+/* Gives it to the context, to be kept. */
+void planes_table_close_cuda(planes_cuda *p);
+mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
+mote_status planes_calibrate_cuda(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                                  const planes_start *starts, uint32_t count, planes_peak *peaks);
+mote_status planes_refine_cuda(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                               const planes_start *starts, uint32_t count, planes_candidate *accepted,
+                               uint32_t *accepted_count);
 mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cuda(planes_points *points, uint32_t count, planes_sums *sums);

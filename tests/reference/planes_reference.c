@@ -9,6 +9,7 @@
 #include "math/hash.h"
 #include "planes/planes_extent.h"
 #include "planes/planes_grid.h"
+#include "reference/planes_refine_reference.h"
 #include "support/support.h"
 
 static void fail_unless(bool right, const char *what, const char *entry, uint64_t at) {
@@ -150,6 +151,7 @@ static void check_place(planes_run *run, placed *all, const char *what) {
         const bool same = sample.x[i] == all[i].q[0] && sample.y[i] == all[i].q[1] && sample.z[i] == all[i].q[2];
         fail_unless(same && sample.normal[i] == all[i].normal, what, "fetch", i);
     }
+    planes_flatness_reference_check(run, &sample, what);
     planes_sample_free(run->ctx, &sample);
 }
 
@@ -708,6 +710,7 @@ void planes_reference_check(mote_context *ctx, const mote_planes_ops *ops, const
         assert_int_equal(ops->choose(run.points, sample.capacity, &sample), MOTE_OK);
         check_votes(&run, &sample, all, what);
         check_winners(&run, 2, 1, what);
+        planes_refine_reference_check(&run, &sample, what);
         planes_sample_free(ctx, &sample);
         check_planes(&run, all, what);
         planes_table_free(ctx, &run.table);
