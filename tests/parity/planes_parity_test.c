@@ -200,6 +200,15 @@ static void place_few_strays(uint64_t i, double at[3], float normal[3]) {
     if (i % 2500 == 7) at[1] += 1e9;
 }
 
+/* A floor: of 25 points 15 in one place, which says how dense points are, and an island of ten. */
+static void place_islands(uint64_t i, double at[3], float normal[3]) {
+    const uint64_t island = i / 25, k = i % 25, of_floor = 15 * island + k - 10;
+    at[0] = k < 10 ? (double)(island % 40) + 0.01 * (double)(k % 5) : -2 + 0.01 * (double)(of_floor % 100);
+    at[1] = k < 10 ? (double)(island / 40) + 0.01 * (double)(k / 5) : 0.01 * (double)(of_floor / 100);
+    at[2] = 0.001 * unit(11, i);
+    memset(normal, 0, 3 * sizeof *normal);
+}
+
 /* ---- tests */
 
 /* One coarse cloud of each kind. */
@@ -254,6 +263,23 @@ static void sizes_are_the_same(void **state) {
         compare(pair, cloud, &params, "a corner");
         mote_cloud_destroy(cloud);
     }
+}
+
+/* More parts than come to the host with their number. */
+static void many_parts_are_the_same(void **state) {
+    const parity_pair *pair = *state;
+    const uint64_t islands = parity_extent(60, 1200, 4000);
+    mote_planes_params params = coarse();
+    params.parts = true;
+    params.tolerance = 0.005;
+    params.min_points = 8;
+    mote_cloud *cloud = make_cloud(pair->cpu, 25 * islands, place_islands);
+    answer cpu = find(pair->cpu, cloud, &params, "islands"), cuda = find(pair->cuda, cloud, &params, "islands");
+    assert_int_equal(mote_planes_count(cpu.planes), islands + 1);
+    same_answers(&cpu, &cuda, "islands");
+    free_answer(&cpu);
+    free_answer(&cuda);
+    mote_cloud_destroy(cloud);
 }
 
 /* From few bins to so many that they take turns: all ways to lay out counters. */
@@ -383,10 +409,18 @@ static void memory_may_run_out(void **state) {
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(votes_are_the_same),           PARITY_TEST(many_votes_are_counted), PARITY_TEST(entries_are_right),
-        PARITY_TEST(sizes_are_the_same),           PARITY_TEST(shapes_are_the_same),    PARITY_TEST(rooms_are_the_same),
-        PARITY_TEST(shapes_vote_the_same),         PARITY_TEST(directions_may_change),  PARITY_TEST(ways_are_the_same),
-        PARITY_TEST(clouds_may_lie_on_the_device), PARITY_TEST(memory_may_run_out),
+        PARITY_TEST(votes_are_the_same),
+        PARITY_TEST(many_votes_are_counted),
+        PARITY_TEST(entries_are_right),
+        PARITY_TEST(sizes_are_the_same),
+        PARITY_TEST(shapes_are_the_same),
+        PARITY_TEST(rooms_are_the_same),
+        PARITY_TEST(shapes_vote_the_same),
+        PARITY_TEST(directions_may_change),
+        PARITY_TEST(ways_are_the_same),
+        PARITY_TEST(many_parts_are_the_same),
+        PARITY_TEST(clouds_may_lie_on_the_device),
+        PARITY_TEST(memory_may_run_out),
     };
     return cmocka_run_group_tests_name("planes, CPU = GPU", tests, NULL, NULL);
 }
