@@ -99,12 +99,6 @@ static mote_status make_sample(planes_run *run) {
     }
     MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
     run->free_points = points;
-    run->claimed = mote_alloc_zero(run->ctx, capacity, "planes sample");
-    run->near = mote_alloc_zero(run->ctx, (uint64_t)run->ctx->threads * sizeof *run->near, "planes refinement");
-    if (run->claimed == NULL || run->near == NULL) return MOTE_ERROR_MEMORY;
-    for (int t = 0; t < run->ctx->threads; t++) {
-        MOTE_TRY(planes_near_make(run->ctx, (uint32_t)capacity, &run->near[t]));
-    }
     return MOTE_OK;
 }
 
@@ -194,9 +188,6 @@ static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
     planes_table_close(ctx, &run->table);
     planes_sample_free(ctx, &run->sample);
-    mote_free(ctx, run->claimed);
-    for (int t = 0; run->near != NULL && t < ctx->threads; t++) planes_near_free(ctx, &run->near[t]);
-    mote_free(ctx, run->near);
     mote_free(ctx, run->found);
     if (run->points != NULL) run->ops->release(run->points);
     mote_stage(ctx, NULL);

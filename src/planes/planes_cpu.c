@@ -40,6 +40,7 @@ static void release_points(planes_points *points) {
     mote_free(ctx, p->free_points);
     mote_free(ctx, p->blocks);
     mote_free(ctx, p->counters);
+    planes_cover_free_cpu(p);
     mote_free(ctx, p);
 }
 
@@ -209,21 +210,14 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,
-    release_points,
-    peek_points,
-    place_points,
-    fetch_points,
-    choose_points,
-    planes_vote_cpu,
-    planes_read_votes_cpu,
-    planes_winners_cpu,
-    planes_sums_cpu,
-    planes_label_cpu,
-    planes_cells_cpu,
-    planes_relabel_cpu,
-    planes_outline_cpu,
-    planes_sums_of_labels_cpu,
-    write_labels,
-    false,
+    open_points,          release_points,
+    peek_points,          place_points,
+    fetch_points,         choose_points,
+    planes_vote_cpu,      planes_read_votes_cpu,
+    planes_winners_cpu,   planes_flatness_cpu,
+    planes_calibrate_cpu, planes_refine_cpu,
+    planes_sums_cpu,      planes_label_cpu,
+    planes_cover_cpu,     planes_relabel_cpu,
+    planes_outline_cpu,   planes_sums_of_labels_cpu,
+    write_labels,         false,
 };

@@ -152,8 +152,9 @@ static void release_points(planes_points *points) {
     cuda_free(ctx, p->free_points);
     cuda_free(ctx, p->boxes);
     cuda_free(ctx, p->first_free);
+    cuda_free(ctx, p->voters);
     cuda_free(ctx, p->counters);
-    cuda_free(ctx, p->cell_codes);
+    planes_cover_free_cuda(p);
     cuda_cloud_close(&p->cloud);
     mote_free(ctx, p->scratch);
     mote_free(ctx, p);
@@ -463,9 +464,12 @@ const mote_planes_ops mote_planes_on_cuda = {
     planes_vote_cuda,
     planes_read_votes_cuda,
     planes_winners_cuda,
+    planes_flatness_cuda,
+    planes_calibrate_cuda,
+    planes_refine_cuda,
     planes_sums_cuda,
     planes_label_cuda,
-    planes_cells_cuda,
+    planes_cover_cuda,
     planes_relabel_cuda,
     planes_outline_cuda,
     planes_sums_of_labels_cuda,

@@ -1,12 +1,13 @@
-/* What a backend supplies for planes: passes over all points, and the accumulator. What is small (choosing parameters,
-   refining winners on a sample of at most some ten thousand points, judging planes) planes.c does on the host, the same
-   for all backends. planes_math.h says what each step computes; sums and counts are integers, and lists have an order,
-   so the answers are the same bytes everywhere. */
+/* What a backend supplies for planes: passes over points, and the accumulator. What is small (choosing parameters,
+   judging planes) planes.c does on the host, the same for all backends. planes_math.h, planes_fit_math.h,
+   planes_noise_math.h and planes_refine_math.h say what each step computes; sums and counts are integers, and lists
+   have an order, so the answers are the same bytes everywhere. */
 #ifndef MOTE_PLANES_OPS_H
 #define MOTE_PLANES_OPS_H
 
 #include "core/core.h"
-#include "planes/planes_math.h"
+#include "planes/planes_noise_math.h"
+#include "planes/planes_refine_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,11 +63,20 @@ typedef struct planes_winner {
     uint32_t votes, direction, bin;
 } planes_winner;
 
-/* A cell of a plane's grid that has points, and how many. */
-typedef struct planes_count {
-    uint64_t cell; /* planes_cell */
-    uint32_t count;
-} planes_count;
+/* How footprints are found. */
+typedef struct planes_footing {
+    bool whole;     /* every point of a plane is in it */
+    bool parts;     /* connected parts are listed; otherwise a plane is one part, without islands of few points */
+    uint64_t least; /* points of a part that is listed: 1 or more */
+} planes_footing;
+
+/* A connected part of a plane, or all of one that is kept. */
+typedef struct planes_part {
+    uint32_t plane;
+    uint32_t number; /* what the backend knows it by; ascends with plane, then with the first core cell by v, u */
+    uint64_t points;
+    uint64_t area; /* cells, times PLANES_CELL_WHOLE */
+} planes_part;
 
 typedef struct mote_planes_ops {
     /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
@@ -98,20 +108,41 @@ typedef struct mote_planes_ops {
     mote_status (*winners)(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
                            uint32_t most, planes_winner *winners, uint32_t *count);
 
+    /* How flat windows of the order are, each at the first scale at which it is.
+       windows  at most count / PLANES_WINDOW, and PLANES_WINDOWS
+       found    [windows] out */
+    mote_status (*flatness)(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
+
+    /* Both on the sample that voted last.
+       starts  [count] of its winners, at most PLANES_WINNERS, the best first */
+    /* The noise of the plane that each start leads to, measured with distances from half the tolerance to the bin; in
+       batches of PLANES_PEAKS, on points that are free. Those within a peak's guard are free no more.
+       peaks  [count] out */
+    mote_status (*calibrate)(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                             const planes_start *starts, uint32_t count, planes_peak *peaks);
+    /* Refines in batches (planes_batch_size), on points that are free. Candidates of a batch are tried in their order;
+       one that stands is accepted, and the points within its guard are free no more.
+       accepted        [count] out, in that order
+       accepted_count  out */
+    mote_status (*refine)(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                          const planes_start *starts, uint32_t count, planes_candidate *accepted,
+                          uint32_t *accepted_count);
+
     /* Over all points in the lattice: the sums of those of each plane (planes_nearest); of those that have none, how
        many are in the bands beside each plane. sums  [count] out */
     mote_status (*sums)(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
     /* Labels every point with its plane (planes_nearest), and says which are free: those with no plane whose normal
        they allow within its guard; and how many these are. */
     mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-    /* The cells that labelled points are in, ascending, with how many points. *cells is from mote_alloc, for the caller
-       to free.
-       axes  [count of planes] */
-    mote_status (*cells)(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
-    /* Gives the points in cell i the label labels[i]; cells and axes as above, and every labelled point's cell is among
-       them. Which are free stays as it is. */
-    mote_status (*relabel)(planes_points *points, const planes_axes *axes, const planes_count *cells, uint64_t count,
-                           const int32_t *labels);
+    /* The footprints of planes: of the cells that labelled points are in, the parts that planes_grid.h makes of them.
+       axes    [planes] and how wide a cell is; planes: how many labels there are
+       beside  [planes] strays in the bands beside each, both together
+       parts   out, from mote_alloc, for the caller to free: ascending by number */
+    mote_status (*cover)(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                         const planes_footing *footing, planes_part **parts, uint64_t *count);
+    /* Gives the points of each part that the last cover listed, since which labels are as they were, the label of that
+       place; all other points have none then. Which are free stays as it is. */
+    mote_status (*relabel)(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
     /* Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners is
        from mote_alloc, for the caller to free.
        planes  how many labels there are */

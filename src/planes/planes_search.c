@@ -5,26 +5,13 @@
 
 #include "planes/planes.h"
 
-#define WINNERS       256u /* of a round */
-#define BATCH         16u  /* winners refined side by side */
 #define MOST_ROUNDS   64u
 #define SETTLE_TURNS  24
 #define QUICK_TURNS   3    /* before others are looked for */
 #define SUPPORT       64.0 /* points of the sample */
 #define LEAST_SAMPLE  1024u
-#define CONTRAST      1.5 /* times as many points in a plane as beside it, on either side */
-#define SIGNIFICANT   5.0 /* standard deviations above the points beside */
-#define PEAKED        0.55 /* of the points within half the measured tolerance; half of them if they were spread evenly */
 #define SAME_DISTANCE 1.5 /* tolerances, root mean square: two planes are one */
 #define SAME_COSINE   0.996
-
-bool planes_is_plane(const planes_run *run, uint64_t count, uint64_t inner, const uint64_t beside[2], uint64_t least) {
-    const double n = (double)count, below = (double)beside[0], above = (double)beside[1];
-    const double most = below > above ? below : above, mean = 0.5 * (below + above);
-    if (n - mean < (double)least || n - mean < 3) return false;
-    if (n < CONTRAST * most || n - mean < SIGNIFICANT * sqrt(mean + 1)) return false;
-    return run->tolerance_given || (double)inner >= PEAKED * n - sqrt(n);
-}
 
 /* ---- one round on its sample */
 
@@ -42,85 +29,69 @@ static uint32_t least_in_sample(const planes_run *run) {
     return least > 6 ? (uint32_t)least : 6;
 }
 
-static bool stands(const planes_run *run, const planes_candidate *c, uint64_t least) {
-    const uint64_t beside[2] = {c->beside[0], c->beside[1]};
-    return planes_is_plane(run, c->count, c->inner, beside, least);
+planes_refining planes_how_to_refine(const planes_run *run, uint32_t least) {
+    planes_refining how;
+    how.resolution = run->resolution;
+    how.typical = run->scale.typical;
+    how.bin = run->bin;
+    how.tolerance = run->tolerance;
+    how.guard = PLANES_GUARD * run->tolerance;
+    how.least = least;
+    how.most = run->params.greedy ? 1 : MOTE_PLANES_MOST - run->found_count;
+    how.cone = run->cone;
+    how.peaked = !run->tolerance_given;
+    return how;
 }
 
-static int compare_candidates(const void *a, const void *b) {
-    const planes_candidate *x = a, *y = b;
-    if (x->count != y->count) return x->count > y->count ? -1 : 1;
-    if (x->votes != y->votes) return x->votes > y->votes ? -1 : 1;
-    return x->fit.offset < y->fit.offset ? -1 : x->fit.offset > y->fit.offset;
-}
-
-static bool is_full(const planes_run *run) { return run->found_count >= MOTE_PLANES_MOST; }
-
-/* Accepts what stands of a batch, each without the points of those before it. */
-static uint32_t accept_batch(planes_run *run, planes_candidate *batch, uint32_t count, uint64_t least) {
-    uint32_t accepted = 0;
-    qsort(batch, count, sizeof *batch, compare_candidates);
-    for (uint32_t i = 0; i < count && !is_full(run); i++) {
-        if (batch[i].count < least || !batch[i].fit.valid) continue;
-        planes_count_points(run, &batch[i]);
-        if (!stands(run, &batch[i], least)) continue;
-        planes_claim(run, &batch[i].fit);
-        planes_found *found = &run->found[run->found_count++];
-        memset(found, 0, sizeof *found);
-        found->fit = batch[i].fit;
-        found->votes = batch[i].votes;
-        accepted++;
-        if (run->params.greedy) break;
+static mote_status try_winners(planes_run *run, const planes_start *starts, uint32_t count, uint32_t least,
+                               uint32_t *accepted) {
+    const planes_refining how = planes_how_to_refine(run, least);
+    planes_candidate found[PLANES_WINNERS];
+    MOTE_TRY(run->ops->refine(run->points, &run->sample, &how, starts, count, found, accepted));
+    for (uint32_t i = 0; i < *accepted; i++) {
+        planes_found *to = &run->found[run->found_count++];
+        memset(to, 0, sizeof *to);
+        to->fit = found[i].fit;
+        to->votes = found[i].votes;
     }
-    return accepted;
+    return MOTE_OK;
 }
 
-static void refine_batch(const planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least,
-                         planes_candidate *batch) {
-#pragma omp parallel for schedule(dynamic) num_threads(run->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        planes_refine(run, &winners[i], least, &run->near[mote_thread_number()], &batch[i]);
-    }
-}
-
-static uint32_t try_winners(planes_run *run, const planes_winner *winners, uint32_t count, uint32_t least) {
-    planes_candidate batch[BATCH];
-    uint32_t accepted = 0;
-    for (uint32_t i = 0; i < count && !is_full(run); i += BATCH) {
-        const uint32_t size = count - i < BATCH ? count - i : BATCH;
-        refine_batch(run, winners + i, size, least, batch);
-        accepted += accept_batch(run, batch, size, least);
-        if (run->params.greedy && accepted > 0) break;
-    }
-    return accepted;
-}
-
-static mote_status vote(planes_run *run, uint32_t least, planes_winner *winners, uint32_t *count) {
+/* starts  [PLANES_WINNERS] out */
+static mote_status vote(planes_run *run, uint32_t least, planes_start *starts, uint32_t *count) {
+    planes_winner winners[PLANES_WINNERS];
     const bool all = run->sample.count == run->points->count && run->sample.count > 0;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
     MOTE_TRY(run->ops->vote(run->points, all ? NULL : &run->sample, &run->table));
     run->facts.votes += (uint64_t)run->sample.count * run->table.directions;
-    return run->ops->winners(run->points, &run->table, radius, least, WINNERS, winners, count);
+    MOTE_TRY(run->ops->winners(run->points, &run->table, radius, least, PLANES_WINNERS, winners, count));
+    for (uint32_t i = 0; i < *count; i++) {
+        planes_table_cell(&run->table, winners[i].direction, winners[i].bin, starts[i].normal, &starts[i].offset);
+        starts[i].votes = winners[i].votes;
+    }
+    return MOTE_OK;
 }
 
 static mote_status search_round(planes_run *run, uint32_t *accepted) {
-    planes_winner winners[WINNERS];
+    planes_start starts[PLANES_WINNERS];
     uint32_t count = 0, size = sample_size(run);
     *accepted = 0;
     if (run->free_points < run->min_points || run->free_points < 3) return MOTE_OK;
     if (size > run->sample.capacity) size = run->sample.capacity;
     MOTE_TRY(run->ops->choose(run->points, size, &run->sample));
-    memset(run->claimed, 0, run->sample.count);
     const uint32_t least = least_in_sample(run);
     mote_stage(run->ctx, "voting");
-    MOTE_TRY(vote(run, least / 3 + 1, winners, &count));
+    MOTE_TRY(vote(run, least / 3 + 1, starts, &count));
     mote_stage(run->ctx, "refining winners");
-    if (run->facts.rounds++ == 0) planes_calibrate(run, winners, count, least);
-    *accepted = try_winners(run, winners, count, least);
-    return MOTE_OK;
+    if (run->facts.rounds++ == 0) MOTE_TRY(planes_calibrate(run, starts, count, least));
+    return count > 0 ? try_winners(run, starts, count, least, accepted) : MOTE_OK;
 }
 
 /* ---- all points */
+
+planes_plane planes_plane_of(const planes_run *run, const planes_fit *fit) {
+    return planes_plane_from(fit, run->tolerance, PLANES_GUARD * run->tolerance, run->cone);
+}
 
 static mote_status sum_all(planes_run *run, planes_sums *sums) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
@@ -174,7 +145,8 @@ static uint32_t drop_planes(planes_run *run) {
     qsort(run->found, run->found_count, sizeof *run->found, compare_found);
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *f = &run->found[i];
-        bool keep = f->fit.valid && planes_is_plane(run, f->sums.own, f->sums.inner, f->sums.beside, run->min_points);
+        bool keep = f->fit.valid && planes_stands(f->sums.own, f->sums.inner, f->sums.beside[0], f->sums.beside[1],
+                                                  run->min_points, !run->tolerance_given);
         for (uint32_t k = 0; k < kept && keep; k++) keep = !is_same(run, &run->found[k], f);
         if (keep) run->found[kept++] = *f;
     }

@@ -232,7 +232,8 @@ static mote_status launch(mote_context *ctx, const vote_job *job) {
 
 /* ---- points and counters */
 
-static mote_status upload_sample(planes_cuda *p, const planes_sample *sample, planes_cuda_point **points) {
+/* It stays for refining winners. */
+static mote_status upload_sample(planes_cuda *p, const planes_sample *sample) {
     const uint64_t bytes = sample->count * sizeof(planes_cuda_point);
     planes_cuda_point *packed = (planes_cuda_point *)(void *)planes_cuda_scratch(p, bytes);
     if (packed == NULL) return MOTE_ERROR_MEMORY;
@@ -242,8 +243,8 @@ static mote_status upload_sample(planes_cuda *p, const planes_sample *sample, pl
         packed[i].z = sample->z[i];
         packed[i].normal = p->base.normals ? sample->normal[i] : 0;
     }
-    *points = (planes_cuda_point *)cuda_alloc(p->base.ctx, bytes, "planes sample");
-    return *points != NULL ? cuda_upload(p->base.ctx, *points, packed, bytes) : MOTE_ERROR_MEMORY;
+    p->voters = (planes_cuda_point *)cuda_alloc(p->base.ctx, bytes, "planes sample");
+    return p->voters != NULL ? cuda_upload(p->base.ctx, p->voters, packed, bytes) : MOTE_ERROR_MEMORY;
 }
 
 static mote_status make_counters(planes_cuda *p, const planes_table *table) {
@@ -262,13 +263,14 @@ static mote_status make_counters(planes_cuda *p, const planes_table *table) {
 
 mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample, const planes_table *table) {
     planes_cuda *p = planes_on_cuda(points);
-    planes_cuda_point *some = NULL;
     vote_job job;
     memset(&job, 0, sizeof job);
     MOTE_TRY(make_counters(p, table));
     MOTE_TRY(planes_table_cuda(p, table));
-    mote_status status = sample != NULL ? upload_sample(p, sample, &some) : MOTE_OK;
-    job.points = sample != NULL ? some : p->points;
+    cuda_free(points->ctx, p->voters);
+    p->voters = NULL;
+    if (sample != NULL) MOTE_TRY(upload_sample(p, sample));
+    job.points = sample != NULL ? p->voters : p->points;
     job.point_count = sample != NULL ? sample->count : points->count;
     job.directions = p->table.direction;
     job.counters = p->counters;
@@ -276,9 +278,7 @@ mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample,
     job.bins = table->bins;
     job.middle = table->middle;
     job.cone = points->normals ? table->cone : 0;
-    if (status == MOTE_OK) status = launch(points->ctx, &job);
-    cuda_free(points->ctx, some);
-    return status;
+    return launch(points->ctx, &job);
 }
 
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters) {

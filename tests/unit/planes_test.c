@@ -132,33 +132,87 @@ static void directions_cover_the_half_sphere(void **state) {
 
 /* ---- fits */
 
+/* n, sums of x y z and of xx xy xz yy yz zz, of differences to a pivot; all that double precision loses is there. */
+typedef struct moments {
+    double n, first[3], products[PLANES_PRODUCTS];
+} moments;
+
+static void moments_add(moments *m, double x, double y, double z) {
+    const double at[3] = {x, y, z};
+    int to = 0;
+    m->n++;
+    for (int k = 0; k < 3; k++) {
+        m->first[k] += at[k];
+        for (int l = k; l < 3; l++) m->products[to++] += at[k] * at[l];
+    }
+}
+
+/* A plane's mean squared distance by moments. */
+static double mean_square(const moments *m, const double normal[3]) {
+    double square = 0;
+    int from = 0;
+    for (int k = 0; k < 3; k++) {
+        for (int l = k; l < 3; l++, from++) {
+            const double c = m->products[from] / m->n - m->first[k] / m->n * (m->first[l] / m->n);
+            square += (k == l ? 1 : 2) * normal[k] * normal[l] * c;
+        }
+    }
+    return square;
+}
+
 static void sums_fit_as_differences_do(void **state) {
     (void)state;
     for (uint64_t turn = 0; turn < 50; turn++) {
         planes_plane plane = {0, 0, 1, 0, 10, 10, 0, 0};
         planes_sums sums;
-        planes_moments moments;
+        moments plain;
         const double pivot[3] = {8e6, -8e6, 4e6};
         memset(&sums, 0, sizeof sums);
-        memset(&moments, 0, sizeof moments);
+        memset(&plain, 0, sizeof plain);
         for (uint64_t i = 0; i < 400; i++) {
             const double u = (double)(mote_hash_pair(turn, i) >> 50), v = (double)(mote_hash_pair(turn + 99, i) >> 50);
             const double x = floor(8e6 - u), y = floor(-8e6 + v), z = rint(4e6 + 0.3 * u - 0.1 * v);
             planes_add(&sums, &plane, 0, true, (float)x, (float)y, (float)z);
-            planes_moments_add(&moments, x - pivot[0], y - pivot[1], z - pivot[2]);
+            moments_add(&plain, x - pivot[0], y - pivot[1], z - pivot[2]);
         }
-        const planes_fit a = planes_fit_sums(&sums), b = planes_fit_moments(&moments, pivot);
-        assert_true(a.valid && b.valid);
+        const planes_fit fit = planes_fit_sums(&sums);
+        assert_true(fit.valid);
         const double expected[3] = {0.3, 0.1, 1}, length = sqrt(1.1);
+        double spread = 0;
         for (int k = 0; k < 3; k++) {
-            assert_float_equal(a.normal[k], b.normal[k], 1e-10);
-            assert_float_equal(a.normal[k], expected[k] / length, 1e-5);
-            assert_float_equal(a.centroid[k], b.centroid[k], 1e-6);
+            assert_float_equal(fit.normal[k], expected[k] / length, 1e-5);
+            assert_float_equal(fit.centroid[k], pivot[k] + plain.first[k] / plain.n, 1e-6);
+            const double axis[3] = {k == 0, k == 1, k == 2};
+            spread += mean_square(&plain, axis);
         }
-        assert_float_equal(a.rms, b.rms, 1e-4);
-        assert_float_equal(planes_mean_distance(&sums, &a), a.rms, 1e-4);
-        assert_true(a.rms > 0.2 && a.rms < 0.35); /* of rounding: 1 / sqrt(12), tilted */
+        assert_float_equal(fit.rms, sqrt(mean_square(&plain, fit.normal)), 1e-4);
+        assert_float_equal(planes_mean_distance(&sums, &fit), fit.rms, 1e-4);
+        assert_float_equal(planes_size_of(&sums), sqrt(spread), 1e-4);
+        assert_true(fit.rms > 0.2 && fit.rms < 0.35); /* of rounding: 1 / sqrt(12), tilted */
+        for (int turned = 0; turned < 8; turned++) {  /* no plane near it is better */
+            double other[3], size = 0;
+            for (int k = 0; k < 3; k++) {
+                other[k] = fit.normal[k] + (turned >> k & 1 ? 1e-4 : -1e-4);
+                size += other[k] * other[k];
+            }
+            assert_true(mean_square(&plain, other) / size > fit.rms * fit.rms);
+        }
     }
+}
+
+/* As the compiler's own conversion, which on the CPU is right. */
+static void wide_numbers_round_to_doubles(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 20000; i++) {
+        const int bits = (int)(i % 127);
+        planes_wide value = (planes_wide)(mote_hash_pair(1, i) >> 1) << 64 | (planes_wide)mote_hash_pair(2, i);
+        value >>= 126 - bits;
+        if (i % 3 == 0) value &= -((planes_wide)1 << (bits > 54 ? bits - 54 : 0)); /* halfway */
+        if (i % 7 == 0) value++;
+        if (i % 2 == 0) value = -value;
+        assert_true(planes_wide_to_double(value) == (double)value);
+    }
+    assert_true(planes_wide_to_double(0) == 0);
 }
 
 static void lines_and_places_fit_nothing(void **state) {
@@ -239,6 +293,7 @@ int main(void) {
         cmocka_unit_test(many_votes_are_counted),
         cmocka_unit_test(directions_cover_the_half_sphere),
         cmocka_unit_test(sums_fit_as_differences_do),
+        cmocka_unit_test(wide_numbers_round_to_doubles),
         cmocka_unit_test(lines_and_places_fit_nothing),
         cmocka_unit_test(hulls_are_convex_and_hold_all),
         cmocka_unit_test(areas_are_known),

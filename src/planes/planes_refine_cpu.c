@@ -1,0 +1,381 @@
+/* Refining winners on CPU cores: the winners of a batch side by side. */
+#include <stdlib.h>
+
+#include "planes/planes_cpu.h"
+
+#define PIECE 256u /* distances at once */
+
+/* Points of the sample near a winner's plane, for one thread. */
+typedef struct near_points {
+    uint32_t count;
+    uint32_t *index; /* in the sample */
+    float *x, *y, *z;
+    uint32_t *normal;
+    float *voter_x, *voter_y, *voter_z; /* of a level, from its pivot */
+} near_points;
+
+#define NEAR_COLUMNS 8u
+
+typedef struct refine_job {
+    mote_context *ctx;
+    const planes_sample *sample;
+    const planes_refining *how;
+    uint8_t *claimed;  /* [sample] */
+    near_points *near; /* [threads] */
+    uint32_t *memory;  /* behind near */
+    uint64_t column;   /* its numbers of a column */
+} refine_job;
+
+static mote_status open_job(refine_job *job, mote_context *ctx, const planes_sample *sample,
+                            const planes_refining *how) {
+    const uint64_t threads = (uint64_t)ctx->threads;
+    memset(job, 0, sizeof *job);
+    job->ctx = ctx;
+    job->sample = sample;
+    job->how = how;
+    job->column = ((uint64_t)sample->count + 16) / 16 * 16; /* each on a line of the cache */
+    job->claimed = mote_alloc_zero(ctx, sample->count, "planes refinement");
+    job->near = mote_alloc(ctx, threads * sizeof *job->near, "planes refinement");
+    job->memory = mote_alloc(ctx, threads * NEAR_COLUMNS * job->column * sizeof *job->memory, "planes refinement");
+    if (job->claimed == NULL || job->near == NULL || job->memory == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) {
+        near_points *near = &job->near[t];
+        uint32_t *at = job->memory + t * NEAR_COLUMNS * job->column;
+        float **columns[] = {&near->x, &near->y, &near->z, &near->voter_x, &near->voter_y, &near->voter_z};
+        near->index = at;
+        near->normal = at + job->column;
+        for (uint64_t k = 0; k < 6; k++) *columns[k] = (float *)(void *)(at + (2 + k) * job->column);
+    }
+    return MOTE_OK;
+}
+
+static void close_job(refine_job *job) {
+    mote_free(job->ctx, job->claimed);
+    mote_free(job->ctx, job->near);
+    mote_free(job->ctx, job->memory);
+}
+
+static uint32_t piece_at(uint32_t first, uint32_t count) { return count - first < PIECE ? count - first : PIECE; }
+
+/* ---- passes; branchless where most points are not near, for vectors */
+
+static void measure(const planes_plane *plane, const float *x, const float *y, const float *z, uint32_t count,
+                    float *distance) {
+    for (uint32_t i = 0; i < count; i++) distance[i] = planes_distance(plane, x[i], y[i], z[i]);
+}
+
+/* The pool: free points within reach of a plane. */
+static void take_pool(const refine_job *job, const planes_fit *fit, double reach, near_points *near) {
+    const planes_sample *s = job->sample;
+    const planes_plane plane = planes_pass_plane(job->how, fit, reach);
+    float distance[PIECE];
+    uint32_t found = 0;
+    for (uint32_t first = 0; first < s->count; first += PIECE) {
+        const uint32_t count = piece_at(first, s->count);
+        measure(&plane, s->x + first, s->y + first, s->z + first, count, distance);
+        for (uint32_t i = 0; i < count; i++) {
+            near->index[found] = first + i;
+            found += fabsf(distance[i]) <= plane.tolerance && job->claimed[first + i] == 0;
+        }
+    }
+    for (uint32_t k = 0; k < found; k++) {
+        const uint32_t i = near->index[k];
+        near->x[k] = s->x[i];
+        near->y[k] = s->y[i];
+        near->z[k] = s->z[i];
+        near->normal[k] = s->normal[i];
+    }
+    near->count = found;
+}
+
+/* What a piece adds to sums; of so few points 64 bits have all products. */
+static void sum_piece(const near_points *near, const planes_plane *plane, uint32_t first, uint32_t count,
+                      planes_sums *sums) {
+    float distance[PIECE];
+    int64_t products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
+    measure(plane, near->x + first, near->y + first, near->z + first, count, distance);
+    for (uint32_t k = 0; k < count; k++) {
+        const float size = fabsf(distance[k]);
+        if (size > 2.0f * plane->tolerance ||
+            !planes_normal_allows(near->normal[first + k], plane->normal, plane->cone))
+            continue;
+        if (size > plane->tolerance) {
+            sums->beside[0]++;
+            continue;
+        }
+        const int64_t x = (int64_t)near->x[first + k], y = (int64_t)near->y[first + k], z = (int64_t)near->z[first + k];
+        sums->count++;
+        sums->inner += size <= 0.5f * plane->tolerance;
+        sums->first[0] += x;
+        sums->first[1] += y;
+        sums->first[2] += z;
+        products[0] += x * x;
+        products[1] += x * y;
+        products[2] += x * z;
+        products[3] += y * y;
+        products[4] += y * z;
+        products[5] += z * z;
+    }
+    for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(sums, k, products[k]);
+}
+
+/* A pass over the pool. */
+static void sum_near(const refine_job *job, const near_points *near, const planes_fit *fit, double reach,
+                     planes_sums *sums) {
+    const planes_plane plane = planes_pass_plane(job->how, fit, reach);
+    memset(sums, 0, sizeof *sums);
+    for (uint32_t first = 0; first < near->count; first += PIECE) {
+        sum_piece(near, &plane, first, piece_at(first, near->count), sums);
+    }
+}
+
+/* ---- one level */
+
+/* Those who vote, around the pivot. Returns how many. */
+static uint32_t take_voters(const refine_job *job, near_points *near, const planes_refinement *r,
+                            const planes_level *level) {
+    const planes_plane plane = planes_pass_plane(job->how, &r->fit, r->reach);
+    const float pivot[3] = {(float)level->pivot[0], (float)level->pivot[1], (float)level->pivot[2]};
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < near->count; k++) {
+        if (planes_turn(near->index[k]) > level->share) continue;
+        if (fabsf(planes_distance(&plane, near->x[k], near->y[k], near->z[k])) > plane.tolerance) continue;
+        if (!planes_normal_allows(near->normal[k], plane.normal, plane.cone)) continue;
+        near->voter_x[found] = near->x[k] - pivot[0];
+        near->voter_y[found] = near->y[k] - pivot[1];
+        near->voter_z[found++] = near->z[k] - pivot[2];
+    }
+    return found;
+}
+
+/* The first of the two rows in a row that have the most points; sets how many they have. */
+static uint32_t best_row(const near_points *near, uint32_t voters, const float direction[3], const planes_level *level,
+                         uint32_t *most) {
+    uint32_t counts[PLANES_LEVEL_ROWS + 5], best = 0;
+    memset(counts, 0, sizeof counts);
+    for (uint32_t i = 0; i < voters; i++) {
+        counts[planes_level_row(direction, near->voter_x[i], near->voter_y[i], near->voter_z[i], (float)level->bins)]++;
+    }
+    *most = 0;
+    for (uint32_t row = 0; row + 1 < 2 * (uint32_t)level->bins; row++) {
+        const uint32_t both = counts[row + 1] + counts[row + 2];
+        if (both <= *most) continue;
+        *most = both;
+        best = row;
+    }
+    return best;
+}
+
+/* Returns whether there is a plane; coarse: whether another level is worth it. */
+static bool improve(const refine_job *job, near_points *near, planes_refinement *r, bool *coarse) {
+    planes_sums sums;
+    planes_level level;
+    uint32_t most = 0, best_tilt = 0, best = 0;
+    sum_near(job, near, &r->fit, r->reach, &sums);
+    if (!planes_level_begin(job->how, &sums, r, &level)) return false;
+    const uint32_t voters = take_voters(job, near, r, &level);
+    for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
+        float direction[3];
+        uint32_t count;
+        planes_level_bins(&level, tilt, direction);
+        const uint32_t row = best_row(near, voters, direction, &level, &count);
+        if (count <= most) continue;
+        most = count;
+        best = row;
+        best_tilt = tilt;
+    }
+    if (most < 3) return false;
+    *coarse = planes_level_end(job->how, &level, best_tilt, best, r);
+    return true;
+}
+
+/* ---- one winner */
+
+/* fit.valid in the end says whether there is a plane. */
+static planes_refinement refine(const refine_job *job, const planes_start *start, near_points *near) {
+    planes_refinement r = planes_refinement_begin(job->how, start);
+    planes_sums sums;
+    bool coarse = true;
+    take_pool(job, &r.fit, planes_pool_reach(job->how), near);
+    if (near->count < job->how->least) return r;
+    for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
+        if (!improve(job, near, &r, &coarse)) return r;
+    }
+    do { sum_near(job, near, &r.fit, r.reach, &sums); } while (planes_refinement_fit(job->how, &sums, &r));
+    return r;
+}
+
+/* ---- batches */
+
+/* A normal that the plane does not allow is as good as far away. */
+static void measure_sample(const refine_job *job, const planes_plane *plane, uint32_t first, uint32_t count,
+                           float *distance) {
+    const planes_sample *s = job->sample;
+    measure(plane, s->x + first, s->y + first, s->z + first, count, distance);
+    for (uint32_t i = 0; i < count && plane->cone != 0; i++) {
+        if (!planes_normal_allows(s->normal[first + i], plane->normal, plane->cone)) distance[i] = INFINITY;
+    }
+}
+
+/* Points within a plane's guard are free no more. */
+static void claim(const refine_job *job, const planes_plane *plane) {
+    float distance[PIECE];
+    for (uint32_t first = 0; first < job->sample->count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample->count);
+        measure_sample(job, plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) job->claimed[first + i] |= fabsf(distance[i]) <= plane->guard;
+    }
+}
+
+/* Counts the points in a plane and the free ones in and beside it: as planes_bands has them. Returns the former. */
+static uint32_t count_points(const refine_job *job, const planes_plane *plane, planes_candidate *c) {
+    const float t = plane->tolerance, half = 0.5f * t, far = 3.0f * t;
+    uint32_t all = 0, in = 0, inner = 0, below = 0, above = 0;
+    float distance[PIECE];
+    for (uint32_t first = 0; first < job->sample->count; first += PIECE) {
+        const uint32_t count = piece_at(first, job->sample->count);
+        measure_sample(job, plane, first, count, distance);
+        for (uint32_t i = 0; i < count; i++) {
+            const float d = distance[i], size = fabsf(d);
+            const uint32_t is_free = job->claimed[first + i] == 0;
+            all += (uint32_t)(size <= t);
+            in += (uint32_t)(size <= t) & is_free;
+            inner += (uint32_t)(size <= half) & is_free;
+            below += (uint32_t)(d < -t) & (uint32_t)(d >= -far) & is_free;
+            above += (uint32_t)(d > t) & (uint32_t)(d <= far) & is_free;
+        }
+    }
+    c->count = in;
+    c->inner = inner;
+    c->beside[0] = below;
+    c->beside[1] = above;
+    return all;
+}
+
+static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
+    return planes_plane_from(&c->fit, job->how->tolerance, job->how->guard, job->how->cone);
+}
+
+static void refine_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *batch) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        memset(&batch[i], 0, sizeof batch[i]);
+        batch[i].fit = refine(job, &starts[i], &job->near[mote_thread_number()]).fit;
+        batch[i].votes = starts[i].votes;
+        if (!batch[i].fit.valid) continue;
+        const planes_plane plane = plane_of(job, &batch[i]);
+        count_points(job, &plane, &batch[i]);
+    }
+}
+
+static void sort_batch(const planes_candidate *batch, uint32_t count, uint32_t *order) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rank = 0;
+        for (uint32_t j = 0; j < count; j++) rank += planes_goes_before(&batch[j], j, &batch[i], i);
+        order[rank] = i;
+    }
+}
+
+/* Accepts what stands of a batch, each without the points of those before it. */
+static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_t count, planes_candidate *accepted,
+                         uint32_t *accepted_count) {
+    uint32_t order[PLANES_WINNERS];
+    bool claimed = false;
+    sort_batch(batch, count, order);
+    for (uint32_t i = 0; i < count && *accepted_count < job->how->most; i++) {
+        planes_candidate *c = &batch[order[i]];
+        if (!planes_is_candidate(job->how, c)) continue;
+        const planes_plane plane = plane_of(job, c);
+        if (claimed) count_points(job, &plane, c);
+        if (!planes_candidate_stands(job->how, c)) continue;
+        claim(job, &plane);
+        claimed = true;
+        accepted[(*accepted_count)++] = *c;
+    }
+}
+
+mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                              const planes_start *starts, uint32_t count, planes_candidate *accepted,
+                              uint32_t *accepted_count) {
+    refine_job job;
+    planes_candidate batch[PLANES_WINNERS];
+    *accepted_count = 0;
+    mote_status status = open_job(&job, points->ctx, sample, how);
+    for (uint32_t first = 0, size; first < count && *accepted_count < how->most && status == MOTE_OK; first += size) {
+        size = planes_batch_size(sample->count, first, count);
+        refine_batch(&job, starts + first, size, batch);
+        accept_batch(&job, batch, size, accepted, accepted_count);
+    }
+    close_job(&job);
+    return status;
+}
+
+/* ---- noise */
+
+static planes_peak measure_peak(const refine_job *job, planes_fit *fit, near_points *near) {
+    const planes_refining *how = job->how;
+    planes_peak peak = {0, 0};
+    planes_sums sums;
+    double t = 0.5 * how->tolerance;
+    take_pool(job, fit, PLANES_PEAK_FAR * how->bin, near);
+    for (int turn = 0; turn < PLANES_TURNS && t < how->bin; turn++, t *= PLANES_GROWTH) {
+        bool valid = true;
+        for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
+            sum_near(job, near, fit, t, &sums);
+            const planes_fit next = planes_fit_sums(&sums);
+            valid = next.valid;
+            if (valid) *fit = next;
+        }
+        if (!valid) continue;
+        sum_near(job, near, fit, 2 * t, &sums);
+        if (planes_peak_within(&sums, fit, t, &peak)) break;
+    }
+    return peak;
+}
+
+static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_peak *peaks,
+                          planes_fit *fits) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        near_points *near = &job->near[mote_thread_number()];
+        memset(&peaks[i], 0, sizeof peaks[i]);
+        fits[i] = refine(job, &starts[i], near).fit;
+        if (fits[i].valid) peaks[i] = measure_peak(job, &fits[i], near);
+    }
+}
+
+/* Drops what is mostly of peaks before it. */
+static void keep_peaks(const refine_job *job, planes_peak *peaks, const planes_fit *fits, uint32_t count) {
+    uint32_t order[PLANES_PEAKS];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rank = 0;
+        for (uint32_t j = 0; j < count; j++) rank += planes_peak_goes_before(&peaks[j], j, &peaks[i], i);
+        order[rank] = i;
+    }
+    for (uint32_t turn = 0; turn < count; turn++) {
+        const uint32_t i = order[turn];
+        if (!(peaks[i].weight > 0)) continue;
+        const planes_plane plane = planes_peak_plane(job->how, &fits[i], &peaks[i]);
+        planes_candidate counted;
+        const uint32_t in = count_points(job, &plane, &counted);
+        if (planes_peak_is_new(in, counted.count)) {
+            claim(job, &plane);
+        } else {
+            peaks[i].weight = 0;
+        }
+    }
+}
+
+mote_status planes_calibrate_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
+                                 const planes_start *starts, uint32_t count, planes_peak *peaks) {
+    refine_job job;
+    planes_fit fits[PLANES_PEAKS];
+    const mote_status status = open_job(&job, points->ctx, sample, how);
+    for (uint32_t first = 0; first < count && status == MOTE_OK; first += PLANES_PEAKS) {
+        const uint32_t size = count - first < PLANES_PEAKS ? count - first : PLANES_PEAKS;
+        measure_batch(&job, starts + first, size, peaks + first, fits);
+        keep_peaks(&job, peaks + first, fits, size);
+    }
+    close_job(&job);
+    return status;
+}

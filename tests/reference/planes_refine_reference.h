@@ -1,0 +1,13 @@
+/* Refining winners, measuring their noise and the flatness of windows without pools, masks or batches side by side:
+   every pass looks at every point, and sums are of 128 bits. */
+#ifndef MOTE_PLANES_REFINE_REFERENCE_H
+#define MOTE_PLANES_REFINE_REFERENCE_H
+
+#include "planes/planes.h"
+
+/* Of the sample that voted last. */
+void planes_refine_reference_check(planes_run *run, const planes_sample *sample, const char *what);
+/* Of all points in their order; all has room for a multiple of 8 of them. */
+void planes_flatness_reference_check(planes_run *run, const planes_sample *all, const char *what);
+
+#endif
