@@ -131,7 +131,7 @@ static int table_by_points(planes_bench *b) {
         code = failed(b, make_room(b, c->points, 0.003, 0.1));
         if (code == EXIT_DONE) code = measure(b, name, 5, &found, &result);
         if (code != EXIT_DONE) break;
-        printf("%-12s %10.4f %9.4f – %-9.4f %12.2f   %g, %g s\n", text_count(c->points).chars, result.median,
+        printf("%-12s %10.6f %9.6f – %-9.6f %12.2f   %g, %g s\n", text_count(c->points).chars, result.median,
                result.low, result.high, (double)c->points * DIRECTIONS / result.median / 1e9, c->gpu_s, c->cpu_s);
         fflush(stdout);
         code = bench_record(b->s, b->o, &result);
@@ -151,7 +151,7 @@ static int table_by_planes(planes_bench *b) {
         if (!wanted(b->o, name)) continue;
         code = measure(b, name, c->planes, &found, &result);
         if (code != EXIT_DONE) break;
-        printf("%-12u %10.4f %9.4f – %-9.4f   %g, %g s\n", c->planes, result.median, result.low, result.high, c->gpu_s,
+        printf("%-12u %10.6f %9.6f – %-9.6f   %g, %g s\n", c->planes, result.median, result.low, result.high, c->gpu_s,
                c->cpu_s);
         code = bench_record(b->s, b->o, &result);
     }
@@ -169,7 +169,7 @@ static int table_of_rooms(planes_bench *b) {
         code = failed(b, make_room(b, c->points, c->noise_m, c->outliers));
         if (code == EXIT_DONE) code = measure(b, c->name, 0, &found, &result);
         if (code != EXIT_DONE) break;
-        printf("%-16s %10.4f %9.4f – %-9.4f %8u   %s\n", c->name, result.median, result.low, result.high, found,
+        printf("%-16s %10.6f %9.6f – %-9.6f %8u   %s\n", c->name, result.median, result.low, result.high, found,
                c->others);
         fflush(stdout);
         code = bench_record(b->s, b->o, &result);

@@ -72,6 +72,8 @@ static inline planes_cuda *planes_on_cuda(planes_points *points) { return (plane
 /* Room of the host for a download. NULL: there is none. */
 uint8_t *planes_cuda_scratch(planes_cuda *p, uint64_t size_bytes);
 
+mote_status planes_fetch_cuda(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample);
+mote_status planes_choose_cuda(planes_points *points, uint32_t most, planes_sample *sample);
 mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample, const planes_table *table);
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters);
 mote_status planes_winners_cuda(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
