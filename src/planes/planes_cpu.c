@@ -218,4 +218,5 @@ const mote_planes_ops mote_planes_cpu = {
     planes_sums_of_labels_cpu,
     write_labels,
     false,
+    false,
 };
