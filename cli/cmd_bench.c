@@ -61,16 +61,28 @@ static int gpu_index(const session *s) {
     return (int)index;
 }
 
-void bench_device_name(const session *s, char *name, size_t size) {
+/* The device that is computed on; false if it is not listed. */
+static bool find_device(const session *s, mote_device *found) {
     mote_device devices[DEVICES_MOST];
     const mote_device_kind kind = bench_on_gpu(s) ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
     const int index = bench_on_gpu(s) ? gpu_index(s) : 0;
-    uint32_t count = mote_devices(devices, DEVICES_MOST);
-    if (count > DEVICES_MOST) count = DEVICES_MOST;
-    snprintf(name, size, "unknown device");
-    for (uint32_t i = 0; i < count; i++) {
-        if (devices[i].kind == kind && devices[i].index == index) snprintf(name, size, "%s", devices[i].name);
+    const uint32_t count = mote_devices(devices, DEVICES_MOST);
+    for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
+        if (devices[i].kind != kind || devices[i].index != index) continue;
+        *found = devices[i];
+        return true;
     }
+    return false;
+}
+
+void bench_device_name(const session *s, char *name, size_t size) {
+    mote_device device;
+    snprintf(name, size, "%s", find_device(s, &device) ? device.name : "unknown device");
+}
+
+uint64_t bench_device_bytes(const session *s) {
+    mote_device device;
+    return find_device(s, &device) ? device.memory_bytes : 0;
 }
 
 mote_context_params bench_context_params(const session *s, int threads) {

@@ -88,6 +88,10 @@ MOTE_API void mote_device_free(mote_context *ctx, void *device);
 /// Returns  MOTE_OK, MOTE_ERROR_DEVICE, MOTE_ERROR_UNSUPPORTED (ctx has no GPU)
 MOTE_API mote_status mote_device_copy(mote_context *ctx, void *to, const void *from, uint64_t size_bytes);
 
+/// Gives back what calls keep in ctx for the next ones, such as the directions that planes are looked for in; they make
+/// it again when they need it. What runs short of memory does the same first.
+MOTE_API void mote_context_trim(mote_context *ctx);
+
 /// Bytes that ctx holds now and held at most since creation (or the last reset).
 MOTE_API uint64_t mote_context_memory_bytes(const mote_context *ctx);
 /// The most it held at once since creation or the last reset.

@@ -62,10 +62,10 @@ typedef struct mote_plane {
 /// What was chosen, measured and done.
 typedef struct mote_planes_facts {
     double extent;         ///< diameter of the sphere around the centre that has all points
-    double spacing;        ///< distance of neighbouring points on surfaces, measured
+    double spacing;        ///< distance of neighbouring points on surfaces, measured; see mote_planes_vote
     double noise;          ///< standard deviation along the normal, measured; 0 where nothing is flat
     double tolerance, bin; ///< as used
-    double cell;           ///< of the grid that says what is connected; 0: whole
+    double cell;           ///< of the grid that says what is connected; 0: whole, or no planes were made
     double resolution_deg;
     uint64_t min_points, sample;
     uint32_t directions, bins, rounds;
@@ -110,7 +110,8 @@ typedef struct mote_planes_winner {
 } mote_planes_winner;
 
 /// The transform alone: all points vote (or the sample that params asks for), what is no maximum is suppressed, and the
-/// cells with the most votes win.
+/// cells with the most votes win. Where params gives the bin, nothing else is measured: spacing and noise are 0 then,
+/// and so is a tolerance that was not given. The directions stay with ctx for the next call; see mote_context_trim.
 /// winners   [most] out, by votes
 /// most      1 or more
 /// count     out: how many there are

@@ -45,7 +45,10 @@ void cuda_free(mote_context *ctx, void *device) {
     pool_give(ctx->cuda->memory, device);
 }
 
-uint64_t cuda_memory_left(mote_context *ctx) { return pool_left(ctx->cuda->memory); }
+uint64_t cuda_memory_left(mote_context *ctx) {
+    mote_release_kept(ctx, true); /* as cuda_alloc would */
+    return pool_left(ctx->cuda->memory);
+}
 
 bool cuda_is_device_memory(mote_context *ctx, const void *memory) {
     cudaPointerAttributes attributes;

@@ -130,37 +130,43 @@ static void *use_block(pool *p, uint64_t i, uint64_t size_bytes) {
     return memory;
 }
 
-static void note_limit(pool *p, uint64_t size_bytes, const char *structure) {
-    mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, beyond the limit of %llu",
-              (unsigned long long)size_bytes, structure, (unsigned long long)p->ctx->params.memory_limit_bytes);
+static void note_failure(pool *p, uint64_t size_bytes, const char *structure, bool fits) {
+    if (fits) {
+        mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, %llu are free",
+                  (unsigned long long)size_bytes, structure, (unsigned long long)p->source.left(p->source.user));
+    } else {
+        mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, beyond the limit of %llu",
+                  (unsigned long long)size_bytes, structure, (unsigned long long)p->ctx->params.memory_limit_bytes);
+    }
 }
 
-static void note_no_room(pool *p, uint64_t size_bytes, const char *structure) {
-    mote_fail(p->ctx, MOTE_ERROR_MEMORY, "out of GPU memory: %llu bytes for %s, %llu are free",
-              (unsigned long long)size_bytes, structure, (unsigned long long)p->source.left(p->source.user));
-}
-
-void *pool_take(pool *p, uint64_t size_bytes, const char *structure) {
+/* fits: the limit allows it. */
+static void *take_counted(pool *p, uint64_t size_bytes, const char *structure, bool *fits) {
     const uint64_t least = size_bytes > 0 ? size_bytes : 1;
     const uint64_t rounded = (least + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT;
     uint32_t number = 0;
-    /* Room in the array for a new segment and for the rest of a block that is cut. */
-    if (!mote_reserve(p->ctx, (void **)&p->blocks, &p->capacity, p->count + 2, sizeof *p->blocks, "GPU bookkeeping")) {
-        return NULL;
-    }
-    if (!mote_count_device(p->ctx, size_bytes, structure, &number)) {
-        note_limit(p, size_bytes, structure);
-        return NULL;
-    }
+    *fits = mote_count_device(p->ctx, size_bytes, structure, &number);
+    if (!*fits) return NULL;
     const uint64_t i = rounded >= least ? find_room(p, rounded) : p->count;
     if (i == p->count) {
         mote_uncount_device(p->ctx, size_bytes, number);
-        note_no_room(p, size_bytes, structure);
         return NULL;
     }
     p->blocks[i].counted_bytes = size_bytes;
     p->blocks[i].structure = number;
     return use_block(p, i, rounded);
+}
+
+void *pool_take(pool *p, uint64_t size_bytes, const char *structure) {
+    bool fits = false;
+    /* Room in the array for a new segment and for the rest of a block that is cut. */
+    if (!mote_reserve(p->ctx, (void **)&p->blocks, &p->capacity, p->count + 2, sizeof *p->blocks, "GPU bookkeeping")) {
+        return NULL;
+    }
+    void *memory = take_counted(p, size_bytes, structure, &fits);
+    if (memory == NULL && mote_release_kept(p->ctx, true)) memory = take_counted(p, size_bytes, structure, &fits);
+    if (memory == NULL) note_failure(p, size_bytes, structure, fits);
+    return memory;
 }
 
 static void join_with_next(pool *p, uint64_t i) {

@@ -69,6 +69,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
 void mote_context_destroy(mote_context *ctx) {
     if (ctx == NULL) return;
     mote_backend_end_waking(ctx);
+    mote_context_trim(ctx);
     if (ctx->cuda != NULL) mote_cuda.close(ctx);
     pthread_mutex_destroy(&ctx->lock);
     const mote_allocator allocator = ctx->params.allocator;
@@ -178,7 +179,7 @@ static uint32_t note_bytes(mote_context *ctx, uint64_t size_bytes, const char *s
 }
 
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number) {
-    if (!count_bytes(ctx, size_bytes)) {
+    if (!count_bytes(ctx, size_bytes) && !(mote_release_kept(ctx, false) && count_bytes(ctx, size_bytes))) {
         mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s, beyond the limit that was set",
                   (unsigned long long)size_bytes, structure);
         return false;
@@ -216,19 +217,26 @@ void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number
     pthread_mutex_unlock(&ctx->lock);
 }
 
-void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {
+/* Room for an allocation and what stands in front of it, counted; fits: the limit allows it. */
+static void *allocate_counted(mote_context *ctx, uint64_t size_bytes, bool *fits) {
     const uint64_t whole = size_bytes + ALIGNMENT;
-    const bool fits = count_bytes(ctx, size_bytes);
     void *memory = NULL;
-    if (fits && whole > size_bytes && whole <= SIZE_MAX) {
+    *fits = count_bytes(ctx, size_bytes);
+    if (*fits && whole > size_bytes && whole <= SIZE_MAX) {
         memory = ctx->params.allocator.allocate(ctx->params.allocator.user, (size_t)whole);
     }
+    if (memory != NULL || !*fits) return memory;
+    pthread_mutex_lock(&ctx->lock);
+    ctx->memory_bytes -= size_bytes;
+    pthread_mutex_unlock(&ctx->lock);
+    return NULL;
+}
+
+void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure) {
+    bool fits = false;
+    void *memory = allocate_counted(ctx, size_bytes, &fits);
+    if (memory == NULL && mote_release_kept(ctx, false)) memory = allocate_counted(ctx, size_bytes, &fits);
     if (memory == NULL) {
-        if (fits) {
-            pthread_mutex_lock(&ctx->lock);
-            ctx->memory_bytes -= size_bytes;
-            pthread_mutex_unlock(&ctx->lock);
-        }
         mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu bytes for %s%s", (unsigned long long)size_bytes,
                   structure, fits ? "" : ", beyond the limit that was set");
         return NULL;

@@ -17,6 +17,16 @@ struct mote_backend;
 
 #define MOTE_MESSAGE_BYTES 1024
 #define MOTE_USAGE_LINES   96
+#define MOTE_KEPT_MOST     8
+
+/* Memory that a step keeps from one call to the next, see mote_keep. */
+typedef void (*mote_kept_release)(mote_context *ctx, void *memory);
+typedef struct mote_kept {
+    const char *name;
+    void *memory;
+    mote_kept_release release;
+    bool on_device; /* release gives back memory of the device, too */
+} mote_kept;
 
 struct mote_context {
     mote_context_params params;
@@ -39,6 +49,8 @@ struct mote_context {
     uint32_t stage_count;
     int stage_now;
     double stage_started;
+    mote_kept kept[MOTE_KEPT_MOST];
+    uint32_t kept_count;
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
 };
 
@@ -65,6 +77,15 @@ bool mote_make_room(mote_context *ctx, void **memory, uint64_t *capacity, uint64
                     const char *structure);
 char *mote_strdup(mote_context *ctx, const char *text);
 void mote_free(mote_context *ctx, void *memory);
+
+/* Keeps what would be made again in the next call, under a name (a literal), in place of what was kept under it before.
+   It is the context's then: released with it, by mote_context_trim, or when memory runs short (on_device: that of the
+   device; then on the caller's thread, else on any). */
+void mote_keep(mote_context *ctx, const char *name, void *memory, mote_kept_release release, bool on_device);
+/* What is kept under a name, for the caller again; NULL: nothing (any more). */
+void *mote_take_kept(mote_context *ctx, const char *name);
+/* Releases what is kept; false if there was nothing. */
+bool mote_release_kept(mote_context *ctx, bool on_device);
 
 /* For the backend of a GPU: counts bytes of its memory that are about to be taken; false if the limit forbids it.
    Then, or when it is given back: the number of the structure that counted them. */

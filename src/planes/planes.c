@@ -104,9 +104,8 @@ static mote_status make_sample(planes_run *run) {
 }
 
 static mote_status make_table(planes_run *run) {
-    mote_stage(run->ctx, "making directions");
-    MOTE_TRY(planes_table_directions(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
-    if (!run->ops->fills_tables) MOTE_TRY(planes_table_fill(run->ctx, &run->table));
+    MOTE_TRY(
+        planes_table_open(run->ctx, &run->params, run->scale.radius, run->bin, !run->ops->fills_tables, &run->table));
     if (!run->points->normals) run->table.cone = 0;
     if ((uint64_t)run->table.directions * run->table.bins < MOST_CELLS) return MOTE_OK;
     return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,
@@ -162,19 +161,25 @@ static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud
     MOTE_TRY(find_ops(ctx, cloud, &run->ops));
     MOTE_TRY(mote_progress(ctx, 0, "ordering points"));
     mote_stage(ctx, "ordering points");
-    MOTE_TRY(run->ops->open(ctx, cloud, wants_normals(&run->params), &run->points));
-    if (run->points->finite == 0) return MOTE_OK;
+    return run->ops->open(ctx, cloud, wants_normals(&run->params), &run->points);
+}
+
+/* What is in the cloud: all that can be measured before a vote. */
+static mote_status measure_run(planes_run *run) {
     MOTE_TRY(planes_frame_points(run));
-    mote_stage(ctx, "measuring noise");
-    MOTE_TRY(mote_progress(ctx, 0.15, "measuring noise"));
-    return planes_measure_noise(run);
+    mote_stage(run->ctx, "measuring noise");
+    MOTE_TRY(mote_progress(run->ctx, 0.15, "measuring noise"));
+    MOTE_TRY(planes_measure_noise(run));
+    planes_choose_tolerance(run);
+    return MOTE_OK;
 }
 
 static mote_status prepare_run(planes_run *run) {
-    planes_choose_tolerance(run);
+    MOTE_TRY(measure_run(run));
     choose_support(run);
     MOTE_TRY(choose_bin(run));
     MOTE_TRY(make_sample(run));
+    mote_stage(run->ctx, "making directions");
     MOTE_TRY(make_table(run));
     write_facts(run);
     return MOTE_OK;
@@ -182,7 +187,7 @@ static mote_status prepare_run(planes_run *run) {
 
 static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
-    planes_table_free(ctx, &run->table);
+    planes_table_close(ctx, &run->table);
     planes_sample_free(ctx, &run->sample);
     mote_free(ctx, run->found);
     if (run->points != NULL) run->ops->release(run->points);
@@ -227,6 +232,15 @@ mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const m
 
 /* ---- the transform alone */
 
+/* A bin that was given needs no noise and no typical distance: then only what the vote itself takes is looked at. */
+static mote_status measure_for_vote(planes_run *run) {
+    const bool some = run->params.sample > 0 && run->params.sample < run->points->finite;
+    if (run->params.bin <= 0) return measure_run(run);
+    MOTE_TRY(planes_place_points(run, some));
+    run->tolerance = run->params.tolerance / run->points->frame.step;
+    return MOTE_OK;
+}
+
 static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
     const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
@@ -236,6 +250,7 @@ static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cell
     }
     MOTE_TRY(make_table(run));
     write_facts(run);
+    run->facts.cell = 0;
     run->facts.sample = some ? run->sample.count : run->points->count;
     run->facts.votes = run->facts.sample * run->table.directions;
     run->facts.rounds = 1;
@@ -245,6 +260,14 @@ static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cell
     mote_stage(run->ctx, "choosing winners");
     MOTE_TRY(mote_progress(run->ctx, 0.8, "choosing winners"));
     return run->ops->winners(run->points, &run->table, radius, 1, most, cells, count);
+}
+
+/* cells [most] is room. */
+static mote_status run_vote(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
+    MOTE_TRY(measure_for_vote(run));
+    choose_support(run);
+    MOTE_TRY(choose_bin(run));
+    return vote_once(run, most, cells, count);
 }
 
 static void describe_winner(const planes_run *run, const planes_winner *cell, mote_planes_winner *winner) {
@@ -265,10 +288,7 @@ mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const m
     mote_status status = open_run(&run, ctx, cloud, params);
     if (status == MOTE_OK && run.points->finite > 0) {
         cells = mote_alloc(ctx, most * sizeof *cells, "planes winners");
-        planes_choose_tolerance(&run);
-        choose_support(&run);
-        status = cells != NULL ? choose_bin(&run) : MOTE_ERROR_MEMORY;
-        if (status == MOTE_OK) status = vote_once(&run, most, cells, count);
+        status = cells != NULL ? run_vote(&run, most, cells, count) : MOTE_ERROR_MEMORY;
         for (uint32_t i = 0; i < *count && status == MOTE_OK; i++) describe_winner(&run, &cells[i], &winners[i]);
     }
     if (facts != NULL) *facts = run.facts;

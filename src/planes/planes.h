@@ -55,18 +55,21 @@ typedef struct planes_run {
 
 /* ---- planes_frame.c */
 
-/* Places the points in a lattice, without strays that would blur it, and measures radius and resolution. */
+/* Places the points in a lattice, without strays that would blur it, and measures all but noise and spacing. */
 mote_status planes_frame_points(planes_run *run);
+/* The same but for how far points typically are from the centre, and in any order unless it is asked for. */
+mote_status planes_place_points(planes_run *run, bool ordered);
 
 /* ---- planes_table.c */
 
 /* The directions of params and what suppression compares; bins of that many steps reach as far as radius. */
 mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
                               planes_table *table);
-/* The same in two steps: directions and bins alone, then what some backends make of them themselves. */
-mote_status planes_table_directions(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                    planes_table *table);
-mote_status planes_table_fill(mote_context *ctx, planes_table *table);
+/* The same for a run: what the context kept of another is taken over, and close gives it back to be kept.
+   lists  false: directions and bins alone, for backends that make the rest themselves */
+mote_status planes_table_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                              bool lists, planes_table *table);
+void planes_table_close(mote_context *ctx, planes_table *table);
 void planes_table_free(mote_context *ctx, planes_table *table);
 double planes_table_resolution(const mote_planes_params *params); /* radians */
 /* Direction and rho in steps of a cell. */

@@ -1,270 +1,228 @@
-/* Where in their planes labelled points are, on CPU cores: occupied cells, new labels by cell, candidates for hulls. */
+/* Where in their planes labelled points are, on CPU cores: the cells that they are in, and new labels by cell. Points
+   are looked at once, as runs in the same cell: in their order these are long. */
 #include "order/order_sort_cpu.h"
 #include "planes/planes_cpu.h"
 
-/* ---- occupied cells */
+/* ---- runs of points */
 
-static uint64_t cell_of(const planes_cpu *p, const planes_axes *axes, uint64_t i) {
-    const int32_t label = p->label[i];
-    return planes_cell(&axes[label], (uint32_t)label, p->x[i], p->y[i], p->z[i]);
+static void cells_along(const float axis[3], float by, const float *x, const float *y, const float *z, uint32_t count,
+                        uint32_t *cell) {
+    for (uint32_t i = 0; i < count; i++) cell[i] = planes_cell_along(axis, by, x[i], y[i], z[i]);
 }
 
-/* Runs of points in the same cell, of the block from run on; returns how many. */
-static uint32_t list_runs(const planes_cpu *p, const planes_axes *axes, uint32_t b, planes_count *runs) {
+/* The codes of the block's labelled points. */
+static void find_codes(const planes_cpu *p, const planes_axes *axes, uint32_t b, uint64_t *code) {
     const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+    const uint32_t count = planes_block_points(p, b);
+    const int32_t *label = p->label + first;
+    uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
+    for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
+        cells_along(axes[k].u, axes[k].by, p->x + first, p->y + first, p->z + first, count, u);
+        cells_along(axes[k].v, axes[k].by, p->x + first, p->y + first, p->z + first, count, v);
+        for (uint32_t i = 0; i < count; i++) {
+            code[i] = label[i] == k ? planes_cell_code((uint32_t)k, u[i], v[i]) : code[i];
+        }
+    }
+}
+
+static void extend(planes_bounds *bounds, uint64_t code) {
+    planes_bounds *of = &bounds[code >> (2 * PLANES_CELL_BITS)];
+    for (int k = 0; k < 2; k++) {
+        const uint32_t at = (uint32_t)(code >> (k * PLANES_CELL_BITS)) & ((1u << PLANES_CELL_BITS) - 1);
+        of->low[k] = at < of->low[k] ? at : of->low[k];
+        of->not_high[k] = ~at < of->not_high[k] ? ~at : of->not_high[k];
+    }
+}
+
+/* Those of a block; returns how many. bounds: of the cells so far. */
+static uint32_t list_runs(const planes_cpu *p, const planes_axes *axes, uint32_t b, planes_cells_run *runs,
+                          planes_bounds *bounds) {
+    const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
+    const uint32_t count = planes_block_points(p, b);
+    uint64_t code[PLANES_BLOCK] = {0};
     uint32_t found = 0;
-    for (uint64_t i = first; i < first + planes_block_points(p, b); i++) {
-        if (p->label[i] < 0) continue;
-        const uint64_t cell = cell_of(p, axes, i);
-        if (found > 0 && runs[found - 1].cell == cell) {
+    find_codes(p, axes, b, code);
+    for (uint32_t i = 0; i < count; i++) {
+        if (label[i] < 0) continue;
+        if (found > 0 && runs[found - 1].code == code[i]) {
             runs[found - 1].count++;
         } else {
-            runs[found++] = (planes_count){cell, 1};
+            runs[found++] = (planes_cells_run){code[i], 1, 0};
+            extend(bounds, code[i]);
         }
     }
     return found;
 }
 
-/* Runs of all blocks, each from its own place on, then side by side. */
-static uint64_t list_cells(const planes_cpu *p, const planes_axes *axes, uint32_t *counts, planes_count *runs) {
+static void join_bounds(planes_bounds *to, const planes_bounds *from, uint32_t planes) {
+    for (uint32_t i = 0; i < planes; i++) {
+        for (int k = 0; k < 2; k++) {
+            if (from[i].low[k] < to[i].low[k]) to[i].low[k] = from[i].low[k];
+            if (from[i].not_high[k] < to[i].not_high[k]) to[i].not_high[k] = from[i].not_high[k];
+        }
+    }
+}
+
+/* Lists all runs, each block's from its own place on. bounds: [planes · threads], the first are those of all. */
+static uint64_t find_runs(planes_cpu *p, const planes_axes *axes, uint32_t planes, planes_bounds *bounds) {
+    const int threads = p->base.ctx->threads;
     uint64_t all = 0;
-#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
+    memset(bounds, 0xFF, (uint64_t)threads * planes * sizeof *bounds);
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : all)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-        counts[b] = list_runs(p, axes, (uint32_t)b, runs + (uint64_t)b * PLANES_BLOCK);
+        planes_bounds *mine = bounds + (uint64_t)mote_thread_number() * planes;
+        p->run_count[b] = list_runs(p, axes, (uint32_t)b, p->runs + (uint64_t)b * PLANES_BLOCK, mine);
+        all += p->run_count[b];
     }
-    for (uint32_t b = 0; b < p->block_count; b++) {
-        memmove(runs + all, runs + (uint64_t)b * PLANES_BLOCK, counts[b] * sizeof *runs);
-        all += counts[b];
-    }
+    for (int t = 1; t < threads; t++) join_bounds(bounds, bounds + (uint64_t)t * planes, planes);
     return all;
 }
 
-/* Runs of the same cell become one; returns how many cells there are. cells NULL: only counts. */
-static uint64_t join_runs(const uint64_t *sorted, const uint32_t *order, const planes_count *runs, uint64_t count,
-                          planes_count *cells) {
-    uint64_t found = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const bool starts = i == 0 || sorted[i] != sorted[i - 1];
-        if (starts && cells != NULL) cells[found] = (planes_count){sorted[i], 0};
-        found += starts;
-        if (cells != NULL) cells[found - 1].count += runs[order[i]].count;
-    }
-    return found;
-}
+/* ---- listed cells */
 
-static mote_status sort_runs(mote_context *ctx, const planes_count *runs, uint64_t count, planes_count **cells,
-                             uint64_t *cell_count) {
-    uint64_t *keys = mote_alloc(ctx, count * sizeof *keys, "planes cells");
-    uint32_t *order = mote_alloc(ctx, count * sizeof *order, "planes cells");
-    mote_status status = keys != NULL && order != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count && status == MOTE_OK; i++) keys[i] = runs[i].cell;
-    if (status == MOTE_OK) status = order_sort_cpu(ctx, keys, order, count);
-    if (status == MOTE_OK) {
-        *cell_count = join_runs(keys, order, runs, count, NULL);
-        *cells = mote_alloc(ctx, *cell_count * sizeof **cells, "planes cells");
-        if (*cells != NULL) join_runs(keys, order, runs, count, *cells);
-        status = *cells != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+/* The codes of all cells with points, ascending, and where each plane's begin. */
+static mote_status list_cells(planes_cpu *p, uint64_t run_count) {
+    mote_context *ctx = p->base.ctx;
+    planes_grid *g = &p->grid;
+    uint64_t at = 0, cells = 0;
+    uint32_t *order = mote_alloc(ctx, run_count * sizeof *order, "planes cells");
+    p->codes = mote_alloc(ctx, run_count * sizeof *p->codes, "planes cells");
+    mote_status status = order != NULL && p->codes != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint32_t b = 0; b < p->block_count && status == MOTE_OK; b++) {
+        const planes_cells_run *runs = p->runs + (uint64_t)b * PLANES_BLOCK;
+        for (uint32_t i = 0; i < p->run_count[b]; i++) p->codes[at++] = runs[i].code;
     }
-    mote_free(ctx, keys);
+    if (status == MOTE_OK) status = order_sort_cpu(ctx, p->codes, order, run_count);
+    for (uint64_t i = 0; i < run_count && status == MOTE_OK; i++) {
+        if (cells == 0 || p->codes[i] != p->codes[cells - 1]) p->codes[cells++] = p->codes[i];
+    }
     mote_free(ctx, order);
-    return status;
+    MOTE_TRY(status);
+    g->codes = p->codes;
+    g->cells = (uint32_t)cells;
+    for (uint32_t i = g->planes, end = g->cells; i-- > 0;) {
+        while (end > 0 && p->codes[end - 1] >> (2 * PLANES_CELL_BITS) >= i) end--;
+        p->tracts[i].first = end;
+    }
+    return MOTE_OK;
 }
 
-mote_status planes_cells_cpu(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count) {
-    const planes_cpu *p = planes_on_cpu(points);
-    mote_context *ctx = points->ctx;
-    planes_count *runs = mote_alloc(ctx, (uint64_t)points->count * sizeof *runs, "planes cells");
-    uint32_t *counts = mote_alloc(ctx, p->block_count * sizeof *counts, "planes cells");
-    mote_status status = runs != NULL && counts != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    *cells = NULL;
+/* ---- points of cells */
+
+static void count_points(planes_cpu *p) {
+    const planes_grid *g = &p->grid;
+    const uint32_t mask = (1u << PLANES_CELL_BITS) - 1;
+#pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
+        planes_cells_run *runs = p->runs + (uint64_t)b * PLANES_BLOCK;
+        for (uint32_t i = 0; i < p->run_count[b]; i++) {
+            const uint64_t code = runs[i].code;
+            const uint32_t place =
+                planes_grid_place(g, (uint32_t)(code >> (2 * PLANES_CELL_BITS)), (uint32_t)code & mask,
+                                  (uint32_t)(code >> PLANES_CELL_BITS) & mask);
+            runs[i].place = place;
+#pragma omp atomic
+            g->count[place] += runs[i].count;
+        }
+    }
+}
+
+static mote_status make_cells(planes_cpu *p) {
+    mote_context *ctx = p->base.ctx;
+    planes_grid *g = &p->grid;
+    const uint64_t cells = g->cells;
+    p->cell_memory = mote_alloc_zero(ctx, (3 * cells + g->planes) * sizeof *p->cell_memory, "planes cells");
+    if (p->cell_memory == NULL) return MOTE_ERROR_MEMORY;
+    g->count = p->cell_memory;
+    g->points = g->count + cells;
+    g->root = g->points + cells;
+    g->all = g->root + cells;
+    return MOTE_OK;
+}
+
+static mote_status make_grid(planes_cpu *p, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                             const planes_footing *footing) {
+    mote_context *ctx = p->base.ctx;
+    const uint64_t points = p->base.count;
+    planes_grid *g = &p->grid;
+    p->runs = mote_alloc(ctx, points * sizeof *p->runs, "planes cells");
+    p->run_count = mote_alloc(ctx, p->block_count * sizeof *p->run_count, "planes cells");
+    p->tracts = mote_alloc(ctx, planes * sizeof *p->tracts, "planes cells");
+    planes_bounds *bounds = mote_alloc(ctx, (uint64_t)ctx->threads * planes * sizeof *bounds, "planes cells");
+    if (p->runs == NULL || p->run_count == NULL || p->tracts == NULL || bounds == NULL) {
+        mote_free(ctx, bounds);
+        return MOTE_ERROR_MEMORY;
+    }
+    const uint64_t run_count = find_runs(p, axes, planes, bounds);
+    g->tracts = p->tracts;
+    g->planes = planes;
+    g->islands = !footing->parts && !footing->whole;
+    g->cells = planes_grid_lay(bounds, beside, planes, footing->whole, points, p->tracts);
+    mote_free(ctx, bounds);
+    if (g->cells == 0) MOTE_TRY(list_cells(p, run_count));
+    MOTE_TRY(make_cells(p));
+    count_points(p);
+    return MOTE_OK;
+}
+
+void planes_cover_free_cpu(planes_cpu *p) {
+    mote_context *ctx = p->base.ctx;
+    mote_free(ctx, p->runs);
+    mote_free(ctx, p->run_count);
+    mote_free(ctx, p->tracts);
+    mote_free(ctx, p->codes);
+    mote_free(ctx, p->cell_memory);
+    p->runs = NULL;
+    p->run_count = p->cell_memory = NULL;
+    p->tracts = NULL;
+    p->codes = NULL;
+    memset(&p->grid, 0, sizeof p->grid);
+}
+
+mote_status planes_cover_cpu(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                             const planes_footing *footing, planes_part **parts, uint64_t *count) {
+    planes_cpu *p = planes_on_cpu(points);
+    *parts = NULL;
     *count = 0;
-    if (status == MOTE_OK) status = sort_runs(ctx, runs, list_cells(p, axes, counts, runs), cells, count);
-    mote_free(ctx, runs);
-    mote_free(ctx, counts);
-    return status;
+    planes_cover_free_cpu(p);
+    p->by_plane = !footing->parts;
+    MOTE_TRY(make_grid(p, axes, beside, planes, footing));
+    return planes_find_parts(points->ctx, &p->grid, footing, parts, count);
 }
 
 /* ---- new labels */
 
-static uint64_t find_cell(const planes_count *cells, uint64_t count, uint64_t cell) {
-    uint64_t low = 0, high = count;
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (cells[middle].cell <= cell) {
-            low = middle;
-        } else {
-            high = middle;
+static void relabel_block(planes_cpu *p, uint32_t b, bool by_plane, const int32_t *label_of) {
+    const planes_grid *g = &p->grid;
+    const planes_cells_run *run = p->runs + (uint64_t)b * PLANES_BLOCK;
+    int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
+    uint32_t left = 0;
+    int32_t now = -1;
+    for (uint32_t i = 0; i < planes_block_points(p, b); i++) {
+        if (label[i] < 0) continue;
+        if (left == 0) {
+            const uint32_t plane = (uint32_t)(run->code >> (2 * PLANES_CELL_BITS));
+            const bool kept = planes_is_kept(g, planes_grid_least(g, plane), run->place);
+            now = kept ? label_of[by_plane ? plane : g->root[run->place]] : -1;
+            left = run++->count;
         }
+        label[i] = now;
+        left--;
     }
-    return low;
 }
 
-mote_status planes_relabel_cpu(planes_points *points, const planes_axes *axes, const planes_count *cells,
-                               uint64_t count, const int32_t *labels) {
-    const planes_cpu *p = planes_on_cpu(points);
-#pragma omp parallel for schedule(static) num_threads(points->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-        uint64_t cell = UINT64_MAX; /* that of the point before */
-        int32_t label = -1;
-        const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-        for (uint64_t i = first; i < first + planes_block_points(p, (uint32_t)b); i++) {
-            if (p->label[i] < 0) continue;
-            const uint64_t next = cell_of(p, axes, i);
-            if (next != cell) label = labels[find_cell(cells, count, next)];
-            cell = next;
-            p->label[i] = label;
-        }
-    }
-    return MOTE_OK;
-}
-
-/* ---- hulls */
-
-#define POLYGON_STEP 8u
-#define FANS         16u /* directions, half a turn; each has a farthest point on either side */
-
-/* The corners of a polygon inside the hull: the farthest points in FANS directions and against them, of some of the
-   points; and a circle inside the polygon, which most points are in. */
-typedef struct polygon {
-    bool any;
-    planes_corner corners[2 * FANS];
-    double reach[2 * FANS];
-    double middle[2], radius2;
-} polygon;
-
-typedef struct fan {
-    double u[FANS], v[FANS];
-} fan;
-
-static fan make_fan(void) {
-    fan made;
-    for (uint32_t k = 0; k < FANS; k++) {
-        const double angle = 3.14159265358979323846 * k / FANS;
-        made.u[k] = cos(angle);
-        made.v[k] = sin(angle);
-    }
-    return made;
-}
-
-static void extend(polygon *to, const fan *fans, const planes_corner *corner) {
-    for (uint32_t k = 0; k < FANS; k++) {
-        const double reach = fans->u[k] * corner->u + fans->v[k] * corner->v;
-        if (!to->any || reach > to->reach[k]) {
-            to->reach[k] = reach;
-            to->corners[k] = *corner;
-        }
-        if (!to->any || -reach > to->reach[k + FANS]) {
-            to->reach[k + FANS] = -reach;
-            to->corners[k + FANS] = *corner;
-        }
-    }
-    to->any = true;
-}
-
-/* Whether a point is inside: left of all sides, which run counter-clockwise. Then it is no corner of the hull. */
-static bool is_inside(const polygon *in, const planes_corner *corner) {
-    bool sides = false;
-    for (uint32_t k = 0; k < 2 * FANS; k++) {
-        const planes_corner *a = &in->corners[k], *b = &in->corners[(k + 1) % (2 * FANS)];
-        const int64_t su = (int64_t)b->u - a->u, sv = (int64_t)b->v - a->v;
-        if (su == 0 && sv == 0) continue;
-        if (su * ((int64_t)corner->v - a->v) - sv * ((int64_t)corner->u - a->u) <= 0) return false;
-        sides = true;
-    }
-    return sides;
-}
-
-static void find_circle(polygon *in) {
-    double least = INFINITY;
-    in->middle[0] = in->middle[1] = 0;
-    for (uint32_t k = 0; k < 2 * FANS; k++) {
-        in->middle[0] += (double)in->corners[k].u / (2 * FANS);
-        in->middle[1] += (double)in->corners[k].v / (2 * FANS);
-    }
-    for (uint32_t k = 0; k < 2 * FANS; k++) {
-        const planes_corner *a = &in->corners[k], *b = &in->corners[(k + 1) % (2 * FANS)];
-        const double su = (double)b->u - a->u, sv = (double)b->v - a->v, length = sqrt(su * su + sv * sv);
-        if (!(length > 0)) continue;
-        const double inwards = (su * (in->middle[1] - a->v) - sv * (in->middle[0] - a->u)) / length;
-        least = fmin(least, inwards);
-    }
-    least -= 1; /* on the safe side of rounding */
-    in->radius2 = in->any && least > 0 && least < INFINITY ? least * least : 0;
-}
-
-static bool is_in_circle(const polygon *in, const planes_corner *corner) {
-    const double u = corner->u - in->middle[0], v = corner->v - in->middle[1];
-    return u * u + v * v < in->radius2;
-}
-
-static planes_corner corner_at(const planes_cpu *p, const planes_axes *axes, uint64_t i) {
-    const int32_t label = p->label[i];
-    return planes_corner_of(&axes[label], (uint32_t)label, p->x[i], p->y[i], p->z[i]);
-}
-
-static void make_polygons(const planes_cpu *p, const planes_axes *axes, uint32_t planes, polygon *polygons) {
-    const fan fans = make_fan();
-    for (uint64_t i = 0; i < p->base.count; i += POLYGON_STEP) {
-        if (p->label[i] < 0) continue;
-        const planes_corner corner = corner_at(p, axes, i);
-        polygon *mine = &polygons[corner.plane];
-        if (!mine->any || !is_inside(mine, &corner)) extend(mine, &fans, &corner);
-    }
-    for (uint32_t i = 0; i < planes; i++) find_circle(&polygons[i]);
-}
-
-typedef struct corner_list {
-    planes_corner *list;
-    uint64_t count, capacity;
-} corner_list;
-
-static bool list_corners(const planes_cpu *p, const planes_axes *axes, uint32_t b, const polygon *polygons,
-                         corner_list *to) {
-    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-    for (uint64_t i = first; i < first + planes_block_points(p, b); i++) {
-        if (p->label[i] < 0) continue;
-        const planes_corner corner = corner_at(p, axes, i);
-        if (is_in_circle(&polygons[corner.plane], &corner) || is_inside(&polygons[corner.plane], &corner)) continue;
-        if (!mote_reserve(p->base.ctx, (void **)&to->list, &to->capacity, to->count + 1, sizeof *to->list,
-                          "planes outlines")) {
-            return false;
-        }
-        to->list[to->count++] = corner;
-    }
-    return true;
-}
-
-static mote_status join_lists(mote_context *ctx, const corner_list *lists, planes_corner **corners, uint64_t *count) {
-    for (int t = 0; t < ctx->threads; t++) *count += lists[t].count;
-    *corners = mote_alloc(ctx, *count * sizeof **corners, "planes outlines");
-    if (*corners == NULL) return MOTE_ERROR_MEMORY;
-    planes_corner *to = *corners;
-    for (int t = 0; t < ctx->threads; t++) {
-        if (lists[t].count > 0) memcpy(to, lists[t].list, lists[t].count * sizeof *to);
-        to += lists[t].count;
-    }
-    return MOTE_OK;
-}
-
-mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
-                               uint64_t *count) {
-    const planes_cpu *p = planes_on_cpu(points);
+mote_status planes_relabel_cpu(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels) {
+    planes_cpu *p = planes_on_cpu(points);
     mote_context *ctx = points->ctx;
-    bool all = true;
-    *corners = NULL;
-    *count = 0;
-    polygon *polygons = mote_alloc_zero(ctx, planes * sizeof *polygons, "planes outlines");
-    corner_list *lists = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *lists, "planes outlines");
-    if (polygons != NULL && lists != NULL) {
-        make_polygons(p, axes, planes, polygons);
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(&& : all)
-        for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-            all = all && list_corners(p, axes, (uint32_t)b, polygons, &lists[mote_thread_number()]);
-        }
-        if (all) all = join_lists(ctx, lists, corners, count) == MOTE_OK;
-    }
-    for (int t = 0; lists != NULL && t < ctx->threads; t++) mote_free(ctx, lists[t].list);
-    mote_free(ctx, lists);
-    mote_free(ctx, polygons);
-    return mote_context_status(ctx) == MOTE_OK && all ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const bool by_plane = p->by_plane;
+    const uint64_t numbers = by_plane ? p->grid.planes : p->grid.cells;
+    int32_t *label_of = mote_alloc(ctx, numbers * sizeof *label_of, "planes cells");
+    if (label_of == NULL) return MOTE_ERROR_MEMORY;
+    memset(label_of, 0xFF, numbers * sizeof *label_of);
+    for (uint64_t i = 0; i < count; i++) label_of[parts[i].number] = labels[i];
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+    for (int64_t b = 0; b < (int64_t)p->block_count; b++) relabel_block(p, (uint32_t)b, by_plane, label_of);
+    mote_free(ctx, label_of);
+    planes_cover_free_cpu(p);
+    return MOTE_OK;
 }

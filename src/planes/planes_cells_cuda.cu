@@ -1,81 +1,190 @@
-/* Cells that labelled points are in, and new labels by cell, on the GPU. In their order neighbours share a cell, so
-   runs of equal cells are sorted, with their lengths, and not points. */
+/* Cells that labelled points are in, and new labels by cell, on the GPU. Grids side by side are counted by atomics;
+   where they would be too large cells are listed: in their order neighbours share a cell, so runs of equal cells are
+   sorted, with their lengths, and not points. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "planes/planes_cuda.h"
 
 #define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define PIECE   256u /* consecutive points of a warp */
 
 typedef struct labelled {
     const planes_cuda_point *points;
     const int32_t *label;
-    const planes_axes *axes;
+    const planes_tract *tracts;
+    uint64_t count;
     uint64_t nothing; /* the cell of points without a label: above all others */
 } labelled;
 
-static __device__ inline uint64_t cell_of(const labelled *l, uint64_t i) {
-    const int32_t label = l->label[i];
-    if (label < 0) return l->nothing;
+static __device__ inline void cell_at(const labelled *l, uint64_t i, int32_t label, uint32_t cell[2]) {
     const uint4 raw = *(const uint4 *)(const void *)&l->points[i];
     planes_cuda_point at;
     memcpy(&at, &raw, sizeof at);
-    return planes_cell(&l->axes[label], (uint32_t)label, at.x, at.y, at.z);
+    planes_cell(&l->tracts[label].axes, at.x, at.y, at.z, &cell[0], &cell[1]);
 }
 
-static __global__ void find_runs(labelled l, uint64_t count, uint8_t *starts) {
+/* ---- the bounds of each plane's cells */
+
+static __device__ inline void lower(planes_bounds *to, const planes_bounds *from) {
+    for (int k = 0; k < 2; k++) {
+        if (from->low[k] < to->low[k]) atomicMin(&to->low[k], from->low[k]);
+        if (from->not_high[k] < to->not_high[k]) atomicMin(&to->not_high[k], from->not_high[k]);
+    }
+}
+
+static __device__ inline uint32_t least_of_warp(uint32_t value) {
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) value = min(value, __shfl_xor_sync(CUDA_ALL, value, away));
+    return value;
+}
+
+/* Lanes with the same label join theirs, one label after the other. */
+static __device__ void lower_together(planes_bounds *bounds, const planes_bounds *mine, int32_t label) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
+        const int32_t now = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+        planes_bounds joined;
+        same = __ballot_sync(CUDA_ALL, label == now);
+        for (int k = 0; k < 2; k++) {
+            joined.low[k] = least_of_warp(label == now ? mine->low[k] : UINT32_MAX);
+            joined.not_high[k] = least_of_warp(label == now ? mine->not_high[k] : UINT32_MAX);
+        }
+        if (lane == 0) lower(&bounds[now], &joined);
+    }
+}
+
+static __global__ void find_bounds(labelled l, planes_bounds *bounds) {
+    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
+    planes_bounds mine = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
+    int32_t now = -1;
+    for (uint64_t i = first + threadIdx.x % CUDA_WARP; i < first + PIECE && i < l.count; i += CUDA_WARP) {
+        const int32_t label = l.label[i];
+        uint32_t cell[2];
+        if (label < 0) continue;
+        if (label != now) {
+            if (now >= 0) lower(&bounds[now], &mine);
+            memset(&mine, 0xFF, sizeof mine);
+            now = label;
+        }
+        cell_at(&l, i, label, cell);
+        for (int k = 0; k < 2; k++) {
+            mine.low[k] = min(mine.low[k], cell[k]);
+            mine.not_high[k] = min(mine.not_high[k], ~cell[k]);
+        }
+    }
+    lower_together(bounds, &mine, now);
+}
+
+/* ---- grids side by side */
+
+/* Points of a warp in the same cell, one after the other, are counted at once. */
+static __global__ void count_points(labelled l, planes_grid g) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) starts[i] = i == 0 || cell_of(&l, i) != cell_of(&l, i - 1);
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const int32_t label = i < l.count ? l.label[i] : -1;
+    uint32_t place = PLANES_NO_CELL, cell[2];
+    if (label >= 0) {
+        cell_at(&l, i, label, cell);
+        place = planes_grid_place(&g, (uint32_t)label, cell[0], cell[1]);
+    }
+    const uint32_t before = __shfl_up_sync(CUDA_ALL, place, 1);
+    const bool starts = lane == 0 || place != before;
+    const uint32_t after = __ballot_sync(CUDA_ALL, starts) >> lane >> 1;
+    const uint32_t length = after != 0 ? (uint32_t)__ffs((int)after) : CUDA_WARP - lane;
+    if (starts && label >= 0) atomicAdd(&g.count[place], length);
+}
+
+/* ---- listed cells */
+
+static __device__ inline uint64_t code_of(const labelled *l, uint64_t i) {
+    const int32_t label = l->label[i];
+    uint32_t cell[2];
+    if (label < 0) return l->nothing;
+    cell_at(l, i, label, cell);
+    return planes_cell_code((uint32_t)label, cell[0], cell[1]);
+}
+
+static __global__ void find_runs(labelled l, uint8_t *starts) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < l.count) starts[i] = i == 0 || code_of(&l, i) != code_of(&l, i - 1);
 }
 
 /* Cell and length of each run, from where it starts and where the next does. */
-static __global__ void measure_runs(labelled l, uint64_t count, const uint32_t *starts, uint64_t runs, uint64_t *cells,
+static __global__ void measure_runs(labelled l, const uint32_t *starts, uint64_t runs, uint64_t *codes,
                                     uint32_t *lengths) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= runs) return;
-    cells[i] = cell_of(&l, starts[i]);
-    lengths[i] = (uint32_t)((i + 1 < runs ? starts[i + 1] : count) - starts[i]);
+    codes[i] = code_of(&l, starts[i]);
+    lengths[i] = (uint32_t)((i + 1 < runs ? starts[i + 1] : l.count) - starts[i]);
 }
 
-static __global__ void find_changes(const uint64_t *cells, uint64_t runs, uint8_t *starts) {
+static __global__ void find_changes(const uint64_t *codes, uint64_t runs, uint8_t *starts) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < runs) starts[i] = i == 0 || cells[i] != cells[i - 1];
+    if (i < runs) starts[i] = i == 0 || codes[i] != codes[i - 1];
 }
 
 /* Sums the runs of each cell. */
 static __global__ void join_runs(const uint64_t *sorted, const uint32_t *lengths, uint64_t runs, const uint32_t *starts,
-                                 uint64_t cells, planes_count *out, uint64_t *codes) {
+                                 uint64_t starts_count, uint64_t *codes, uint32_t cells, uint32_t *count) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= cells) return;
-    const uint64_t end = i + 1 < cells ? starts[i + 1] : runs;
-    planes_count cell;
-    memset(&cell, 0, sizeof cell);
-    cell.cell = sorted[starts[i]];
-    for (uint64_t k = starts[i]; k < end; k++) cell.count += lengths[k];
-    out[i] = cell;
-    codes[i] = cell.cell;
+    const uint64_t end = i + 1 < starts_count ? starts[i + 1] : runs;
+    uint32_t points = 0;
+    for (uint64_t k = starts[i]; k < end; k++) points += lengths[k];
+    count[i] = points;
+    codes[i] = sorted[starts[i]];
 }
 
-/* ---- the host's side: arrays of one call */
+/* ---- the host's side */
 
-typedef struct cells_work {
+static uint32_t bit_length(uint32_t v) { return v == 0 ? 0 : 32 - (uint32_t)__builtin_clz(v); }
+
+void planes_cover_free_cuda(planes_cuda *p) {
+    mote_context *ctx = p->base.ctx;
+    cuda_free(ctx, p->cover.tracts);
+    cuda_free(ctx, p->cover.codes);
+    cuda_free(ctx, p->cover.memory);
+    memset(&p->cover, 0, sizeof p->cover);
+}
+
+static labelled labelled_of(const planes_cuda *p) {
+    const labelled l = {p->points, p->label, p->cover.tracts, p->base.count, UINT64_MAX};
+    return l;
+}
+
+/* All that cells and parts need, but for what is on the way to them; zeros, but for roots. */
+static mote_status make_cells(planes_cuda *p, uint32_t cells) {
+    planes_cuda_cover *c = &p->cover;
+    planes_grid *g = &c->grid;
+    mote_context *ctx = p->base.ctx;
+    g->cells = cells;
+    c->numbers = c->by_plane ? g->planes : cells;
+    const uint64_t own = c->by_plane ? g->planes : 0; /* points of parts: those of planes, or of roots */
+    const uint64_t zeros = c->numbers * sizeof *c->area + (2 * (uint64_t)cells + g->planes + own) * sizeof(uint32_t);
+    c->memory = (uint8_t *)cuda_alloc(ctx, zeros + cells * sizeof(uint32_t), "planes cells");
+    if (c->memory == NULL) return MOTE_ERROR_MEMORY;
+    c->area = (unsigned long long *)(void *)c->memory;
+    g->count = (uint32_t *)(void *)(c->area + c->numbers);
+    g->points = g->count + cells;
+    g->all = g->points + cells;
+    c->points = c->by_plane ? g->all + g->planes : g->points;
+    g->root = g->all + g->planes + own;
+    return cuda_fill(ctx, c->memory, 0, zeros);
+}
+
+/* Arrays of the way to listed cells. */
+typedef struct list_work {
     planes_cuda *p;
     labelled l;
-    planes_axes *axes;
     uint8_t *flags;   /* [points] */
     uint32_t *starts; /* [points] */
     uint64_t *found;
     cuda_pairs64 runs;
     uint64_t run_count;
-    planes_count *cells;
-    uint64_t cell_count;
-    int key_bits;
-} cells_work;
+} list_work;
 
-static uint32_t bit_length(uint32_t v) { return v == 0 ? 0 : 32 - (uint32_t)__builtin_clz(v); }
-
-static void free_work(cells_work *w) {
+static void free_work(list_work *w) {
     mote_context *ctx = w->p->base.ctx;
-    cuda_free(ctx, w->axes);
     cuda_free(ctx, w->flags);
     cuda_free(ctx, w->starts);
     cuda_free(ctx, w->found);
@@ -83,35 +192,23 @@ static void free_work(cells_work *w) {
     cuda_free(ctx, w->runs.values);
     cuda_free(ctx, w->runs.other_keys);
     cuda_free(ctx, w->runs.other_values);
-    cuda_free(ctx, w->cells);
-}
-
-static mote_status take_axes(planes_cuda *p, const planes_axes *axes, uint32_t planes, planes_axes **device) {
-    mote_context *ctx = p->base.ctx;
-    *device = (planes_axes *)cuda_alloc(ctx, planes * sizeof **device, "planes cells");
-    return *device != NULL ? cuda_upload(ctx, *device, axes, planes * sizeof **device) : MOTE_ERROR_MEMORY;
-}
-
-static labelled labelled_of(const planes_cuda *p, const planes_axes *axes) {
-    const labelled l = {p->points, p->label, axes, UINT64_MAX};
-    return l;
 }
 
 /* The places where flags are set; how many, to count. Waits. */
-static mote_status select_starts(cells_work *w, uint64_t items, uint64_t *count) {
+static mote_status select_starts(list_work *w, uint64_t items, uint64_t *count) {
     mote_context *ctx = w->p->base.ctx;
     MOTE_TRY(cuda_select(ctx, w->flags, items, w->starts, w->found));
     return cuda_download(ctx, count, w->found, sizeof *count);
 }
 
-static mote_status list_runs(cells_work *w) {
+static mote_status list_runs(list_work *w) {
     mote_context *ctx = w->p->base.ctx;
-    const uint64_t points = w->p->base.count;
+    const uint64_t points = w->l.count;
     w->flags = (uint8_t *)cuda_alloc(ctx, points, "planes cells");
     w->starts = (uint32_t *)cuda_alloc(ctx, points * sizeof *w->starts, "planes cells");
     w->found = (uint64_t *)cuda_alloc(ctx, sizeof *w->found, "planes cells");
     if (w->flags == NULL || w->starts == NULL || w->found == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, find_runs, cuda_blocks(points, THREADS), THREADS, w->l, points, w->flags);
+    CUDA_LAUNCH(ctx, find_runs, cuda_blocks(points, THREADS), THREADS, w->l, w->flags);
     MOTE_TRY(cuda_launched(ctx, "runs of cells"));
     MOTE_TRY(select_starts(w, points, &w->run_count));
     w->runs.keys = (uint64_t *)cuda_alloc(ctx, w->run_count * sizeof(uint64_t), "planes cells");
@@ -119,115 +216,152 @@ static mote_status list_runs(cells_work *w) {
     w->runs.other_keys = (uint64_t *)cuda_alloc(ctx, w->run_count * sizeof(uint64_t), "planes cells");
     w->runs.other_values = (uint32_t *)cuda_alloc(ctx, w->run_count * sizeof(uint32_t), "planes cells");
     MOTE_TRY(mote_context_status(ctx));
-    CUDA_LAUNCH(ctx, measure_runs, cuda_blocks(w->run_count, THREADS), THREADS, w->l, points, w->starts, w->run_count,
+    CUDA_LAUNCH(ctx, measure_runs, cuda_blocks(w->run_count, THREADS), THREADS, w->l, w->starts, w->run_count,
                 w->runs.keys, w->runs.values);
     return cuda_launched(ctx, "runs of cells");
 }
 
-/* Sorts the runs and joins those of a cell; points without a label come last. */
-static mote_status join_cells(cells_work *w) {
+/* Sorts the runs and joins those of a cell; points without a label come last, and are no cell. */
+static mote_status join_cells(list_work *w) {
     planes_cuda *p = w->p;
     mote_context *ctx = p->base.ctx;
     const uint64_t runs = w->run_count;
-    MOTE_TRY(cuda_sort64(ctx, &w->runs, runs, 0, w->key_bits));
+    uint64_t codes = 0, last = 0;
+    MOTE_TRY(cuda_sort64(ctx, &w->runs, runs, 0, 2 * PLANES_CELL_BITS + (int)bit_length(p->cover.grid.planes)));
     CUDA_LAUNCH(ctx, find_changes, cuda_blocks(runs, THREADS), THREADS, w->runs.keys, runs, w->flags);
     MOTE_TRY(cuda_launched(ctx, "cells"));
-    MOTE_TRY(select_starts(w, runs, &w->cell_count));
-    w->cells = (planes_count *)cuda_alloc(ctx, w->cell_count * sizeof *w->cells, "planes cells");
-    cuda_free(ctx, p->cell_codes);
-    p->cell_codes = (uint64_t *)cuda_alloc(ctx, w->cell_count * sizeof *p->cell_codes, "planes cells");
-    if (w->cells == NULL || p->cell_codes == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, join_runs, cuda_blocks(w->cell_count, THREADS), THREADS, w->runs.keys, w->runs.values, runs,
-                w->starts, w->cell_count, w->cells, p->cell_codes);
+    MOTE_TRY(select_starts(w, runs, &codes));
+    MOTE_TRY(cuda_download(ctx, &last, w->runs.keys + runs - 1, sizeof last));
+    const uint32_t cells = (uint32_t)(codes - (last == w->l.nothing));
+    p->cover.codes = (uint64_t *)cuda_alloc(ctx, cells * sizeof *p->cover.codes, "planes cells");
+    if (p->cover.codes == NULL) return MOTE_ERROR_MEMORY;
+    p->cover.grid.codes = p->cover.codes;
+    MOTE_TRY(make_cells(p, cells));
+    CUDA_LAUNCH(ctx, join_runs, cuda_blocks(cells, THREADS), THREADS, w->runs.keys, w->runs.values, runs, w->starts,
+                codes, p->cover.codes, cells, p->cover.grid.count);
     return cuda_launched(ctx, "cells");
 }
 
-static mote_status count_planes(cells_work *w, const planes_axes *axes, uint32_t planes) {
-    w->key_bits = 2 * PLANES_CELL_BITS + (int)bit_length(planes);
-    MOTE_TRY(take_axes(w->p, axes, planes, &w->axes));
-    w->l = labelled_of(w->p, w->axes);
-    MOTE_TRY(list_runs(w));
-    return join_cells(w);
-}
-
-mote_status planes_cells_cuda(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count) {
-    planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
-    cells_work w;
+static mote_status list_cells(planes_cuda *p) {
+    list_work w;
     memset(&w, 0, sizeof w);
     w.p = p;
-    *cells = NULL;
-    *count = 0;
-    p->cells_of = NULL;
-    mote_status status = points->count > 0 && p->labels > 0 ? count_planes(&w, axes, p->labels) : MOTE_OK;
-    if (status == MOTE_OK) {
-        *cells = (planes_count *)mote_alloc(ctx, w.cell_count * sizeof **cells, "planes cells");
-        status =
-            *cells != NULL ? cuda_download(ctx, *cells, w.cells, w.cell_count * sizeof **cells) : MOTE_ERROR_MEMORY;
-    }
-    if (status == MOTE_OK) {
-        if (w.cell_count > 0 && (*cells)[w.cell_count - 1].cell == w.l.nothing) w.cell_count--;
-        p->cells_of = *cells;
-        p->cell_count = *count = w.cell_count;
-    } else {
-        mote_free(ctx, *cells);
-        *cells = NULL;
-    }
+    w.l = labelled_of(p);
+    mote_status status = list_runs(&w);
+    if (status == MOTE_OK) status = join_cells(&w);
     free_work(&w);
+    return status;
+}
+
+static mote_status measure_bounds(planes_cuda *p, planes_bounds *host) {
+    mote_context *ctx = p->base.ctx;
+    const uint64_t bytes = p->cover.grid.planes * sizeof *host;
+    planes_bounds *bounds = (planes_bounds *)cuda_alloc(ctx, bytes, "planes cells");
+    mote_status status = bounds != NULL ? cuda_fill(ctx, bounds, 0xFF, bytes) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, find_bounds, cuda_blocks(p->base.count, WARPS * PIECE), THREADS, labelled_of(p), bounds);
+        status = cuda_launched(ctx, "bounds of cells");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, host, bounds, bytes);
+    cuda_free(ctx, bounds);
+    return status;
+}
+
+/* host: [planes] with axes; bounds: room for theirs. */
+static mote_status count_cells(planes_cuda *p, planes_tract *host, const uint64_t *beside, bool whole,
+                               planes_bounds *bounds) {
+    mote_context *ctx = p->base.ctx;
+    planes_cuda_cover *c = &p->cover;
+    const uint32_t planes = c->grid.planes;
+    c->tracts = (planes_tract *)cuda_alloc(ctx, planes * sizeof *host, "planes cells");
+    if (c->tracts == NULL) return MOTE_ERROR_MEMORY;
+    c->grid.tracts = c->tracts;
+    MOTE_TRY(cuda_upload(ctx, c->tracts, host, planes * sizeof *host));
+    MOTE_TRY(measure_bounds(p, bounds));
+    const uint32_t cells = planes_grid_lay(bounds, beside, planes, whole, p->base.count, host);
+    MOTE_TRY(cuda_upload(ctx, c->tracts, host, planes * sizeof *host));
+    if (cells == 0) return list_cells(p);
+    MOTE_TRY(make_cells(p, cells));
+    CUDA_LAUNCH(ctx, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
+    return cuda_launched(ctx, "points of cells");
+}
+
+mote_status planes_cover_cuda(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                              const planes_footing *footing, planes_part **parts, uint64_t *count) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_context *ctx = points->ctx;
+    *parts = NULL;
+    *count = 0;
+    planes_cover_free_cuda(p);
+    if (points->count == 0 || planes == 0) return MOTE_OK;
+    planes_tract *tracts = (planes_tract *)mote_alloc_zero(ctx, planes * sizeof *tracts, "planes cells");
+    planes_bounds *bounds = (planes_bounds *)mote_alloc(ctx, planes * sizeof *bounds, "planes cells");
+    mote_status status = tracts != NULL && bounds != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < planes && status == MOTE_OK; i++) tracts[i].axes = axes[i];
+    p->cover.grid.planes = planes;
+    p->cover.grid.islands = !footing->parts && !footing->whole;
+    p->cover.by_plane = !footing->parts;
+    if (status == MOTE_OK) status = count_cells(p, tracts, beside, footing->whole, bounds);
+    if (status == MOTE_OK) status = planes_find_parts_cuda(p, footing->least, parts, count);
+    mote_free(ctx, tracts);
+    mote_free(ctx, bounds);
     return status;
 }
 
 /* ---- new labels */
 
-static __global__ void relabel_points(labelled l, uint64_t count, const uint64_t *codes, uint64_t cells,
-                                      const int32_t *labels, int32_t *label) {
+typedef struct part_label {
+    uint32_t number;
+    int32_t label;
+} part_label;
+
+static __global__ void label_parts(const part_label *labels, uint64_t count, int32_t *label_of) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= count || label[i] < 0) return;
-    const uint64_t cell = cell_of(&l, i);
-    uint64_t low = 0, high = cells;
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (codes[middle] <= cell) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    label[i] = labels[low];
+    if (i < count) label_of[labels[i].number] = labels[i].label;
 }
 
-/* Those that cells made are still here; others are uploaded. */
-static mote_status take_codes(planes_cuda *p, const planes_count *cells, uint64_t count) {
+static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, const int32_t *label_of,
+                                      int32_t *label) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= l.count || label[i] < 0) return;
+    const uint32_t plane = (uint32_t)label[i];
+    uint32_t cell[2];
+    cell_at(&l, i, (int32_t)plane, cell);
+    const uint32_t place = planes_grid_place(&g, plane, cell[0], cell[1]);
+    const bool kept = planes_is_kept(&g, planes_grid_least(&g, plane), place);
+    label[i] = kept ? label_of[by_plane ? plane : g.root[place]] : -1;
+}
+
+/* label_of: [numbers] of the device. */
+static mote_status relabel(planes_cuda *p, const planes_part *parts, uint64_t count, const int32_t *labels,
+                           int32_t *label_of, part_label *device) {
     mote_context *ctx = p->base.ctx;
-    if (p->cells_of == cells && p->cell_count == count && p->cell_codes != NULL) return MOTE_OK;
-    uint64_t *codes = (uint64_t *)(void *)planes_cuda_scratch(p, count * sizeof *codes);
-    if (codes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count; i++) codes[i] = cells[i].cell;
-    cuda_free(ctx, p->cell_codes);
-    p->cells_of = NULL;
-    p->cell_codes = (uint64_t *)cuda_alloc(ctx, count * sizeof *codes, "planes cells");
-    return p->cell_codes != NULL ? cuda_upload(ctx, p->cell_codes, codes, count * sizeof *codes) : MOTE_ERROR_MEMORY;
+    const planes_cuda_cover *c = &p->cover;
+    part_label *host = (part_label *)(void *)planes_cuda_scratch(p, (count + 1) * sizeof *host);
+    if (host == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        host[i].number = parts[i].number;
+        host[i].label = labels[i];
+    }
+    MOTE_TRY(cuda_upload(ctx, device, host, count * sizeof *host));
+    MOTE_TRY(cuda_fill(ctx, label_of, 0xFF, c->numbers * sizeof *label_of));
+    CUDA_LAUNCH(ctx, label_parts, cuda_blocks(count, THREADS), THREADS, device, count, label_of);
+    CUDA_LAUNCH(ctx, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid, c->by_plane,
+                label_of, p->label);
+    return cuda_launched(ctx, "new labels");
 }
 
-mote_status planes_relabel_cuda(planes_points *points, const planes_axes *axes, const planes_count *cells,
-                                uint64_t count, const int32_t *labels) {
+mote_status planes_relabel_cuda(planes_points *points, const planes_part *parts, uint64_t count,
+                                const int32_t *labels) {
     planes_cuda *p = planes_on_cuda(points);
     mote_context *ctx = points->ctx;
-    planes_axes *device = NULL;
-    int32_t *new_labels = NULL;
-    if (count == 0 || points->count == 0) return MOTE_OK;
-    mote_status status = take_codes(p, cells, count);
-    if (status == MOTE_OK) status = take_axes(p, axes, p->labels, &device);
-    if (status == MOTE_OK) {
-        new_labels = (int32_t *)cuda_alloc(ctx, count * sizeof *labels, "planes cells");
-        status = new_labels != NULL ? cuda_upload(ctx, new_labels, labels, count * sizeof *labels) : MOTE_ERROR_MEMORY;
-    }
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, relabel_points, cuda_blocks(points->count, THREADS), THREADS, labelled_of(p, device),
-                    points->count, p->cell_codes, count, new_labels, p->label);
-        status = cuda_launched(ctx, "new labels");
-    }
-    cuda_free(ctx, new_labels);
+    if (points->count == 0 || p->cover.memory == NULL) return MOTE_OK;
+    int32_t *label_of = (int32_t *)cuda_alloc(ctx, p->cover.numbers * sizeof *label_of, "planes cells");
+    part_label *device = (part_label *)cuda_alloc(ctx, count * sizeof *device, "planes cells");
+    const mote_status status =
+        label_of != NULL && device != NULL ? relabel(p, parts, count, labels, label_of, device) : MOTE_ERROR_MEMORY;
+    cuda_free(ctx, label_of);
     cuda_free(ctx, device);
+    planes_cover_free_cuda(p);
     return status;
 }

@@ -40,6 +40,7 @@ static void release_points(planes_points *points) {
     mote_free(ctx, p->free_points);
     mote_free(ctx, p->blocks);
     mote_free(ctx, p->counters);
+    planes_cover_free_cpu(p);
     mote_free(ctx, p);
 }
 
@@ -56,6 +57,14 @@ static mote_status open_points(mote_context *ctx, const mote_cloud *cloud, bool 
         return status;
     }
     *out = &p->base;
+    return MOTE_OK;
+}
+
+static mote_status peek_points(planes_points *points, const uint64_t *at, uint32_t count, double *xyz) {
+    const planes_cpu *p = planes_on_cpu(points);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < 3; k++) xyz[3 * i + k] = column_value(p->axes[k], at[i]);
+    }
     return MOTE_OK;
 }
 
@@ -143,8 +152,10 @@ static mote_status make_arrays(planes_cpu *p) {
     return mote_context_status(ctx);
 }
 
-static mote_status place_points(planes_points *points, const planes_frame *frame) {
+/* Always ordered: that takes no time beside votes. */
+static mote_status place_points(planes_points *points, const planes_frame *frame, bool ordered) {
     planes_cpu *p = planes_on_cpu(points);
+    (void)ordered;
     mote_context *ctx = points->ctx;
     points->frame = *frame;
     MOTE_TRY(make_arrays(p));
@@ -201,6 +212,7 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 const mote_planes_ops mote_planes_cpu = {
     open_points,
     release_points,
+    peek_points,
     place_points,
     fetch_points,
     choose_points,
@@ -212,7 +224,7 @@ const mote_planes_ops mote_planes_cpu = {
     planes_refine_cpu,
     planes_sums_cpu,
     planes_label_cpu,
-    planes_cells_cpu,
+    planes_cover_cpu,
     planes_relabel_cpu,
     planes_outline_cpu,
     planes_sums_of_labels_cpu,

@@ -2,6 +2,7 @@
 #ifndef MOTE_PLANES_CPU_H
 #define MOTE_PLANES_CPU_H
 
+#include "planes/planes_grid.h"
 #include "planes/planes_ops.h"
 
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
@@ -10,6 +11,13 @@
 typedef struct planes_block {
     float middle[3], half[3];
 } planes_block;
+
+/* Labelled points of a block, one after the other, that are in the same cell. */
+typedef struct planes_cells_run {
+    uint64_t code;
+    uint32_t count;
+    uint32_t place; /* of the cell, in the grid */
+} planes_cells_run;
 
 typedef struct planes_cpu {
     planes_points base;
@@ -26,6 +34,14 @@ typedef struct planes_cpu {
     uint32_t *counters; /* of the last vote, so many cells */
     uint64_t cells;
     uint64_t counter_capacity;
+    /* What cover made last, for relabel. */
+    planes_grid grid;
+    planes_tract *tracts;   /* [planes] */
+    uint64_t *codes;        /* [cells] if they are listed */
+    uint32_t *cell_memory;  /* what the grid has of its own */
+    planes_cells_run *runs; /* [points] those of a block from its first point on */
+    uint32_t *run_count;    /* [block_count] */
+    bool by_plane;          /* so parts are numbered */
 } planes_cpu;
 
 static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }
@@ -34,6 +50,16 @@ static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_
 static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b) {
     const uint32_t rest = points->base.count - b * PLANES_BLOCK;
     return rest < PLANES_BLOCK ? rest : PLANES_BLOCK;
+}
+
+/* The least label above that one; -1 if there is none. For all labels in turn, from -1 on. */
+static inline int32_t planes_next_label(const int32_t *label, uint32_t count, int32_t last) {
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t above = (uint32_t)label[i] - (uint32_t)(last + 1); /* of those below it, very large */
+        least = above < least ? above : least;
+    }
+    return least <= INT32_MAX ? last + 1 + (int32_t)least : -1;
 }
 
 /* Writes those planes into list that may have points of a block within reach times their own reach: so many of the
@@ -54,9 +80,13 @@ mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample
 mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums);
-mote_status planes_cells_cpu(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
-mote_status planes_relabel_cpu(planes_points *points, const planes_axes *axes, const planes_count *cells,
-                               uint64_t count, const int32_t *labels);
+mote_status planes_cover_cpu(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                             const planes_footing *footing, planes_part **parts, uint64_t *count);
+void planes_cover_free_cpu(planes_cpu *p);
+/* Of a grid whose cells are counted: connected parts, and those of enough points. */
+mote_status planes_find_parts(mote_context *ctx, const planes_grid *g, const planes_footing *footing,
+                              planes_part **parts, uint64_t *count);
+mote_status planes_relabel_cpu(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
 mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
                                uint64_t *count);
 

@@ -3,6 +3,7 @@
 #define MOTE_PLANES_CUDA_H
 
 #include "backend/cuda_cloud.h"
+#include "planes/planes_grid.h"
 #include "planes/planes_ops.h"
 
 #ifdef __cplusplus
@@ -22,12 +23,27 @@ typedef struct planes_cuda_box {
     float middle[3], half[3];
 } planes_cuda_box;
 
-/* A table that was uploaded; it stays as it is for a run, so its place tells it from others. */
+/* A table on the device; it stays with the context from run to run. */
 typedef struct planes_cuda_table {
-    planes_table host;            /* as it was then */
+    planes_table of;              /* which directions and bins these are; its pointers mean nothing */
+    double *xyz;                  /* [3][directions] */
     planes_cuda_point *direction; /* [directions] a b c and the packed normal */
     uint32_t *first, *near;       /* as planes_table has them */
+    uint32_t near_count;
+    struct planes_cuda_table *room; /* of the host, for itself while it is kept; NULL: there is none yet */
 } planes_cuda_table;
+
+/* What cover made last, for relabel; arrays are on the device. */
+typedef struct planes_cuda_cover {
+    planes_grid grid;
+    planes_tract *tracts;     /* [planes] */
+    uint64_t *codes;          /* [cells] if they are listed */
+    uint8_t *memory;          /* what else it has of its own */
+    bool by_plane;            /* so parts are numbered; otherwise by their first cells */
+    uint32_t numbers;         /* that parts may have */
+    uint32_t *points;         /* [numbers] of each part */
+    unsigned long long *area; /* [numbers] */
+} planes_cuda_cover;
 
 typedef struct planes_cuda {
     planes_points base;
@@ -46,11 +62,8 @@ typedef struct planes_cuda {
     planes_cuda_point *voters; /* the sample of the last vote; NULL: all points */
     uint32_t *counters;        /* of that vote, so many cells */
     uint64_t cells, counter_capacity;
-    /* What cells made last, for relabel. */
-    const planes_count *cells_of; /* the caller's copy */
-    uint64_t cell_count;
-    uint64_t *cell_codes; /* [cell_count] */
-    uint8_t *scratch;     /* of the host, for what comes in one copy */
+    planes_cuda_cover cover;
+    uint8_t *scratch; /* of the host, for what comes in one copy */
     uint64_t scratch_capacity;
 } planes_cuda;
 
@@ -65,7 +78,8 @@ mote_status planes_winners_cuda(planes_points *points, const planes_table *table
                                 uint32_t most, planes_winner *winners, uint32_t *count);
 /* Makes p->table, if it is not that already. */
 mote_status planes_table_cuda(planes_cuda *p, const planes_table *table);
-void planes_table_free_cuda(planes_cuda *p);
+/* Gives it to the context, to be kept. */
+void planes_table_close_cuda(planes_cuda *p);
 mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
 mote_status planes_calibrate_cuda(planes_points *points, const planes_sample *sample, const planes_refining *how,
                                   const planes_start *starts, uint32_t count, planes_peak *peaks);
@@ -75,9 +89,12 @@ mote_status planes_refine_cuda(planes_points *points, const planes_sample *sampl
 mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cuda(planes_points *points, uint32_t count, planes_sums *sums);
-mote_status planes_cells_cuda(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
-mote_status planes_relabel_cuda(planes_points *points, const planes_axes *axes, const planes_count *cells,
-                                uint64_t count, const int32_t *labels);
+mote_status planes_cover_cuda(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                              const planes_footing *footing, planes_part **parts, uint64_t *count);
+void planes_cover_free_cuda(planes_cuda *p);
+/* Of p->cover, whose cells are counted: connected parts, and those of at least so many points. */
+mote_status planes_find_parts_cuda(planes_cuda *p, uint64_t least, planes_part **parts, uint64_t *count);
+mote_status planes_relabel_cuda(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
 mote_status planes_outline_cuda(planes_points *points, const planes_axes *axes, uint32_t planes,
                                 planes_corner **corners, uint64_t *count);
 

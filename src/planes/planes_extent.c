@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "planes/planes_grid.h"
+
 static planes_axes axes_of(const double normal[3], double cell) {
     planes_axes axes;
     double u[3], v[3];
@@ -17,39 +19,35 @@ static planes_axes axes_of(const double normal[3], double cell) {
 
 /* ---- which parts are planes */
 
+/* Parts of planes, as the backend lists them. */
+typedef struct planes_cover {
+    planes_part *parts;
+    uint64_t count;
+} planes_cover;
+
 static int compare_parts(const void *a, const void *b) {
     const planes_part *x = *(const planes_part *const *)a, *y = *(const planes_part *const *)b;
     if (x->points != y->points) return x->points > y->points ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
-/* Those with enough points, the most first. label [parts] out: the place among them, -1: too small. */
-static mote_status rank_parts(const planes_run *run, const planes_part *parts, uint32_t count, int32_t *label,
-                              uint32_t *kept) {
+/* Those with enough points, the most first. label [parts] out: the place among them, -1: one too many. */
+static mote_status rank_parts(const planes_run *run, const planes_cover *cover, int32_t *label, uint32_t *kept) {
     const uint32_t most =
         run->params.most > 0 && run->params.most < MOTE_PLANES_MOST ? run->params.most : MOTE_PLANES_MOST;
-    const planes_part **ranked = mote_alloc(run->ctx, count * sizeof *ranked, "planes parts");
+    const planes_part **ranked = mote_alloc(run->ctx, cover->count * sizeof *ranked, "planes parts");
     if (ranked == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        ranked[i] = &parts[i];
+    for (uint64_t i = 0; i < cover->count; i++) {
+        ranked[i] = &cover->parts[i];
         label[i] = -1;
     }
-    qsort((void *)ranked, count, sizeof *ranked, compare_parts);
+    qsort((void *)ranked, cover->count, sizeof *ranked, compare_parts);
     *kept = 0;
-    for (uint32_t i = 0; i < count && *kept < most && ranked[i]->points >= run->min_points; i++) {
-        label[ranked[i] - parts] = (int32_t)(*kept)++;
+    for (uint64_t i = 0; i < cover->count && *kept < most; i++) {
+        label[ranked[i] - cover->parts] = (int32_t)(*kept)++;
     }
     mote_free(run->ctx, (void *)ranked);
     return MOTE_OK;
-}
-
-static mote_status relabel(planes_run *run, const planes_axes *axes, const planes_cover *cover, const int32_t *label) {
-    int32_t *labels = mote_alloc(run->ctx, cover->count * sizeof *labels, "planes parts");
-    if (labels == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < cover->count; i++) labels[i] = cover->part[i] == UINT32_MAX ? -1 : label[cover->part[i]];
-    const mote_status status = run->ops->relabel(run->points, axes, cover->cells, cover->count, labels);
-    mote_free(run->ctx, labels);
-    return status;
 }
 
 /* ---- world coordinates */
@@ -82,15 +80,22 @@ static void describe(const planes_run *run, const planes_found *found, const pla
     out->votes = found->votes;
     out->inliers = inliers;
     out->rms = fit->rms * frame->step;
-    out->area = part->area * cell * cell;
+    out->area = (double)part->area / PLANES_CELL_WHOLE * cell * cell;
     out->confidence = share > 0 ? share : 0;
 }
 
 /* ---- outlines */
 
-static int compare_planes(const void *a, const void *b) {
-    const planes_corner *x = a, *y = b;
-    return x->plane < y->plane ? -1 : x->plane > y->plane;
+/* Corners by plane: those of plane i are sorted[first[i]] … sorted[first[i + 1] - 1]. */
+static void sort_corners(const planes_corner *corners, uint64_t count, uint32_t planes, planes_corner *sorted,
+                         uint64_t *first) {
+    memset(first, 0, ((uint64_t)planes + 1) * sizeof *first);
+    for (uint64_t i = 0; i < count; i++) first[corners[i].plane]++;
+    for (uint64_t i = 0, all = 0; i <= planes; i++) {
+        all += first[i];
+        first[i] = all;
+    }
+    for (uint64_t i = count; i-- > 0;) sorted[--first[corners[i].plane]] = corners[i];
 }
 
 static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t plane, const planes_fit *fit,
@@ -114,22 +119,34 @@ static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t 
     return MOTE_OK;
 }
 
+static mote_status write_hulls(planes_run *run, const planes_fit *fits, const planes_axes *axes,
+                               const planes_corner *corners, uint64_t count, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    uint64_t capacity = 0;
+    planes_corner *sorted = mote_alloc(ctx, count * sizeof *sorted, "planes outlines");
+    uint64_t *first = mote_alloc(ctx, ((uint64_t)out->count + 1) * sizeof *first, "planes outlines");
+    mote_status status = sorted != NULL && first != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) sort_corners(corners, count, out->count, sorted, first);
+    out->first_corner[0] = 0;
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        planes_corner *hull = sorted + first[i];
+        const uint32_t size = planes_hull_of(hull, (uint32_t)(first[i + 1] - first[i]));
+        status = write_hull(out, run, i, &fits[i], &axes[i], hull, size, &capacity);
+    }
+    mote_free(ctx, sorted);
+    mote_free(ctx, first);
+    return status;
+}
+
 static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_planes *out) {
     mote_context *ctx = run->ctx;
     planes_corner *corners = NULL;
-    uint64_t count = 0, capacity = 0, at = 0;
+    uint64_t count = 0;
     planes_axes *axes = mote_alloc(ctx, out->count * sizeof *axes, "planes outlines");
     if (axes == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count; i++) axes[i] = axes_of(fits[i].normal, 2);
     mote_status status = run->ops->outline(run->points, axes, out->count, &corners, &count);
-    if (status == MOTE_OK) qsort(corners, count, sizeof *corners, compare_planes);
-    out->first_corner[0] = 0;
-    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        const uint64_t first = at;
-        while (at < count && corners[at].plane == i) at++;
-        const uint32_t size = planes_hull_of(corners + first, (uint32_t)(at - first));
-        status = write_hull(out, run, i, &fits[i], &axes[i], corners + first, size, &capacity);
-    }
+    if (status == MOTE_OK) status = write_hulls(run, fits, axes, corners, count, out);
     mote_free(ctx, corners);
     mote_free(ctx, axes);
     return status;
@@ -160,11 +177,12 @@ static mote_status make_answer(planes_run *run, const planes_part *const *part, 
 }
 
 /* Planes of which no part is large enough go, so that others get their points. Returns how many. */
-static uint32_t drop_hollow(planes_run *run, const planes_part *parts, uint32_t count) {
+static uint32_t drop_hollow(planes_run *run, const planes_cover *cover) {
     uint32_t kept = 0;
-    for (uint32_t i = 0, at = 0; i < run->found_count; i++) {
-        bool large = false; /* parts go by plane */
-        for (; at < count && parts[at].plane == i; at++) large = large || parts[at].points >= run->min_points;
+    uint64_t at = 0; /* parts go by plane */
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const bool large = at < cover->count && cover->parts[at].plane == i;
+        while (at < cover->count && cover->parts[at].plane == i) at++;
         if (large) run->found[kept++] = run->found[i];
     }
     const uint32_t dropped = run->found_count - kept;
@@ -172,59 +190,57 @@ static uint32_t drop_hollow(planes_run *run, const planes_part *parts, uint32_t 
     return dropped;
 }
 
-static mote_status choose_parts(planes_run *run, const planes_axes *axes, planes_cover *cover, const planes_part *parts,
-                                mote_planes *out) {
+static mote_status choose_parts(planes_run *run, const planes_cover *cover, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    const uint32_t count = cover->part_count;
-    int32_t *label = mote_alloc(ctx, count * sizeof *label, "planes parts");
-    const planes_part **part = mote_alloc(ctx, count * sizeof *part, "planes parts");
+    int32_t *label = mote_alloc(ctx, cover->count * sizeof *label, "planes parts");
+    const planes_part **part = mote_alloc(ctx, cover->count * sizeof *part, "planes parts");
     mote_status status = label != NULL && part != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = rank_parts(run, parts, count, label, &out->count);
-    for (uint32_t i = 0; status == MOTE_OK && i < count; i++) {
-        if (label[i] >= 0) part[label[i]] = &parts[i];
+    if (status == MOTE_OK) status = rank_parts(run, cover, label, &out->count);
+    for (uint64_t i = 0; status == MOTE_OK && i < cover->count; i++) {
+        if (label[i] >= 0) part[label[i]] = &cover->parts[i];
     }
-    if (status == MOTE_OK) status = relabel(run, axes, cover, label);
+    if (status == MOTE_OK) status = run->ops->relabel(run->points, cover->parts, cover->count, label);
     if (status == MOTE_OK) status = make_answer(run, part, out);
     mote_free(ctx, label);
     mote_free(ctx, (void *)part);
     return status;
 }
 
-static mote_status cover_planes(planes_run *run, planes_axes *axes, planes_cover *cover, planes_part **parts) {
+/* axes, beside: room for all planes. */
+static mote_status cover_planes(planes_run *run, planes_axes *axes, uint64_t *beside, planes_cover *cover) {
     const double cell = run->facts.cell / run->points->frame.step;
-    for (uint32_t i = 0; i < run->found_count; i++) axes[i] = axes_of(run->found[i].fit.normal, cell);
+    const planes_footing footing = {run->params.whole, run->params.parts, run->min_points};
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const planes_found *found = &run->found[i];
+        axes[i] = axes_of(found->fit.normal, cell);
+        beside[i] = found->sums.beside[0] + found->sums.beside[1];
+    }
+    mote_free(run->ctx, cover->parts);
     mote_progress_share(run->ctx, 0.9, 0.95);
-    const mote_status status = run->ops->cells(run->points, axes, &cover->cells, &cover->count);
+    const mote_status status =
+        run->ops->cover(run->points, axes, beside, run->found_count, &footing, &cover->parts, &cover->count);
     mote_progress_share(run->ctx, 0, 1);
-    MOTE_TRY(status);
-    return planes_find_parts(run, cover, parts);
-}
-
-static void free_cover(mote_context *ctx, planes_cover *cover, planes_part **parts) {
-    mote_free(ctx, cover->cells);
-    mote_free(ctx, cover->part);
-    mote_free(ctx, *parts);
-    memset(cover, 0, sizeof *cover);
-    *parts = NULL;
+    return status;
 }
 
 mote_status planes_finish(planes_run *run, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    planes_cover cover = {0, NULL, NULL, 0};
-    planes_part *parts = NULL;
+    planes_cover cover = {NULL, 0};
     if (run->found_count == 0) return MOTE_OK;
     planes_axes *axes = mote_alloc(ctx, run->found_count * sizeof *axes, "planes parts");
-    if (axes == NULL) return MOTE_ERROR_MEMORY;
+    uint64_t *beside = mote_alloc(ctx, run->found_count * sizeof *beside, "planes parts");
+    mote_status status = axes != NULL && beside != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     mote_stage(ctx, "outlining planes");
-    mote_status status = mote_progress(ctx, 0.9, "outlining planes");
-    if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
-    while (status == MOTE_OK && drop_hollow(run, parts, cover.part_count) > 0) {
-        free_cover(ctx, &cover, &parts);
+    if (status == MOTE_OK) status = mote_progress(ctx, 0.9, "outlining planes");
+    if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
+    while (status == MOTE_OK && drop_hollow(run, &cover) > 0) {
         status = planes_label_all(run);
-        if (status == MOTE_OK) status = cover_planes(run, axes, &cover, &parts);
+        mote_stage(ctx, "outlining planes");
+        if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
     }
-    if (status == MOTE_OK) status = choose_parts(run, axes, &cover, parts, out);
-    free_cover(ctx, &cover, &parts);
+    if (status == MOTE_OK) status = choose_parts(run, &cover, out);
+    mote_free(ctx, cover.parts);
     mote_free(ctx, axes);
+    mote_free(ctx, beside);
     return status;
 }

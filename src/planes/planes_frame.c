@@ -3,13 +3,17 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "math/hash.h"
 #include "planes/planes.h"
 
 #define LATTICE_STEPS 8388600.0 /* on either side of the centre; a few fewer than PLANES_REACH, for rounding */
 #define STRAY_SAMPLE  8192u
 #define STRAY_SHARE   1000u /* at most one in so many at either end of an axis are strays */
-#define STRAY_TIMES   16.0  /* a cloud that reaches so many times as far as the rest has strays */
-#define STRAY_MARGIN  2.0   /* times as far as the rest reaches, the lattice does */
+#define STRAYS_MOST   (STRAY_SAMPLE / STRAY_SHARE)
+#define STRAY_TURNS   6    /* strays may hide others that are less far out */
+#define GLANCE        256u /* so many of the sample mostly tell that there are none */
+#define STRAY_TIMES   16.0 /* a cloud that reaches so many times as far as the rest has strays */
+#define STRAY_MARGIN  2.0  /* times as far as the rest reaches, the lattice does */
 
 static planes_frame frame_of(const double centre[3], double half) {
     planes_frame frame;
@@ -32,66 +36,145 @@ static planes_frame frame_of_box(const mote_box *box) {
     return frame_of(centre, half);
 }
 
-/* The same order as integers. */
-static uint32_t key_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (bits >> 31) != 0 ? ~bits : bits | 1u << 31;
+/* ---- strays, seen in a sample of the cloud, evenly along it */
+
+typedef struct stray_sample {
+    double xyz[STRAY_SAMPLE][3];
+    float axes[3][STRAY_SAMPLE]; /* steps of those that a frame reaches */
+    uint32_t count;              /* of these */
+} stray_sample;
+
+/* Where the i-th of the sample stands among all points: somewhere in its share of them, for scans may have rows. */
+static uint64_t place_in_cloud(uint64_t i, uint64_t points) {
+    const uint64_t size = points < STRAY_SAMPLE ? points : STRAY_SAMPLE;
+    return (i * points + mote_hash_pair(points, i) % points) / size;
 }
 
-static float value_of(uint32_t key) {
-    const uint32_t bits = (key >> 31) != 0 ? key & ~(1u << 31) : ~key;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+/* Every step-th of the sample; returns how many that is, not checked for being finite. */
+static mote_status look_at(planes_run *run, uint32_t step, stray_sample *sample, uint32_t *looked) {
+    const uint64_t points = run->points->cloud->count, size = points < STRAY_SAMPLE ? points : STRAY_SAMPLE;
+    uint64_t *at = mote_alloc(run->ctx, size * sizeof *at, "planes sample");
+    *looked = 0;
+    if (at == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < size; i += step) at[(*looked)++] = place_in_cloud(i, points);
+    const mote_status status = run->ops->peek(run->points, at, *looked, sample->xyz[0]);
+    mote_free(run->ctx, at);
+    return status;
 }
 
-/* By radix, a byte a pass: four times as fast as qsort. keys and others: room for count each. */
-static void sort_floats(float *values, uint32_t count, uint32_t *keys, uint32_t *others) {
-    for (uint32_t i = 0; i < count; i++) keys[i] = key_of(values[i]);
-    for (uint32_t shift = 0; shift < 32; shift += 8) {
-        uint32_t first[257] = {0}, *passed = keys;
-        for (uint32_t i = 0; i < count; i++) first[(keys[i] >> shift & 255) + 1]++;
-        for (uint32_t b = 1; b < 257; b++) first[b] += first[b - 1];
-        for (uint32_t i = 0; i < count; i++) others[first[keys[i] >> shift & 255]++] = keys[i];
-        keys = others;
-        others = passed;
+static void place_sample(const planes_frame *frame, uint32_t looked, stray_sample *sample) {
+    sample->count = 0;
+    for (uint32_t i = 0; i < looked; i++) {
+        float q[3];
+        bool inside = true;
+        for (int k = 0; k < 3; k++) inside = planes_step(frame, k, sample->xyz[i][k], &q[k]) && inside;
+        for (int k = 0; k < 3; k++) sample->axes[k][sample->count] = q[k];
+        sample->count += inside;
     }
-    for (uint32_t i = 0; i < count; i++) values[i] = value_of(keys[i]);
 }
 
-/* What most points are in, of one axis, and the mean square of their distance to the centre. Sorts the values; the
-   sample's normals and places become something else. */
-static double spread(planes_sample *sample, float *values, double most[2]) {
-    const uint32_t count = sample->count, cut = count / STRAY_SHARE;
-    double squares = 0;
-    sort_floats(values, count, sample->normal, sample->place);
-    most[0] = values[cut];
-    most[1] = values[count - 1 - cut];
-    for (uint32_t i = cut; i < count - cut; i++) squares += (double)values[i] * values[i];
-    return squares / (count - 2 * cut);
+/* The cut + 1 least and the cut + 1 largest of the values, each sorted outwards in. */
+typedef struct value_ends {
+    float least[STRAYS_MOST + 1], largest[STRAYS_MOST + 1];
+} value_ends;
+
+static void put_least(float *least, uint32_t cut, float value) {
+    uint32_t at = cut;
+    for (; at > 0 && value < least[at - 1]; at--) least[at] = least[at - 1];
+    least[at] = value;
 }
 
-/* A smaller frame where strays blur this one. typical: how far points are from the centre. */
-static bool without_strays(const planes_points *points, planes_sample *sample, planes_frame *frame, double *typical) {
-    float *axes[3] = {sample->x, sample->y, sample->z};
-    double centre[3], most_half = 0, all_half = 0, square = 0;
+static value_ends ends_of(const float *values, uint32_t count, uint32_t cut) {
+    value_ends ends;
+    for (uint32_t i = 0; i <= cut; i++) ends.least[i] = ends.largest[i] = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] < ends.least[cut]) put_least(ends.least, cut, values[i]);
+        if (-values[i] < ends.largest[cut]) put_least(ends.largest, cut, -values[i]);
+    }
+    for (uint32_t i = 0; i <= cut; i++) ends.largest[i] = -ends.largest[i];
+    return ends;
+}
+
+static uint64_t square_of(float value) { return (uint64_t)((int64_t)value * (int64_t)value); }
+
+/* What most points are in, of one axis, and the mean square of their distance to the centre. Values are whole numbers:
+   sums are exact. */
+static double spread(const float *values, uint32_t count, double most[2]) {
+    const uint32_t cut = count / STRAY_SHARE;
+    const value_ends ends = ends_of(values, count, cut);
+    uint64_t squares = 0;
+    most[0] = (double)ends.least[cut];
+    most[1] = (double)ends.largest[cut];
+    for (uint32_t i = 0; i < count; i++) squares += square_of(values[i]);
+    for (uint32_t i = 0; i < cut; i++) squares -= square_of(ends.least[i]) + square_of(ends.largest[i]);
+    return (double)squares / (count - 2 * cut);
+}
+
+/* How far the box reaches from the centre, in steps, on the axis where that is most. */
+static double half_of_box(const planes_points *points, const planes_frame *frame) {
+    double most = 0;
+    for (int k = 0; k < 3; k++) {
+        const double half = 0.5 * (points->box.max[k] - points->box.min[k]) * frame->inverse;
+        most = fmax(most, fmin(half, PLANES_REACH));
+    }
+    return most;
+}
+
+/* Whether a glance tells that without_strays would say so: on an axis more than the strays lie far out on both sides.
+ */
+static bool surely_without(const stray_sample *sample, double half) {
+    const double far = half / STRAY_TIMES + 1;
+    for (int k = 0; k < 3; k++) {
+        uint32_t below = 0, above = 0;
+        for (uint32_t i = 0; i < sample->count; i++) {
+            below += (double)sample->axes[k][i] <= -far;
+            above += (double)sample->axes[k][i] >= far;
+        }
+        if (below > STRAYS_MOST && above > STRAYS_MOST) return true;
+    }
+    return false;
+}
+
+/* A smaller frame where strays blur this one. */
+static bool shrink(const planes_points *points, const stray_sample *sample, planes_frame *frame) {
+    double centre[3], most_half = 0;
     for (int k = 0; k < 3; k++) {
         double most[2];
-        square += spread(sample, axes[k], most);
-        /* The sample may miss the strays; the box does not. */
-        const double half = 0.5 * (points->box.max[k] - points->box.min[k]) * frame->inverse;
+        spread(sample->axes[k], sample->count, most);
         centre[k] = frame->centre[k] + 0.5 * (most[0] + most[1]) * frame->step;
         most_half = fmax(most_half, 0.5 * (most[1] - most[0]));
-        all_half = fmax(all_half, fmin(half, PLANES_REACH));
     }
-    *typical = sqrt(square);
     most_half = fmax(most_half, 0.5); /* all in one step: it is looked into */
-    if (all_half < STRAY_TIMES * most_half) return false;
+    if (half_of_box(points, frame) < STRAY_TIMES * most_half) return false;
     const planes_frame smaller = frame_of(centre, STRAY_MARGIN * most_half * frame->step);
     if (smaller.step >= frame->step) return false;
     *frame = smaller;
     return true;
+}
+
+static mote_status leave_out_strays(planes_run *run, stray_sample *sample, planes_frame *frame) {
+    const uint64_t points = run->points->cloud->count, size = points < STRAY_SAMPLE ? points : STRAY_SAMPLE;
+    uint32_t looked = 0;
+    if (size >= 2 * GLANCE) {
+        MOTE_TRY(look_at(run, (uint32_t)size / GLANCE, sample, &looked));
+        place_sample(frame, looked, sample);
+        if (surely_without(sample, half_of_box(run->points, frame))) return MOTE_OK;
+    }
+    MOTE_TRY(look_at(run, 1, sample, &looked));
+    for (int turn = 0; turn < STRAY_TURNS; turn++) {
+        place_sample(frame, looked, sample);
+        if (sample->count == 0 || !shrink(run->points, sample, frame)) break;
+    }
+    return MOTE_OK;
+}
+
+static mote_status find_frame(planes_run *run, planes_frame *frame) {
+    stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
+    if (sample == NULL) return MOTE_ERROR_MEMORY;
+    *frame = frame_of_box(&run->points->box);
+    const mote_status status = leave_out_strays(run, sample, frame);
+    mote_free(run->ctx, sample);
+    return status;
 }
 
 /* ---- radius and resolution */
@@ -127,24 +210,33 @@ static void measure_resolution(planes_run *run) {
     run->scale.resolution = most * frame->inverse;
 }
 
-mote_status planes_frame_points(planes_run *run) {
-    planes_points *points = run->points;
-    planes_frame frame = frame_of_box(&points->box);
+/* How far points are from the centre, of a sample of those in the lattice. */
+static mote_status measure_typical(planes_run *run) {
     planes_sample sample;
-    mote_progress_share(run->ctx, 0, 0.1);
-    MOTE_TRY(run->ops->place(points, &frame));
-    mote_progress_share(run->ctx, 0.1, 0.15);
+    double square = 0, most[2];
     mote_status status = planes_sample_make(run->ctx, STRAY_SAMPLE, &sample);
-    /* Strays may hide others that are less far out. */
-    for (int turn = 0; turn < 6 && status == MOTE_OK; turn++) {
-        status = run->ops->choose(points, STRAY_SAMPLE, &sample);
-        if (status != MOTE_OK || sample.count == 0 || !without_strays(points, &sample, &frame, &run->scale.typical))
-            break;
-        status = run->ops->place(points, &frame);
+    if (status == MOTE_OK) status = run->ops->choose(run->points, STRAY_SAMPLE, &sample);
+    if (status == MOTE_OK && sample.count > 0) {
+        const float *axes[3] = {sample.x, sample.y, sample.z};
+        for (int k = 0; k < 3; k++) square += spread(axes[k], sample.count, most);
     }
-    mote_progress_share(run->ctx, 0, 1);
+    run->scale.typical = sqrt(square);
     planes_sample_free(run->ctx, &sample);
+    return status;
+}
+
+mote_status planes_place_points(planes_run *run, bool ordered) {
+    planes_frame frame;
+    MOTE_TRY(find_frame(run, &frame));
+    mote_progress_share(run->ctx, 0, 0.15);
+    const mote_status status = run->ops->place(run->points, &frame, ordered);
+    mote_progress_share(run->ctx, 0, 1);
     measure_radius(run);
     measure_resolution(run);
     return status;
+}
+
+mote_status planes_frame_points(planes_run *run) {
+    MOTE_TRY(planes_place_points(run, true));
+    return measure_typical(run);
 }

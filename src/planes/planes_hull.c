@@ -1,12 +1,14 @@
-/* Convex hulls in whole numbers (Andrew's monotone chain, 1979) and rectangles around them. */
-#include <stdlib.h>
-
+/* Convex hulls in whole numbers (quickhull: Eddy 1977; Bykat 1978) and rectangles around them. */
 #include "planes/planes_extent.h"
 
-static int compare_corners(const void *a, const void *b) {
-    const planes_corner *x = a, *y = b;
-    if (x->u != y->u) return x->u < y->u ? -1 : 1;
-    return x->v < y->v ? -1 : x->v > y->v;
+static bool is_before(const planes_corner *a, const planes_corner *b) {
+    return a->u != b->u ? a->u < b->u : a->v < b->v;
+}
+
+static void swap(planes_corner *a, planes_corner *b) {
+    const planes_corner kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
 /* Above 0: c is left of the line from a to b. */
@@ -14,38 +16,66 @@ static int64_t turn(const planes_corner *a, const planes_corner *b, const planes
     return ((int64_t)b->u - a->u) * ((int64_t)c->v - a->v) - ((int64_t)b->v - a->v) * ((int64_t)c->u - a->u);
 }
 
-/* The lower chain of sorted corners, in place; returns how many are left. */
-static uint32_t lower_chain(planes_corner *corners, uint32_t count) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        while (kept >= 2 && turn(&corners[kept - 2], &corners[kept - 1], &corners[i]) <= 0) kept--;
-        const planes_corner kept_corner = corners[kept];
-        corners[kept++] = corners[i];
-        if (kept - 1 != i) corners[i] = kept_corner; /* what falls out is needed for the upper chain */
+/* Of a line from a over b to c: brings corners right of a to b to the front, low of them, and those right of b to c to
+   the back, from high on. */
+static void split(planes_corner *corners, uint32_t count, const planes_corner line[3], uint32_t *low, uint32_t *high) {
+    *low = 0;
+    *high = count;
+    for (uint32_t i = 0; i < *high;) {
+        if (turn(&line[0], &line[1], &corners[i]) < 0) {
+            swap(&corners[(*low)++], &corners[i++]);
+        } else if (turn(&line[1], &line[2], &corners[i]) < 0) {
+            swap(&corners[--*high], &corners[i]);
+        } else {
+            i++;
+        }
     }
-    return kept;
+}
+
+/* The farthest from the line of a and b; of several an end of their own line. All are right of it. */
+static planes_corner farthest(const planes_corner *corners, uint32_t count, const planes_corner *a,
+                              const planes_corner *b) {
+    uint32_t best = 0;
+    int64_t most = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t away = -turn(a, b, &corners[i]);
+        if (away < most || (away == most && !is_before(&corners[i], &corners[best]))) continue;
+        most = away;
+        best = i;
+    }
+    return corners[best];
+}
+
+static uint32_t chain(planes_corner *corners, uint32_t count, const planes_corner *a, const planes_corner *b);
+
+/* The hull's corners right of a line from a over b to c, with b between them; b is one of corners. They come first in
+   corners; returns how many they are. */
+static uint32_t chain_over(planes_corner *corners, uint32_t count, const planes_corner line[3]) {
+    uint32_t low, high;
+    split(corners, count, line, &low, &high);
+    const uint32_t found = chain(corners, low, &line[0], &line[1]), rest = count - high;
+    memmove(corners + found + 1, corners + high, rest * sizeof *corners);
+    corners[found] = line[1];
+    return found + 1 + chain(corners + found + 1, rest, &line[1], &line[2]);
+}
+
+/* The same of a line from a to b; all corners are right of it. Its triangles shrink: there are few in each other. */
+static uint32_t chain(planes_corner *corners, uint32_t count, const planes_corner *a, const planes_corner *b) {
+    if (count == 0) return 0;
+    const planes_corner line[3] = {*a, farthest(corners, count, a, b), *b};
+    return chain_over(corners, count, line);
 }
 
 uint32_t planes_hull_of(planes_corner *corners, uint32_t count) {
-    qsort(corners, count, sizeof *corners, compare_corners);
-    uint32_t unique = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (unique == 0 || compare_corners(&corners[i], &corners[unique - 1]) != 0) corners[unique++] = corners[i];
+    uint32_t first = 0, last = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (is_before(&corners[i], &corners[first])) first = i;
+        if (is_before(&corners[last], &corners[i])) last = i;
     }
-    if (unique < 3) return unique;
-    const uint32_t low = lower_chain(corners, unique);
-    /* Back from the last corner, which ends the lower chain, over the rest to the first. */
-    planes_corner *rest = corners + low - 1;
-    const uint32_t rest_count = unique - low + 1;
-    qsort(rest + 1, rest_count - 1, sizeof *rest, compare_corners);
-    for (uint32_t i = 1, j = rest_count - 1; i < j; i++, j--) {
-        const planes_corner kept = rest[i];
-        rest[i] = rest[j];
-        rest[j] = kept;
-    }
-    uint32_t high = lower_chain(rest, rest_count);
-    while (high >= 2 && turn(&rest[high - 2], &rest[high - 1], &corners[0]) <= 0) high--;
-    return low - 1 + high;
+    if (count == 0 || !is_before(&corners[first], &corners[last])) return count > 0 ? 1 : 0;
+    const planes_corner line[3] = {corners[first], corners[last], corners[first]};
+    swap(&corners[0], &corners[first]);
+    return 1 + chain_over(corners + 1, count - 1, line);
 }
 
 double planes_hull_area(const planes_corner *hull, uint32_t count) {

@@ -189,11 +189,21 @@ MOTE_HD float planes_along(const float axis[3], float x, float y, float z) {
 #define PLANES_CELL_BITS 24
 #define PLANES_CELL_ZERO 8388608 /* the cell of the centre, on either axis */
 
+/* The cell of a plane's grid along its axis u or v, counted from far out: PLANES_CELL_BITS. */
+MOTE_HD uint32_t planes_cell_along(const float axis[3], float by, float x, float y, float z) {
+    const float at = planes_along(axis, x, y, z) * by;
+    const int32_t towards_zero = (int32_t)at; /* and down: floorf, of which compilers make no vectors */
+    return (uint32_t)(towards_zero - ((float)towards_zero > at) + PLANES_CELL_ZERO);
+}
+
+MOTE_HD void planes_cell(const planes_axes *axes, float x, float y, float z, uint32_t *u, uint32_t *v) {
+    *u = planes_cell_along(axes->u, axes->by, x, y, z);
+    *v = planes_cell_along(axes->v, axes->by, x, y, z);
+}
+
 /* Which cell of which plane: the plane above v above u. */
-MOTE_HD uint64_t planes_cell(const planes_axes *axes, uint32_t plane, float x, float y, float z) {
-    const int32_t u = (int32_t)floorf(planes_along(axes->u, x, y, z) * axes->by) + PLANES_CELL_ZERO;
-    const int32_t v = (int32_t)floorf(planes_along(axes->v, x, y, z) * axes->by) + PLANES_CELL_ZERO;
-    return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)(uint32_t)v << PLANES_CELL_BITS | (uint32_t)u;
+MOTE_HD uint64_t planes_cell_code(uint32_t plane, uint32_t u, uint32_t v) {
+    return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)v << PLANES_CELL_BITS | u;
 }
 
 /* A point of a plane, in whole steps along its axes. */

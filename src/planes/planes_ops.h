@@ -33,8 +33,11 @@ typedef struct planes_sample {
     uint32_t *place;  /* in the order */
 } planes_sample;
 
-/* Directions, in bins of rho per step; all on the host. */
+/* Directions, in bins of rho per step; all on the host. kind, resolution and least_cosine say what xyz, first and near
+   are: they may be kept between calls. */
 typedef struct planes_table {
+    int kind;                  /* a mote_planes_directions */
+    double resolution;         /* radians between directions */
     uint32_t directions, bins; /* bins is odd */
     float middle;              /* (bins - 1) / 2 */
     double bin;                /* steps */
@@ -48,26 +51,44 @@ typedef struct planes_table {
        where the other side of the sphere is meant, on which bin b stands for bins - 1 - b. Not itself. */
     uint32_t *first; /* [directions + 1] */
     uint32_t *near;
+    struct planes_table *room; /* for itself while it is kept; NULL: it is not */
 } planes_table;
+
+/* Whether two have the same directions, near each other the same ones: xyz, first and near. */
+static inline bool planes_table_alike(const planes_table *a, const planes_table *b) {
+    return a->kind == b->kind && a->resolution == b->resolution && a->least_cosine == b->least_cosine;
+}
 
 /* A local maximum. */
 typedef struct planes_winner {
     uint32_t votes, direction, bin;
 } planes_winner;
 
-/* A cell of a plane's grid that has points, and how many. */
-typedef struct planes_count {
-    uint64_t cell; /* planes_cell */
-    uint32_t count;
-} planes_count;
+/* How footprints are found. */
+typedef struct planes_footing {
+    bool whole;     /* every point of a plane is in it */
+    bool parts;     /* connected parts are listed; otherwise a plane is one part, without islands of few points */
+    uint64_t least; /* points of a part that is listed: 1 or more */
+} planes_footing;
+
+/* A connected part of a plane, or all of one that is kept. */
+typedef struct planes_part {
+    uint32_t plane;
+    uint32_t number; /* what the backend knows it by; ascends with plane, then with the first core cell by v, u */
+    uint64_t points;
+    uint64_t area; /* cells, times PLANES_CELL_WHOLE */
+} planes_part;
 
 typedef struct mote_planes_ops {
     /* Takes in the positions (and the normals, if wanted) and finds box and finite. *out is NULL on failure. */
     mote_status (*open)(mote_context *ctx, const mote_cloud *cloud, bool normals, planes_points **out);
     void (*release)(planes_points *points); /* NULL is allowed */
+    /* The positions of count points of the cloud, by their numbers. xyz  [3 · count] out */
+    mote_status (*peek)(planes_points *points, const uint64_t *at, uint32_t count, double *xyz);
     /* Places the points in a lattice: frame, count and the order. May come again with another frame. All points are
-       free and without label afterwards. */
-    mote_status (*place)(planes_points *points, const planes_frame *frame);
+       free and without label afterwards.
+       ordered  false: in any order will do, for vote (sample NULL), winners and release are all that follows */
+    mote_status (*place)(planes_points *points, const planes_frame *frame, bool ordered);
 
     /* The points at count places of the order; sample has the room. place may be sample->place. */
     mote_status (*fetch)(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample);
@@ -76,8 +97,7 @@ typedef struct mote_planes_ops {
     mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
 
     /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
-       counter [direction · bins + planes_bin]. It stays until the next call or release. A table that points have voted
-       with does not change until release: it may be kept elsewhere. */
+       counter [direction · bins + planes_bin]. It stays until the next call or release. */
     mote_status (*vote)(planes_points *points, const planes_sample *sample, const planes_table *table);
     /* The counters [directions · bins] of the last vote. For tests. */
     mote_status (*read_votes)(planes_points *points, uint32_t *counters);
@@ -115,14 +135,15 @@ typedef struct mote_planes_ops {
     /* Labels every point with its plane (planes_nearest), and says which are free: those with no plane whose normal
        they allow within its guard; and how many these are. */
     mote_status (*label)(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-    /* The cells that labelled points are in, ascending, with how many points. *cells is from mote_alloc, for the caller
-       to free.
-       axes  [count of planes] */
-    mote_status (*cells)(planes_points *points, const planes_axes *axes, planes_count **cells, uint64_t *count);
-    /* Gives the points in cell i the label labels[i]; cells and axes as above, and every labelled point's cell is among
-       them. Which are free stays as it is. */
-    mote_status (*relabel)(planes_points *points, const planes_axes *axes, const planes_count *cells, uint64_t count,
-                           const int32_t *labels);
+    /* The footprints of planes: of the cells that labelled points are in, the parts that planes_grid.h makes of them.
+       axes    [planes] and how wide a cell is; planes: how many labels there are
+       beside  [planes] strays in the bands beside each, both together
+       parts   out, from mote_alloc, for the caller to free: ascending by number */
+    mote_status (*cover)(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
+                         const planes_footing *footing, planes_part **parts, uint64_t *count);
+    /* Gives the points of each part that the last cover listed, since which labels are as they were, the label of that
+       place; all other points have none then. Which are free stays as it is. */
+    mote_status (*relabel)(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
     /* Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners is
        from mote_alloc, for the caller to free.
        planes  how many labels there are */

@@ -1,13 +1,14 @@
 /* Candidates for hulls on the GPU: per plane the farthest points in 32 directions make a polygon; what is strictly
-   inside it is no corner of the hull. */
+   inside it is no corner of the hull. Of most blocks that is known by their box. */
 #include "backend/cuda_kernel.h"
 #include "planes/planes_cuda.h"
 
-#define THREADS   256u
+#define THREADS   PLANES_CUDA_BLOCK
 #define WARPS     (THREADS / CUDA_WARP)
 #define SIDES     32u   /* directions of a turn; a lane has one */
 #define FAN_SCALE 64.0  /* of their coordinates, such that a reach has 32 bits */
 #define PIECE     256u  /* points of a warp */
+#define BOX_SLACK 8.0f  /* steps: more than floats lose in a place, and rounding */
 #define HEAD      5400u /* corners that come to the host with their number, in one small copy */
 
 typedef struct fan {
@@ -16,6 +17,7 @@ typedef struct fan {
 
 typedef struct outlined {
     const planes_cuda_point *points;
+    const planes_cuda_box *boxes;
     const int32_t *label;
     const planes_axes *axes;
     uint64_t count;
@@ -45,6 +47,11 @@ static __device__ inline unsigned long long reach_key(int32_t reach, uint32_t po
     return (unsigned long long)((uint32_t)reach ^ 0x80000000u) << 32 | point;
 }
 
+/* Most are not farther than what is known; what is read may be old, and then less. */
+static __device__ inline void raise(unsigned long long *to, unsigned long long key) {
+    if (key > *to) atomicMax(to, key);
+}
+
 /* A lane has a direction and looks at all points of the warp, which are consecutive: few labels take turns. */
 static __global__ void find_extremes(outlined o, fan fans, unsigned long long *farthest) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
@@ -56,20 +63,23 @@ static __global__ void find_extremes(outlined o, fan fans, unsigned long long *f
         const int32_t label = at + lane < o.count ? o.label[at + lane] : -1;
         planes_corner corner = {0, 0, 0};
         if (label >= 0) corner = corner_at(&o, at + lane, label);
-        for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0); rest != 0; rest &= rest - 1) {
-            const int from = __ffs((int)rest) - 1;
-            const int32_t next = __shfl_sync(CUDA_ALL, label, from);
-            const int32_t u = __shfl_sync(CUDA_ALL, corner.u, from), v = __shfl_sync(CUDA_ALL, corner.v, from);
+        for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
+            const int32_t next = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+            same = __ballot_sync(CUDA_ALL, label == next);
             if (next != now) {
-                if (now >= 0) atomicMax(&farthest[(uint64_t)now * SIDES + lane], best);
+                if (now >= 0) raise(&farthest[(uint64_t)now * SIDES + lane], best);
                 now = next;
                 best = 0;
             }
-            const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from);
-            best = key > best ? key : best;
+            for (uint32_t turn = same; turn != 0; turn &= turn - 1) {
+                const int from = __ffs((int)turn) - 1;
+                const int32_t u = __shfl_sync(CUDA_ALL, corner.u, from), v = __shfl_sync(CUDA_ALL, corner.v, from);
+                const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from);
+                best = key > best ? key : best;
+            }
         }
     }
-    if (now >= 0) atomicMax(&farthest[(uint64_t)now * SIDES + lane], best);
+    if (now >= 0) raise(&farthest[(uint64_t)now * SIDES + lane], best);
 }
 
 /* A corner of the polygon for each direction, in turn counter-clockwise. */
@@ -86,20 +96,45 @@ static __global__ void make_polygons(outlined o, uint32_t planes, const unsigned
 
 /* ---- what is outside */
 
-/* Left of all sides: then the polygon goes round it, whatever its shape. */
-static __device__ inline bool is_inside(const int2 *polygon, int32_t u, int32_t v) {
-    bool sides = false;
-    int2 a = polygon[SIDES - 1];
-    for (uint32_t k = 0; k < SIDES; k++) {
-        const int2 b = polygon[k];
-        const int64_t su = (int64_t)b.x - a.x, sv = (int64_t)b.y - a.y;
-        if (su != 0 || sv != 0) {
-            if (su * ((int64_t)v - a.y) - sv * ((int64_t)u - a.x) <= 0) return false;
-            sides = true;
-        }
-        a = b;
+/* What a polygon's sides say of a block's points: by box, and bit by bit. */
+typedef struct sides {
+    uint32_t any;  /* those that are more than a place: without them everything is outside */
+    uint32_t near; /* that points may be right of */
+} sides;
+
+/* A lane has a side; all lanes of a warp come. */
+static __device__ sides sides_near(const int2 *polygon, const planes_axes *axes, const planes_cuda_box *box) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const int2 a = polygon[lane], b = polygon[(lane + 1) % SIDES];
+    const double su = (double)b.x - a.x, sv = (double)b.y - a.y;
+    double place[2][2]; /* from, to along u and v */
+    for (int k = 0; k < 2; k++) {
+        const float *along = k == 0 ? axes->u : axes->v;
+        const float middle = planes_along(along, box->middle[0], box->middle[1], box->middle[2]);
+        const float half = fabsf(along[0]) * box->half[0] + fabsf(along[1]) * box->half[1] +
+                           fabsf(along[2]) * box->half[2] + BOX_SLACK;
+        place[k][0] = (double)middle - (double)half;
+        place[k][1] = (double)middle + (double)half;
     }
-    return sides;
+    /* Left of the side is su · (v - a.y) > sv · (u - a.x). */
+    const double least = su * ((su > 0 ? place[1][0] : place[1][1]) - a.y);
+    const double most = sv * ((sv > 0 ? place[0][1] : place[0][0]) - a.x);
+    const bool any = su != 0 || sv != 0;
+    sides found;
+    found.any = __ballot_sync(CUDA_ALL, any);
+    found.near = __ballot_sync(CUDA_ALL, any && !(least > most + 1)); /* what rounding may take is less than 1 */
+    return found;
+}
+
+/* Left of all sides: then the polygon goes round it, whatever its shape. */
+static __device__ inline bool is_inside(const int2 *polygon, const sides *of, int32_t u, int32_t v) {
+    for (uint32_t rest = of->near; rest != 0; rest &= rest - 1) {
+        const uint32_t k = (uint32_t)__ffs((int)rest) - 1;
+        const int2 a = polygon[k], b = polygon[(k + 1) % SIDES];
+        const int64_t up = (int64_t)(b.x - a.x) * (v - a.y), right = (int64_t)(b.y - a.y) * (u - a.x);
+        if (up <= right) return false;
+    }
+    return of->any != 0;
 }
 
 /* How many there are, then as many of them as there is room for, in any order. */
@@ -109,21 +144,33 @@ typedef struct corner_list {
     uint64_t room;
 } corner_list;
 
+/* Appends the corners of lanes. All lanes come. */
+static __device__ void append(const corner_list *list, const planes_corner *corner, bool keep) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const uint32_t kept = __ballot_sync(CUDA_ALL, keep);
+    unsigned long long base = 0;
+    if (kept == 0) return;
+    if (lane == 0) base = atomicAdd(list->found, (unsigned long long)__popc(kept));
+    base = __shfl_sync(CUDA_ALL, base, 0) + (uint32_t)__popc(kept & ((1u << lane) - 1));
+    if (keep && base < list->room) list->corners[base] = *corner;
+}
+
+/* Blocks as boxes have them. */
 static __global__ void list_corners(outlined o, const int2 *polygons, corner_list list) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
     const int32_t label = i < o.count ? o.label[i] : -1;
     planes_corner corner = {0, 0, 0};
     bool keep = false;
-    if (label >= 0) {
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
+        const int32_t now = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+        const int2 *polygon = polygons + (uint64_t)now * SIDES;
+        const sides of = sides_near(polygon, &o.axes[now], &o.boxes[blockIdx.x]);
+        same = __ballot_sync(CUDA_ALL, label == now);
+        if (label != now || (of.near == 0 && of.any != 0)) continue;
         corner = corner_at(&o, i, label);
-        keep = !is_inside(polygons + (uint64_t)label * SIDES, corner.u, corner.v);
+        keep = !is_inside(polygon, &of, corner.u, corner.v);
     }
-    const uint32_t kept = __ballot_sync(CUDA_ALL, keep);
-    unsigned long long base = 0;
-    if (lane == 0 && kept != 0) base = atomicAdd(list.found, (unsigned long long)__popc(kept));
-    base = __shfl_sync(CUDA_ALL, base, 0) + (uint32_t)__popc(kept & ((1u << lane) - 1));
-    if (keep && base < list.room) list.corners[base] = corner;
+    append(&list, &corner, keep);
 }
 
 /* ---- the host's side */
@@ -194,7 +241,7 @@ mote_status planes_outline_cuda(planes_points *points, const planes_axes *axes, 
     *count = 0;
     w.axes = (planes_axes *)cuda_alloc(ctx, planes * sizeof *axes, "planes outlines");
     mote_status status = w.axes != NULL ? cuda_upload(ctx, w.axes, axes, planes * sizeof *axes) : MOTE_ERROR_MEMORY;
-    const outlined o = {p->points, p->label, w.axes, points->count};
+    const outlined o = {p->points, p->boxes, p->label, w.axes, points->count};
     w.o = o;
     if (status == MOTE_OK) status = find_polygons(&w, planes);
     if (status == MOTE_OK) status = list_outside(&w, p, corners, count);

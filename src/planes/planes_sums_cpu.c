@@ -228,9 +228,10 @@ mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, pla
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         const block_points some = points_of(p, (uint32_t)b);
         const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-        for (uint32_t i = 0; i < some.count; i++) {
-            const block_points one = {1, some.x + i, some.y + i, some.z + i, NULL};
-            if (label[i] >= 0) add_points(&one, label + i, label[i], &work[mote_thread_number()].sums[label[i]]);
+        planes_sums *mine = work[mote_thread_number()].sums;
+        for (int32_t k = planes_next_label(label, some.count, -1); k >= 0;
+             k = planes_next_label(label, some.count, k)) {
+            add_points(&some, label, k, &mine[k]);
         }
     }
     join_sums(points->ctx, work, count, sums);

@@ -4,6 +4,8 @@
 #define PI             3.14159265358979323846
 #define GRID_SIDE      180u
 #define SUPPRESS_STEPS 2.5 /* of the resolution */
+#define KEPT           "planes directions"
+#define KEPT_NEAR      (1u << 24) /* longer lists are made again */
 
 double planes_table_resolution(const mote_planes_params *params) {
     return (params->directions == MOTE_PLANES_GRID ? 1.0 : params->resolution_deg) * PI / 180;
@@ -140,7 +142,8 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
     return count;
 }
 
-static mote_status make_near(mote_context *ctx, const directions *all, planes_table *table) {
+static mote_status make_near(mote_context *ctx, planes_table *table) {
+    const directions of_table = {table->directions, table->xyz}, *all = &of_table;
     bucket_grid grid = {0, 0, NULL, NULL};
     const double least_cosine = table->least_cosine; /* of a chord; a little longer, for rounding */
     mote_status status = make_buckets(ctx, all, sqrt(2 - 2 * least_cosine) + 1e-9, &grid);
@@ -169,15 +172,20 @@ static mote_status make_near(mote_context *ctx, const directions *all, planes_ta
 /* As in a b c. */
 static float per_step(double along, double bin) { return (float)(along / bin); }
 
-static mote_status fill_table(mote_context *ctx, const directions *all, planes_table *table) {
-    const uint64_t bytes = all->count * sizeof(float);
+static mote_status make_room(mote_context *ctx, planes_table *table) {
+    const uint64_t bytes = table->directions * sizeof(float);
+    if (table->a != NULL) return MOTE_OK;
     table->a = mote_alloc(ctx, bytes, "planes directions");
     table->b = mote_alloc(ctx, bytes, "planes directions");
     table->c = mote_alloc(ctx, bytes, "planes directions");
     table->normal = mote_alloc(ctx, bytes, "planes directions");
-    if (table->a == NULL || table->b == NULL || table->c == NULL || table->normal == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t d = 0; d < all->count; d++) {
-        const double *at = all->xyz + 3 * (uint64_t)d;
+    return mote_context_status(ctx);
+}
+
+static mote_status fill_table(mote_context *ctx, planes_table *table) {
+    MOTE_TRY(make_room(ctx, table));
+    for (uint32_t d = 0; d < table->directions; d++) {
+        const double *at = table->xyz + 3 * (uint64_t)d;
         table->a[d] = per_step(at[0], table->bin);
         table->b[d] = per_step(at[1], table->bin);
         table->c[d] = per_step(at[2], table->bin);
@@ -186,20 +194,8 @@ static mote_status fill_table(mote_context *ctx, const directions *all, planes_t
     return MOTE_OK;
 }
 
-mote_status planes_table_directions(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                                    planes_table *table) {
-    const double suppress =
-        params->suppress_deg > 0 ? params->suppress_deg * PI / 180 : SUPPRESS_STEPS * planes_table_resolution(params);
+static mote_status make_directions(mote_context *ctx, const mote_planes_params *params, planes_table *table) {
     directions all = {0, NULL};
-    memset(table, 0, sizeof *table);
-    const uint32_t half = half_bins(radius, bin);
-    table->bins = 2 * half + 1;
-    table->middle = (float)half;
-    table->bin = bin;
-    table->least_cosine = cos(suppress) - 1e-12;
-    if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
-        table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));
-    }
     fill(params, &all);
     table->directions = all.count;
     table->xyz = all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
@@ -208,16 +204,74 @@ mote_status planes_table_directions(mote_context *ctx, const mote_planes_params 
     return MOTE_OK;
 }
 
-mote_status planes_table_fill(mote_context *ctx, planes_table *table) {
-    const directions all = {table->directions, table->xyz};
-    MOTE_TRY(fill_table(ctx, &all, table));
-    return make_near(ctx, &all, table);
+/* What follows from parameters alone. */
+static void measure(const mote_planes_params *params, double radius, double bin, planes_table *table) {
+    const double suppress =
+        params->suppress_deg > 0 ? params->suppress_deg * PI / 180 : SUPPRESS_STEPS * planes_table_resolution(params);
+    const uint32_t half = half_bins(radius, bin);
+    table->kind = (int)params->directions;
+    table->resolution = planes_table_resolution(params);
+    table->bins = 2 * half + 1;
+    table->middle = (float)half;
+    table->bin = bin;
+    table->least_cosine = cos(suppress) - 1e-12;
+    table->cone = 0;
+    if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
+        table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));
+    }
+}
+
+static mote_status complete(mote_context *ctx, const mote_planes_params *params, bool lists, bool filled,
+                            planes_table *table) {
+    if (table->xyz == NULL) MOTE_TRY(make_directions(ctx, params, table));
+    if (!filled && (lists || table->a != NULL)) MOTE_TRY(fill_table(ctx, table));
+    return lists && table->first == NULL ? make_near(ctx, table) : MOTE_OK;
 }
 
 mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
                               planes_table *table) {
-    MOTE_TRY(planes_table_directions(ctx, params, radius, bin, table));
-    return planes_table_fill(ctx, table);
+    memset(table, 0, sizeof *table);
+    measure(params, radius, bin, table);
+    return complete(ctx, params, true, false, table);
+}
+
+/* ---- from run to run */
+
+static void release_kept(mote_context *ctx, void *kept) {
+    planes_table table = *(planes_table *)kept;
+    planes_table_free(ctx, &table);
+}
+
+mote_status planes_table_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                              bool lists, planes_table *table) {
+    planes_table *room = mote_take_kept(ctx, KEPT), wanted;
+    memset(&wanted, 0, sizeof wanted);
+    measure(params, radius, bin, &wanted);
+    memset(table, 0, sizeof *table);
+    if (room != NULL) *table = *room;
+    if (room == NULL) table->room = mote_alloc(ctx, sizeof *room, "planes directions");
+    if (table->room == NULL) return MOTE_ERROR_MEMORY;
+    if (!planes_table_alike(table, &wanted)) {
+        room = table->room;
+        table->room = NULL;
+        planes_table_free(ctx, table);
+        table->room = room;
+    }
+    const bool filled = table->a != NULL && table->bin == bin;
+    measure(params, radius, bin, table);
+    return complete(ctx, params, lists, filled, table);
+}
+
+void planes_table_close(mote_context *ctx, planes_table *table) {
+    const bool large = table->first != NULL && table->first[table->directions] > KEPT_NEAR;
+    if (table->room == NULL || large || mote_context_status(ctx) != MOTE_OK) {
+        planes_table_free(ctx, table);
+        return;
+    }
+    planes_table *room = table->room;
+    *room = *table;
+    memset(table, 0, sizeof *table);
+    mote_keep(ctx, KEPT, room, release_kept, false);
 }
 
 void planes_table_free(mote_context *ctx, planes_table *table) {
@@ -228,6 +282,7 @@ void planes_table_free(mote_context *ctx, planes_table *table) {
     mote_free(ctx, table->normal);
     mote_free(ctx, table->first);
     mote_free(ctx, table->near);
+    mote_free(ctx, table->room);
     memset(table, 0, sizeof *table);
 }
 

@@ -1,6 +1,6 @@
 /* A table of directions on the GPU, made of their coordinates alone; and which of them are near each other, which takes
    the host longer than all votes. A warp tries all others for one direction, 32 at once, and before that 32 groups of
-   32 by their middle one. */
+   32 by their middle one. What was made stays with the context for the next run. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "planes/planes_cuda.h"
@@ -8,6 +8,9 @@
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
 #define GROUP   CUDA_WARP /* directions that follow each other */
+
+#define KEPT      "planes directions of the GPU"
+#define KEPT_NEAR (1u << 24) /* longer lists are made again */
 
 /* Coordinates one by one, so that lanes read side by side. */
 typedef struct coordinates {
@@ -22,19 +25,29 @@ typedef struct near_job {
     uint32_t *first, *near;
 } near_job;
 
-static __global__ void make_directions(const double *xyz, near_job job, double bin, planes_cuda_point *directions) {
+static coordinates coordinates_at(double *rows, uint64_t count) {
+    const coordinates at = {rows, rows + count, rows + 2 * count};
+    return at;
+}
+
+static __global__ void turn_coordinates(const double *xyz, uint32_t count, coordinates out) {
     const uint32_t d = blockIdx.x * THREADS + threadIdx.x;
-    if (d >= job.directions) return;
-    const double *at = xyz + 3 * (uint64_t)d;
+    if (d >= count) return;
+    out.x[d] = xyz[3 * (uint64_t)d];
+    out.y[d] = xyz[3 * (uint64_t)d + 1];
+    out.z[d] = xyz[3 * (uint64_t)d + 2];
+}
+
+static __global__ void make_directions(coordinates all, uint32_t count, double bin, planes_cuda_point *directions) {
+    const uint32_t d = blockIdx.x * THREADS + threadIdx.x;
+    if (d >= count) return;
+    const double x = all.x[d], y = all.y[d], z = all.z[d];
     planes_cuda_point made;
-    made.x = (float)(at[0] / bin);
-    made.y = (float)(at[1] / bin);
-    made.z = (float)(at[2] / bin);
-    made.normal = planes_pack_normal((float)at[0], (float)at[1], (float)at[2]);
+    made.x = (float)(x / bin);
+    made.y = (float)(y / bin);
+    made.z = (float)(z / bin);
+    made.normal = planes_pack_normal((float)x, (float)y, (float)z);
     directions[d] = made;
-    job.all.x[d] = at[0];
-    job.all.y[d] = at[1];
-    job.all.z[d] = at[2];
 }
 
 static __device__ inline double cosine_of(const coordinates *a, uint32_t i, const coordinates *b, uint32_t k) {
@@ -86,74 +99,116 @@ template <bool LIST> static __global__ void find_near(near_job job) {
 static mote_status list_near(planes_cuda *p, near_job *job) {
     mote_context *ctx = p->base.ctx;
     const uint32_t blocks = cuda_blocks(job->directions, WARPS);
-    uint32_t total = 0;
     CUDA_LAUNCH(ctx, (find_near<false>), blocks, THREADS, *job);
     MOTE_TRY(cuda_launched(ctx, "near directions"));
     MOTE_TRY(cuda_sum32(ctx, job->first, job->first, (uint64_t)job->directions + 1));
-    MOTE_TRY(cuda_download(ctx, &total, job->first + job->directions, sizeof total));
-    job->near = p->table.near = (uint32_t *)cuda_alloc(ctx, total * sizeof(uint32_t), "planes directions");
+    MOTE_TRY(cuda_download(ctx, &p->table.near_count, job->first + job->directions, sizeof p->table.near_count));
+    job->near = p->table.near =
+        (uint32_t *)cuda_alloc(ctx, p->table.near_count * sizeof(uint32_t), "planes directions");
     if (job->near == NULL) return MOTE_ERROR_MEMORY;
     CUDA_LAUNCH(ctx, (find_near<true>), blocks, THREADS, *job);
     return cuda_launched(ctx, "near directions");
 }
 
-/* Seven rows of one array: coordinates of directions and of middles, and what bounds groups. */
-static uint64_t work_doubles(uint64_t directions) { return 3 * directions + 4 * (directions / GROUP + 1); }
-
-static near_job job_of(const planes_cuda *p, const planes_table *table, double *work) {
-    const uint64_t directions = table->directions, groups = directions / GROUP + 1;
+static mote_status make_near(planes_cuda *p, const planes_table *table) {
+    mote_context *ctx = p->base.ctx;
+    const uint64_t groups = (table->directions + GROUP - 1) / GROUP;
     near_job job;
     memset(&job, 0, sizeof job);
-    job.all.x = work;
-    job.all.y = work + directions;
-    job.all.z = work + 2 * directions;
-    job.middles.x = work + 3 * directions;
-    job.middles.y = job.middles.x + groups;
-    job.middles.z = job.middles.y + groups;
-    job.group_cosine = job.middles.z + groups;
+    /* Four rows: coordinates of the middle one of each group, and what bounds it. */
+    double *rows = (double *)cuda_alloc(ctx, 4 * groups * sizeof *rows, "planes directions");
+    if (rows == NULL) return MOTE_ERROR_MEMORY;
+    job.all = coordinates_at(p->table.xyz, table->directions);
+    job.middles = coordinates_at(rows, groups);
+    job.group_cosine = rows + 3 * groups;
     job.directions = table->directions;
-    job.groups = (table->directions + GROUP - 1) / GROUP;
+    job.groups = (uint32_t)groups;
     job.least_cosine = table->least_cosine;
     job.first = p->table.first;
-    return job;
+    CUDA_LAUNCH(ctx, bound_groups, cuda_blocks(groups, WARPS), THREADS, job);
+    const mote_status status = list_near(p, &job);
+    cuda_free(ctx, rows);
+    return status;
 }
 
-static mote_status make_table(planes_cuda *p, const planes_table *table, double *xyz, double *work) {
+static mote_status upload_coordinates(planes_cuda *p, const planes_table *table) {
     mote_context *ctx = p->base.ctx;
-    near_job job = job_of(p, table, work);
-    MOTE_TRY(cuda_upload(ctx, xyz, table->xyz, 3 * (uint64_t)table->directions * sizeof *xyz));
-    CUDA_LAUNCH(ctx, make_directions, cuda_blocks(job.directions, THREADS), THREADS, xyz, job, table->bin,
-                p->table.direction);
-    CUDA_LAUNCH(ctx, bound_groups, cuda_blocks(job.groups, WARPS), THREADS, job);
-    return list_near(p, &job);
+    const uint64_t bytes = 3 * (uint64_t)table->directions * sizeof(double);
+    double *xyz = (double *)cuda_alloc(ctx, bytes, "planes directions");
+    mote_status status = xyz != NULL ? cuda_upload(ctx, xyz, table->xyz, bytes) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, turn_coordinates, cuda_blocks(table->directions, THREADS), THREADS, xyz, table->directions,
+                    coordinates_at(p->table.xyz, table->directions));
+        status = cuda_launched(ctx, "directions");
+    }
+    cuda_free(ctx, xyz);
+    return status;
 }
 
-static bool same_table(const planes_table *a, const planes_table *b) {
-    return a->directions == b->directions && a->bins == b->bins && a->xyz == b->xyz && a->cone == b->cone &&
-           a->least_cosine == b->least_cosine && a->bin == b->bin;
+static mote_status make_sphere(planes_cuda *p, const planes_table *table) {
+    mote_context *ctx = p->base.ctx;
+    const uint64_t directions = table->directions;
+    p->table.xyz = (double *)cuda_alloc(ctx, 3 * directions * sizeof(double), "planes directions");
+    p->table.direction =
+        (planes_cuda_point *)cuda_alloc(ctx, directions * sizeof *p->table.direction, "planes directions");
+    p->table.first = (uint32_t *)cuda_alloc(ctx, (directions + 1) * sizeof(uint32_t), "planes directions");
+    MOTE_TRY(mote_context_status(ctx));
+    MOTE_TRY(upload_coordinates(p, table));
+    return make_near(p, table);
+}
+
+/* ---- from run to run */
+
+static void free_arrays(mote_context *ctx, planes_cuda_table *table) {
+    cuda_free(ctx, table->xyz);
+    cuda_free(ctx, table->direction);
+    cuda_free(ctx, table->first);
+    cuda_free(ctx, table->near);
+    planes_cuda_table *room = table->room;
+    memset(table, 0, sizeof *table);
+    table->room = room;
+}
+
+static void release_kept(mote_context *ctx, void *kept) {
+    free_arrays(ctx, (planes_cuda_table *)kept);
+    mote_free(ctx, kept);
+}
+
+static mote_status open_table(planes_cuda *p) {
+    mote_context *ctx = p->base.ctx;
+    if (p->table.room != NULL) return MOTE_OK;
+    planes_cuda_table *room = (planes_cuda_table *)mote_take_kept(ctx, KEPT);
+    if (room != NULL) p->table = *room;
+    if (room == NULL) room = (planes_cuda_table *)mote_alloc(ctx, sizeof *room, "planes directions");
+    p->table.room = room;
+    return room != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 mote_status planes_table_cuda(planes_cuda *p, const planes_table *table) {
     mote_context *ctx = p->base.ctx;
-    const uint64_t directions = table->directions;
-    if (p->table.direction != NULL && same_table(&p->table.host, table)) return MOTE_OK;
-    planes_table_free_cuda(p);
-    p->table.direction =
-        (planes_cuda_point *)cuda_alloc(ctx, directions * sizeof *p->table.direction, "planes directions");
-    p->table.first = (uint32_t *)cuda_alloc(ctx, (directions + 1) * sizeof(uint32_t), "planes directions");
-    double *xyz = (double *)cuda_alloc(ctx, 3 * directions * sizeof *xyz, "planes directions");
-    double *work = (double *)cuda_alloc(ctx, work_doubles(directions) * sizeof *work, "planes directions");
-    mote_status status = mote_context_status(ctx);
-    if (status == MOTE_OK) status = make_table(p, table, xyz, work);
-    cuda_free(ctx, xyz);
-    cuda_free(ctx, work);
-    if (status == MOTE_OK) p->table.host = *table;
-    return status;
+    MOTE_TRY(open_table(p));
+    const bool alike = p->table.near != NULL && planes_table_alike(&p->table.of, table);
+    if (alike && p->table.of.bin == table->bin) return MOTE_OK;
+    if (!alike) {
+        free_arrays(ctx, &p->table);
+        MOTE_TRY(make_sphere(p, table));
+    }
+    p->table.of = *table;
+    CUDA_LAUNCH(ctx, make_directions, cuda_blocks(table->directions, THREADS), THREADS,
+                coordinates_at(p->table.xyz, table->directions), table->directions, table->bin, p->table.direction);
+    return cuda_launched(ctx, "directions");
 }
 
-void planes_table_free_cuda(planes_cuda *p) {
-    cuda_free(p->base.ctx, p->table.direction);
-    cuda_free(p->base.ctx, p->table.first);
-    cuda_free(p->base.ctx, p->table.near);
+void planes_table_close_cuda(planes_cuda *p) {
+    mote_context *ctx = p->base.ctx;
+    planes_cuda_table *room = p->table.room;
+    if (room == NULL) return;
+    if (p->table.near == NULL || p->table.near_count > KEPT_NEAR || mote_context_status(ctx) != MOTE_OK) {
+        free_arrays(ctx, &p->table);
+        mote_free(ctx, room);
+    } else {
+        *room = p->table;
+        mote_keep(ctx, KEPT, room, release_kept, true);
+    }
     memset(&p->table, 0, sizeof p->table);
 }

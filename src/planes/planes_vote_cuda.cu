@@ -16,7 +16,7 @@
 #define BATCH      8u     /* points of a lane whose loads are on their way together */
 #define PART_MOST  65472u /* points of a block: a counter of 16 bits takes so many votes; whole batches of all warps */
 #define PART_LEAST 1024u  /* below, writing the rows would take longer than the votes */
-#define BLOCKS     1056u  /* twice what an H200 holds at once */
+#define BLOCKS     528u   /* what an H200 holds at once */
 
 typedef struct vote_job {
     const planes_cuda_point *points, *directions;
@@ -196,9 +196,11 @@ template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_contex
     job.tile_bins = TWO ? job.rows : 2 * job.rows;
     job.tiles = (job.bins + job.tile_bins - 1) / job.tile_bins;
     job.groups = (job.direction_count + directions - 1) / directions;
-    /* As many parts as overflow asks for, or as fill the device, if they are not too small. */
-    const uint32_t needed = (job.point_count + PART_MOST - 1) / PART_MOST;
-    const uint32_t filling = BLOCKS / (job.groups * job.tiles), worth = job.point_count / PART_LEAST;
+    /* As many parts as overflow asks for, or as fill the device twice, if they are not too small; one if that nearly
+       fills it, for then nothing is cleared or added. */
+    const uint32_t needed = job.point_count / PART_MOST + (job.point_count % PART_MOST != 0);
+    const uint32_t alone = job.groups * job.tiles, worth = job.point_count / PART_LEAST;
+    const uint32_t filling = alone >= BLOCKS / 8 * 7 ? 1 : 2 * BLOCKS / alone;
     job.parts = filling < worth ? filling : worth;
     if (job.parts < needed) job.parts = needed;
     if (job.parts < 1) job.parts = 1;

@@ -1,33 +1,107 @@
-/* Non-maximum suppression and winners on the GPU. A warp looks at 32 bins of a direction; most have too few votes or a
-   better one beside them, and what is left asks near directions until one of them is better. */
+/* Non-maximum suppression and winners on the GPU. The best are found first: cells are looked at in bands of votes,
+   those of half the most votes and more, of a quarter and more and so on, until there are as many maxima as are wanted;
+   the most votes of every 32 bins say where to look. A cell is asked for in its own row, then in a few near directions
+   from all sides, which most do not survive; then all lanes of a warp ask all near directions for one cell. */
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "planes/planes_cuda.h"
 
-#define THREADS 256u
-#define WARPS   (THREADS / CUDA_WARP)
-#define FEW     4096u /* maxima that one block sorts */
-#define SORTERS 1024u
-#define ROOM    (1u << 20) /* for maxima, at first */
+#define THREADS  256u
+#define WARPS    (THREADS / CUDA_WARP)
+#define BANDS    4u
+#define SIDE     8u /* lanes that read a tile, each 32 / SIDE of its bins */
+#define ROUNDS   4u /* of so many tiles at once, a warp measures */
+#define MEASURED (ROUNDS * CUDA_WARP / SIDE)
+#define TILES    8u    /* that a warp looks for maxima in */
+#define TRIES    8u    /* near directions that are asked first */
+#define AT_ONCE  4u    /* that a lane asks then */
+#define FEW      4096u /* maxima that one block sorts */
+#define SORTERS  1024u
+#define ROOM     (1u << 20) /* for maxima, at first */
+
+/* What the device tells: how many maxima each band has, then the best of them. */
+typedef struct maxima_head {
+    unsigned long long counts[BANDS];
+    unsigned long long most; /* votes of a cell */
+} maxima_head;
 
 typedef struct maxima_job {
     const uint32_t *counters, *first, *near;
     uint32_t directions, bins, radius, least;
     uint32_t row_tiles; /* pieces of 32 bins of a row */
     uint32_t tiles;
-    unsigned long long *found; /* how many, then room for so many keys */
+    uint32_t wanted;
+    uint32_t *tile_most;      /* [tiles] most votes of a cell */
+    maxima_head *head;        /* followed by the keys */
+    unsigned long long *keys; /* room for so many */
     uint64_t room;
 } maxima_job;
 
-/* Whether a cell of another row beats votes: with more, or with as many if it comes first. */
-static __device__ inline bool row_beats(const maxima_job *job, uint32_t direction, uint32_t bin, uint32_t votes,
-                                        bool comes_first) {
-    const uint32_t *row = job->counters + (uint64_t)direction * job->bins;
-    const uint32_t low = bin > job->radius ? bin - job->radius : 0;
-    const uint32_t high = min(bin + job->radius, job->bins - 1);
+/* ---- where votes are */
+
+static __device__ inline uint32_t tile_votes(const maxima_job *job, uint32_t tile) {
+    const uint32_t *row = job->counters + (uint64_t)(tile / job->row_tiles) * job->bins;
+    const uint32_t first = tile % job->row_tiles * CUDA_WARP + threadIdx.x % SIDE;
     uint32_t most = 0;
-    for (uint32_t b = low; b <= high; b++) most = max(most, row[b]);
-    return comes_first ? most >= votes : most > votes;
+#pragma unroll
+    for (uint32_t k = 0; k < CUDA_WARP; k += SIDE) {
+        if (first + k < job->bins) most = max(most, row[first + k]);
+    }
+    return most;
+}
+
+static __global__ void __launch_bounds__(THREADS) measure_tiles(maxima_job job) {
+    __shared__ uint32_t of_warp[WARPS];
+    const uint32_t warp = threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
+    const uint32_t begin = (blockIdx.x * WARPS + warp) * MEASURED + lane / SIDE;
+    uint32_t votes[ROUNDS], most = 0;
+#pragma unroll
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        const uint32_t tile = begin + r * (CUDA_WARP / SIDE);
+        votes[r] = tile < job.tiles ? tile_votes(&job, tile) : 0;
+    }
+#pragma unroll
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        const uint32_t tile = begin + r * (CUDA_WARP / SIDE);
+        for (int away = 1; away < (int)SIDE; away *= 2) {
+            votes[r] = max(votes[r], __shfl_xor_sync(CUDA_ALL, votes[r], away));
+        }
+        if (lane % SIDE == 0 && tile < job.tiles) job.tile_most[tile] = votes[r];
+        most = max(most, votes[r]);
+    }
+    for (int away = SIDE; away < (int)CUDA_WARP; away *= 2) most = max(most, __shfl_xor_sync(CUDA_ALL, most, away));
+    if (lane == 0) of_warp[warp] = most;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (uint32_t w = 1; w < WARPS; w++) most = max(most, of_warp[w]);
+    /* Asked first: it seldom is, and one after the other is slow. */
+    if (most > *(volatile unsigned long long *)&job.head->most) {
+        atomicMax(&job.head->most, (unsigned long long)most);
+    }
+}
+
+/* ---- which are maxima */
+
+/* The most votes of a row around a bin. RADIUS 0: the job's. */
+template <uint32_t RADIUS>
+static __device__ inline uint32_t most_around(const maxima_job *job, const uint32_t *row, uint32_t bin) {
+    const uint32_t radius = RADIUS > 0 ? RADIUS : job->radius, last = job->bins - 1;
+    uint32_t most = 0;
+#pragma unroll
+    for (uint32_t k = 0; k <= 2 * radius; k++) {
+        const uint32_t at = bin + k > radius ? bin + k - radius : 0; /* at the ends the same twice */
+        most = max(most, row[at < last ? at : last]);
+    }
+    return most;
+}
+
+/* Whether a cell of another row beats votes: with more, or with as many if it comes first. */
+template <uint32_t RADIUS>
+static __device__ inline bool is_beaten_by(const maxima_job *job, uint32_t near, uint32_t direction, uint32_t bin,
+                                           uint32_t votes) {
+    const uint32_t other = near >> 1, at = (near & 1) != 0 ? job->bins - 1 - bin : bin;
+    const uint32_t most = most_around<RADIUS>(job, job->counters + (uint64_t)other * job->bins, at);
+    return other < direction ? most >= votes : most > votes;
 }
 
 static __device__ inline bool beats_own_row(const maxima_job *job, const uint32_t *row, uint32_t bin, uint32_t votes) {
@@ -39,40 +113,102 @@ static __device__ inline bool beats_own_row(const maxima_job *job, const uint32_
     return stands;
 }
 
+/* All lanes, for one cell. */
+template <uint32_t RADIUS>
+static __device__ bool is_beaten(const maxima_job *job, uint32_t direction, uint32_t bin, uint32_t votes) {
+    const uint32_t first = job->first[direction], last = job->first[direction + 1];
+    for (uint32_t i = first; i < last; i += AT_ONCE * CUDA_WARP) {
+        bool beaten = false;
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k++) {
+            const uint32_t mine = i + k * CUDA_WARP + threadIdx.x % CUDA_WARP;
+            if (mine < last && is_beaten_by<RADIUS>(job, job->near[mine], direction, bin, votes)) beaten = true;
+        }
+        if (__any_sync(CUDA_ALL, beaten)) return true;
+    }
+    return false;
+}
+
+/* Whether a lane's cell stands against some near directions, evenly along their list; each lane brings one. */
+template <uint32_t RADIUS>
+static __device__ bool stands_at_first(const maxima_job *job, uint32_t direction, uint32_t bin, uint32_t votes,
+                                       bool stands) {
+    const uint32_t first = job->first[direction], count = job->first[direction + 1] - first;
+    const uint32_t tries = count < TRIES ? count : TRIES, lane = threadIdx.x % CUDA_WARP;
+    const uint32_t brought = lane < tries ? job->near[first + lane * count / tries] : 0;
+    for (uint32_t k = 0; k < tries; k++) {
+        const uint32_t near = __shfl_sync(CUDA_ALL, brought, (int)k);
+        if (stands && is_beaten_by<RADIUS>(job, near, direction, bin, votes)) stands = false;
+        if ((k & 1) != 0 && !__any_sync(CUDA_ALL, stands)) break;
+    }
+    return stands;
+}
+
 /* The best first: fewer votes make a larger key, and so does a later cell. */
 static __device__ inline uint64_t key_of(uint32_t votes, uint32_t cell) { return (uint64_t)~votes << 32 | cell; }
 
-static __global__ void find_maxima(maxima_job job) {
-    const uint32_t tile = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
-    if (tile >= job.tiles) return;
-    const uint32_t d = tile / job.row_tiles, bin = tile % job.row_tiles * CUDA_WARP + lane;
-    const uint32_t *row = job.counters + (uint64_t)d * job.bins;
-    const uint32_t votes = bin < job.bins ? row[bin] : 0;
-    bool stands = votes >= job.least && votes > 0;
+/* Cells of low votes up to fewer than high. */
+typedef struct vote_band {
+    uint32_t number, low, high;
+    uint64_t before; /* maxima of the bands before */
+} vote_band;
+
+static __device__ inline uint32_t low_of(const maxima_job *job, uint32_t band) {
+    const uint32_t share = (uint32_t)job->head->most >> (band + 1);
+    return band == BANDS - 1 || share < job->least ? job->least : share;
+}
+
+static __device__ inline vote_band band_of(const maxima_job *job, uint32_t number) {
+    vote_band band;
+    band.number = number;
+    band.low = low_of(job, number);
+    band.high = number == 0 ? UINT32_MAX : low_of(job, number - 1);
+    band.before = 0;
+    for (uint32_t b = 0; b < number; b++) band.before += job->head->counts[b];
+    return band;
+}
+
+template <uint32_t RADIUS>
+static __device__ void look_at_tile(const maxima_job *job, const vote_band *band, uint32_t tile) {
+    const uint32_t d = tile / job->row_tiles, begin = tile % job->row_tiles * CUDA_WARP;
+    const uint32_t bin = begin + threadIdx.x % CUDA_WARP;
+    const uint32_t *row = job->counters + (uint64_t)d * job->bins;
+    const uint32_t votes = bin < job->bins ? row[bin] : 0;
+    bool stands = votes >= band->low && votes < band->high;
     if (!__any_sync(CUDA_ALL, stands)) return;
-    stands = stands && beats_own_row(&job, row, bin, votes);
-    for (uint32_t i = job.first[d]; i < job.first[d + 1]; i++) {
-        if (!__any_sync(CUDA_ALL, stands)) return;
-        const uint32_t other = job.near[i] >> 1, at = (job.near[i] & 1) != 0 ? job.bins - 1 - bin : bin;
-        if (stands && row_beats(&job, other, at, votes, other < d)) stands = false;
+    stands = stands && beats_own_row(job, row, bin, votes);
+    if (!__any_sync(CUDA_ALL, stands)) return;
+    stands = stands_at_first<RADIUS>(job, d, bin, votes, stands);
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, stands); rest != 0; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__ffs((int)rest) - 1, mine = __shfl_sync(CUDA_ALL, votes, (int)lane);
+        if (is_beaten<RADIUS>(job, d, begin + lane, mine) || threadIdx.x % CUDA_WARP != 0) continue;
+        const uint64_t at = band->before + atomicAdd(&job->head->counts[band->number], 1ull);
+        if (at < job->room) job->keys[at] = key_of(mine, d * job->bins + begin + lane);
     }
-    const uint32_t standing = __ballot_sync(CUDA_ALL, stands);
-    unsigned long long base = 0;
-    if (lane == 0 && standing != 0) base = atomicAdd(job.found, (unsigned long long)__popc(standing));
-    base = __shfl_sync(CUDA_ALL, base, 0) + (uint32_t)__popc(standing & ((1u << lane) - 1));
-    if (stands && base < job.room) job.found[1 + base] = key_of(votes, d * job.bins + bin);
+}
+
+template <uint32_t RADIUS>
+static __global__ void __launch_bounds__(THREADS) find_maxima(maxima_job job, uint32_t number) {
+    const uint32_t first = (blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * TILES, lane = threadIdx.x % CUDA_WARP;
+    const vote_band band = band_of(&job, number);
+    if (band.before >= job.wanted || band.low >= band.high) return; /* the whole grid */
+    const bool any = lane < TILES && first + lane < job.tiles && job.tile_most[first + lane] >= band.low;
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, any); rest != 0; rest &= rest - 1) {
+        look_at_tile<RADIUS>(&job, &band, first + (uint32_t)__ffs((int)rest) - 1);
+    }
 }
 
 /* ---- sorting */
 
 /* Puts few keys in order, where they are. */
-static __global__ void __launch_bounds__(SORTERS) sort_few(unsigned long long *found) {
+static __global__ void __launch_bounds__(SORTERS) sort_few(const maxima_head *head, unsigned long long *found) {
     __shared__ unsigned long long keys[FEW];
-    const unsigned long long all = found[0];
+    unsigned long long all = 0;
+    for (uint32_t b = 0; b < BANDS; b++) all += head->counts[b];
     if (all > FEW || all < 2) return; /* the whole block */
     uint32_t size = 2;
     while (size < all) size *= 2;
-    for (uint32_t i = threadIdx.x; i < size; i += SORTERS) keys[i] = i < all ? found[1 + i] : UINT64_MAX;
+    for (uint32_t i = threadIdx.x; i < size; i += SORTERS) keys[i] = i < all ? found[i] : UINT64_MAX;
     __syncthreads();
     for (uint32_t run = 2; run <= size; run *= 2) {
         for (uint32_t away = run / 2; away > 0; away /= 2) {
@@ -87,14 +223,14 @@ static __global__ void __launch_bounds__(SORTERS) sort_few(unsigned long long *f
             __syncthreads();
         }
     }
-    for (uint32_t i = threadIdx.x; i < all; i += SORTERS) found[1 + i] = keys[i];
+    for (uint32_t i = threadIdx.x; i < all; i += SORTERS) found[i] = keys[i];
 }
 
 /* Of more than FEW maxima the best, sorted: keys [most] out, of the host. */
 static mote_status sort_many(mote_context *ctx, unsigned long long *found, uint64_t all, uint32_t most,
                              uint64_t *keys) {
     uint64_t *other = (uint64_t *)cuda_alloc(ctx, all * sizeof *other, "planes maxima");
-    cuda_keys64 sorted = {(uint64_t *)(void *)(found + 1), other};
+    cuda_keys64 sorted = {(uint64_t *)(void *)found, other};
     if (other == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_sort_keys64(ctx, &sorted, all, 0, 64);
     if (status == MOTE_OK) status = cuda_download(ctx, keys, sorted.keys, (all < most ? all : most) * sizeof *keys);
@@ -104,8 +240,7 @@ static mote_status sort_many(mote_context *ctx, unsigned long long *found, uint6
 
 /* ---- all of it */
 
-static maxima_job job_of(const planes_cuda *p, uint32_t radius, uint32_t least) {
-    const planes_table *table = &p->table.host;
+static maxima_job job_of(const planes_cuda *p, const planes_table *table, uint32_t radius, uint32_t least) {
     maxima_job job;
     memset(&job, 0, sizeof job);
     job.counters = p->counters;
@@ -114,34 +249,57 @@ static maxima_job job_of(const planes_cuda *p, uint32_t radius, uint32_t least) 
     job.directions = table->directions;
     job.bins = table->bins;
     job.radius = radius < table->bins ? radius : table->bins;
-    job.least = least;
+    job.least = least > 1 ? least : 1; /* a cell without votes is no maximum */
     job.row_tiles = (table->bins + CUDA_WARP - 1) / CUDA_WARP;
     job.tiles = job.row_tiles * table->directions;
     return job;
 }
 
-/* Fills job->found; head [1 + FEW] out, of the host: how many there are, and as many of the best as are wanted. */
-static mote_status find_into(mote_context *ctx, const maxima_job *job, uint64_t head_keys, uint64_t *head) {
-    MOTE_TRY(cuda_fill(ctx, job->found, 0, sizeof *job->found));
-    CUDA_LAUNCH(ctx, find_maxima, cuda_blocks(job->tiles, WARPS), THREADS, *job);
-    CUDA_LAUNCH(ctx, sort_few, 1, SORTERS, job->found);
-    MOTE_TRY(cuda_launched(ctx, "maxima"));
-    return cuda_download(ctx, head, job->found, (1 + head_keys) * sizeof *head);
+static void launch_bands(mote_context *ctx, const maxima_job *job) {
+    const uint32_t blocks = cuda_blocks(job->tiles, WARPS * TILES);
+    for (uint32_t band = 0; band < BANDS; band++) {
+        if (job->radius == 2) {
+            CUDA_LAUNCH(ctx, find_maxima<2>, blocks, THREADS, *job, band);
+        } else {
+            CUDA_LAUNCH(ctx, find_maxima<0>, blocks, THREADS, *job, band);
+        }
+    }
 }
 
+/* head [1] out, of the host, and behind it as many of the best keys as are wanted. */
+static mote_status find_into(mote_context *ctx, const maxima_job *job, uint64_t head_keys, maxima_head *head) {
+    MOTE_TRY(cuda_fill(ctx, job->head, 0, sizeof *job->head));
+    CUDA_LAUNCH(ctx, measure_tiles, cuda_blocks(job->tiles, WARPS * MEASURED), THREADS, *job);
+    launch_bands(ctx, job);
+    CUDA_LAUNCH(ctx, sort_few, 1, SORTERS, job->head, job->keys);
+    MOTE_TRY(cuda_launched(ctx, "maxima"));
+    return cuda_download(ctx, head, job->head, sizeof *head + head_keys * sizeof *job->keys);
+}
+
+/* What a download brings. */
+typedef struct few_maxima {
+    maxima_head head;
+    uint64_t keys[FEW];
+} few_maxima;
+
 static mote_status find_best(mote_context *ctx, maxima_job *job, uint32_t most, uint64_t *keys, uint64_t *all) {
-    uint64_t head[1 + FEW];
+    few_maxima found;
     const uint64_t head_keys = most < FEW ? most : FEW;
+    job->wanted = most;
+    job->tile_most = (uint32_t *)cuda_alloc(ctx, job->tiles * sizeof *job->tile_most, "planes maxima");
+    if (job->tile_most == NULL) return MOTE_ERROR_MEMORY;
     for (job->room = ROOM;; job->room = *all) {
-        job->found = (unsigned long long *)cuda_alloc(ctx, (1 + job->room) * sizeof *job->found, "planes maxima");
-        if (job->found == NULL) return MOTE_ERROR_MEMORY;
-        MOTE_TRY(find_into(ctx, job, head_keys, head));
-        *all = head[0];
+        job->head = (maxima_head *)cuda_alloc(ctx, sizeof *job->head + job->room * sizeof *job->keys, "planes maxima");
+        if (job->head == NULL) return MOTE_ERROR_MEMORY;
+        job->keys = (unsigned long long *)(void *)(job->head + 1);
+        MOTE_TRY(find_into(ctx, job, head_keys, &found.head));
+        *all = 0;
+        for (uint32_t b = 0; b < BANDS; b++) *all += found.head.counts[b];
         if (*all <= job->room) break;
-        cuda_free(ctx, job->found); /* rare: again with the room that they need */
+        cuda_free(ctx, job->head); /* rare: again with the room that they need */
     }
-    if (*all > FEW) return sort_many(ctx, job->found, *all, most, keys);
-    memcpy(keys, head + 1, (*all < head_keys ? *all : head_keys) * sizeof *keys);
+    if (*all > FEW) return sort_many(ctx, job->keys, *all, most, keys);
+    memcpy(keys, found.keys, (*all < head_keys ? *all : head_keys) * sizeof *keys);
     return MOTE_OK;
 }
 
@@ -149,7 +307,7 @@ mote_status planes_winners_cuda(planes_points *points, const planes_table *table
                                 uint32_t most, planes_winner *winners, uint32_t *count) {
     const planes_cuda *p = planes_on_cuda(points);
     mote_context *ctx = points->ctx;
-    maxima_job job = job_of(p, radius, least);
+    maxima_job job = job_of(p, table, radius, least);
     uint64_t all = 0, *keys = (uint64_t *)mote_alloc(ctx, most * sizeof *keys, "planes winners");
     *count = 0;
     if (keys == NULL) return MOTE_ERROR_MEMORY;
@@ -161,7 +319,8 @@ mote_status planes_winners_cuda(planes_points *points, const planes_table *table
         winners[i].direction = cell / table->bins;
         winners[i].bin = cell % table->bins;
     }
-    cuda_free(ctx, job.found);
+    cuda_free(ctx, job.tile_most);
+    cuda_free(ctx, job.head);
     mote_free(ctx, keys);
     return status;
 }

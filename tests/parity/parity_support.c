@@ -97,6 +97,7 @@ int parity_open(void **state) {
 /* What a test that failed has left is not looked at further: it may still be in use. */
 int parity_close(void **state) {
     counted_pair *counted = *state;
+    mote_context_trim(counted->pair.cuda);
     const uint64_t left_bytes = mote_context_device_bytes(counted->pair.cuda);
     if (left_bytes > 0) {
         print_error("%llu bytes of the device were not given back\n", (unsigned long long)left_bytes);

@@ -87,22 +87,34 @@ static void compare(const parity_pair *pair, const mote_cloud *cloud, const mote
     free_answer(&cuda);
 }
 
-/* Winners, too few directions to take long. */
-static void compare_votes(const parity_pair *pair, const mote_cloud *cloud, const mote_planes_params *params,
-                          const char *name) {
+/* Winners, too few directions to take long: all, and the best of them alone. on_device: the cloud or its copy there. */
+static void compare_votes_of(const parity_pair *pair, const mote_cloud *cloud, const mote_cloud *on_device,
+                             const mote_planes_params *params, const char *name) {
     enum { MOST = 5000 };
-    mote_planes_winner *cpu = calloc(MOST, sizeof *cpu), *cuda = calloc(MOST, sizeof *cuda);
+    static const uint32_t wanted[] = {MOST, 1, 6};
+    mote_planes_winner *cpu = calloc(MOST, sizeof *cpu), *other = calloc(MOST, sizeof *other);
     mote_planes_facts facts, others;
     uint32_t count, count_b;
     assert_non_null(cpu);
-    assert_non_null(cuda);
+    assert_non_null(other);
     must(pair->cpu, mote_planes_vote(pair->cpu, cloud, params, MOST, cpu, &count, &facts), name);
-    must(pair->cuda, mote_planes_vote(pair->cuda, cloud, params, MOST, cuda, &count_b, &others), name);
-    same_facts(&facts, &others, name);
-    same_bytes(&count, &count_b, sizeof count, name, "number of winners", 0);
-    for (uint32_t i = 0; i < count; i++) same_bytes(&cpu[i], &cuda[i], sizeof *cpu, name, "winner", i);
+    for (uint32_t turn = 0; turn < 6; turn++) {
+        mote_context *ctx = turn % 2 == 0 ? pair->cuda : pair->cpu;
+        const uint32_t most = wanted[turn / 2];
+        must(ctx, mote_planes_vote(ctx, turn % 2 == 0 ? on_device : cloud, params, most, other, &count_b, &others),
+             name);
+        same_facts(&facts, &others, name);
+        const uint32_t expected = count < most ? count : most;
+        same_bytes(&expected, &count_b, sizeof expected, name, "number of winners", turn);
+        for (uint32_t i = 0; i < expected; i++) same_bytes(&cpu[i], &other[i], sizeof *cpu, name, "winner", i);
+    }
     free(cpu);
-    free(cuda);
+    free(other);
+}
+
+static void compare_votes(const parity_pair *pair, const mote_cloud *cloud, const mote_planes_params *params,
+                          const char *name) {
+    compare_votes_of(pair, cloud, cloud, params, name);
 }
 
 static mote_cloud *generate(mote_context *ctx, const char *kind, uint64_t count, double noise_m, double outliers) {
@@ -180,6 +192,12 @@ static void place_once(uint64_t i, double at[3], float normal[3]) {
 static void place_strays(uint64_t i, double at[3], float normal[3]) {
     place_corner(3 * i, at, normal);
     if (i % 900 == 7) at[1] += 1e9;
+}
+
+/* So few that they are left out. */
+static void place_few_strays(uint64_t i, double at[3], float normal[3]) {
+    place_corner(3 * i, at, normal);
+    if (i % 2500 == 7) at[1] += 1e9;
 }
 
 /* ---- tests */
@@ -271,6 +289,41 @@ static void many_votes_are_counted(void **state) {
     mote_cloud_destroy(cloud);
 }
 
+/* Votes with and without what is measured beside them, where points are left out and where they are not. */
+static void shapes_vote_the_same(void **state) {
+    const parity_pair *pair = *state;
+    static const place_fn shapes[] = {place_few_strays, place_corner, place_once, place_sphere};
+    for (uint32_t i = 0; i < parity_extent(2, 8, 8); i++) {
+        mote_planes_params params = coarse();
+        params.bin = i < 4 ? 0.3 : 0;
+        params.tolerance = i % 2 == 0 ? 0.01 : 0;
+        mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(1200, 12000, 100000), shapes[i % 4]), *copy = NULL;
+        must(pair->cuda, mote_cloud_to_device(pair->cuda, cloud, &copy), "uploading");
+        compare_votes_of(pair, cloud, cloud, &params, "on the host");
+        compare_votes_of(pair, cloud, copy, &params, "on the device");
+        mote_cloud_destroy(copy);
+        mote_cloud_destroy(cloud);
+    }
+}
+
+/* Directions stay with the context: others, and the same with other bins, take their place. */
+static void directions_may_change(void **state) {
+    const parity_pair *pair = *state;
+    static const double resolutions[] = {10, 10, 7, 10, 7}, bins[] = {0.3, 0.2, 0.2, 0.2, 0.3};
+    static const double radii[] = {0, 0, 0, 9, 0};
+    mote_cloud *cloud = make_cloud(pair->cpu, 300, place_corner);
+    for (uint32_t i = 0; i < 5; i++) {
+        mote_planes_params params = mote_planes_defaults();
+        params.resolution_deg = resolutions[i];
+        params.suppress_deg = radii[i];
+        params.bin = bins[i];
+        compare_votes(pair, cloud, &params, "other directions");
+        if (i == 2) mote_context_trim(pair->cuda);
+        if (i == 3) mote_context_trim(pair->cpu);
+    }
+    mote_cloud_destroy(cloud);
+}
+
 static void clouds_may_lie_on_the_device(void **state) {
     const parity_pair *pair = *state;
     const mote_planes_params params = coarse();
@@ -330,9 +383,10 @@ static void memory_may_run_out(void **state) {
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
-        PARITY_TEST(votes_are_the_same), PARITY_TEST(many_votes_are_counted),       PARITY_TEST(entries_are_right),
-        PARITY_TEST(sizes_are_the_same), PARITY_TEST(shapes_are_the_same),          PARITY_TEST(rooms_are_the_same),
-        PARITY_TEST(ways_are_the_same),  PARITY_TEST(clouds_may_lie_on_the_device), PARITY_TEST(memory_may_run_out),
+        PARITY_TEST(votes_are_the_same),           PARITY_TEST(many_votes_are_counted), PARITY_TEST(entries_are_right),
+        PARITY_TEST(sizes_are_the_same),           PARITY_TEST(shapes_are_the_same),    PARITY_TEST(rooms_are_the_same),
+        PARITY_TEST(shapes_vote_the_same),         PARITY_TEST(directions_may_change),  PARITY_TEST(ways_are_the_same),
+        PARITY_TEST(clouds_may_lie_on_the_device), PARITY_TEST(memory_may_run_out),
     };
     return cmocka_run_group_tests_name("planes, CPU = GPU", tests, NULL, NULL);
 }

@@ -381,6 +381,62 @@ static void small_clouds_have_none(void **state) {
     }
 }
 
+/* A vote with a bin of its own looks at nothing else; one without measures what it needs to choose it. */
+static void votes_measure_what_they_need(void **state) {
+    (void)state;
+    static const double normal[3] = {0, 0.6, 0.8}, middle[3] = {1, 2, 3};
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = make_plane(ctx, normal, middle, 0.002, 30000, 0, 9);
+    for (int turn = 0; turn < 3; turn++) {
+        mote_planes_params params = mote_planes_defaults();
+        mote_planes_winner winner;
+        mote_planes_facts facts;
+        uint32_t count;
+        params.bin = turn > 0 ? 0.03 : 0;
+        params.tolerance = turn > 1 ? 0.01 : 0;
+        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &winner, &count, &facts), MOTE_OK);
+        assert_int_equal(count, 1);
+        assert_true(angle_of(winner.normal, normal) < 2);
+        assert_true(facts.extent > 4 && facts.bins > 50 && facts.directions > 5000);
+        assert_int_equal(facts.min_points, 150);
+        assert_int_equal(facts.sample, 30000);
+        assert_true((facts.noise > 0) == (turn == 0) && (facts.spacing > 0) == (turn == 0));
+        assert_true((facts.tolerance > 0) == (turn != 1));
+        assert_true(facts.cell == 0);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* More points than the sample that strays are seen in. */
+static void strays_are_few(void **state) {
+    (void)state;
+    enum { COUNT = 60000 };
+    double *stored = room_for(3 * COUNT, sizeof *stored);
+    for (int turn = 0; turn < 3; turn++) {
+        mote_context *ctx = test_context(2);
+        mote_planes_params params = mote_planes_defaults();
+        mote_planes_winner winner;
+        mote_planes_facts facts;
+        uint32_t count;
+        for (uint64_t i = 0; i < COUNT; i++) {
+            for (uint64_t k = 0; k < 3; k++)
+                stored[3 * i + k] = k < 2 ? 10 * random_unit(i, k) : 0.01 * random_unit(i, k);
+            if (turn == 1 && i % 3000 == 17) stored[3 * i + 1] = i % 6000 == 17 ? 1e7 : -1e9;
+            if (turn == 2 && i % 20 == 17) stored[3 * i + 1] += 1e4; /* one in twenty are no strays */
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+        params.bin = turn == 2 ? 10 : 0.05;
+        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &winner, &count, &facts), MOTE_OK);
+        assert_int_equal(facts.outside, turn == 1 ? 20 : 0);
+        assert_true(turn == 2 ? facts.extent > 9000 : facts.extent < 100);
+        assert_true(winner.normal[2] > 0.999);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+    free(stored);
+}
+
 static void strays_and_nan_do_no_harm(void **state) {
     (void)state;
     static const double normal[3] = {0, 0.6, 0.8}, middle[3] = {1, 2, 3};
@@ -575,9 +631,14 @@ static mote_status use_all(mote_context *ctx, void *user) {
     mote_status status = mote_generate(ctx, "room", 700, NULL, &cloud);
     if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &planes);
     if (status == MOTE_OK) assert_true(mote_planes_count(planes) > 0);
-    if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
-    params.sample = 100;
-    if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
+    /* Trimmed in between: what is kept would take the place of an allocation that fails. */
+    for (int turn = 0; turn < 4; turn++) {
+        mote_context_trim(ctx);
+        params.sample = turn % 2 == 0 ? 0 : 100;
+        params.bin = turn < 2 ? 0 : 0.1;
+        if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
+    }
+    mote_context_trim(ctx);
     mote_planes_destroy(planes);
     mote_cloud_destroy(cloud);
     return status;
@@ -671,6 +732,8 @@ int main(void) {
         cmocka_unit_test(what_is_not_flat_has_no_planes),
         cmocka_unit_test(small_clouds_have_none),
         cmocka_unit_test(strays_and_nan_do_no_harm),
+        cmocka_unit_test(votes_measure_what_they_need),
+        cmocka_unit_test(strays_are_few),
         cmocka_unit_test(normals_tell_planes_apart),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(real_scans_have_floors_and_walls),
