@@ -97,7 +97,8 @@ static mote_status make_sample(planes_run *run) {
     if (capacity > INT32_MAX) {
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a sample has at most 2,147,483,647 points");
     }
-    MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
+    if (!run->ops->keeps_samples) MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
+    run->sample.capacity = (uint32_t)capacity;
     run->free_points = points;
     return MOTE_OK;
 }

@@ -24,7 +24,8 @@ typedef struct planes_points {
     bool normals;   /* wanted, and there are some */
 } planes_points;
 
-/* Points on the host: a column each, with room for a multiple of 8. */
+/* Points on the host: a column each, with room for a multiple of 8. Or, of a backend that keeps its samples, just how
+   many were chosen last; the columns are NULL then. */
 typedef struct planes_sample {
     uint32_t count, capacity;
     float *x, *y, *z;
@@ -92,7 +93,7 @@ typedef struct mote_planes_ops {
     /* The points at count places of the order; sample has the room. place may be sample->place. */
     mote_status (*fetch)(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample);
     /* Chooses among the free points those of the ranks floor((2 i + 1) · free / (2 most)), in their order; all, if
-       there are not more. sample has room for most. */
+       there are not more. sample has room for most, or no columns. */
     mote_status (*choose)(planes_points *points, uint32_t most, planes_sample *sample);
 
     /* Empties the accumulator, lets the points vote (sample NULL: all in the lattice), one vote a point and direction:
@@ -155,6 +156,8 @@ typedef struct mote_planes_ops {
     mote_status (*labels)(planes_points *points, int32_t *labels);
     /* Whether it makes itself what follows from the directions of a table. */
     bool fills_tables;
+    /* Whether what was chosen may stay with it until the next choice or vote: a sample without columns. */
+    bool keeps_samples;
 } mote_planes_ops;
 
 extern const mote_planes_ops mote_planes_cpu;

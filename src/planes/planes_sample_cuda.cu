@@ -1,4 +1,4 @@
-/* Some of the points, for the host. */
+/* Some of the points, for the host or to vote. */
 #include "backend/cuda_kernel.h"
 #include "planes/planes_cuda.h"
 
@@ -24,10 +24,11 @@ static __global__ void fetch_kernel(const planes_cuda_point *points, uint32_t co
     if (i < count) take_point(points, out[4 * (uint64_t)count + i], out, i, count);
 }
 
-/* A warp finds the free point of a rank: its block by the sums, then its place among the block's flags. */
+/* A warp finds the free point of a rank: its block by the sums, then its place among the block's flags.
+   out, kept: where points go, columns or whole; one of them is NULL */
 static __global__ void choose_kernel(const planes_cuda_point *points, const uint8_t *free_points,
                                      const uint32_t *first_free, uint32_t blocks, uint32_t point_count,
-                                     uint64_t free_count, uint32_t wanted, uint32_t *out) {
+                                     uint64_t free_count, uint32_t wanted, uint32_t *out, planes_cuda_point *kept) {
     const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
     if (i >= wanted) return;
     const uint64_t rank = (2 * (uint64_t)i + 1) * free_count / (2 * (uint64_t)wanted);
@@ -45,7 +46,8 @@ static __global__ void choose_kernel(const planes_cuda_point *points, const uint
         const uint64_t at = (uint64_t)low * PLANES_CUDA_BLOCK + k + lane;
         const uint32_t flags = __ballot_sync(CUDA_ALL, at < point_count && free_points[at] != 0);
         const bool mine = (flags >> lane & 1) != 0 && (uint32_t)__popc(flags & ((1u << lane) - 1)) == left;
-        if (mine) take_point(points, (uint32_t)at, out, i, wanted);
+        if (mine && out != NULL) take_point(points, (uint32_t)at, out, i, wanted);
+        if (mine && kept != NULL) kept[i] = points[at];
         if (left < (uint32_t)__popc(flags)) return; /* all lanes */
         left -= (uint32_t)__popc(flags);
     }
@@ -82,17 +84,32 @@ mote_status planes_fetch_cuda(planes_points *points, const uint32_t *place, uint
     return status;
 }
 
+static mote_status launch_choice(const planes_cuda *p, uint32_t wanted, uint32_t *out, planes_cuda_point *kept) {
+    CUDA_LAUNCH(p->base.ctx, choose_kernel, cuda_blocks(wanted, WARPS), THREADS, p->points, p->free_points,
+                p->first_free, p->block_count, p->base.count, p->free_count, wanted, out, kept);
+    return cuda_launched(p->base.ctx, "choosing points");
+}
+
+/* A sample that stays here, to vote; nothing waits. */
+static mote_status choose_voters(planes_cuda *p, uint32_t wanted, planes_sample *sample) {
+    mote_context *ctx = p->base.ctx;
+    cuda_free(ctx, p->voters);
+    p->voters = (planes_cuda_point *)cuda_alloc(ctx, wanted * sizeof *p->voters, "planes sample");
+    if (p->voters == NULL) return MOTE_ERROR_MEMORY;
+    sample->count = wanted;
+    return launch_choice(p, wanted, NULL, p->voters);
+}
+
 mote_status planes_choose_cuda(planes_points *points, uint32_t most, planes_sample *sample) {
     planes_cuda *p = planes_on_cuda(points);
     mote_context *ctx = points->ctx;
     const uint32_t wanted = p->free_count < most ? (uint32_t)p->free_count : most;
     sample->count = 0;
     if (wanted == 0) return MOTE_OK;
+    if (sample->x == NULL) return choose_voters(p, wanted, sample);
     uint32_t *out = (uint32_t *)cuda_alloc(ctx, SAMPLE_COLUMNS * (uint64_t)wanted * sizeof *out, "planes sample");
     if (out == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, choose_kernel, cuda_blocks(wanted, WARPS), THREADS, p->points, p->free_points, p->first_free,
-                p->block_count, points->count, p->free_count, wanted, out);
-    mote_status status = cuda_launched(ctx, "choosing points");
+    mote_status status = launch_choice(p, wanted, out, NULL);
     if (status == MOTE_OK) status = download_sample(p, out, wanted, sample);
     cuda_free(ctx, out);
     return status;

@@ -232,8 +232,12 @@ static mote_status launch(mote_context *ctx, const vote_job *job) {
 
 /* ---- points and counters */
 
-/* It stays for refining winners. */
-static mote_status upload_sample(planes_cuda *p, const planes_sample *sample) {
+/* Who votes stays, for refining winners; without columns it is here already. */
+static mote_status take_voters(planes_cuda *p, const planes_sample *sample) {
+    if (sample != NULL && sample->x == NULL) return MOTE_OK;
+    cuda_free(p->base.ctx, p->voters);
+    p->voters = NULL;
+    if (sample == NULL) return MOTE_OK;
     const uint64_t bytes = sample->count * sizeof(planes_cuda_point);
     planes_cuda_point *packed = (planes_cuda_point *)(void *)planes_cuda_scratch(p, bytes);
     if (packed == NULL) return MOTE_ERROR_MEMORY;
@@ -267,9 +271,7 @@ mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample,
     memset(&job, 0, sizeof job);
     MOTE_TRY(make_counters(p, table));
     MOTE_TRY(planes_table_cuda(p, table));
-    cuda_free(points->ctx, p->voters);
-    p->voters = NULL;
-    if (sample != NULL) MOTE_TRY(upload_sample(p, sample));
+    MOTE_TRY(take_voters(p, sample));
     job.points = sample != NULL ? p->voters : p->points;
     job.point_count = sample != NULL ? sample->count : points->count;
     job.directions = p->table.direction;
