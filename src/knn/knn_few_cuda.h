@@ -7,9 +7,10 @@
       wait in a queue of the query.
    3. When a queue is full, its points join the T nearest of the query, T above k: a list of 32-bit numbers, squares of
       floats with the place of the point among T in the low bits, which two instructions an entry keep sorted.
-   4. In the end these get exact keys, and by them their order. If a point that was left out could be as near as the
-      k-th, which points at the same distance are, the query is asked once more, with a list of exact keys.
-   Queries so far apart that their boxes hold too much are left: a kernel of their own follows, a warp for each. */
+   4. In the end these get exact keys, and by them their order.
+   If a point that was left out could be as near as the k-th, which points at the same distance are, a second kernel
+   asks the warp's queries once more, with lists of exact keys: in the first they would take registers and time of all.
+   Queries so far apart that their boxes hold too much are left to a third, a warp for each. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
@@ -182,7 +183,7 @@ static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, u
 }
 
 /* How far a warp's search came. */
-typedef enum few_outcome { FEW_DONE, FEW_UNSETTLED, FEW_TOO_FAR } few_outcome;
+typedef enum few_outcome { FEW_DONE, FEW_OPEN, FEW_TOO_FAR } few_outcome;
 
 /* The lane's query, how far it looks, and the groups. False: queries are too far apart. */
 template <int KIND, int SUBSETS>
@@ -213,17 +214,18 @@ static __device__ __forceinline__ few_outcome few_search(const knn_cuda_ask *ask
     nearest.clear();
     nearest.places = memory->place + number;
     if (!few_walk_together<KIND>(ask, slack, &memory->walk, &lane, &w, &nearest)) {
-        return __any_sync(CUDA_ALL, nearest.is_idle(ask)) ? FEW_UNSETTLED : FEW_TOO_FAR;
+        return __any_sync(CUDA_ALL, nearest.is_idle(ask)) ? FEW_OPEN : FEW_TOO_FAR;
     }
     const bool right = few_decide<KIND, T>(ask, slack, &lane, &nearest, found) || lane.most < 0;
-    return __all_sync(CUDA_ALL, right) ? FEW_DONE : FEW_UNSETTLED;
+    return __all_sync(CUDA_ALL, right) ? FEW_DONE : FEW_OPEN;
 }
 
 /* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
    first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? FEW_MINB : FEW_MINB18) void search_few(
-    const __grid_constant__ knn_cuda_ask ask, few_left left, OUTPUT to) {
+static __global__ __launch_bounds__(FEW_THREADS,
+                                    T <= 11 ? 4 : 3) void search_few(const __grid_constant__ knn_cuda_ask ask,
+                                                                     few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
@@ -234,7 +236,7 @@ static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? FEW_MINB : FEW_MINB18
     if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
         const few_outcome outcome = few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found);
         if (outcome != FEW_DONE) {
-            if (number == 0) few_leave(outcome == FEW_UNSETTLED ? &left.unsettled : &left.apart, (uint32_t)warp);
+            if (number == 0) few_leave(outcome == FEW_OPEN ? &left.unsettled : &left.apart, (uint32_t)warp);
             return;
         }
     }
@@ -244,7 +246,7 @@ static __global__ __launch_bounds__(FEW_THREADS, T <= 12 ? FEW_MINB : FEW_MINB18
 
 /* The warps that the squares of floats did not settle, by exact keys. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, 4) void search_unsettled(const __grid_constant__ knn_cuda_ask ask,
+static __global__ __launch_bounds__(FEW_THREADS, 2) void search_unsettled(const __grid_constant__ knn_cuda_ask ask,
                                                                           few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP, count = *left.unsettled.count;
@@ -386,7 +388,7 @@ static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
-    const uint32_t unsettled = blocks < FEW_UNSETTLED_BLOCKS ? blocks : FEW_UNSETTLED_BLOCKS;
+    const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
     const uint32_t apart = blocks * FEW_WARPS < FEW_BLOCKS ? blocks * FEW_WARPS : FEW_BLOCKS;
     CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);

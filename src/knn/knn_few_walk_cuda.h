@@ -7,28 +7,20 @@
 
 #include "knn/knn_point_cuda.h"
 
-#ifndef FEW_WARPS
-#define FEW_WARPS 8u
-#endif
-#ifndef FEW_MINB
-#define FEW_MINB   4
-#define FEW_MINB18 3
-#endif
-#define FEW_THREADS (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS  4u  /* of eight lanes */
-#define FEW_QUEUE   28u /* leaves with points that wait */
-#define FEW_WAITING 96u /* nodes: 64 of the top, and 32 of the level below; if more would wait, the warp is left */
-#define FEW_SLOTS   31u /* bits that tell one of them */
-#define FEW_LISTED  64u /* leaves of a group to go through */
-#ifndef FEW_AROUND
-#define FEW_AROUND 12u /* leaves around the queries */
-#endif
-#define FEW_PARTS            4u   /* lanes that try leaves for one query */
-#define FEW_MOST             256u /* leaves that a group goes through; if there are more, its warp is left */
-#define FEW_APART            32u /* warps of a block that finds the neighbours of those left, each of a query at a time */
-#define FEW_BLOCKS           132u /* such blocks: one for each processor of an H200 */
-#define FEW_UNSETTLED_BLOCKS 528u
-#define FEW_NONE             UINT32_MAX
+#define FEW_WARPS     8u /* of a block: warps beside each other share the first-level cache */
+#define FEW_THREADS   (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS    4u   /* of eight lanes */
+#define FEW_QUEUE     28u  /* leaves with points that wait */
+#define FEW_WAITING   96u  /* nodes: 64 of the top, 32 of the level below; if more would wait, the warp is left */
+#define FEW_SLOTS     31u  /* bits that tell one of them */
+#define FEW_LISTED    64u  /* leaves of a group to go through */
+#define FEW_AROUND    12u  /* leaves around the queries */
+#define FEW_PARTS     4u   /* lanes that try leaves for one query */
+#define FEW_MOST      256u /* leaves that a group goes through; if there are more, its warp is left */
+#define FEW_APART     32u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
+#define FEW_BLOCKS    132u /* such blocks: one for each processor of an H200 */
+#define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
+#define FEW_NONE      UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct few_group {

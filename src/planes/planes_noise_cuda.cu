@@ -44,7 +44,8 @@ static __device__ inline uint32_t make_trials(uint32_t which, window *w) {
     w->plane[lane][1] = plane.b;
     w->plane[lane][2] = plane.c;
     w->plane[lane][3] = plane.d;
-    return __ballot_sync(CUDA_ALL, valid); /* and all lanes see the planes */
+    __syncwarp();
+    return __ballot_sync(CUDA_ALL, valid);
 }
 
 static __device__ inline planes_plane trial_plane(const window *w, uint32_t trial) {

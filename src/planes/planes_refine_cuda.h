@@ -46,7 +46,7 @@ typedef struct refine_state {
     uint32_t counts[PLANES_MASKS]; /* free points of each mask */
     long long of_warp[REFINE_WARPS][REFINE_SUMS];
     uint32_t counts_of_warp[REFINE_WARPS][REFINE_COUNTS];
-    unsigned long long best[REFINE_WARPS];
+    unsigned long long best[REFINE_WARPS + 1]; /* of each warp, then of all */
     float direction[PLANES_TILTS][3];
     uint32_t counters[PLANES_LEVEL_ROWS][REFINE_COLUMNS];
 } refine_state;
@@ -235,7 +235,7 @@ static __device__ void find_best(refine_state *s) {
     __syncthreads();
     if (threadIdx.x >= CUDA_WARP) return;
     key = best_of_warp(s->best[threadIdx.x % REFINE_WARPS]);
-    if (threadIdx.x == 0) s->best[0] = key;
+    if (threadIdx.x == 0) s->best[REFINE_WARPS] = key;
 }
 
 /* Sets the pass that is due. Returns whether there is a plane; *coarse: whether another level is worth it. */
@@ -248,7 +248,7 @@ static __device__ bool improve(const refine_job *job, const uint32_t *pool, refi
     vote(job, pool, s);
     find_best(s);
     __syncthreads();
-    const unsigned long long best = s->best[0];
+    const unsigned long long best = s->best[REFINE_WARPS];
     if (best >> 32 < 3) return false;
     if (threadIdx.x == 0) {
         const uint32_t tilt = 0xFFFFu - (uint32_t)(best >> 16 & 0xFFFF), row = 0xFFFFu - (uint32_t)(best & 0xFFFF);
