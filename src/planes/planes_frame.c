@@ -108,24 +108,23 @@ static void measure_radius(planes_run *run) {
     run->scale.radius = sqrt(square) + 2;
 }
 
-/* How far apart two positions of an axis are that the source tells apart; largest: of its coordinates. Both in steps:
-   those of the largest doubles are too long for a double. */
-static double axis_resolution(const mote_cloud *cloud, const char *name, double largest, double inverse) {
+/* How far apart two positions of an axis are that the source tells apart; largest: of its coordinates. */
+static double axis_resolution(const mote_cloud *cloud, const char *name, double largest) {
     const mote_column *axis = mote_cloud_find(cloud, name);
-    if (axis->type == MOTE_FLOAT32) return fmax(largest * FLT_EPSILON, cloud->position_step * inverse);
-    if (axis->type == MOTE_FLOAT64) return fmax(largest * DBL_EPSILON, cloud->position_step * inverse);
-    return fabs(axis->scale) * inverse;
+    if (axis->type == MOTE_FLOAT32) return fmax(largest * FLT_EPSILON, cloud->position_step);
+    if (axis->type == MOTE_FLOAT64) return fmax(largest * DBL_EPSILON, cloud->position_step);
+    return fabs(axis->scale);
 }
 
 static void measure_resolution(planes_run *run) {
     static const char *const names[3] = {"x", "y", "z"};
     const planes_frame *frame = &run->points->frame;
-    run->scale.resolution = 1;
+    double most = frame->step;
     for (int k = 0; k < 3; k++) {
-        const double largest = fabs(frame->centre[k]) * frame->inverse + run->scale.radius;
-        const double one = axis_resolution(run->points->cloud, names[k], largest, frame->inverse);
-        run->scale.resolution = fmax(run->scale.resolution, one);
+        const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
+        most = fmax(most, axis_resolution(run->points->cloud, names[k], largest));
     }
+    run->scale.resolution = most * frame->inverse;
 }
 
 mote_status planes_frame_points(planes_run *run) {

@@ -31,7 +31,7 @@ static mote_planes_params params_of(const uint8_t *head) {
     p.greedy = (flags & 4) != 0;
     p.whole = (flags & 8) != 0;
     p.parts = (flags & 16) != 0;
-    p.resolution_deg = 3 + head[7] % 29 * 0.25;
+    p.resolution_deg = 5 + head[7] % 21 * 0.25;
     p.cone_deg = 1 + head[8] % 90;
     p.normal_deg = flags & 1 ? 1 + head[9] % 90 : 90;
     p.min_points = head[10] % 40u;
