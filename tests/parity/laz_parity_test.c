@@ -213,7 +213,7 @@ static int check_folder(readers *on, const char *name, uint64_t most_points) {
 static void real_files(void **state) {
     readers *on = *state;
     if (test_data("laz") == NULL) skip();
-    const uint64_t most_points = parity_extent(2000, 20000, UINT64_MAX);
+    const uint64_t most_points = parity_extent(1100, 20000, UINT64_MAX);
     assert_true(check_folder(on, "laz", most_points) >= 15);
     assert_true(check_folder(on, "copc", most_points) >= 3);
 }
@@ -301,8 +301,8 @@ static void damage(readers *on, uint32_t format, uint32_t turns) {
 }
 
 static void damaged_chunks(void **state) {
-    damage(*state, 10, (uint32_t)parity_extent(15, 40, 1500));
-    damage(*state, 5, (uint32_t)parity_extent(15, 40, 1500));
+    damage(*state, 10, (uint32_t)parity_extent(7, 40, 1500));
+    damage(*state, 5, (uint32_t)parity_extent(7, 40, 1500));
 }
 
 /* Bytes of layers that are noise: nothing ends where it should, nothing hangs. */

@@ -126,7 +126,7 @@ static void check_plane(const mote_cloud *cloud, const double normal[3], const d
 static void planes_of_any_direction_are_found(void **state) {
     (void)state;
     static const double places[][3] = {{0, 0, 0}, {0.3, -0.2, 11}, {500123.25, 5312345.5, 98.75}};
-    for (uint64_t turn = 0; turn < 40; turn++) {
+    for (uint64_t turn = 0; turn < 40; turn += test_extent(7, 1)) {
         mote_context *ctx = test_context(2);
         const double theta = turn < 20 ? (double)(turn % 5) * 1e-3 + (turn % 2 == 0 ? 0 : 3.14159265)
                                        : 6.283185307 * random_unit(turn, 1);
@@ -158,7 +158,7 @@ static void perfect_planes_are_perfect(void **state) {
 /* Two sheets of 3 mm noise, 5 cm apart, as of a door or a table. */
 static void parallel_planes_are_two(void **state) {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < test_extent(2, 10); seed++) {
         mote_context *ctx = test_context(2);
         enum { COUNT = 12000 };
         double *stored = room_for(3 * COUNT, sizeof *stored);

@@ -82,11 +82,8 @@ static int print_exactness(uint64_t seeds) {
 
 /* ---- tests */
 
-#if defined(__SANITIZE_ADDRESS__) /* slow, and every seed goes the same ways */
-#define SEEDS 2
-#else
-#define SEEDS 20
-#endif
+#define SEEDS    test_extent(2, 20)
+#define MILLIONS test_extent(0, 1) /* seeds of a million points */
 
 static void check_rooms(const room *kind, uint64_t points, uint64_t seeds, double angle_deg, double distance,
                         double precision, double recall) {
@@ -106,7 +103,7 @@ static void rooms_have_eight_planes(void **state) {
     (void)state;
     check_rooms(&easy, 10000, SEEDS, 0.03, 0.0005, 0.99, 0.97);
     check_rooms(&easy, 100000, SEEDS, 0.02, 0.0003, 0.99, 0.97);
-    check_rooms(&easy, 1000000, 1, 0.02, 0.0003, 0.99, 0.97);
+    check_rooms(&easy, 1000000, MILLIONS, 0.02, 0.0003, 0.99, 0.97);
 }
 
 /* 10 mm of noise, 60 % outliers: those among the points of a plane cannot be told from it. */
@@ -114,7 +111,7 @@ static void hard_rooms_have_eight_planes(void **state) {
     (void)state;
     check_rooms(&hard, 10000, SEEDS, 0.3, 0.003, 0.85, 0.95);
     check_rooms(&hard, 100000, SEEDS, 0.05, 0.001, 0.92, 0.97);
-    check_rooms(&hard, 1000000, 1, 0.05, 0.001, 0.92, 0.97);
+    check_rooms(&hard, 1000000, MILLIONS, 0.05, 0.001, 0.92, 0.97);
 }
 
 static void every_way_finds_them(void **state) {
@@ -138,7 +135,7 @@ static void every_way_finds_them(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "exactness") == 0) {
-        return print_exactness(argc > 2 ? strtoull(argv[2], NULL, 10) : SEEDS);
+        return print_exactness(argc > 2 ? strtoull(argv[2], NULL, 10) : 20);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rooms_have_eight_planes),
