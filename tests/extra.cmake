@@ -4,6 +4,9 @@ option(MOTE_CHECKS "Test also the sources: format, analyser, headers alone, sani
 
 # ---- cli/*.test: scripts with the output that they expect
 file(GLOB cli_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.test)
+if(MOTE_SANITIZE)
+  list(FILTER cli_scripts EXCLUDE REGEX "/bench_") # long, and of what all other tests run
+endif()
 foreach(script ${cli_scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARGET_FILE:mote_command> ${script})
@@ -31,6 +34,9 @@ endforeach()
 # ---- golden/golden.csv: checksums of results, for 1, 2 and 7 threads
 add_test(NAME golden COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command>)
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600)
+if(MOTE_SANITIZE)
+  set_tests_properties(golden PROPERTIES ENVIRONMENT MOTE_GOLDEN_THREADS=2)
+endif()
 
 # ---- check/*.sh: called with the source and build folders; exit code 77 is "skipped", with the reason printed
 if(MOTE_CHECKS)

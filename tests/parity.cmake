@@ -75,7 +75,10 @@ foreach(source ${emulator_tests})
   mote_parity_case(${name} ${name} parity)
 endforeach()
 
-# The command with the emulated GPU.
+# The command with the emulated GPU. Sanitizers watch its kernels in the tests above, and its command line without them.
+if(MOTE_SANITIZE)
+  return()
+endif()
 add_executable(mote_command_emulated ${cli_sources})
 target_link_libraries(mote_command_emulated PRIVATE mote_emulated mote_objects ${MOTE_CLI_DEPENDENCIES})
 target_compile_definitions(mote_command_emulated PRIVATE ${MOTE_CLI_DEFINITIONS})

@@ -14,6 +14,7 @@
 #define CHOSEN_BINS   2047u /* more are only there if the caller asks for them */
 #define MOST_BINS     65535u
 #define MOST_CELLS    (1ull << 31) /* of an accumulator */
+#define MOST_RADII    4.0          /* a longer tolerance or bin says no more, and may be more than a float holds */
 
 mote_planes_params mote_planes_defaults(void) {
     mote_planes_params params;
@@ -75,13 +76,15 @@ void planes_choose_tolerance(planes_run *run) {
     if (!run->scale.flat) run->tolerance = UNKNOWN * run->scale.typical;
     run->tolerance = fmax(run->tolerance, fmax(4, run->scale.resolution));
     if (run->tolerance_given) run->tolerance = fmax(run->params.tolerance / step, 1);
+    run->tolerance = fmin(run->tolerance, MOST_RADII * run->scale.radius);
     run->cone = run->points->normals && run->params.normal_deg < 90
                     ? (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(run->params.normal_deg * PI / 180))
                     : 0;
 }
 
 static mote_status choose_bin(planes_run *run) {
-    const double radius = run->scale.radius, given = run->params.bin / run->points->frame.step;
+    const double radius = run->scale.radius;
+    const double given = fmin(run->params.bin / run->points->frame.step, MOST_RADII * radius);
     run->resolution = planes_table_resolution(&run->params);
     run->bin = fmax(2 * run->tolerance, BIN_SHARE * run->resolution * run->scale.typical);
     run->bin = fmax(run->bin, 2 * radius / (CHOSEN_BINS - 8));

@@ -37,6 +37,31 @@ void fuzz_require(mote_context *ctx, bool holds, const char *what) {
     abort();
 }
 
+static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k) {
+    static const char *const names[6] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
+    static const double scales[] = {1, 0.001, 1e-7, -2, 1e300, 1e-300, INFINITY, NAN};
+    static const double offsets[] = {0, 500000.5, -1e17, 1e308};
+    mote_column column;
+    memset(&column, 0, sizeof column);
+    column.name = names[k];
+    column.type = (mote_type)(head[0] % 10);
+    column.stride_bytes = 3 * mote_type_size(column.type);
+    column.data = positions + (uint32_t)(k % 3) * mote_type_size(column.type);
+    column.scale = k >= 3 ? 1 : scales[head[1] & 1 ? head[2 + k] % 8 : head[2] % 8];
+    if (k < 3) column.offset = offsets[head[5] >> 2 * k & 3];
+    return column;
+}
+
+mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t most) {
+    mote_column columns[6];
+    mote_cloud *cloud = NULL;
+    for (int k = 0; k < 6; k++) columns[k] = axis_of(head, positions, k);
+    const uint64_t count = size / columns[0].stride_bytes;
+    const mote_status status = mote_cloud_wrap(ctx, count < most ? count : most, columns, 6, &cloud);
+    fuzz_require(ctx, status == MOTE_OK, "no cloud");
+    return cloud;
+}
+
 void fuzz_touch(mote_context *ctx, const mote_cloud *cloud) {
     uint64_t hash;
     fuzz_require(ctx, mote_cloud_hash(ctx, cloud, &hash) == MOTE_OK, "no checksum");

@@ -1,4 +1,5 @@
-/* What the fuzz targets of file formats share: a context, a scratch file, and "what was written reads the same". */
+/* What the fuzz targets share: a context, clouds of any bytes, a scratch file, and "what was written reads the same".
+ */
 #ifndef MOTE_FUZZ_SUPPORT_H
 #define MOTE_FUZZ_SUPPORT_H
 
@@ -9,6 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A context of one thread. */
 mote_context *fuzz_context(void);
+/* A cloud whose records are three values of a type, read wherever the input lies: positions, and normals that have the
+   same bytes. The type is head[0]; scales are head[2], or one an axis from head[2] on if head[1] is odd; offsets
+   head[5]. most: points. */
+mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t most);
 /* A file of that name in a scratch folder, which goes at exit. One name per target. */
 const char *fuzz_path(const char *name);
 /* Ends the target with a message unless holds. */

@@ -5,42 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mote/knn.h"
+#include "fuzz/fuzz_support.h"
 
 #define HEADER_BYTES 16
 #define MOST_POINTS  700u
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void require(bool condition) {
     if (!condition) abort();
-}
-
-/* One axis of a cloud whose records are three values of a type, read wherever the input lies. */
-static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k) {
-    static const char *const names[6] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
-    static const double scales[] = {1, 0.001, 1e-7, -2, 1e300, 1e-300, INFINITY, NAN};
-    static const double offsets[] = {0, 500000.5, -1e17, 1e308};
-    mote_column column;
-    memset(&column, 0, sizeof column);
-    column.name = names[k];
-    column.type = (mote_type)(head[0] % 10);
-    column.stride_bytes = 3 * mote_type_size(column.type);
-    column.data = positions + (uint32_t)(k % 3) * mote_type_size(column.type);
-    column.scale = k >= 3 ? 1 : scales[head[1] & 1 ? head[2 + k] % 8 : head[2] % 8];
-    if (k >= 3) return column; /* a normal has the bytes of a position */
-    column.offset = offsets[head[5] >> 2 * k & 3];
-    return column;
-}
-
-static mote_cloud *cloud_of(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size) {
-    mote_column columns[6];
-    mote_cloud *cloud = NULL;
-    for (int k = 0; k < 6; k++) columns[k] = axis_of(head, positions, k);
-    uint64_t count = size / columns[0].stride_bytes;
-    if (count > MOST_POINTS) count = MOST_POINTS;
-    require(mote_cloud_wrap(ctx, count, columns, 6, &cloud) == MOTE_OK);
-    return cloud;
 }
 
 typedef struct answer {
@@ -105,8 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(mote_context_create(&context, &ctx) == MOTE_OK);
     const size_t part = (size - HEADER_BYTES) / 4; /* queries: the last quarter, in another type if the input says so */
     const uint8_t *positions = data + HEADER_BYTES, *last = data + size - part;
-    mote_cloud *cloud = cloud_of(ctx, data, positions, size - HEADER_BYTES - part);
-    mote_cloud *queries = cloud_of(ctx, data[6] & 1 ? data : data + 7, last, part);
+    mote_cloud *cloud = fuzz_cloud(ctx, data, positions, size - HEADER_BYTES - part, MOST_POINTS);
+    mote_cloud *queries = fuzz_cloud(ctx, data[6] & 1 ? data : data + 7, last, part, MOST_POINTS);
     mote_knn_params params = mote_knn_defaults();
     params.k = 1 + data[13] % 40u;
     params.radius = data[14] & 1 ? ldexp(1, (int8_t)data[15]) : 0;

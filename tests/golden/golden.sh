@@ -6,11 +6,12 @@
 # runs with 1, 2 and 7 threads and must give the same.
 #   MOTE_GOLDEN_DEVICE=cuda    octrees, neighbours, normals and outliers are made there, which must give the same too;
 #                              with 2 threads only
+#   MOTE_GOLDEN_THREADS="2 1"  these numbers of threads only
 set -uo pipefail
 binary=$(realpath "$1")
 update=${2:-}
 device=${MOTE_GOLDEN_DEVICE:-}
-threads_tried=${device:+2}
+threads_tried=${MOTE_GOLDEN_THREADS:-${device:+2}}
 table=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/golden.csv
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-golden-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT

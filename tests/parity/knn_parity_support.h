@@ -25,6 +25,7 @@ typedef struct knn_trial {
     mote_knn_params params;
     bool on_device; /* clouds and rows are the device's */
     const char *name;
+    bool again; /* on the device: twice by one index, so that a search finds the memory of another */
 } knn_trial;
 
 knn_trial knn_trial_of(void **state, const mote_cloud *cloud, uint32_t k, const char *name);

@@ -19,6 +19,8 @@ typedef struct planes_reference_score {
     double precision, recall;   /* of labels */
 } planes_reference_score;
 planes_reference_score planes_reference_judge(const mote_cloud *room, const mote_planes *planes, const int32_t *labels);
+/* The same of the planes that fit best, by least squares, exactly the points that each was made of. */
+planes_reference_score planes_reference_oracle(const mote_cloud *room);
 
 /* Every entry of a backend against the reference, on one cloud and one set of parameters. */
 void planes_reference_check(mote_context *ctx, const mote_planes_ops *ops, const mote_cloud *cloud,

@@ -105,16 +105,16 @@ static void boxes_hold_their_points(void **state) {
 /* One stray point so far off that all others share a cell of the finest level: their leaves are small all the same. */
 static void leaves_are_small_beside_a_stray_point(void **state) {
     (void)state;
-    enum { COUNT = 20000 };
-    double *stored = malloc(3 * COUNT * sizeof *stored);
+    const uint64_t count = test_extent(5000, 20000);
+    double *stored = malloc(3 * count * sizeof *stored);
     assert_non_null(stored);
     for (int heap = 0; heap < 2; heap++) {
         mote_context *ctx = test_context(2);
-        for (uint64_t i = 0; i < 3 * COUNT; i++) {
+        for (uint64_t i = 0; i < 3 * count; i++) {
             stored[i] = heap && i > 3000 ? 0.5 : (double)(mote_hash64(i) >> 11) * 0x1p-53;
         }
         for (int k = 0; k < 3; k++) stored[k] = 1e30;
-        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
         mote_knn_index *index = NULL;
         assert_int_equal(mote_knn_build(ctx, cloud, &index), MOTE_OK);
         check_boxes(&index->stored);
@@ -129,7 +129,7 @@ static void leaves_are_small_beside_a_stray_point(void **state) {
         }
         assert_true(large < 10);
         assert_int_equal(index->stored.copies != NULL, heap);
-        for (uint64_t i = 1; i < COUNT; i++) assert_true(index->codes[i - 1] <= index->codes[i]);
+        for (uint64_t i = 1; i < count; i++) assert_true(index->codes[i - 1] <= index->codes[i]);
         mote_knn_params p = mote_knn_defaults();
         knn_reference_check(ctx, cloud, NULL, &p, heap ? "stray, heap" : "stray");
         mote_knn_destroy(index);

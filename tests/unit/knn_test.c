@@ -55,7 +55,7 @@ static void finds_thousands(void **state) {
                                         "far clusters",  "shells of integers", "some not finite"};
     for (uint32_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         mote_context *ctx = test_context(2);
-        mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named(names[c]), 1500, 0);
+        mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named(names[c]), test_extent(700, 1500), 0);
         for (uint32_t k = 200; k <= 1000; k += 400) {
             const mote_knn_params p = params_of(k, 0, k == 600);
             check(ctx, cloud, NULL, &p, names[c]);

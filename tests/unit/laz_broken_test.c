@@ -230,6 +230,7 @@ static void any_byte_wrong(void **state) {
         for (size_t at = 0; at < m.file.size; at++) {
             const uint8_t before = m.file.data[at];
             for (size_t v = 0; v < 4; v++) {
+                if (test_extent((at + v) % 2, 0) != 0) continue;
                 mote_cloud *cloud = NULL;
                 m.file.data[at] = values[v % 2];
                 mote_context_memory_peak_reset(ctx);

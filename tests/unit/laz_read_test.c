@@ -379,7 +379,7 @@ static void pieces_are_the_whole(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     static const uint32_t formats[] = {1, 3, 7, 10};
-    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f += test_extent(3, 1)) {
         laz_made m = laz_make(ctx, formats[f], 3, 450000, 30000);
         char path[512];
         snprintf(path, sizeof path, "%s", write_made(&m, "pieces.laz"));

@@ -54,7 +54,7 @@ static void estimates_within_a_radius(void **state) {
     static const double parts[] = {1e-9, 0.05, 0.2, 3};
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_context *ctx = test_context(thread_counts[c % 3]);
-        mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 300, 0);
+        mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], test_extent(120, 300), 0);
         for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
             mote_normals_params p = mote_normals_defaults();
             p.radius = parts[i] * size_of(&awkward_clouds[c]);
