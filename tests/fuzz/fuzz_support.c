@@ -88,6 +88,7 @@ void fuzz_require_same(mote_context *ctx, const mote_cloud *a, const mote_cloud 
 
 void fuzz_end(mote_context *ctx, mote_cloud *cloud) {
     mote_cloud_destroy(cloud);
+    mote_context_trim(ctx); /* what is kept for the next call is not lost */
     fuzz_require(ctx, mote_context_memory_bytes(ctx) == 0, "memory is left");
     mote_context_destroy(ctx);
 }
