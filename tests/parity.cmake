@@ -48,6 +48,12 @@ list(FILTER emulator_sources EXCLUDE REGEX "_test[.]cpp$")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu)
 list(FILTER kernel_sources EXCLUDE REGEX "/src/backend/") # the runtime of a true GPU
 set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX)
+if(MOTE_SANITIZE)
+  # Many variants, which take longest to make; their tests are hardly slower without.
+  foreach(source normals/normals_few knn/knn_few knn/knn_shifted_few)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${source}_cuda.cu PROPERTIES COMPILE_OPTIONS -O0)
+  endforeach()
+endif()
 set(above_cuda ${CMAKE_SOURCE_DIR}/src/backend/cuda_cloud.c ${CMAKE_SOURCE_DIR}/src/backend/cuda_staging.c)
 add_library(mote_emulated OBJECT ${emulator_sources} ${kernel_sources} ${above_cuda})
 target_include_directories(mote_emulated PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
