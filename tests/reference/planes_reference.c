@@ -12,16 +12,6 @@
 #include "reference/planes_refine_reference.h"
 #include "support/support.h"
 
-static void fail_unless(bool right, const char *what, const char *entry, uint64_t at) {
-    if (!right) fail_msg("%s: %s is wrong at %llu", what, entry, (unsigned long long)at);
-}
-
-static void *room_for(uint64_t count, size_t size) {
-    void *memory = calloc(count + 16, size);
-    assert_non_null(memory);
-    return memory;
-}
-
 /* ---- positions and their order */
 
 typedef struct placed {

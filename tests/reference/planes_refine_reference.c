@@ -1,20 +1,7 @@
 #include "reference/planes_refine_reference.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "support/support.h"
-
-static void fail_unless(bool right, const char *what, const char *entry, uint64_t at) {
-    if (!right) fail_msg("%s: %s is wrong at %llu", what, entry, (unsigned long long)at);
-}
-
-static void *room_for(uint64_t count, size_t size) {
-    void *memory = calloc(count + 16, size);
-    assert_non_null(memory);
-    return memory;
-}
 
 /* ---- passes */
 
