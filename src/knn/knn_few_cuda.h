@@ -303,14 +303,46 @@ static __device__ __forceinline__ float few_nth_of(float value, uint32_t nth, ui
     return __shfl_sync(CUDA_ALL, value, __ffs((int)__ballot_sync(CUDA_ALL, rank == nth)) - 1);
 }
 
-#define FEW_MANY 8 /* points of 32 that matter: a bound is worth its while */
+#define FEW_MANY 8  /* points of 32 that matter: a bound is worth its while */
+#define FEW_HELD 64 /* points that wait for their exact keys: 32 and what one step adds */
+
+/* A neighbour in each lane. */
+typedef struct few_one {
+    uint64_t key;
+    uint32_t place; /* FEW_NONE: none, and its key is above all */
+} few_one;
+
+static __device__ __forceinline__ few_one few_one_from(const few_one *mine, uint32_t lane) {
+    few_one one;
+    one.key = __shfl_sync(CUDA_ALL, mine->key, (int)lane);
+    one.place = __shfl_sync(CUDA_ALL, mine->place, (int)lane);
+    return one;
+}
+
+/* The nearer or the farther of the lane's and another. */
+static __device__ __forceinline__ void few_keep(const uint32_t *order, bool nearer, const few_one *other,
+                                                few_one *mine) {
+    const bool first = few_in_order(order, mine->key, mine->place, other->key, other->place);
+    if (first != nearer) *mine = *other;
+}
+
+/* Each run of `run` lanes, whose neighbours are first ascending and then descending, becomes ascending or, where the
+   bit `turned` of a lane's number is set, descending. */
+static __device__ __forceinline__ void few_merge_lanes(const uint32_t *order, uint32_t run, uint32_t turned,
+                                                       uint32_t number, few_one *mine) {
+    for (uint32_t away = run / 2; away > 0; away /= 2) {
+        const few_one other = few_one_from(mine, number ^ away);
+        few_keep(order, ((number & away) == 0) == ((number & turned) == 0), &other, mine);
+    }
+}
 
 template <int KIND> struct few_visitor {
     float most, slack, least;
     uint32_t settled, number;
     few_leaves seen; /* leaves that the walk leaves out */
-    uint64_t key;    /* of the best that is the lane's */
-    uint32_t place;
+    few_one best;    /* the lane's of the 32 nearest, ascending */
+    uint32_t *held;  /* [FEW_HELD] places of points that wait */
+    uint32_t held_count;
 
     /* Each lane's least square is of points of its own: the nth least of these bounds too. */
     __device__ __forceinline__ void look_nearer(const knn_cuda_ask *ask) {
@@ -318,44 +350,50 @@ template <int KIND> struct few_visitor {
         most = fminf(most, knn_square_beside<KIND>(&ask->tree.metric, bound, slack));
     }
 
+    /* The last of those that wait, up to 32, get exact keys and join the best. */
+    __device__ __forceinline__ void join(const knn_cuda_ask *ask, const knn_asking *asking) {
+        const uint32_t *const order = ask->tree.points.order;
+        const uint32_t count = held_count < CUDA_WARP ? held_count : CUDA_WARP;
+        few_one added = {UINT64_MAX, FEW_NONE};
+        held_count -= count;
+        __syncwarp();
+        if (number < count) {
+            added.place = held[held_count + number];
+            added.key = few_key_of<KIND>(ask, &asking->exact, added.place);
+            if (added.key == UINT64_MAX) added.place = FEW_NONE;
+        }
+        for (uint32_t run = 2; run <= CUDA_WARP; run *= 2) few_merge_lanes(order, run, run, number, &added);
+        const few_one other = few_one_from(&added, CUDA_WARP - 1 - number);
+        few_keep(order, true, &other, &best);
+        few_merge_lanes(order, CUDA_WARP, 0, number, &best);
+        const few_one last = few_one_from(&best, ask->k - 1);
+        if (last.place == FEW_NONE) return;
+        most = fminf(most, knn_square_of_key<KIND>(&ask->tree.metric, last.key, slack));
+        if (knn_is_zero(last.key)) settled = order[last.place];
+    }
+
     __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
                                                float square) {
         const bool unseen = at / KNN_CUDA_LEAF < seen.first || at / KNN_CUDA_LEAF >= seen.end;
-        uint64_t mine = UINT64_MAX;
         if (unseen) least = fminf(least, square);
         if (__popc(__ballot_sync(CUDA_ALL, unseen && square <= most)) > FEW_MANY) look_nearer(ask);
-        if (unseen && square <= most && at != asking->place) mine = few_key_of<KIND>(ask, &asking->exact, at);
-        uint32_t lanes = __ballot_sync(CUDA_ALL, mine != UINT64_MAX);
-        if (lanes == 0) return;
-        while (lanes != 0) {
-            const int from = __ffs((int)lanes) - 1;
-            const uint64_t added = __shfl_sync(CUDA_ALL, mine, from), above = __shfl_up_sync(CUDA_ALL, key, 1);
-            const uint32_t adds = __shfl_sync(CUDA_ALL, at, from), before = __shfl_up_sync(CUDA_ALL, place, 1);
-            const bool stays = place != FEW_NONE && few_in_order(ask->tree.points.order, key, place, added, adds);
-            const uint32_t rank = (uint32_t)__popc(__ballot_sync(CUDA_ALL, stays));
-            key = number < rank ? key : number == rank ? added : above;
-            place = number < rank ? place : number == rank ? adds : before;
-            lanes &= lanes - 1;
-            lanes &= __ballot_sync(CUDA_ALL, mine <= __shfl_sync(CUDA_ALL, key, (int)(ask->k - 1)));
-        }
-        const uint64_t last = __shfl_sync(CUDA_ALL, key, (int)(ask->k - 1));
-        const uint32_t last_place = __shfl_sync(CUDA_ALL, place, (int)(ask->k - 1));
-        if (last == UINT64_MAX) return;
-        most = fminf(most, knn_square_of_key<KIND>(&ask->tree.metric, last, slack));
-        if (knn_is_zero(last)) settled = ask->tree.points.order[last_place];
+        const bool matters = unseen && square <= most && at != asking->place;
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
+        if (matters) held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
+        held_count += (uint32_t)__popc(lanes);
+        if (held_count >= CUDA_WARP) join(ask, asking);
     }
 };
 
 template <int T> struct few_apart {
     uint64_t key[T * CUDA_WARP];
     uint32_t place[T * CUDA_WARP];
-    uint32_t waiting[FEW_APART][KNN_WAITING];
+    uint32_t waiting[FEW_APART][KNN_WAITING], held[FEW_APART][FEW_HELD];
 };
 
 template <int KIND, int T>
-static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place, uint32_t query, uint32_t *waiting,
-                                        few_apart<T> *memory) {
-    const uint32_t number = threadIdx.x % CUDA_WARP;
+static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place, uint32_t query, few_apart<T> *memory) {
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     few_visitor<KIND> v;
     v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     v.most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, v.slack);
@@ -363,8 +401,10 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     v.settled = UINT32_MAX;
     v.number = number;
     v.seen.first = v.seen.end = 0;
-    v.key = UINT64_MAX;
-    v.place = FEW_NONE;
+    v.best.key = UINT64_MAX;
+    v.best.place = FEW_NONE;
+    v.held = memory->held[warp];
+    v.held_count = 0;
     if (place < ask->queries.extent->finite) {
         const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
         const few_leaves around = few_leaves_around(&ask->tree, few_leaf_of(ask, place));
@@ -373,11 +413,12 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
             knn_try_leaf(ask, &asking, mine, mine < around.end, number, &v);
         }
         v.seen = around;
-        knn_walk_point(ask, &asking, waiting, number, &v);
+        knn_walk_point(ask, &asking, memory->waiting[warp], number, &v);
+        if (v.held_count > 0) v.join(ask, &asking);
     }
     if (number < T) {
-        memory->key[number * CUDA_WARP + query] = v.key;
-        memory->place[number * CUDA_WARP + query] = v.place;
+        memory->key[number * CUDA_WARP + query] = v.best.key;
+        memory->place[number * CUDA_WARP + query] = v.best.place;
     }
 }
 
@@ -390,7 +431,7 @@ static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const
     for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
         const uint64_t first = (uint64_t)left.apart.warps[i] * CUDA_WARP;
         for (uint32_t query = warp; query < CUDA_WARP; query += FEW_APART) {
-            few_search_alone<KIND, T>(&ask, first + query, query, memory.waiting[warp], &memory);
+            few_search_alone<KIND, T>(&ask, first + query, query, &memory);
         }
         __syncthreads();
         if (warp == 0) {
