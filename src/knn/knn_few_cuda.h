@@ -23,7 +23,6 @@ typedef struct few_later {
 
 typedef struct few_left {
     few_later unsettled, apart;
-    uint32_t *taken; /* how many warps' queries were taken in turns, after those that each block has */
 } few_left;
 
 static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t warp) {
@@ -221,49 +220,28 @@ static __device__ __forceinline__ few_outcome few_search(const knn_cuda_ask *ask
     return __all_sync(CUDA_ALL, right) ? FEW_DONE : FEW_OPEN;
 }
 
-/* Which 32 queries a warp answers next. Blocks have rounds of FEW_WARPS that stand beside each other; within a block
-   whoever is done takes the next, so that none waits for the slowest. The last round is for all to take from. */
-static __device__ __forceinline__ uint32_t few_take(uint32_t *taken, const few_left *left, uint32_t rounds,
-                                                    uint32_t number) {
-    uint32_t warp = 0;
-    if (number == 0) {
-        const uint32_t turn = atomicAdd(taken, 1u), round = turn / FEW_WARPS;
-        warp = round < rounds ? (round * gridDim.x + blockIdx.x) * FEW_WARPS + turn % FEW_WARPS
-                              : rounds * gridDim.x * FEW_WARPS + atomicAdd(left->taken, 1u);
-    }
-    return __shfl_sync(CUDA_ALL, warp, 0);
-}
-
 /* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
    first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS,
                                     T <= 11 ? 4 : 3) void search_few(const __grid_constant__ knn_cuda_ask ask,
-                                                                     few_left left, uint32_t rounds, OUTPUT to) {
+                                                                     few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
-    __shared__ uint32_t taken;
     const uint32_t number = threadIdx.x % CUDA_WARP;
+    const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
-    if (threadIdx.x == 0) taken = 0;
-    __syncthreads();
-    for (;;) {
-        const uint32_t warp = few_take(&taken, &left, rounds, number);
-        const uint64_t first = (uint64_t)warp * CUDA_WARP;
-        if (first >= ask.queries.count) return;
-        few_outcome outcome = FEW_DONE;
-        few_found<T> found;
-        found.clear();
-        if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-            outcome = few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found);
+    if (first >= ask.queries.count) return;
+    few_found<T> found;
+    found.clear();
+    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+        const few_outcome outcome = few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found);
+        if (outcome != FEW_DONE) {
+            if (number == 0) few_leave(outcome == FEW_OPEN ? &left.unsettled : &left.apart, (uint32_t)warp);
+            return;
         }
-        __syncwarp();
-        if (outcome == FEW_DONE) {
-            to.template write<KIND, T>(&ask, first, number, &found, memory->place);
-        } else if (number == 0) {
-            few_leave(outcome == FEW_OPEN ? &left.unsettled : &left.apart, warp);
-        }
-        __syncwarp();
     }
+    __syncwarp();
+    to.template write<KIND, T>(&ask, first, number, &found, memory->place);
 }
 
 /* The warps that the squares of floats did not settle, by exact keys. */
@@ -450,11 +428,10 @@ static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
-    const uint32_t all = cuda_blocks(ask->queries.count, FEW_THREADS), at_once = FEW_AT_ONCE * (T <= 11 ? 4 : 3);
-    const uint32_t blocks = all < at_once ? all : at_once, rounds = all / blocks - 1;
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
     const uint32_t apart = blocks * FEW_WARPS < FEW_BLOCKS ? blocks * FEW_WARPS : FEW_BLOCKS;
-    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, rounds, *to);
+    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_APART * CUDA_WARP, *ask, *left, *to);
 }
@@ -475,16 +452,15 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    if (!knn_cuda_make_room(ctx, room, (2 * warps + 3) * sizeof(uint32_t), "knn queries apart")) {
+    if (!knn_cuda_make_room(ctx, room, 2 * (warps + 1) * sizeof(uint32_t), "knn queries apart")) {
         return MOTE_ERROR_MEMORY;
     }
     uint32_t *const memory = (uint32_t *)room->memory;
     left.unsettled.count = memory;
-    left.unsettled.warps = memory + 3;
+    left.unsettled.warps = memory + 2;
     left.apart.count = memory + 1;
-    left.apart.warps = memory + 3 + warps;
-    left.taken = memory + 2;
-    MOTE_TRY(cuda_fill(ctx, memory, 0, 3 * sizeof *memory));
+    left.apart.warps = memory + 2 + warps;
+    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;

@@ -19,7 +19,6 @@
 #define FEW_MOST      256u /* leaves that a group goes through; if there are more, its warp is left */
 #define FEW_APART     32u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
 #define FEW_BLOCKS    132u /* such blocks: one for each processor of an H200 */
-#define FEW_AT_ONCE   132u /* processors of an H200 */
 #define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
 #define FEW_NONE      UINT32_MAX
 
