@@ -105,14 +105,16 @@ static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask
                                                          few_lane *lane, few_walk *walk, LIST *list) {
     uint32_t in_all = 0;
     few_walk w = *walk;
-    few_begin(&ask->tree, memory, lane, &w);
-    while (w.steps > 0) {
+    w.waiting = few_push_top(&ask->tree, memory->waiting, lane->number);
+    CUDA_ROLLED
+    for (bool first = true;; first = false) {
+        few_walk_on(&ask->tree, memory, lane->number, first, &w);
+        if (w.steps == 0) break;
         few_try_listed<KIND>(ask, slack, &w, memory, lane, list);
         in_all += w.steps;
         if (w.waiting == 0) break;
         if (in_all > FEW_MOST || __any_sync(CUDA_ALL, list->is_idle(ask))) return false;
         few_tell_groups(lane, memory->groups, &w);
-        few_walk_on(&ask->tree, memory, lane->number, false, &w);
     }
     return w.waiting == 0;
 }
@@ -274,6 +276,7 @@ static __global__ __launch_bounds__(FEW_THREADS, 2) void search_unsettled(const 
 /* The nth least of the lanes' values, from 0; none is NaN. */
 static __device__ __forceinline__ float few_nth_of(float value, uint32_t nth, uint32_t number) {
     uint32_t rank = 0;
+#pragma unroll 8
     for (uint32_t i = 0; i < CUDA_WARP; i++) {
         const float other = __shfl_sync(CUDA_ALL, value, (int)i);
         rank += other < value || (other == value && i < number) ? 1 : 0;
@@ -308,18 +311,19 @@ static __device__ __forceinline__ void few_keep(const uint32_t *order, bool near
    bit `turned` of a lane's number is set, descending. */
 static __device__ __forceinline__ void few_merge_lanes(const uint32_t *order, uint32_t run, uint32_t turned,
                                                        uint32_t number, few_one *mine) {
+    CUDA_ROLLED
     for (uint32_t away = run / 2; away > 0; away /= 2) {
         const few_one other = few_one_from(mine, number ^ away);
         few_keep(order, ((number & away) == 0) == ((number & turned) == 0), &other, mine);
     }
 }
 
+/* A query's search, with what its warp knows of it. */
 template <int KIND> struct few_visitor {
     float most, slack, least;
     uint32_t settled, number;
-    few_leaves seen; /* leaves that the walk leaves out */
-    few_one best;    /* the lane's of the 32 nearest, ascending */
-    uint32_t *held;  /* [FEW_HELD] places of points that wait */
+    few_one best;   /* the lane's of the 32 nearest, ascending */
+    uint32_t *held; /* [FEW_HELD] places of points that wait */
     uint32_t held_count;
 
     /* Each lane's least square is of points of its own: the nth least of these bounds too. */
@@ -328,18 +332,30 @@ template <int KIND> struct few_visitor {
         most = fminf(most, knn_square_beside<KIND>(&ask->tree.metric, bound, slack));
     }
 
+    __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
+                                               float square) {
+        least = fminf(least, square);
+        if (__popc(__ballot_sync(CUDA_ALL, square <= most)) > FEW_MANY) look_nearer(ask);
+        const bool matters = square <= most && at != asking->place;
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
+        if (matters) held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
+        held_count += (uint32_t)__popc(lanes);
+        __syncwarp();
+    }
+
     /* The last of those that wait, up to 32, get exact keys and join the best. */
     __device__ __forceinline__ void join(const knn_cuda_ask *ask, const knn_asking *asking) {
         const uint32_t *const order = ask->tree.points.order;
         const uint32_t count = held_count < CUDA_WARP ? held_count : CUDA_WARP;
         few_one added = {UINT64_MAX, FEW_NONE};
         held_count -= count;
-        __syncwarp();
         if (number < count) {
             added.place = held[held_count + number];
             added.key = few_key_of<KIND>(ask, &asking->exact, added.place);
             if (added.key == UINT64_MAX) added.place = FEW_NONE;
         }
+        __syncwarp();
+        CUDA_ROLLED
         for (uint32_t run = 2; run <= CUDA_WARP; run *= 2) few_merge_lanes(order, run, run, number, &added);
         const few_one other = few_one_from(&added, CUDA_WARP - 1 - number);
         few_keep(order, true, &other, &best);
@@ -350,16 +366,36 @@ template <int KIND> struct few_visitor {
         if (knn_is_zero(last.key)) settled = order[last.place];
     }
 
-    __device__ __forceinline__ void try_points(const knn_cuda_ask *ask, const knn_asking *asking, uint32_t at,
-                                               float square) {
-        const bool unseen = at / KNN_CUDA_LEAF < seen.first || at / KNN_CUDA_LEAF >= seen.end;
-        if (unseen) least = fminf(least, square);
-        if (__popc(__ballot_sync(CUDA_ALL, unseen && square <= most)) > FEW_MANY) look_nearer(ask);
-        const bool matters = unseen && square <= most && at != asking->place;
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
-        if (matters) held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
-        held_count += (uint32_t)__popc(lanes);
-        if (held_count >= CUDA_WARP) join(ask, asking);
+    /* The leaves around, then the nodes that wait: a step is 32 points or 32 boxes. */
+    __device__ __forceinline__ void walk(const knn_cuda_ask *ask, const knn_asking *asking, few_leaves around,
+                                         uint32_t *waiting) {
+        const knn_cuda_tree *const tree = &ask->tree;
+        uint32_t first = around.first, leaves = (1u << (around.end - around.first)) - 1;
+        uint32_t count = few_push_top(tree, waiting, number);
+        CUDA_ROLLED
+        while (leaves != 0 || count > 0 || held_count > 0) {
+            if (leaves != 0) {
+                uint32_t mine = leaves;
+                for (uint32_t i = 0; i < KNN_AT_ONCE; i++) {
+                    if (i < number / KNN_CUDA_LEAF) mine &= mine - 1;
+                    leaves &= leaves - 1;
+                }
+                const uint32_t leaf = first + (mine != 0 ? (uint32_t)__ffs((int)mine) - 1 : 0);
+                knn_try_leaf(ask, asking, leaf, mine != 0, number, this);
+            } else if (count > 0) {
+                const uint32_t packed = waiting[--count], level = packed >> 28, node = packed & 0x0FFFFFFFu;
+                const uint32_t child = node * KNN_CUDA_WIDE + number;
+                __syncwarp();
+                const bool wanted = knn_child_matters(tree, asking, level - 1, child, this);
+                if (level > 1) {
+                    count = knn_push(waiting, count, level - 1, child, wanted, number);
+                } else {
+                    first = node * KNN_CUDA_WIDE;
+                    leaves = __ballot_sync(CUDA_ALL, wanted && (child < around.first || child >= around.end));
+                }
+            }
+            if (held_count >= CUDA_WARP || (leaves == 0 && count == 0)) join(ask, asking);
+        }
     }
 };
 
@@ -378,21 +414,13 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     v.least = INFINITY;
     v.settled = UINT32_MAX;
     v.number = number;
-    v.seen.first = v.seen.end = 0;
     v.best.key = UINT64_MAX;
     v.best.place = FEW_NONE;
     v.held = memory->held[warp];
     v.held_count = 0;
     if (place < ask->queries.extent->finite) {
         const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
-        const few_leaves around = few_leaves_around(&ask->tree, few_leaf_of(ask, place));
-        for (uint32_t leaf = around.first; leaf < around.end; leaf += KNN_AT_ONCE) {
-            const uint32_t mine = leaf + number / KNN_CUDA_LEAF;
-            knn_try_leaf(ask, &asking, mine, mine < around.end, number, &v);
-        }
-        v.seen = around;
-        knn_walk_point(ask, &asking, memory->waiting[warp], number, &v);
-        if (v.held_count > 0) v.join(ask, &asking);
+        v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)), memory->waiting[warp]);
     }
     if (number < T) {
         memory->key[number * CUDA_WARP + query] = v.best.key;

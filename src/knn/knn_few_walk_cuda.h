@@ -245,17 +245,16 @@ static __device__ __forceinline__ uint32_t few_child_matters(const knn_cuda_tree
     return box.least <= settled ? near : 0;
 }
 
-/* Lists the leaves of a lowest node that matter, for each group. */
-static __device__ __forceinline__ void few_list_leaves(const knn_cuda_tree *tree, few_walking *memory, uint32_t node,
+/* Lists the leaves of a lowest node that matter, for each group. near: of the lane's. */
+static __device__ __forceinline__ void few_list_leaves(few_walking *memory, uint32_t leaf, uint32_t near,
                                                        uint32_t number, few_walk *w) {
-    const uint32_t leaf = node * KNN_CUDA_WIDE + number;
-    const uint32_t near = few_child_matters(tree, memory->groups, w->settled, 0, leaf);
 #pragma unroll
     for (uint32_t g = 0; g < FEW_GROUPS; g++) {
         const bool listed = (near >> g & 1) != 0;
         const uint32_t lanes = __ballot_sync(CUDA_ALL, listed);
         if (listed) memory->leaves[g][w->listed[g] + (uint32_t)__popc(lanes & ((1u << number) - 1))] = leaf;
         w->listed[g] += (uint32_t)__popc(lanes);
+        w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
     }
 }
 
@@ -273,40 +272,30 @@ static __device__ __forceinline__ void few_walk_on(const knn_cuda_tree *tree, fe
 #pragma unroll
     for (uint32_t g = 0; g < FEW_GROUPS; g++) w->listed[g] = 0;
     __syncwarp(); /* all have read the lists */
-    while ((own_first || w->waiting > 0) && w->waiting <= FEW_WAITING - CUDA_WARP &&
-           w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
-        uint32_t level = 1, node = w->own;
-        if (!own_first) {
-            const uint32_t packed = memory->waiting[--w->waiting];
-            level = packed >> 28;
-            node = packed & 0x0FFFFFFFu;
-            __syncwarp();
-        }
-        if (level > 1) {
+    while (w->waiting > 0 && w->waiting <= FEW_WAITING - CUDA_WARP && w->steps <= FEW_LISTED - KNN_CUDA_WIDE) {
+        const uint32_t packed = own_first ? knn_node_pack(1, w->own) : memory->waiting[--w->waiting];
+        const uint32_t level = packed >> 28, node = packed & 0x0FFFFFFFu;
+        __syncwarp();
+        if (level > 1 || own_first || node != w->own) {
             const uint32_t child = node * KNN_CUDA_WIDE + number;
-            const bool wanted = few_child_matters(tree, memory->groups, w->settled, level - 1, child) != 0;
-            w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, wanted, number);
-        } else if (own_first || node != w->own) {
-            few_list_leaves(tree, memory, node, number, w);
-#pragma unroll
-            for (uint32_t g = 0; g < FEW_GROUPS; g++) w->steps = w->listed[g] > w->steps ? w->listed[g] : w->steps;
+            const uint32_t near = few_child_matters(tree, memory->groups, w->settled, level - 1, child);
+            if (level > 1) {
+                w->waiting = knn_push(memory->waiting, w->waiting, level - 1, child, near != 0, number);
+            } else {
+                few_list_leaves(memory, child, near, number, w);
+            }
         }
         own_first = false;
     }
     __syncwarp();
 }
 
-static __device__ __forceinline__ void few_begin(const knn_cuda_tree *tree, few_walking *memory, const few_lane *lane,
-                                                 few_walk *w) {
-    const uint32_t top = tree->level_count - 1;
-    w->waiting = 0;
-    for (uint32_t first = tree->nodes[top] > CUDA_WARP ? CUDA_WARP : 0;; first = 0) {
-        const uint32_t child = first + lane->number;
-        const bool wanted = few_child_matters(tree, memory->groups, w->settled, top, child) != 0;
-        w->waiting = knn_push(memory->waiting, w->waiting, top, child, wanted, lane->number);
-        if (first == 0) break;
-    }
-    few_walk_on(tree, memory, lane->number, true, w);
+/* One node, or two, above all that there are. Returns how many wait then. */
+static __device__ __forceinline__ uint32_t few_push_top(const knn_cuda_tree *tree, uint32_t *waiting, uint32_t number) {
+    const uint32_t count = tree->nodes[tree->level_count - 1] > KNN_CUDA_WIDE ? 2 : 1;
+    if (number < count) waiting[number] = knn_node_pack(tree->level_count, count - 1 - number);
+    __syncwarp();
+    return count;
 }
 
 #endif
