@@ -20,12 +20,12 @@ static __device__ __forceinline__ void write_row(const uint32_t (&bits)[T], void
 
 struct few_rows {
     template <int KIND, int T>
-    __device__ __forceinline__ void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
-                                          const few_found<T> *found, uint32_t *) const {
+    __device__ __forceinline__ void write(const knn_cuda_ask *ask, uint64_t place, uint32_t, const few_found<T> *found,
+                                          uint32_t *) const {
         const knn_cuda_rows *const to = &ask->rows;
         const uint32_t k = ask->k;
-        if (first + number >= ask->queries.count) return;
-        const uint64_t row = __ldg(ask->queries.order + first + number);
+        if (place >= ask->queries.count) return;
+        const uint64_t row = __ldg(ask->queries.order + place);
         uint32_t bits[T], count = 0;
 #pragma unroll
         for (int i = 0; i < T; i++) {

@@ -10,23 +10,23 @@
    4. In the end these get exact keys, and by them their order.
    If a point that was left out could be as near as the k-th, which points at the same distance are, a second kernel
    asks the warp's queries once more, with lists of exact keys: in the first they would take registers and time of all.
-   Queries so far apart that their boxes hold too much are left to a third, a warp for each. */
+   Groups of eight so far apart that their boxes hold too much are left to a third, a warp for each query. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
 #include "knn/knn_few_list_cuda.h"
 
-/* Warps that a later kernel searches for, in any order. */
+/* What a later kernel searches for, in any order: warps, or groups of eight. */
 typedef struct few_later {
-    uint32_t *count, *warps;
+    uint32_t *count, *numbers;
 } few_later;
 
 typedef struct few_left {
     few_later unsettled, apart;
 } few_left;
 
-static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t warp) {
-    list->warps[atomicAdd(list->count, 1u)] = warp;
+static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t number) {
+    list->numbers[atomicAdd(list->count, 1u)] = number;
 }
 
 /* ---- the walk */
@@ -99,11 +99,10 @@ static __device__ __forceinline__ void few_try_listed(const knn_cuda_ask *ask, f
     }
 }
 
-/* The walk of groups that are made. False: queries are too far apart, too many nodes wait, or the list is of no use. */
+/* The walk of groups that are made. Those that go through too many leaves are left. False: the list is of no use. */
 template <int KIND, class LIST>
 static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, few_walking *memory,
                                                          few_lane *lane, few_walk *walk, LIST *list) {
-    uint32_t in_all = 0;
     few_walk w = *walk;
     w.waiting = few_push_top(&ask->tree, memory->waiting, lane->number);
     CUDA_ROLLED
@@ -111,12 +110,14 @@ static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask
         few_walk_on(&ask->tree, memory, lane->number, first, &w);
         if (w.steps == 0) break;
         few_try_listed<KIND>(ask, slack, &w, memory, lane, list);
-        in_all += w.steps;
         if (w.waiting == 0) break;
-        if (in_all > FEW_MOST || __any_sync(CUDA_ALL, list->is_idle(ask))) return false;
-        few_tell_groups(lane, memory->groups, &w);
+        if (__any_sync(CUDA_ALL, list->is_idle(ask))) return false;
+        const uint32_t group = lane->number / 8, gone = memory->groups[group].gone + few_listed_for(&w, group);
+        if (gone > FEW_MOST) lane->most = -1;
+        few_tell_groups(lane, gone, memory->groups, &w);
     }
-    return w.waiting == 0;
+    if (w.waiting > 0) lane->most = -1; /* more nodes than there is room for */
+    return true;
 }
 
 /* ---- 4. exact */
@@ -184,12 +185,9 @@ static __device__ __forceinline__ void few_lane_begin(const knn_cuda_ask *ask, u
     lane->queued = 0;
 }
 
-/* How far a warp's search came. */
-typedef enum few_outcome { FEW_DONE, FEW_OPEN, FEW_TOO_FAR } few_outcome;
-
-/* The lane's query, how far it looks, and the groups. False: queries are too far apart. */
+/* The lane's query, how far it looks, and the groups. */
 template <int KIND, int SUBSETS>
-static __device__ __forceinline__ bool few_prepare(const knn_cuda_ask *ask, float slack, uint64_t first,
+static __device__ __forceinline__ void few_prepare(const knn_cuda_ask *ask, float slack, uint64_t first,
                                                    uint32_t number, few_walking *memory, few_lane *lane, few_walk *w) {
     const uint32_t leaf = few_leaf_of(ask, first + CUDA_WARP / 2);
     few_lane_begin(ask, first, number, lane);
@@ -201,49 +199,62 @@ static __device__ __forceinline__ bool few_prepare(const knn_cuda_ask *ask, floa
     }
     w->own = leaf / KNN_CUDA_WIDE;
     few_make_groups(lane, memory->groups, w);
-    return !few_are_apart(lane, around.dense, memory->groups);
+    const bool apart = few_is_apart(lane, around.dense, memory->groups);
+    if (!__any_sync(CUDA_ALL, apart)) return;
+    if (apart) lane->most = -1;
+    few_tell_groups(lane, 0, memory->groups, w);
 }
 
-/* By squares of floats. */
+/* Leaves groups whose queries are too far apart. Returns whether the lane's is one. */
+static __device__ __forceinline__ bool few_leave_apart(const knn_cuda_ask *ask, const few_lane *lane,
+                                                       const few_later *list) {
+    const bool apart = lane->most < 0 && lane->place < ask->queries.extent->finite;
+    if (apart && lane->number % 8 == 0) few_leave(list, lane->place / 8);
+    return apart;
+}
+
+/* By squares of floats. Returns whether they settle what the first k are. */
 template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ few_outcome few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t number,
-                                                         few_memory<T> *memory, few_found<T> *found) {
+static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, few_memory<T> *memory,
+                                                  few_lane *lane, few_found<T> *found) {
     const float slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
-    few_lane lane;
     few_walk w;
     few_nearest<T> nearest;
-    if (!few_prepare<KIND, SUBSETS>(ask, slack, first, number, &memory->walk, &lane, &w)) return FEW_TOO_FAR;
+    few_prepare<KIND, SUBSETS>(ask, slack, first, lane->number, &memory->walk, lane, &w);
     nearest.clear();
-    nearest.places = memory->place + number;
-    if (!few_walk_together<KIND>(ask, slack, &memory->walk, &lane, &w, &nearest)) {
-        return __any_sync(CUDA_ALL, nearest.is_idle(ask)) ? FEW_OPEN : FEW_TOO_FAR;
-    }
-    const bool right = few_decide<KIND, T>(ask, slack, &lane, &nearest, found) || lane.most < 0;
-    return __all_sync(CUDA_ALL, right) ? FEW_DONE : FEW_OPEN;
+    nearest.places = memory->place + lane->number;
+    if (!few_walk_together<KIND>(ask, slack, &memory->walk, lane, &w, &nearest)) return false;
+    const bool right = few_decide<KIND, T>(ask, slack, lane, &nearest, found) || lane->most < 0;
+    return __all_sync(CUDA_ALL, right) != 0;
 }
 
-/* to.write<KIND>(ask, first, number, found, scratch): what becomes of the neighbours of a lane's query, of which the
-   first ask->k of found count; called by all lanes of a warp, with T words of shared memory for each. */
+#define FEW_NOWHERE UINT64_MAX
+
+/* to.write<KIND>(ask, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place, of
+   which the first ask->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
+   words of shared memory for each. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS,
                                     T <= 11 ? 4 : 3) void search_few(const __grid_constant__ knn_cuda_ask ask,
                                                                      few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
-    const uint32_t number = threadIdx.x % CUDA_WARP;
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
+    few_lane lane;
     few_found<T> found;
+    bool apart = false;
+    lane.number = threadIdx.x % CUDA_WARP;
     found.clear();
     if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-        const few_outcome outcome = few_search<KIND, T, SUBSETS>(&ask, first, number, memory, &found);
-        if (outcome != FEW_DONE) {
-            if (number == 0) few_leave(outcome == FEW_OPEN ? &left.unsettled : &left.apart, (uint32_t)warp);
+        if (!few_search<KIND, T, SUBSETS>(&ask, first, memory, &lane, &found)) {
+            if (lane.number == 0) few_leave(&left.unsettled, (uint32_t)warp);
             return;
         }
+        apart = few_leave_apart(&ask, &lane, &left.apart);
     }
     __syncwarp();
-    to.template write<KIND, T>(&ask, first, number, &found, memory->place);
+    to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
 }
 
 /* The warps that the squares of floats did not settle, by exact keys. */
@@ -255,18 +266,15 @@ static __global__ __launch_bounds__(FEW_THREADS, 2) void search_unsettled(const 
     const float slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     for (uint32_t i = blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP; i < count; i += gridDim.x * FEW_WARPS) {
-        const uint32_t warp = left.unsettled.warps[i];
-        const uint64_t first = (uint64_t)warp * CUDA_WARP;
+        const uint64_t first = (uint64_t)left.unsettled.numbers[i] * CUDA_WARP;
         few_lane lane;
         few_walk w;
         few_found<T> found;
         found.clear();
-        if (few_prepare<KIND, SUBSETS>(&ask, slack, first, number, &memory->walk, &lane, &w) &&
-            few_walk_together<KIND>(&ask, slack, &memory->walk, &lane, &w, &found)) {
-            to.template write<KIND, T>(&ask, first, number, &found, memory->place);
-        } else if (number == 0) {
-            few_leave(&left.apart, warp);
-        }
+        few_prepare<KIND, SUBSETS>(&ask, slack, first, number, &memory->walk, &lane, &w);
+        few_walk_together<KIND>(&ask, slack, &memory->walk, &lane, &w, &found);
+        const bool apart = few_leave_apart(&ask, &lane, &left.apart);
+        to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + number, number, &found, memory->place);
         __syncwarp();
     }
 }
@@ -400,14 +408,15 @@ template <int KIND> struct few_visitor {
 };
 
 template <int T> struct few_apart {
-    uint64_t key[T * CUDA_WARP];
+    uint64_t key[T][FEW_WARPS];
     uint32_t place[T * CUDA_WARP];
-    uint32_t waiting[FEW_APART][KNN_WAITING], held[FEW_APART][FEW_HELD];
+    uint32_t waiting[FEW_WARPS][KNN_WAITING], held[FEW_WARPS][FEW_HELD];
 };
 
+/* One query of eight: its neighbours go to column `query` of what the block knows. */
 template <int KIND, int T>
 static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place, uint32_t query, few_apart<T> *memory) {
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    const uint32_t number = threadIdx.x % CUDA_WARP;
     few_visitor<KIND> v;
     v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     v.most = knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, v.slack);
@@ -416,39 +425,39 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     v.number = number;
     v.best.key = UINT64_MAX;
     v.best.place = FEW_NONE;
-    v.held = memory->held[warp];
+    v.held = memory->held[query];
     v.held_count = 0;
     if (place < ask->queries.extent->finite) {
         const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
-        v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)), memory->waiting[warp]);
+        v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)), memory->waiting[query]);
     }
     if (number < T) {
-        memory->key[number * CUDA_WARP + query] = v.best.key;
+        memory->key[number][query] = v.best.key;
         memory->place[number * CUDA_WARP + query] = v.best.place;
     }
 }
 
-/* The warps that were left: a block has one of them at a time. */
+/* The groups that were left: a block has one of them at a time, a warp a query. */
 template <int KIND, int T, class OUTPUT>
-static __global__ __launch_bounds__(FEW_APART *CUDA_WARP) void search_left(const __grid_constant__ knn_cuda_ask ask,
-                                                                           few_left left, OUTPUT to) {
+static __global__ __launch_bounds__(FEW_THREADS) void search_left(const __grid_constant__ knn_cuda_ask ask,
+                                                                  few_left left, OUTPUT to) {
     __shared__ few_apart<T> memory;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.apart.count;
     for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-        const uint64_t first = (uint64_t)left.apart.warps[i] * CUDA_WARP;
-        for (uint32_t query = warp; query < CUDA_WARP; query += FEW_APART) {
-            few_search_alone<KIND, T>(&ask, first + query, query, &memory);
-        }
+        const uint64_t first = (uint64_t)left.apart.numbers[i] * FEW_WARPS;
+        few_search_alone<KIND, T>(&ask, first + warp, warp, &memory);
         __syncthreads();
         if (warp == 0) {
+            const bool has_query = number < FEW_WARPS;
             few_found<T> found;
+            found.clear();
 #pragma unroll
-            for (int n = 0; n < T; n++) {
-                found.key[n] = memory.key[(uint32_t)n * CUDA_WARP + number];
-                found.place[n] = memory.place[(uint32_t)n * CUDA_WARP + number];
+            for (uint32_t n = 0; n < T; n++) {
+                if (has_query) found.key[n] = memory.key[n][number];
+                if (has_query) found.place[n] = memory.place[n * CUDA_WARP + number];
             }
             __syncwarp();
-            to.template write<KIND, T>(&ask, first, number, &found, memory.place);
+            to.template write<KIND, T>(&ask, has_query ? first + number : FEW_NOWHERE, number, &found, memory.place);
         }
         __syncthreads();
     }
@@ -458,10 +467,11 @@ template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
-    const uint32_t apart = blocks * FEW_WARPS < FEW_BLOCKS ? blocks * FEW_WARPS : FEW_BLOCKS;
+    const uint32_t apart =
+        blocks < FEW_BLOCKS / (FEW_WARPS * FEW_GROUPS) ? blocks * FEW_WARPS * FEW_GROUPS : FEW_BLOCKS;
     CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
-    CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_APART * CUDA_WARP, *ask, *left, *to);
+    CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
 }
 
 template <int KIND, class OUTPUT>
@@ -480,14 +490,14 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    if (!knn_cuda_make_room(ctx, room, 2 * (warps + 1) * sizeof(uint32_t), "knn queries apart")) {
+    if (!knn_cuda_make_room(ctx, room, (2 + (1 + FEW_GROUPS) * warps) * sizeof(uint32_t), "knn queries apart")) {
         return MOTE_ERROR_MEMORY;
     }
     uint32_t *const memory = (uint32_t *)room->memory;
     left.unsettled.count = memory;
-    left.unsettled.warps = memory + 2;
+    left.unsettled.numbers = memory + 2;
     left.apart.count = memory + 1;
-    left.apart.warps = memory + 2 + warps;
+    left.apart.numbers = memory + 2 + warps;
     MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;

@@ -7,25 +7,27 @@
 
 #include "knn/knn_point_cuda.h"
 
-#define FEW_WARPS     8u /* of a block: warps beside each other share the first-level cache */
-#define FEW_THREADS   (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS    4u   /* of eight lanes */
-#define FEW_QUEUE     28u  /* leaves with points that wait */
-#define FEW_WAITING   96u  /* nodes: 64 of the top, 32 of the level below; if more would wait, the warp is left */
-#define FEW_SLOTS     31u  /* bits that tell one of them */
-#define FEW_LISTED    64u  /* leaves of a group to go through */
-#define FEW_AROUND    12u  /* leaves around the queries */
-#define FEW_PARTS     4u   /* lanes that try leaves for one query */
-#define FEW_MOST      256u /* leaves that a group goes through; if there are more, its warp is left */
-#define FEW_APART     32u  /* warps of a block that finds the neighbours of those left, each of a query at a time */
-#define FEW_BLOCKS    132u /* such blocks: one for each processor of an H200 */
+#define FEW_WARPS   8u /* of a block: warps beside each other share the first-level cache */
+#define FEW_THREADS (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS  4u  /* of eight lanes */
+#define FEW_QUEUE   28u /* leaves with points that wait */
+#define FEW_WAITING 96u /* nodes: 64 of the top, 32 of the level below; if more would wait, the groups are left */
+#define FEW_SLOTS   31u /* bits that tell one of them */
+#define FEW_LISTED  64u /* leaves of a group to go through */
+#define FEW_AROUND  12u /* leaves around the queries */
+#define FEW_PARTS   4u  /* lanes that try leaves for one query */
+#ifndef FEW_MOST
+#define FEW_MOST 256u /* leaves that a group goes through; if there are more, it is left */
+#endif
+#define FEW_BLOCKS    528u /* for groups that are left: four for each processor of an H200 */
 #define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
 #define FEW_NONE      UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct few_group {
     float low[3], most;
-    float high[3], spare;
+    float high[3];
+    uint32_t gone; /* leaves that it went through */
 } few_group;
 
 /* What the walk needs, but for the places of the nearest, of which each lane has a column too. */
@@ -46,7 +48,7 @@ template <int T> struct few_memory {
 typedef struct few_lane {
     uint32_t number;
     uint32_t place;    /* of its query */
-    float at[3], most; /* its view, and the largest square that still matters; < 0: no query */
+    float at[3], most; /* its view, and the largest square that still matters; < 0: no query, or it is left */
     uint32_t settled;  /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
     uint32_t queued;   /* leaves with points that wait */
 } few_lane;
@@ -183,8 +185,9 @@ static __device__ __forceinline__ few_around few_bound_around(const knn_cuda_tre
 
 /* ---- 2. the walk */
 
-/* Lets the others know how far the lanes look. */
-static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, few_group *groups, few_walk *w) {
+/* Lets the others know how far the lanes look, and how many leaves the lane's group went through. */
+static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, uint32_t gone, few_group *groups,
+                                                       few_walk *w) {
     float most = lane->most;
     uint32_t settled = lane->most >= 0 ? lane->settled : 0;
     __syncwarp(); /* all have read what was told before */
@@ -193,7 +196,10 @@ static __device__ __forceinline__ void few_tell_groups(const few_lane *lane, few
         const uint32_t other = __shfl_xor_sync(CUDA_ALL, settled, away);
         settled = other > settled ? other : settled;
     }
-    if (lane->number % 8 == 0) groups[lane->number / 8].most = most;
+    if (lane->number % 8 == 0) {
+        groups[lane->number / 8].most = most;
+        groups[lane->number / 8].gone = gone;
+    }
     w->settled = settled;
     __syncwarp();
 }
@@ -211,13 +217,15 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
             groups[lane->number / 8].high[k] = high;
         }
     }
-    few_tell_groups(lane, groups, w);
+    few_tell_groups(lane, 0, groups, w);
 }
 
+#ifndef FEW_WIDE
 #define FEW_WIDE 16 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
+#endif
 
-/* Whether there is a group whose box holds much that no query looks at. */
-static __device__ __forceinline__ bool few_are_apart(const few_lane *lane, float dense, const few_group *groups) {
+/* Whether the box of the lane's group holds much that no query looks at. */
+static __device__ __forceinline__ bool few_is_apart(const few_lane *lane, float dense, const few_group *groups) {
     const few_group of = groups[lane->number / 8];
     const float most = of.most > 0 ? sqrtf(of.most) : 0;
     float box = 1, balls = lane->most >= 0 ? 2 * sqrtf(fmaxf(dense, lane->most)) : 0;
@@ -225,7 +233,7 @@ static __device__ __forceinline__ bool few_are_apart(const few_lane *lane, float
     for (int away = 4; away > 0; away /= 2) balls += __shfl_xor_sync(CUDA_ALL, balls, away);
 #pragma unroll
     for (int k = 0; k < 3; k++) box *= of.high[k] - of.low[k] + 2 * most;
-    return __any_sync(CUDA_ALL, box > FEW_WIDE * balls) != 0;
+    return box > FEW_WIDE * balls;
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */

@@ -29,10 +29,9 @@ struct few_shapes {
     normals_cuda_shapes to;
 
     template <int KIND, int T>
-    __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
+    __device__ inline void write(const knn_cuda_ask *ask, uint64_t place, uint32_t number, const few_found<T> *found,
                                  uint32_t *memory) const {
         const few_list list = few_list_of<T>(found, ask->k, number, memory);
-        const uint64_t place = first + number;
         bool is_without = false;
         if (place < ask->queries.count) {
             is_without = normals_of_neighbours<KIND>(&ask->tree, &to, (uint32_t)place, list);
@@ -45,10 +44,9 @@ struct few_distances {
     normals_cuda_distances to;
 
     template <int KIND, int T>
-    __device__ inline void write(const knn_cuda_ask *ask, uint64_t first, uint32_t number, const few_found<T> *found,
+    __device__ inline void write(const knn_cuda_ask *ask, uint64_t place, uint32_t number, const few_found<T> *found,
                                  uint32_t *memory) const {
         const few_list list = few_list_of<T>(found, ask->k, number, memory);
-        const uint64_t place = first + number;
         if (place < ask->queries.count) normals_distance_of<KIND>(&ask->tree, &to, (uint32_t)place, list);
     }
 };
