@@ -10,13 +10,14 @@
    4. In the end these get exact keys, and by them their order.
    If a point that was left out could be as near as the k-th, which points at the same distance are, a second kernel
    asks the warp's queries once more, with lists of exact keys: in the first they would take registers and time of all.
-   Groups of eight so far apart that their boxes hold too much are left to a third, a warp for each query. */
+   Queries that look much farther than others, or whose group's box holds too much, are left to a third, a warp for
+   each. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
 #include "knn/knn_few_list_cuda.h"
 
-/* What a later kernel searches for, in any order: warps, or groups of eight. */
+/* What a later kernel searches for, in any order: warps, or queries. */
 typedef struct few_later {
     uint32_t *count, *numbers;
 } few_later;
@@ -198,18 +199,24 @@ static __device__ __forceinline__ void few_prepare(const knn_cuda_ask *ask, floa
                            knn_square_of_key<KIND>(&ask->tree.metric, ask->limit, slack));
     }
     w->own = leaf / KNN_CUDA_WIDE;
+    if (few_looks_far(lane)) lane->most = -1;
     few_make_groups(lane, memory->groups, w);
-    const bool apart = few_is_apart(lane, around.dense, memory->groups);
-    if (!__any_sync(CUDA_ALL, apart)) return;
-    if (apart) lane->most = -1;
+    const bool wide = few_is_wide(lane, around.dense, memory->groups);
+    if (!__any_sync(CUDA_ALL, wide)) return;
+    if (wide) lane->most = -1;
     few_tell_groups(lane, 0, memory->groups, w);
 }
 
-/* Leaves groups whose queries are too far apart. Returns whether the lane's is one. */
+/* Leaves queries that the warp did not search for. Returns whether the lane's is one. */
 static __device__ __forceinline__ bool few_leave_apart(const knn_cuda_ask *ask, const few_lane *lane,
                                                        const few_later *list) {
     const bool apart = lane->most < 0 && lane->place < ask->queries.extent->finite;
-    if (apart && lane->number % 8 == 0) few_leave(list, lane->place / 8);
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, apart);
+    if (lanes == 0) return false;
+    uint32_t first = 0;
+    if (lane->number == 0) first = atomicAdd(list->count, (uint32_t)__popc(lanes));
+    first = __shfl_sync(CUDA_ALL, first, 0);
+    if (apart) list->numbers[first + (uint32_t)__popc(lanes & ((1u << lane->number) - 1))] = lane->place;
     return apart;
 }
 
@@ -326,12 +333,19 @@ static __device__ __forceinline__ void few_merge_lanes(const uint32_t *order, ui
     }
 }
 
+/* What a warp keeps in shared memory. */
+typedef struct few_alone {
+    uint32_t waiting[KNN_WAITING]; /* nodes */
+    float square[KNN_WAITING];     /* of their gaps */
+    uint32_t held[FEW_HELD];       /* places of points */
+} few_alone;
+
 /* A query's search, with what its warp knows of it. */
 template <int KIND> struct few_visitor {
     float most, slack, least;
     uint32_t settled, number;
-    few_one best;   /* the lane's of the 32 nearest, ascending */
-    uint32_t *held; /* [FEW_HELD] places of points that wait */
+    few_one best; /* the lane's of the 32 nearest, ascending */
+    few_alone *memory;
     uint32_t held_count;
 
     /* Each lane's least square is of points of its own: the nth least of these bounds too. */
@@ -346,7 +360,7 @@ template <int KIND> struct few_visitor {
         if (__popc(__ballot_sync(CUDA_ALL, square <= most)) > FEW_MANY) look_nearer(ask);
         const bool matters = square <= most && at != asking->place;
         const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
-        if (matters) held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
+        if (matters) memory->held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
         held_count += (uint32_t)__popc(lanes);
         __syncwarp();
     }
@@ -358,7 +372,7 @@ template <int KIND> struct few_visitor {
         few_one added = {UINT64_MAX, FEW_NONE};
         held_count -= count;
         if (number < count) {
-            added.place = held[held_count + number];
+            added.place = memory->held[held_count + number];
             added.key = few_key_of<KIND>(ask, &asking->exact, added.place);
             if (added.key == UINT64_MAX) added.place = FEW_NONE;
         }
@@ -374,12 +388,31 @@ template <int KIND> struct few_visitor {
         if (knn_is_zero(last.key)) settled = order[last.place];
     }
 
+    /* Pushes the lanes' children that matter, the nearest last. Returns how many wait then. */
+    __device__ __forceinline__ uint32_t push(uint32_t count, uint32_t level, uint32_t child, float square) {
+        const bool matters = square <= most;
+        float nearest = matters ? square : INFINITY;
+        for (int away = 16; away > 0; away /= 2) nearest = fminf(nearest, __shfl_xor_sync(CUDA_ALL, nearest, away));
+        const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
+        const uint32_t last = __ballot_sync(CUDA_ALL, matters && square == nearest),
+                       rest = lanes & (lanes ^ (last & (0 - last)));
+        const uint32_t before = rest >> number & 1 ? __popc(rest & ((1u << number) - 1)) : __popc(rest);
+        if (matters) {
+            memory->waiting[count + before] = knn_node_pack(level, child);
+            memory->square[count + before] = square;
+        }
+        __syncwarp();
+        return count + (uint32_t)__popc(lanes);
+    }
+
     /* The leaves around, then the nodes that wait: a step is 32 points or 32 boxes. */
-    __device__ __forceinline__ void walk(const knn_cuda_ask *ask, const knn_asking *asking, few_leaves around,
-                                         uint32_t *waiting) {
+    __device__ __forceinline__ void walk(const knn_cuda_ask *ask, const knn_asking *asking, few_leaves around) {
         const knn_cuda_tree *const tree = &ask->tree;
         uint32_t first = around.first, leaves = (1u << (around.end - around.first)) - 1;
-        uint32_t count = few_push_top(tree, waiting, number);
+        uint32_t count = few_push_top(tree, memory->waiting, number);
+        float square = 0; /* of the gap to the lane's leaf, of those from first on */
+        if (number < count) memory->square[number] = 0;
+        __syncwarp();
         CUDA_ROLLED
         while (leaves != 0 || count > 0 || held_count > 0) {
             if (leaves != 0) {
@@ -390,19 +423,20 @@ template <int KIND> struct few_visitor {
                 }
                 const uint32_t leaf = first + (mine != 0 ? (uint32_t)__ffs((int)mine) - 1 : 0);
                 knn_try_leaf(ask, asking, leaf, mine != 0, number, this);
-            } else if (count > 0) {
-                const uint32_t packed = waiting[--count], level = packed >> 28, node = packed & 0x0FFFFFFFu;
+            } else if (count > 0 && memory->square[--count] <= most) {
+                const uint32_t packed = memory->waiting[count], level = packed >> 28, node = packed & 0x0FFFFFFFu;
                 const uint32_t child = node * KNN_CUDA_WIDE + number;
                 __syncwarp();
-                const bool wanted = knn_child_matters(tree, asking, level - 1, child, this);
+                square = knn_child_square(tree, asking, level - 1, child, settled);
                 if (level > 1) {
-                    count = knn_push(waiting, count, level - 1, child, wanted, number);
+                    count = push(count, level - 1, child, square);
                 } else {
                     first = node * KNN_CUDA_WIDE;
-                    leaves = __ballot_sync(CUDA_ALL, wanted && (child < around.first || child >= around.end));
+                    leaves = __ballot_sync(CUDA_ALL, child < around.first || child >= around.end);
                 }
             }
-            if (held_count >= CUDA_WARP || (leaves == 0 && count == 0)) join(ask, asking);
+            if (held_count >= CUDA_WARP || (held_count > 0 && leaves == 0 && count == 0)) join(ask, asking);
+            leaves &= __ballot_sync(CUDA_ALL, square <= most);
         }
     }
 };
@@ -410,12 +444,12 @@ template <int KIND> struct few_visitor {
 template <int T> struct few_apart {
     uint64_t key[T][FEW_WARPS];
     uint32_t place[T * CUDA_WARP];
-    uint32_t waiting[FEW_WARPS][KNN_WAITING], held[FEW_WARPS][FEW_HELD];
+    few_alone of_warp[FEW_WARPS];
 };
 
-/* One query of eight: its neighbours go to column `query` of what the block knows. */
+/* One query of a block's: its neighbours go to column `query` of what the block knows. */
 template <int KIND, int T>
-static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place, uint32_t query, few_apart<T> *memory) {
+static __device__ void few_search_alone(const knn_cuda_ask *ask, uint32_t place, uint32_t query, few_apart<T> *memory) {
     const uint32_t number = threadIdx.x % CUDA_WARP;
     few_visitor<KIND> v;
     v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
@@ -425,30 +459,27 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint64_t place,
     v.number = number;
     v.best.key = UINT64_MAX;
     v.best.place = FEW_NONE;
-    v.held = memory->held[query];
+    v.memory = &memory->of_warp[query];
     v.held_count = 0;
-    if (place < ask->queries.extent->finite) {
-        const knn_asking asking = knn_asking_of<KIND>(ask, (uint32_t)place);
-        v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)), memory->waiting[query]);
-    }
+    const knn_asking asking = knn_asking_of<KIND>(ask, place);
+    v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)));
     if (number < T) {
         memory->key[number][query] = v.best.key;
         memory->place[number * CUDA_WARP + query] = v.best.place;
     }
 }
 
-/* The groups that were left: a block has one of them at a time, a warp a query. */
+/* The queries that were left: a warp has one at a time, and the first warp of a block writes for all. */
 template <int KIND, int T, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS) void search_left(const __grid_constant__ knn_cuda_ask ask,
                                                                   few_left left, OUTPUT to) {
     __shared__ few_apart<T> memory;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.apart.count;
-    for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-        const uint64_t first = (uint64_t)left.apart.numbers[i] * FEW_WARPS;
-        few_search_alone<KIND, T>(&ask, first + warp, warp, &memory);
+    for (uint32_t i = blockIdx.x * FEW_WARPS; i < count; i += gridDim.x * FEW_WARPS) {
+        if (i + warp < count) few_search_alone<KIND, T>(&ask, left.apart.numbers[i + warp], warp, &memory);
         __syncthreads();
         if (warp == 0) {
-            const bool has_query = number < FEW_WARPS;
+            const bool has_query = number < FEW_WARPS && i + number < count;
             few_found<T> found;
             found.clear();
 #pragma unroll
@@ -457,7 +488,8 @@ static __global__ __launch_bounds__(FEW_THREADS) void search_left(const __grid_c
                 if (has_query) found.place[n] = memory.place[n * CUDA_WARP + number];
             }
             __syncwarp();
-            to.template write<KIND, T>(&ask, has_query ? first + number : FEW_NOWHERE, number, &found, memory.place);
+            const uint64_t place = has_query ? left.apart.numbers[i + number] : FEW_NOWHERE;
+            to.template write<KIND, T>(&ask, place, number, &found, memory.place);
         }
         __syncthreads();
     }
@@ -467,8 +499,7 @@ template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
-    const uint32_t apart =
-        blocks < FEW_BLOCKS / (FEW_WARPS * FEW_GROUPS) ? blocks * FEW_WARPS * FEW_GROUPS : FEW_BLOCKS;
+    const uint32_t apart = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
     CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
@@ -490,9 +521,8 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    if (!knn_cuda_make_room(ctx, room, (2 + (1 + FEW_GROUPS) * warps) * sizeof(uint32_t), "knn queries apart")) {
-        return MOTE_ERROR_MEMORY;
-    }
+    const uint64_t entries = 2 + warps + warps * CUDA_WARP;
+    if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) { return MOTE_ERROR_MEMORY; }
     uint32_t *const memory = (uint32_t *)room->memory;
     left.unsettled.count = memory;
     left.unsettled.numbers = memory + 2;

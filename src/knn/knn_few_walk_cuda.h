@@ -19,7 +19,7 @@
 #ifndef FEW_MOST
 #define FEW_MOST 256u /* leaves that a group goes through; if there are more, it is left */
 #endif
-#define FEW_BLOCKS    528u /* for groups that are left: four for each processor of an H200 */
+#define FEW_BLOCKS    528u /* for queries that are left: four for each processor of an H200 */
 #define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
 #define FEW_NONE      UINT32_MAX
 
@@ -223,9 +223,12 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
 #ifndef FEW_WIDE
 #define FEW_WIDE 16 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
 #endif
+#ifndef FEW_FAR
+#define FEW_FAR 16 /* times the square of others that a query's may be */
+#endif
 
 /* Whether the box of the lane's group holds much that no query looks at. */
-static __device__ __forceinline__ bool few_is_apart(const few_lane *lane, float dense, const few_group *groups) {
+static __device__ __forceinline__ bool few_is_wide(const few_lane *lane, float dense, const few_group *groups) {
     const few_group of = groups[lane->number / 8];
     const float most = of.most > 0 ? sqrtf(of.most) : 0;
     float box = 1, balls = lane->most >= 0 ? 2 * sqrtf(fmaxf(dense, lane->most)) : 0;
@@ -234,6 +237,16 @@ static __device__ __forceinline__ bool few_is_apart(const few_lane *lane, float 
 #pragma unroll
     for (int k = 0; k < 3; k++) box *= of.high[k] - of.low[k] + 2 * most;
     return box > FEW_WIDE * balls;
+}
+
+/* Whether the lane looks much farther than others, as where the curve comes by for few points: then it knows little of
+   what is around, and all of its group would look as far. Others: the least of each group, the largest of these. */
+static __device__ __forceinline__ bool few_looks_far(const few_lane *lane) {
+    float others = lane->most >= 0 ? lane->most : INFINITY;
+    for (int away = 4; away > 0; away /= 2) others = fminf(others, __shfl_xor_sync(CUDA_ALL, others, away));
+    if (others == INFINITY) others = 0; /* a group without queries */
+    for (int away = 16; away > 4; away /= 2) others = fmaxf(others, __shfl_xor_sync(CUDA_ALL, others, away));
+    return lane->most > FEW_FAR * others;
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */

@@ -41,15 +41,21 @@ static __device__ inline void knn_try_leaf(const knn_cuda_ask *ask, const knn_as
     to->try_points(ask, asking, at, square <= to->most ? square : NAN);
 }
 
-template <class visitor>
-static __device__ inline bool knn_child_matters(const knn_cuda_tree *tree, const knn_asking *asking, uint32_t level,
-                                                uint32_t child, const visitor *to) {
-    if (child >= tree->nodes[level]) return false;
+/* The square of the gap to a child; NaN: there is none, or its numbers do not matter. */
+static __device__ inline float knn_child_square(const knn_cuda_tree *tree, const knn_asking *asking, uint32_t level,
+                                                uint32_t child, uint32_t settled) {
+    if (child >= tree->nodes[level]) return NAN;
     const knn_cuda_box box = knn_box_at(tree->boxes, (uint64_t)tree->first[level] + child);
     const float square = knn_square(knn_gap(box.low[0], box.high[0], asking->at[0], asking->at[0]),
                                     knn_gap(box.low[1], box.high[1], asking->at[1], asking->at[1]),
                                     knn_gap(box.low[2], box.high[2], asking->at[2], asking->at[2]));
-    return square <= to->most && box.least <= to->settled;
+    return box.least <= settled ? square : NAN;
+}
+
+template <class visitor>
+static __device__ inline bool knn_child_matters(const knn_cuda_tree *tree, const knn_asking *asking, uint32_t level,
+                                                uint32_t child, const visitor *to) {
+    return knn_child_square(tree, asking, level, child, to->settled) <= to->most;
 }
 
 /* The leaves of a lowest node that are in lanes. */
