@@ -5,11 +5,11 @@
 
 #include "math/hash.h"
 #include "mote/gen.h"
-#include "mote/knn.h"
 #include "mote/normals.h"
 #include "mote/planes.h"
 #include "parity/parity_support.h"
 #include "reference/knn_reference.h"
+#include "support/knn_answer.h"
 
 #define ORDERS 2u /* tried of each cloud */
 
@@ -71,33 +71,6 @@ typedef struct neighbour {
     uint32_t index;
 } neighbour;
 
-typedef struct rows {
-    uint32_t *index, *count;
-    float *distance2;
-    double *distance2_wide;
-} rows;
-
-static rows search(mote_context *ctx, const mote_cloud *cloud, const mote_knn_params *params) {
-    const uint64_t count = mote_cloud_count(cloud), cells = count * params->k;
-    const rows r = {malloc(cells * 4), malloc(count * 4), malloc(cells * 4), malloc(cells * 8)};
-    mote_knn_result result;
-    assert_true(r.index != NULL && r.count != NULL && r.distance2 != NULL && r.distance2_wide != NULL);
-    memset(&result, 0, sizeof result);
-    result.index32 = r.index;
-    result.count = r.count;
-    result.distance2 = r.distance2;
-    result.distance2_wide = r.distance2_wide;
-    assert_int_equal(mote_knn(ctx, cloud, NULL, params, &result), MOTE_OK);
-    return r;
-}
-
-static void free_rows(rows *r) {
-    free(r->index);
-    free(r->count);
-    free(r->distance2);
-    free(r->distance2_wide);
-}
-
 static int nearer(const void *a, const void *b) {
     const neighbour *one = a, *other = b;
     if (one->distance2 != other->distance2) return one->distance2 < other->distance2 ? -1 : 1;
@@ -106,7 +79,7 @@ static int nearer(const void *a, const void *b) {
 
 /* all: everyone's neighbours before, every point of the cloud in each row. Under their new names, by distance and then
    by name, the first k of them are the row of the shuffled cloud. */
-static void same_neighbours(const rows *all, const rows *found, const shuffled *s, uint32_t k) {
+static void same_neighbours(const knn_answer *all, const knn_answer *found, const shuffled *s, uint32_t k) {
     neighbour *renamed = malloc(s->count * sizeof *renamed);
     assert_non_null(renamed);
     for (uint64_t query = 0; query < s->count; query++) {
@@ -129,18 +102,18 @@ static void check_neighbours(mote_context *ctx, mote_context *maker, const mote_
     mote_knn_params params = mote_knn_defaults();
     params.exclude_self = exclude_self;
     params.k = (uint32_t)mote_cloud_count(cloud);
-    rows all = search(ctx, cloud, &params);
+    knn_answer all = knn_answer_of(ctx, cloud, NULL, &params);
     for (uint64_t order = 1; order <= ORDERS; order++) {
         shuffled s = shuffle(maker, cloud, order);
         for (uint32_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
             params.k = ks[i];
-            rows found = search(ctx, s.cloud, &params);
+            knn_answer found = knn_answer_of(ctx, s.cloud, NULL, &params);
             same_neighbours(&all, &found, &s, params.k);
-            free_rows(&found);
+            knn_answer_free(&found);
         }
         free_shuffled(&s);
     }
-    free_rows(&all);
+    knn_answer_free(&all);
 }
 
 static void neighbours_are_renamed(void **state) {
