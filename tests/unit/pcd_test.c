@@ -6,20 +6,13 @@
 
 #include "core/cloud.h"
 #include "io/pcd.h"
-#include "support/support.h"
+#include "support/cloud_files.h"
 
 enum { BINARY, COMPRESSED, ASCII, WAYS };
 
-static mote_cloud *read_file(mote_context *ctx, const char *path) {
-    mote_cloud *cloud = NULL;
-    mote_context_clear(ctx);
-    if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
-    return cloud;
-}
-
 static mote_cloud *read_bytes(mote_context *ctx, const void *bytes, size_t size) {
     test_write_file(test_path("in.pcd"), bytes, size);
-    return read_file(ctx, test_path("in.pcd"));
+    return test_read(ctx, test_path("in.pcd"));
 }
 
 static mote_cloud *read_text(mote_context *ctx, const char *text) { return read_bytes(ctx, text, strlen(text)); }
@@ -31,75 +24,26 @@ static mote_write_params params_of(int way) {
     return params;
 }
 
-static void write_file(mote_context *ctx, const mote_cloud *cloud, const char *path, int way) {
+static void write_pcd(mote_context *ctx, const mote_cloud *cloud, const char *path, int way) {
     const mote_write_params params = params_of(way);
-    mote_context_clear(ctx);
-    if (mote_cloud_write(ctx, cloud, path, &params) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
-}
-
-static const mote_column *column_of(const mote_cloud *cloud, const char *name) {
-    const mote_column *const column = mote_cloud_find(cloud, name);
-    if (column == NULL) fail_msg("there is no column %s", name);
-    return column;
-}
-
-static double value(const mote_cloud *cloud, const char *name, uint64_t i) {
-    return mote_column_value(column_of(cloud, name), i);
-}
-
-static uint64_t hash_of(mote_context *ctx, const mote_cloud *cloud) {
-    uint64_t hash = 0;
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_OK);
-    return hash;
-}
-
-static char *load(const char *path, size_t *size) {
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *const bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = '\0';
-    fclose(file);
-    return bytes;
-}
-
-/* "x:float red:uint8 …" */
-static void check_columns(const mote_cloud *cloud, const char *expected) {
-    char text[1024] = "";
-    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
-        const mote_column *const column = mote_cloud_column(cloud, i);
-        const size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s:%s", i > 0 ? " " : "", column->name, mote_type_name(column->type));
-    }
-    assert_string_equal(text, expected);
+    test_write(ctx, cloud, path, &params);
 }
 
 /* Every encoding gives the same columns, grid and records back; so does a second time. Texts of packed colours are left
    out of the comparison, for ascii declares these as integers. */
 static void check_round_trips(mote_context *ctx, const mote_cloud *cloud) {
-    const uint64_t hash = hash_of(ctx, cloud);
+    const uint64_t hash = test_hash(ctx, cloud);
     for (int way = 0; way < WAYS; way++) {
         uint64_t grid[2], grid_again[2];
-        write_file(ctx, cloud, test_path("again.pcd"), way);
-        mote_cloud *again = read_file(ctx, test_path("again.pcd"));
-        assert_int_equal(mote_cloud_column_count(again), mote_cloud_column_count(cloud));
-        for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
-            const mote_column *const a = mote_cloud_column(cloud, i), *const b = mote_cloud_column(again, i);
-            assert_string_equal(a->name, b->name);
-            assert_string_equal(a->unit, b->unit);
-            if (way != ASCII) assert_string_equal(a->description, b->description);
-            assert_int_equal(a->type, b->type);
-        }
+        write_pcd(ctx, cloud, test_path("again.pcd"), way);
+        mote_cloud *again = test_read(ctx, test_path("again.pcd"));
+        test_same_columns(again, cloud, way != ASCII);
         assert_int_equal(mote_cloud_grid(cloud, &grid[0], &grid[1]),
                          mote_cloud_grid(again, &grid_again[0], &grid_again[1]));
         assert_memory_equal(grid, grid_again, sizeof grid);
-        assert_string_equal(mote_cloud_crs(again), mote_cloud_crs(cloud));
         assert_int_equal(mote_cloud_record_count(again), mote_cloud_record_count(cloud));
         assert_true(again->position_step == cloud->position_step);
-        if (hash_of(ctx, again) != hash) fail_msg("other points in encoding %d", way);
+        if (test_hash(ctx, again) != hash) fail_msg("other points in encoding %d", way);
         mote_cloud_destroy(again);
     }
 }
@@ -117,13 +61,14 @@ static void check_every_type(mote_context *ctx, mote_cloud *cloud) {
     static const char *const names[] = {"x", "y", "z", "a", "b", "c", "d", "e", "f", "h", "i[0]", "i[1]"};
     static const double first[] = {1, -2.5, 3, -128, 255, -32768, 65535, -2147483648.0, -5, 1e-300, 4294967295.0, 7};
     static const double second[] = {4, 5, 6, 1, 2, 3, 4, 5, 6, 8, 9, 10};
-    check_columns(cloud, "x:float y:float z:float a:int8 b:uint8 c:int16 d:uint16 e:int32 f:int64 g:uint64 h:double "
-                         "i[0]:uint32 i[1]:uint32");
+    test_columns_are(cloud, "x:float y:float z:float a:int8 b:uint8 c:int16 d:uint16 e:int32 f:int64 g:uint64 h:double "
+                            "i[0]:uint32 i[1]:uint32");
     assert_int_equal(mote_cloud_count(cloud), 2);
     for (int i = 0; i < 12; i++) {
-        if (value(cloud, names[i], 0) != first[i] || value(cloud, names[i], 1) != second[i]) fail_msg("%s", names[i]);
+        if (test_value(cloud, names[i], 0) != first[i] || test_value(cloud, names[i], 1) != second[i])
+            fail_msg("%s", names[i]);
     }
-    assert_int_equal(mote_column_integer(column_of(cloud, "g"), 0), -1);
+    assert_int_equal(mote_column_integer(test_column(cloud, "g"), 0), -1);
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
 }
@@ -221,7 +166,8 @@ static void reads_headers_of_all_kinds(void **state) {
     mote_context *ctx = test_context(1);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         mote_cloud *cloud = read_text(ctx, texts[i]);
-        if (mote_cloud_count(cloud) != 2 || value(cloud, "x", 0) != 1 || value(cloud, "z", 1) != 6) fail_msg("%zu", i);
+        if (mote_cloud_count(cloud) != 2 || test_value(cloud, "x", 0) != 1 || test_value(cloud, "z", 1) != 6)
+            fail_msg("%zu", i);
         mote_cloud_destroy(cloud);
     }
     /* By content, whatever the name. */
@@ -240,21 +186,21 @@ static void names_standard_columns(void **state) {
     mote_cloud *cloud = read_text(ctx, "VERSION 0.7\nFIELDS X Y Z Intensity GpsTime PointSourceId label intensity_x\n"
                                        "SIZE 8 8 8 2 8 2 4 1\nTYPE F F F U F U U U\nWIDTH 1\nHEIGHT 1\n"
                                        "DATA ascii\n1.25 2 3 4 5 6 7 8\n");
-    check_columns(cloud, "x:double y:double z:double intensity:uint16 gps_time:double point_source_id:uint16 "
-                         "label:uint32 intensity_x:uint8");
-    assert_string_equal(column_of(cloud, "gps_time")->description, "GpsTime");
+    test_columns_are(cloud, "x:double y:double z:double intensity:uint16 gps_time:double point_source_id:uint16 "
+                            "label:uint32 intensity_x:uint8");
+    assert_string_equal(test_column(cloud, "gps_time")->description, "GpsTime");
     assert_true(cloud->position_step == 0.01);
     check_round_trips(ctx, cloud);
     size_t size = 0;
-    write_file(ctx, cloud, test_path("names.pcd"), BINARY);
-    char *const bytes = load(test_path("names.pcd"), &size);
+    write_pcd(ctx, cloud, test_path("names.pcd"), BINARY);
+    char *const bytes = test_load(test_path("names.pcd"), &size);
     assert_non_null(strstr(bytes, "\nFIELDS X Y Z Intensity GpsTime PointSourceId label intensity_x\n"));
     free(bytes);
     mote_cloud_destroy(cloud);
     /* Not where the standard name is there already. */
     cloud = read_text(ctx, "VERSION 0.7\nFIELDS x y z Intensity intensity\nSIZE 4 4 4 1 1\nTYPE F F F U U\nWIDTH 1\n"
                            "HEIGHT 1\nDATA ascii\n1 2 3 4 5\n");
-    check_columns(cloud, "x:float y:float z:float Intensity:uint8 intensity:uint8");
+    test_columns_are(cloud, "x:float y:float z:float Intensity:uint8 intensity:uint8");
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -284,15 +230,15 @@ static void unpacks_and_packs_colors(void **state) {
             memcpy(bytes + length + 12, &cases[c].packed[i], 4);
         }
         mote_cloud *cloud = read_bytes(ctx, bytes, (size_t)length);
-        check_columns(cloud, cases[c].alpha ? "x:float y:float z:float red:uint8 green:uint8 blue:uint8 alpha:uint8"
-                                            : "x:float y:float z:float red:uint8 green:uint8 blue:uint8");
-        assert_true(value(cloud, "red", 0) == (cases[c].packed[0] >> 16 & 255));
-        assert_true(value(cloud, "green", 0) == (cases[c].packed[0] >> 8 & 255));
-        assert_true(value(cloud, "blue", 1) == (cases[c].packed[1] & 255));
+        test_columns_are(cloud, cases[c].alpha ? "x:float y:float z:float red:uint8 green:uint8 blue:uint8 alpha:uint8"
+                                               : "x:float y:float z:float red:uint8 green:uint8 blue:uint8");
+        assert_true(test_value(cloud, "red", 0) == (cases[c].packed[0] >> 16 & 255));
+        assert_true(test_value(cloud, "green", 0) == (cases[c].packed[0] >> 8 & 255));
+        assert_true(test_value(cloud, "blue", 1) == (cases[c].packed[1] & 255));
         check_round_trips(ctx, cloud);
         size_t size = 0;
-        write_file(ctx, cloud, test_path("colors.pcd"), BINARY);
-        char *const again = load(test_path("colors.pcd"), &size);
+        write_pcd(ctx, cloud, test_path("colors.pcd"), BINARY);
+        char *const again = test_load(test_path("colors.pcd"), &size);
         assert_memory_equal(again + size - 32, bytes + body, 32);
         free(again);
         mote_cloud_destroy(cloud);
@@ -300,11 +246,11 @@ static void unpacks_and_packs_colors(void **state) {
     /* A second field of colours, or colours besides, stay as they are. */
     mote_cloud *cloud = read_text(ctx, "VERSION 0.7\nFIELDS x y z rgb rgba\nSIZE 4 4 4 4 4\nTYPE F F F U U\nWIDTH 1\n"
                                        "HEIGHT 1\nDATA ascii\n1 2 3 66051 5\n");
-    check_columns(cloud, "x:float y:float z:float red:uint8 green:uint8 blue:uint8 rgba:uint32");
+    test_columns_are(cloud, "x:float y:float z:float red:uint8 green:uint8 blue:uint8 rgba:uint32");
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "VERSION 0.7\nFIELDS x y z rgb red\nSIZE 4 4 4 4 2\nTYPE F F F U U\nWIDTH 1\nHEIGHT 1\n"
                            "DATA ascii\n1 2 3 66051 5\n");
-    check_columns(cloud, "x:float y:float z:float rgb:uint32 red:uint16");
+    test_columns_are(cloud, "x:float y:float z:float rgb:uint32 red:uint16");
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -332,11 +278,11 @@ static void keeps_grid_and_viewpoint(void **state) {
     /* The viewpoint outlives LAS. */
     mote_cloud_destroy(chosen);
     assert_int_equal(mote_cloud_write(ctx, cloud, test_path("view.las"), NULL), MOTE_OK);
-    mote_cloud *las = read_file(ctx, test_path("view.las"));
+    mote_cloud *las = test_read(ctx, test_path("view.las"));
     assert_int_equal(mote_cloud_count(las), 4); /* NaN is left out */
-    write_file(ctx, las, test_path("view.pcd"), ASCII);
+    write_pcd(ctx, las, test_path("view.pcd"), ASCII);
     size_t size = 0;
-    char *const bytes = load(test_path("view.pcd"), &size);
+    char *const bytes = test_load(test_path("view.pcd"), &size);
     assert_non_null(strstr(bytes, "\nVIEWPOINT 1.5 -2 3e2 0.5 .5 -0.5 +0.5\n"));
     assert_non_null(strstr(bytes, "\nWIDTH 4\nHEIGHT 1\n"));
     free(bytes);
@@ -352,28 +298,14 @@ static void keeps_grid_and_viewpoint(void **state) {
     mote_context_destroy(ctx);
 }
 
-static void note_message(void *user, mote_log_level level, const char *message) {
-    if (level == MOTE_LOG_WARNING) snprintf(user, 512, "%s", message);
-}
-
-static mote_context *listening_context(char *message) {
-    mote_context_params params = mote_context_defaults();
-    mote_context *ctx = NULL;
-    params.threads = 2;
-    params.log = note_message;
-    params.log_user = message;
-    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-    return ctx;
-}
-
 /* Floats of 4 bytes hold no coordinates of a UTM zone; the text says more, and is believed. */
 static void widens_positions_that_need_it(void **state) {
     (void)state;
-    char message[512] = "";
-    mote_context *ctx = listening_context(message);
+    char message[TEST_MESSAGE_BYTES] = "";
+    mote_context *ctx = test_context_listening(message);
     mote_cloud *cloud = read_text(ctx, XYZ REST "DATA ascii\n289814.15 4320978.61 170.76\n289814.64 4320978.84 170\n");
-    check_columns(cloud, "x:double y:double z:double");
-    assert_true(value(cloud, "y", 0) == 4320978.61 && value(cloud, "x", 1) == 289814.64);
+    test_columns_are(cloud, "x:double y:double z:double");
+    assert_true(test_value(cloud, "y", 0) == 4320978.61 && test_value(cloud, "x", 1) == 289814.64);
     assert_true(cloud->position_step == 0.01);
     assert_non_null(strstr(message, "read as doubles"));
     mote_cloud_destroy(cloud);
@@ -392,7 +324,7 @@ static void widens_positions_that_need_it(void **state) {
         char text[512];
         snprintf(text, sizeof text, XYZ REST "DATA ascii\n%s 1 2\n1 2 3\n", floats[i]);
         cloud = read_text(ctx, text);
-        if (column_of(cloud, "x")->type != MOTE_FLOAT32) fail_msg("%s was widened", floats[i]);
+        if (test_column(cloud, "x")->type != MOTE_FLOAT32) fail_msg("%s was widened", floats[i]);
         mote_cloud_destroy(cloud);
     }
     mote_context_destroy(ctx);
@@ -400,32 +332,20 @@ static void widens_positions_that_need_it(void **state) {
 
 static void las_leaves_out_what_is_not_finite(void **state) {
     (void)state;
-    char message[512] = "";
-    mote_context *ctx = listening_context(message);
+    char message[TEST_MESSAGE_BYTES] = "";
+    mote_context *ctx = test_context_listening(message);
     mote_cloud *cloud = read_text(ctx, XYZ "WIDTH 4\nHEIGHT 1\nPOINTS 4\nDATA ascii\n1 2 3\n1 nan 3\n4 5 6\n1 2 inf\n");
     assert_int_equal(mote_cloud_write(ctx, cloud, test_path("finite.las"), NULL), MOTE_OK);
     assert_non_null(strstr(message, "finite.las: 2 points without a finite position are left out"));
-    mote_cloud *back = read_file(ctx, test_path("finite.las"));
+    mote_cloud *back = test_read(ctx, test_path("finite.las"));
     assert_int_equal(mote_cloud_count(back), 2);
-    assert_true(value(back, "x", 1) == 4 && value(back, "z", 0) == 3);
+    assert_true(test_value(back, "x", 1) == 4 && test_value(back, "z", 0) == 3);
     mote_cloud_destroy(back);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
 
 /* ---- what is refused */
-
-static void check_refused(mote_context *ctx, const void *bytes, size_t size, const char *message) {
-    mote_cloud *cloud = NULL;
-    test_write_file(test_path("bad.pcd"), bytes, size);
-    mote_context_clear(ctx);
-    if (mote_cloud_read(ctx, test_path("bad.pcd"), NULL, &cloud) != MOTE_ERROR_DATA) fail_msg("read: %s", message);
-    assert_null(cloud);
-    if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s: not %s", mote_context_message(ctx), message);
-    assert_non_null(strstr(mote_context_message(ctx), "bad.pcd: offset "));
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    assert_true(mote_context_memory_peak_bytes(ctx) < 1 << 20);
-}
 
 static void refuses_bad_headers(void **state) {
     (void)state;
@@ -476,17 +396,17 @@ static void refuses_bad_headers(void **state) {
          "needs a finite number"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mote_context *ctx = test_context(2);
-        check_refused(ctx, cases[i][0], strlen(cases[i][0]), cases[i][1]);
+        test_refused(ctx, "pcd", cases[i][0], strlen(cases[i][0]), cases[i][1]);
         mote_context_destroy(ctx);
     }
     mote_context *ctx = test_context(2);
-    check_refused(ctx, "VERSION 0.7\n\0", 13, "offset 12: a zero byte in the PCD header");
+    test_refused(ctx, "pcd", "VERSION 0.7\n\0", 13, "offset 12: a zero byte in the PCD header");
     char *const line = malloc(1100000);
     memset(line, '#', 1100000);
-    check_refused(ctx, line, 1100000, "a PCD header line of more than 1048576 bytes");
+    test_refused(ctx, "pcd", line, 1100000, "a PCD header line of more than 1048576 bytes");
     memset(line, 'a', 1000);
     memcpy(line, "FIELDS ", 7);
-    check_refused(ctx, line, 1000, "a name of more than 90 bytes");
+    test_refused(ctx, "pcd", line, 1000, "a name of more than 90 bytes");
     free(line);
     mote_context_destroy(ctx);
 }
@@ -509,7 +429,7 @@ static void refuses_bad_points(void **state) {
          "\"1.5\" does not fit"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mote_context *ctx = test_context(2);
-        check_refused(ctx, cases[i][0], strlen(cases[i][0]), cases[i][1]);
+        test_refused(ctx, "pcd", cases[i][0], strlen(cases[i][0]), cases[i][1]);
         mote_context_destroy(ctx);
     }
 }
@@ -521,7 +441,7 @@ static void check_compressed(mote_context *ctx, uint32_t packed, uint32_t unpack
     uint8_t file[1024];
     uint8_t *at = put(file, head, sizeof head - 1);
     at = put(put(put(at, &packed, 4), &unpacked, 4), bytes, size);
-    check_refused(ctx, file, (size_t)(at - file), message);
+    test_refused(ctx, "pcd", file, (size_t)(at - file), message);
 }
 
 static void refuses_bad_compression(void **state) {
@@ -550,7 +470,7 @@ static void refuses_bad_compression(void **state) {
     const uint32_t sizes[2] = {5, 357913941u * 12};
     uint8_t *at = put(put(put(file, head, sizeof head - 1), sizes, 8), zeros, 5);
     ctx = test_context(1);
-    check_refused(ctx, file, (size_t)(at - file), "5 compressed bytes cannot become 4294967292");
+    test_refused(ctx, "pcd", file, (size_t)(at - file), "5 compressed bytes cannot become 4294967292");
     mote_context_destroy(ctx);
 }
 
@@ -640,13 +560,13 @@ static void writes_a_bit_of_everything(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = rich_cloud(ctx, 3000);
-    write_file(ctx, cloud, test_path("rich.pcd"), BINARY);
-    mote_cloud *again = read_file(ctx, test_path("rich.pcd"));
-    check_columns(again, "x:double y:double z:double red:uint8 green:uint8 blue:uint8 alpha:uint8 a b:float _:int8 "
-                         "scan_angle:int16 v[0]:uint16 v[1]:uint16 w[0]:uint16 w[1]:uint8 X:uint64 GpsTime:double "
-                         "gps_time:double");
+    write_pcd(ctx, cloud, test_path("rich.pcd"), BINARY);
+    mote_cloud *again = test_read(ctx, test_path("rich.pcd"));
+    test_columns_are(again, "x:double y:double z:double red:uint8 green:uint8 blue:uint8 alpha:uint8 a b:float _:int8 "
+                            "scan_angle:int16 v[0]:uint16 v[1]:uint16 w[0]:uint16 w[1]:uint8 X:uint64 GpsTime:double "
+                            "gps_time:double");
     for (uint32_t c = 0; c < mote_cloud_column_count(cloud); c++) {
-        const mote_column *const a = mote_cloud_column(cloud, c), *const b = column_of(again, a->name);
+        const mote_column *const a = mote_cloud_column(cloud, c), *const b = test_column(again, a->name);
         assert_string_equal(a->unit, b->unit);
         if (a->description[0] != '\0') assert_string_equal(a->description, b->description);
         for (uint64_t i = 0; i < 3000; i += 7) {
@@ -656,11 +576,11 @@ static void writes_a_bit_of_everything(void **state) {
         }
     }
     assert_true(again->position_step == 0.00001);
-    assert_true(column_of(again, "scan_angle")->scale == 0.006);
+    assert_true(test_column(again, "scan_angle")->scale == 0.006);
     assert_string_equal(mote_cloud_crs(again), "PROJCS[\"a b\",\n1]");
     check_round_trips(ctx, again);
     size_t size = 0;
-    char *const bytes = load(test_path("rich.pcd"), &size);
+    char *const bytes = test_load(test_path("rich.pcd"), &size);
     assert_non_null(strstr(bytes, "\nCOUNT 1 1 1 1 1 1 1 2 1 1 1 1 1\n"));
     free(bytes);
     mote_cloud_destroy(again);
@@ -675,14 +595,14 @@ static void writes_chosen_columns(void **state) {
     mote_write_params params = mote_write_defaults();
     params.columns = "z,y,x,red,green,blue,v[1]";
     assert_int_equal(mote_cloud_write(ctx, cloud, test_path("chosen.pcd"), &params), MOTE_OK);
-    again = read_file(ctx, test_path("chosen.pcd"));
-    check_columns(again, "z:double y:double x:double red:uint8 green:uint8 blue:uint8 v[1]:uint16");
-    assert_string_equal(column_of(again, "red")->description, "rgb");
+    again = test_read(ctx, test_path("chosen.pcd"));
+    test_columns_are(again, "z:double y:double x:double red:uint8 green:uint8 blue:uint8 v[1]:uint16");
+    assert_string_equal(test_column(again, "red")->description, "rgb");
     mote_cloud_destroy(again);
     params.columns = "x,y,z,red,green";
     assert_int_equal(mote_cloud_write(ctx, cloud, test_path("chosen.pcd"), &params), MOTE_OK);
-    again = read_file(ctx, test_path("chosen.pcd"));
-    check_columns(again, "x:double y:double z:double red:uint8 green:uint8");
+    again = test_read(ctx, test_path("chosen.pcd"));
+    test_columns_are(again, "x:double y:double z:double red:uint8 green:uint8");
     mote_cloud_destroy(again);
     params.columns = "x,y";
     assert_int_equal(mote_cloud_write(ctx, cloud, test_path("never.pcd"), &params), MOTE_ERROR_ARGUMENT);
@@ -702,9 +622,9 @@ static void same_bytes_for_any_threads(void **state) {
         for (int t = 0; t < 3; t++) {
             mote_context *ctx = test_context(threads[t]);
             mote_cloud *cloud = rich_cloud(ctx, 200000);
-            write_file(ctx, cloud, test_path("threads.pcd"), way);
+            write_pcd(ctx, cloud, test_path("threads.pcd"), way);
             size_t size = 0;
-            char *const bytes = load(test_path("threads.pcd"), &size);
+            char *const bytes = test_load(test_path("threads.pcd"), &size);
             if (t > 0) {
                 assert_int_equal(size, first_size);
                 assert_int_equal(memcmp(first, bytes, size), 0);
@@ -725,7 +645,7 @@ static test_copy make_copy(const char *source, const char *target, uint64_t coun
     const test_copy copy = {test_path(source), test_path(target), params_of(way)};
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = rich_cloud(ctx, count);
-    write_file(ctx, cloud, copy.source, way);
+    write_pcd(ctx, cloud, copy.source, way);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
     return copy;
@@ -805,7 +725,7 @@ static void reads_real_files(void **state) {
         const char *const path = test_data(name);
         if (path == NULL) continue;
         assert_string_equal(mote_file_format(ctx, path), "pcd");
-        mote_cloud *cloud = read_file(ctx, path);
+        mote_cloud *cloud = test_read(ctx, path);
         assert_int_equal(mote_cloud_count(cloud), real_files[f].count);
         for (int k = 0; k < 3; k++) assert_int_equal(checksum(cloud, &axes[k], 1), real_files[f].xyz[k]);
         if (real_files[f].other != NULL) {
@@ -822,8 +742,8 @@ static void reads_real_files(void **state) {
     for (int i = 0; i < 2; i++) {
         const char *const path = test_data(utm[i]);
         if (path == NULL) continue;
-        mote_cloud *cloud = read_file(ctx, path);
-        assert_true(mote_cloud_count(cloud) == 10 && value(cloud, "y", 9) == 4320980.59);
+        mote_cloud *cloud = test_read(ctx, path);
+        assert_true(mote_cloud_count(cloud) == 10 && test_value(cloud, "y", 9) == 4320980.59);
         mote_cloud_destroy(cloud);
     }
     const char *const path = test_data("broken/missingheader.pcd");
