@@ -1,6 +1,5 @@
 /* XYZ, CSV, PTS: separators, headers, types, what is refused, and that writing gives the same values back. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
