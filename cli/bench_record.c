@@ -59,6 +59,10 @@ static void make_parent(const char *path) {
     mkdir(parent, 0777);
 }
 
+/* The commit of the tree in which this program was built, else of that in which it is called. */
+static const char describe[] = "{ git -C \"$(dirname \"$(readlink /proc/$PPID/exe)\")\" describe --always --dirty ||"
+                               " git describe --always --dirty; } 2>/dev/null";
+
 int bench_record(session *s, const bench_options *o, const bench_result *result) {
     if (!o->record) return EXIT_DONE;
     make_parent(o->history);
@@ -69,7 +73,7 @@ int bench_record(session *s, const bench_options *o, const bench_result *result)
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    first_line("git describe --always --dirty 2>/dev/null", commit, sizeof commit);
+    first_line(describe, commit, sizeof commit);
     machine_name(cpu, sizeof cpu);
     snprintf(machine, sizeof machine, "%s%s%s", result->device != NULL ? result->device : "",
              result->device != NULL ? "; " : "", cpu);

@@ -17,7 +17,7 @@ static const command_help help = {
     "folders and patterns of them.",
     "  mote convert scan.las scan.ply\n"
     "  mote convert tiles/*.las all.las\n"
-    "  mote convert scan.las centre.las --bounds 500000,5800000,500100,5800100\n"
+    "  mote convert scan.las centre.las --bounds 500000,5400000,500100,5400100\n"
     "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
     "  mote convert scan.mote level3.las --level 3\n"
     "  mote convert scan.copc.laz coarse.laz --resolution 0.5\n",

@@ -9,8 +9,8 @@
 static const command_help help = {
     "mote gen KIND OUT -n N [options]",
     "Makes a synthetic cloud. The same kind, count and seed give the same points on every machine.",
-    "  mote gen city city.las -n 10M               a lidar scan of a made-up town\n"
-    "  mote gen room room.ply -n 100k --noise 0.01 walls, floor and table with noise and outliers\n"
+    "  mote gen city city.las -n 10M                 a lidar scan of a made-up town\n"
+    "  mote gen room room.ply -n 100k --noise 0.01   walls, floor and table with noise and outliers\n"
     "  mote gen torus torus.xyz -n 424000 --seed 7\n",
     "Kinds:\n"
     "  city      terrain, buildings, trees, power lines; about 10 points per m², UTM metres at 1 mm,\n"

@@ -13,13 +13,13 @@ static const command_help help = {
     "Inputs and outputs as for \"mote convert\"; several inputs become one cloud.",
     "  mote normals scan.las scan.ply                       from 16 neighbours each, looking up\n"
     "  mote normals scan.las scan.laz -k 30                 smoother\n"
-    "  mote normals scan.las scan.ply --radius 0.2          from all points at most 0.2 away\n"
-    "  mote normals scan.las scan.ply -k 40 --radius 0.2    from at most 40 of those\n"
+    "  mote normals room.ply out.ply --radius 0.2           from all points at most 0.2 away\n"
+    "  mote normals room.ply out.ply -k 40 --radius 0.2     from at most 40 of those\n"
     "  mote normals room.ply out.ply --viewpoint 0,0,1.7    towards the scanner\n"
     "  mote normals object.ply out.ply --orient propagate   as their neighbours: out of a closed surface\n"
     "  mote normals scan.las scan.ply --density             and how dense points are\n",
     "New attributes, all float32, in the place of those of the same name:\n"
-    "  normal_x normal_y normal_z   of unit length; 0 0 0 where all neighbours are in one place or on one line\n"
+    "  normal_x normal_y normal_z   of unit length; 0 0 0 with too few neighbours, or all in one place or on one line\n"
     "  curvature                    surface variation l0 / (l0 + l1 + l2), 0 (a plane) to 1/3\n"
     "  surface_density              with --density: points per square unit, of a surface through the neighbours\n"
     "  volume_density               with --density: points per cubic unit\n"
@@ -131,7 +131,7 @@ static int report(session *s, const normals_task *task) {
     const int code = point_run_report(s, &task->run, found, &facts);
     if (code != EXIT_DONE) return code;
     if (r->without > 0) {
-        session_note(s, "%s points have no normal: their neighbours are in one place or on one line",
+        session_note(s, "%s points have no normal: too few neighbours, or all in one place or on one line",
                      text_count(r->without).chars);
     }
     if (r->skipped > 0) session_note(s, "%s points have no finite position", text_count(r->skipped).chars);

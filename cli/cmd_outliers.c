@@ -13,7 +13,7 @@ static const command_help help = {
     "too few. Inputs and outputs as for \"mote convert\"; several inputs become one cloud.",
     "  mote outliers scan.las clean.las                         farther than mean + 2 standard deviations\n"
     "  mote outliers scan.las clean.las -k 20 --sigma 3         removes less\n"
-    "  mote outliers scan.las clean.las --radius 0.5 --min 4    fewer than 4 others at most 0.5 away\n"
+    "  mote outliers scan.las clean.las --radius 1 --min 4      fewer than 4 others at most 1 away\n"
     "  mote outliers scan.las marked.laz --mark                 keeps all; attribute outlier is 1 or 0\n"
     "  mote outliers scan.las marked.ply --mark --distances     and what was compared\n",
     "The distance of a point is the mean of those to its k nearest other points; it is compared with the mean and the\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each public header, and each header of src/math that C and CUDA share, compiles alone: as C17, as C++17, and as
-# CUDA where nvcc is.
+# CUDA where nvcc is; and README's example, as C17 and C++17.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -18,5 +18,13 @@ for header in include/mote/*.h src/math/*.h src/*/*_math.h; do
     fi
     ((count += 1))
 done
+{
+    printf '#include <stdio.h>\n#include <mote/mote.h>\nint main(void) {\n'
+    sed -n '/^```c$/,/^```$/p' README.md | grep -v -e '^```' -e '^#include'
+    echo 'return 0; }'
+} >"$scratch/example.c"
+grep -q mote_lod_build "$scratch/example.c"
+cc -std=c17 "${warnings[@]}" -Iinclude -fsyntax-only "$scratch/example.c"
+c++ -x c++ -std=c++17 "${warnings[@]}" -Iinclude -fsyntax-only "$scratch/example.c"
 command -v nvcc >/dev/null && with="C, C++ and CUDA" || with="C and C++ (nvcc is not there)"
-echo "$count headers compile alone as $with"
+echo "$count headers compile alone as $with, README's example too"

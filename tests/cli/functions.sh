@@ -35,6 +35,25 @@ json_valid() { node -e 'JSON.parse(require("fs").readFileSync(0, "utf8")); conso
 # json_get EXPRESSION: prints EXPRESSION of the JSON j on standard input
 json_get() { node -e "const j = JSON.parse(require('fs').readFileSync(0, 'utf8')); console.log($1)"; }
 
+# readme: the commands that README.md shows
+readme() { sed -n '/^mote /p' "$(dirname "${BASH_SOURCE[0]}")/../../README.md"; }
+
+# examples: those of the help on standard input, without what stands behind them
+examples() { sed -n '/^Examples:/,/^$/s/^  \(mote .*\)/\1/p' | sed 's/   *.*//'; }
+
+# typed: runs the lines of standard input, a server for a moment; prints how many there were, and those that fail or
+# leave no point.
+typed() {
+    local line count=0
+    export MOTE_VIEWER=$PWD/page XDG_CACHE_HOME=$PWD/cache
+    while IFS= read -r line; do
+        ((count += 1))
+        eval "${line//mote view/mote view --no-open --port 0 --for 0.1}" >typed.txt 2>&1 </dev/null &&
+            ! grep -q "no point is left" typed.txt || { echo "$line" && cat typed.txt; }
+    done
+    echo "$count examples"
+}
+
 # hash_of FILE: the checksum of its content as a cloud
 hash_of() { mote info --hash --quiet "$1" | sed -n 's/^  hash *//p'; }
 

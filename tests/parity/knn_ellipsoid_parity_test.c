@@ -2,26 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/core.h"
 #include "math/hash.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
 
 static const double compressions[] = {4, 1.5, 8, 1.0000001, 100, 4, 1e6};
 #define COMPRESSIONS (sizeof compressions / sizeof compressions[0])
-
-static double size_of(const awkward_cloud *kind) {
-    return kind->size[0] * (kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1);
-}
-
-static mote_cloud *awkward_with_normals(parity_pair *pair, uint32_t kind, uint64_t count, uint64_t shuffle,
-                                        knn_normals normals) {
-    static const mote_type types[] = {MOTE_FLOAT32, MOTE_FLOAT64, MOTE_INT8};
-    mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[kind], count, shuffle);
-    assert_non_null(cloud);
-    knn_add_normals(cloud, normals, types[(kind + normals) % 3]);
-    return cloud;
-}
 
 static void awkward_clouds_have_the_same_neighbours(void **state) {
     static const uint64_t sizes[] = {0, 1, 2, 8, 33, 256, 300, 1025};
@@ -31,12 +17,12 @@ static void awkward_clouds_have_the_same_neighbours(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         for (uint32_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++, turn++) {
             if ((turn + c) % step != 0) continue;
-            mote_cloud *cloud = awkward_with_normals(*state, c, sizes[s], 0, turn % KNN_NORMALS_KINDS);
+            mote_cloud *cloud = knn_awkward_cloud(*state, c, sizes[s], 0, turn % KNN_NORMALS_KINDS);
             for (uint32_t i = turn % 3; i < sizeof ks / sizeof ks[0]; i += 3) {
                 knn_trial t = knn_trial_of(state, cloud, ks[i], awkward_clouds[c].name);
                 t.params.compression = compressions[(turn + i) % COMPRESSIONS];
                 t.params.exclude_self = (turn + i) % 2 == 0;
-                t.params.radius = (turn + i) % 5 == 0 ? 0.2 * size_of(&awkward_clouds[c]) : 0;
+                t.params.radius = (turn + i) % 5 == 0 ? 0.2 * awkward_cloud_size(&awkward_clouds[c]) : 0;
                 t.on_device = (turn + i) % 4 == 0;
                 knn_compare(&t);
             }
@@ -70,7 +56,7 @@ static void hundreds_of_neighbours_are_the_same(void **state) {
     const uint32_t step = (uint32_t)parity_extent(7, 2, 1);
     const uint64_t count = parity_extent(200, 700, 3000);
     for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
-        mote_cloud *cloud = awkward_with_normals(*state, c, count, 0, c % KNN_NORMALS_KINDS);
+        mote_cloud *cloud = knn_awkward_cloud(*state, c, count, 0, c % KNN_NORMALS_KINDS);
         knn_trial t = knn_trial_of(state, cloud, ks[c % 7], awkward_clouds[c].name);
         t.params.compression = compressions[c % COMPRESSIONS];
         t.params.exclude_self = c % 2 == 0;
@@ -86,7 +72,7 @@ static void other_queries_are_answered_alike(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 300 + 11 * c, 0);
         for (uint32_t o = c % step; o < awkward_cloud_count; o += step) {
-            mote_cloud *queries = awkward_with_normals(pair, o, (3 * c + o) % 70, 3, (c + o) % KNN_NORMALS_KINDS);
+            mote_cloud *queries = knn_awkward_cloud(pair, o, (3 * c + o) % 70, 3, (c + o) % KNN_NORMALS_KINDS);
             knn_trial t = knn_trial_of(state, cloud, 1 + (c + 5 * o) % 70, awkward_clouds[c].name);
             t.queries = queries;
             t.params.compression = compressions[(c + o) % COMPRESSIONS];
@@ -94,7 +80,7 @@ static void other_queries_are_answered_alike(void **state) {
             knn_compare(&t);
             mote_cloud_destroy(queries);
         }
-        mote_cloud *alike = awkward_with_normals(pair, c, 90, 5, KNN_NORMALS_AWKWARD);
+        mote_cloud *alike = knn_awkward_cloud(pair, c, 90, 5, KNN_NORMALS_AWKWARD);
         knn_trial t = knn_trial_of(state, cloud, 20, awkward_clouds[c].name);
         t.queries = alike;
         t.params.compression = 4;
@@ -123,7 +109,7 @@ static void near_planes_are_told_apart(void **state) {
     parity_pair *pair = *state;
     double points[3 * COUNT];
     for (uint64_t i = 0; i < 3 * COUNT; i++) {
-        const double any = (double)(mote_hash_pair(9, i) >> 11) * 0x1p-53;
+        const double any = test_random(9, i);
         points[i] = i % 3 == 2 ? (i % 2 == 0 ? 1e-5 : 0) : any * (i % 2 == 0 ? 0.01 : 2);
     }
     mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT32, 1, 0, points, COUNT);
@@ -142,7 +128,7 @@ static void queries_from_afar_are_answered_alike(void **state) {
     static const double away[3] = {0x1p43, -0x1p41, 0}, normal[3] = {1, 4, 0};
     parity_pair *pair = *state;
     double points[3 * COUNT], far[3 * FAR];
-    for (uint64_t i = 0; i < 3 * COUNT; i++) points[i] = (double)(mote_hash_pair(8, i) >> 11) * 0x1p-53;
+    for (uint64_t i = 0; i < 3 * COUNT; i++) points[i] = test_random(8, i);
     for (uint64_t i = 0; i < 3 * FAR; i++) far[i] = away[i % 3] * (double)(1 + i / 3);
     mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT64, 1, 0, points, COUNT);
     mote_cloud *queries = knn_reference_cloud(pair->cpu, MOTE_FLOAT64, 1, 0, far, FAR);
@@ -158,27 +144,20 @@ static void queries_from_afar_are_answered_alike(void **state) {
     mote_cloud_destroy(cloud);
 }
 
-/* Sizes at which squares vanish, overflow, or products with normals do. */
 static void any_magnitude_is_borne(void **state) {
-    static const double sizes[] = {1e-38, 1e-30, 1e-12, 1e13, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
     const uint32_t step = (uint32_t)parity_extent(3, 1, 1);
     parity_pair *pair = *state;
-    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i += step) {
-        double points[600];
-        for (uint64_t j = 0; j < 600; j++)
-            points[j] = sizes[i] * ((double)(mote_hash_pair(i, j) >> 11) * 0x1p-53 - 0.5);
-        for (int narrow = 0; narrow < 2; narrow++) {
-            if (narrow != 0 && (sizes[i] > 3e38 || sizes[i] < 1e-40)) continue;
-            mote_cloud *cloud =
-                knn_reference_cloud(pair->cpu, narrow != 0 ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, points, 200);
-            knn_add_normals(cloud, KNN_NORMALS_ANY, MOTE_FLOAT32);
-            for (uint32_t c = 0; c < COMPRESSIONS; c += 2) {
-                knn_trial t = knn_trial_of(state, cloud, 7 + 20 * c, "of any size");
-                t.params.compression = compressions[c];
-                knn_compare(&t);
-            }
-            mote_cloud_destroy(cloud);
+    for (uint32_t i = 0; i < 2 * KNN_SIZES; i++) {
+        if (i / 2 % step != 0) continue;
+        mote_cloud *cloud = knn_cloud_of_size(pair->cpu, i / 2, -0.5, i % 2 == 1, 200);
+        if (cloud == NULL) continue;
+        knn_add_normals(cloud, KNN_NORMALS_ANY, MOTE_FLOAT32);
+        for (uint32_t c = 0; c < COMPRESSIONS; c += 2) {
+            knn_trial t = knn_trial_of(state, cloud, 7 + 20 * c, "of any size");
+            t.params.compression = compressions[c];
+            knn_compare(&t);
         }
+        mote_cloud_destroy(cloud);
     }
 }
 
@@ -205,7 +184,7 @@ static void brute_force_is_the_same(void **state) {
     static const uint32_t ks[] = {5, 70, 200, 600};
     const uint32_t step = (uint32_t)parity_extent(6, 3, 1);
     for (uint32_t c = 0; c < awkward_cloud_count; c += step) {
-        mote_cloud *cloud = awkward_with_normals(*state, c, 250, 0, c % KNN_NORMALS_KINDS);
+        mote_cloud *cloud = knn_awkward_cloud(*state, c, 250, 0, c % KNN_NORMALS_KINDS);
         knn_trial t = knn_trial_of(state, cloud, ks[c % 4], awkward_clouds[c].name);
         t.params.method = MOTE_KNN_BRUTE;
         t.params.compression = compressions[c % COMPRESSIONS];

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 
 #include "backend/cuda.h"
 #include "math/hash.h"
+#include "reference/knn_reference.h"
 
 #define GUARD_BYTES 8u
 
@@ -90,12 +90,9 @@ static void search_on_device(const knn_trial *t, knn_rows *r, const char *what) 
 
 void knn_compare(const knn_trial *t) {
     const uint64_t count = mote_cloud_count(t->queries != NULL ? t->queries : t->cloud);
-    char what[256];
+    char what[KNN_WHAT_BYTES];
     knn_rows cpu, cuda;
-    snprintf(what, sizeof what, "%s, %llu points, k %u, lambda %u, c %g%s, radius %g%s%s%s", t->name,
-             (unsigned long long)mote_cloud_count(t->cloud), t->params.k, t->params.lambda, t->params.compression,
-             t->params.buckets ? ", buckets" : "", t->params.radius, t->params.exclude_self ? ", not itself" : "",
-             t->queries != NULL ? ", other queries" : "", t->on_device ? ", on the device" : "");
+    knn_reference_what(t->cloud, t->queries, &t->params, t->name, what);
     knn_take_rows(&cpu, count, t->params.k);
     knn_take_rows(&cuda, count, t->params.k);
     knn_point_at(&cpu, cpu.array);
@@ -107,6 +104,7 @@ void knn_compare(const knn_trial *t) {
         mote_context_clear(t->pair->cuda);
         mote_context_clear(t->pair->cpu);
     } else if (t->on_device) {
+        strncat(what, ", on the device", sizeof what - strlen(what) - 1);
         search_on_device(t, &cuda, what);
         knn_same_rows(&cpu, &cuda, t->params.k, what);
     } else {
@@ -157,4 +155,44 @@ void knn_add_normals(mote_cloud *cloud, knn_normals kind, mote_type type) {
             if (type == MOTE_INT8) memcpy(to, &byte, sizeof byte);
         }
     }
+}
+
+mote_cloud *knn_awkward_cloud(const parity_pair *pair, uint32_t kind, uint64_t count, uint64_t shuffle,
+                              knn_normals normals) {
+    static const mote_type types[] = {MOTE_FLOAT32, MOTE_FLOAT64, MOTE_INT8};
+    mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[kind], count, shuffle);
+    assert_non_null(cloud);
+    knn_add_normals(cloud, normals, types[(kind + normals) % 3]);
+    return cloud;
+}
+
+/* ---- extremes */
+
+mote_cloud *knn_cloud_of_size(mote_context *ctx, uint32_t i, double low, bool floats, uint64_t count) {
+    static const double sizes[KNN_SIZES] = {1e-38, 1e-30, 1e-12, 1e13, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
+    if (floats && (sizes[i] > 3e38 || sizes[i] < 1e-40)) return NULL;
+    double *const points = malloc(3 * count * sizeof *points);
+    assert_non_null(points);
+    for (uint64_t j = 0; j < 3 * count; j++) points[j] = sizes[i] * (low + test_random(i, j));
+    mote_cloud *cloud = knn_reference_cloud(ctx, floats ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, points, count);
+    free(points);
+    return cloud;
+}
+
+void knn_fails_until_it_fits(const mote_cloud *cloud, const mote_knn_params *params) {
+    uint32_t *const index = malloc(mote_cloud_count(cloud) * params->k * sizeof *index);
+    bool fitted = false, failed = false;
+    assert_non_null(index);
+    for (uint64_t limit = 1 << 16; limit <= 16 << 20 && !fitted; limit += limit / 2) {
+        mote_context *ctx = parity_context(limit);
+        mote_knn_result result = {.index32 = index};
+        const mote_status status = ctx != NULL ? mote_knn(ctx, cloud, NULL, params, &result) : MOTE_ERROR_MEMORY;
+        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+        fitted = status == MOTE_OK;
+        failed = failed || (ctx != NULL && !fitted);
+        if (ctx != NULL) assert_int_equal(mote_context_device_bytes(ctx), 0);
+        mote_context_destroy(ctx);
+    }
+    assert_true(fitted && failed);
+    free(index);
 }

@@ -37,5 +37,17 @@ void knn_must(mote_context *ctx, mote_status status, const char *what);
 typedef enum knn_normals { KNN_NORMALS_ALIKE, KNN_NORMALS_ANY, KNN_NORMALS_AWKWARD, KNN_NORMALS_KINDS } knn_normals;
 /* type: float32, float64, or int8 of a scale */
 void knn_add_normals(mote_cloud *cloud, knn_normals kind, mote_type type);
+/* awkward_cloud_make of the kind of that number, with normals of one type or another. */
+mote_cloud *knn_awkward_cloud(const parity_pair *pair, uint32_t kind, uint64_t count, uint64_t shuffle,
+                              knn_normals normals);
+
+/* Sizes of clouds at which squares vanish or overflow, or products with normals do. */
+#define KNN_SIZES 10u
+/* count random points between low and low + 1 times the i-th size; NULL where floats, if it is to have these, do not
+   reach so far. */
+mote_cloud *knn_cloud_of_size(mote_context *ctx, uint32_t i, double low, bool floats, uint64_t count);
+
+/* A search with less memory than it needs, a bit more each time, fails cleanly until it fits. */
+void knn_fails_until_it_fits(const mote_cloud *cloud, const mote_knn_params *params);
 
 #endif

@@ -1,11 +1,9 @@
 /* Nearest neighbours: rows and lists of the GPU are those of the CPU, byte for byte. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda.h"
-#include "core/core.h"
 #include "math/hash.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
@@ -151,10 +149,6 @@ static void ticks_of_a_map_are_told_apart(void **state) {
     }
 }
 
-static double size_of(const awkward_cloud *kind) {
-    return kind->size[0] * (kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1);
-}
-
 static void radii_keep_the_same(void **state) {
     static const double parts[] = {1e-9, 0.03, 0.125, 0.4, 3};
     parity_pair *pair = *state;
@@ -162,7 +156,7 @@ static void radii_keep_the_same(void **state) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 300, 0);
         for (uint32_t i = c % 2; i < sizeof parts / sizeof parts[0]; i += 2) {
             knn_trial t = knn_trial_of(state, cloud, i == 0 ? 40 : 9, awkward_clouds[c].name);
-            t.params.radius = parts[i] * size_of(&awkward_clouds[c]);
+            t.params.radius = parts[i] * awkward_cloud_size(&awkward_clouds[c]);
             t.params.exclude_self = i % 3 == 0;
             t.on_device = i == 3;
             knn_compare(&t);
@@ -194,50 +188,31 @@ static void other_queries_are_answered_alike(void **state) {
     }
 }
 
-/* Queries of the cloud's own type, so far from it that steps no longer fit 31 bits or floats their squares. */
 static void queries_from_afar_are_answered_alike(void **state) {
-    static const struct {
-        mote_type type;
-        double near, far;
-    } cases[] = {{MOTE_INT32, 1e9, -2e9},  {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
-                 {MOTE_FLOAT32, 1, -1e10}, {MOTE_FLOAT64, 1, 1e300}, {MOTE_UINT64, 1e8, 1.2e19}};
     parity_pair *pair = *state;
-    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        double points[300], far[90];
-        for (uint64_t i = 0; i < 300; i++) points[i] = cases[c].near * (double)(mote_hash64(i) >> 11) * 0x1p-53;
-        for (uint64_t i = 0; i < 90; i++) far[i] = i % 7 == 0 ? cases[c].far * (1 - (double)i * 1e-3) : points[i];
-        mote_cloud *cloud = knn_reference_cloud(pair->cpu, cases[c].type, 0.5, 7, points, 100);
-        mote_cloud *queries = knn_reference_cloud(pair->cpu, cases[c].type, 0.5, 7, far, 30);
-        mote_cloud *others = knn_reference_cloud(pair->cpu, cases[c].type, 0.25, 7, far, 30);
+    for (uint32_t c = 0; c < KNN_FAR_CASES; c++) {
+        knn_far far = knn_far_make(pair->cpu, c);
         for (uint32_t k = 1; k <= 101; k += 20) {
-            knn_trial t = knn_trial_of(state, cloud, k, "far");
-            t.queries = queries;
+            knn_trial t = knn_trial_of(state, far.points, k, "far");
+            t.queries = far.queries;
             knn_compare(&t);
-            t.queries = others;
+            t.queries = far.others;
             knn_compare(&t);
-            t = knn_trial_of(state, queries, k, "far apart");
+            t = knn_trial_of(state, far.queries, k, "far apart");
             knn_compare(&t);
         }
-        mote_cloud_destroy(others);
-        mote_cloud_destroy(queries);
-        mote_cloud_destroy(cloud);
+        knn_far_free(&far);
     }
 }
 
 static void any_magnitude_is_borne(void **state) {
-    static const double sizes[] = {1e-38, 1e-30, 1e-12, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
     parity_pair *pair = *state;
-    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        double points[360];
-        for (uint64_t j = 0; j < 360; j++) points[j] = sizes[i] * (double)(mote_hash_pair(i, j) >> 11) * 0x1p-53;
-        for (int narrow = 0; narrow < 2; narrow++) {
-            if (narrow != 0 && (sizes[i] > 3e38 || sizes[i] < 1e-40)) continue;
-            mote_cloud *cloud =
-                knn_reference_cloud(pair->cpu, narrow != 0 ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, points, 120);
-            knn_trial t = knn_trial_of(state, cloud, 7, "of any size");
-            knn_compare(&t);
-            mote_cloud_destroy(cloud);
-        }
+    for (uint32_t i = 0; i < 2 * KNN_SIZES; i++) {
+        mote_cloud *cloud = knn_cloud_of_size(pair->cpu, i / 2, 0, i % 2 == 1, 120);
+        if (cloud == NULL) continue;
+        const knn_trial t = knn_trial_of(state, cloud, 7, "of any size");
+        knn_compare(&t);
+        mote_cloud_destroy(cloud);
     }
 }
 
@@ -262,7 +237,7 @@ static void lists_are_the_same(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 150 + 10 * (c % 7), 0);
         mote_cloud *queries = awkward_cloud_make(pair->cpu, &awkward_clouds[(c + 1) % awkward_cloud_count], 40, 0);
-        const double radius = parts[c % 4] * size_of(&awkward_clouds[c]);
+        const double radius = parts[c % 4] * awkward_cloud_size(&awkward_clouds[c]);
         knn_reference_check_within(pair->cuda, cloud, NULL, radius, c % 2 == 0, awkward_clouds[c].name);
         knn_reference_check_within(pair->cuda, cloud, queries, radius, false, awkward_clouds[c].name);
         mote_cloud_destroy(queries);
@@ -323,19 +298,8 @@ static void an_index_is_made_anew(void **state) {
 static void little_memory_fails_cleanly(void **state) {
     parity_pair *pair = *state;
     mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), 3000, 0);
-    static uint32_t index[30000];
-    bool fitted = false, failed = false;
-    for (uint64_t limit = 1 << 16; limit <= 16 << 20 && !fitted; limit += limit / 2) {
-        mote_context *ctx = parity_context(limit);
-        mote_knn_result result = {.index32 = index};
-        const mote_status status = ctx != NULL ? mote_knn(ctx, cloud, NULL, NULL, &result) : MOTE_ERROR_MEMORY;
-        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-        fitted = status == MOTE_OK;
-        failed = failed || (ctx != NULL && !fitted);
-        if (ctx != NULL) assert_int_equal(mote_context_device_bytes(ctx), 0);
-        mote_context_destroy(ctx);
-    }
-    assert_true(fitted && failed);
+    const mote_knn_params params = mote_knn_defaults();
+    knn_fails_until_it_fits(cloud, &params);
     mote_cloud_destroy(cloud);
 }
 

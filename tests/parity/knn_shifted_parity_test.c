@@ -12,15 +12,6 @@ static knn_trial trial_of(void **state, const mote_cloud *cloud, uint32_t k, con
     return t;
 }
 
-static mote_cloud *awkward_with_normals(parity_pair *pair, uint32_t kind, uint64_t count, uint64_t shuffle,
-                                        knn_normals normals) {
-    static const mote_type types[] = {MOTE_FLOAT32, MOTE_FLOAT64, MOTE_INT8};
-    mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[kind], count, shuffle);
-    assert_non_null(cloud);
-    knn_add_normals(cloud, normals, types[(kind + normals) % 3]);
-    return cloud;
-}
-
 /* ---- rows */
 
 static const uint32_t some_k[] = {1, 10, 31, 32, 33, 64, 2, 16, 17, 48, 65, 63};
@@ -38,10 +29,6 @@ static void vary(knn_trial *t, uint32_t turn, double size) {
     t->on_device = turn % 5 == 0;
 }
 
-static double size_of(const awkward_cloud *kind) {
-    return kind->size[0] * (kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1);
-}
-
 static void awkward_clouds_have_the_same_neighbours(void **state) {
     static const uint64_t sizes[] = {0, 1, 2, 31, 32, 33, 127, 128, 129, 300, 700};
     const uint32_t step = (uint32_t)parity_extent(37, 3, 1);
@@ -49,10 +36,10 @@ static void awkward_clouds_have_the_same_neighbours(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         for (uint32_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++, turn++) {
             if ((turn + c) % step != 0) continue;
-            mote_cloud *cloud = awkward_with_normals(*state, c, sizes[s], 0, turn % KNN_NORMALS_KINDS);
+            mote_cloud *cloud = knn_awkward_cloud(*state, c, sizes[s], 0, turn % KNN_NORMALS_KINDS);
             for (uint32_t i = turn % 3; i < SOME_K; i += 3) {
                 knn_trial t = trial_of(state, cloud, some_k[i], awkward_clouds[c].name);
-                vary(&t, turn + 5 * i, size_of(&awkward_clouds[c]));
+                vary(&t, turn + 5 * i, awkward_cloud_size(&awkward_clouds[c]));
                 knn_compare(&t);
             }
             mote_cloud_destroy(cloud);
@@ -109,17 +96,17 @@ static void other_queries_are_answered_alike(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_cloud *cloud = awkward_cloud_make(((parity_pair *)*state)->cpu, &awkward_clouds[c], 260 + 37 * c, 0);
         for (uint32_t o = c % step; o < awkward_cloud_count; o += step, turn++) {
-            mote_cloud *queries = awkward_with_normals(*state, o, (c + 5 * o) % 83, 3, turn % KNN_NORMALS_KINDS);
+            mote_cloud *queries = knn_awkward_cloud(*state, o, (c + 5 * o) % 83, 3, turn % KNN_NORMALS_KINDS);
             knn_trial t = trial_of(state, cloud, some_k[turn % SOME_K], awkward_clouds[c].name);
             t.queries = queries;
-            vary(&t, turn, size_of(&awkward_clouds[c]));
+            vary(&t, turn, awkward_cloud_size(&awkward_clouds[c]));
             knn_compare(&t);
             mote_cloud_destroy(queries);
         }
-        mote_cloud *alike = awkward_with_normals(*state, c, 100, 5, c % KNN_NORMALS_KINDS);
+        mote_cloud *alike = knn_awkward_cloud(*state, c, 100, 5, c % KNN_NORMALS_KINDS);
         knn_trial t = trial_of(state, cloud, 12, awkward_clouds[c].name);
         t.queries = alike;
-        vary(&t, 4 * c + 1, size_of(&awkward_clouds[c]));
+        vary(&t, 4 * c + 1, awkward_cloud_size(&awkward_clouds[c]));
         knn_compare(&t);
         mote_cloud_destroy(alike);
         mote_cloud_destroy(cloud);
@@ -127,27 +114,18 @@ static void other_queries_are_answered_alike(void **state) {
 }
 
 static void any_magnitude_is_borne(void **state) {
-    static const double sizes[] = {1e-38, 1e-30, 1e-12, 1e15, 1e25, 2e38, 1e-290, 1e150, 4e307};
     parity_pair *pair = *state;
-    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        enum { COUNT = 220 };
-        double points[3 * COUNT];
-        for (uint64_t j = 0; j < 3 * COUNT; j++) {
-            points[j] = sizes[i] * (double)(mote_hash_pair(i, j) >> 11) * 0x1p-53;
+    for (uint32_t i = 0; i < 2 * KNN_SIZES; i++) {
+        mote_cloud *cloud = knn_cloud_of_size(pair->cpu, i / 2, 0, i % 2 == 1, 220);
+        if (cloud == NULL) continue;
+        knn_add_normals(cloud, KNN_NORMALS_AWKWARD, MOTE_FLOAT64);
+        for (uint32_t turn = 0; turn < 3; turn++) {
+            knn_trial t = trial_of(state, cloud, turn == 2 ? 40 : 7, "of any size");
+            t.params.compression = turn == 0 ? 1 : 4;
+            t.params.buckets = turn == 2;
+            knn_compare(&t);
         }
-        for (int narrow = 0; narrow < 2; narrow++) {
-            if (narrow != 0 && (sizes[i] > 3e38 || sizes[i] < 1e-40)) continue;
-            mote_cloud *cloud =
-                knn_reference_cloud(pair->cpu, narrow != 0 ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, points, COUNT);
-            knn_add_normals(cloud, KNN_NORMALS_AWKWARD, MOTE_FLOAT64);
-            for (uint32_t turn = 0; turn < 3; turn++) {
-                knn_trial t = trial_of(state, cloud, turn == 2 ? 40 : 7, "of any size");
-                t.params.compression = turn == 0 ? 1 : 4;
-                t.params.buckets = turn == 2;
-                knn_compare(&t);
-            }
-            mote_cloud_destroy(cloud);
-        }
+        mote_cloud_destroy(cloud);
     }
 }
 
@@ -172,24 +150,12 @@ static void integers_of_any_scale_are_borne(void **state) {
 static void little_memory_fails_cleanly(void **state) {
     parity_pair *pair = *state;
     mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), 3000, 0);
-    static uint32_t index[30000];
     mote_knn_params params = mote_knn_defaults();
-    bool fitted = false, failed = false;
     params.method = MOTE_KNN_SHIFTED;
     params.compression = 4;
     params.buckets = true;
     knn_add_normals(cloud, KNN_NORMALS_ANY, MOTE_FLOAT32);
-    for (uint64_t limit = 1 << 16; limit <= 16 << 20 && !fitted; limit += limit / 2) {
-        mote_context *ctx = parity_context(limit);
-        mote_knn_result result = {.index32 = index};
-        const mote_status status = ctx != NULL ? mote_knn(ctx, cloud, NULL, &params, &result) : MOTE_ERROR_MEMORY;
-        assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-        fitted = status == MOTE_OK;
-        failed = failed || (ctx != NULL && !fitted);
-        if (ctx != NULL) assert_int_equal(mote_context_device_bytes(ctx), 0);
-        mote_context_destroy(ctx);
-    }
-    assert_true(fitted && failed);
+    knn_fails_until_it_fits(cloud, &params);
     mote_cloud_destroy(cloud);
 }
 

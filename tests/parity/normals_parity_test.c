@@ -183,10 +183,6 @@ static void generated_clouds_have_the_same_normals(void **state) {
     }
 }
 
-static double size_of(const awkward_cloud *kind) {
-    return kind->size[0] * (kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1);
-}
-
 /* With k the nearest of those within a radius; without, all: none but itself, few, many, every point. */
 static void radii_bound_the_same(void **state) {
     static const double parts[] = {1e-9, 0.03, 0.125, 0.4, 3};
@@ -197,7 +193,7 @@ static void radii_bound_the_same(void **state) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, &awkward_clouds[c], 150 + 10 * (c % 7), 0);
         for (uint32_t i = c % 2; i < sizeof parts / sizeof parts[0]; i += 2) {
             trial t = trial_of(state, cloud, ks[(i + c / 2) % 5], awkward_clouds[c].name);
-            t.params.radius = parts[i] * size_of(&awkward_clouds[c]);
+            t.params.radius = parts[i] * awkward_cloud_size(&awkward_clouds[c]);
             t.on_device = i == 3;
             compare(&t);
         }
@@ -217,7 +213,7 @@ static void thousands_within_a_radius_are_the_same(void **state) {
         for (int i = 0; i < 2; i++) {
             trial t = trial_of(state, cloud, 0, names[c]);
             t.pair = &pairs[i];
-            t.params.radius = 3 * size_of(kind);
+            t.params.radius = 3 * awkward_cloud_size(kind);
             compare(&t);
         }
         mote_context_destroy(small);
@@ -252,7 +248,7 @@ static void propagation_is_the_same(void **state) {
         trial t = trial_of(state, cloud, cases[c % 6][0], awkward_clouds[c].name);
         t.params.orient = MOTE_ORIENT_PROPAGATE;
         t.params.graph_k = cases[c % 6][1];
-        if (c % 5 == 4) t.params.radius = 0.2 * size_of(&awkward_clouds[c]);
+        if (c % 5 == 4) t.params.radius = 0.2 * awkward_cloud_size(&awkward_clouds[c]);
         compare(&t);
         mote_cloud_destroy(cloud);
     }
@@ -327,7 +323,7 @@ static void outliers_are_the_same(void **state) {
             compare_outliers(pair, cloud, &params, awkward_clouds[c].name);
             params.method = MOTE_OUTLIERS_RADIUS;
             params.least = ks[(c + s + 1) % 5];
-            params.radius = (s % 2 == 0 ? 0.05 : 0.3) * size_of(&awkward_clouds[c]);
+            params.radius = (s % 2 == 0 ? 0.05 : 0.3) * awkward_cloud_size(&awkward_clouds[c]);
             compare_outliers(pair, cloud, &params, awkward_clouds[c].name);
             mote_cloud_destroy(cloud);
         }

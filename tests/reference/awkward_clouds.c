@@ -5,16 +5,11 @@
 #include <string.h>
 
 #include "core/cloud.h"
-#include "math/hash.h"
-
-/* 0 ≤ value < 1 */
-static double random_unit(uint64_t i, uint64_t what) {
-    return (double)(mote_hash_pair(what, i) >> 11) * (1.0 / 9007199254740992.0);
-}
+#include "support/random.h"
 
 static void place_uniform(uint64_t i, uint64_t n, double at[3]) {
     (void)n;
-    for (uint64_t k = 0; k < 3; k++) at[k] = random_unit(i, k);
+    for (uint64_t k = 0; k < 3; k++) at[k] = test_random(k, i);
 }
 
 static void place_one(uint64_t i, uint64_t n, double at[3]) {
@@ -39,7 +34,7 @@ static void place_heap(uint64_t i, uint64_t n, double at[3]) {
 
 static void place_diagonal(uint64_t i, uint64_t n, double at[3]) {
     (void)n;
-    for (int k = 0; k < 3; k++) at[k] = random_unit(i, 7);
+    for (int k = 0; k < 3; k++) at[k] = test_random(7, i);
 }
 
 static void place_axis(uint64_t i, uint64_t n, double at[3]) {
@@ -55,7 +50,7 @@ static void place_sheet(uint64_t i, uint64_t n, double at[3]) {
 /* A grid of 9³ places: distances that equal a spacing exactly, points on cell borders, duplicates. */
 static void place_ticks(uint64_t i, uint64_t n, double at[3]) {
     (void)n;
-    for (uint64_t k = 0; k < 3; k++) at[k] = floor(random_unit(i, k) * 9) / 8;
+    for (uint64_t k = 0; k < 3; k++) at[k] = floor(test_random(k, i) * 9) / 8;
 }
 
 /* Ever smaller cubes around an off-centre place: every level of the tree has something to divide. */
@@ -190,7 +185,7 @@ static void store(mote_type type, double value, void *at) {
 static double color_at(const awkward_cloud *kind, uint64_t i, int k, const double at[3]) {
     const double wave = 0.5 + 0.3 * sin(9 * at[k] + 5 * at[(k + 1) % 3]);
     if (kind->place == place_pile) return i < 8 ? 0 : 1;
-    return isfinite(wave) ? wave + 0.2 * (random_unit(i, (uint64_t)k + 20) - 0.5) : 0.5;
+    return isfinite(wave) ? wave + 0.2 * (test_random((uint64_t)k + 20, i) - 0.5) : 0.5;
 }
 
 static void set_point(const awkward_cloud *kind, uint8_t *const columns[6], uint32_t stride_bytes, uint64_t slot,
@@ -205,6 +200,15 @@ static void set_point(const awkward_cloud *kind, uint8_t *const columns[6], uint
         if (columns[3 + k] == NULL) continue;
         store(kind->colors, color_at(kind, i, k, at) * full, columns[3 + k] + slot * stride_bytes);
     }
+}
+
+/* Backwards, and from another start: its own inverse. */
+uint64_t awkward_cloud_slot(uint64_t i, uint64_t n, uint64_t shuffle) {
+    return shuffle > 0 ? (mote_hash64(shuffle) % n + n - i) % n : i;
+}
+
+double awkward_cloud_size(const awkward_cloud *kind) {
+    return kind->size[0] * (kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1);
 }
 
 mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uint64_t n, uint64_t shuffle) {
@@ -224,10 +228,9 @@ mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uin
     if (n == 0) return cloud;
     uint8_t *columns[6];
     for (int k = 0; k < 6; k++) columns[k] = mote_cloud_column_data(cloud, names[k]);
-    const uint64_t last = shuffle > 0 ? mote_hash64(shuffle) % n : 0;
-    for (uint64_t i = 0; i < n; i++) { /* a shuffle: backwards, and from another start */
-        const uint64_t slot = shuffle > 0 ? (last + n - i) % n : i;
-        set_point(kind, columns, mote_cloud_find(cloud, "x")->stride_bytes, slot, i, n);
+    const uint32_t stride_bytes = mote_cloud_find(cloud, "x")->stride_bytes;
+    for (uint64_t i = 0; i < n; i++) {
+        set_point(kind, columns, stride_bytes, awkward_cloud_slot(i, n, shuffle), i, n);
     }
     return cloud;
 }
@@ -248,7 +251,7 @@ static double normal_at(const mote_column *const axes[3], uint64_t i, int k) {
     case 3: return k == 1 ? NAN : 1;
     case 4: return k == 2 ? INFINITY : 0;
     case 5: return 1e-30 * (k - 1);
-    default: return 2 * random_unit(hash, (uint64_t)k + 40) - 1;
+    default: return 2 * test_random((uint64_t)k + 40, hash) - 1;
     }
 }
 

@@ -26,6 +26,10 @@ extern const uint32_t awkward_cloud_count;
 /* A cloud of a kind with n points. shuffle > 0: the same points in another order; colours go with the points.
    NULL when memory runs out. */
 mote_cloud *awkward_cloud_make(mote_context *ctx, const awkward_cloud *kind, uint64_t n, uint64_t shuffle);
+/* Where that puts point i; and which point stands there. */
+uint64_t awkward_cloud_slot(uint64_t i, uint64_t n, uint64_t shuffle);
+/* How far it reaches along x, in the world. */
+double awkward_cloud_size(const awkward_cloud *kind);
 /* Adds columns normal_x, normal_y, normal_z, which depend on the position: directions of any length, here and there an
    axis, a diagonal, none, NaN or infinite. Aborts when memory runs out. */
 void awkward_cloud_add_normals(mote_cloud *cloud);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/random.h"
+
 __extension__ typedef __int128 wide;
 
 typedef struct axes {
@@ -207,10 +209,20 @@ static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const
     free(row);
 }
 
+void knn_reference_what(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *params,
+                        const char *name, char what[KNN_WHAT_BYTES]) {
+    snprintf(what, KNN_WHAT_BYTES, "%s, %llu points, method %d, k %u, lambda %u, c %g%s, radius %g%s%s", name,
+             (unsigned long long)mote_cloud_count(cloud), (int)params->method, params->k, params->lambda,
+             params->compression, params->buckets ? ", buckets" : "", params->radius,
+             params->exclude_self ? ", not itself" : "", queries != NULL ? ", other queries" : "");
+}
+
 void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
-                         const mote_knn_params *params, const char *what) {
+                         const mote_knn_params *params, const char *name) {
     const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud), cells = rows * params->k;
+    char what[KNN_WHAT_BYTES];
     mote_knn_result result;
+    knn_reference_what(cloud, queries, params, name, what);
     memset(&result, 0, sizeof result);
     result.index32 = room(cells, sizeof *result.index32);
     result.index64 = room(cells, sizeof *result.index64);
@@ -276,4 +288,25 @@ mote_cloud *knn_reference_cloud(mote_context *ctx, mote_type type, double scale,
         }
     }
     return cloud;
+}
+
+knn_far knn_far_make(mote_context *ctx, uint32_t i) {
+    static const struct {
+        mote_type type;
+        double near, far;
+    } cases[KNN_FAR_CASES] = {{MOTE_INT32, 1e9, -2e9},        {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
+                              {MOTE_FLOAT32, 1, -1e10},       {MOTE_FLOAT64, 1, 1e300}, {MOTE_UINT64, 1e8, 1.2e19},
+                              {MOTE_FLOAT64, 1e307, -1.7e308}};
+    double points[300], far[90];
+    for (uint64_t j = 0; j < 300; j++) points[j] = cases[i].near * test_random(1, j);
+    for (uint64_t j = 0; j < 90; j++) far[j] = j % 7 == 0 ? cases[i].far * (1 - (double)j * 1e-3) : points[j];
+    return (knn_far){knn_reference_cloud(ctx, cases[i].type, 0.5, 7, points, 100),
+                     knn_reference_cloud(ctx, cases[i].type, 0.5, 7, far, 30),
+                     knn_reference_cloud(ctx, cases[i].type, 0.25, 7, far, 30)};
+}
+
+void knn_far_free(knn_far *far) {
+    mote_cloud_destroy(far->others);
+    mote_cloud_destroy(far->queries);
+    mote_cloud_destroy(far->points);
 }

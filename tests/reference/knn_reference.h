@@ -26,7 +26,11 @@ uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, u
 /* Runs a search, in a context of so many threads, exact or by shifted sorting, of spheres or ellipsoids, and checks the
    rows of every array, of large results some, against the reference. */
 void knn_reference_check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
-                         const mote_knn_params *params, const char *what);
+                         const mote_knn_params *params, const char *name);
+/* What is searched, for messages: the cloud's name, and whatever differs from search to search. */
+#define KNN_WHAT_BYTES 256u
+void knn_reference_what(const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *params,
+                        const char *name, char what[KNN_WHAT_BYTES]);
 /* The same of mote_knn_within. */
 void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, double radius,
                                 bool exclude_self, const char *what);
@@ -34,5 +38,15 @@ void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, cons
 /* A cloud of count points whose x, y, z are of a type: stored[3 · count]. Aborts when there is no memory. */
 mote_cloud *knn_reference_cloud(mote_context *ctx, mote_type type, double scale, double offset, const double *stored,
                                 uint64_t count);
+
+/* Points, and queries in their own steps: some of their places, and some so far away that steps no longer fit 31 bits,
+   floats their squares, or doubles a difference; others are the same places in steps of half the size. Queries of the
+   last case are too far apart to be points. */
+#define KNN_FAR_CASES 7u
+typedef struct knn_far {
+    mote_cloud *points, *queries, *others;
+} knn_far;
+knn_far knn_far_make(mote_context *ctx, uint32_t i);
+void knn_far_free(knn_far *far);
 
 #endif

@@ -1,6 +1,5 @@
 /* What searches rest on: the curve, boxes that hold their points, leaves that are small where points are dense, lists
    that keep the best. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,9 +109,7 @@ static void leaves_are_small_beside_a_stray_point(void **state) {
     assert_non_null(stored);
     for (int heap = 0; heap < 2; heap++) {
         mote_context *ctx = test_context(2);
-        for (uint64_t i = 0; i < 3 * count; i++) {
-            stored[i] = heap && i > 3000 ? 0.5 : (double)(mote_hash64(i) >> 11) * 0x1p-53;
-        }
+        for (uint64_t i = 0; i < 3 * count; i++) { stored[i] = heap && i > 3000 ? 0.5 : test_random(0, i); }
         for (int k = 0; k < 3; k++) stored[k] = 1e30;
         mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
         mote_knn_index *index = NULL;

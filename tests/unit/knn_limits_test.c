@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
+#include "support/knn_answer.h"
 #include "support/support.h"
 
 static void *room(uint64_t count, size_t size) {
@@ -59,36 +59,17 @@ static void cancels_at_every_step(void **state) {
     test_each_step_cancels(use_all, (void *)(uintptr_t)awkward_cloud_named("shells of integers"));
 }
 
-typedef struct progress_watch {
-    long calls;
-    double last;
-    bool backwards;
-} progress_watch;
-
-static bool watch_progress(void *user, double done, const char *stage) {
-    progress_watch *watch = user;
-    watch->calls++;
-    watch->backwards = watch->backwards || !(done >= watch->last && done <= 1) || stage == NULL || stage[0] == '\0';
-    watch->last = done;
-    return true;
-}
-
 static void progress_goes_forwards(void **state) {
     (void)state;
     for (int others = 0; others < 2; others++) {
-        progress_watch watch = {0, 0, false};
-        mote_context_params params = mote_context_defaults();
-        params.device = MOTE_DEVICE_CPU;
-        params.progress = watch_progress;
-        params.progress_user = &watch;
-        mote_context *ctx = NULL;
+        test_progress progress = {0};
+        mote_context *ctx = test_context_watched(&progress);
         mote_knn_result result;
         memset(&result, 0, sizeof result);
-        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
         mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("far clusters"), 40000, 0);
         assert_int_equal(mote_knn(ctx, cloud, others ? cloud : NULL, NULL, &result), MOTE_OK);
-        assert_false(watch.backwards);
-        assert_true(watch.calls > 4 && watch.last == 1);
+        assert_false(progress.backwards);
+        assert_true(progress.calls > 4 && progress.last == 1);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
@@ -156,51 +137,26 @@ static void refuses_clouds_without_positions(void **state) {
 
 /* ---- any answer */
 
-typedef struct answer {
-    uint32_t *index;
-    double *distance2;
-    uint32_t *count;
-} answer;
-
-static answer search(mote_context *ctx, const mote_cloud *cloud, const mote_knn_params *p) {
-    const uint64_t n = mote_cloud_count(cloud);
-    const answer a = {room(n * p->k, sizeof *a.index), room(n * p->k, sizeof *a.distance2), room(n, sizeof *a.count)};
-    mote_knn_result result;
-    memset(&result, 0, sizeof result);
-    result.index32 = a.index;
-    result.distance2_wide = a.distance2;
-    result.count = a.count;
-    assert_int_equal(mote_knn(ctx, cloud, NULL, p, &result), MOTE_OK);
-    return a;
-}
-
-static void answer_free(answer *a) {
-    free(a->index);
-    free(a->distance2);
-    free(a->count);
-}
-
 static void threads_do_not_matter(void **state) {
     (void)state;
     for (int approximate = 0; approximate < 2; approximate++) {
         mote_knn_params p = mote_knn_defaults();
-        answer first = {NULL, NULL, NULL};
+        knn_answer first;
         p.approximate = approximate;
         for (int threads = 1; threads <= 7; threads += 3) {
             mote_context *ctx = test_context(threads);
             mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("shells"), 20000, 0);
-            answer mine = search(ctx, cloud, &p);
+            knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
             if (threads == 1) {
                 first = mine;
             } else {
-                assert_memory_equal(first.index, mine.index, 20000 * p.k * sizeof *mine.index);
-                assert_memory_equal(first.distance2, mine.distance2, 20000 * p.k * sizeof *mine.distance2);
-                answer_free(&mine);
+                knn_answer_same(&first, &mine);
+                knn_answer_free(&mine);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
-        answer_free(&first);
+        knn_answer_free(&first);
     }
 }
 
@@ -210,22 +166,12 @@ static void order_of_points_does_not_matter(void **state) {
     const mote_knn_params p = mote_knn_defaults();
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_context *ctx = test_context(2);
-        const uint64_t n = 3000, start = mote_hash64(5) % n;
-        mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], n, 0);
-        mote_cloud *shuffled = awkward_cloud_make(ctx, &awkward_clouds[c], n, 5);
-        answer a = search(ctx, cloud, &p), b = search(ctx, shuffled, &p);
-        for (uint64_t i = 0; i < n; i++) {
-            const uint64_t j = (start + n - i) % n; /* where the shuffle put point i */
-            assert_int_equal(a.count[i], b.count[j]);
-            assert_memory_equal(a.distance2 + i * p.k, b.distance2 + j * p.k, p.k * sizeof *a.distance2);
-            for (uint64_t m = 0; m + 1 < a.count[i]; m++) {
-                const double *d = a.distance2 + i * p.k + m;
-                if ((m > 0 && d[-1] == d[0]) || d[1] == d[0]) continue;
-                assert_int_equal((start + n - a.index[i * p.k + m]) % n, b.index[j * p.k + m]);
-            }
-        }
-        answer_free(&a);
-        answer_free(&b);
+        mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 3000, 0);
+        mote_cloud *shuffled = awkward_cloud_make(ctx, &awkward_clouds[c], 3000, 5);
+        knn_answer a = knn_answer_of(ctx, cloud, NULL, &p), b = knn_answer_of(ctx, shuffled, NULL, &p);
+        knn_answer_same_shuffled(&a, &b, 5);
+        knn_answer_free(&a);
+        knn_answer_free(&b);
         mote_cloud_destroy(cloud);
         mote_cloud_destroy(shuffled);
         mote_context_destroy(ctx);
@@ -241,22 +187,23 @@ static void approximation_is_near(void **state) {
             mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], n, 0);
             mote_knn_params p = mote_knn_defaults();
             p.k = k;
-            answer exact = search(ctx, cloud, &p);
+            knn_answer exact = knn_answer_of(ctx, cloud, NULL, &p);
             p.approximate = true;
-            answer near = search(ctx, cloud, &p);
+            knn_answer near = knn_answer_of(ctx, cloud, NULL, &p);
             uint64_t found = 0, all = 0;
             for (uint64_t i = 0; i < n; i++) {
                 assert_int_equal(near.count[i], exact.count[i]); /* k, wherever there are so many */
                 for (uint64_t m = 0; m < near.count[i]; m++) {
-                    const double d = near.distance2[i * k + m];
-                    assert_true(d >= exact.distance2[i * k + m] && (m == 0 || d >= near.distance2[i * k + m - 1]));
-                    found += d <= exact.distance2[i * k + exact.count[i] - 1];
+                    const double d = near.distance2_wide[i * k + m];
+                    assert_true(d >= exact.distance2_wide[i * k + m] &&
+                                (m == 0 || d >= near.distance2_wide[i * k + m - 1]));
+                    found += d <= exact.distance2_wide[i * k + exact.count[i] - 1];
                 }
                 all += near.count[i];
             }
             assert_true(found * 100 >= all * 80);
-            answer_free(&exact);
-            answer_free(&near);
+            knn_answer_free(&exact);
+            knn_answer_free(&near);
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
@@ -288,11 +235,11 @@ static void rebuilds_after_a_change(void **state) {
     assert_int_equal(mote_knn_rebuild(index), MOTE_OK);
     assert_int_equal(mote_context_memory_bytes(ctx), held);
     assert_int_equal(mote_knn_search(index, NULL, &p, &result), MOTE_OK);
-    answer after = search(ctx, moved, &p);
+    knn_answer after = knn_answer_of(ctx, moved, NULL, &p);
     assert_true(result.skipped > 0);
     assert_memory_equal(before, after.index, 500 * p.k * sizeof *before);
     mote_knn_destroy(index);
-    answer_free(&after);
+    knn_answer_free(&after);
     free(before);
     mote_cloud_destroy(cloud);
     mote_cloud_destroy(moved);
@@ -347,10 +294,10 @@ static void finds_what_the_printed_rule_misses(void **state) {
     mote_knn_params p = mote_knn_defaults();
     p.k = 1;
     p.exclude_self = true;
-    answer mine = search(ctx, cloud, &p);
+    knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
     assert_int_equal(by_printed_rule(points, 5, 0), 1);
     assert_int_equal(mine.index[0], 2);
-    answer_free(&mine);
+    knn_answer_free(&mine);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }

@@ -1,31 +1,18 @@
 /* An index made anew in place: it takes no memory, whatever the points are, and finds what a new index finds. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "knn/knn.h"
 #include "reference/awkward_clouds.h"
+#include "support/knn_answer.h"
 #include "support/support.h"
 
-static uint32_t *neighbours(mote_knn_index *index, uint64_t count) {
-    mote_knn_params p = mote_knn_defaults();
-    mote_knn_result result;
-    memset(&result, 0, sizeof result);
-    result.index32 = calloc(count * p.k, sizeof *result.index32);
-    assert_non_null(result.index32);
-    assert_int_equal(mote_knn_search(index, NULL, &p, &result), MOTE_OK);
-    return result.index32;
-}
-
 static void finds_the_same(mote_context *ctx, const mote_cloud *cloud, mote_knn_index *index) {
-    const uint64_t count = mote_cloud_count(cloud);
-    mote_knn_index *fresh = NULL;
-    assert_int_equal(mote_knn_build(ctx, cloud, &fresh), MOTE_OK);
-    uint32_t *expected = neighbours(fresh, count), *found = neighbours(index, count);
-    assert_memory_equal(found, expected, count * mote_knn_defaults().k * sizeof *found);
-    mote_knn_destroy(fresh);
-    free(expected);
-    free(found);
+    const mote_knn_params params = mote_knn_defaults();
+    knn_answer fresh = knn_answer_of(ctx, cloud, NULL, &params);
+    knn_answer found = knn_answer_by(index, mote_cloud_count(cloud), &params);
+    knn_answer_same(&fresh, &found);
+    knn_answer_free(&fresh);
+    knn_answer_free(&found);
 }
 
 static bool is_all_finite(const mote_knn_index *index) { return index->skipped == 0; }

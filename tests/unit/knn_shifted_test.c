@@ -1,7 +1,6 @@
 /* Shifted sorting and ellipsoids against the reference, which follows their definition: every awkward cloud, spheres
    and ellipsoids, with and without buckets; and how near shifted sorting comes on a photon map. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
+#include "support/knn_answer.h"
 #include "support/support.h"
 
 static const int thread_counts[] = {1, 2, 7};
@@ -24,26 +24,10 @@ static mote_knn_params params_of(mote_knn_method method, uint32_t k, double comp
     return p;
 }
 
-static void check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p,
-                  const char *name) {
-    char what[256];
-    snprintf(what, sizeof what,
-             "%s, %llu points, k %u, radius %g, method %d, compression %g, lambda %u%s%s%s, %d threads", name,
-             (unsigned long long)mote_cloud_count(cloud), p->k, p->radius, (int)p->method, p->compression, p->lambda,
-             p->buckets ? ", buckets" : "", p->exclude_self ? ", not itself" : "",
-             queries != NULL ? ", other queries" : "", mote_context_threads(ctx));
-    knn_reference_check(ctx, cloud, queries, p, what);
-}
-
 static mote_cloud *cloud_with_normals(mote_context *ctx, const awkward_cloud *kind, uint64_t n, uint64_t shuffle) {
     mote_cloud *cloud = awkward_cloud_make(ctx, kind, n, shuffle);
     awkward_cloud_add_normals(cloud);
     return cloud;
-}
-
-static double size_of(const awkward_cloud *kind) {
-    const double scale = kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1;
-    return kind->size[0] * scale;
 }
 
 /* ---- against the reference */
@@ -62,8 +46,8 @@ static void ellipsoids_are_exact(void **state) {
                 mote_knn_params p =
                     params_of(i == 1 ? MOTE_KNN_BRUTE : MOTE_KNN_GRID, ks[(turn + 2 * i) % 6], compression, false);
                 p.exclude_self = (turn + i) % 2 == 0;
-                p.radius = i == 2 ? 0.2 * size_of(&awkward_clouds[c]) : 0;
-                check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
+                p.radius = i == 2 ? 0.2 * awkward_cloud_size(&awkward_clouds[c]) : 0;
+                knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
@@ -85,8 +69,8 @@ static void shifted_finds_what_its_definition_says(void **state) {
                     params_of(MOTE_KNN_SHIFTED, ks[(turn + i) % 6], compressions[(turn / 3 + i) % 5], i != 0);
                 p.lambda = (turn + i) % 4;
                 p.exclude_self = (turn + i) % 2 == 0;
-                p.radius = turn % 5 == 4 ? 0.1 * size_of(&awkward_clouds[c]) : 0;
-                check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
+                p.radius = turn % 5 == 4 ? 0.1 * awkward_cloud_size(&awkward_clouds[c]) : 0;
+                knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
@@ -104,10 +88,10 @@ static void finds_many(void **state) {
         for (uint32_t k = 256; k <= 1000; k += 744) {
             mote_knn_params p = params_of(MOTE_KNN_SHIFTED, k, k == 256 ? 4 : 1, c % 2 == 0);
             p.lambda = k == 256 ? 2 : 1;
-            check(ctx, cloud, NULL, &p, names[c]);
+            knn_reference_check(ctx, cloud, NULL, &p, names[c]);
             p = params_of(MOTE_KNN_GRID, k, 4, false);
             p.exclude_self = true;
-            check(ctx, cloud, NULL, &p, names[c]);
+            knn_reference_check(ctx, cloud, NULL, &p, names[c]);
         }
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
@@ -123,9 +107,9 @@ static void answers_other_queries(void **state) {
         for (uint32_t o = c % 3; o < awkward_cloud_count; o += 3) {
             mote_cloud *queries = cloud_with_normals(ctx, &awkward_clouds[o], (c + o) % 41, 3);
             mote_knn_params p = params_of(MOTE_KNN_SHIFTED, 1 + (c + 7 * o) % 20, compressions[o % 5], o % 3 != 0);
-            check(ctx, cloud, queries, &p, awkward_clouds[c].name);
+            knn_reference_check(ctx, cloud, queries, &p, awkward_clouds[c].name);
             p = params_of(o % 4 == 0 ? MOTE_KNN_BRUTE : MOTE_KNN_GRID, p.k, compressions[1 + o % 4], false);
-            check(ctx, cloud, queries, &p, awkward_clouds[c].name);
+            knn_reference_check(ctx, cloud, queries, &p, awkward_clouds[c].name);
             mote_cloud_destroy(queries);
         }
         mote_cloud_destroy(cloud);
@@ -133,32 +117,22 @@ static void answers_other_queries(void **state) {
     }
 }
 
-/* So far away that steps no longer fit 31 bits, floats their squares, or differences a double. */
 static void answers_queries_from_afar(void **state) {
     (void)state;
-    static const struct {
-        mote_type type;
-        double near, far;
-    } cases[] = {{MOTE_INT32, 1e9, -2e9},  {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
-                 {MOTE_FLOAT32, 1, -1e10}, {MOTE_FLOAT64, 1, 1e300}, {MOTE_FLOAT64, 1e307, -1.7e308}};
-    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (uint32_t c = 0; c < KNN_FAR_CASES; c++) {
         mote_context *ctx = test_context(2);
-        double points[300], far[90];
-        for (uint64_t i = 0; i < 300; i++) points[i] = cases[c].near * (double)(mote_hash64(i) >> 11) * 0x1p-53;
-        for (uint64_t i = 0; i < 90; i++) far[i] = i % 7 == 0 ? cases[c].far * (1 - (double)i * 1e-3) : points[i];
-        mote_cloud *cloud = knn_reference_cloud(ctx, cases[c].type, 0.5, 7, points, 100);
-        for (int scaled = 0; scaled < 2; scaled++) {
-            mote_cloud *queries = knn_reference_cloud(ctx, cases[c].type, scaled != 0 ? 0.25 : 0.5, 7, far, 30);
+        knn_far far = knn_far_make(ctx, c);
+        for (int other = 0; other < 2; other++) {
+            mote_cloud *const queries = other != 0 ? far.others : far.queries;
             awkward_cloud_add_normals(queries);
             for (uint32_t k = 1; k <= 101; k += 20) {
                 mote_knn_params p = params_of(MOTE_KNN_GRID, k, 4, false);
-                check(ctx, cloud, queries, &p, "from afar");
+                knn_reference_check(ctx, far.points, queries, &p, "from afar");
                 p = params_of(MOTE_KNN_SHIFTED, k, k % 8 == 1 ? 1 : 5, true);
-                check(ctx, cloud, queries, &p, "from afar");
+                knn_reference_check(ctx, far.points, queries, &p, "from afar");
             }
-            mote_cloud_destroy(queries);
         }
-        mote_cloud_destroy(cloud);
+        knn_far_free(&far);
         mote_context_destroy(ctx);
     }
 }
@@ -175,7 +149,7 @@ static void steps_of_any_scale(void **state) {
         awkward_cloud_add_normals(cloud);
         for (int method = 0; method < 3; method++) {
             const mote_knn_params p = params_of((mote_knn_method)method, 7, 4, method == MOTE_KNN_SHIFTED);
-            check(ctx, cloud, NULL, &p, "scales");
+            knn_reference_check(ctx, cloud, NULL, &p, "scales");
         }
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
@@ -183,31 +157,6 @@ static void steps_of_any_scale(void **state) {
 }
 
 /* ---- what holds of any answer */
-
-typedef struct answer {
-    uint32_t *index, *count;
-    double *distance2;
-    uint64_t cells;
-} answer;
-
-static answer search(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p) {
-    const uint64_t rows = mote_cloud_count(queries != NULL ? queries : cloud);
-    const answer a = {calloc(rows * p->k + 1, 4), calloc(rows + 1, 4), calloc(rows * p->k + 1, 8), rows * p->k};
-    mote_knn_result result;
-    assert_true(a.index != NULL && a.count != NULL && a.distance2 != NULL);
-    memset(&result, 0, sizeof result);
-    result.index32 = a.index;
-    result.distance2_wide = a.distance2;
-    result.count = a.count;
-    assert_int_equal(mote_knn(ctx, cloud, queries, p, &result), MOTE_OK);
-    return a;
-}
-
-static void answer_free(answer *a) {
-    free(a->index);
-    free(a->count);
-    free(a->distance2);
-}
 
 static mote_cloud *generated(mote_context *ctx, const char *kind, uint64_t count, uint64_t seed) {
     mote_gen_params params = mote_gen_defaults(kind);
@@ -221,22 +170,21 @@ static void threads_do_not_matter(void **state) {
     (void)state;
     for (int method = 0; method < 3; method++) {
         const mote_knn_params p = params_of(method == 0 ? MOTE_KNN_GRID : MOTE_KNN_SHIFTED, 20, 4, method == 2);
-        answer first = {NULL, NULL, NULL, 0};
+        knn_answer first;
         for (int t = 0; t < 3; t++) {
             mote_context *ctx = test_context(thread_counts[t]);
             mote_cloud *cloud = generated(ctx, "box", 20000, 0);
-            answer mine = search(ctx, cloud, NULL, &p);
+            knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
             if (t == 0) {
                 first = mine;
             } else {
-                assert_memory_equal(first.index, mine.index, mine.cells * sizeof *mine.index);
-                assert_memory_equal(first.distance2, mine.distance2, mine.cells * sizeof *mine.distance2);
-                answer_free(&mine);
+                knn_answer_same(&first, &mine);
+                knn_answer_free(&mine);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
-        answer_free(&first);
+        knn_answer_free(&first);
     }
 }
 
@@ -250,22 +198,12 @@ static void order_of_points_does_not_matter(void **state) {
         for (int method = 0; method < (c < 3 ? 3 : 1); method++) {
             const mote_knn_params p = params_of(method == 0 ? MOTE_KNN_GRID : MOTE_KNN_SHIFTED, 12, 4, method == 2);
             mote_context *ctx = test_context(2);
-            const uint64_t n = 3000, start = mote_hash64(5) % n;
-            mote_cloud *cloud = cloud_with_normals(ctx, awkward_cloud_named(names[c]), n, 0);
-            mote_cloud *shuffled = cloud_with_normals(ctx, awkward_cloud_named(names[c]), n, 5);
-            answer a = search(ctx, cloud, NULL, &p), b = search(ctx, shuffled, NULL, &p);
-            for (uint64_t i = 0; i < n; i++) {
-                const uint64_t j = (start + n - i) % n; /* where the shuffle put point i */
-                assert_int_equal(a.count[i], b.count[j]);
-                assert_memory_equal(a.distance2 + i * p.k, b.distance2 + j * p.k, p.k * sizeof *a.distance2);
-                for (uint64_t m = 0; m + 1 < a.count[i]; m++) {
-                    const double *d = a.distance2 + i * p.k + m;
-                    if ((m > 0 && d[-1] == d[0]) || d[1] == d[0]) continue;
-                    assert_int_equal((start + n - a.index[i * p.k + m]) % n, b.index[j * p.k + m]);
-                }
-            }
-            answer_free(&a);
-            answer_free(&b);
+            mote_cloud *cloud = cloud_with_normals(ctx, awkward_cloud_named(names[c]), 3000, 0);
+            mote_cloud *shuffled = cloud_with_normals(ctx, awkward_cloud_named(names[c]), 3000, 5);
+            knn_answer a = knn_answer_of(ctx, cloud, NULL, &p), b = knn_answer_of(ctx, shuffled, NULL, &p);
+            knn_answer_same_shuffled(&a, &b, 5);
+            knn_answer_free(&a);
+            knn_answer_free(&b);
             mote_cloud_destroy(cloud);
             mote_cloud_destroy(shuffled);
             mote_context_destroy(ctx);
@@ -291,26 +229,26 @@ static void parameters_do_what_they_say(void **state) {
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = generated(ctx, "box", 4000, 0);
     mote_knn_params p = params_of(MOTE_KNN_SHIFTED, 16, 4, true);
-    answer once = search(ctx, cloud, NULL, &p);
+    knn_answer once = knn_answer_of(ctx, cloud, NULL, &p);
     turn_normals(cloud);
-    answer turned = search(ctx, cloud, NULL, &p);
+    knn_answer turned = knn_answer_of(ctx, cloud, NULL, &p);
     assert_memory_equal(once.index, turned.index, once.cells * sizeof *once.index);
     p.lambda = 4;
-    answer more = search(ctx, cloud, NULL, &p);
+    knn_answer more = knn_answer_of(ctx, cloud, NULL, &p);
     uint64_t better = 0;
     for (uint64_t i = 0; i < once.cells; i++) {
-        assert_true(more.distance2[i] <= once.distance2[i]);
-        better += more.distance2[i] < once.distance2[i];
+        assert_true(more.distance2_wide[i] <= once.distance2_wide[i]);
+        better += more.distance2_wide[i] < once.distance2_wide[i];
     }
     assert_true(better > 0);
     p = params_of(MOTE_KNN_SHIFTED, 1000, 4, false);
     p.lambda = 4;
-    answer all = search(ctx, cloud, NULL, &p);
+    knn_answer all = knn_answer_of(ctx, cloud, NULL, &p);
     p.method = MOTE_KNN_GRID;
-    answer exact = search(ctx, cloud, NULL, &p);
+    knn_answer exact = knn_answer_of(ctx, cloud, NULL, &p);
     assert_memory_equal(all.index, exact.index, all.cells * sizeof *all.index);
-    answer *const answers[] = {&once, &turned, &more, &all, &exact};
-    for (int i = 0; i < 5; i++) answer_free(answers[i]);
+    knn_answer *const answers[] = {&once, &turned, &more, &all, &exact};
+    for (int i = 0; i < 5; i++) knn_answer_free(answers[i]);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -321,20 +259,20 @@ static void zeros_are_spheres(void **state) {
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = generated(ctx, "torus", 500, 0);
     mote_knn_params p = mote_knn_defaults();
-    answer a = search(ctx, cloud, NULL, &p);
+    knn_answer a = knn_answer_of(ctx, cloud, NULL, &p);
     p.compression = 0;
     p.lambda = 0;
-    answer b = search(ctx, cloud, NULL, &p);
+    knn_answer b = knn_answer_of(ctx, cloud, NULL, &p);
     p.method = MOTE_KNN_SHIFTED;
     p.buckets = true;
-    answer c = search(ctx, cloud, NULL, &p);
+    knn_answer c = knn_answer_of(ctx, cloud, NULL, &p);
     p.compression = p.lambda = 1;
     p.buckets = false;
-    answer d = search(ctx, cloud, NULL, &p);
+    knn_answer d = knn_answer_of(ctx, cloud, NULL, &p);
     assert_memory_equal(a.index, b.index, a.cells * sizeof *a.index);
     assert_memory_equal(c.index, d.index, a.cells * sizeof *a.index);
-    answer *const answers[] = {&a, &b, &c, &d};
-    for (int i = 0; i < 4; i++) answer_free(answers[i]);
+    knn_answer *const answers[] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; i++) knn_answer_free(answers[i]);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -380,15 +318,15 @@ static void refuses_wrong_parameters(void **state) {
 /* ---- how near it comes */
 
 /* The distances of the k-th, found over true, on average of all queries. */
-static double mean_factor(const answer *found, const answer *exact, uint32_t k, double *recall) {
+static double mean_factor(const knn_answer *found, const knn_answer *exact, uint32_t k, double *recall) {
     const uint64_t queries = exact->cells / k;
     double factors = 0;
     uint64_t got = 0;
     for (uint64_t q = 0; q < queries; q++) {
-        const double farthest = exact->distance2[q * k + k - 1];
+        const double farthest = exact->distance2_wide[q * k + k - 1];
         assert_int_equal(found->count[q], k);
-        factors += sqrt(found->distance2[q * k + k - 1] / farthest);
-        for (uint64_t i = 0; i < k; i++) got += found->distance2[q * k + i] <= farthest;
+        factors += sqrt(found->distance2_wide[q * k + k - 1] / farthest);
+        for (uint64_t i = 0; i < k; i++) got += found->distance2_wide[q * k + i] <= farthest;
     }
     *recall = (double)got / (double)exact->cells;
     return factors / (double)queries;
@@ -401,19 +339,19 @@ static void comes_near_on_a_photon_map(void **state) {
     mote_cloud *cloud = generated(ctx, "box", 200000, 0), *queries = generated(ctx, "box", 128, 7);
     for (double compression = 1; compression <= (double)test_extent(2, 8); compression *= 2) {
         mote_knn_params p = params_of(MOTE_KNN_GRID, 256, compression, false);
-        answer exact = search(ctx, cloud, queries, &p);
+        knn_answer exact = knn_answer_of(ctx, cloud, queries, &p);
         for (int buckets = 0; buckets < (compression > 1 ? 2 : 1); buckets++) {
             double recall;
             p = params_of(MOTE_KNN_SHIFTED, 256, compression, buckets);
-            answer found = search(ctx, cloud, queries, &p);
+            knn_answer found = knn_answer_of(ctx, cloud, queries, &p);
             const double factor = mean_factor(&found, &exact, 256, &recall);
             print_message("photon map, c = %g%s: factor %.4f, recall %.4f\n", compression, buckets ? ", buckets" : "",
                           factor, recall);
             if (compression <= 4) assert_true(factor >= 1 && factor <= 1.029);
             assert_true(recall > 0.9);
-            answer_free(&found);
+            knn_answer_free(&found);
         }
-        answer_free(&exact);
+        knn_answer_free(&exact);
     }
     mote_cloud_destroy(queries);
     mote_cloud_destroy(cloud);

@@ -1,10 +1,7 @@
 /* Nearest neighbours against the reference: every awkward cloud, every kind of query, every k that takes another way.
  */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
 #include "support/support.h"
@@ -19,16 +16,6 @@ static mote_knn_params params_of(uint32_t k, double radius, bool exclude_self) {
     return p;
 }
 
-static void check(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries, const mote_knn_params *p,
-                  const char *name) {
-    char what[256];
-    snprintf(what, sizeof what, "%s, %llu points, k %u, radius %g, method %d%s%s, %d threads", name,
-             (unsigned long long)mote_cloud_count(cloud), p->k, p->radius, (int)p->method,
-             p->exclude_self ? ", not itself" : "", queries != NULL ? ", other queries" : "",
-             mote_context_threads(ctx));
-    knn_reference_check(ctx, cloud, queries, p, what);
-}
-
 static void finds_what_the_reference_finds(void **state) {
     (void)state;
     static const uint32_t ks[] = {1, 2, 3, 7, 8, 10, 11, 12, 13, 16, 31, 40, 64};
@@ -40,7 +27,7 @@ static void finds_what_the_reference_finds(void **state) {
             mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], sizes[s], 0);
             for (uint32_t i = turn % 3; i < sizeof ks / sizeof ks[0]; i += 3) {
                 const mote_knn_params p = params_of(ks[i], 0, (turn + i) % 2 == 0);
-                check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
+                knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
             }
             turn++;
             mote_cloud_destroy(cloud);
@@ -58,7 +45,7 @@ static void finds_thousands(void **state) {
         mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named(names[c]), test_extent(700, 1500), 0);
         for (uint32_t k = 200; k <= 1000; k += 400) {
             const mote_knn_params p = params_of(k, 0, k == 600);
-            check(ctx, cloud, NULL, &p, names[c]);
+            knn_reference_check(ctx, cloud, NULL, &p, names[c]);
         }
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
@@ -72,7 +59,7 @@ static void bridges_density(void **state) {
     double stored[3 * COUNT];
     for (uint64_t i = 0; i < COUNT; i++) {
         for (uint64_t k = 0; k < 3; k++) {
-            const double unit = (double)(mote_hash_pair(k, i) >> 11) * 0x1p-53;
+            const double unit = test_random(k, i);
             stored[3 * i + k] = i < 9 ? 1e-3 * unit : i < 1500 ? 1000 + unit : 1000.25;
         }
     }
@@ -81,16 +68,11 @@ static void bridges_density(void **state) {
         mote_cloud *cloud = knn_reference_cloud(ctx, t == 1 ? MOTE_FLOAT64 : MOTE_FLOAT32, 1, 0, stored, COUNT);
         for (uint32_t k = 8; k <= 24; k += 4) {
             const mote_knn_params p = params_of(k, 0, k % 8 == 0);
-            check(ctx, cloud, NULL, &p, "nine and many");
+            knn_reference_check(ctx, cloud, NULL, &p, "nine and many");
         }
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
-}
-
-static double size_of(const awkward_cloud *kind) {
-    const double scale = kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1;
-    return kind->size[0] * scale;
 }
 
 static void keeps_within_a_radius(void **state) {
@@ -100,9 +82,9 @@ static void keeps_within_a_radius(void **state) {
         mote_context *ctx = test_context(thread_counts[c % 3]);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 300, 0);
         for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-            const double radius = parts[i] * size_of(&awkward_clouds[c]);
+            const double radius = parts[i] * awkward_cloud_size(&awkward_clouds[c]);
             const mote_knn_params p = params_of(i % 2 == 0 ? 9 : 30, radius, i % 3 == 0);
-            check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
+            knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
             knn_reference_check_within(ctx, cloud, NULL, radius, i % 3 == 0, awkward_clouds[c].name);
         }
         knn_reference_check_within(ctx, cloud, NULL, 0, false, awkward_clouds[c].name);
@@ -120,42 +102,29 @@ static void answers_other_queries(void **state) {
         for (uint32_t o = 0; o < awkward_cloud_count; o++) {
             mote_cloud *queries = awkward_cloud_make(ctx, &awkward_clouds[o], (c + o) % 41, 3);
             const mote_knn_params p = params_of(1 + (c + 7 * o) % 20, 0, false);
-            check(ctx, cloud, queries, &p, awkward_clouds[c].name);
+            knn_reference_check(ctx, cloud, queries, &p, awkward_clouds[c].name);
             mote_cloud_destroy(queries);
         }
         mote_cloud *alike = awkward_cloud_make(ctx, &awkward_clouds[c], 100, 5);
-        knn_reference_check_within(ctx, cloud, alike, 0.2 * size_of(&awkward_clouds[c]), false, "alike");
+        knn_reference_check_within(ctx, cloud, alike, 0.2 * awkward_cloud_size(&awkward_clouds[c]), false, "alike");
         mote_cloud_destroy(alike);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
 }
 
-/* Queries of the cloud's own type, so far from it that steps no longer fit 31 bits or floats their squares. */
 static void answers_queries_from_afar(void **state) {
     (void)state;
-    static const struct {
-        mote_type type;
-        double near, far;
-    } cases[] = {{MOTE_INT32, 1e9, -2e9},  {MOTE_INT64, 1e6, 9e15},  {MOTE_FLOAT32, 1, 3e37},
-                 {MOTE_FLOAT32, 1, -1e10}, {MOTE_FLOAT64, 1, 1e300}, {MOTE_UINT64, 1e8, 1.2e19}};
-    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (uint32_t c = 0; c < KNN_FAR_CASES; c++) {
         mote_context *ctx = test_context(2);
-        double points[300], far[90];
-        for (uint64_t i = 0; i < 300; i++) points[i] = cases[c].near * (double)(mote_hash64(i) >> 11) * 0x1p-53;
-        for (uint64_t i = 0; i < 90; i++) far[i] = i % 7 == 0 ? cases[c].far * (1 - (double)i * 1e-3) : points[i];
-        mote_cloud *cloud = knn_reference_cloud(ctx, cases[c].type, 0.5, 7, points, 100);
-        mote_cloud *queries = knn_reference_cloud(ctx, cases[c].type, 0.5, 7, far, 30);
-        mote_cloud *others = knn_reference_cloud(ctx, cases[c].type, 0.25, 7, far, 30);
+        knn_far far = knn_far_make(ctx, c);
         for (uint32_t k = 1; k <= 101; k += 20) {
             const mote_knn_params p = params_of(k, 0, false);
-            check(ctx, cloud, queries, &p, "far");
-            check(ctx, cloud, others, &p, "far, of another scale");
-            check(ctx, queries, NULL, &p, "far apart");
+            knn_reference_check(ctx, far.points, far.queries, &p, "far");
+            knn_reference_check(ctx, far.points, far.others, &p, "far, of another scale");
+            if (c + 1 < KNN_FAR_CASES) knn_reference_check(ctx, far.queries, NULL, &p, "far apart");
         }
-        mote_cloud_destroy(others);
-        mote_cloud_destroy(queries);
-        mote_cloud_destroy(cloud);
+        knn_far_free(&far);
         mote_context_destroy(ctx);
     }
 }
@@ -165,9 +134,9 @@ static void brute_force_is_the_same(void **state) {
     for (uint32_t c = 0; c < awkward_cloud_count; c++) {
         mote_context *ctx = test_context(thread_counts[c % 3]);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 150, 0);
-        mote_knn_params p = params_of(1 + c, c % 4 == 0 ? 0.3 * size_of(&awkward_clouds[c]) : 0, c % 2 == 0);
+        mote_knn_params p = params_of(1 + c, c % 4 == 0 ? 0.3 * awkward_cloud_size(&awkward_clouds[c]) : 0, c % 2 == 0);
         p.method = MOTE_KNN_BRUTE;
-        check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
+        knn_reference_check(ctx, cloud, NULL, &p, awkward_clouds[c].name);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
@@ -184,13 +153,13 @@ static void bears_any_magnitude(void **state) {
             char name[64];
             snprintf(name, sizeof name, "%g as %s", magnitudes[m], narrow ? "float" : "double");
             for (uint64_t i = 0; i < 600; i++) {
-                stored[i] = magnitudes[m] * (double)(mote_hash64(i) >> 11) * 0x1p-53;
+                stored[i] = magnitudes[m] * test_random(0, i);
                 if (i % 5 == 0) stored[i] *= 1e-9;
             }
             mote_cloud *cloud = knn_reference_cloud(ctx, narrow ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, stored, 200);
             for (uint32_t k = 4; k <= 40; k *= 3) {
                 const mote_knn_params p = params_of(k, 0, k == 4);
-                check(ctx, cloud, NULL, &p, name);
+                knn_reference_check(ctx, cloud, NULL, &p, name);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/lod_reference.h"
 #include "support/support.h"
@@ -181,9 +180,8 @@ static void same_for_any_number_of_threads(void **state) {
 /* Of each point of a node its place in the cloud's making; sorted. */
 static void sorted_places(const mote_lod *lod, uint32_t node, uint64_t n, uint64_t shuffle, uint32_t *places) {
     const uint64_t count = mote_lod_nodes(lod)[node].point_count;
-    const uint64_t last = shuffle > 0 ? mote_hash64(shuffle) % n : 0;
     mote_lod_node_points(lod, node, places, NULL);
-    for (uint64_t i = 0; i < count && shuffle > 0; i++) places[i] = (uint32_t)((last + n - places[i]) % n);
+    for (uint64_t i = 0; i < count; i++) places[i] = (uint32_t)awkward_cloud_slot(places[i], n, shuffle);
     for (uint64_t i = 1; i < count; i++) {
         const uint32_t place = places[i];
         uint64_t j = i;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
 #include "support/support.h"
@@ -16,8 +15,6 @@ static void *room(uint64_t count, size_t size) {
     assert_non_null(memory);
     return memory;
 }
-
-static double random_unit(uint64_t i, uint64_t what) { return (double)(mote_hash_pair(what, i) >> 11) * 0x1p-53; }
 
 typedef struct answer {
     mote_normals_result result;
@@ -70,7 +67,7 @@ static double angle_of(const answer *a, uint64_t i, const double direction[3]) {
 }
 
 static void random_frame(uint64_t seed, double axes[3][3]) {
-    const double z = 2 * random_unit(seed, 1) - 1, turn = 2 * PI * random_unit(seed, 2), r = sqrt(1 - z * z);
+    const double z = 2 * test_random(1, seed) - 1, turn = 2 * PI * test_random(2, seed), r = sqrt(1 - z * z);
     const double n[3] = {seed < 3 ? seed == 0 : r * cos(turn), seed < 3 ? seed == 1 : r * sin(turn),
                          seed < 3 ? seed == 2 : z};
     const double other[3] = {fabs(n[0]) < 0.5, fabs(n[0]) >= 0.5, 0};
@@ -98,7 +95,7 @@ static void planes_have_their_normal(void **state) {
     for (uint64_t plane = 0; plane < 200; plane++) {
         random_frame(plane, axes);
         for (uint64_t i = 0; i < COUNT; i++) {
-            const double u = 3 * random_unit(i, plane), v = 3 * random_unit(i, plane + 1000);
+            const double u = 3 * test_random(plane, i), v = 3 * test_random(plane + 1000, i);
             for (uint64_t k = 0; k < 3; k++) stored[3 * i + k] = offset[k] + u * axes[0][k] + v * axes[1][k];
         }
         mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
@@ -262,7 +259,7 @@ static void offsets_do_not_matter(void **state) {
             mote_context *ctx = test_context(2);
             double plain[3 * COUNT], moved[3 * COUNT];
             for (uint64_t i = 0; i < 3 * COUNT; i++) {
-                plain[i] = floor(random_unit(i, 5) * 100000) * (cases[c].scale == 1 ? 0x1p-10 : 1);
+                plain[i] = floor(test_random(5, i) * 100000) * (cases[c].scale == 1 ? 0x1p-10 : 1);
                 if (i % 3 == 2) plain[i] = plain[i - 2] / 2 + floor(plain[i] / 64); /* not all in the open */
                 if (cases[c].scale == 1) plain[i] = floor(plain[i] * 1024) / 1024;
                 moved[i] = plain[i] + cases[c].shift;
@@ -385,41 +382,25 @@ static void cancels_at_every_step(void **state) {
     test_each_step_cancels(use_all, (void *)(uintptr_t)awkward_cloud_named("shells of integers"));
 }
 
-typedef struct watch {
-    double last;
-    bool backwards;
-} watch;
-
-static bool watch_progress(void *user, double done, const char *stage) {
-    watch *w = user;
-    w->backwards = w->backwards || !(done >= w->last && done <= 1) || stage[0] == '\0';
-    w->last = done;
-    return true;
-}
-
 static void progress_goes_forward(void **state) {
     (void)state;
     for (int turn = 0; turn < 3; turn++) {
-        mote_context_params params = mote_context_defaults();
-        watch w = {0, false};
+        test_progress progress = {0};
         float values[3][3000];
         mote_normals_result result;
         memset(&result, 0, sizeof result);
         result.normal_x = values[0], result.normal_y = values[1], result.normal_z = values[2];
-        params.progress = watch_progress;
-        params.progress_user = &w;
-        mote_context *ctx = NULL;
-        assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+        mote_context *ctx = test_context_watched(&progress);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[0], 3000, 0);
         mote_knn_index *index = NULL;
         assert_int_equal(mote_knn_build(ctx, cloud, &index), MOTE_OK);
         mote_normals_params p = mote_normals_defaults();
         if (turn > 0) p.orient = MOTE_ORIENT_PROPAGATE;
         if (turn > 1) p.k = 0, p.radius = 0.5;
-        w.last = 0;
+        progress.last = 0;
         assert_int_equal(mote_normals_estimate(index, &p, &result), MOTE_OK);
-        assert_false(w.backwards);
-        assert_true(w.last == 1);
+        assert_false(progress.backwards);
+        assert_true(progress.last == 1);
         mote_knn_destroy(index);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);

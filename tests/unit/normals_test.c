@@ -10,11 +10,6 @@
 
 static const int thread_counts[] = {1, 2, 7};
 
-static double size_of(const awkward_cloud *kind) {
-    const double scale = kind->scale[0] != 0 ? fabs(kind->scale[0]) : 1;
-    return kind->size[0] * scale;
-}
-
 static void check(mote_context *ctx, const mote_cloud *cloud, const mote_normals_params *p, const char *name) {
     char what[256];
     snprintf(what, sizeof what, "%s, %llu points, k %u, radius %g, direction %d, %d threads", name,
@@ -57,7 +52,7 @@ static void estimates_within_a_radius(void **state) {
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], test_extent(120, 300), 0);
         for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
             mote_normals_params p = mote_normals_defaults();
-            p.radius = parts[i] * size_of(&awkward_clouds[c]);
+            p.radius = parts[i] * awkward_cloud_size(&awkward_clouds[c]);
             p.k = 0;
             check(ctx, cloud, &p, awkward_clouds[c].name);
             p.k = 12 + c;
@@ -99,7 +94,7 @@ static void finds_outliers(void **state) {
             normals_reference_check_outliers(ctx, cloud, &p, awkward_clouds[c].name);
             p.method = MOTE_OUTLIERS_RADIUS;
             p.least = 1 + (c + s) % 14;
-            p.radius = 0.1 * size_of(&awkward_clouds[c]);
+            p.radius = 0.1 * awkward_cloud_size(&awkward_clouds[c]);
             normals_reference_check_outliers(ctx, cloud, &p, awkward_clouds[c].name);
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);

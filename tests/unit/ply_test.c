@@ -1,88 +1,37 @@
-/* PLY: what is read, what is refused and with which words, and that writing gives the same points back. */
+/* PLY: what is read, and that writing gives the same points back. What is refused stands in ply_test_refuse.c. */
 #define _GNU_SOURCE /* access */
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/cloud.h"
-#include "support/support.h"
-
-#define BINARY "format binary_little_endian 1.0\n"
-#define XYZ    "property float x\nproperty float y\nproperty float z\n"
-
-static mote_status read_status(mote_context *ctx, const char *path, mote_cloud **cloud) {
-    mote_context_clear(ctx);
-    return mote_cloud_read(ctx, path, NULL, cloud);
-}
-
-static mote_cloud *read_file(mote_context *ctx, const char *path) {
-    mote_cloud *cloud = NULL;
-    if (read_status(ctx, path, &cloud) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
-    return cloud;
-}
+#include "unit/ply_test.h"
 
 static mote_cloud *read_bytes(mote_context *ctx, const void *bytes, size_t size) {
     const char *const path = test_path("in.ply");
     test_write_file(path, bytes, size);
-    return read_file(ctx, path);
+    return test_read(ctx, path);
 }
 
 static mote_cloud *read_text(mote_context *ctx, const char *text) { return read_bytes(ctx, text, strlen(text)); }
-
-static double value(const mote_cloud *cloud, const char *name, uint64_t i) {
-    const mote_column *const column = mote_cloud_find(cloud, name);
-    if (column == NULL) fail_msg("there is no column %s", name);
-    return mote_column_value(column, i);
-}
 
 static void write_file(mote_context *ctx, const mote_cloud *cloud, const char *path, bool text, bool big) {
     mote_write_params params = mote_write_defaults();
     params.text = text;
     params.big_endian = big;
-    mote_context_clear(ctx);
-    if (mote_cloud_write(ctx, cloud, path, &params) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
-}
-
-static uint64_t hash_of(mote_context *ctx, const mote_cloud *cloud) {
-    uint64_t hash = 0;
-    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_OK);
-    return hash;
-}
-
-static char *load(const char *path, size_t *size) {
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *const bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = '\0';
-    fclose(file);
-    return bytes;
+    test_write(ctx, cloud, path, &params);
 }
 
 /* Every encoding gives the same columns back, bit for bit, descriptions included. */
 static void check_round_trips(mote_context *ctx, const mote_cloud *cloud) {
-    const uint64_t hash = hash_of(ctx, cloud);
+    const uint64_t hash = test_hash(ctx, cloud);
     for (int way = 0; way < 3; way++) {
         const char *const path = test_path("again.ply");
         write_file(ctx, cloud, path, way == 1, way == 2);
-        mote_cloud *again = read_file(ctx, path);
-        assert_int_equal(mote_cloud_column_count(again), mote_cloud_column_count(cloud));
-        for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
-            const mote_column *const a = mote_cloud_column(cloud, i), *const b = mote_cloud_column(again, i);
-            assert_string_equal(a->name, b->name);
-            assert_string_equal(a->description, b->description);
-            assert_string_equal(a->unit, b->unit);
-            assert_int_equal(a->type, b->type);
-        }
-        assert_string_equal(mote_cloud_crs(again), mote_cloud_crs(cloud));
+        mote_cloud *again = test_read(ctx, path);
+        test_same_columns(again, cloud, true);
         /* Text has one NaN, binary keeps which. */
-        if (hash_of(ctx, again) != hash) fail_msg("other points in encoding %d", way);
+        if (test_hash(ctx, again) != hash) fail_msg("other points in encoding %d", way);
         mote_cloud_destroy(again);
     }
 }
@@ -95,7 +44,8 @@ static void reads_all_encodings(void **state) {
     mote_cloud *cloud = read_text(ctx, "ply\nformat ascii 1.0\nelement vertex 2\n" XYZ
                                        "property uchar red\nend_header\n1 -2.5 3e2 255\n4 5 6 0\n");
     assert_int_equal(mote_cloud_count(cloud), 2);
-    assert_true(value(cloud, "y", 0) == -2.5 && value(cloud, "z", 0) == 300 && value(cloud, "red", 0) == 255);
+    assert_true(test_value(cloud, "y", 0) == -2.5 && test_value(cloud, "z", 0) == 300 &&
+                test_value(cloud, "red", 0) == 255);
     assert_true(cloud->position_step == 0); /* floats have no decimal step */
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
@@ -103,8 +53,8 @@ static void reads_all_encodings(void **state) {
         "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty short s\n" XYZ
         "property double d\nend_header\n\x01\x02\x3F\x80\0\0\x40\0\0\0\xC0\x40\0\0\x3F\xF8\0\0\0\0\0\0";
     cloud = read_bytes(ctx, big, sizeof big - 1);
-    assert_true(value(cloud, "s", 0) == 258 && value(cloud, "x", 0) == 1 && value(cloud, "z", 0) == -3);
-    assert_true(value(cloud, "d", 0) == 1.5);
+    assert_true(test_value(cloud, "s", 0) == 258 && test_value(cloud, "x", 0) == 1 && test_value(cloud, "z", 0) == -3);
+    assert_true(test_value(cloud, "d", 0) == 1.5);
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -140,11 +90,11 @@ static void steps_over_other_elements(void **state) {
         "\x01"
         "12345678";
     mote_cloud *cloud = read_bytes(ctx, binary, sizeof binary - 1);
-    assert_true(value(cloud, "x", 0) == 1 && value(cloud, "y", 0) == 2 && value(cloud, "z", 0) == 3);
+    assert_true(test_value(cloud, "x", 0) == 1 && test_value(cloud, "y", 0) == 2 && test_value(cloud, "z", 0) == 3);
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "ply\nformat ascii 1.0\nelement face 2\nproperty list uchar int i\nelement vertex 1\n" XYZ
                            "element edge 1\nproperty int a\nend_header\n3 1 2 3\n0\n\n  1 2 3\n7\n");
-    assert_true(value(cloud, "x", 0) == 1 && value(cloud, "z", 0) == 3);
+    assert_true(test_value(cloud, "x", 0) == 1 && test_value(cloud, "z", 0) == 3);
     mote_cloud_destroy(cloud);
     /* Lists among the properties of the points. */
     static const char lists[] = "ply\n" BINARY "element vertex 2\nproperty list uint uchar a\n" XYZ
@@ -156,12 +106,12 @@ static void steps_over_other_elements(void **state) {
                                 "8";
     cloud = read_bytes(ctx, lists, sizeof lists - 1);
     assert_int_equal(mote_cloud_column_count(cloud), 4);
-    assert_true(value(cloud, "x", 0) == 1 && value(cloud, "x", 1) == 2);
-    assert_true(value(cloud, "last", 0) == '9' && value(cloud, "last", 1) == '8');
+    assert_true(test_value(cloud, "x", 0) == 1 && test_value(cloud, "x", 1) == 2);
+    assert_true(test_value(cloud, "last", 0) == '9' && test_value(cloud, "last", 1) == '8');
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "ply\nformat ascii 1.0\nelement point 2\nproperty list uchar int i\n" XYZ
                            "property list uchar int j\nend_header\n1 9 1 2 3 2 0 0\n0 4 5 6\n");
-    assert_true(value(cloud, "x", 0) == 1 && value(cloud, "x", 1) == 4 && value(cloud, "z", 1) == 6);
+    assert_true(test_value(cloud, "x", 0) == 1 && test_value(cloud, "x", 1) == 4 && test_value(cloud, "z", 1) == 6);
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);
@@ -174,26 +124,26 @@ static void reads_all_line_ends(void **state) {
         "ply\r\nformat ascii 1.0\r\nelement vertex 1\r\nproperty double x\r\nproperty double y\r\n"
         "property double z\r\nend_header\r\n1.5 2.25 3\r\n";
     mote_cloud *cloud = read_bytes(ctx, crlf, sizeof crlf - 1);
-    assert_true(value(cloud, "y", 0) == 2.25);
+    assert_true(test_value(cloud, "y", 0) == 2.25);
     assert_true(cloud->position_step == 0.01);
     mote_cloud_destroy(cloud);
     static const char cr[] =
         "ply\rformat ascii 1.0\relement vertex 2\rproperty float x\rproperty float y\rproperty float z\r"
         "end_header\r1 2 3\r4 5 6";
     cloud = read_bytes(ctx, cr, sizeof cr - 1);
-    assert_true(value(cloud, "z", 1) == 6);
+    assert_true(test_value(cloud, "z", 1) == 6);
     mote_cloud_destroy(cloud);
     /* Behind a header of CR lines, a first byte 0x0A is of the first point. */
     static const char cr_binary[] =
         "ply\rformat binary_little_endian 1.0\relement vertex 1\rproperty uchar x\rproperty uchar y\r"
         "property uchar z\rend_header\r\n\r\n";
     cloud = read_bytes(ctx, cr_binary, sizeof cr_binary - 1);
-    assert_true(value(cloud, "x", 0) == 10 && value(cloud, "y", 0) == 13 && value(cloud, "z", 0) == 10);
+    assert_true(test_value(cloud, "x", 0) == 10 && test_value(cloud, "y", 0) == 13 && test_value(cloud, "z", 0) == 10);
     mote_cloud_destroy(cloud);
     static const char crlf_binary[] = "ply\n" BINARY "element vertex 1\r\nproperty uchar x\r\nproperty uchar y\r\n"
                                       "property uchar z\r\nend_header\r\n\n\r\n";
     cloud = read_bytes(ctx, crlf_binary, sizeof crlf_binary - 1);
-    assert_true(value(cloud, "x", 0) == 10 && value(cloud, "y", 0) == 13 && value(cloud, "z", 0) == 10);
+    assert_true(test_value(cloud, "x", 0) == 10 && test_value(cloud, "y", 0) == 13 && test_value(cloud, "z", 0) == 10);
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "ply \n\tformat  ascii\t1.0 \ncomment\nobj_info \n\n element vertex 0\nproperty int8 x\n"
                            "property uint64 y\nproperty float64 z\nend_header");
@@ -211,13 +161,14 @@ static void names_are_standard_and_come_back(void **state) {
              "property uchar diffuse_red\nproperty uchar diffuse_green\nproperty uchar diffuse_blue\n"
              "property uchar diffuse_alpha\nproperty float scalar_Intensity\nproperty uchar r\n"
              "end_header\n1 2 3 0 0 1 7 8 9 10 11.5 12\n");
-    assert_true(value(cloud, "normal_z", 0) == 1 && value(cloud, "red", 0) == 7 && value(cloud, "alpha", 0) == 10);
-    assert_true(value(cloud, "scalar_Intensity", 0) == 11.5 && value(cloud, "r", 0) == 12);
+    assert_true(test_value(cloud, "normal_z", 0) == 1 && test_value(cloud, "red", 0) == 7 &&
+                test_value(cloud, "alpha", 0) == 10);
+    assert_true(test_value(cloud, "scalar_Intensity", 0) == 11.5 && test_value(cloud, "r", 0) == 12);
     check_round_trips(ctx, cloud);
     const char *const path = test_path("names.ply");
     write_file(ctx, cloud, path, true, false);
     size_t size = 0;
-    char *const text = load(path, &size);
+    char *const text = test_load(path, &size);
     assert_string_equal(text, "ply\nformat ascii 1.0\nelement vertex 1\n" XYZ
                               "property float nx\nproperty float ny\nproperty float nz\n"
                               "property uchar diffuse_red\nproperty uchar diffuse_green\nproperty uchar diffuse_blue\n"
@@ -230,122 +181,10 @@ static void names_are_standard_and_come_back(void **state) {
         read_text(ctx, "ply\nformat ascii 1.0\nelement vertex 1\n" XYZ
                        "property float normal_x\nproperty float normal_y\nproperty float normal_z\nproperty float nx\n"
                        "property float ny\nproperty float nz\nproperty int g\nend_header\n1 2 3 4 5 6 7 8 9 10\n");
-    assert_true(value(cloud, "normal_x", 0) == 4 && value(cloud, "nx", 0) == 7 && value(cloud, "g", 0) == 10);
+    assert_true(test_value(cloud, "normal_x", 0) == 4 && test_value(cloud, "nx", 0) == 7 &&
+                test_value(cloud, "g", 0) == 10);
     check_round_trips(ctx, cloud);
     mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-/* ---- refusing */
-
-static void check_refused(mote_context *ctx, const void *bytes, size_t size, const char *message) {
-    const char *const path = test_path("bad.ply");
-    mote_cloud *cloud = NULL;
-    test_write_file(path, bytes, size);
-    mote_context_memory_peak_reset(ctx);
-    const mote_status status = read_status(ctx, path, &cloud);
-    if (status != MOTE_ERROR_DATA) fail_msg("status %s instead of: %s", mote_status_name(status), message);
-    assert_null(cloud);
-    const char *const said = mote_context_message(ctx);
-    if (strstr(said, message) == NULL || strstr(said, "bad.ply: offset ") == NULL)
-        fail_msg("%s: not %s", said, message);
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    assert_true(mote_context_memory_peak_bytes(ctx) < 3000000);
-}
-
-#define REFUSED(bytes, message) check_refused(ctx, bytes, sizeof bytes - 1, message)
-#define ASCII                   "ply\nformat ascii 1.0\n"
-
-static void refuses_bad_headers(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    REFUSED("", "offset 0: the file is empty");
-    REFUSED("plyx\n", "begins with the line");
-    REFUSED(ASCII "element vertex 1\n" XYZ, "no end_header");
-    REFUSED(ASCII "element vertex 1\n" XYZ "0 0 0\n", "offset 89: a PLY header line that is no");
-    REFUSED(ASCII "element vertex -5\n" XYZ "end_header\n", "offset 36: the count of an element is negative");
-    REFUSED(ASCII "element vertex 18446744073709551616\n" XYZ "end_header\n", "beyond 64 bits");
-    REFUSED(ASCII "element vertex 18446744073709551615\n" XYZ "end_header\n", "need at least");
-    REFUSED("ply\n" BINARY "element vertex 9223372036854775807\n" XYZ "end_header\n", "need at least 12 bytes each");
-    REFUSED(ASCII "element vertex 1.5\n" XYZ "end_header\n", "no whole number");
-    REFUSED(ASCII "element vertex nan\n" XYZ "end_header\n", "no whole number");
-    REFUSED("ply\n" BINARY "element vertex 4294967295\n" XYZ "end_header\nxxxxxxxxxxxx",
-            "4294967295 of element vertex");
-    REFUSED(ASCII "element void 1000000000\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "no properties");
-    REFUSED(ASCII "element vertex 1\nproperty quad x\nend_header\n", "\"quad\" is no type");
-    REFUSED(ASCII "element vertex 1\nproperty float y\nproperty float z\nend_header\n0 0\n", "no property x");
-    REFUSED(ASCII "element vertex 1\n" XYZ "property float x\nend_header\n0 0 0 0\n",
-            "property x of element vertex stands twice");
-    REFUSED(ASCII "element vertex 1\n" XYZ "element vertex 1\nend_header\n0 0 0\n", "element vertex stands twice");
-    REFUSED(ASCII
-            "element vertex 1\nproperty list uchar float x\nproperty float y\nproperty float z\nend_header\n1 0 0 0\n",
-            "no property x");
-    REFUSED(ASCII "element vertex 1\n" XYZ "element face 1\nproperty list float int i\nend_header\n0 0 0\n0\n",
-            "cannot be of type float");
-    REFUSED(ASCII "comment a\0b\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "offset 30: a zero byte");
-    REFUSED(ASCII "end_header\n", "no element vertex");
-    REFUSED("ply\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "no format line");
-    REFUSED("ply\nformat ascii 2.0\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "the format is none of");
-    REFUSED(ASCII "property float x\n", "before the first element");
-    REFUSED(ASCII "element vertex 1 2\n", "needs a name and a count");
-    REFUSED(ASCII "element vertex 1\nproperty float\n", "needs a type");
-    REFUSED(ASCII "comment mote column x scale 0\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "scale 0");
-    REFUSED(ASCII "comment mote column x scale nan\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "finite number");
-    REFUSED(ASCII "comment mote column x joined int64\nelement vertex 1\n" XYZ "end_header\n0 0 0\n", "no halves");
-    const size_t size = 2 << 20;
-    char *const line = malloc(size);
-    memset(line, 'a', size);
-    memcpy(line, ASCII "comment ", sizeof ASCII + 7);
-    check_refused(ctx, line, size, "header line of more than");
-    free(line);
-    mote_context_destroy(ctx);
-}
-
-static void refuses_bad_bodies(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    REFUSED(ASCII "element vertex 3\n" XYZ "end_header\n0 0 0\n1 1\n", "need at least");
-    REFUSED(ASCII "element vertex 3\n" XYZ "end_header\n0 0 0\n1.000000 1\n", "the file ends after 2 of 3 rows");
-    REFUSED(ASCII "element vertex 2\n" XYZ "end_header\n0 0 0\n1.0000000 1\n",
-            "line 9, column 12: the row ends after 2 values");
-    REFUSED(ASCII "element vertex 1\n" XYZ "end_header\n0 0 0 1\n", "more than 3 values");
-    REFUSED(ASCII "element vertex 1\n" XYZ "end_header\nnan 1e999 1,5\n", "line 8, column 5: \"1e999\" does not fit");
-    REFUSED(ASCII "element vertex 1\n" XYZ "end_header\n1 nan 1,5\n", "decimal comma");
-    REFUSED(ASCII "element vertex 1\n" XYZ "property uchar c\nend_header\n0 0 0 256\n",
-            "\"256\" does not fit the type uint8");
-    REFUSED(ASCII "element vertex 1\n" XYZ "property int c\nend_header\n0 0 0 0.5\n",
-            "\"0.5\" does not fit the type int32");
-    REFUSED(ASCII "element vertex 1\n" XYZ
-                  "element face 1\nproperty list uint int i\nend_header\n0 0 0\n4294967295 1 2\n",
-            "ends within a list");
-    REFUSED(ASCII "element vertex 1\n" XYZ "element face 1\nproperty list uint int i\nend_header\n0 0 0\nnan 1 2\n",
-            "no length of a list");
-    REFUSED("ply\n" BINARY "element vertex 2\n" XYZ "end_header\n0123456789012345678901",
-            "need at least 12 bytes each");
-    REFUSED("ply\n" BINARY "element face 1\nproperty list uint int i\nelement vertex 1\n" XYZ
-            "end_header\n\xFF\xFF\xFF\xFF"
-            "012345678901",
-            "list i has 4294967295 values");
-    REFUSED("ply\n" BINARY "element vertex 1\n" XYZ
-            "element face 1\nproperty list uint int i\nend_header\n012345678901\xFF\xFF\xFF\xFF",
-            "list i has 4294967295 values");
-    REFUSED("ply\n" BINARY "element vertex 1\n" XYZ
-            "element face 1\nproperty list char int i\nend_header\n012345678901\xFF",
-            "negative length");
-    REFUSED("ply\n" BINARY "element vertex 1\n" XYZ
-            "element face 1\nproperty list uchar int i\nend_header\n012345678901\x01"
-            "123",
-            "list i has 1 values");
-    REFUSED("ply\n" BINARY "element vertex 1\nproperty list uint64 double i\n" XYZ
-            "end_header\n\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
-            "012345678901",
-            "values, the file has");
-    REFUSED("ply\n" BINARY "element vertex 1\nproperty list uchar uchar i\n" XYZ "end_header\n\x05"
-            "012345678901",
-            "the file ends within property y");
-    REFUSED("ply\n" BINARY "element f 2\nproperty list uchar uchar i\nelement vertex 1\n" XYZ "end_header\n\x0C"
-            "012345678901\0",
-            "the file ends within element vertex");
     mote_context_destroy(ctx);
 }
 
@@ -381,10 +220,10 @@ static void keeps_what_ply_has_no_words_for(void **state) {
     for (int way = 0; way < 3; way++) {
         const char *const path = test_path("wide.ply");
         write_file(ctx, cloud, path, way == 1, way == 2);
-        mote_cloud *again = read_file(ctx, path);
+        mote_cloud *again = test_read(ctx, path);
         assert_int_equal(mote_cloud_column_count(again), mote_cloud_column_count(cloud));
-        assert_true(value(again, "x", 0) == 737012.24 && value(again, "x", 1) == 737012.241);
-        assert_true(value(again, "y", 0) == -0.05 && value(again, "z", 0) == 431.66);
+        assert_true(test_value(again, "x", 0) == 737012.24 && test_value(again, "x", 1) == 737012.241);
+        assert_true(test_value(again, "y", 0) == -0.05 && test_value(again, "z", 0) == 431.66);
         assert_true(again->position_step == 0.001);
         const mote_column *const echo = mote_cloud_find(again, "Echo width");
         assert_true(echo->type == MOTE_UINT16 && echo->scale == 0.1 && echo->offset == -3);
@@ -398,8 +237,8 @@ static void keeps_what_ply_has_no_words_for(void **state) {
         assert_int_equal(mote_column_integer(mote_cloud_find(again, "wider"), 0), -1);
         assert_string_equal(mote_cloud_find(again, "wider")->unit, "Hz");
         assert_int_equal(mote_cloud_find(again, "narrow")->type, MOTE_FLOAT64);
-        assert_true(value(again, "narrow", 0) == 9007199254740992.0);
-        assert_true(value(again, "low", 0) == 0xD && value(again, "high", 1) == 0x123);
+        assert_true(test_value(again, "narrow", 0) == 9007199254740992.0);
+        assert_true(test_value(again, "low", 0) == 0xD && test_value(again, "high", 1) == 0x123);
         assert_int_equal(mote_cloud_find(again, "high")->type, MOTE_UINT16);
         assert_string_equal(mote_cloud_column(again, 9)->name, "normal_x");
         assert_string_equal(mote_cloud_crs(again), "GEOGCS[\"a b\",\n 5%]");
@@ -420,7 +259,7 @@ static void writes_only_what_is_asked_for(void **state) {
     params.columns = "b,z,y,x";
     const char *const path = test_path("picked.ply");
     assert_int_equal(mote_cloud_write(ctx, cloud, path, &params), MOTE_OK);
-    mote_cloud *again = read_file(ctx, path);
+    mote_cloud *again = test_read(ctx, path);
     assert_int_equal(mote_cloud_column_count(again), 4);
     assert_string_equal(mote_cloud_column(again, 0)->name, "b");
     mote_cloud_destroy(again);
@@ -479,9 +318,9 @@ static void same_bytes_for_any_threads(void **state) {
             const char *const path = test_path("threads.ply");
             write_file(ctx, cloud, path, way == 1, way == 2);
             size_t size = 0;
-            char *const bytes = load(path, &size);
-            mote_cloud *again = read_file(ctx, path);
-            const uint64_t hash = hash_of(ctx, again);
+            char *const bytes = test_load(path, &size);
+            mote_cloud *again = test_read(ctx, path);
+            const uint64_t hash = test_hash(ctx, again);
             if (t > 0) {
                 assert_int_equal(size, first_size);
                 assert_int_equal(memcmp(first, bytes, size), 0);
@@ -570,7 +409,7 @@ static void reads_real_files(void **state) {
     for (size_t i = 0; i < sizeof real_files / sizeof real_files[0]; i++) {
         const char *const path = test_data(real_files[i].name);
         if (path == NULL) continue;
-        mote_cloud *cloud = read_file(ctx, path);
+        mote_cloud *cloud = test_read(ctx, path);
         if (mote_cloud_count(cloud) != real_files[i].count || mote_cloud_column_count(cloud) != real_files[i].columns) {
             fail_msg("%s: %llu points, %u columns", path, (unsigned long long)mote_cloud_count(cloud),
                      mote_cloud_column_count(cloud));
@@ -591,11 +430,11 @@ static void keeps_the_payload(void **state) {
         const char *const path = test_data(names[i]);
         if (path == NULL) continue;
         size_t size = 0, written_size = 0;
-        char *const bytes = load(path, &size);
-        mote_cloud *cloud = read_file(ctx, path);
+        char *const bytes = test_load(path, &size);
+        mote_cloud *cloud = test_read(ctx, path);
         const char *const copy = test_path("payload.ply");
         write_file(ctx, cloud, copy, false, false);
-        char *const written = load(copy, &written_size);
+        char *const written = test_load(copy, &written_size);
         const char *const body = strstr(bytes, "end_header"), *const written_body = strstr(written, "end_header");
         assert_int_equal(bytes + size - body, written + written_size - written_body);
         assert_memory_equal(body, written_body, (size_t)(bytes + size - body));
@@ -606,34 +445,6 @@ static void keeps_the_payload(void **state) {
         mote_cloud_destroy(cloud);
         free(written);
         free(bytes);
-    }
-    mote_context_destroy(ctx);
-}
-
-static void refuses_broken_files(void **state) {
-    (void)state;
-    static const char *const names[] = {"broken/crash-30d6d0f7c529b3b66b4131700b7a4580cd7082df.ply",
-                                        "broken/empty.ply",
-                                        "broken/no_vertex.ply",
-                                        "ply/sized_dims.ply",
-                                        "ply/unsized_dims.ply",
-                                        "broken/gen/p01_count_max.ply",
-                                        "broken/gen/p03_count_2e64.ply",
-                                        "broken/gen/p05_no_end_header.ply",
-                                        "broken/gen/p07_unknown_type.ply",
-                                        "broken/gen/p09_dup_x.ply",
-                                        "broken/gen/p11_ascii_short.ply",
-                                        "broken/gen/p15_float_list_count.ply",
-                                        "broken/gen/p17_nul_in_header.ply"};
-    mote_context *ctx = test_context(2);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *const path = test_data(names[i]);
-        if (path == NULL) continue;
-        mote_cloud *cloud = NULL;
-        if (read_status(ctx, path, &cloud) != MOTE_ERROR_DATA) fail_msg("%s was read", path);
-        assert_non_null(strstr(mote_context_message(ctx), ": offset "));
-        assert_non_null(strstr(mote_context_message(ctx), path));
-        assert_int_equal(mote_context_memory_bytes(ctx), 0);
     }
     mote_context_destroy(ctx);
 }

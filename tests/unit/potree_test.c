@@ -1,16 +1,15 @@
-/* Potree folders: what the writer writes, seen by a naive reader of the test's own and by mote's reader. */
+/* Potree folders: what the writer writes, seen by the naive reader and by mote's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "core/cloud.h"
 #include "io/potree.h"
 #include "lod/lod.h"
+#include "reference/potree_reference.h"
 #include "support/support.h"
 
 #ifdef MOTE_HAVE_JANSSON
-#include <jansson.h>
 
 /* ---- clouds */
 
@@ -85,212 +84,6 @@ static mote_cloud *cloud_of_all_types(mote_context *ctx, uint64_t count) {
     for (uint64_t i = 0; i < count; i++) withheld[i * mote_cloud_find(cloud, "withheld")->stride_bytes] &= 1;
     fill_positions(cloud, 1000, 400000);
     return cloud;
-}
-
-/* ---- files */
-
-typedef struct file_bytes {
-    uint8_t *data;
-    size_t size;
-} file_bytes;
-
-static file_bytes read_file(const char *folder, const char *name) {
-    char path[600];
-    file_bytes bytes = {NULL, 0};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    bytes.size = (size_t)ftell(file);
-    rewind(file);
-    bytes.data = malloc(bytes.size + 1);
-    assert_int_equal(fread(bytes.data, 1, bytes.size, file), bytes.size);
-    fclose(file);
-    return bytes;
-}
-
-static void assert_same_files(const char *a, const char *b) {
-    static const char *const names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
-    for (int f = 0; f < 3; f++) {
-        file_bytes left = read_file(a, names[f]), right = read_file(b, names[f]);
-        assert_int_equal(left.size, right.size);
-        assert_memory_equal(left.data, right.data, left.size);
-        free(left.data);
-        free(right.data);
-    }
-}
-
-/* ---- a naive reader: names from order and childMask alone */
-
-typedef struct naive_node {
-    char name[300];
-    uint8_t mask;
-    uint32_t points;
-    uint64_t offset, size;
-} naive_node;
-
-typedef struct naive_set {
-    json_t *json;
-    file_bytes hierarchy, octree;
-    naive_node *nodes;
-    uint32_t count;
-    uint32_t chunks;
-} naive_set;
-
-static void naive_chunk(naive_set *set, uint64_t offset, uint64_t size, const char *root) {
-    naive_node *queue = calloc(size / 22 + 1, sizeof *queue);
-    uint64_t queued = 1;
-    snprintf(queue[0].name, sizeof queue[0].name, "%s", root);
-    assert_true(size % 22 == 0 && offset + size <= set->hierarchy.size);
-    for (uint64_t r = 0; r < size / 22; r++) {
-        const uint8_t *at = set->hierarchy.data + offset + 22 * r;
-        naive_node *node = &queue[r];
-        assert_true(r < queued);
-        node->mask = at[1];
-        memcpy(&node->points, at + 2, 4);
-        memcpy(&node->offset, at + 6, 8);
-        memcpy(&node->size, at + 14, 8);
-        if (at[0] == 2) {
-            assert_int_equal(strlen(node->name) - strlen(root), 4);
-            naive_chunk(set, node->offset, node->size, node->name);
-            continue;
-        }
-        assert_int_equal(at[0], node->mask == 0 ? 1 : 0);
-        for (int c = 0; c < 8; c++) {
-            if (!(node->mask >> c & 1)) continue;
-            assert_true(queued < size / 22);
-            snprintf(queue[queued++].name, sizeof node->name, "%.290s%d", node->name, c);
-        }
-        set->nodes = test_grow(set->nodes, set->count, sizeof *set->nodes);
-        set->nodes[set->count++] = *node;
-    }
-    assert_int_equal(queued, size / 22);
-    set->chunks++;
-    free(queue);
-}
-
-static naive_set naive_open(const char *folder) {
-    naive_set set = {NULL, {NULL, 0}, {NULL, 0}, NULL, 0, 0};
-    file_bytes text = read_file(folder, "metadata.json");
-    set.json = json_loadb((const char *)text.data, text.size, 0, NULL);
-    assert_non_null(set.json);
-    free(text.data);
-    set.hierarchy = read_file(folder, "hierarchy.bin");
-    set.octree = read_file(folder, "octree.bin");
-    const json_t *hierarchy = json_object_get(set.json, "hierarchy");
-    assert_int_equal(json_integer_value(json_object_get(hierarchy, "stepSize")), 4);
-    naive_chunk(&set, 0, (uint64_t)json_integer_value(json_object_get(hierarchy, "firstChunkSize")), "r");
-    return set;
-}
-
-static void naive_close(naive_set *set) {
-    json_decref(set->json);
-    free(set->hierarchy.data);
-    free(set->octree.data);
-    free(set->nodes);
-}
-
-static double json_at(const json_t *object, const char *key, const char *inner, size_t i) {
-    const json_t *array = json_object_get(object, key);
-    if (inner != NULL) array = json_object_get(array, inner);
-    const json_t *value = json_array_get(array, i);
-    assert_true(json_is_number(value));
-    return json_number_value(value);
-}
-
-static int by_offset(const void *a, const void *b) {
-    const naive_node *left = a, *right = b;
-    return left->offset < right->offset ? -1 : left->offset > right->offset;
-}
-
-/* Nodes fill octree.bin without gap or overlap, coarse levels first. */
-static void check_places(naive_set *set) {
-    uint64_t end = 0;
-    size_t deepest = 0;
-    qsort(set->nodes, set->count, sizeof *set->nodes, by_offset);
-    for (uint32_t n = 0; n < set->count; n++) {
-        if (set->nodes[n].points == 0) assert_int_equal(set->nodes[n].size, 0);
-        if (set->nodes[n].points == 0) continue;
-        assert_int_equal(set->nodes[n].offset, end);
-        end += set->nodes[n].size;
-        assert_true(strlen(set->nodes[n].name) >= deepest);
-        deepest = strlen(set->nodes[n].name);
-    }
-    assert_int_equal(end, set->octree.size);
-}
-
-static uint32_t naive_stride(const naive_set *set) {
-    uint32_t stride = 0;
-    const json_t *attributes = json_object_get(set->json, "attributes");
-    for (size_t a = 0; a < json_array_size(attributes); a++) {
-        const json_t *attribute = json_array_get(attributes, a);
-        const json_int_t size = json_integer_value(json_object_get(attribute, "size"));
-        assert_int_equal(size, json_integer_value(json_object_get(attribute, "numElements")) *
-                                   json_integer_value(json_object_get(attribute, "elementSize")));
-        stride += (uint32_t)size;
-    }
-    return stride;
-}
-
-/* Every point of encoding DEFAULT lies in the box of its node, and the ranges of the position are tight. */
-static void check_boxes(const naive_set *set) {
-    const uint32_t stride = naive_stride(set);
-    const json_t *position = json_array_get(json_object_get(set->json, "attributes"), 0);
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (uint32_t n = 0; n < set->count; n++) {
-        const naive_node *node = &set->nodes[n];
-        for (uint32_t i = 0; i < node->points; i++) {
-            int32_t p[3];
-            memcpy(p, set->octree.data + node->offset + (uint64_t)i * stride, 12);
-            for (size_t k = 0; k < 3; k++) {
-                double from = json_at(set->json, "boundingBox", "min", k);
-                double to = json_at(set->json, "boundingBox", "max", k);
-                for (const char *digit = node->name + 1; *digit != '\0'; digit++) {
-                    const double middle = from + (to - from) / 2;
-                    if ((*digit - '0') >> (2 - k) & 1) {
-                        from = middle;
-                    } else {
-                        to = middle;
-                    }
-                }
-                assert_true(p[k] >= 0);
-                const double step = json_at(set->json, "scale", NULL, k);
-                const double world = p[k] * step + json_at(set->json, "offset", NULL, k);
-                assert_true(world >= from - step &&
-                            world <= to + step); /* the lattice and the halves differ by a step */
-                low[k] = fmin(low[k], world);
-                high[k] = fmax(high[k], world);
-            }
-        }
-    }
-    for (size_t k = 0; k < 3 && set->octree.size > 0; k++) {
-        assert_true(low[k] == json_at(position, "min", NULL, k));
-        assert_true(high[k] == json_at(position, "max", NULL, k));
-        assert_true(json_at(set->json, "boundingBox", "min", k) == low[k]);
-        assert_true(json_at(set->json, "boundingBox", "max", k) >= high[k]);
-    }
-}
-
-static void check_folder(const char *folder, const mote_lod *lod, bool brotli) {
-    naive_set set = naive_open(folder);
-    const mote_lod_node *nodes = mote_lod_nodes(lod);
-    assert_int_equal(set.count, mote_lod_node_count(lod));
-    check_places(&set);
-    if (!brotli) check_boxes(&set);
-    uint64_t points = 0;
-    uint32_t at = 0; /* by offset is in the order of the nodes, where they have points */
-    for (uint32_t n = 0; n < set.count; n++) {
-        char name[300];
-        if (nodes[n].point_count == 0) continue;
-        while (at < set.count && set.nodes[at].points == 0) at++;
-        assert_true(at < set.count);
-        mote_lod_node_name(lod, n, name);
-        assert_string_equal(name, set.nodes[at].name);
-        assert_int_equal(nodes[n].point_count, set.nodes[at++].points);
-        points += nodes[n].point_count;
-    }
-    assert_int_equal(points, json_integer_value(json_object_get(set.json, "points")));
-    naive_close(&set);
 }
 
 /* ---- comparing clouds */
@@ -384,7 +177,7 @@ static void check_round_trip(mote_context *ctx, const mote_cloud *cloud) {
         mote_potree_report report;
         write_ok(ctx, lod, path, brotli, &report);
         assert_int_equal(report.points, mote_cloud_count(cloud) - mote_lod_skipped(lod));
-        check_folder(path, lod, brotli);
+        potree_reference_check(path, lod, brotli);
         mote_cloud *back = read_back(ctx, path, -1);
         assert_int_equal(mote_cloud_count(back), report.points);
         uint32_t *order = order_of_nodes(lod, -1);
@@ -421,7 +214,7 @@ static void same_bytes_for_any_threads(void **state) {
         snprintf(name, sizeof name, "threads.%d", run);
         write_ok(ctx, lod, test_path(name), brotli, &report);
         if (run == 0) first = report;
-        if (run > 1) assert_same_files(test_path(run % 2 ? "threads.1" : "threads.0"), test_path(name));
+        if (run > 1) potree_reference_same_folders(test_path(run % 2 ? "threads.1" : "threads.0"), test_path(name));
         if (run > 1 && run % 2 == 0) assert_true(report.hash == first.hash);
         if (run == 1 && brotli) assert_true(report.hash != first.hash);
         mote_lod_destroy(lod);
@@ -449,10 +242,11 @@ static void survives_few_and_equal_points(void **state) {
         check_round_trip(ctx, cloud);
         mote_cloud_destroy(cloud);
     }
-    naive_set set = naive_open(test_path("trip.default"));
+    potree_reference set = potree_reference_open(test_path("trip.default"));
     const json_t *a = json_array_get(json_object_get(set.json, "attributes"), 1);
-    assert_true(json_at(a, "min", NULL, 0) < json_at(a, "max", NULL, 0)); /* 8-byte types must differ */
-    naive_close(&set);
+    assert_true(potree_reference_number(a, "min", NULL, 0) <
+                potree_reference_number(a, "max", NULL, 0)); /* 8-byte types must differ */
+    potree_reference_close(&set);
     mote_context_destroy(ctx);
 }
 
@@ -559,7 +353,7 @@ static void packs_and_leaves_out_flags(void **state) {
     mote_cloud *cloud = NULL;
     assert_int_equal(mote_cloud_wrap(ctx, COUNT, columns, 12, &cloud), MOTE_OK);
     check_round_trip(ctx, cloud);
-    naive_set set = naive_open(test_path("trip.default"));
+    potree_reference set = potree_reference_open(test_path("trip.default"));
     static const char *const names[] = {"position", "return number", "number of returns", "classification flags",
                                         "scan direction flag"};
     const json_t *attributes = json_object_get(set.json, "attributes");
@@ -567,7 +361,7 @@ static void packs_and_leaves_out_flags(void **state) {
     for (size_t a = 0; a < 5; a++) {
         assert_string_equal(json_string_value(json_object_get(json_array_get(attributes, a), "name")), names[a]);
     }
-    naive_close(&set);
+    potree_reference_close(&set);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -580,7 +374,7 @@ static void replaces(void **state) {
     mote_lod *lod = build(ctx, cloud, MOTE_LOD_REPLACING, MOTE_LOD_FILTER_CELL);
     for (int brotli = 0; brotli < encodings(); brotli++) {
         write_ok(ctx, lod, test_path("replacing"), brotli, NULL);
-        check_folder(test_path("replacing"), lod, brotli);
+        potree_reference_check(test_path("replacing"), lod, brotli);
         mote_cloud *back = read_back(ctx, test_path("replacing"), -1);
         assert_int_equal(mote_cloud_count(back), 8000);
         uint32_t *order = order_of_nodes(lod, -1);
@@ -681,11 +475,11 @@ static void writes_deep_chains(void **state) {
     mote_potree_params params = encoding_params(0);
     mote_potree_report report;
     assert_int_equal(potree_write_source(ctx, &source, test_path("chain"), &params, &report), MOTE_OK);
-    naive_set set = naive_open(test_path("chain"));
+    potree_reference set = potree_reference_open(test_path("chain"));
     assert_int_equal(set.count, NODES);
     assert_int_equal(set.chunks, DEPTH / 4);
-    check_places(&set);
-    naive_close(&set);
+    potree_reference_check_places(&set);
+    potree_reference_close(&set);
     mote_cloud *back = read_back(ctx, test_path("chain"), -1);
     assert_int_equal(mote_cloud_count(back), used);
     mote_cloud_destroy(back);

@@ -6,31 +6,14 @@
 
 #include "core/cloud.h"
 #include "io/text.h"
-#include "support/support.h"
+#include "support/cloud_files.h"
 
 #define SCANNER  "0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
 #define IDENTITY "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n"
 
-static mote_cloud *read_file(mote_context *ctx, const char *path) {
-    mote_cloud *cloud = NULL;
-    mote_context_clear(ctx);
-    if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
-    return cloud;
-}
-
 static mote_cloud *read_text(mote_context *ctx, const char *text) {
     test_write_file(test_path("in.ptx"), text, strlen(text));
-    return read_file(ctx, test_path("in.ptx"));
-}
-
-static const mote_column *column_of(const mote_cloud *cloud, const char *name) {
-    const mote_column *const column = mote_cloud_find(cloud, name);
-    if (column == NULL) fail_msg("there is no column %s", name);
-    return column;
-}
-
-static double value(const mote_cloud *cloud, const char *name, uint64_t i) {
-    return mote_column_value(column_of(cloud, name), i);
+    return test_read(ctx, test_path("in.ptx"));
 }
 
 static void reads_one_scan(void **state) {
@@ -45,14 +28,17 @@ static void reads_one_scan(void **state) {
     mote_box box;
     assert_int_equal(mote_cloud_count(cloud), 6);
     assert_int_equal(mote_cloud_column_count(cloud), 4);
-    assert_int_equal(column_of(cloud, "x")->type, MOTE_FLOAT64);
-    assert_int_equal(column_of(cloud, "intensity")->type, MOTE_FLOAT32);
+    assert_int_equal(test_column(cloud, "x")->type, MOTE_FLOAT64);
+    assert_int_equal(test_column(cloud, "intensity")->type, MOTE_FLOAT32);
     assert_true(mote_cloud_grid(cloud, &width, &height));
     assert_true(width == 3 && height == 2); /* a column of the scanner is a row of the grid */
-    assert_true(value(cloud, "x", 0) == 499998.5 && value(cloud, "y", 0) == 4000001.25 && value(cloud, "z", 0) == 16);
-    assert_true(value(cloud, "x", 2) == 500000.3 && value(cloud, "y", 2) == 4000000.35 && value(cloud, "z", 2) == 10.6);
-    assert_true(isnan(value(cloud, "x", 1)) && isnan(value(cloud, "z", 3)) && isnan(value(cloud, "y", 5)));
-    assert_true(value(cloud, "z", 4) == 10.002 && value(cloud, "intensity", 1) == 0.5);
+    assert_true(test_value(cloud, "x", 0) == 499998.5 && test_value(cloud, "y", 0) == 4000001.25 &&
+                test_value(cloud, "z", 0) == 16);
+    assert_true(test_value(cloud, "x", 2) == 500000.3 && test_value(cloud, "y", 2) == 4000000.35 &&
+                test_value(cloud, "z", 2) == 10.6);
+    assert_true(isnan(test_value(cloud, "x", 1)) && isnan(test_value(cloud, "z", 3)) &&
+                isnan(test_value(cloud, "y", 5)));
+    assert_true(test_value(cloud, "z", 4) == 10.002 && test_value(cloud, "intensity", 1) == 0.5);
     assert_int_equal(mote_cloud_bounds(ctx, cloud, &box, &skipped), MOTE_OK);
     assert_int_equal(skipped, 3);
     assert_true(cloud->position_step == 0.001);
@@ -69,11 +55,13 @@ static void unites_scans(void **state) {
     uint64_t width, height;
     assert_int_equal(mote_cloud_count(cloud), 3);
     assert_false(mote_cloud_grid(cloud, &width, &height));
-    assert_int_equal(column_of(cloud, "scan")->type, MOTE_UINT16);
-    assert_true(value(cloud, "scan", 0) == 0 && value(cloud, "scan", 1) == 0 && value(cloud, "scan", 2) == 2);
-    assert_true(value(cloud, "red", 0) == 0 && value(cloud, "blue", 1) == 0);
-    assert_true(value(cloud, "red", 2) == 1 && value(cloud, "green", 2) == 20 && value(cloud, "blue", 2) == 255);
-    assert_true(value(cloud, "x", 2) == 8 && value(cloud, "y", 2) == 9 && value(cloud, "z", 2) == 10);
+    assert_int_equal(test_column(cloud, "scan")->type, MOTE_UINT16);
+    assert_true(test_value(cloud, "scan", 0) == 0 && test_value(cloud, "scan", 1) == 0 &&
+                test_value(cloud, "scan", 2) == 2);
+    assert_true(test_value(cloud, "red", 0) == 0 && test_value(cloud, "blue", 1) == 0);
+    assert_true(test_value(cloud, "red", 2) == 1 && test_value(cloud, "green", 2) == 20 &&
+                test_value(cloud, "blue", 2) == 255);
+    assert_true(test_value(cloud, "x", 2) == 8 && test_value(cloud, "y", 2) == 9 && test_value(cloud, "z", 2) == 10);
     assert_true(cloud->position_step == 0); /* half of a decimal is none of as many places */
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "0\n0\n" SCANNER IDENTITY);
@@ -91,11 +79,11 @@ static void reads_many_scans(void **state) {
     for (size_t i = 0; i < count; i++) memcpy(text + i * size, scan, size);
     mote_context *ctx = test_context(2);
     test_write_file(test_path("many.ptx"), text, count * size);
-    mote_cloud *cloud = read_file(ctx, test_path("many.ptx"));
+    mote_cloud *cloud = test_read(ctx, test_path("many.ptx"));
     assert_int_equal(mote_cloud_count(cloud), 2 * count);
-    assert_int_equal(column_of(cloud, "scan")->type, MOTE_UINT32);
+    assert_int_equal(test_column(cloud, "scan")->type, MOTE_UINT32);
     for (uint64_t i = 0; i < 2 * count; i++) {
-        if (value(cloud, "scan", i) != (double)(i / 2) || value(cloud, "x", i) != (i % 2 == 0 ? 1 : 4))
+        if (test_value(cloud, "scan", i) != (double)(i / 2) || test_value(cloud, "x", i) != (i % 2 == 0 ? 1 : 4))
             fail_msg("%u", (unsigned)i);
     }
     mote_cloud_destroy(cloud);
@@ -181,14 +169,7 @@ static void refuses_bad_scans(void **state) {
         {"1\n1\n" SCANNER IDENTITY "1 2 3 0\n1 2 3 0\n", "line 12, column 3: the number of columns has more than 1"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mote_context *ctx = test_context(2);
-        mote_cloud *cloud = NULL;
-        test_write_file(test_path("bad.ptx"), cases[i][0], strlen(cases[i][0]));
-        if (mote_cloud_read(ctx, test_path("bad.ptx"), NULL, &cloud) != MOTE_ERROR_DATA) fail_msg("%s", cases[i][1]);
-        const char *const message = mote_context_message(ctx);
-        if (strstr(message, cases[i][1]) == NULL) fail_msg("%s: not %s", message, cases[i][1]);
-        assert_non_null(strstr(message, "bad.ptx: offset "));
-        assert_int_equal(mote_context_memory_bytes(ctx), 0);
-        assert_true(mote_context_memory_peak_bytes(ctx) < 1 << 20);
+        test_refused(ctx, "ptx", cases[i][0], strlen(cases[i][0]), cases[i][1]);
         mote_context_destroy(ctx);
     }
 }
@@ -243,26 +224,26 @@ static void reads_real_files(void **state) {
     uint64_t width = 0, height = 0;
     const char *path = test_data("pcd/1.2-with-color.ptx");
     if (path != NULL) {
-        mote_cloud *cloud = read_file(ctx, path);
+        mote_cloud *cloud = test_read(ctx, path);
         assert_string_equal(mote_file_format(ctx, path), "ptx");
         assert_int_equal(mote_cloud_count(cloud), 1065);
         assert_true(mote_cloud_grid(cloud, &width, &height) && width == 71 && height == 15);
-        assert_true(value(cloud, "x", 0) == 637012.24 && value(cloud, "y", 1) == 849087.7);
-        assert_true(value(cloud, "intensity", 1) == (double)0.004395f && value(cloud, "blue", 2) == 114);
+        assert_true(test_value(cloud, "x", 0) == 637012.24 && test_value(cloud, "y", 1) == 849087.7);
+        assert_true(test_value(cloud, "intensity", 1) == (double)0.004395f && test_value(cloud, "blue", 2) == 114);
         mote_cloud_destroy(cloud);
     }
     path = test_data("pcd/multiple-and-transform.ptx");
     if (path != NULL) {
         /* The second scan states the world coordinates of the first one's points. */
-        mote_cloud *cloud = read_file(ctx, path);
+        mote_cloud *cloud = test_read(ctx, path);
         assert_int_equal(mote_cloud_count(cloud), 8);
         for (uint64_t i = 0; i < 4; i++) {
-            assert_true(value(cloud, "x", i) == value(cloud, "x", i + 4) &&
-                        value(cloud, "y", i) == value(cloud, "y", i + 4));
-            assert_true(fabs(value(cloud, "z", i) - value(cloud, "z", i + 4)) < 1e-12);
-            assert_true(value(cloud, "scan", i) == 0 && value(cloud, "scan", i + 4) == 1);
+            assert_true(test_value(cloud, "x", i) == test_value(cloud, "x", i + 4) &&
+                        test_value(cloud, "y", i) == test_value(cloud, "y", i + 4));
+            assert_true(fabs(test_value(cloud, "z", i) - test_value(cloud, "z", i + 4)) < 1e-12);
+            assert_true(test_value(cloud, "scan", i) == 0 && test_value(cloud, "scan", i + 4) == 1);
         }
-        assert_true(value(cloud, "y", 2) == 849106.66 && value(cloud, "z", 1) == 446.39);
+        assert_true(test_value(cloud, "y", 2) == 849106.66 && test_value(cloud, "z", 1) == 446.39);
         assert_false(mote_cloud_grid(cloud, &width, &height));
         mote_cloud_destroy(cloud);
     }

@@ -1,11 +1,10 @@
 /* XYZ, CSV, PTS: separators, headers, types, what is refused, and that writing gives the same values back. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cloud.h"
-#include "support/support.h"
+#include "support/cloud_files.h"
 
 static mote_cloud *read_with(mote_context *ctx, const char *name, const char *text, const mote_read_params *params) {
     const char *const path = test_path(name);
@@ -18,26 +17,9 @@ static mote_cloud *read_with(mote_context *ctx, const char *name, const char *te
 
 static mote_cloud *read_text(mote_context *ctx, const char *text) { return read_with(ctx, "in.xyz", text, NULL); }
 
-static double value(const mote_cloud *cloud, const char *name, uint64_t i) {
-    const mote_column *const column = mote_cloud_find(cloud, name);
-    if (column == NULL) fail_msg("there is no column %s", name);
-    return mote_column_value(column, i);
-}
-
-/* "x:double red:uint8 …" */
-static void check_columns(const mote_cloud *cloud, const char *expected) {
-    char text[512] = "";
-    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
-        const mote_column *const column = mote_cloud_column(cloud, i);
-        const size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s:%s", i > 0 ? " " : "", column->name, mote_type_name(column->type));
-    }
-    assert_string_equal(text, expected);
-}
-
 static void check_read(mote_context *ctx, const char *text, const char *columns, uint64_t count) {
     mote_cloud *cloud = read_text(ctx, text);
-    check_columns(cloud, columns);
+    test_columns_are(cloud, columns);
     assert_int_equal(mote_cloud_count(cloud), count);
     mote_cloud_destroy(cloud);
 }
@@ -65,8 +47,8 @@ static void reads_any_separator(void **state) {
     mote_context *ctx = test_context(2);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         mote_cloud *cloud = read_text(ctx, texts[i]);
-        if (mote_cloud_count(cloud) != 2 || mote_cloud_column_count(cloud) != 3 || value(cloud, "x", 0) != 1.5 ||
-            value(cloud, "z", 0) != 3 || value(cloud, "z", 1) != 6 || cloud->position_step != 0.1) {
+        if (mote_cloud_count(cloud) != 2 || mote_cloud_column_count(cloud) != 3 || test_value(cloud, "x", 0) != 1.5 ||
+            test_value(cloud, "z", 0) != 3 || test_value(cloud, "z", 1) != 6 || cloud->position_step != 0.1) {
             fail_msg("case %zu", i);
         }
         mote_cloud_destroy(cloud);
@@ -74,11 +56,11 @@ static void reads_any_separator(void **state) {
     mote_read_params params = mote_read_defaults();
     params.separator = '|';
     mote_cloud *cloud = read_with(ctx, "in.txt", "1.5|2|3\n4| 5 |6\n", &params);
-    assert_true(value(cloud, "z", 1) == 6);
+    assert_true(test_value(cloud, "z", 1) == 6);
     mote_cloud_destroy(cloud);
     params.separator = '\t';
     cloud = read_with(ctx, "in.txt", "1.5\t2\t3\n", &params);
-    assert_true(value(cloud, "z", 0) == 3);
+    assert_true(test_value(cloud, "z", 0) == 3);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -121,7 +103,7 @@ static void keeps_units_and_columns(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = read_text(ctx, "X [m] Y (m) Z[m] T [s]\n1 2 3 4\n");
-    check_columns(cloud, POSITIONS " T:uint8");
+    test_columns_are(cloud, POSITIONS " T:uint8");
     assert_string_equal(mote_cloud_find(cloud, "x")->unit, "m");
     assert_string_equal(mote_cloud_find(cloud, "y")->unit, "m");
     assert_string_equal(mote_cloud_find(cloud, "z")->unit, "m");
@@ -129,15 +111,15 @@ static void keeps_units_and_columns(void **state) {
     mote_read_params params = mote_read_defaults();
     params.columns = "z,-,x,Y,class,";
     cloud = read_with(ctx, "in.txt", "a b c d e f\n1 2 3 4 5 6\n", &params);
-    check_columns(cloud, "z:double x:double y:double classification:uint8");
-    assert_true(value(cloud, "x", 0) == 3);
+    test_columns_are(cloud, "z:double x:double y:double classification:uint8");
+    assert_true(test_value(cloud, "x", 0) == 3);
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "# x y z\n");
     assert_int_equal(mote_cloud_count(cloud), 0);
-    check_columns(cloud, POSITIONS);
+    test_columns_are(cloud, POSITIONS);
     mote_cloud_destroy(cloud);
     cloud = read_with(ctx, "none.csv", "x,y,z,\"a b\"\n", NULL);
-    check_columns(cloud, POSITIONS " a b:uint8");
+    test_columns_are(cloud, POSITIONS " a b:uint8");
     mote_cloud_destroy(cloud);
     cloud = read_with(ctx, "none.pts", "0\n", NULL);
     assert_int_equal(mote_cloud_count(cloud), 0);
@@ -152,11 +134,12 @@ static void types_hold_all_values(void **state) {
         read_text(ctx, "x y z a b c d e f g h\n"
                        "0 0 0 255 -128 65535 32768 4294967295 18446744073709551615 -9223372036854775808 1\n"
                        "1e3 -0.001 inf 0 127 256 -1 0 0 9223372036854775807 1.0\n");
-    check_columns(cloud, POSITIONS " a:uint8 b:int8 c:uint16 d:int32 e:uint32 f:uint64 g:int64 h:double");
+    test_columns_are(cloud, POSITIONS " a:uint8 b:int8 c:uint16 d:int32 e:uint32 f:uint64 g:int64 h:double");
     assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "f"), 0), -1);
     assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "g"), 0), INT64_MIN);
     assert_int_equal(mote_column_integer(mote_cloud_find(cloud, "g"), 1), INT64_MAX);
-    assert_true(value(cloud, "x", 1) == 1000 && isinf(value(cloud, "z", 1)) && value(cloud, "d", 1) == -1);
+    assert_true(test_value(cloud, "x", 1) == 1000 && isinf(test_value(cloud, "z", 1)) &&
+                test_value(cloud, "d", 1) == -1);
     assert_true(cloud->position_step == 0.001);
     mote_cloud_destroy(cloud);
     cloud = read_text(ctx, "0.0000000001 1 2\n");
@@ -169,15 +152,7 @@ static void types_hold_all_values(void **state) {
 }
 
 static void check_refused(mote_context *ctx, const char *text, const char *message) {
-    const char *const path = test_path("bad.csv");
-    mote_cloud *cloud = NULL;
-    test_write_file(path, text, strlen(text));
-    mote_context_clear(ctx);
-    if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_ERROR_DATA) fail_msg("read, instead of: %s", message);
-    assert_null(cloud);
-    if (strstr(mote_context_message(ctx), message) == NULL) fail_msg("%s: not %s", mote_context_message(ctx), message);
-    assert_non_null(strstr(mote_context_message(ctx), "bad.csv: offset "));
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    test_refused(ctx, "csv", text, strlen(text), message);
 }
 
 static void refuses_what_is_no_table(void **state) {
@@ -278,19 +253,6 @@ static mote_cloud *every_type(mote_context *ctx, uint64_t count) {
     return cloud;
 }
 
-static char *load(const char *path, size_t *size) {
-    FILE *const file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *const bytes = malloc(*size + 1);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = '\0';
-    fclose(file);
-    return bytes;
-}
-
 static void xyz_keeps_names_types_and_values(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -299,8 +261,8 @@ static void xyz_keeps_names_types_and_values(void **state) {
     const char *const path = test_path("out.xyz"), *const copy = test_path("copy.xyz");
     assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
     assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
-    check_columns(again, POSITIONS " intensity:uint16 f f:float d:double angle:double red:uint16 green:uint16 "
-                                   "blue:uint16 wide:int64 wider:uint64");
+    test_columns_are(again, POSITIONS " intensity:uint16 f f:float d:double angle:double red:uint16 green:uint16 "
+                                      "blue:uint16 wide:int64 wider:uint64");
     assert_string_equal(mote_cloud_crs(again), "EPSG:25832 %\n");
     assert_true(again->position_step == 0.00001);
     for (uint32_t c = 0; c < 12; c++) {
@@ -350,12 +312,12 @@ static void writes_each_kind(void **state) {
         const char *const path = test_path(expected[i][0]);
         assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
         size_t size = 0;
-        char *const text = load(path, &size);
+        char *const text = test_load(path, &size);
         assert_string_equal(text, expected[i][1]);
         free(text);
         mote_cloud *again = NULL;
         assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
-        assert_true(value(again, "x", 0) == -0.05 && value(again, "blue", 0) == 9);
+        assert_true(test_value(again, "x", 0) == -0.05 && test_value(again, "blue", 0) == 9);
         if (i < 3) assert_true(mote_type_is_float(mote_cloud_find(again, "a,b")->type));
         mote_cloud_destroy(again);
     }
@@ -376,7 +338,7 @@ static void same_bytes_for_any_threads(void **state) {
         assert_int_equal(mote_cloud_write(ctx, cloud, path, NULL), MOTE_OK);
         size_t size = 0;
         uint64_t hash = 0;
-        char *const text = load(path, &size);
+        char *const text = test_load(path, &size);
         assert_int_equal(mote_cloud_read(ctx, path, NULL, &again), MOTE_OK);
         assert_int_equal(mote_cloud_count(again), 40000);
         assert_int_equal(mote_cloud_hash(ctx, again, &hash), MOTE_OK);
@@ -437,9 +399,9 @@ static void reads_real_files(void **state) {
         mote_cloud *cloud = NULL;
         assert_string_equal(mote_file_format(ctx, path), "xyz");
         assert_int_equal(mote_cloud_read(ctx, path, NULL, &cloud), MOTE_OK);
-        check_columns(cloud, files[i].columns);
+        test_columns_are(cloud, files[i].columns);
         assert_int_equal(mote_cloud_count(cloud), files[i].count);
-        assert_true(value(cloud, "z", files[i].count - 1) == files[i].last_z);
+        assert_true(test_value(cloud, "z", files[i].count - 1) == files[i].last_z);
         mote_cloud_destroy(cloud);
     }
     const char *const other = test_data("e57/A_B.e57");
