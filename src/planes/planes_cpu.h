@@ -80,7 +80,7 @@ mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample
 mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
 mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixture *mixtures, uint32_t count,
-                                       planes_sums *sums);
+                                      planes_sums *sums);
 mote_status planes_cover_cpu(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
                              const planes_footing *footing, planes_part **parts, uint64_t *count);
 void planes_cover_free_cpu(planes_cpu *p);

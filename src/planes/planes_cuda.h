@@ -50,9 +50,9 @@ typedef struct planes_cuda {
     cuda_cloud cloud;  /* x y z, and the normals if there are some */
     uint64_t capacity; /* points of the arrays below */
     planes_cuda_point *points;
-    uint32_t *order; /* [count] where the point stands in the cloud */
-    int32_t *label;  /* -1: none */
-    uint32_t labels; /* planes of the last labels */
+    uint32_t *order;      /* [count] where the point stands in the cloud */
+    int32_t *label;       /* -1: none */
+    uint32_t labels;      /* planes of the last labels */
     uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
     uint32_t block_count;
     planes_cuda_box *boxes; /* [block_count] */

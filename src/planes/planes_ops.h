@@ -1,7 +1,7 @@
 /* What a backend supplies for planes: passes over points, and the accumulator. What is small (choosing parameters,
    judging planes) planes.c does on the host, the same for all backends. planes_math.h, planes_fit_math.h,
-   planes_noise_math.h and planes_refine_math.h say what each step computes; sums and counts are integers, and lists
-   have an order, so the answers are the same bytes everywhere. */
+   planes_noise_math.h, planes_refine_math.h and planes_weight_math.h say what each step computes; sums and counts are
+   integers, and lists have an order, so the answers are the same bytes everywhere. */
 #ifndef MOTE_PLANES_OPS_H
 #define MOTE_PLANES_OPS_H
 
