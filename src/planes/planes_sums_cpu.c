@@ -229,8 +229,7 @@ static void take_weighted(const planes_mixture *mixture, const block_points *poi
                           int32_t number, const uint8_t *odds, block_work *work) {
     measure(&mixture->plane, points, work->distance);
     for (uint32_t i = 0; i < points->count; i++) {
-        const int32_t weight = planes_weight(mixture, work->distance[i], odds[i]);
-        work->weight[i] = label[i] == number ? weight : 0;
+        work->weight[i] = planes_weight(mixture, work->distance[i], odds[i]) & -(int32_t)(label[i] == number);
     }
 }
 
