@@ -196,6 +196,7 @@ static void relabel_block(planes_cpu *p, uint32_t b, bool by_plane, const int32_
     const planes_grid *g = &p->grid;
     const planes_cells_run *run = p->runs + (uint64_t)b * PLANES_BLOCK;
     int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
+    uint8_t *odds = p->free_points + (uint64_t)b * PLANES_BLOCK, odds_now = 0;
     uint32_t left = 0;
     int32_t now = -1;
     for (uint32_t i = 0; i < planes_block_points(p, b); i++) {
@@ -204,9 +205,11 @@ static void relabel_block(planes_cpu *p, uint32_t b, bool by_plane, const int32_
             const uint32_t plane = (uint32_t)(run->code >> (2 * PLANES_CELL_BITS));
             const bool kept = planes_is_kept(g, planes_grid_least(g, plane), run->place);
             now = kept ? label_of[by_plane ? plane : g->root[run->place]] : -1;
+            odds_now = planes_odds_at(g, plane, run->place);
             left = run++->count;
         }
         label[i] = now;
+        odds[i] = odds_now;
         left--;
     }
 }

@@ -329,7 +329,8 @@ static __device__ inline int32_t label_of(const part_labels *labels, uint32_t nu
     return low < labels->count && labels->list[low].x == number ? (int32_t)labels->list[low].y : -1;
 }
 
-static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, part_labels labels, int32_t *label) {
+static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, part_labels labels, int32_t *label,
+                                      uint8_t *odds) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= l.count || label[i] < 0) return;
     const uint32_t plane = (uint32_t)label[i];
@@ -338,6 +339,7 @@ static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, 
     const uint32_t place = planes_grid_place(&g, plane, cell[0], cell[1]);
     const bool kept = planes_is_kept(&g, planes_grid_least(&g, plane), place);
     label[i] = kept ? label_of(&labels, by_plane ? plane : g.root[place]) : -1;
+    odds[i] = planes_odds_at(&g, plane, place);
 }
 
 /* device: room for the list. */
@@ -350,7 +352,7 @@ static mote_status relabel(planes_cuda *p, const planes_part *parts, uint64_t co
     for (uint64_t i = 0; i < count; i++) host[i] = make_uint2(parts[i].number, (uint32_t)labels[i]);
     MOTE_TRY(cuda_upload(ctx, device, host, count * sizeof *host));
     CUDA_LAUNCH(ctx, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), p->cover.grid,
-                p->cover.by_plane, list, p->label);
+                p->cover.by_plane, list, p->label, p->free_points);
     return cuda_launched(ctx, "new labels");
 }
 

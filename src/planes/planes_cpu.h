@@ -26,7 +26,7 @@ typedef struct planes_cpu {
     float *x, *y, *z;
     uint32_t *normal;     /* packed; NULL without */
     int32_t *label;       /* -1: none */
-    uint8_t *free_points; /* 1 or 0 */
+    uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
     planes_block *blocks; /* [block_count] */
     uint32_t block_count;
     uint64_t free_count;
@@ -79,7 +79,8 @@ mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample
                               uint32_t *accepted_count);
 mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums);
+mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                      planes_sums *sums);
 mote_status planes_cover_cpu(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
                              const planes_footing *footing, planes_part **parts, uint64_t *count);
 void planes_cover_free_cpu(planes_cpu *p);

@@ -50,10 +50,10 @@ typedef struct planes_cuda {
     cuda_cloud cloud;  /* x y z, and the normals if there are some */
     uint64_t capacity; /* points of the arrays below */
     planes_cuda_point *points;
-    uint32_t *order; /* [count] where the point stands in the cloud */
-    int32_t *label;  /* -1: none */
-    uint32_t labels; /* planes of the last labels */
-    uint8_t *free_points;
+    uint32_t *order;      /* [count] where the point stands in the cloud */
+    int32_t *label;       /* -1: none */
+    uint32_t labels;      /* planes of the last labels */
+    uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
     uint32_t block_count;
     planes_cuda_box *boxes; /* [block_count] */
     uint32_t *first_free;   /* [block_count + 1] free points of the blocks before */
@@ -90,7 +90,8 @@ mote_status planes_refine_cuda(planes_points *points, const planes_sample *sampl
                                uint32_t *accepted_count);
 mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
 mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-mote_status planes_sums_of_labels_cuda(planes_points *points, uint32_t count, planes_sums *sums);
+mote_status planes_sums_of_labels_cuda(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                       planes_sums *sums);
 mote_status planes_cover_cuda(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
                               const planes_footing *footing, planes_part **parts, uint64_t *count);
 void planes_cover_free_cuda(planes_cuda *p);

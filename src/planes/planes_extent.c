@@ -5,6 +5,10 @@
 
 #include "planes/planes_grid.h"
 
+#define LIKELY_TURNS    2
+#define LEAST_DEVIATION 0.16 /* tolerances: points of a plane may be closer together than the noise says */
+#define LEAST_WEIGHT    0.25 /* of a plane's points, or they are no measure */
+
 static planes_axes axes_of(const double normal[3], double cell) {
     planes_axes axes;
     double u[3], v[3];
@@ -152,6 +156,40 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
     return status;
 }
 
+/* ---- the last fit */
+
+/* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
+static mote_status weigh(planes_run *run, const planes_sums *sums, uint32_t count, planes_mixture *mixtures,
+                         planes_sums *weighted, planes_fit *fits) {
+    for (uint32_t i = 0; i < count; i++) {
+        const double deviation = fmax(fits[i].rms, LEAST_DEVIATION * run->tolerance);
+        mixtures[i] = planes_mixture_of(&fits[i], deviation, run->tolerance);
+    }
+    MOTE_TRY(run->ops->sums_of_labels(run->points, mixtures, count, weighted));
+    for (uint32_t i = 0; i < count; i++) {
+        const planes_fit next = planes_fit_sums(&weighted[i]);
+        const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
+        if (!next.valid || weight < LEAST_WEIGHT * (double)sums[i].count) continue;
+        fits[i] = next;
+        fits[i].rms = planes_mean_distance(&sums[i], &next);
+    }
+    return MOTE_OK;
+}
+
+/* fits: in, of sums; out. */
+static mote_status fit_likely(planes_run *run, const planes_sums *sums, uint32_t count, planes_fit *fits) {
+    mote_context *ctx = run->ctx;
+    planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
+    planes_sums *weighted = mote_alloc(ctx, count * sizeof *weighted, "planes found");
+    mote_status status = mixtures != NULL && weighted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (int turn = 0; turn < LIKELY_TURNS && status == MOTE_OK; turn++) {
+        status = weigh(run, sums, count, mixtures, weighted, fits);
+    }
+    mote_free(ctx, mixtures);
+    mote_free(ctx, weighted);
+    return status;
+}
+
 /* ---- all of it */
 
 static mote_status make_answer(planes_run *run, const planes_part *const *part, mote_planes *out) {
@@ -161,13 +199,15 @@ static mote_status make_answer(planes_run *run, const planes_part *const *part, 
     out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
     out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
     mote_status status = sums != NULL && fits != NULL && out->planes != NULL && out->first_corner != NULL
-                             ? run->ops->sums_of_labels(run->points, out->count, sums)
+                             ? run->ops->sums_of_labels(run->points, NULL, out->count, sums)
                              : MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        const planes_found *found = &run->found[part[i]->plane];
         fits[i] = planes_fit_sums(&sums[i]);
-        if (!fits[i].valid) fits[i] = found->fit;
-        describe(run, found, part[i], &fits[i], sums[i].count, &out->planes[i]);
+        if (!fits[i].valid) fits[i] = run->found[part[i]->plane].fit;
+    }
+    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, out->count, fits);
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        describe(run, &run->found[part[i]->plane], part[i], &fits[i], sums[i].count, &out->planes[i]);
         out->facts.labelled += sums[i].count;
     }
     if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);

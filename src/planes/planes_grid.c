@@ -4,10 +4,8 @@
 #define SPARE_CELLS 65536u /* besides one a point */
 #define MOST_CELLS  0x7FFFFFFFu
 
-/* Strays in a cell, from those beside the plane, as if spread over the rectangle of all its cells; a core cell has more
-   than they make likely. */
-static uint32_t core_points(uint64_t beside, uint32_t rows, uint32_t columns) {
-    const double strays = 0.5 * (double)beside / ((double)rows * (double)columns);
+/* A core cell has more points than strays make likely. */
+static uint32_t core_points(double strays) {
     const double least = ceil(strays + 3 * sqrt(strays) + 1);
     return least > 2 ? (uint32_t)least : 2;
 }
@@ -27,7 +25,10 @@ uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *beside, ui
         t->width = any ? columns + 2 : 0;
         t->height = any ? rows + 2 : 0;
         t->first = (uint32_t)cells;
-        t->core = whole || !any ? 1 : core_points(beside[i], rows, columns);
+        /* As if those beside the plane were spread over the rectangle of all its cells. */
+        const double strays = any ? 0.5 * (double)beside[i] / ((double)rows * (double)columns) : 0;
+        t->strays = (float)strays;
+        t->core = whole || !any ? 1 : core_points(strays);
         cells += (uint64_t)t->width * t->height; /* below 2^52 a plane */
         fits = fits && cells <= most;
         if (!fits) cells = 0;

@@ -10,7 +10,7 @@
 #ifndef MOTE_PLANES_GRID_H
 #define MOTE_PLANES_GRID_H
 
-#include "planes/planes_math.h"
+#include "planes/planes_weight_math.h"
 
 #define PLANES_NO_CELL    UINT32_MAX
 #define PLANES_CELL_WHOLE (1u << 24) /* the area of a cell */
@@ -29,6 +29,7 @@ typedef struct planes_tract {
     uint32_t width, height; /* 0: no points */
     uint32_t first;         /* number of its first cell; of listed ones not on every backend */
     uint32_t core;          /* points that a core cell has at least */
+    float strays;           /* points of a cell that are strays */
 } planes_tract;
 
 typedef struct planes_grid {
@@ -138,6 +139,12 @@ MOTE_HD uint32_t planes_covered(const planes_grid *g, const planes_tract *t, uin
     if (cells == 0) return PLANES_CELL_WHOLE / 2;
     if (g->count[i] * cells >= points) return PLANES_CELL_WHOLE;
     return (uint32_t)(g->count[i] * cells * PLANES_CELL_WHOLE / points); /* below 2^(32 + 3 + 24) */
+}
+
+/* ---- what a cell says of its points */
+
+MOTE_HD uint8_t planes_odds_at(const planes_grid *g, uint32_t plane, uint32_t i) {
+    return planes_odds(g->count[i], g->tracts[plane].strays);
 }
 
 /* ---- for backends, on the host */

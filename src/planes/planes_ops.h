@@ -1,13 +1,14 @@
 /* What a backend supplies for planes: passes over points, and the accumulator. What is small (choosing parameters,
    judging planes) planes.c does on the host, the same for all backends. planes_math.h, planes_fit_math.h,
-   planes_noise_math.h and planes_refine_math.h say what each step computes; sums and counts are integers, and lists
-   have an order, so the answers are the same bytes everywhere. */
+   planes_noise_math.h, planes_refine_math.h and planes_weight_math.h say what each step computes; sums and counts are
+   integers, and lists have an order, so the answers are the same bytes everywhere. */
 #ifndef MOTE_PLANES_OPS_H
 #define MOTE_PLANES_OPS_H
 
 #include "core/core.h"
 #include "planes/planes_noise_math.h"
 #include "planes/planes_refine_math.h"
+#include "planes/planes_weight_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,7 +143,8 @@ typedef struct mote_planes_ops {
     mote_status (*cover)(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
                          const planes_footing *footing, planes_part **parts, uint64_t *count);
     /* Gives the points of each part that the last cover listed, since which labels are as they were, the label of that
-       place; all other points have none then. Which are free stays as it is. */
+       place; all other points have none then. What is kept of a point is then the odds of its cell (planes_odds_at)
+       and no more whether it is free. */
     mote_status (*relabel)(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
     /* Points among which are all corners of the convex hulls of the planes; more do no harm, in any order. *corners is
        from mote_alloc, for the caller to free.
@@ -150,8 +152,10 @@ typedef struct mote_planes_ops {
     mote_status (*outline)(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
                            uint64_t *count);
     /* The sums of what carries each label now, whatever its distance; own, inner and beside are 0.
-       sums  [count] out */
-    mote_status (*sums_of_labels)(planes_points *points, uint32_t count, planes_sums *sums);
+       mixtures  [count] after relabel: each point counts planes_weight times; NULL: once
+       sums      [count] out */
+    mote_status (*sums_of_labels)(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                  planes_sums *sums);
     /* labels  [points of the cloud] out, in its order; -1: none */
     mote_status (*labels)(planes_points *points, int32_t *labels);
     /* Whether it makes itself what follows from the directions of a table. */

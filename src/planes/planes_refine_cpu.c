@@ -312,9 +312,8 @@ mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample
 
 /* ---- noise */
 
-static planes_peak measure_peak(const refine_job *job, planes_fit *fit, near_points *near) {
+static void measure_peak(const refine_job *job, planes_fit *fit, near_points *near, planes_peak *peak) {
     const planes_refining *how = job->how;
-    planes_peak peak = {0, 0};
     planes_sums sums;
     double t = 0.5 * how->tolerance;
     take_pool(job, fit, PLANES_PEAK_FAR * how->bin, near);
@@ -328,9 +327,8 @@ static planes_peak measure_peak(const refine_job *job, planes_fit *fit, near_poi
         }
         if (!valid) continue;
         sum_near(job, near, fit, 2 * t, &sums);
-        if (planes_peak_within(&sums, fit, t, &peak)) break;
+        if (planes_peak_within(&sums, fit, t, peak)) break;
     }
-    return peak;
 }
 
 static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_peak *peaks,
@@ -338,9 +336,9 @@ static void measure_batch(const refine_job *job, const planes_start *starts, uin
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         near_points *near = &job->near[mote_thread_number()];
-        memset(&peaks[i], 0, sizeof peaks[i]);
+        peaks[i] = planes_peak_begin(&starts[i]);
         fits[i] = refine(job, &starts[i], near).fit;
-        if (fits[i].valid) peaks[i] = measure_peak(job, &fits[i], near);
+        if (fits[i].valid) measure_peak(job, &fits[i], near, &peaks[i]);
     }
 }
 

@@ -162,7 +162,7 @@ static __global__ void peak_kernel(refine_job job, uint32_t first, uint32_t skip
     __shared__ refine_state s;
     const uint32_t in_batch = skip + blockIdx.x;
     uint32_t *pool = job.pool + (uint64_t)blockIdx.x * job.count;
-    if (threadIdx.x == 0) memset(&s.peak, 0, sizeof s.peak);
+    if (threadIdx.x == 0) s.peak = planes_peak_begin(&job.starts[first + in_batch]);
     refine(&job, &job.starts[first + in_batch], pool, &s);
     __syncthreads();
     if (s.r.fit.valid) measure_peak(&job, pool, &s);

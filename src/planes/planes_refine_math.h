@@ -231,21 +231,28 @@ MOTE_HD uint32_t planes_bands(const planes_plane *plane, float x, float y, float
 #define PLANES_TURNS      24
 #define PLANES_EXCESS     0.12 /* of the peak may be outside */
 #define PLANES_PEAK_FAR   4.0  /* times the distance that counts: how far is looked */
+#define PLANES_PEAK_SHARE 0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
 typedef struct planes_peak {
     double noise;
     double weight; /* points of the peak; 0: there is none */
+    double votes;  /* of the cell that led to it */
 } planes_peak;
 
-/* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t. Without a plane there were
-   strays points in a slab of 2 t, evenly. */
+MOTE_HD planes_peak planes_peak_begin(const planes_start *start) {
+    const planes_peak peak = {0, 0, (double)start->votes};
+    return peak;
+}
+
+/* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
+   plane there were strays points in a slab of 2 t, evenly. */
 MOTE_HD bool planes_peak_within(const planes_sums *wide, const planes_fit *fit, double t, planes_peak *peak) {
     const double in = (double)wide->inner, side = (double)(wide->count - wide->inner);
     const double strays = 0.5 * (double)wide->beside[0];
     if (side - strays > PLANES_EXCESS * (in - strays) + 2 * sqrt(strays + 1) || !(in > 2 * strays)) return false;
     const double mean = planes_mean_distance(wide, fit), weight = in + side - 2 * strays;
     const double squares = (in + side) * (mean * mean) - 2 * strays * (4 * t * t / 3);
-    if (weight < 5 * sqrt(strays + 1) || squares < 0) return true;
+    if (weight < fmax(5 * sqrt(strays + 1), PLANES_PEAK_SHARE * peak->votes) || squares < 0) return false;
     peak->noise = sqrt(squares / weight);
     peak->weight = weight;
     return true;

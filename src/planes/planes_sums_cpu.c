@@ -24,6 +24,7 @@ typedef struct block_work {
     int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
     float least[PLANES_BLOCK];
     float distance[PLANES_BLOCK];
+    int32_t weight[PLANES_BLOCK];
 } block_work;
 
 typedef struct block_points {
@@ -69,28 +70,31 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
     }
 }
 
-/* Adds the block's points that carry number; within a block sums of products do not overflow. */
-static void add_points(const block_points *points, const int32_t *best, int32_t number, planes_sums *to) {
+/* Adds the block's points, each so many times; within a block sums of products do not overflow. */
+static void add_points(const block_points *points, const int32_t *weight, planes_sums *to) {
     int64_t first[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
     uint64_t count = 0;
     for (uint32_t i = 0; i < points->count; i++) {
-        const int32_t mask = best[i] == number ? -1 : 0;
-        const int32_t x = (int32_t)points->x[i] & mask, y = (int32_t)points->y[i] & mask;
-        const int32_t z = (int32_t)points->z[i] & mask;
-        count += (uint64_t)(mask & 1);
-        first[0] += x;
-        first[1] += y;
-        first[2] += z;
-        products[0] += (int64_t)x * x;
-        products[1] += (int64_t)x * y;
-        products[2] += (int64_t)x * z;
-        products[3] += (int64_t)y * y;
-        products[4] += (int64_t)y * z;
-        products[5] += (int64_t)z * z;
+        const int32_t x = (int32_t)points->x[i], y = (int32_t)points->y[i], z = (int32_t)points->z[i];
+        const int32_t u = weight[i] * x, v = weight[i] * y, w = weight[i] * z;
+        count += (uint64_t)weight[i];
+        first[0] += u;
+        first[1] += v;
+        first[2] += w;
+        products[0] += (int64_t)u * x;
+        products[1] += (int64_t)u * y;
+        products[2] += (int64_t)u * z;
+        products[3] += (int64_t)v * y;
+        products[4] += (int64_t)v * z;
+        products[5] += (int64_t)w * z;
     }
     to->count += count;
     for (int k = 0; k < 3; k++) to->first[k] += first[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) planes_add_product(to, k, products[k]);
+}
+
+static void take_once(const block_points *points, const int32_t *label, int32_t number, int32_t *weight) {
+    for (uint32_t i = 0; i < points->count; i++) weight[i] = label[i] == number;
 }
 
 static void add_bands(const planes_plane *plane, const block_points *points, const block_work *work, int32_t number,
@@ -119,7 +123,8 @@ static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t 
     find_nearest(planes, &points, near, work);
     for (uint32_t k = 0; k < near; k++) {
         const int32_t number = (int32_t)work->list[k];
-        add_points(&points, work->best, number, &work->sums[number]);
+        take_once(&points, work->best, number, work->weight);
+        add_points(&points, work->weight, &work->sums[number]);
         measure(&planes[number], &points, work->distance);
         add_bands(&planes[number], &points, work, number, &work->sums[number]);
     }
@@ -220,7 +225,16 @@ mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, 
     return MOTE_OK;
 }
 
-mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, planes_sums *sums) {
+static void take_weighted(const planes_mixture *mixture, const block_points *points, const int32_t *label,
+                          int32_t number, const uint8_t *odds, block_work *work) {
+    measure(&mixture->plane, points, work->distance);
+    for (uint32_t i = 0; i < points->count; i++) {
+        work->weight[i] = planes_weight(mixture, work->distance[i], odds[i]) & -(int32_t)(label[i] == number);
+    }
+}
+
+mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                      planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     if (work == NULL) return MOTE_ERROR_MEMORY;
@@ -228,10 +242,16 @@ mote_status planes_sums_of_labels_cpu(planes_points *points, uint32_t count, pla
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         const block_points some = points_of(p, (uint32_t)b);
         const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-        planes_sums *mine = work[mote_thread_number()].sums;
+        const uint8_t *odds = p->free_points + (uint64_t)b * PLANES_BLOCK;
+        block_work *mine = &work[mote_thread_number()];
         for (int32_t k = planes_next_label(label, some.count, -1); k >= 0;
              k = planes_next_label(label, some.count, k)) {
-            add_points(&some, label, k, &mine[k]);
+            if (mixtures != NULL) {
+                take_weighted(&mixtures[k], &some, label, k, odds, mine);
+            } else {
+                take_once(&some, label, k, mine->weight);
+            }
+            add_points(&some, mine->weight, &mine->sums[k]);
         }
     }
     join_sums(points->ctx, work, count, sums);

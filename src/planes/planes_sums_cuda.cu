@@ -93,17 +93,9 @@ static __device__ inline void add_word(unsigned long long *to, uint64_t value) {
     if (value != 0) atomicAdd(to, (unsigned long long)value);
 }
 
-/* Adds the points of a warp that are mine; products of 32 points fit. */
-static __device__ void add_points(const planes_cuda_point *point, bool mine, bool own, bool inner,
-                                  unsigned long long *to) {
+/* Adds a value of each point; lane k keeps the k-th sum of the warp's, and adds it. kept: of the lanes from 9 on. */
+static __device__ void add_values(const int64_t of_point[9], int64_t kept, unsigned long long *to) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
-    const uint32_t count = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine));
-    const uint32_t owned = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own));
-    const uint32_t within = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own && inner));
-    const int64_t x = mine ? (int64_t)point->x : 0, y = mine ? (int64_t)point->y : 0, z = mine ? (int64_t)point->z : 0;
-    const int64_t of_point[9] = {x, y, z, x * x, x * y, x * z, y * y, y * z, z * z};
-    /* Lane k keeps the k-th, and adds it. */
-    int64_t kept = lane == 9 ? count : lane == 10 ? owned : within;
 #pragma unroll
     for (uint32_t k = 0; k < 9; k++) {
         const int64_t sum = sum_of_warp(of_point[k]);
@@ -117,6 +109,27 @@ static __device__ void add_points(const planes_cuda_point *point, bool mine, boo
     } else if (lane < 12) {
         add_word(&to[WORD_COUNT + lane - 9], (uint64_t)kept);
     }
+}
+
+/* Adds the points of a warp that are mine; products of 32 points fit. */
+static __device__ void add_points(const planes_cuda_point *point, bool mine, bool own, bool inner,
+                                  unsigned long long *to) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const uint32_t count = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine));
+    const uint32_t owned = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own));
+    const uint32_t within = (uint32_t)__popc(__ballot_sync(CUDA_ALL, mine && own && inner));
+    const int64_t x = mine ? (int64_t)point->x : 0, y = mine ? (int64_t)point->y : 0, z = mine ? (int64_t)point->z : 0;
+    const int64_t of_point[9] = {x, y, z, x * x, x * y, x * z, y * y, y * z, z * z};
+    add_values(of_point, lane == 9 ? count : lane == 10 ? owned : within, to);
+}
+
+/* Adds the points of a warp, each so many times. */
+static __device__ void add_weighted(const planes_cuda_point *point, int32_t weight, unsigned long long *to) {
+    const int64_t count = sum_of_warp(weight);
+    const int64_t x = (int64_t)point->x, y = (int64_t)point->y, z = (int64_t)point->z;
+    const int64_t u = weight * x, v = weight * y, w = weight * z;
+    const int64_t of_point[9] = {u, v, w, u * x, u * y, u * z, v * y, v * z, w * z};
+    add_values(of_point, threadIdx.x % CUDA_WARP == 9 ? count : 0, to);
 }
 
 /* Adds up what points of a warp carry, one label after the other. All lanes come. */
@@ -169,6 +182,28 @@ static __global__ void sum_labels(const planes_cuda_point *points, const int32_t
     add_labels(&point, any ? label[i] : -1, false, false, sums + (uint64_t)(blockIdx.x % copies) * count);
 }
 
+/* The same by likelihood: label after label. */
+static __global__ void sum_weighted(const planes_cuda_point *points, const int32_t *label, const uint8_t *odds,
+                                    uint32_t point_count, const planes_mixture *mixtures, uint32_t count,
+                                    uint32_t copies, sums_word *sums) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const bool any = i < point_count;
+    const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
+    const int32_t mine = any ? label[i] : -1;
+    int32_t weight = 0;
+    if (mine >= 0) {
+        const planes_mixture *m = &mixtures[mine];
+        weight = planes_weight(m, planes_distance(&m->plane, point.x, point.y, point.z), odds[i]);
+    }
+    sums_word *to = sums + (uint64_t)(blockIdx.x % copies) * count;
+    uint32_t rest = __ballot_sync(CUDA_ALL, weight > 0);
+    while (rest != 0) {
+        const int32_t number = __shfl_sync(CUDA_ALL, mine, __ffs((int)rest) - 1);
+        add_weighted(&point, mine == number ? weight : 0, to[number].word);
+        rest &= ~__ballot_sync(CUDA_ALL, mine == number);
+    }
+}
+
 /* The copies become one, the first. */
 static __global__ void join_copies(sums_word *sums, uint32_t count, uint32_t copies) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x, words = count * WORDS;
@@ -178,6 +213,12 @@ static __global__ void join_copies(sums_word *sums, uint32_t count, uint32_t cop
     word[i] = all;
 }
 
+/* What is to be summed up, on the device: by plane; by likelihood; both NULL: by label. */
+typedef struct summed {
+    const planes_plane *planes;
+    const planes_mixture *mixtures;
+} summed;
+
 static mote_status upload_planes(mote_context *ctx, const planes_plane *planes, uint32_t count, planes_plane **device) {
     *device = NULL;
     if (count > LIST_MOST) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%u planes are too many", count);
@@ -185,14 +226,16 @@ static mote_status upload_planes(mote_context *ctx, const planes_plane *planes, 
     return *device != NULL ? cuda_upload(ctx, *device, planes, count * sizeof **device) : MOTE_ERROR_MEMORY;
 }
 
-/* planes NULL: by label. */
-static mote_status sum_into(const planes_cuda *p, const planes_plane *planes, uint32_t count, uint32_t copies,
-                            sums_word *words, planes_sums *sums) {
+static mote_status sum_into(const planes_cuda *p, const summed *of, uint32_t count, uint32_t copies, sums_word *words,
+                            planes_sums *sums) {
     mote_context *ctx = p->base.ctx;
     MOTE_TRY(cuda_fill(ctx, words, 0, (uint64_t)copies * count * sizeof *words));
-    if (planes != NULL) {
-        CUDA_LAUNCH(ctx, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, planes, count, copies,
-                    words);
+    if (of->planes != NULL) {
+        CUDA_LAUNCH(ctx, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, of->planes, count,
+                    copies, words);
+    } else if (of->mixtures != NULL) {
+        CUDA_LAUNCH(ctx, sum_weighted, p->block_count, THREADS, p->points, p->label, p->free_points, p->base.count,
+                    of->mixtures, count, copies, words);
     } else {
         CUDA_LAUNCH(ctx, sum_labels, p->block_count, THREADS, p->points, p->label, p->base.count, count, copies, words);
     }
@@ -201,7 +244,7 @@ static mote_status sum_into(const planes_cuda *p, const planes_plane *planes, ui
     return cuda_download(ctx, sums, words, count * sizeof *sums);
 }
 
-static mote_status sum(const planes_cuda *p, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+static mote_status sum(const planes_cuda *p, const summed *of, uint32_t count, planes_sums *sums) {
     mote_context *ctx = p->base.ctx;
     memset(sums, 0, count * sizeof *sums);
     if (count == 0 || p->base.count == 0) return MOTE_OK;
@@ -210,7 +253,7 @@ static mote_status sum(const planes_cuda *p, const planes_plane *planes, uint32_
     if (copies < 1) copies = 1;
     sums_word *words = (sums_word *)cuda_alloc(ctx, (uint64_t)copies * count * sizeof *words, "planes sums");
     if (words == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = sum_into(p, planes, count, copies, words, sums);
+    const mote_status status = sum_into(p, of, count, copies, words, sums);
     cuda_free(ctx, words);
     return status;
 }
@@ -218,13 +261,24 @@ static mote_status sum(const planes_cuda *p, const planes_plane *planes, uint32_
 mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     planes_plane *device = NULL;
     mote_status status = upload_planes(points->ctx, planes, count, &device);
-    if (status == MOTE_OK) status = sum(planes_on_cuda(points), device, count, sums);
+    const summed of = {device, NULL};
+    if (status == MOTE_OK) status = sum(planes_on_cuda(points), &of, count, sums);
     cuda_free(points->ctx, device);
     return status;
 }
 
-mote_status planes_sums_of_labels_cuda(planes_points *points, uint32_t count, planes_sums *sums) {
-    return sum(planes_on_cuda(points), NULL, count, sums);
+mote_status planes_sums_of_labels_cuda(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                       planes_sums *sums) {
+    mote_context *ctx = points->ctx;
+    summed of = {NULL, NULL};
+    if (mixtures == NULL) return sum(planes_on_cuda(points), &of, count, sums);
+    planes_mixture *device = (planes_mixture *)cuda_alloc(ctx, count * sizeof *device, "planes found");
+    mote_status status =
+        device != NULL ? cuda_upload(ctx, device, mixtures, count * sizeof *device) : MOTE_ERROR_MEMORY;
+    of.mixtures = device;
+    if (status == MOTE_OK) status = sum(planes_on_cuda(points), &of, count, sums);
+    cuda_free(ctx, device);
+    return status;
 }
 
 /* ---- labels */

@@ -228,12 +228,12 @@ typedef struct plain_sums {
     wide first[3], products[PLANES_PRODUCTS];
 } plain_sums;
 
-static void add_point(plain_sums *to, const placed *p) {
+static void add_point(plain_sums *to, const placed *p, int32_t times) {
     int at = 0;
-    to->count++;
+    to->count += (uint64_t)times;
     for (int k = 0; k < 3; k++) {
-        to->first[k] += (int64_t)p->q[k];
-        for (int l = k; l < 3; l++) to->products[at++] += (wide)(int64_t)p->q[k] * (int64_t)p->q[l];
+        to->first[k] += times * (int64_t)p->q[k];
+        for (int l = k; l < 3; l++) to->products[at++] += (wide)times * (int64_t)p->q[k] * (int64_t)p->q[l];
     }
 }
 
@@ -252,7 +252,7 @@ static void sum_point(const planes_plane *planes, uint32_t count, const placed *
     const int32_t best = nearest_of(planes, count, p, &first);
     if (best >= 0) {
         const float distance = planes_distance(&planes[best], p->q[0], p->q[1], p->q[2]);
-        add_point(&sums[best], p);
+        add_point(&sums[best], p, 1);
         sums[best].own += best == first;
         sums[best].inner += best == first && fabsf(distance) <= 0.5f * planes[best].tolerance;
         return;
@@ -337,6 +337,7 @@ typedef struct plain_cell {
     uint64_t count;
     bool core;
     int64_t part;
+    float strays;
 } plain_cell;
 
 static int compare_cells(const void *a, const void *b) {
@@ -347,7 +348,7 @@ static int compare_cells(const void *a, const void *b) {
 }
 
 static plain_cell cell_of(const planes_axes *axes, int32_t label, const placed *p) {
-    plain_cell cell = {(uint32_t)label, 0, 0, 1, false, -1};
+    plain_cell cell = {(uint32_t)label, 0, 0, 1, false, -1, 0};
     planes_cell(&axes[label], p->q[0], p->q[1], p->q[2], &cell.u, &cell.v);
     return cell;
 }
@@ -380,6 +381,7 @@ static void find_cores(plain_cell *cells, uint64_t count, uint64_t beside, bool 
     const double strays = 0.5 * (double)beside / (rows * columns);
     const double least = whole ? 1 : fmax(2, ceil(strays + 3 * sqrt(strays) + 1));
     for (uint64_t i = 0; i < count; i++) {
+        cells[i].strays = (float)strays;
         cells[i].core = (double)cells[i].count >= least;
         cells[i].part = cells[i].core ? (int64_t)i : -1;
     }
@@ -483,9 +485,10 @@ static uint64_t find_parts(plain_cell *cells, uint64_t count, const uint64_t *be
     return found;
 }
 
-/* Checks parts, then gives every third of them no label and the others one by their number; label as it is then. */
+/* Checks parts, then gives every third of them no label and the others one by their number; label as it is then. odds:
+   of each place, out. */
 static void check_cover(planes_run *run, const planes_axes *axes, uint32_t planes, const planes_footing *footing,
-                        const placed *all, int32_t *label, const char *what) {
+                        const placed *all, int32_t *label, uint8_t *odds, const char *what) {
     const uint32_t points = run->points->count;
     plain_cell *cells = room_for(points, sizeof *cells);
     planes_part *mine = room_for(points, sizeof *mine), *theirs;
@@ -509,6 +512,7 @@ static void check_cover(planes_run *run, const planes_axes *axes, uint32_t plane
         const plain_cell *cell = bsearch(&at, cells, cell_count, sizeof at, compare_cells);
         assert_non_null(cell);
         label[i] = cell->part < 0 ? -1 : new_label[cell->part];
+        odds[i] = planes_odds((uint32_t)cell->count, cell->strays);
     }
     mote_free(run->ctx, theirs);
     free(new_label);
@@ -525,13 +529,36 @@ static void check_relabelled(planes_run *run, uint32_t planes, const placed *all
     assert_int_equal(run->ops->labels(run->points, labels), MOTE_OK);
     for (uint32_t i = 0; i < run->points->count; i++) {
         fail_unless(labels[all[i].index] == label[i], what, "relabel", i);
-        if (label[i] >= 0) add_point(&mine[label[i]], &all[i]);
+        if (label[i] >= 0) add_point(&mine[label[i]], &all[i], 1);
     }
-    assert_int_equal(run->ops->sums_of_labels(run->points, planes, theirs), MOTE_OK);
+    assert_int_equal(run->ops->sums_of_labels(run->points, NULL, planes, theirs), MOTE_OK);
     for (uint32_t i = 0; i < planes; i++) fail_unless(same_sums(&mine[i], &theirs[i]), what, "sums of labels", i);
     free(mine);
     free(theirs);
     free(labels);
+}
+
+/* Points of a label are not all near the plane of that number: weights from none to all. */
+static void check_weighted(planes_run *run, const planes_plane *planes, uint32_t count, const placed *all,
+                           const int32_t *label, const uint8_t *odds, const char *what) {
+    plain_sums *mine = room_for(count, sizeof *mine);
+    planes_sums *theirs = room_for(count, sizeof *theirs);
+    planes_mixture *mixtures = room_for(count, sizeof *mixtures);
+    for (uint32_t i = 0; i < count; i++) {
+        const float deviation = planes[i].tolerance * (i % 3 == 0 ? 0.3f : 4.0f);
+        mixtures[i] = (planes_mixture){planes[i], 1 / (128 * deviation * deviation), 0.01f * (float)(1 + i % 70)};
+    }
+    for (uint32_t i = 0; i < run->points->count; i++) {
+        if (label[i] < 0) continue;
+        const planes_mixture *m = &mixtures[label[i]];
+        const float distance = planes_distance(&m->plane, all[i].q[0], all[i].q[1], all[i].q[2]);
+        add_point(&mine[label[i]], &all[i], planes_weight(m, distance, odds[i]));
+    }
+    assert_int_equal(run->ops->sums_of_labels(run->points, mixtures, count, theirs), MOTE_OK);
+    for (uint32_t i = 0; i < count; i++) fail_unless(same_sums(&mine[i], &theirs[i]), what, "weighted sums", i);
+    free(mixtures);
+    free(mine);
+    free(theirs);
 }
 
 /* The hull of what a backend lists is that of all points. */
@@ -571,15 +598,18 @@ static void check_footprints(planes_run *run, const planes_plane *planes, uint32
                 {{false, false, 9}, 0.15}, {{false, true, 1}, 0.2},  {{true, true, 1}, 1e-5}};
     planes_axes *axes = room_for(count, sizeof *axes);
     int32_t *label = room_for(run->points->count, sizeof *label);
+    uint8_t *odds = room_for(run->points->count, sizeof *odds);
     for (uint32_t i = (count + run->points->count) % 3; i < sizeof ways / sizeof ways[0]; i += 3) {
         make_axes(run, planes, count, ways[i].width, axes);
         check_labels(run, planes, count, all, label, what);
-        check_cover(run, axes, count, &ways[i].footing, all, label, what);
+        check_cover(run, axes, count, &ways[i].footing, all, label, odds, what);
         check_relabelled(run, count, all, label, what);
+        check_weighted(run, planes, count, all, label, odds, what);
         check_outline(run, axes, count, all, label, what);
     }
     free(axes);
     free(label);
+    free(odds);
 }
 
 static void check_planes(planes_run *run, const placed *all, const char *what) {

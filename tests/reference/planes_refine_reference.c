@@ -166,8 +166,8 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
     return found;
 }
 
-static planes_peak measure_peak(points *p, planes_fit *fit) {
-    planes_peak peak = {0, 0};
+static planes_peak measure_peak(points *p, const planes_start *start, planes_fit *fit) {
+    planes_peak peak = {0, 0, start->votes};
     double t = 0.5 * p->how->tolerance;
     pool(p, fit, PLANES_PEAK_FAR * p->how->bin);
     for (int turn = 0; turn < PLANES_TURNS && t < p->how->bin; turn++, t *= PLANES_GROWTH) {
@@ -219,7 +219,7 @@ static void calibrate_all(points *p, const planes_start *starts, uint32_t count,
         for (uint32_t i = 0; i < size; i++) {
             fits[i] = refine(p, &starts[first + i]);
             memset(&peaks[first + i], 0, sizeof *peaks);
-            if (fits[i].valid) peaks[first + i] = measure_peak(p, &fits[i]);
+            if (fits[i].valid) peaks[first + i] = measure_peak(p, &starts[first + i], &fits[i]);
         }
         keep_peaks(p, peaks + first, fits, size);
     }

@@ -106,10 +106,11 @@ static void rooms_have_eight_planes(void **state) {
     check_rooms(&easy, 1000000, MILLIONS, 0.02, 0.0003, 0.99, 0.97);
 }
 
-/* 10 mm of noise, 60 % outliers: those among the points of a plane cannot be told from it. */
+/* 10 mm of noise, 60 % outliers: those among the points of a plane cannot be told from it. What lies beyond its rim
+   can: with that, planes of 10,000 points were 0.15 degrees and 1.5 mm off. */
 static void hard_rooms_have_eight_planes(void **state) {
     (void)state;
-    check_rooms(&hard, 10000, SEEDS, 0.3, 0.003, 0.85, 0.95);
+    check_rooms(&hard, 10000, SEEDS, 0.14, 0.0014, 0.85, 0.95);
     check_rooms(&hard, 100000, SEEDS, 0.05, 0.001, 0.92, 0.97);
     check_rooms(&hard, 1000000, MILLIONS, 0.05, 0.001, 0.92, 0.97);
 }

@@ -237,6 +237,30 @@ static void lines_and_places_fit_nothing(void **state) {
     assert_true(planes_fit_sums(&sums).valid);
 }
 
+/* As the two densities have it; how they are computed loses a little. */
+static void weights_are_likelihoods(void **state) {
+    (void)state;
+    const double deviation = 2000, tolerance = 6000;
+    planes_fit fit;
+    memset(&fit, 0, sizeof fit);
+    fit.normal[2] = 1;
+    const planes_mixture m = planes_mixture_of(&fit, deviation, tolerance);
+    for (uint32_t i = 0; i < 4000; i++) {
+        const uint32_t points = 1 + i % 40;
+        const double strays = pow(10, (double)(i % 61) / 15 - 3), distance = tolerance * (double)(i % 201) / 100 - 6000;
+        const double odds = fmax(points - 1.0 - strays, 0.02) / strays, z = distance / deviation;
+        const double of_plane = odds * exp(-z * z / 2) / (deviation * sqrt(2 * 3.14159265358979));
+        const double weight = planes_weight(&m, (float)distance, planes_odds(points, (float)strays));
+        assert_float_equal(weight / PLANES_WEIGHT_ONE, of_plane / (of_plane + 1 / (2 * tolerance)), 0.05);
+    }
+    for (uint32_t odds = 1; odds < 256; odds++) {
+        assert_true(planes_odds_value((uint8_t)odds) > planes_odds_value((uint8_t)(odds - 1)));
+        assert_true(planes_weight(&m, 100, (uint8_t)odds) >= planes_weight(&m, 100, (uint8_t)(odds - 1)));
+    }
+    assert_int_equal(planes_weight(&m, 0, planes_odds(2, 0)), PLANES_WEIGHT_ONE); /* there are no strays */
+    assert_int_equal(planes_weight(&m, 1e12f, planes_odds(2, 0)), 0);
+}
+
 /* ---- hulls */
 
 static bool is_left(const planes_corner *a, const planes_corner *b, const planes_corner *c) {
@@ -300,6 +324,7 @@ int main(void) {
         cmocka_unit_test(sums_fit_as_differences_do),
         cmocka_unit_test(wide_numbers_round_to_doubles),
         cmocka_unit_test(lines_and_places_fit_nothing),
+        cmocka_unit_test(weights_are_likelihoods),
         cmocka_unit_test(hulls_are_convex_and_hold_all),
         cmocka_unit_test(areas_are_known),
     };
