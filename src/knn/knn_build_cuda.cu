@@ -4,53 +4,19 @@
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "core/column_math.h"
-#include "knn/knn_view_cuda.h"
+#include "knn/knn_curve_cuda.h"
+#include "knn/knn_sample.h"
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
 #define ITEMS   4u
 
-/* ---- extents */
-
-static __device__ inline void extent_of_nothing(knn_cuda_extent *extent) {
-    for (int k = 0; k < 3; k++) {
-        extent->low[k] = INFINITY;
-        extent->high[k] = -INFINITY;
-    }
-    extent->finite = 0;
-    extent->spare = 0;
-}
-
-static __device__ inline void extent_add(knn_cuda_extent *extent, const knn_cuda_extent *other) {
-    for (int k = 0; k < 3; k++) {
-        extent->low[k] = fminf(extent->low[k], other->low[k]);
-        extent->high[k] = fmaxf(extent->high[k], other->high[k]);
-    }
-    extent->finite += other->finite;
-}
-
-/* What all threads of the block bring, to each of them. */
-static __device__ void extent_of_block(knn_cuda_extent *mine) {
-    __shared__ knn_cuda_extent of_warp[WARPS];
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
-        knn_cuda_extent other;
-        for (int k = 0; k < 3; k++) {
-            other.low[k] = __shfl_xor_sync(CUDA_ALL, mine->low[k], away);
-            other.high[k] = __shfl_xor_sync(CUDA_ALL, mine->high[k], away);
-        }
-        other.finite = __shfl_xor_sync(CUDA_ALL, mine->finite, away);
-        extent_add(mine, &other);
-    }
-    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = *mine;
-    __syncthreads();
-    *mine = of_warp[0];
-    for (uint32_t w = 1; w < WARPS; w++) extent_add(mine, &of_warp[w]);
-}
+/* ---- extents, and keys */
 
 template <int KIND, bool PLAIN>
 static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts) {
     knn_cuda_extent mine;
-    extent_of_nothing(&mine);
+    knn_extent_of_nothing(&mine);
     for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
          first += (uint64_t)gridDim.x * (THREADS * ITEMS)) {
         float view[ITEMS][3];
@@ -67,47 +33,23 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
             mine.finite += finite[item];
         }
     }
-    extent_of_block(&mine);
+    knn_extent_of_block<WARPS>(&mine);
     if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
-
-/* ---- the curve */
-
-static __device__ inline float cells_per_length(const knn_cuda_extent *divided, uint32_t cells) {
-    float side = 0;
-    for (int k = 0; k < 3; k++) side = fmaxf(side, divided->high[k] - divided->low[k]);
-    return side > 0 && knn_is_finite(side) ? (float)cells / side : 0;
-}
-
-typedef struct curve_key {
-    uint32_t cell_bits, index_bits;
-    uint32_t part_count;
-    const knn_cuda_extent *divided; /* NULL: the extent of the parts */
-} curve_key;
 
 /* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
    nowhere, then its number. */
 template <int KIND, bool PLAIN>
-static __global__ void make_keys(knn_cuda_reading from, uint64_t count, curve_key of, knn_cuda_extent *parts,
+static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda_curve_key of, knn_cuda_extent *parts,
                                  uint64_t *keys) {
     knn_cuda_extent all;
-    extent_of_nothing(&all);
-    for (uint32_t part = threadIdx.x; part < of.part_count; part += THREADS) extent_add(&all, &parts[part]);
-    extent_of_block(&all);
+    knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
     if (of.divided != NULL) all = *of.divided;
-    const uint32_t cells = 1u << of.cell_bits;
-    const float factor = cells_per_length(&all, cells);
+    const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
-        float view[3];
-        uint64_t place = 1ull << 3 * of.cell_bits;
-        if (knn_view_of<KIND, PLAIN>(&from, i, view)) {
-            uint32_t cell[3];
-            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - all.low[k], factor, cells);
-            place = knn_curve_place(cell[0], cell[1], cell[2], of.cell_bits);
-        }
-        keys[i] = place << of.index_bits | i;
+        keys[i] = knn_key_of<KIND, PLAIN>(&from, i, &grid);
     }
 }
 
@@ -296,7 +238,7 @@ static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_
 
 #define KEY_BLOCKS 2112u /* two rounds of what an H200 holds at once: each block begins by putting parts together */
 
-static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const curve_key *of,
+static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
                         knn_cuda_extent *parts, uint64_t *keys) {
     uint32_t blocks = cuda_blocks(count, THREADS);
     if (blocks > KEY_BLOCKS) blocks = KEY_BLOCKS;
@@ -341,7 +283,7 @@ static bool make_parts(mote_context *ctx, knn_cuda_made *made) {
 mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
     if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
-    const curve_key of = {1, 1, part_count(count), NULL};
+    const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
     launch_extents(ctx, &made->reading, count, parts);
     launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
     return cuda_launched(ctx, "bounds");
@@ -353,26 +295,37 @@ static uint32_t bits_for(uint64_t count) {
     return bits;
 }
 
+/* Keys of any number of points, by a radix sort. */
+static mote_status sort_many(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+                             knn_cuda_extent *parts, knn_cuda_curve *curve) {
+    for (int i = 0; i < 2; i++) {
+        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
+    }
+    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
+    launch_keys(ctx, r, count, of, parts, keys.keys);
+    MOTE_TRY(cuda_launched(ctx, "codes"));
+    mote_stage(ctx, "sort");
+    const int first_bit = (int)of->index_bits;
+    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
+    curve->keys = keys.keys;
+    return MOTE_OK;
+}
+
 mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
                           knn_cuda_curve *curve) {
     curve->index_bits = bits_for(count);
     curve->cell_bits = (63 - curve->index_bits) / 3;
     if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
-    for (int i = 0; i < 2; i++) {
-        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
-    }
     if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
-    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
-    const curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
+    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
     launch_extents(ctx, &made->reading, count, parts);
-    launch_keys(ctx, &made->reading, count, &of, parts, keys.keys);
-    MOTE_TRY(cuda_launched(ctx, "codes"));
-    mote_stage(ctx, "sort");
-    const int first_bit = (int)curve->index_bits;
-    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)curve->cell_bits + 1));
-    curve->keys = keys.keys;
-    return knn_cuda_refine(ctx, &made->reading, count, curve, keys.keys);
+    if (count <= KNN_SAMPLE_MOST) {
+        MOTE_TRY(knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve));
+    } else {
+        MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
+    }
+    return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
 }
 
 /* Where the levels stand; returns how many boxes there are. */

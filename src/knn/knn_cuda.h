@@ -79,9 +79,16 @@ typedef struct knn_cuda_made {
 
 typedef struct knn_cuda_curve {
     uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
-    const uint64_t *keys;
-    knn_cuda_room all[2];
+    uint64_t *keys;
+    knn_cuda_room all[3];
 } knn_cuda_curve;
+
+/* What keys are made by. */
+typedef struct knn_cuda_curve_key {
+    uint32_t cell_bits, index_bits;
+    uint32_t part_count;            /* parts of the extent */
+    const knn_cuda_extent *divided; /* what the cells divide; NULL: the extent */
+} knn_cuda_curve_key;
 
 #define KNN_SHIFTED_ROOMS 14u
 
@@ -138,7 +145,10 @@ void knn_cuda_drop_room(mote_context *ctx, knn_cuda_room *room);
 mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made);
 mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
                           knn_cuda_curve *curve);
-/* A part of that: puts points in order that stand in few cells; see knn_refine_cuda.cu. */
+/* Parts of that: makes keys of up to KNN_SAMPLE_MOST points, and sorts them; */
+mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+                                 const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve);
+/* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
 mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys);
 /* Then what is searched. boxes false: queries, which need none. */

@@ -1,0 +1,280 @@
+/* Keys of a few points, sorted with few launches: there a radix sort is all waiting.
+
+   A sample of the keys, put in order, splits them into buckets of some 800 (sample sort, Frazer and McKellar 1970);
+   each point goes to its bucket, and a block sorts one, again by a sample. Keys are unique, so that even many points
+   in one cell are split evenly. The order within a bucket, in which points happen to come, does not outlast its sort.
+   A bucket that is full, which a sample makes unlikely, sends the rest behind all others: order is only speed here. */
+#include "knn/knn_curve_cuda.h"
+#include "knn/knn_sample.h"
+
+#define SPLIT_THREADS 1024u
+#define DEAL_THREADS  512u
+#define DEAL_ITEMS    4u
+#define SORT_THREADS  256u
+#define SORT_ITEMS    (KNN_SAMPLE_ROOM / SORT_THREADS)
+#define ROOM          KNN_SAMPLE_ROOM
+#define BUCKETS_MOST  (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
+#define SPLIT_PLACES  2048u /* a power of two, above the most buckets */
+#define PARTS         128u  /* of a bucket, in its sort */
+
+/* In device memory. */
+typedef struct sample_deal {
+    uint64_t splitter[BUCKETS_MOST];  /* the least key of bucket 1, 2, … */
+    uint32_t count[BUCKETS_MOST + 1]; /* keys that came to each bucket; the last: points that are nowhere */
+    uint32_t spilled;
+} sample_deal;
+
+typedef struct deal_arrays {
+    uint64_t *buckets; /* [bucket][ROOM] */
+    uint64_t *keys;    /* [count] out */
+    sample_deal *deal;
+    uint32_t bucket_count;
+} deal_arrays;
+
+/* How many of the splitters, a power of two less one in ascending order, are not above the key. */
+static __device__ inline uint32_t place_among(const uint64_t *splitter, uint32_t places, uint64_t key) {
+    uint32_t at = 0;
+    for (uint32_t step = places / 2; step > 0; step /= 2) at += splitter[at + step - 1] <= key ? step : 0;
+    return at;
+}
+
+/* The number of those who joined a counter before. All lanes of a warp join some counter. */
+static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t which) {
+    const uint32_t peers = __match_any_sync(CUDA_ALL, which), lane = threadIdx.x % CUDA_WARP;
+    const uint32_t leader = (uint32_t)__ffs((int)peers) - 1;
+    uint32_t before = 0;
+    if (lane == leader) before = atomicAdd(&counters[which], (uint32_t)__popc(peers));
+    return __shfl_sync(CUDA_ALL, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1));
+}
+
+/* ---- splitters */
+
+/* The extent of all points from its parts; and every fourth key of a sample. Each block puts some samples in their
+   places by counting smaller ones. */
+template <int KIND, bool PLAIN>
+static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cuda_reading from, uint64_t count,
+                                                                         knn_cuda_curve_key of, knn_cuda_extent *parts,
+                                                                         sample_deal *deal, uint32_t buckets) {
+    __shared__ uint64_t key[KNN_SAMPLE_EACH * BUCKETS_MOST];
+    const uint32_t samples = buckets > 1 ? KNN_SAMPLE_EACH * buckets : 0, lane = threadIdx.x % CUDA_WARP;
+    knn_cuda_extent all;
+    knn_extent_of_parts<SPLIT_THREADS>(parts, of.part_count, &all);
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
+        if (threadIdx.x == 0) deal->spilled = 0;
+        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
+    }
+    if (of.divided != NULL) all = *of.divided;
+    const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
+    for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
+        key[i] = knn_key_of<KIND, PLAIN>(&from, knn_sample_point(i, samples, count), &grid);
+    }
+    __syncthreads();
+    const uint32_t i = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
+    if (i >= samples) return;
+    const uint64_t mine = key[i];
+    uint32_t smaller = 0;
+    for (uint32_t j = lane; j < samples; j += CUDA_WARP) smaller += key[j] < mine;
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) smaller += __shfl_xor_sync(CUDA_ALL, smaller, away);
+    if (lane == 0 && smaller > 0 && smaller % KNN_SAMPLE_EACH == 0)
+        deal->splitter[smaller / KNN_SAMPLE_EACH - 1] = mine;
+}
+
+/* ---- into buckets */
+
+static __device__ inline void put_key(const deal_arrays *to, uint64_t count, uint64_t finite, uint32_t bucket,
+                                      uint32_t slot, uint64_t key) {
+    if (bucket == to->bucket_count) {
+        to->keys[count - 1 - slot] = key;
+    } else if (slot < ROOM) {
+        to->buckets[(uint64_t)bucket * ROOM + slot] = key;
+    } else {
+        to->keys[finite - 1 - atomicAdd(&to->deal->spilled, 1u)] = key;
+    }
+}
+
+template <int KIND, bool PLAIN>
+static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_reading from, uint64_t count,
+                                                                   knn_cuda_curve_key of, const knn_cuda_extent *extent,
+                                                                   deal_arrays to) {
+    __shared__ uint64_t splitter[SPLIT_PLACES];
+    __shared__ uint32_t counter[BUCKETS_MOST + 2]; /* the last: lanes without a point */
+    const uint32_t buckets = to.bucket_count;
+    const knn_grid grid = knn_grid_of(of.divided != NULL ? of.divided : extent, of.cell_bits, of.index_bits);
+    uint32_t places = 1;
+    while (places < buckets) places *= 2;
+    for (uint32_t b = threadIdx.x; b < places; b += DEAL_THREADS) {
+        splitter[b] = b + 1 < buckets ? to.deal->splitter[b] : UINT64_MAX;
+    }
+    for (uint32_t b = threadIdx.x; b < buckets + 2; b += DEAL_THREADS) counter[b] = 0;
+    __syncthreads();
+    uint64_t key[DEAL_ITEMS];
+    uint32_t bucket[DEAL_ITEMS], slot[DEAL_ITEMS];
+    const uint64_t first = (uint64_t)blockIdx.x * (DEAL_THREADS * DEAL_ITEMS) + threadIdx.x;
+#pragma unroll
+    for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
+        const uint64_t i = first + item * DEAL_THREADS;
+        bucket[item] = buckets + 1;
+        if (i < count) {
+            key[item] = knn_key_of<KIND, PLAIN>(&from, i, &grid);
+            bucket[item] = knn_key_is_nowhere(key[item], &grid) ? buckets : place_among(splitter, places, key[item]);
+        }
+        slot[item] = join_counter(counter, bucket[item]);
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b <= buckets; b += DEAL_THREADS) {
+        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b], counter[b]);
+    }
+    __syncthreads();
+    const uint64_t finite = extent->finite;
+#pragma unroll
+    for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
+        if (bucket[item] > buckets) continue;
+        put_key(&to, count, finite, bucket[item], counter[bucket[item]] + slot[item], key[item]);
+    }
+}
+
+/* ---- within buckets */
+
+typedef struct sort_memory {
+    uint64_t key[ROOM]; /* part by part */
+    uint8_t part[ROOM]; /* of each of them */
+    uint64_t sample[PARTS], splitter[PARTS];
+    uint32_t begin[PARTS + 1]; /* of each part; counters before */
+    uint32_t of_warp[SORT_THREADS / CUDA_WARP];
+} sort_memory;
+
+static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
+    return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
+}
+
+/* The keys in the buckets before; all threads ask. */
+static __device__ inline uint32_t keys_before(sort_memory *m, const sample_deal *deal, uint32_t bucket) {
+    uint32_t sum = 0;
+    for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) sum += bucket_size(deal, b);
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) sum += __shfl_xor_sync(CUDA_ALL, sum, away);
+    if (threadIdx.x % CUDA_WARP == 0) m->of_warp[threadIdx.x / CUDA_WARP] = sum;
+    __syncthreads();
+    sum = 0;
+    for (uint32_t w = 0; w < SORT_THREADS / CUDA_WARP; w++) sum += m->of_warp[w];
+    return sum;
+}
+
+/* Keys that split a bucket into parts: some of its own in order. With fewer keys than parts some are the same. */
+static __device__ inline void split_bucket(sort_memory *m, const uint64_t *from, uint32_t count) {
+    const uint32_t mine = threadIdx.x;
+    if (mine < PARTS) {
+        m->sample[mine] = mine + 1 < PARTS ? from[(mine + 1) * count / PARTS] : UINT64_MAX;
+        m->begin[mine] = 0;
+    }
+    __syncthreads();
+    if (mine < PARTS) {
+        const uint64_t key = m->sample[mine];
+        uint32_t before = 0;
+        for (uint32_t j = 0; j < PARTS; j++) before += m->sample[j] < key || (m->sample[j] == key && j < mine);
+        m->splitter[before] = key;
+    }
+    __syncthreads();
+}
+
+/* Counters of the parts become their beginnings; by one warp. */
+static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
+    uint32_t sum = 0, part[PARTS / CUDA_WARP];
+    for (uint32_t i = 0; i < PARTS / CUDA_WARP; i++) {
+        part[i] = sum;
+        sum += m->begin[lane * (PARTS / CUDA_WARP) + i];
+    }
+    uint32_t end = sum;
+    for (uint32_t away = 1; away < CUDA_WARP; away *= 2) {
+        const uint32_t other = __shfl_up_sync(CUDA_ALL, end, away);
+        if (lane >= away) end += other;
+    }
+    for (uint32_t i = 0; i < PARTS / CUDA_WARP; i++) m->begin[lane * (PARTS / CUDA_WARP) + i] = end - sum + part[i];
+    if (lane == CUDA_WARP - 1) m->begin[PARTS] = end;
+}
+
+/* A block sorts a bucket: into parts, then by counting the smaller ones of a part. */
+static __global__ __launch_bounds__(SORT_THREADS, 4) void sort_buckets(deal_arrays to) {
+    __shared__ sort_memory m;
+    const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
+    const uint64_t *const from = to.buckets + (uint64_t)bucket * ROOM;
+    if (count == 0) return;
+    uint64_t *const out = to.keys + keys_before(&m, to.deal, bucket);
+    split_bucket(&m, from, count);
+    uint64_t key[SORT_ITEMS];
+    uint32_t at[SORT_ITEMS]; /* part · ROOM + which of it */
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        const uint32_t i = item * SORT_THREADS + threadIdx.x;
+        if (i - threadIdx.x % CUDA_WARP >= count) continue;
+        key[item] = i < count ? from[i] : UINT64_MAX;
+        const uint32_t part = place_among(m.splitter, PARTS, key[item]);
+        at[item] = part * ROOM + join_counter(m.begin, i < count ? part : PARTS);
+    }
+    __syncthreads();
+    if (threadIdx.x < CUDA_WARP) begin_parts(&m, threadIdx.x);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x >= count) continue;
+        const uint32_t part = at[item] / ROOM, i = m.begin[part] + at[item] % ROOM;
+        m.key[i] = key[item];
+        m.part[i] = (uint8_t)part;
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
+        const uint64_t mine = m.key[i];
+        const uint32_t begin = m.begin[m.part[i]], end = m.begin[m.part[i] + 1];
+        uint32_t place = begin;
+        for (uint32_t j = begin; j < end; j++) place += m.key[j] < mine;
+        out[place] = mine;
+    }
+}
+
+/* ---- launches */
+
+typedef struct sort_step {
+    const knn_cuda_reading *reading;
+    uint64_t count;
+    const knn_cuda_curve_key *of;
+    knn_cuda_extent *parts;
+    deal_arrays to;
+} sort_step;
+
+template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, const sort_step *s) {
+    const uint32_t buckets = s->to.bucket_count;
+    const uint32_t split_blocks = cuda_blocks(buckets * KNN_SAMPLE_EACH, SPLIT_THREADS / CUDA_WARP);
+    const uint32_t deal_blocks = cuda_blocks(s->count, DEAL_THREADS * DEAL_ITEMS);
+    const knn_cuda_extent *extent = s->parts + KNN_CUDA_PARTS;
+    CUDA_LAUNCH(ctx, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, s->count, *s->of,
+                s->parts, s->to.deal, buckets);
+    CUDA_LAUNCH(ctx, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
+                s->to);
+    CUDA_LAUNCH(ctx, sort_buckets, buckets, SORT_THREADS, s->to);
+}
+
+mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *r, uint64_t count,
+                                 const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
+    const uint32_t buckets = knn_sample_buckets(count);
+    if (!knn_cuda_make_room(ctx, &curve->all[0], (uint64_t)buckets * ROOM * sizeof(uint64_t), "codes") ||
+        !knn_cuda_make_room(ctx, &curve->all[1], count * sizeof(uint64_t), "codes") ||
+        !knn_cuda_make_room(ctx, &curve->all[2], sizeof(sample_deal), "buckets")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    const deal_arrays to = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory,
+                            (sample_deal *)curve->all[2].memory, buckets};
+    const sort_step s = {r, count, of, parts, to};
+    if (r->kind == KNN_FLOAT && r->plain) {
+        launch_steps<KNN_FLOAT, true>(ctx, &s);
+    } else if (r->kind == KNN_FLOAT) {
+        launch_steps<KNN_FLOAT, false>(ctx, &s);
+    } else if (r->kind == KNN_INT && r->plain) {
+        launch_steps<KNN_INT, true>(ctx, &s);
+    } else if (r->kind == KNN_INT) {
+        launch_steps<KNN_INT, false>(ctx, &s);
+    } else {
+        launch_steps<KNN_DOUBLE, false>(ctx, &s);
+    }
+    curve->keys = to.keys;
+    return cuda_launched(ctx, "sorting");
+}
