@@ -320,11 +320,8 @@ mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_exte
     knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
     const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
     launch_extents(ctx, &made->reading, count, parts);
-    if (count <= KNN_SAMPLE_MOST) {
-        MOTE_TRY(knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve));
-    } else {
-        MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
-    }
+    if (count <= KNN_SAMPLE_MOST) return knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve);
+    MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
     return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
 }
 

@@ -65,17 +65,20 @@ static __device__ inline knn_grid knn_grid_of(const knn_cuda_extent *divided, ui
     return grid;
 }
 
-/* The place on the curve, behind all places for points that are nowhere; then the point's number. */
+/* A point's place on the curve; behind all places if it is nowhere. */
+template <int KIND, bool PLAIN>
+static __device__ inline uint64_t knn_place_of(const knn_cuda_reading *from, uint64_t i, const knn_grid *grid) {
+    float view[3];
+    uint32_t cell[3];
+    if (!knn_view_of<KIND, PLAIN>(from, i, view)) return 1ull << 3 * grid->cell_bits;
+    for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << grid->cell_bits);
+    return knn_curve_place(cell[0], cell[1], cell[2], grid->cell_bits);
+}
+
+/* The place, then the point's number. */
 template <int KIND, bool PLAIN>
 static __device__ inline uint64_t knn_key_of(const knn_cuda_reading *from, uint64_t i, const knn_grid *grid) {
-    float view[3];
-    uint64_t place = 1ull << 3 * grid->cell_bits;
-    if (knn_view_of<KIND, PLAIN>(from, i, view)) {
-        uint32_t cell[3];
-        for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << grid->cell_bits);
-        place = knn_curve_place(cell[0], cell[1], cell[2], grid->cell_bits);
-    }
-    return place << grid->index_bits | i;
+    return knn_place_of<KIND, PLAIN>(from, i, grid) << grid->index_bits | i;
 }
 
 static __device__ inline bool knn_key_is_nowhere(uint64_t key, const knn_grid *grid) {

@@ -11,6 +11,7 @@
 #define DEAL_THREADS  512u
 #define DEAL_ITEMS    4u
 #define SORT_THREADS  256u
+#define SORT_WARPS    (SORT_THREADS / CUDA_WARP)
 #define SORT_ITEMS    (KNN_SAMPLE_ROOM / SORT_THREADS)
 #define ROOM          KNN_SAMPLE_ROOM
 #define BUCKETS_MOST  (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
@@ -137,27 +138,32 @@ static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_read
 /* ---- within buckets */
 
 typedef struct sort_memory {
-    uint64_t key[ROOM]; /* part by part */
+    uint64_t key[ROOM]; /* part by part, then in order */
     uint8_t part[ROOM]; /* of each of them */
     uint64_t sample[PARTS], splitter[PARTS];
     uint32_t begin[PARTS + 1]; /* of each part; counters before */
-    uint32_t of_warp[SORT_THREADS / CUDA_WARP];
+    uint32_t sum[SORT_WARPS];
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
     return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
 }
 
+/* What all threads of the block bring, to each of them. */
+static __device__ inline uint32_t sum_of_block(sort_memory *m, uint32_t mine) {
+    for (int away = CUDA_WARP / 2; away > 0; away /= 2) mine += __shfl_xor_sync(CUDA_ALL, mine, away);
+    if (threadIdx.x % CUDA_WARP == 0) m->sum[threadIdx.x / CUDA_WARP] = mine;
+    __syncthreads();
+    uint32_t sum = 0;
+    for (uint32_t w = 0; w < SORT_WARPS; w++) sum += m->sum[w];
+    return sum;
+}
+
 /* The keys in the buckets before; all threads ask. */
 static __device__ inline uint32_t keys_before(sort_memory *m, const sample_deal *deal, uint32_t bucket) {
-    uint32_t sum = 0;
-    for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) sum += bucket_size(deal, b);
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) sum += __shfl_xor_sync(CUDA_ALL, sum, away);
-    if (threadIdx.x % CUDA_WARP == 0) m->of_warp[threadIdx.x / CUDA_WARP] = sum;
-    __syncthreads();
-    sum = 0;
-    for (uint32_t w = 0; w < SORT_THREADS / CUDA_WARP; w++) sum += m->of_warp[w];
-    return sum;
+    uint32_t mine = 0;
+    for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) mine += bucket_size(deal, b);
+    return sum_of_block(m, mine);
 }
 
 /* Keys that split a bucket into parts: some of its own in order. With fewer keys than parts some are the same. */
@@ -193,14 +199,8 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
     if (lane == CUDA_WARP - 1) m->begin[PARTS] = end;
 }
 
-/* A block sorts a bucket: into parts, then by counting the smaller ones of a part. */
-static __global__ __launch_bounds__(SORT_THREADS, 4) void sort_buckets(deal_arrays to) {
-    __shared__ sort_memory m;
-    const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
-    const uint64_t *const from = to.buckets + (uint64_t)bucket * ROOM;
-    if (count == 0) return;
-    uint64_t *const out = to.keys + keys_before(&m, to.deal, bucket);
-    split_bucket(&m, from, count);
+/* Brings keys to their parts in the block's memory. */
+static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, uint32_t count) {
     uint64_t key[SORT_ITEMS];
     uint32_t at[SORT_ITEMS]; /* part · ROOM + which of it */
 #pragma unroll
@@ -208,27 +208,108 @@ static __global__ __launch_bounds__(SORT_THREADS, 4) void sort_buckets(deal_arra
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
         if (i - threadIdx.x % CUDA_WARP >= count) continue;
         key[item] = i < count ? from[i] : UINT64_MAX;
-        const uint32_t part = place_among(m.splitter, PARTS, key[item]);
-        at[item] = part * ROOM + join_counter(m.begin, i < count ? part : PARTS);
+        const uint32_t part = place_among(m->splitter, PARTS, key[item]);
+        at[item] = part * ROOM + join_counter(m->begin, i < count ? part : PARTS);
     }
     __syncthreads();
-    if (threadIdx.x < CUDA_WARP) begin_parts(&m, threadIdx.x);
+    if (threadIdx.x < CUDA_WARP) begin_parts(m, threadIdx.x);
     __syncthreads();
 #pragma unroll
     for (uint32_t item = 0; item < SORT_ITEMS; item++) {
         if (item * SORT_THREADS + threadIdx.x >= count) continue;
-        const uint32_t part = at[item] / ROOM, i = m.begin[part] + at[item] % ROOM;
-        m.key[i] = key[item];
-        m.part[i] = (uint8_t)part;
+        const uint32_t part = at[item] / ROOM, i = m->begin[part] + at[item] % ROOM;
+        m->key[i] = key[item];
+        m->part[i] = (uint8_t)part;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        const uint64_t mine = m.key[i];
-        const uint32_t begin = m.begin[m.part[i]], end = m.begin[m.part[i] + 1];
-        uint32_t place = begin;
-        for (uint32_t j = begin; j < end; j++) place += m.key[j] < mine;
-        out[place] = mine;
+}
+
+/* Puts keys in order in the block's memory: into parts, then by counting the smaller ones of a part. */
+static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, uint32_t count) {
+    split_bucket(m, from, count);
+    deal_parts(m, from, count);
+    uint64_t key[SORT_ITEMS];
+    uint32_t at[SORT_ITEMS];
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        const uint32_t i = item * SORT_THREADS + threadIdx.x;
+        if (i >= count) continue;
+        const uint32_t begin = m->begin[m->part[i]], end = m->begin[m->part[i] + 1];
+        key[item] = m->key[i];
+        at[item] = begin;
+        for (uint32_t j = begin; j < end; j++) at[item] += m->key[j] < key[item];
     }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x < count) m->key[at[item]] = key[item];
+    }
+    __syncthreads();
+}
+
+/* Whether the keys stand in few cells, so that these are divided; see knn_refine_cuda.cu. */
+static __device__ inline bool store_keys(sort_memory *m, uint32_t count, uint32_t index_bits, uint64_t *out) {
+    uint32_t cells = 0;
+    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
+        out[i] = m->key[i];
+        cells += i == 0 || m->key[i] >> index_bits != m->key[i - 1] >> index_bits;
+    }
+    return sum_of_block(m, cells) * KNN_CUDA_CROWDED < count;
+}
+
+/* The cells of the cube around the points of the block; false where they are all at one place. */
+template <int KIND, bool PLAIN>
+static __device__ inline bool divide_cube(sort_memory *m, const knn_cuda_reading *from, uint32_t count,
+                                          uint32_t index_bits, knn_grid *grid) {
+    knn_cuda_extent box;
+    knn_extent_of_nothing(&box);
+    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
+        knn_cuda_extent point = box;
+        knn_view_of<KIND, PLAIN>(from, m->key[i] & ((1ull << index_bits) - 1), point.low);
+        memcpy(point.high, point.low, sizeof point.high);
+        knn_extent_add(&box, &point);
+    }
+    knn_extent_of_block<SORT_WARPS>(&box);
+    *grid = knn_grid_of(&box, KNN_CUDA_FINER, 0);
+    return grid->factor > 0;
+}
+
+/* Puts the points of a bucket along a curve of their own. The places of the keys stay where they are. */
+template <int KIND, bool PLAIN>
+static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_reading *from, uint32_t count,
+                                            uint32_t index_bits, uint64_t *room, uint64_t *out) {
+    const uint64_t number = (1ull << index_bits) - 1;
+    knn_grid grid;
+    if (!divide_cube<KIND, PLAIN>(m, from, count, index_bits, &grid)) return;
+    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
+        room[i] = knn_place_of<KIND, PLAIN>(from, m->key[i] & number, &grid) * ROOM | i;
+    }
+    __syncthreads();
+    sort_keys(m, room, count);
+    uint64_t key[SORT_ITEMS];
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        const uint32_t i = item * SORT_THREADS + threadIdx.x;
+        if (i < count) key[item] = (out[i] & ~number) | (out[m->key[i] % ROOM] & number);
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x < count) out[item * SORT_THREADS + threadIdx.x] = key[item];
+    }
+}
+
+/* A block sorts a bucket. */
+template <int KIND, bool PLAIN>
+static __global__ __launch_bounds__(SORT_THREADS, 4) void sort_buckets(knn_cuda_reading from, uint32_t index_bits,
+                                                                       deal_arrays to) {
+    __shared__ sort_memory m;
+    const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
+    uint64_t *const room = to.buckets + (uint64_t)bucket * ROOM;
+    if (count == 0) return;
+    uint64_t *const out = to.keys + keys_before(&m, to.deal, bucket);
+    sort_keys(&m, room, count);
+    if (store_keys(&m, count, index_bits, out)) refine_bucket<KIND, PLAIN>(&m, &from, count, index_bits, room, out);
 }
 
 /* ---- launches */
@@ -250,7 +331,7 @@ template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, cons
                 s->parts, s->to.deal, buckets);
     CUDA_LAUNCH(ctx, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
                 s->to);
-    CUDA_LAUNCH(ctx, sort_buckets, buckets, SORT_THREADS, s->to);
+    CUDA_LAUNCH(ctx, (sort_buckets<KIND, PLAIN>), buckets, SORT_THREADS, *s->reading, s->of->index_bits, s->to);
 }
 
 mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *r, uint64_t count,
