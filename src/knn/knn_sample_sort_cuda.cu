@@ -10,7 +10,7 @@
 #define SPLIT_THREADS 1024u
 #define DEAL_THREADS  512u
 #define DEAL_ITEMS    4u
-#define SORT_THREADS  256u
+#define SORT_THREADS  512u
 #define SORT_WARPS    (SORT_THREADS / CUDA_WARP)
 #define SORT_ITEMS    (KNN_SAMPLE_ROOM / SORT_THREADS)
 #define ROOM          KNN_SAMPLE_ROOM
@@ -53,11 +53,11 @@ static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t whic
 /* The extent of all points from its parts; and every fourth key of a sample. Each block puts some samples in their
    places by counting smaller ones. */
 template <int KIND, bool PLAIN>
-static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cuda_reading from, uint64_t count,
+static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cuda_reading from, uint64_t stretch,
                                                                          knn_cuda_curve_key of, knn_cuda_extent *parts,
                                                                          sample_deal *deal, uint32_t buckets) {
     __shared__ uint64_t key[KNN_SAMPLE_EACH * BUCKETS_MOST];
-    const uint32_t samples = buckets > 1 ? KNN_SAMPLE_EACH * buckets : 0, lane = threadIdx.x % CUDA_WARP;
+    const uint32_t samples = stretch > 0 ? KNN_SAMPLE_EACH * buckets : 0, lane = threadIdx.x % CUDA_WARP;
     knn_cuda_extent all;
     knn_extent_of_parts<SPLIT_THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0) {
@@ -68,7 +68,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
     for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
-        key[i] = knn_key_of<KIND, PLAIN>(&from, knn_sample_point(i, samples, count), &grid);
+        key[i] = knn_key_of<KIND, PLAIN>(&from, knn_sample_point(i, stretch), &grid);
     }
     __syncthreads();
     const uint32_t i = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
@@ -203,10 +203,10 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
 static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, uint32_t count) {
     uint64_t key[SORT_ITEMS];
     uint32_t at[SORT_ITEMS]; /* part · ROOM + which of it */
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+    const uint32_t first_lane = threadIdx.x - threadIdx.x % CUDA_WARP;
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + first_lane < count; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
-        if (i - threadIdx.x % CUDA_WARP >= count) continue;
         key[item] = i < count ? from[i] : UINT64_MAX;
         const uint32_t part = place_among(m->splitter, PARTS, key[item]);
         at[item] = part * ROOM + join_counter(m->begin, i < count ? part : PARTS);
@@ -214,9 +214,8 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
     __syncthreads();
     if (threadIdx.x < CUDA_WARP) begin_parts(m, threadIdx.x);
     __syncthreads();
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
-        if (item * SORT_THREADS + threadIdx.x >= count) continue;
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
         const uint32_t part = at[item] / ROOM, i = m->begin[part] + at[item] % ROOM;
         m->key[i] = key[item];
         m->part[i] = (uint8_t)part;
@@ -230,20 +229,18 @@ static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, ui
     deal_parts(m, from, count);
     uint64_t key[SORT_ITEMS];
     uint32_t at[SORT_ITEMS];
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
-        if (i >= count) continue;
         const uint32_t begin = m->begin[m->part[i]], end = m->begin[m->part[i] + 1];
         key[item] = m->key[i];
         at[item] = begin;
+        CUDA_ROLLED
         for (uint32_t j = begin; j < end; j++) at[item] += m->key[j] < key[item];
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
-        if (item * SORT_THREADS + threadIdx.x < count) m->key[at[item]] = key[item];
-    }
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) { m->key[at[item]] = key[item]; }
     __syncthreads();
 }
 
@@ -263,6 +260,7 @@ static __device__ inline bool divide_cube(sort_memory *m, const knn_cuda_reading
                                           uint32_t index_bits, knn_grid *grid) {
     knn_cuda_extent box;
     knn_extent_of_nothing(&box);
+    CUDA_ROLLED
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
         knn_cuda_extent point = box;
         knn_view_of<KIND, PLAIN>(from, m->key[i] & ((1ull << index_bits) - 1), point.low);
@@ -281,27 +279,28 @@ static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_readi
     const uint64_t number = (1ull << index_bits) - 1;
     knn_grid grid;
     if (!divide_cube<KIND, PLAIN>(m, from, count, index_bits, &grid)) return;
+    CUDA_ROLLED
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
         room[i] = knn_place_of<KIND, PLAIN>(from, m->key[i] & number, &grid) * ROOM | i;
     }
     __syncthreads();
     sort_keys(m, room, count);
     uint64_t key[SORT_ITEMS];
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
-        if (i < count) key[item] = (out[i] & ~number) | (out[m->key[i] % ROOM] & number);
+        key[item] = (out[i] & ~number) | (out[m->key[i] % ROOM] & number);
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t item = 0; item < SORT_ITEMS; item++) {
-        if (item * SORT_THREADS + threadIdx.x < count) out[item * SORT_THREADS + threadIdx.x] = key[item];
+    CUDA_ROLLED
+    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
+        out[item * SORT_THREADS + threadIdx.x] = key[item];
     }
 }
 
 /* A block sorts a bucket. */
 template <int KIND, bool PLAIN>
-static __global__ __launch_bounds__(SORT_THREADS, 4) void sort_buckets(knn_cuda_reading from, uint32_t index_bits,
+static __global__ __launch_bounds__(SORT_THREADS, 2) void sort_buckets(knn_cuda_reading from, uint32_t index_bits,
                                                                        deal_arrays to) {
     __shared__ sort_memory m;
     const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
@@ -324,10 +323,12 @@ typedef struct sort_step {
 
 template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, const sort_step *s) {
     const uint32_t buckets = s->to.bucket_count;
-    const uint32_t split_blocks = cuda_blocks(buckets * KNN_SAMPLE_EACH, SPLIT_THREADS / CUDA_WARP);
+    const uint32_t samples = buckets > 1 ? KNN_SAMPLE_EACH * buckets : 0;
+    const uint32_t split_blocks = cuda_blocks(samples, SPLIT_THREADS / CUDA_WARP);
+    const uint64_t stretch = knn_sample_stretch(samples, s->count);
     const uint32_t deal_blocks = cuda_blocks(s->count, DEAL_THREADS * DEAL_ITEMS);
     const knn_cuda_extent *extent = s->parts + KNN_CUDA_PARTS;
-    CUDA_LAUNCH(ctx, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, s->count, *s->of,
+    CUDA_LAUNCH(ctx, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, stretch, *s->of,
                 s->parts, s->to.deal, buckets);
     CUDA_LAUNCH(ctx, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
                 s->to);

@@ -71,7 +71,7 @@ static void a_full_bucket_loses_nothing(void **state) {
     for (uint64_t i = 0; i < 3 * count; i++) points[i] = 900 + (double)(mote_hash_pair(1, i) % 4096) * 0x1p-12;
     for (uint64_t i = 0; i < count; i += 37) points[3 * i] = NAN;
     for (uint32_t s = 0; s < samples; s++) {
-        double *const point = points + 3 * knn_sample_point(s, samples, count);
+        double *const point = points + 3 * knn_sample_point(s, knn_sample_stretch(samples, count));
         for (uint64_t k = 0; k < 3; k++) point[k] = (double)(mote_hash_pair(2 + k, s) % 1000);
     }
     mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT32, 1, 0, points, count);
