@@ -1,5 +1,5 @@
-/* The order in which the GPU keeps the points of an index: along the curve, each point once, those that are nowhere
-   last, by whichever sort. */
+/* What the GPU makes of an index: points along the curve, each once, those that are nowhere last, by whichever sort;
+   and boxes around boxes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,6 +8,29 @@
 #include "knn/knn_sample.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
+
+/* Whether each box from level 1 on is that around its children. */
+static void check_boxes(parity_pair *pair, const knn_cuda_tree *tree) {
+    const uint32_t top = tree->level_count - 1, count = tree->first[top] + tree->nodes[top];
+    knn_cuda_box *const boxes = malloc(count * sizeof *boxes + 1);
+    knn_must(pair->cuda, cuda_download(pair->cuda, boxes, tree->boxes, count * sizeof *boxes), "boxes");
+    for (uint32_t level = 1; level <= top; level++) {
+        for (uint32_t node = 0; node < tree->nodes[level]; node++) {
+            const knn_cuda_box *const box = &boxes[tree->first[level] + node];
+            knn_cuda_box around = {{INFINITY, INFINITY, INFINITY}, UINT32_MAX, {-INFINITY, -INFINITY, -INFINITY}, 0};
+            for (uint32_t i = node * KNN_CUDA_WIDE; i < (node + 1) * KNN_CUDA_WIDE; i++) {
+                if (i >= tree->nodes[level - 1]) break;
+                const knn_cuda_box *const child = &boxes[tree->first[level - 1] + i];
+                for (int k = 0; k < 3; k++) around.low[k] = fminf(around.low[k], child->low[k]);
+                for (int k = 0; k < 3; k++) around.high[k] = fmaxf(around.high[k], child->high[k]);
+                around.least = child->least < around.least ? child->least : around.least;
+            }
+            for (int k = 0; k < 3; k++) assert_true(box->low[k] == around.low[k] && box->high[k] == around.high[k]);
+            assert_int_equal(box->least, around.least);
+        }
+    }
+    free(boxes);
+}
 
 /* How many keys stand behind a greater one. Fails the test where a point lacks, or one that is nowhere is not last. */
 static uint64_t count_descents(parity_pair *pair, mote_cloud *cloud, const char *what) {
@@ -30,6 +53,7 @@ static uint64_t count_descents(parity_pair *pair, mote_cloud *cloud, const char 
     }
     free(keys);
     free(found);
+    check_boxes(pair, &index->cuda->stored.tree);
     mote_knn_destroy(index);
     return descents;
 }
