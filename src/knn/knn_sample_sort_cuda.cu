@@ -11,12 +11,15 @@
 #define DEAL_THREADS  512u
 #define DEAL_ITEMS    4u
 #define SORT_THREADS  512u
-#define SORT_WARPS    (SORT_THREADS / CUDA_WARP)
-#define SORT_ITEMS    (KNN_SAMPLE_ROOM / SORT_THREADS)
-#define ROOM          KNN_SAMPLE_ROOM
-#define BUCKETS_MOST  (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
-#define SPLIT_PLACES  2048u /* a power of two, above the most buckets */
-#define PARTS         128u  /* of a bucket, in its sort */
+#ifndef SORT_AT_ONCE
+#define SORT_AT_ONCE 2u /* blocks of a multiprocessor, which has 1,024 threads at least */
+#endif
+#define SORT_WARPS   (SORT_THREADS / CUDA_WARP)
+#define SORT_ITEMS   (KNN_SAMPLE_ROOM / SORT_THREADS)
+#define ROOM         KNN_SAMPLE_ROOM
+#define BUCKETS_MOST (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
+#define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
+#define PARTS        128u  /* of a bucket, in its sort */
 
 /* In device memory. */
 typedef struct sample_deal {
@@ -300,8 +303,8 @@ static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_readi
 
 /* A block sorts a bucket. */
 template <int KIND, bool PLAIN>
-static __global__ __launch_bounds__(SORT_THREADS, 2) void sort_buckets(knn_cuda_reading from, uint32_t index_bits,
-                                                                       deal_arrays to) {
+static __global__ __launch_bounds__(SORT_THREADS, SORT_AT_ONCE) void sort_buckets(knn_cuda_reading from,
+                                                                                  uint32_t index_bits, deal_arrays to) {
     __shared__ sort_memory m;
     const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
     uint64_t *const room = to.buckets + (uint64_t)bucket * ROOM;
