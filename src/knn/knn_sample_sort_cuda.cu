@@ -5,9 +5,11 @@
    in one cell are split evenly. The order within a bucket, in which points happen to come, does not outlast its sort.
    A bucket that is full, which a sample makes unlikely, sends the rest behind all others: order is only speed here. */
 #include "knn/knn_curve_cuda.h"
+#include "knn/knn_hilbert_cuda.h"
 #include "knn/knn_sample.h"
 
-#define SPLIT_THREADS 1024u
+#define SPLIT_THREADS 512u
+#define SPLIT_BLOCKS  128u /* each makes the whole sample */
 #define DEAL_THREADS  512u
 #define DEAL_ITEMS    4u
 #define SORT_THREADS  512u
@@ -51,6 +53,19 @@ static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t whic
     return __shfl_sync(CUDA_ALL, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1));
 }
 
+/* The key of knn_key_of, for a grid of the most bits; every count that is sorted here has these. */
+template <int KIND, bool PLAIN>
+static __device__ inline uint64_t key_by(const uint8_t *ways, const knn_cuda_reading *from, uint64_t i,
+                                         const knn_grid *grid) {
+    float view[3];
+    uint32_t cell[3];
+    uint64_t place = 1ull << 3 * KNN_CUDA_CELLS;
+    const bool exists = knn_view_of<KIND, PLAIN>(from, i, view);
+    for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << KNN_CUDA_CELLS);
+    if (exists) place = knn_hilbert_place(ways, cell[0], cell[1], cell[2]);
+    return place << grid->index_bits | i;
+}
+
 /* ---- splitters */
 
 /* The extent of all points from its parts; and every fourth key of a sample. Each block puts some samples in their
@@ -61,6 +76,8 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
                                                                          sample_deal *deal, uint32_t buckets) {
     __shared__ uint64_t key[KNN_SAMPLE_EACH * BUCKETS_MOST];
     const uint32_t samples = stretch > 0 ? KNN_SAMPLE_EACH * buckets : 0, lane = threadIdx.x % CUDA_WARP;
+    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
     knn_cuda_extent all;
     knn_extent_of_parts<SPLIT_THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0) {
@@ -71,17 +88,18 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
     for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
-        key[i] = knn_key_of<KIND, PLAIN>(&from, knn_sample_point(i, stretch), &grid);
+        key[i] = key_by<KIND, PLAIN>(ways, &from, knn_sample_point(i, stretch), &grid);
     }
     __syncthreads();
-    const uint32_t i = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
-    if (i >= samples) return;
-    const uint64_t mine = key[i];
-    uint32_t smaller = 0;
-    for (uint32_t j = lane; j < samples; j += CUDA_WARP) smaller += key[j] < mine;
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) smaller += __shfl_xor_sync(CUDA_ALL, smaller, away);
-    if (lane == 0 && smaller > 0 && smaller % KNN_SAMPLE_EACH == 0)
+    const uint32_t warp = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
+    for (uint32_t i = warp; i < samples; i += gridDim.x * (SPLIT_THREADS / CUDA_WARP)) {
+        const uint64_t mine = key[i];
+        uint32_t smaller = 0;
+        for (uint32_t j = lane; j < samples; j += CUDA_WARP) smaller += key[j] < mine;
+        for (int away = CUDA_WARP / 2; away > 0; away /= 2) smaller += __shfl_xor_sync(CUDA_ALL, smaller, away);
+        if (lane > 0 || smaller == 0 || smaller % KNN_SAMPLE_EACH != 0) continue;
         deal->splitter[smaller / KNN_SAMPLE_EACH - 1] = mine;
+    }
 }
 
 /* ---- into buckets */
@@ -103,6 +121,8 @@ static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_read
                                                                    deal_arrays to) {
     __shared__ uint64_t splitter[SPLIT_PLACES];
     __shared__ uint32_t counter[BUCKETS_MOST + 2]; /* the last: lanes without a point */
+    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
     const uint32_t buckets = to.bucket_count;
     const knn_grid grid = knn_grid_of(of.divided != NULL ? of.divided : extent, of.cell_bits, of.index_bits);
     uint32_t places = 1;
@@ -120,7 +140,7 @@ static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_read
         const uint64_t i = first + item * DEAL_THREADS;
         bucket[item] = buckets + 1;
         if (i < count) {
-            key[item] = knn_key_of<KIND, PLAIN>(&from, i, &grid);
+            key[item] = key_by<KIND, PLAIN>(ways, &from, i, &grid);
             bucket[item] = knn_key_is_nowhere(key[item], &grid) ? buckets : place_among(splitter, places, key[item]);
         }
         slot[item] = join_counter(counter, bucket[item]);
@@ -327,7 +347,8 @@ typedef struct sort_step {
 template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, const sort_step *s) {
     const uint32_t buckets = s->to.bucket_count;
     const uint32_t samples = buckets > 1 ? KNN_SAMPLE_EACH * buckets : 0;
-    const uint32_t split_blocks = cuda_blocks(samples, SPLIT_THREADS / CUDA_WARP);
+    const uint32_t all_blocks = cuda_blocks(samples, SPLIT_THREADS / CUDA_WARP);
+    const uint32_t split_blocks = all_blocks < SPLIT_BLOCKS ? all_blocks : SPLIT_BLOCKS;
     const uint64_t stretch = knn_sample_stretch(samples, s->count);
     const uint32_t deal_blocks = cuda_blocks(s->count, DEAL_THREADS * DEAL_ITEMS);
     const knn_cuda_extent *extent = s->parts + KNN_CUDA_PARTS;

@@ -2,6 +2,7 @@
    and boxes around boxes. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/cuda.h"
 #include "knn/knn_cuda.h"
@@ -58,6 +59,57 @@ static uint64_t count_descents(parity_pair *pair, mote_cloud *cloud, const char 
     return descents;
 }
 
+/* Skilling's algorithm (2004), step by step. */
+static uint64_t hilbert_place(uint32_t axis[3], uint32_t bits) {
+    uint64_t place = 0;
+    for (uint32_t bit = 1u << (bits - 1); bit > 1; bit >>= 1) {
+        for (int k = 0; k < 3; k++) {
+            const uint32_t mixed = (axis[0] ^ axis[k]) & (bit - 1);
+            const bool inverted = (axis[k] & bit) != 0;
+            axis[0] ^= inverted ? bit - 1 : mixed;
+            axis[k] ^= inverted ? 0 : mixed;
+        }
+    }
+    axis[1] ^= axis[0];
+    axis[2] ^= axis[1];
+    uint32_t turned = 0;
+    for (uint32_t bit = 1u << (bits - 1); bit > 0; bit >>= 1) {
+        for (int k = 0; k < 3; k++) place = place << 1 | (((axis[k] & bit) != 0) ^ turned);
+        turned ^= (axis[2] & bit) != 0;
+    }
+    return place;
+}
+
+static void places_are_those_of_the_curve(void **state) {
+    enum { COUNT = 3000 };
+    static uint64_t keys[COUNT];
+    parity_pair *pair = *state;
+    mote_knn_index *index = NULL;
+    mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), COUNT, 0);
+    const mote_column *const axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
+                                        mote_cloud_find(cloud, "z")};
+    knn_must(pair->cuda, mote_knn_build(pair->cuda, cloud, &index), "curve");
+    const knn_cuda_points *const points = &index->cuda->stored.tree.points;
+    knn_cuda_extent extent;
+    knn_must(pair->cuda, cuda_download(pair->cuda, keys, points->keys, sizeof keys), "keys");
+    knn_must(pair->cuda, cuda_download(pair->cuda, &extent, points->extent, sizeof extent), "extent");
+    float side = 0;
+    for (int k = 0; k < 3; k++) side = fmaxf(side, extent.high[k] - extent.low[k]);
+    const float cells = (float)(1u << points->cell_bits), factor = cells / side;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const uint64_t number = keys[i] & ((1ull << points->index_bits) - 1);
+        uint32_t cell[3];
+        for (int k = 0; k < 3; k++) {
+            float value = 0;
+            memcpy(&value, (const uint8_t *)axes[k]->data + number * axes[k]->stride_bytes, sizeof value);
+            cell[k] = (uint32_t)fminf((value - extent.low[k]) * factor, cells - 1);
+        }
+        assert_int_equal(keys[i] >> points->index_bits, hilbert_place(cell, points->cell_bits));
+    }
+    mote_knn_destroy(index);
+    mote_cloud_destroy(cloud);
+}
+
 static void points_are_in_order(void **state) {
     static const char *const names[] = {"uniform float",      "heap of duplicates", "ticks",      "far clusters",
                                         "shells of integers", "some not finite",    "none finite"};
@@ -109,6 +161,7 @@ static void a_full_bucket_loses_nothing(void **state) {
 int main(void) {
     if (!parity_can_run()) return PARITY_SKIPPED;
     const struct CMUnitTest tests[] = {
+        PARITY_TEST(places_are_those_of_the_curve),
         PARITY_TEST(points_are_in_order),
         PARITY_TEST(many_points_are_in_order),
         PARITY_TEST(a_full_bucket_loses_nothing),
