@@ -37,11 +37,14 @@ typedef struct deal_arrays {
     uint32_t bucket_count;
 } deal_arrays;
 
-/* How many of the splitters, a power of two less one in ascending order, are not above the key. */
-static __device__ inline uint32_t place_among(const uint64_t *splitter, uint32_t places, uint64_t key) {
-    uint32_t at = 0;
-    for (uint32_t step = places / 2; step > 0; step /= 2) at += splitter[at + step - 1] <= key ? step : 0;
-    return at;
+/* How many of the splitters, a power of two less one in ascending order, are not above a key; of some keys at once. */
+template <uint32_t KEYS>
+static __device__ inline void places_among(const uint64_t *splitter, uint32_t places, const uint64_t key[KEYS],
+                                           uint32_t at[KEYS]) {
+    for (uint32_t i = 0; i < KEYS; i++) at[i] = 0;
+    for (uint32_t step = places / 2; step > 0; step /= 2) {
+        for (uint32_t i = 0; i < KEYS; i++) at[i] += splitter[at[i] + step - 1] <= key[i] ? step : 0;
+    }
 }
 
 /* The number of those who joined a counter before. All lanes of a warp join some counter. */
@@ -53,17 +56,14 @@ static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t whic
     return __shfl_sync(CUDA_ALL, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1));
 }
 
-/* The key of knn_key_of, for a grid of the most bits; every count that is sorted here has these. */
-template <int KIND, bool PLAIN>
-static __device__ inline uint64_t key_by(const uint8_t *ways, const knn_cuda_reading *from, uint64_t i,
-                                         const knn_grid *grid) {
-    float view[3];
+/* The key of knn_key_of of a point whose view is known, on a grid of the most bits, which all have that are sorted
+ * here. */
+static __device__ inline uint64_t key_by(const uint8_t *ways, const knn_grid *grid, uint64_t i, bool exists,
+                                         const float view[3]) {
     uint32_t cell[3];
-    uint64_t place = 1ull << 3 * KNN_CUDA_CELLS;
-    const bool exists = knn_view_of<KIND, PLAIN>(from, i, view);
     for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << KNN_CUDA_CELLS);
-    if (exists) place = knn_hilbert_place(ways, cell[0], cell[1], cell[2]);
-    return place << grid->index_bits | i;
+    const uint64_t place = knn_hilbert_place(ways, cell[0], cell[1], cell[2]);
+    return (exists ? place : 1ull << 3 * KNN_CUDA_CELLS) << grid->index_bits | i;
 }
 
 /* ---- splitters */
@@ -87,8 +87,12 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     }
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
+#pragma unroll 4
     for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
-        key[i] = key_by<KIND, PLAIN>(ways, &from, knn_sample_point(i, stretch), &grid);
+        const uint64_t point = knn_sample_point(i, stretch);
+        float view[3];
+        const bool exists = knn_view_of<KIND, PLAIN>(&from, point, view);
+        key[i] = key_by(ways, &grid, point, exists, view);
     }
     __syncthreads();
     const uint32_t warp = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
@@ -116,12 +120,21 @@ static __device__ inline void put_key(const deal_arrays *to, uint64_t count, uin
 }
 
 template <int KIND, bool PLAIN>
-static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_reading from, uint64_t count,
-                                                                   knn_cuda_curve_key of, const knn_cuda_extent *extent,
-                                                                   deal_arrays to) {
+static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_reading from, uint64_t count,
+                                                                      knn_cuda_curve_key of,
+                                                                      const knn_cuda_extent *extent, deal_arrays to) {
     __shared__ uint64_t splitter[SPLIT_PLACES];
     __shared__ uint32_t counter[BUCKETS_MOST + 2]; /* the last: lanes without a point */
     __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    const uint64_t first = (uint64_t)blockIdx.x * (DEAL_THREADS * DEAL_ITEMS) + threadIdx.x;
+    float view[DEAL_ITEMS][3];
+    bool exists[DEAL_ITEMS];
+    if (count == 0) return;
+#pragma unroll
+    for (uint32_t item = 0; item < DEAL_ITEMS; item++) { /* asked for at once, and before all else */
+        const uint64_t i = first + item * DEAL_THREADS;
+        exists[item] = knn_view_of<KIND, PLAIN>(&from, i < count ? i : count - 1, view[item]);
+    }
     if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
     const uint32_t buckets = to.bucket_count;
     const knn_grid grid = knn_grid_of(of.divided != NULL ? of.divided : extent, of.cell_bits, of.index_bits);
@@ -134,15 +147,15 @@ static __global__ __launch_bounds__(DEAL_THREADS) void deal_points(knn_cuda_read
     __syncthreads();
     uint64_t key[DEAL_ITEMS];
     uint32_t bucket[DEAL_ITEMS], slot[DEAL_ITEMS];
-    const uint64_t first = (uint64_t)blockIdx.x * (DEAL_THREADS * DEAL_ITEMS) + threadIdx.x;
 #pragma unroll
     for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
-        const uint64_t i = first + item * DEAL_THREADS;
-        bucket[item] = buckets + 1;
-        if (i < count) {
-            key[item] = key_by<KIND, PLAIN>(ways, &from, i, &grid);
-            bucket[item] = knn_key_is_nowhere(key[item], &grid) ? buckets : place_among(splitter, places, key[item]);
-        }
+        key[item] = key_by(ways, &grid, first + item * DEAL_THREADS, exists[item], view[item]);
+    }
+    places_among<DEAL_ITEMS>(splitter, places, key, bucket);
+#pragma unroll
+    for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
+        if (knn_key_is_nowhere(key[item], &grid)) bucket[item] = buckets;
+        if (first + item * DEAL_THREADS >= count) bucket[item] = buckets + 1;
         slot[item] = join_counter(counter, bucket[item]);
     }
     __syncthreads();
@@ -231,7 +244,8 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
     for (uint32_t item = 0; item * SORT_THREADS + first_lane < count; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
         key[item] = i < count ? from[i] : UINT64_MAX;
-        const uint32_t part = place_among(m->splitter, PARTS, key[item]);
+        uint32_t part = 0;
+        places_among<1>(m->splitter, PARTS, &key[item], &part);
         at[item] = part * ROOM + join_counter(m->begin, i < count ? part : PARTS);
     }
     __syncthreads();
