@@ -178,28 +178,21 @@ typedef struct sort_memory {
     uint8_t part[ROOM]; /* of each of them */
     uint64_t sample[PARTS], splitter[PARTS];
     uint32_t begin[PARTS + 1]; /* of each part; counters before */
-    uint32_t sum[SORT_WARPS];
+    uint32_t before[SORT_WARPS], cells[SORT_WARPS];
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
     return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
 }
 
-/* What all threads of the block bring, to each of them. */
-static __device__ inline uint32_t sum_of_block(sort_memory *m, uint32_t mine) {
+/* What all threads of the block bring, to each of them. room: of this sum alone */
+static __device__ inline uint32_t sum_of_block(uint32_t room[SORT_WARPS], uint32_t mine) {
     for (int away = CUDA_WARP / 2; away > 0; away /= 2) mine += __shfl_xor_sync(CUDA_ALL, mine, away);
-    if (threadIdx.x % CUDA_WARP == 0) m->sum[threadIdx.x / CUDA_WARP] = mine;
+    if (threadIdx.x % CUDA_WARP == 0) room[threadIdx.x / CUDA_WARP] = mine;
     __syncthreads();
     uint32_t sum = 0;
-    for (uint32_t w = 0; w < SORT_WARPS; w++) sum += m->sum[w];
+    for (uint32_t w = 0; w < SORT_WARPS; w++) sum += room[w];
     return sum;
-}
-
-/* The keys in the buckets before; all threads ask. */
-static __device__ inline uint32_t keys_before(sort_memory *m, const sample_deal *deal, uint32_t bucket) {
-    uint32_t mine = 0;
-    for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) mine += bucket_size(deal, b);
-    return sum_of_block(m, mine);
 }
 
 /* Keys that split a bucket into parts: some of its own in order. With fewer keys than parts some are the same. */
@@ -288,7 +281,7 @@ static __device__ inline bool store_keys(sort_memory *m, uint32_t count, uint32_
         out[i] = m->key[i];
         cells += i == 0 || m->key[i] >> index_bits != m->key[i - 1] >> index_bits;
     }
-    return sum_of_block(m, cells) * KNN_CUDA_CROWDED < count;
+    return sum_of_block(m->cells, cells) * KNN_CUDA_CROWDED < count;
 }
 
 /* The cells of the cube around the points of the block; false where they are all at one place. */
@@ -342,9 +335,11 @@ static __global__ __launch_bounds__(SORT_THREADS, SORT_AT_ONCE) void sort_bucket
     __shared__ sort_memory m;
     const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
     uint64_t *const room = to.buckets + (uint64_t)bucket * ROOM;
+    uint32_t before = 0; /* keys of the buckets before */
+    for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) before += bucket_size(to.deal, b);
     if (count == 0) return;
-    uint64_t *const out = to.keys + keys_before(&m, to.deal, bucket);
     sort_keys(&m, room, count);
+    uint64_t *const out = to.keys + sum_of_block(m.before, before);
     if (store_keys(&m, count, index_bits, out)) refine_bucket<KIND, PLAIN>(&m, &from, count, index_bits, room, out);
 }
 
