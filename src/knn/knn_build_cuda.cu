@@ -46,6 +46,8 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
 template <int KIND, bool PLAIN>
 static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda_curve_key of, knn_cuda_extent *parts,
                                  uint64_t *keys) {
+    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
     knn_cuda_extent all;
     knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
@@ -53,7 +55,9 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
-        keys[i] = knn_key_of<KIND, PLAIN>(&from, i, &grid);
+        float view[3];
+        const bool exists = knn_view_of<KIND, PLAIN>(&from, i, view);
+        keys[i] = knn_key_of(ways, &grid, i, exists, view);
     }
 }
 
@@ -146,7 +150,7 @@ static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) 
 /* A block makes one of the lowest nodes. */
 template <int KIND, bool PLAIN>
 static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, uint64_t count, uint32_t cell_bits,
-                                   uint32_t index_bits, leaf_arrays to) {
+                                   uint32_t index_bits, const __grid_constant__ leaf_arrays to) {
     __shared__ knn_cuda_box of_warp[WARPS];
     const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x, leaf = place / KNN_CUDA_LEAF;
     const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);

@@ -2,6 +2,7 @@
 #ifndef MOTE_KNN_CURVE_CUDA_H
 #define MOTE_KNN_CURVE_CUDA_H
 
+#include "knn/knn_hilbert_cuda.h"
 #include "knn/knn_view_cuda.h"
 
 static __device__ inline void knn_extent_of_nothing(knn_cuda_extent *extent) {
@@ -65,20 +66,14 @@ static __device__ inline knn_grid knn_grid_of(const knn_cuda_extent *divided, ui
     return grid;
 }
 
-/* A point's place on the curve; behind all places if it is nowhere. */
-template <int KIND, bool PLAIN>
-static __device__ inline uint64_t knn_place_of(const knn_cuda_reading *from, uint64_t i, const knn_grid *grid) {
-    float view[3];
+/* A point's place on the curve, then its number. ways: knn_hilbert_ways */
+static __device__ inline uint64_t knn_key_of(const uint8_t *ways, const knn_grid *grid, uint64_t i, bool exists,
+                                             const float view[3]) {
+    const uint32_t bits = grid->cell_bits;
     uint32_t cell[3];
-    if (!knn_view_of<KIND, PLAIN>(from, i, view)) return 1ull << 3 * grid->cell_bits;
-    for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << grid->cell_bits);
-    return knn_curve_place(cell[0], cell[1], cell[2], grid->cell_bits);
-}
-
-/* The place, then the point's number. */
-template <int KIND, bool PLAIN>
-static __device__ inline uint64_t knn_key_of(const knn_cuda_reading *from, uint64_t i, const knn_grid *grid) {
-    return knn_place_of<KIND, PLAIN>(from, i, grid) << grid->index_bits | i;
+    for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << bits);
+    const uint64_t place = knn_hilbert_place(ways, cell[0], cell[1], cell[2], bits);
+    return (exists ? place : 1ull << 3 * bits) << grid->index_bits | i;
 }
 
 static __device__ inline bool knn_key_is_nowhere(uint64_t key, const knn_grid *grid) {

@@ -19,9 +19,11 @@ static __device__ const uint8_t knn_hilbert_ways[] = {
 };
 #define KNN_HILBERT_WAYS (sizeof knn_hilbert_ways)
 
-/* The place of a cell among 2^13 a side; ways is the table, best in the block's memory. */
-static __device__ inline uint64_t knn_hilbert_place(const uint8_t *ways, uint32_t x, uint32_t y, uint32_t z) {
-    const uint64_t octants = mote_morton_encode(x, y, z);
+/* The place of a cell among 2^bits a side, up to 2^13; ways is the table, best in the block's memory. */
+static __device__ inline uint64_t knn_hilbert_place(const uint8_t *ways, uint32_t x, uint32_t y, uint32_t z,
+                                                    uint32_t bits) {
+    const uint32_t unused = 3 * (KNN_CUDA_CELLS - bits);
+    const uint64_t octants = mote_morton_encode(x, y, z) << unused;
     uint64_t place = 0;
     uint32_t way = 0;
 #pragma unroll
@@ -29,7 +31,7 @@ static __device__ inline uint64_t knn_hilbert_place(const uint8_t *ways, uint32_
         way = ways[(way & ~7u) | ((uint32_t)(octants >> 3 * (level - 1)) & 7)];
         place = place << 3 | (way & 7);
     }
-    return place;
+    return place >> unused;
 }
 
 #endif

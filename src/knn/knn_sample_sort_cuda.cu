@@ -5,7 +5,6 @@
    in one cell are split evenly. The order within a bucket, in which points happen to come, does not outlast its sort.
    A bucket that is full, which a sample makes unlikely, sends the rest behind all others: order is only speed here. */
 #include "knn/knn_curve_cuda.h"
-#include "knn/knn_hilbert_cuda.h"
 #include "knn/knn_sample.h"
 
 #define SPLIT_THREADS 512u
@@ -56,16 +55,6 @@ static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t whic
     return __shfl_sync(CUDA_ALL, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1));
 }
 
-/* The key of knn_key_of of a point whose view is known, on a grid of the most bits, which all have that are sorted
- * here. */
-static __device__ inline uint64_t key_by(const uint8_t *ways, const knn_grid *grid, uint64_t i, bool exists,
-                                         const float view[3]) {
-    uint32_t cell[3];
-    for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid->low[k], grid->factor, 1u << KNN_CUDA_CELLS);
-    const uint64_t place = knn_hilbert_place(ways, cell[0], cell[1], cell[2]);
-    return (exists ? place : 1ull << 3 * KNN_CUDA_CELLS) << grid->index_bits | i;
-}
-
 /* ---- splitters */
 
 /* The extent of all points from its parts; and every fourth key of a sample. Each block puts some samples in their
@@ -92,7 +81,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
         const uint64_t point = knn_sample_point(i, stretch);
         float view[3];
         const bool exists = knn_view_of<KIND, PLAIN>(&from, point, view);
-        key[i] = key_by(ways, &grid, point, exists, view);
+        key[i] = knn_key_of(ways, &grid, point, exists, view);
     }
     __syncthreads();
     const uint32_t warp = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
@@ -149,7 +138,7 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     uint32_t bucket[DEAL_ITEMS], slot[DEAL_ITEMS];
 #pragma unroll
     for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
-        key[item] = key_by(ways, &grid, first + item * DEAL_THREADS, exists[item], view[item]);
+        key[item] = knn_key_of(ways, &grid, first + item * DEAL_THREADS, exists[item], view[item]);
     }
     places_among<DEAL_ITEMS>(splitter, places, key, bucket);
 #pragma unroll
@@ -311,7 +300,11 @@ static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_readi
     if (!divide_cube<KIND, PLAIN>(m, from, count, index_bits, &grid)) return;
     CUDA_ROLLED
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        room[i] = knn_place_of<KIND, PLAIN>(from, m->key[i] & number, &grid) * ROOM | i;
+        float view[3];
+        uint32_t cell[3];
+        knn_view_of<KIND, PLAIN>(from, m->key[i] & number, view);
+        for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid.low[k], grid.factor, 1u << KNN_CUDA_FINER);
+        room[i] = knn_curve_place(cell[0], cell[1], cell[2], KNN_CUDA_FINER) * ROOM | i;
     }
     __syncthreads();
     sort_keys(m, room, count);
