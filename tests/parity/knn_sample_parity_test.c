@@ -80,23 +80,22 @@ static uint64_t hilbert_place(uint32_t axis[3], uint32_t bits) {
     return place;
 }
 
-static void places_are_those_of_the_curve(void **state) {
-    enum { COUNT = 3000 };
-    static uint64_t keys[COUNT];
-    parity_pair *pair = *state;
+/* Of a cloud of floats. */
+static void check_places(parity_pair *pair, const mote_cloud *cloud) {
+    const uint64_t count = mote_cloud_count(cloud);
     mote_knn_index *index = NULL;
-    mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), COUNT, 0);
     const mote_column *const axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
                                         mote_cloud_find(cloud, "z")};
     knn_must(pair->cuda, mote_knn_build(pair->cuda, cloud, &index), "curve");
     const knn_cuda_points *const points = &index->cuda->stored.tree.points;
+    uint64_t *const keys = malloc(count * sizeof *keys);
     knn_cuda_extent extent;
-    knn_must(pair->cuda, cuda_download(pair->cuda, keys, points->keys, sizeof keys), "keys");
+    knn_must(pair->cuda, cuda_download(pair->cuda, keys, points->keys, count * sizeof *keys), "keys");
     knn_must(pair->cuda, cuda_download(pair->cuda, &extent, points->extent, sizeof extent), "extent");
     float side = 0;
     for (int k = 0; k < 3; k++) side = fmaxf(side, extent.high[k] - extent.low[k]);
     const float cells = (float)(1u << points->cell_bits), factor = cells / side;
-    for (uint64_t i = 0; i < COUNT; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const uint64_t number = keys[i] & ((1ull << points->index_bits) - 1);
         uint32_t cell[3];
         for (int k = 0; k < 3; k++) {
@@ -106,8 +105,19 @@ static void places_are_those_of_the_curve(void **state) {
         }
         assert_int_equal(keys[i] >> points->index_bits, hilbert_place(cell, points->cell_bits));
     }
+    free(keys);
     mote_knn_destroy(index);
-    mote_cloud_destroy(cloud);
+}
+
+/* By either sort. */
+static void places_are_those_of_the_curve(void **state) {
+    const uint64_t sizes[] = {3000, parity_extent(2500, KNN_SAMPLE_MOST + 1, KNN_SAMPLE_MOST + 1)};
+    parity_pair *pair = *state;
+    for (size_t s = 0; s < 2; s++) {
+        mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), sizes[s], 0);
+        check_places(pair, cloud);
+        mote_cloud_destroy(cloud);
+    }
 }
 
 static void points_are_in_order(void **state) {
