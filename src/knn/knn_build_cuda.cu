@@ -4,53 +4,23 @@
 #include "backend/cuda_kernel.h"
 #include "backend/cuda_primitives.h"
 #include "core/column_math.h"
-#include "knn/knn_view_cuda.h"
+#include "knn/knn_curve_cuda.h"
+#include "knn/knn_sample.h"
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
 #define ITEMS   4u
 
-/* ---- extents */
+/* ---- extents, and keys */
 
-static __device__ inline void extent_of_nothing(knn_cuda_extent *extent) {
-    for (int k = 0; k < 3; k++) {
-        extent->low[k] = INFINITY;
-        extent->high[k] = -INFINITY;
-    }
-    extent->finite = 0;
-    extent->spare = 0;
-}
-
-static __device__ inline void extent_add(knn_cuda_extent *extent, const knn_cuda_extent *other) {
-    for (int k = 0; k < 3; k++) {
-        extent->low[k] = fminf(extent->low[k], other->low[k]);
-        extent->high[k] = fmaxf(extent->high[k], other->high[k]);
-    }
-    extent->finite += other->finite;
-}
-
-/* What all threads of the block bring, to each of them. */
-static __device__ void extent_of_block(knn_cuda_extent *mine) {
-    __shared__ knn_cuda_extent of_warp[WARPS];
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
-        knn_cuda_extent other;
-        for (int k = 0; k < 3; k++) {
-            other.low[k] = __shfl_xor_sync(CUDA_ALL, mine->low[k], away);
-            other.high[k] = __shfl_xor_sync(CUDA_ALL, mine->high[k], away);
-        }
-        other.finite = __shfl_xor_sync(CUDA_ALL, mine->finite, away);
-        extent_add(mine, &other);
-    }
-    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = *mine;
-    __syncthreads();
-    *mine = of_warp[0];
-    for (uint32_t w = 1; w < WARPS; w++) extent_add(mine, &of_warp[w]);
-}
-
+/* Also prepares counters for make_leaves. */
 template <int KIND, bool PLAIN>
-static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts) {
+static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts, uint32_t *counters,
+                                    uint32_t counter_count) {
+    const uint32_t all = gridDim.x * THREADS;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
     knn_cuda_extent mine;
-    extent_of_nothing(&mine);
+    knn_extent_of_nothing(&mine);
     for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
          first += (uint64_t)gridDim.x * (THREADS * ITEMS)) {
         float view[ITEMS][3];
@@ -67,47 +37,27 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
             mine.finite += finite[item];
         }
     }
-    extent_of_block(&mine);
+    knn_extent_of_block<WARPS>(&mine);
     if (threadIdx.x == 0) parts[blockIdx.x] = mine;
 }
-
-/* ---- the curve */
-
-static __device__ inline float cells_per_length(const knn_cuda_extent *divided, uint32_t cells) {
-    float side = 0;
-    for (int k = 0; k < 3; k++) side = fmaxf(side, divided->high[k] - divided->low[k]);
-    return side > 0 && knn_is_finite(side) ? (float)cells / side : 0;
-}
-
-typedef struct curve_key {
-    uint32_t cell_bits, index_bits;
-    uint32_t part_count;
-    const knn_cuda_extent *divided; /* NULL: the extent of the parts */
-} curve_key;
 
 /* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
    nowhere, then its number. */
 template <int KIND, bool PLAIN>
-static __global__ void make_keys(knn_cuda_reading from, uint64_t count, curve_key of, knn_cuda_extent *parts,
+static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda_curve_key of, knn_cuda_extent *parts,
                                  uint64_t *keys) {
+    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
     knn_cuda_extent all;
-    extent_of_nothing(&all);
-    for (uint32_t part = threadIdx.x; part < of.part_count; part += THREADS) extent_add(&all, &parts[part]);
-    extent_of_block(&all);
+    knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
     if (of.divided != NULL) all = *of.divided;
-    const uint32_t cells = 1u << of.cell_bits;
-    const float factor = cells_per_length(&all, cells);
+    const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         float view[3];
-        uint64_t place = 1ull << 3 * of.cell_bits;
-        if (knn_view_of<KIND, PLAIN>(&from, i, view)) {
-            uint32_t cell[3];
-            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - all.low[k], factor, cells);
-            place = knn_curve_place(cell[0], cell[1], cell[2], of.cell_bits);
-        }
-        keys[i] = place << of.index_bits | i;
+        const bool exists = knn_view_of<KIND, PLAIN>(&from, i, view);
+        keys[i] = knn_key_of(ways, &grid, i, exists, view);
     }
 }
 
@@ -156,8 +106,9 @@ typedef struct leaf_arrays {
     float *views;
     void *exact;
     uint32_t *order;
-    knn_cuda_box *boxes; /* NULL: none */
-    uint32_t leaf_count;
+    knn_cuda_box *boxes;                                                  /* NULL: none */
+    uint32_t level_count, nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS]; /* as of the tree */
+    uint32_t *finished; /* of each node from level 2 on, how many children are: zero before */
 } leaf_arrays;
 
 template <int KIND, bool PLAIN>
@@ -173,10 +124,33 @@ static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t
     }
 }
 
+/* A warp that has stored one of the lowest nodes makes the node above if all others below it are stored, and so on:
+   which warp it is depends on chance, but not what it makes. */
+static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
+    const uint32_t lane = threadIdx.x;
+    for (uint32_t level = 1; level + 1 < to->level_count; level++) {
+        const uint32_t above = node / KNN_CUDA_WIDE, before = above * KNN_CUDA_WIDE;
+        const uint32_t rest = to->nodes[level] - before, children = rest < KNN_CUDA_WIDE ? rest : KNN_CUDA_WIDE;
+        uint32_t finished = 0;
+        if (lane == 0) {
+            __threadfence();
+            finished = 1 + atomicAdd(&to->finished[to->first[level + 1] - to->first[2] + above], 1u);
+        }
+        if (__shfl_sync(CUDA_ALL, finished, 0) < children) return;
+        __threadfence();
+        knn_cuda_box box;
+        box_of_nothing(&box);
+        if (lane < children) box = to->boxes[to->first[level] + before + lane];
+        box_of_lanes(&box, 1, CUDA_WARP / 2);
+        if (lane == 0) box_store(&to->boxes[to->first[level + 1] + above], &box);
+        node = above;
+    }
+}
+
 /* A block makes one of the lowest nodes. */
 template <int KIND, bool PLAIN>
 static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, uint64_t count, uint32_t cell_bits,
-                                   uint32_t index_bits, leaf_arrays to) {
+                                   uint32_t index_bits, const __grid_constant__ leaf_arrays to) {
     __shared__ knn_cuda_box of_warp[WARPS];
     const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x, leaf = place / KNN_CUDA_LEAF;
     const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);
@@ -193,40 +167,15 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
     if (exists) box.least = (uint32_t)i;
     box_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
-    if (place % KNN_CUDA_LEAF == 0 && leaf < to.leaf_count) box_store(&to.boxes[leaf], &box);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to.nodes[0]) box_store(&to.boxes[leaf], &box);
     box_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
     if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (uint32_t w = 0; w < WARPS; w++) box_add(&box, &of_warp[w]);
-    box_store(&to.boxes[to.leaf_count + blockIdx.x], &box);
-}
-
-static __device__ inline void box_load(knn_cuda_box *box, const knn_cuda_box *from, bool exists) {
-    box_of_nothing(box);
-    if (exists) *box = *from;
-}
-
-#define RAISED (CUDA_WARP * KNN_CUDA_WIDE) /* nodes that a block puts together, to 32 and then to one */
-
-/* Two levels above one: of each 32 nodes, and of each 1024. levels 1: only the first of the two. */
-static __global__ void raise_boxes(const knn_cuda_box *below, uint32_t count, knn_cuda_box *first_above,
-                                   knn_cuda_box *second_above, uint32_t levels) {
-    __shared__ knn_cuda_box of_warp[CUDA_WARP];
-    const uint64_t i = (uint64_t)blockIdx.x * RAISED + threadIdx.x;
-    const uint32_t warp = threadIdx.x / CUDA_WARP;
-    knn_cuda_box box;
-    box_load(&box, &below[i], i < count);
-    box_of_lanes(&box, 1, CUDA_WARP / 2);
-    if (threadIdx.x % CUDA_WARP == 0) {
-        of_warp[warp] = box;
-        if (i < count) box_store(&first_above[i / KNN_CUDA_WIDE], &box);
-    }
-    __syncthreads();
-    if (levels < 2 || warp > 0) return;
-    box = of_warp[threadIdx.x];
-    box_of_lanes(&box, 1, CUDA_WARP / 2);
-    if (threadIdx.x == 0) box_store(&second_above[blockIdx.x], &box);
+    if (threadIdx.x >= CUDA_WARP) return;
+    box = of_warp[threadIdx.x % WARPS];
+    box_of_lanes(&box, 1, WARPS / 2);
+    if (threadIdx.x == 0) box_store(&to.boxes[to.first[1] + blockIdx.x], &box);
+    raise_boxes(&to, blockIdx.x);
 }
 
 /* ---- integers of any type */
@@ -279,24 +228,27 @@ static uint32_t part_count(uint64_t count) {
     return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
 }
 
-static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts) {
+static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
+                           uint32_t finished_count) {
     const uint32_t blocks = part_count(count);
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 1);
     if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
+                    finished_count);
     }
 }
 
 #define KEY_BLOCKS 2112u /* two rounds of what an H200 holds at once: each block begins by putting parts together */
 
-static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const curve_key *of,
+static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
                         knn_cuda_extent *parts, uint64_t *keys) {
     uint32_t blocks = cuda_blocks(count, THREADS);
     if (blocks > KEY_BLOCKS) blocks = KEY_BLOCKS;
@@ -332,49 +284,6 @@ static void launch_leaves(mote_context *ctx, const knn_cuda_reading *r, const kn
 
 /* ---- the steps */
 
-static bool make_parts(mote_context *ctx, knn_cuda_made *made) {
-    if (!knn_cuda_make_room(ctx, &made->parts, (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent), "bounds")) return false;
-    made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
-    return true;
-}
-
-mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
-    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
-    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
-    const curve_key of = {1, 1, part_count(count), NULL};
-    launch_extents(ctx, &made->reading, count, parts);
-    launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
-    return cuda_launched(ctx, "bounds");
-}
-
-static uint32_t bits_for(uint64_t count) {
-    uint32_t bits = 1;
-    while (count >> bits != 0) bits++;
-    return bits;
-}
-
-mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
-                          knn_cuda_curve *curve) {
-    curve->index_bits = bits_for(count);
-    curve->cell_bits = (63 - curve->index_bits) / 3;
-    if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
-    for (int i = 0; i < 2; i++) {
-        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
-    }
-    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
-    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
-    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
-    const curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
-    launch_extents(ctx, &made->reading, count, parts);
-    launch_keys(ctx, &made->reading, count, &of, parts, keys.keys);
-    MOTE_TRY(cuda_launched(ctx, "codes"));
-    mote_stage(ctx, "sort");
-    const int first_bit = (int)curve->index_bits;
-    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)curve->cell_bits + 1));
-    curve->keys = keys.keys;
-    return knn_cuda_refine(ctx, &made->reading, count, curve, keys.keys);
-}
-
 /* Where the levels stand; returns how many boxes there are. */
 static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
     uint64_t boxes = 0, nodes = (count + KNN_CUDA_LEAF - 1) / KNN_CUDA_LEAF;
@@ -388,6 +297,63 @@ static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
     return boxes;
 }
 
+/* Room for the extent, and for counters of nodes; how many of these. */
+static bool make_parts(mote_context *ctx, uint64_t count, knn_cuda_made *made, uint32_t *counters) {
+    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent);
+    const uint64_t boxes = plan_levels(count, &made->tree);
+    *counters = made->tree.level_count > 2 ? (uint32_t)(boxes - made->tree.first[2]) : 0;
+    if (!knn_cuda_make_room(ctx, &made->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds")) return false;
+    made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
+    return true;
+}
+
+mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
+    launch_extents(ctx, &made->reading, count, parts, counters);
+    launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
+    return cuda_launched(ctx, "bounds");
+}
+
+static uint32_t bits_for(uint64_t count) {
+    uint32_t bits = 1;
+    while (count >> bits != 0) bits++;
+    return bits;
+}
+
+/* Keys of any number of points, by a radix sort. */
+static mote_status sort_many(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+                             knn_cuda_extent *parts, knn_cuda_curve *curve) {
+    for (int i = 0; i < 2; i++) {
+        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
+    }
+    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
+    launch_keys(ctx, r, count, of, parts, keys.keys);
+    MOTE_TRY(cuda_launched(ctx, "codes"));
+    mote_stage(ctx, "sort");
+    const int first_bit = (int)of->index_bits;
+    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
+    curve->keys = keys.keys;
+    return MOTE_OK;
+}
+
+mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
+                          knn_cuda_curve *curve) {
+    curve->index_bits = bits_for(count);
+    curve->cell_bits = (63 - curve->index_bits) / 3;
+    if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
+    launch_extents(ctx, &made->reading, count, parts, counters);
+    if (count <= KNN_SAMPLE_MOST) return knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve);
+    MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
+    return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
+}
+
 static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_made *made) {
     static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
     const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
@@ -396,15 +362,6 @@ static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_
            knn_cuda_make_room(ctx, &made->exact, places * 3 * exact_bytes[made->reading.kind], "knn positions") &&
            knn_cuda_make_room(ctx, &made->order, places * sizeof(uint32_t), "order") &&
            knn_cuda_make_room(ctx, &made->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
-}
-
-static void raise_levels(mote_context *ctx, const knn_cuda_tree *tree, knn_cuda_box *boxes) {
-    for (uint32_t level = 1; level + 1 < tree->level_count; level += 2) {
-        const uint32_t more = tree->level_count - 1 - level;
-        CUDA_LAUNCH(ctx, raise_boxes, cuda_blocks(tree->nodes[level], RAISED), RAISED, boxes + tree->first[level],
-                    tree->nodes[level], boxes + tree->first[level + 1],
-                    boxes + (more >= 2 ? tree->first[level + 2] : 0), more);
-    }
 }
 
 mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
@@ -416,9 +373,11 @@ mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint
     to.exact = made->exact.memory;
     to.order = (uint32_t *)made->order.memory;
     to.boxes = boxes ? (knn_cuda_box *)made->boxes.memory : NULL;
-    to.leaf_count = boxes ? tree->nodes[0] : 0;
+    to.level_count = boxes ? tree->level_count : 0;
+    memcpy(to.nodes, tree->nodes, sizeof to.nodes);
+    memcpy(to.first, tree->first, sizeof to.first);
+    to.finished = (uint32_t *)((knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS + 1);
     launch_leaves(ctx, &made->reading, curve, count, &to);
-    if (boxes) raise_levels(ctx, tree, to.boxes);
     tree->points.views = to.views;
     tree->points.exact = to.exact;
     tree->points.order = to.order;

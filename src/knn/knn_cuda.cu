@@ -28,7 +28,7 @@ void knn_cuda_free_made(mote_context *ctx, knn_cuda_made *made) {
 }
 
 void knn_cuda_free_curve(mote_context *ctx, knn_cuda_curve *curve) {
-    for (int i = 0; i < 2; i++) knn_cuda_drop_room(ctx, &curve->all[i]);
+    for (int i = 0; i < 3; i++) knn_cuda_drop_room(ctx, &curve->all[i]);
 }
 
 /* ---- positions */

@@ -15,13 +15,15 @@
 extern "C" {
 #endif
 
-#define KNN_CUDA_LEAF   8u   /* points of a leaf */
-#define KNN_CUDA_WIDE   32u  /* children of a node: one a lane */
-#define KNN_CUDA_NODE   256u /* points of the lowest nodes */
-#define KNN_CUDA_LEVELS 7u   /* leaves are level 0 */
-#define KNN_CUDA_TOP    64u  /* the most nodes of the last level */
-#define KNN_CUDA_CELLS  13u  /* the most bits of an axis of the curve */
-#define KNN_CUDA_PARTS  264u /* blocks that look for the bounds */
+#define KNN_CUDA_LEAF    8u   /* points of a leaf */
+#define KNN_CUDA_WIDE    32u  /* children of a node: one a lane */
+#define KNN_CUDA_NODE    256u /* points of the lowest nodes */
+#define KNN_CUDA_LEVELS  7u   /* leaves are level 0 */
+#define KNN_CUDA_TOP     64u  /* the most nodes of the last level */
+#define KNN_CUDA_CELLS   13u  /* the most bits of an axis of the curve */
+#define KNN_CUDA_PARTS   264u /* blocks that look for the bounds */
+#define KNN_CUDA_CROWDED 4u   /* so many points a cell are too many: their cube is divided anew */
+#define KNN_CUDA_FINER   14u  /* into 2^14 cells a side */
 
 /* Views of points: their box, and how many are finite. */
 typedef struct knn_cuda_extent {
@@ -79,9 +81,16 @@ typedef struct knn_cuda_made {
 
 typedef struct knn_cuda_curve {
     uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
-    const uint64_t *keys;
-    knn_cuda_room all[2];
+    uint64_t *keys;
+    knn_cuda_room all[3];
 } knn_cuda_curve;
+
+/* What keys are made by. */
+typedef struct knn_cuda_curve_key {
+    uint32_t cell_bits, index_bits;
+    uint32_t part_count;            /* parts of the extent */
+    const knn_cuda_extent *divided; /* what the cells divide; NULL: the extent */
+} knn_cuda_curve_key;
 
 #define KNN_SHIFTED_ROOMS 14u
 
@@ -138,7 +147,10 @@ void knn_cuda_drop_room(mote_context *ctx, knn_cuda_room *room);
 mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made);
 mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
                           knn_cuda_curve *curve);
-/* A part of that: puts points in order that stand in few cells; see knn_refine_cuda.cu. */
+/* Parts of that: makes keys of up to KNN_SAMPLE_MOST points, and sorts them, crowded ones as below; */
+mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+                                 const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve);
+/* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
 mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys);
 /* Then what is searched. boxes false: queries, which need none. */

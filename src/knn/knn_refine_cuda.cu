@@ -7,8 +7,8 @@
 #define WARPS    (THREADS / CUDA_WARP)
 #define ITEMS    4u
 #define CHUNK    (THREADS * ITEMS)
-#define CROWDED  4u  /* so many points a cell are too many */
-#define BITS     14u /* cells of the cube, an axis */
+#define CROWDED  KNN_CUDA_CROWDED
+#define BITS     KNN_CUDA_FINER
 #define SLOTBITS 11u /* 2^11 points a chunk */
 #define NOWHERE  UINT64_MAX
 
