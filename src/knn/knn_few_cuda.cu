@@ -19,6 +19,8 @@ static __device__ __forceinline__ void write_row(const uint32_t (&bits)[T], void
 }
 
 struct few_rows {
+    static constexpr bool keys = true;
+
     template <int KIND, int T>
     __device__ __forceinline__ void write(const knn_cuda_ask *ask, uint64_t place, uint32_t, const few_found<T> *found,
                                           uint32_t *) const {

@@ -24,6 +24,7 @@ typedef struct few_later {
 
 typedef struct few_left {
     few_later unsettled, apart;
+    uint32_t *taken; /* warps that were taken by whoever was done */
 } few_left;
 
 static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t number) {
@@ -220,10 +221,10 @@ static __device__ __forceinline__ bool few_leave_apart(const knn_cuda_ask *ask, 
     return apart;
 }
 
-/* By squares of floats. Returns whether they settle what the first k are. */
+/* By squares of floats. Returns whether they settle what the first k are. keys: these are wanted, too. */
 template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, few_memory<T> *memory,
-                                                  few_lane *lane, few_found<T> *found) {
+static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, bool keys,
+                                                  few_memory<T> *memory, few_lane *lane, few_found<T> *found) {
     const float slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     few_walk w;
     few_nearest<T> nearest;
@@ -231,37 +232,67 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
     nearest.clear();
     nearest.places = memory->place + lane->number;
     if (!few_walk_together<KIND>(ask, slack, &memory->walk, lane, &w, &nearest)) return false;
+    if (!keys && __all_sync(CUDA_ALL, lane->most < 0 || nearest.template is_clear<KIND>(ask, slack, lane))) {
+        nearest.tell(found);
+        return true;
+    }
     const bool right = few_decide<KIND, T>(ask, slack, lane, &nearest, found) || lane->most < 0;
     return __all_sync(CUDA_ALL, right) != 0;
+}
+
+/* The next 32 queries of a warp where a launch has few rounds of blocks, so that none waits for the slowest of its
+   block: first those that are its block's, eight times 32 a round, then any that are left. With many rounds it does not
+   pay: warps that begin together also need the same instructions and points together. */
+static __device__ __forceinline__ uint32_t few_take(uint32_t *taken, const few_left *left, uint32_t rounds,
+                                                    uint32_t number) {
+    uint32_t warp = 0;
+    if (number == 0) {
+        const uint32_t turn = atomicAdd(taken, 1u), round = turn / FEW_WARPS;
+        warp = round < rounds ? (round * gridDim.x + blockIdx.x) * FEW_WARPS + turn % FEW_WARPS
+                              : rounds * gridDim.x * FEW_WARPS + atomicAdd(left->taken, 1u);
+    }
+    return __shfl_sync(CUDA_ALL, warp, 0);
 }
 
 #define FEW_NOWHERE UINT64_MAX
 
 /* to.write<KIND>(ask, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place, of
    which the first ask->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
-   words of shared memory for each. */
+   words of shared memory for each. OUTPUT::keys: it reads their keys.
+   rounds  of blocks, of which warps take turns; 0: a warp has the queries of its number */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS,
                                     T <= 11 ? 4 : 3) void search_few(const __grid_constant__ knn_cuda_ask ask,
-                                                                     few_left left, OUTPUT to) {
+                                                                     few_left left, uint32_t rounds, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
-    const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
+    __shared__ uint32_t taken;
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
-    if (first >= ask.queries.count) return;
-    few_lane lane;
-    few_found<T> found;
-    bool apart = false;
-    lane.number = threadIdx.x % CUDA_WARP;
-    found.clear();
-    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-        if (!few_search<KIND, T, SUBSETS>(&ask, first, memory, &lane, &found)) {
-            if (lane.number == 0) few_leave(&left.unsettled, (uint32_t)warp);
-            return;
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    CUDA_ROLLED
+    do {
+        few_lane lane;
+        few_found<T> found;
+        bool settled = true, apart = false;
+        lane.number = threadIdx.x % CUDA_WARP;
+        const uint32_t warp = rounds > 0 ? few_take(&taken, &left, rounds, lane.number)
+                                         : blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP;
+        const uint64_t first = (uint64_t)warp * CUDA_WARP;
+        if (first >= ask.queries.count) return;
+        found.clear();
+        if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+            settled = few_search<KIND, T, SUBSETS>(&ask, first, OUTPUT::keys, memory, &lane, &found);
+            if (settled) apart = few_leave_apart(&ask, &lane, &left.apart);
         }
-        apart = few_leave_apart(&ask, &lane, &left.apart);
-    }
-    __syncwarp();
-    to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
+        __syncwarp();
+        if (settled) {
+            const uint64_t place = apart ? FEW_NOWHERE : first + lane.number;
+            to.template write<KIND, T>(&ask, place, lane.number, &found, memory->place);
+        } else if (lane.number == 0) {
+            few_leave(&left.unsettled, warp);
+        }
+        __syncwarp();
+    } while (rounds > 0);
 }
 
 /* The warps that the squares of floats did not settle, by exact keys. */
@@ -497,10 +528,12 @@ static __global__ __launch_bounds__(FEW_THREADS) void search_left(const __grid_c
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS), at_once = FEW_AT_ONCE * (T <= 11 ? 4 : 3);
+    const bool turns = blocks > at_once && blocks <= FEW_TURNS * at_once;
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
     const uint32_t apart = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
-    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
+    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), turns ? at_once : blocks, FEW_THREADS, *ask, *left,
+                turns ? blocks / at_once : 0, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
 }
@@ -521,14 +554,15 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    const uint64_t entries = 2 + warps + warps * CUDA_WARP;
+    const uint64_t entries = 3 + warps + warps * CUDA_WARP;
     if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) { return MOTE_ERROR_MEMORY; }
     uint32_t *const memory = (uint32_t *)room->memory;
     left.unsettled.count = memory;
-    left.unsettled.numbers = memory + 2;
     left.apart.count = memory + 1;
-    left.apart.numbers = memory + 2 + warps;
-    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
+    left.taken = memory + 2;
+    left.unsettled.numbers = memory + 3;
+    left.apart.numbers = memory + 3 + warps;
+    MOTE_TRY(cuda_fill(ctx, memory, 0, 3 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;

@@ -20,6 +20,8 @@ static __device__ __forceinline__ few_view few_view_at(const float *views, uint3
 
 #define FEW_EMPTY 0xFFFFFFE0u /* above the bits of all squares */
 
+template <int T> struct few_found;
+
 /* Sorted squares; in the low bits where in the lane's column the point's place stands. */
 template <int T> struct few_nearest {
     uint32_t packed[T];
@@ -57,6 +59,30 @@ template <int T> struct few_nearest {
         const float square = __uint_as_float(last | FEW_SLOTS); /* NaN above all numbers */
         if (square <= FLT_MAX)
             lane->most = fminf(lane->most, knn_square_beside<KIND>(&ask->tree.metric, square, slack));
+    }
+
+    /* Whether squares of floats tell which the first k are, and their order: each is farther than the one before it by
+       more than floats may err. */
+    template <int KIND>
+    __device__ __forceinline__ bool is_clear(const knn_cuda_ask *ask, float slack, const few_lane *lane) const {
+        const bool limited = KIND == KNN_INT ? ask->limit != UINT64_MAX : ask->limit < knn_bits(INFINITY);
+        bool clear = !limited && (lost == FEW_EMPTY || __uint_as_float(lost) > lane->most);
+#pragma unroll
+        for (int i = 0; i + 1 < T; i++) {
+            const float before = __uint_as_float(packed[i] | FEW_SLOTS),
+                        square = __uint_as_float(packed[i + 1] & ~FEW_SLOTS);
+            const bool apart = square > knn_square_beside<KIND>(&ask->tree.metric, before, slack);
+            clear = clear && (packed[i + 1] >= FEW_EMPTY || apart);
+        }
+        return clear;
+    }
+
+    /* Their places. */
+    __device__ __forceinline__ void tell(few_found<T> *found) const {
+#pragma unroll
+        for (int i = 0; i < T; i++) {
+            found->place[i] = packed[i] < FEW_EMPTY ? places[(packed[i] & FEW_SLOTS) * CUDA_WARP] : FEW_NONE;
+        }
     }
 
     /* Whether k points are at no distance: of those only the least numbers count, which squares don't tell. */

@@ -19,7 +19,11 @@
 #ifndef FEW_MOST
 #define FEW_MOST 256u /* leaves that a group goes through; if there are more, it is left */
 #endif
-#define FEW_BLOCKS    528u /* for queries that are left: four for each processor of an H200 */
+#define FEW_BLOCKS  528u /* for queries that are left: four for each processor of an H200 */
+#define FEW_AT_ONCE 132u /* processors of an H200 */
+#ifndef FEW_TURNS
+#define FEW_TURNS 6u /* rounds of blocks up to which warps take turns */
+#endif
 #define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
 #define FEW_NONE      UINT32_MAX
 
@@ -221,10 +225,10 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
 }
 
 #ifndef FEW_WIDE
-#define FEW_WIDE 16 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
+#define FEW_WIDE 8 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
 #endif
 #ifndef FEW_FAR
-#define FEW_FAR 16 /* times the square of others that a query's may be */
+#define FEW_FAR 8 /* times the square of others that a query's may be */
 #endif
 
 /* Whether the box of the lane's group holds much that no query looks at. */

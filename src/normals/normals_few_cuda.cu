@@ -26,6 +26,7 @@ static __device__ inline few_list few_list_of(const few_found<T> *found, uint32_
 }
 
 struct few_shapes {
+    static constexpr bool keys = false;
     normals_cuda_shapes to;
 
     template <int KIND, int T>
@@ -41,6 +42,7 @@ struct few_shapes {
 };
 
 struct few_distances {
+    static constexpr bool keys = false;
     normals_cuda_distances to;
 
     template <int KIND, int T>
