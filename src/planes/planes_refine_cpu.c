@@ -316,8 +316,8 @@ static void measure_peak(const refine_job *job, planes_fit *fit, near_points *ne
     const planes_refining *how = job->how;
     planes_sums sums;
     double t = 0.5 * how->tolerance;
-    take_pool(job, fit, PLANES_PEAK_FAR * how->bin, near);
-    for (int turn = 0; turn < PLANES_TURNS && t < how->bin; turn++, t *= PLANES_GROWTH) {
+    take_pool(job, fit, planes_peak_pool(how), near);
+    for (int turn = 0; turn < PLANES_TURNS && t <= planes_peak_most(how); turn++, t = planes_peak_wider(how, t)) {
         bool valid = true;
         for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
             sum_near(job, near, fit, t, &sums);

@@ -143,10 +143,11 @@ static __device__ bool fit_twice(const refine_job *job, const uint32_t *pool, do
 static __device__ void measure_peak(const refine_job *job, uint32_t *pool, refine_state *s) {
     double t = 0.5 * job->how.tolerance;
     bool found = false;
-    if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, PLANES_PEAK_FAR * job->how.bin);
+    if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, planes_peak_pool(&job->how));
     take_pool(job, pool, s);
     CUDA_ROLLED
-    for (int turn = 0; turn < PLANES_TURNS && t < job->how.bin && !found; turn++, t *= PLANES_GROWTH) {
+    for (int turn = 0; turn < PLANES_TURNS && t <= planes_peak_most(&job->how) && !found;
+         turn++, t = planes_peak_wider(&job->how, t)) {
         if (!fit_twice(job, pool, t, s)) continue;
         if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, 2 * t);
         __syncthreads();

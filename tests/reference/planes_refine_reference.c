@@ -169,8 +169,9 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
 static planes_peak measure_peak(points *p, const planes_start *start, planes_fit *fit) {
     planes_peak peak = {0, 0, start->votes};
     double t = 0.5 * p->how->tolerance;
-    pool(p, fit, PLANES_PEAK_FAR * p->how->bin);
-    for (int turn = 0; turn < PLANES_TURNS && t < p->how->bin; turn++, t *= PLANES_GROWTH) {
+    pool(p, fit, 4 * 1.5 * p->how->bin);
+    for (int turn = 0; turn < PLANES_TURNS && t <= 1.5 * p->how->bin;
+         turn++, t = t < 1.5 * p->how->bin ? fmin(1.3 * t, 1.5 * p->how->bin) : INFINITY) {
         int fits = 0;
         for (; fits < 2; fits++) {
             const planes_sums sums = sum_points(p, fit, t);
