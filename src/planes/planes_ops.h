@@ -117,7 +117,7 @@ typedef struct mote_planes_ops {
 
     /* Both on the sample that voted last.
        starts  [count] of its winners, at most PLANES_WINNERS, the best first */
-    /* The noise of the plane that each start leads to, measured with distances from half the tolerance to the bin; in
+    /* The noise of the plane that each start leads to, measured with distances from half the tolerance to 1.5 bins; in
        batches of PLANES_PEAKS, on points that are free. Those within a peak's guard are free no more.
        peaks  [count] out */
     mote_status (*calibrate)(planes_points *points, const planes_sample *sample, const planes_refining *how,

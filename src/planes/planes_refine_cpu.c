@@ -315,10 +315,12 @@ mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample
 static void measure_peak(const refine_job *job, planes_fit *fit, near_points *near, planes_peak *peak) {
     const planes_refining *how = job->how;
     planes_sums sums;
-    double t = 0.5 * how->tolerance;
-    take_pool(job, fit, PLANES_PEAK_FAR * how->bin, near);
-    for (int turn = 0; turn < PLANES_TURNS && t < how->bin; turn++, t *= PLANES_GROWTH) {
+    double t = 0.5 * how->tolerance, far = 0;
+    for (int turn = 0; turn < PLANES_TURNS && t < INFINITY; turn++, t = planes_peak_wider(how, t)) {
+        const double reach = planes_peak_pool(how, t);
         bool valid = true;
+        if (reach > far) take_pool(job, fit, reach, near);
+        far = reach;
         for (int k = 0; k < 2 && valid; k++) { /* the first fit is of what the plane before it had */
             sum_near(job, near, fit, t, &sums);
             const planes_fit next = planes_fit_sums(&sums);

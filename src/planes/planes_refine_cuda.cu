@@ -141,12 +141,16 @@ static __device__ bool fit_twice(const refine_job *job, const uint32_t *pool, do
 }
 
 static __device__ void measure_peak(const refine_job *job, uint32_t *pool, refine_state *s) {
-    double t = 0.5 * job->how.tolerance;
+    double t = 0.5 * job->how.tolerance, far = 0;
     bool found = false;
-    if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, PLANES_PEAK_FAR * job->how.bin);
-    take_pool(job, pool, s);
     CUDA_ROLLED
-    for (int turn = 0; turn < PLANES_TURNS && t < job->how.bin && !found; turn++, t *= PLANES_GROWTH) {
+    for (int turn = 0; turn < PLANES_TURNS && t < INFINITY && !found; turn++, t = planes_peak_wider(&job->how, t)) {
+        const double reach = planes_peak_pool(&job->how, t);
+        if (reach > far) {
+            if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, reach);
+            take_pool(job, pool, s);
+        }
+        far = reach;
         if (!fit_twice(job, pool, t, s)) continue;
         if (threadIdx.x == 0) s->plane = planes_pass_plane(&job->how, &s->r.fit, 2 * t);
         __syncthreads();

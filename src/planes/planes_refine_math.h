@@ -230,6 +230,7 @@ MOTE_HD uint32_t planes_bands(const planes_plane *plane, float x, float y, float
 #define PLANES_GROWTH     1.3
 #define PLANES_TURNS      24
 #define PLANES_EXCESS     0.12 /* of the peak may be outside */
+#define PLANES_PEAK_MOST  1.5  /* bins: the widest distance that counts, where no peak is within a bin */
 #define PLANES_PEAK_FAR   4.0  /* times the distance that counts: how far is looked */
 #define PLANES_PEAK_SHARE 0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
@@ -243,6 +244,15 @@ MOTE_HD planes_peak planes_peak_begin(const planes_start *start) {
     const planes_peak peak = {0, 0, (double)start->votes};
     return peak;
 }
+
+/* The distance that counts next; infinite after the widest. */
+MOTE_HD double planes_peak_wider(const planes_refining *how, double t) {
+    if (PLANES_GROWTH * t < how->bin) return PLANES_GROWTH * t;
+    return t < how->bin ? PLANES_PEAK_MOST * how->bin : INFINITY;
+}
+
+/* How far is looked with a distance that counts: two pools. */
+MOTE_HD double planes_peak_pool(const planes_refining *how, double t) { return PLANES_PEAK_FAR * fmax(t, how->bin); }
 
 /* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
    plane there were strays points in a slab of 2 t, evenly. */

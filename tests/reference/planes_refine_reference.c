@@ -169,9 +169,15 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
 static planes_peak measure_peak(points *p, const planes_start *start, planes_fit *fit) {
     planes_peak peak = {0, 0, start->votes};
     double t = 0.5 * p->how->tolerance;
-    pool(p, fit, PLANES_PEAK_FAR * p->how->bin);
-    for (int turn = 0; turn < PLANES_TURNS && t < p->how->bin; turn++, t *= PLANES_GROWTH) {
+    bool last = false;
+    pool(p, fit, 4 * fmax(t, p->how->bin));
+    for (int turn = 0; turn < PLANES_TURNS && !last; turn++, t *= 1.3) {
         int fits = 0;
+        last = t >= p->how->bin;
+        if (last && turn > 0) { /* the last look is farther */
+            t = 1.5 * p->how->bin;
+            pool(p, fit, 6 * p->how->bin);
+        }
         for (; fits < 2; fits++) {
             const planes_sums sums = sum_points(p, fit, t);
             const planes_fit next = planes_fit_sums(&sums);
