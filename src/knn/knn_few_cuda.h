@@ -502,8 +502,8 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint32_t place,
 
 /* The queries that were left: a warp has one at a time, and the first warp of a block writes for all. */
 template <int KIND, int T, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS) void search_left(const __grid_constant__ knn_cuda_ask ask,
-                                                                  few_left left, OUTPUT to) {
+static __global__ __launch_bounds__(FEW_THREADS, 4) void search_left(const __grid_constant__ knn_cuda_ask ask,
+                                                                     few_left left, OUTPUT to) {
     __shared__ few_apart<T> memory;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.apart.count;
     for (uint32_t i = blockIdx.x * FEW_WARPS; i < count; i += gridDim.x * FEW_WARPS) {

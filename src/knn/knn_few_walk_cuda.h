@@ -19,8 +19,12 @@
 #ifndef FEW_MOST
 #define FEW_MOST 256u /* leaves that a group goes through; if there are more, it is left */
 #endif
-#define FEW_BLOCKS  528u /* for queries that are left: four for each processor of an H200 */
+#define FEW_BLOCKS 528u /* for queries that are left: four for each processor of an H200 */
+#ifdef MOTE_CUDA_EMULATED
+#define FEW_AT_ONCE 1u /* so that small tests take turns, too */
+#else
 #define FEW_AT_ONCE 132u /* processors of an H200 */
+#endif
 #ifndef FEW_TURNS
 #define FEW_TURNS 6u /* rounds of blocks up to which warps take turns */
 #endif
