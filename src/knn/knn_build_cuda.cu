@@ -13,8 +13,12 @@
 
 /* ---- extents, and keys */
 
+/* Also prepares counters for make_leaves. */
 template <int KIND, bool PLAIN>
-static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts) {
+static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts, uint32_t *counters,
+                                    uint32_t counter_count) {
+    const uint32_t all = gridDim.x * THREADS;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
     knn_cuda_extent mine;
     knn_extent_of_nothing(&mine);
     for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
@@ -102,8 +106,9 @@ typedef struct leaf_arrays {
     float *views;
     void *exact;
     uint32_t *order;
-    knn_cuda_box *boxes; /* NULL: none */
-    uint32_t leaf_count;
+    knn_cuda_box *boxes;                                                  /* NULL: none */
+    uint32_t level_count, nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS]; /* as of the tree */
+    uint32_t *finished; /* of each node from level 2 on, how many children are: zero before */
 } leaf_arrays;
 
 template <int KIND, bool PLAIN>
@@ -119,10 +124,33 @@ static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t
     }
 }
 
+/* A warp that has stored one of the lowest nodes makes the node above if all others below it are stored, and so on:
+   which warp it is depends on chance, but not what it makes. */
+static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
+    const uint32_t lane = threadIdx.x;
+    for (uint32_t level = 1; level + 1 < to->level_count; level++) {
+        const uint32_t above = node / KNN_CUDA_WIDE, before = above * KNN_CUDA_WIDE;
+        const uint32_t rest = to->nodes[level] - before, children = rest < KNN_CUDA_WIDE ? rest : KNN_CUDA_WIDE;
+        uint32_t finished = 0;
+        if (lane == 0) {
+            __threadfence();
+            finished = 1 + atomicAdd(&to->finished[to->first[level + 1] - to->first[2] + above], 1u);
+        }
+        if (__shfl_sync(CUDA_ALL, finished, 0) < children) return;
+        __threadfence();
+        knn_cuda_box box;
+        box_of_nothing(&box);
+        if (lane < children) box = to->boxes[to->first[level] + before + lane];
+        box_of_lanes(&box, 1, CUDA_WARP / 2);
+        if (lane == 0) box_store(&to->boxes[to->first[level + 1] + above], &box);
+        node = above;
+    }
+}
+
 /* A block makes one of the lowest nodes. */
 template <int KIND, bool PLAIN>
 static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, uint64_t count, uint32_t cell_bits,
-                                   uint32_t index_bits, leaf_arrays to) {
+                                   uint32_t index_bits, const __grid_constant__ leaf_arrays to) {
     __shared__ knn_cuda_box of_warp[WARPS];
     const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x, leaf = place / KNN_CUDA_LEAF;
     const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);
@@ -139,40 +167,15 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
     if (exists) box.least = (uint32_t)i;
     box_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
-    if (place % KNN_CUDA_LEAF == 0 && leaf < to.leaf_count) box_store(&to.boxes[leaf], &box);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to.nodes[0]) box_store(&to.boxes[leaf], &box);
     box_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
     if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (uint32_t w = 0; w < WARPS; w++) box_add(&box, &of_warp[w]);
-    box_store(&to.boxes[to.leaf_count + blockIdx.x], &box);
-}
-
-static __device__ inline void box_load(knn_cuda_box *box, const knn_cuda_box *from, bool exists) {
-    box_of_nothing(box);
-    if (exists) *box = *from;
-}
-
-#define RAISED (CUDA_WARP * KNN_CUDA_WIDE) /* nodes that a block puts together, to 32 and then to one */
-
-/* Two levels above one: of each 32 nodes, and of each 1024. levels 1: only the first of the two. */
-static __global__ void raise_boxes(const knn_cuda_box *below, uint32_t count, knn_cuda_box *first_above,
-                                   knn_cuda_box *second_above, uint32_t levels) {
-    __shared__ knn_cuda_box of_warp[CUDA_WARP];
-    const uint64_t i = (uint64_t)blockIdx.x * RAISED + threadIdx.x;
-    const uint32_t warp = threadIdx.x / CUDA_WARP;
-    knn_cuda_box box;
-    box_load(&box, &below[i], i < count);
-    box_of_lanes(&box, 1, CUDA_WARP / 2);
-    if (threadIdx.x % CUDA_WARP == 0) {
-        of_warp[warp] = box;
-        if (i < count) box_store(&first_above[i / KNN_CUDA_WIDE], &box);
-    }
-    __syncthreads();
-    if (levels < 2 || warp > 0) return;
-    box = of_warp[threadIdx.x];
-    box_of_lanes(&box, 1, CUDA_WARP / 2);
-    if (threadIdx.x == 0) box_store(&second_above[blockIdx.x], &box);
+    if (threadIdx.x >= CUDA_WARP) return;
+    box = of_warp[threadIdx.x % WARPS];
+    box_of_lanes(&box, 1, WARPS / 2);
+    if (threadIdx.x == 0) box_store(&to.boxes[to.first[1] + blockIdx.x], &box);
+    raise_boxes(&to, blockIdx.x);
 }
 
 /* ---- integers of any type */
@@ -225,18 +228,21 @@ static uint32_t part_count(uint64_t count) {
     return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
 }
 
-static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts) {
+static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
+                           uint32_t finished_count) {
     const uint32_t blocks = part_count(count);
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 1);
     if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts);
+        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
+                    finished_count);
     }
 }
 
@@ -278,17 +284,35 @@ static void launch_leaves(mote_context *ctx, const knn_cuda_reading *r, const kn
 
 /* ---- the steps */
 
-static bool make_parts(mote_context *ctx, knn_cuda_made *made) {
-    if (!knn_cuda_make_room(ctx, &made->parts, (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent), "bounds")) return false;
+/* Where the levels stand; returns how many boxes there are. */
+static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
+    uint64_t boxes = 0, nodes = (count + KNN_CUDA_LEAF - 1) / KNN_CUDA_LEAF;
+    tree->level_count = 0;
+    do {
+        tree->nodes[tree->level_count] = (uint32_t)nodes;
+        tree->first[tree->level_count++] = (uint32_t)boxes;
+        boxes += nodes;
+        nodes = (nodes + KNN_CUDA_WIDE - 1) / KNN_CUDA_WIDE;
+    } while (tree->level_count < 2 || tree->nodes[tree->level_count - 1] > KNN_CUDA_TOP);
+    return boxes;
+}
+
+/* Room for the extent, and for counters of nodes; how many of these. */
+static bool make_parts(mote_context *ctx, uint64_t count, knn_cuda_made *made, uint32_t *counters) {
+    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent);
+    const uint64_t boxes = plan_levels(count, &made->tree);
+    *counters = made->tree.level_count > 2 ? (uint32_t)(boxes - made->tree.first[2]) : 0;
+    if (!knn_cuda_make_room(ctx, &made->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds")) return false;
     made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
     return true;
 }
 
 mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
-    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
     const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
-    launch_extents(ctx, &made->reading, count, parts);
+    launch_extents(ctx, &made->reading, count, parts, counters);
     launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
     return cuda_launched(ctx, "bounds");
 }
@@ -320,26 +344,14 @@ mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_exte
     curve->index_bits = bits_for(count);
     curve->cell_bits = (63 - curve->index_bits) / 3;
     if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
-    if (!make_parts(ctx, made)) return MOTE_ERROR_MEMORY;
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
     const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
-    launch_extents(ctx, &made->reading, count, parts);
+    launch_extents(ctx, &made->reading, count, parts, counters);
     if (count <= KNN_SAMPLE_MOST) return knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve);
     MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
     return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
-}
-
-/* Where the levels stand; returns how many boxes there are. */
-static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
-    uint64_t boxes = 0, nodes = (count + KNN_CUDA_LEAF - 1) / KNN_CUDA_LEAF;
-    tree->level_count = 0;
-    do {
-        tree->nodes[tree->level_count] = (uint32_t)nodes;
-        tree->first[tree->level_count++] = (uint32_t)boxes;
-        boxes += nodes;
-        nodes = (nodes + KNN_CUDA_WIDE - 1) / KNN_CUDA_WIDE;
-    } while (tree->level_count < 2 || tree->nodes[tree->level_count - 1] > KNN_CUDA_TOP);
-    return boxes;
 }
 
 static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_made *made) {
@@ -352,15 +364,6 @@ static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_
            knn_cuda_make_room(ctx, &made->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
 }
 
-static void raise_levels(mote_context *ctx, const knn_cuda_tree *tree, knn_cuda_box *boxes) {
-    for (uint32_t level = 1; level + 1 < tree->level_count; level += 2) {
-        const uint32_t more = tree->level_count - 1 - level;
-        CUDA_LAUNCH(ctx, raise_boxes, cuda_blocks(tree->nodes[level], RAISED), RAISED, boxes + tree->first[level],
-                    tree->nodes[level], boxes + tree->first[level + 1],
-                    boxes + (more >= 2 ? tree->first[level + 2] : 0), more);
-    }
-}
-
 mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_made *made) {
     if (!make_arrays(ctx, count, boxes, made)) return MOTE_ERROR_MEMORY;
@@ -370,9 +373,11 @@ mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint
     to.exact = made->exact.memory;
     to.order = (uint32_t *)made->order.memory;
     to.boxes = boxes ? (knn_cuda_box *)made->boxes.memory : NULL;
-    to.leaf_count = boxes ? tree->nodes[0] : 0;
+    to.level_count = boxes ? tree->level_count : 0;
+    memcpy(to.nodes, tree->nodes, sizeof to.nodes);
+    memcpy(to.first, tree->first, sizeof to.first);
+    to.finished = (uint32_t *)((knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS + 1);
     launch_leaves(ctx, &made->reading, curve, count, &to);
-    if (boxes) raise_levels(ctx, tree, to.boxes);
     tree->points.views = to.views;
     tree->points.exact = to.exact;
     tree->points.order = to.order;

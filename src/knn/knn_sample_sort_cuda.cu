@@ -25,12 +25,18 @@
 #define ROOM         KNN_SAMPLE_ROOM
 #define BUCKETS_MOST (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
 #define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
-#define PARTS        128u  /* of a bucket, in its sort */
+#ifndef PARTS
+#define PARTS 128u /* of a bucket, in its sort */
+#endif
+#ifndef COUNT_APART
+#define COUNT_APART 1u
+#endif
 
 /* In device memory. */
 typedef struct sample_deal {
-    uint64_t splitter[BUCKETS_MOST];  /* the least key of bucket 1, 2, … */
-    uint32_t count[BUCKETS_MOST + 1]; /* keys that came to each bucket; the last: points that are nowhere */
+    uint64_t splitter[BUCKETS_MOST]; /* the least key of bucket 1, 2, … */
+    uint32_t
+        count[(BUCKETS_MOST + 1) * COUNT_APART]; /* keys that came to each bucket; the last: points that are nowhere */
     uint32_t spilled;
 } sample_deal;
 
@@ -53,6 +59,9 @@ static __device__ inline void places_among(const uint64_t *splitter, uint32_t pl
 
 /* The number of those who joined a counter before. All lanes of a warp join some counter. */
 static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t which) {
+#ifdef JOIN_EACH
+    return atomicAdd(&counters[which], 1u);
+#endif
     const uint32_t peers = __match_any_sync(CUDA_ALL, which), lane = threadIdx.x % CUDA_WARP;
     const uint32_t leader = (uint32_t)__ffs((int)peers) - 1;
     uint32_t before = 0;
@@ -77,7 +86,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     if (blockIdx.x == 0) {
         if (threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
         if (threadIdx.x == 0) deal->spilled = 0;
-        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
+        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b * COUNT_APART] = 0;
     }
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
@@ -154,7 +163,7 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     }
     __syncthreads();
     for (uint32_t b = threadIdx.x; b <= buckets; b += DEAL_THREADS) {
-        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b], counter[b]);
+        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b * COUNT_APART], counter[b]);
     }
     __syncthreads();
     const uint64_t finite = extent->finite;
@@ -176,7 +185,7 @@ typedef struct sort_memory {
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
-    return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
+    return deal->count[bucket * COUNT_APART] < ROOM ? deal->count[bucket * COUNT_APART] : ROOM;
 }
 
 /* What all threads of the block bring, to each of them. room: of this sum alone */
@@ -189,21 +198,21 @@ static __device__ inline uint32_t sum_of_block(uint32_t room[SORT_WARPS], uint32
     return sum;
 }
 
-/* Keys that split a bucket into parts: some of its own in order. With fewer keys than parts some are the same. A key's
-   place is counted by four threads. */
+/* Keys that split a bucket into parts: some of its own in order, then UINT64_MAX where it has too few. A key's place is
+   counted by some threads. */
 static __device__ inline void split_bucket(sort_memory *m, const uint64_t *from, uint32_t count) {
     if (threadIdx.x < PARTS) {
-        m->sample[threadIdx.x] = threadIdx.x + 1 < PARTS ? from[(threadIdx.x + 1) * count / PARTS] : UINT64_MAX;
+        const uint32_t i = count < PARTS ? threadIdx.x : (threadIdx.x + 1) * count / PARTS;
+        m->sample[threadIdx.x] = i < count ? from[i] : UINT64_MAX;
+        m->splitter[threadIdx.x] = UINT64_MAX;
         m->begin[threadIdx.x] = 0;
     }
     __syncthreads();
-    const uint32_t threads = SORT_THREADS / PARTS, mine = threadIdx.x / threads;
-    const uint64_t key = m->sample[mine];
+    const uint32_t threads = SORT_THREADS / PARTS;
+    const uint64_t key = m->sample[threadIdx.x / threads];
     uint32_t before = 0;
 #pragma unroll 8
-    for (uint32_t j = threadIdx.x % threads; j < PARTS; j += threads) {
-        before += m->sample[j] < key || (m->sample[j] == key && j < mine);
-    }
+    for (uint32_t j = threadIdx.x % threads; j < PARTS; j += threads) before += m->sample[j] < key;
     for (uint32_t away = 1; away < threads; away *= 2) before += __shfl_xor_sync(CUDA_ALL, before, (int)away);
     if (threadIdx.x % threads == 0) m->splitter[before] = key;
     __syncthreads();
