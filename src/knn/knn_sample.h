@@ -4,7 +4,9 @@
 
 #include "math/hash.h"
 
+#ifndef KNN_SAMPLE_MOST
 #define KNN_SAMPLE_MOST (1u << 20) /* points that are sorted so */
+#endif
 #ifndef KNN_SAMPLE_BUCKET
 #define KNN_SAMPLE_BUCKET 832u /* points of a bucket, on average */
 #endif

@@ -12,20 +12,31 @@
 #define DEAL_THREADS  512u
 #define DEAL_ITEMS    4u
 #define SORT_THREADS  512u
-#ifndef SORT_AT_ONCE
-#define SORT_AT_ONCE 2u /* blocks of a multiprocessor, which has 1,024 threads at least */
+/* Blocks of a multiprocessor: all 510 buckets of 424,000 points are sorted at once by an H200. */
+#if defined(SORT_AT_ONCE) /* as asked */
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#define SORT_AT_ONCE 4u
+#else
+#define SORT_AT_ONCE 2u /* of 1,024 threads */
 #endif
 #define SORT_WARPS   (SORT_THREADS / CUDA_WARP)
-#define SORT_ITEMS   (KNN_SAMPLE_ROOM / SORT_THREADS)
+#define SORT_ITEMS   (KNN_SAMPLE_ROOM / SORT_THREADS) /* keys of a thread at the most, */
+#define FEW_ITEMS    4u                               /* and of nearly all buckets: they stay in registers */
 #define ROOM         KNN_SAMPLE_ROOM
 #define BUCKETS_MOST (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
 #define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
-#define PARTS        128u  /* of a bucket, in its sort */
+#ifndef PARTS
+#define PARTS 128u /* of a bucket, in its sort */
+#endif
+#ifndef COUNT_APART
+#define COUNT_APART 1u
+#endif
 
 /* In device memory. */
 typedef struct sample_deal {
-    uint64_t splitter[BUCKETS_MOST];  /* the least key of bucket 1, 2, … */
-    uint32_t count[BUCKETS_MOST + 1]; /* keys that came to each bucket; the last: points that are nowhere */
+    uint64_t splitter[BUCKETS_MOST]; /* the least key of bucket 1, 2, … */
+    uint32_t
+        count[(BUCKETS_MOST + 1) * COUNT_APART]; /* keys that came to each bucket; the last: points that are nowhere */
     uint32_t spilled;
 } sample_deal;
 
@@ -48,6 +59,9 @@ static __device__ inline void places_among(const uint64_t *splitter, uint32_t pl
 
 /* The number of those who joined a counter before. All lanes of a warp join some counter. */
 static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t which) {
+#ifdef JOIN_EACH
+    return atomicAdd(&counters[which], 1u);
+#endif
     const uint32_t peers = __match_any_sync(CUDA_ALL, which), lane = threadIdx.x % CUDA_WARP;
     const uint32_t leader = (uint32_t)__ffs((int)peers) - 1;
     uint32_t before = 0;
@@ -72,7 +86,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     if (blockIdx.x == 0) {
         if (threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
         if (threadIdx.x == 0) deal->spilled = 0;
-        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
+        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b * COUNT_APART] = 0;
     }
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
@@ -149,7 +163,7 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     }
     __syncthreads();
     for (uint32_t b = threadIdx.x; b <= buckets; b += DEAL_THREADS) {
-        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b], counter[b]);
+        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b * COUNT_APART], counter[b]);
     }
     __syncthreads();
     const uint64_t finite = extent->finite;
@@ -171,7 +185,7 @@ typedef struct sort_memory {
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
-    return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
+    return deal->count[bucket * COUNT_APART] < ROOM ? deal->count[bucket * COUNT_APART] : ROOM;
 }
 
 /* What all threads of the block bring, to each of them. room: of this sum alone */
@@ -184,20 +198,23 @@ static __device__ inline uint32_t sum_of_block(uint32_t room[SORT_WARPS], uint32
     return sum;
 }
 
-/* Keys that split a bucket into parts: some of its own in order. With fewer keys than parts some are the same. */
+/* Keys that split a bucket into parts: some of its own in order, then UINT64_MAX where it has too few. A key's place is
+   counted by some threads. */
 static __device__ inline void split_bucket(sort_memory *m, const uint64_t *from, uint32_t count) {
-    const uint32_t mine = threadIdx.x;
-    if (mine < PARTS) {
-        m->sample[mine] = mine + 1 < PARTS ? from[(mine + 1) * count / PARTS] : UINT64_MAX;
-        m->begin[mine] = 0;
+    if (threadIdx.x < PARTS) {
+        const uint32_t i = count < PARTS ? threadIdx.x : (threadIdx.x + 1) * count / PARTS;
+        m->sample[threadIdx.x] = i < count ? from[i] : UINT64_MAX;
+        m->splitter[threadIdx.x] = UINT64_MAX;
+        m->begin[threadIdx.x] = 0;
     }
     __syncthreads();
-    if (mine < PARTS) {
-        const uint64_t key = m->sample[mine];
-        uint32_t before = 0;
-        for (uint32_t j = 0; j < PARTS; j++) before += m->sample[j] < key || (m->sample[j] == key && j < mine);
-        m->splitter[before] = key;
-    }
+    const uint32_t threads = SORT_THREADS / PARTS;
+    const uint64_t key = m->sample[threadIdx.x / threads];
+    uint32_t before = 0;
+#pragma unroll 8
+    for (uint32_t j = threadIdx.x % threads; j < PARTS; j += threads) before += m->sample[j] < key;
+    for (uint32_t away = 1; away < threads; away *= 2) before += __shfl_xor_sync(CUDA_ALL, before, (int)away);
+    if (threadIdx.x % threads == 0) m->splitter[before] = key;
     __syncthreads();
 }
 
@@ -218,23 +235,29 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
 }
 
 /* Brings keys to their parts in the block's memory. */
+template <uint32_t ITEMS, uint32_t UNROLL>
 static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, uint32_t count) {
-    uint64_t key[SORT_ITEMS];
-    uint32_t at[SORT_ITEMS]; /* part · ROOM + which of it */
-    const uint32_t first_lane = threadIdx.x - threadIdx.x % CUDA_WARP;
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + first_lane < count; item++) {
+    uint64_t key[ITEMS];
+    uint32_t at[ITEMS]; /* part · ROOM + which of it */
+#pragma unroll UNROLL
+    for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
         key[item] = i < count ? from[i] : UINT64_MAX;
+    }
+#pragma unroll UNROLL
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x - threadIdx.x % CUDA_WARP >= count) break;
         uint32_t part = 0;
         places_among<1>(m->splitter, PARTS, &key[item], &part);
-        at[item] = part * ROOM + join_counter(m->begin, i < count ? part : PARTS);
+        const bool exists = item * SORT_THREADS + threadIdx.x < count;
+        at[item] = part * ROOM + join_counter(m->begin, exists ? part : PARTS);
     }
     __syncthreads();
     if (threadIdx.x < CUDA_WARP) begin_parts(m, threadIdx.x);
     __syncthreads();
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
+#pragma unroll UNROLL
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x >= count) break;
         const uint32_t part = at[item] / ROOM, i = m->begin[part] + at[item] % ROOM;
         m->key[i] = key[item];
         m->part[i] = (uint8_t)part;
@@ -242,25 +265,39 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
     __syncthreads();
 }
 
-/* Puts keys in order in the block's memory: into parts, then by counting the smaller ones of a part. */
-static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, uint32_t count) {
-    split_bucket(m, from, count);
-    deal_parts(m, from, count);
-    uint64_t key[SORT_ITEMS];
-    uint32_t at[SORT_ITEMS];
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
+/* Puts up to ITEMS keys a thread in order in the block's memory: into parts, then by counting the smaller ones of a
+   part. */
+template <uint32_t ITEMS, uint32_t UNROLL>
+static __device__ inline void sort_items(sort_memory *m, const uint64_t *from, uint32_t count) {
+    uint64_t key[ITEMS];
+    uint32_t at[ITEMS];
+    deal_parts<ITEMS, UNROLL>(m, from, count);
+#pragma unroll UNROLL
+    for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
+        if (i >= count) break;
         const uint32_t begin = m->begin[m->part[i]], end = m->begin[m->part[i] + 1];
         key[item] = m->key[i];
         at[item] = begin;
-        CUDA_ROLLED
+#pragma unroll 4
         for (uint32_t j = begin; j < end; j++) at[item] += m->key[j] < key[item];
     }
     __syncthreads();
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) { m->key[at[item]] = key[item]; }
+#pragma unroll UNROLL
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        if (item * SORT_THREADS + threadIdx.x >= count) break;
+        m->key[at[item]] = key[item];
+    }
     __syncthreads();
+}
+
+static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, uint32_t count) {
+    split_bucket(m, from, count);
+    if (count <= FEW_ITEMS * SORT_THREADS) {
+        sort_items<FEW_ITEMS, FEW_ITEMS>(m, from, count);
+    } else {
+        sort_items<SORT_ITEMS, 1>(m, from, count);
+    }
 }
 
 /* Whether the keys stand in few cells, so that these are divided; see knn_refine_cuda.cu. */
@@ -307,7 +344,8 @@ static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_readi
         room[i] = knn_curve_place(cell[0], cell[1], cell[2], KNN_CUDA_FINER) * ROOM | i;
     }
     __syncthreads();
-    sort_keys(m, room, count);
+    split_bucket(m, room, count);
+    sort_items<SORT_ITEMS, 1>(m, room, count);
     uint64_t key[SORT_ITEMS];
     CUDA_ROLLED
     for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
