@@ -110,29 +110,47 @@ static uint64_t peak_bytes(const knn_job *job) {
     return peak - job->held_bytes;
 }
 
-/* Milliseconds of a search whose answer goes to arrays. */
-static mote_status time_search(knn_job *job, mote_knn_index *index, mote_knn_result *rows, double *ms) {
-    const double begin = seconds_now();
-    mote_status status = mote_knn_search(index, NULL, &job->params, rows);
+/* Milliseconds from a moment until the GPU has done all that was asked of it. */
+static mote_status end_step(knn_job *job, mote_status status, double begin, double *ms) {
     if (status == MOTE_OK) status = mote_context_wait(job->ctx);
     *ms = 1e3 * (seconds_now() - begin);
     return status;
 }
 
-/* Builds and searches once, as the i-th run; i < 0: only to warm up. What a GPU finds goes to its own memory, and by
-   one search more to the host's. */
-static mote_status run_once(knn_job *job, int i, bench_runs runs[4]) {
+/* An index and a search, each waited for; and on a GPU a search whose answer goes to the host's memory. */
+static mote_status time_steps(knn_job *job, double ms[4]) {
     const bool on_gpu = mote_cloud_on_device(job->points);
     mote_knn_index *index = NULL;
-    double ms[4] = {0};
+    double begin = seconds_now();
+    mote_status status = end_step(job, mote_knn_build(job->ctx, job->points, &index), begin, &ms[0]);
+    mote_knn_result *const rows = on_gpu ? &job->device : &job->rows;
+    begin = seconds_now();
+    if (status == MOTE_OK) status = end_step(job, mote_knn_search(index, NULL, &job->params, rows), begin, &ms[1]);
+    ms[2] = ms[0] + ms[1];
+    begin = seconds_now();
+    if (status == MOTE_OK && on_gpu) {
+        status = end_step(job, mote_knn_search(index, NULL, &job->params, &job->rows), begin, &ms[3]);
+    }
+    mote_knn_destroy(index);
+    return status;
+}
+
+/* Both on a GPU, as a program asks for them: it waits at the end only. */
+static mote_status time_both(knn_job *job, double *ms) {
+    mote_knn_index *index = NULL;
     const double begin = seconds_now();
     mote_status status = mote_knn_build(job->ctx, job->points, &index);
-    if (status == MOTE_OK) status = mote_context_wait(job->ctx);
-    ms[0] = 1e3 * (seconds_now() - begin);
-    if (status == MOTE_OK) status = time_search(job, index, on_gpu ? &job->device : &job->rows, &ms[1]);
-    ms[2] = ms[0] + ms[1];
-    if (status == MOTE_OK && on_gpu) status = time_search(job, index, &job->rows, &ms[3]);
+    if (status == MOTE_OK) status = mote_knn_search(index, NULL, &job->params, &job->device);
+    status = end_step(job, status, begin, ms);
     mote_knn_destroy(index);
+    return status;
+}
+
+/* Builds and searches, as the i-th run; i < 0: only to warm up. */
+static mote_status run_once(knn_job *job, int i, bench_runs runs[4]) {
+    double ms[4] = {0};
+    mote_status status = time_steps(job, ms);
+    if (status == MOTE_OK && mote_cloud_on_device(job->points)) status = time_both(job, &ms[2]);
     for (int m = 0; m < 4 && i >= 0; m++) {
         runs[m].values[i] = ms[m];
         runs[m].count = i + 1;

@@ -24,7 +24,7 @@ typedef struct few_later {
 
 typedef struct few_left {
     few_later unsettled, apart;
-    uint32_t *taken; /* warps that were taken by whoever was done */
+    uint32_t most; /* leaves that a group goes through before it is left */
 } few_left;
 
 static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t number) {
@@ -101,10 +101,12 @@ static __device__ __forceinline__ void few_try_listed(const knn_cuda_ask *ask, f
     }
 }
 
-/* The walk of groups that are made. Those that go through too many leaves are left. False: the list is of no use. */
+/* The walk of groups that are made. Those that go through more than most leaves are left. False: the list is of no
+   use. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, few_walking *memory,
-                                                         few_lane *lane, few_walk *walk, LIST *list) {
+static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask, float slack, uint32_t most,
+                                                         few_walking *memory, few_lane *lane, few_walk *walk,
+                                                         LIST *list) {
     few_walk w = *walk;
     w.waiting = few_push_top(&ask->tree, memory->waiting, lane->number);
     CUDA_ROLLED
@@ -115,7 +117,7 @@ static __device__ __forceinline__ bool few_walk_together(const knn_cuda_ask *ask
         if (w.waiting == 0) break;
         if (__any_sync(CUDA_ALL, list->is_idle(ask))) return false;
         const uint32_t group = lane->number / 8, gone = memory->groups[group].gone + few_listed_for(&w, group);
-        if (gone > FEW_MOST) lane->most = -1;
+        if (gone > most) lane->most = -1;
         few_tell_groups(lane, gone, memory->groups, &w);
     }
     if (w.waiting > 0) lane->most = -1; /* more nodes than there is room for */
@@ -223,7 +225,7 @@ static __device__ __forceinline__ bool few_leave_apart(const knn_cuda_ask *ask, 
 
 /* By squares of floats. Returns whether they settle what the first k are. keys: these are wanted, too. */
 template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, bool keys,
+static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint64_t first, uint32_t most, bool keys,
                                                   few_memory<T> *memory, few_lane *lane, few_found<T> *found) {
     const float slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
     few_walk w;
@@ -231,7 +233,7 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
     few_prepare<KIND, SUBSETS>(ask, slack, first, lane->number, &memory->walk, lane, &w);
     nearest.clear();
     nearest.places = memory->place + lane->number;
-    if (!few_walk_together<KIND>(ask, slack, &memory->walk, lane, &w, &nearest)) return false;
+    if (!few_walk_together<KIND>(ask, slack, most, &memory->walk, lane, &w, &nearest)) return false;
     if (!keys && __all_sync(CUDA_ALL, lane->most < 0 || nearest.template is_clear<KIND>(ask, slack, lane))) {
         nearest.tell(found);
         return true;
@@ -240,59 +242,33 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
     return __all_sync(CUDA_ALL, right) != 0;
 }
 
-/* The next 32 queries of a warp where a launch has few rounds of blocks, so that none waits for the slowest of its
-   block: first those that are its block's, eight times 32 a round, then any that are left. With many rounds it does not
-   pay: warps that begin together also need the same instructions and points together. */
-static __device__ __forceinline__ uint32_t few_take(uint32_t *taken, const few_left *left, uint32_t rounds,
-                                                    uint32_t number) {
-    uint32_t warp = 0;
-    if (number == 0) {
-        const uint32_t turn = atomicAdd(taken, 1u), round = turn / FEW_WARPS;
-        warp = round < rounds ? (round * gridDim.x + blockIdx.x) * FEW_WARPS + turn % FEW_WARPS
-                              : rounds * gridDim.x * FEW_WARPS + atomicAdd(left->taken, 1u);
-    }
-    return __shfl_sync(CUDA_ALL, warp, 0);
-}
-
 #define FEW_NOWHERE UINT64_MAX
 
 /* to.write<KIND>(ask, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place, of
    which the first ask->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
-   words of shared memory for each. OUTPUT::keys: it reads their keys.
-   rounds  of blocks, of which warps take turns; 0: a warp has the queries of its number */
+   words of shared memory for each. OUTPUT::keys: it reads their keys. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(FEW_THREADS,
                                     T <= 11 ? 4 : 3) void search_few(const __grid_constant__ knn_cuda_ask ask,
-                                                                     few_left left, uint32_t rounds, OUTPUT to) {
+                                                                     few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
-    __shared__ uint32_t taken;
+    const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
-    if (threadIdx.x == 0) taken = 0;
-    __syncthreads();
-    CUDA_ROLLED
-    do {
-        few_lane lane;
-        few_found<T> found;
-        bool settled = true, apart = false;
-        lane.number = threadIdx.x % CUDA_WARP;
-        const uint32_t warp = rounds > 0 ? few_take(&taken, &left, rounds, lane.number)
-                                         : blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP;
-        const uint64_t first = (uint64_t)warp * CUDA_WARP;
-        if (first >= ask.queries.count) return;
-        found.clear();
-        if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
-            settled = few_search<KIND, T, SUBSETS>(&ask, first, OUTPUT::keys, memory, &lane, &found);
-            if (settled) apart = few_leave_apart(&ask, &lane, &left.apart);
+    if (first >= ask.queries.count) return;
+    few_lane lane;
+    few_found<T> found;
+    bool apart = false;
+    lane.number = threadIdx.x % CUDA_WARP;
+    found.clear();
+    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+        if (!few_search<KIND, T, SUBSETS>(&ask, first, left.most, OUTPUT::keys, memory, &lane, &found)) {
+            if (lane.number == 0) few_leave(&left.unsettled, (uint32_t)warp);
+            return;
         }
-        __syncwarp();
-        if (settled) {
-            const uint64_t place = apart ? FEW_NOWHERE : first + lane.number;
-            to.template write<KIND, T>(&ask, place, lane.number, &found, memory->place);
-        } else if (lane.number == 0) {
-            few_leave(&left.unsettled, warp);
-        }
-        __syncwarp();
-    } while (rounds > 0);
+        apart = few_leave_apart(&ask, &lane, &left.apart);
+    }
+    __syncwarp();
+    to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
 }
 
 /* The warps that the squares of floats did not settle, by exact keys. */
@@ -310,7 +286,7 @@ static __global__ __launch_bounds__(FEW_THREADS, 2) void search_unsettled(const 
         few_found<T> found;
         found.clear();
         few_prepare<KIND, SUBSETS>(&ask, slack, first, number, &memory->walk, &lane, &w);
-        few_walk_together<KIND>(&ask, slack, &memory->walk, &lane, &w, &found);
+        few_walk_together<KIND>(&ask, slack, left.most, &memory->walk, &lane, &w, &found);
         const bool apart = few_leave_apart(&ask, &lane, &left.apart);
         to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + number, number, &found, memory->place);
         __syncwarp();
@@ -369,6 +345,7 @@ typedef struct few_alone {
     uint32_t waiting[KNN_WAITING]; /* nodes */
     float square[KNN_WAITING];     /* of their gaps */
     uint32_t held[FEW_HELD];       /* places of points */
+    float held_square[FEW_HELD];
 } few_alone;
 
 /* A query's search, with what its warp knows of it. */
@@ -391,9 +368,30 @@ template <int KIND> struct few_visitor {
         if (__popc(__ballot_sync(CUDA_ALL, square <= most)) > FEW_MANY) look_nearer(ask);
         const bool matters = square <= most && at != asking->place;
         const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
-        if (matters) memory->held[held_count + (uint32_t)__popc(lanes & ((1u << number) - 1))] = at;
+        const uint32_t to = held_count + (uint32_t)__popc(lanes & ((1u << number) - 1));
+        if (matters) memory->held[to] = at;
+        if (matters) memory->held_square[to] = square;
         held_count += (uint32_t)__popc(lanes);
         __syncwarp();
+    }
+
+    /* Of those that wait only what still matters goes on waiting. */
+    __device__ __forceinline__ void sift(const knn_cuda_ask *ask) {
+        uint32_t kept = 0;
+        look_nearer(ask);
+        for (uint32_t begin = 0; begin < FEW_HELD; begin += CUDA_WARP) {
+            const uint32_t i = begin + number, place = memory->held[i];
+            const float square = memory->held_square[i];
+            const bool matters = i < held_count && square <= most;
+            const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
+            __syncwarp();
+            const uint32_t to = kept + (uint32_t)__popc(lanes & ((1u << number) - 1));
+            if (matters) memory->held[to] = place;
+            if (matters) memory->held_square[to] = square;
+            kept += (uint32_t)__popc(lanes);
+            __syncwarp();
+        }
+        held_count = kept;
     }
 
     /* The last of those that wait, up to 32, get exact keys and join the best. */
@@ -466,6 +464,7 @@ template <int KIND> struct few_visitor {
                     leaves = __ballot_sync(CUDA_ALL, child < around.first || child >= around.end);
                 }
             }
+            if (held_count >= CUDA_WARP) sift(ask);
             if (held_count >= CUDA_WARP || (held_count > 0 && leaves == 0 && count == 0)) join(ask, asking);
             leaves &= __ballot_sync(CUDA_ALL, square <= most);
         }
@@ -528,12 +527,10 @@ static __global__ __launch_bounds__(FEW_THREADS, 4) void search_left(const __gri
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS), at_once = FEW_AT_ONCE * (T <= 11 ? 4 : 3);
-    const bool turns = blocks > at_once && blocks <= FEW_TURNS * at_once;
+    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
     const uint32_t apart = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
-    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), turns ? at_once : blocks, FEW_THREADS, *ask, *left,
-                turns ? blocks / at_once : 0, *to);
+    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
 }
@@ -554,15 +551,15 @@ template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    const uint64_t entries = 3 + warps + warps * CUDA_WARP;
+    const uint64_t entries = 2 + warps + warps * CUDA_WARP;
     if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) { return MOTE_ERROR_MEMORY; }
     uint32_t *const memory = (uint32_t *)room->memory;
     left.unsettled.count = memory;
+    left.unsettled.numbers = memory + 2;
     left.apart.count = memory + 1;
-    left.taken = memory + 2;
-    left.unsettled.numbers = memory + 3;
-    left.apart.numbers = memory + 3 + warps;
-    MOTE_TRY(cuda_fill(ctx, memory, 0, 3 * sizeof *memory));
+    left.apart.numbers = memory + 2 + warps;
+    left.most = warps < FEW_HURRIED ? FEW_MOST / 2 : FEW_MOST;
+    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;

@@ -7,28 +7,19 @@
 
 #include "knn/knn_point_cuda.h"
 
-#define FEW_WARPS   8u /* of a block: warps beside each other share the first-level cache */
-#define FEW_THREADS (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS  4u  /* of eight lanes */
-#define FEW_QUEUE   28u /* leaves with points that wait */
-#define FEW_WAITING 96u /* nodes: 64 of the top, 32 of the level below; if more would wait, the groups are left */
-#define FEW_SLOTS   31u /* bits that tell one of them */
-#define FEW_LISTED  64u /* leaves of a group to go through */
-#define FEW_AROUND  12u /* leaves around the queries */
-#define FEW_PARTS   4u  /* lanes that try leaves for one query */
-#ifndef FEW_MOST
-#define FEW_MOST 256u /* leaves that a group goes through; if there are more, it is left */
-#endif
-#define FEW_BLOCKS 528u /* for queries that are left: four for each processor of an H200 */
-#ifdef MOTE_CUDA_EMULATED
-#define FEW_AT_ONCE 1u /* so that small tests take turns, too */
-#else
-#define FEW_AT_ONCE 132u /* processors of an H200 */
-#endif
-#ifndef FEW_TURNS
-#define FEW_TURNS 6u /* rounds of blocks up to which warps take turns */
-#endif
-#define FEW_UNSETTLED 264u /* blocks for what floats do not settle: two for each */
+#define FEW_WARPS     8u /* of a block: warps beside each other share the first-level cache */
+#define FEW_THREADS   (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS    4u     /* of eight lanes */
+#define FEW_QUEUE     28u    /* leaves with points that wait */
+#define FEW_WAITING   96u    /* nodes: 64 of the top, 32 of the level below; if more would wait, the groups are left */
+#define FEW_SLOTS     31u    /* bits that tell one of them */
+#define FEW_LISTED    64u    /* leaves of a group to go through */
+#define FEW_AROUND    12u    /* leaves around the queries */
+#define FEW_PARTS     4u     /* lanes that try leaves for one query */
+#define FEW_MOST      256u   /* leaves that a group goes through; if there are more, it is left */
+#define FEW_HURRIED   20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
+#define FEW_BLOCKS    528u   /* for queries that are left: four for each processor of an H200 */
+#define FEW_UNSETTLED 264u   /* blocks for what floats do not settle: two for each */
 #define FEW_NONE      UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
@@ -228,12 +219,8 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
     few_tell_groups(lane, 0, groups, w);
 }
 
-#ifndef FEW_WIDE
 #define FEW_WIDE 8 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
-#endif
-#ifndef FEW_FAR
-#define FEW_FAR 8 /* times the square of others that a query's may be */
-#endif
+#define FEW_FAR  8 /* times the square of others that a query's may be */
 
 /* Whether the box of the lane's group holds much that no query looks at. */
 static __device__ __forceinline__ bool few_is_wide(const few_lane *lane, float dense, const few_group *groups) {

@@ -59,9 +59,6 @@ static __device__ inline void places_among(const uint64_t *splitter, uint32_t pl
 
 /* The number of those who joined a counter before. All lanes of a warp join some counter. */
 static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t which) {
-#ifdef JOIN_EACH
-    return atomicAdd(&counters[which], 1u);
-#endif
     const uint32_t peers = __match_any_sync(CUDA_ALL, which), lane = threadIdx.x % CUDA_WARP;
     const uint32_t leader = (uint32_t)__ffs((int)peers) - 1;
     uint32_t before = 0;
