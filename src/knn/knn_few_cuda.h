@@ -24,8 +24,7 @@ typedef struct few_later {
 
 typedef struct few_left {
     few_later unsettled, apart;
-    uint32_t *taken; /* warps that were taken by whoever was done */
-    uint32_t most;   /* leaves that a group goes through before it is left */
+    uint32_t most; /* leaves that a group goes through before it is left */
 } few_left;
 
 static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t number) {
@@ -245,26 +244,6 @@ static __device__ __forceinline__ bool few_search(const knn_cuda_ask *ask, uint6
 
 #define FEW_NOWHERE UINT64_MAX
 
-/* The queries of a warp, from first on. */
-template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __device__ __forceinline__ void few_answer(const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to,
-                                                  uint64_t first, few_memory<T> *memory) {
-    few_lane lane;
-    few_found<T> found;
-    bool apart = false;
-    lane.number = threadIdx.x % CUDA_WARP;
-    found.clear();
-    if (first < ask->queries.extent->finite && ask->tree.nodes[0] > 0) {
-        if (!few_search<KIND, T, SUBSETS>(ask, first, left->most, OUTPUT::keys, memory, &lane, &found)) {
-            if (lane.number == 0) few_leave(&left->unsettled, (uint32_t)(first / CUDA_WARP));
-            return;
-        }
-        apart = few_leave_apart(ask, &lane, &left->apart);
-    }
-    __syncwarp();
-    to->template write<KIND, T>(ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
-}
-
 /* to.write<KIND>(ask, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place, of
    which the first ask->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
    words of shared memory for each. OUTPUT::keys: it reads their keys. */
@@ -274,33 +253,22 @@ static __global__ __launch_bounds__(FEW_THREADS,
                                                                      few_left left, OUTPUT to) {
     __shared__ few_memory<T> memories[FEW_WARPS];
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
+    few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     if (first >= ask.queries.count) return;
-    few_answer<KIND, T, SUBSETS>(&ask, &left, &to, first, &memories[threadIdx.x / CUDA_WARP]);
-}
-
-/* The same where a launch has few rounds of blocks: warps take turns, so that none waits for the slowest of its block.
-   First those that are the block's, eight a round, then any. With many rounds this costs more than it saves: warps that
-   begin together need the same instructions and points together. */
-template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS,
-                                    T <= 11 ? 4 : 3) void search_in_turns(const __grid_constant__ knn_cuda_ask ask,
-                                                                          few_left left, uint32_t rounds, OUTPUT to) {
-    __shared__ few_memory<T> memories[FEW_WARPS];
-    __shared__ uint32_t taken;
-    if (threadIdx.x == 0) taken = 0;
-    __syncthreads();
-    for (;;) {
-        uint32_t warp = 0;
-        if (threadIdx.x % CUDA_WARP == 0) {
-            const uint32_t turn = atomicAdd(&taken, 1u), round = turn / FEW_WARPS;
-            warp = round < rounds ? (round * gridDim.x + blockIdx.x) * FEW_WARPS + turn % FEW_WARPS
-                                  : rounds * gridDim.x * FEW_WARPS + atomicAdd(left.taken, 1u);
+    few_lane lane;
+    few_found<T> found;
+    bool apart = false;
+    lane.number = threadIdx.x % CUDA_WARP;
+    found.clear();
+    if (first < ask.queries.extent->finite && ask.tree.nodes[0] > 0) {
+        if (!few_search<KIND, T, SUBSETS>(&ask, first, left.most, OUTPUT::keys, memory, &lane, &found)) {
+            if (lane.number == 0) few_leave(&left.unsettled, (uint32_t)warp);
+            return;
         }
-        const uint64_t first = (uint64_t)__shfl_sync(CUDA_ALL, warp, 0) * CUDA_WARP;
-        if (first >= ask.queries.count) return;
-        few_answer<KIND, T, SUBSETS>(&ask, &left, &to, first, &memories[threadIdx.x / CUDA_WARP]);
-        __syncwarp();
+        apart = few_leave_apart(&ask, &lane, &left.apart);
     }
+    __syncwarp();
+    to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
 }
 
 /* The warps that the squares of floats did not settle, by exact keys. */
@@ -558,25 +526,11 @@ static __global__ __launch_bounds__(FEW_THREADS, 4) void search_left(const __gri
 }
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static void few_launch_together(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
-    if constexpr (T == FEW_TURNED) {
-        const uint32_t at_once = 4 * FEW_PROCESSORS, rounds = blocks / at_once;
-        if (rounds > 0 && rounds < FEW_ROUNDS) {
-            CUDA_LAUNCH(ctx, (search_in_turns<KIND, T, SUBSETS, OUTPUT>), at_once, FEW_THREADS, *ask, *left, rounds,
-                        *to);
-            return;
-        }
-    }
-    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
-}
-
-template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
     const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
     const uint32_t apart = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
-    few_launch_together<KIND, T, SUBSETS>(ctx, ask, left, to);
+    CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
     CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
 }
@@ -592,20 +546,20 @@ static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const fe
     }
 }
 
-/* room: for what is left. */
+/* room: for the warps that are left. */
 template <class OUTPUT>
 static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
-    const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP), entries = 3 + warps + warps * CUDA_WARP;
-    if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) return MOTE_ERROR_MEMORY;
-    uint32_t *const memory = (uint32_t *)room->memory;
+    const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
     few_left left;
-    left.taken = memory;
-    left.unsettled.count = memory + 1;
-    left.apart.count = memory + 2;
-    left.unsettled.numbers = memory + 3;
-    left.apart.numbers = memory + 3 + warps;
+    const uint64_t entries = 2 + warps + warps * CUDA_WARP;
+    if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) { return MOTE_ERROR_MEMORY; }
+    uint32_t *const memory = (uint32_t *)room->memory;
+    left.unsettled.count = memory;
+    left.unsettled.numbers = memory + 2;
+    left.apart.count = memory + 1;
+    left.apart.numbers = memory + 2 + warps;
     left.most = warps < FEW_HURRIED ? FEW_MOST / 2 : FEW_MOST;
-    MOTE_TRY(cuda_fill(ctx, memory, 0, 3 * sizeof *memory));
+    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;
