@@ -4,16 +4,10 @@
 
 #include "math/hash.h"
 
-#ifndef KNN_SAMPLE_MOST
-#define KNN_SAMPLE_MOST (1u << 20) /* points that are sorted so */
-#endif
-#ifndef KNN_SAMPLE_BUCKET
-#define KNN_SAMPLE_BUCKET 832u /* points of a bucket, on average */
-#endif
-#define KNN_SAMPLE_ROOM 4096u /* and at the most */
-#ifndef KNN_SAMPLE_EACH
-#define KNN_SAMPLE_EACH 4u /* samples of a bucket */
-#endif
+#define KNN_SAMPLE_MOST   (1u << 20) /* points that are sorted so */
+#define KNN_SAMPLE_BUCKET 832u       /* points of a bucket, on average */
+#define KNN_SAMPLE_ROOM   4096u      /* and at the most */
+#define KNN_SAMPLE_EACH   4u         /* samples of a bucket */
 
 MOTE_HD uint32_t knn_sample_buckets(uint64_t count) {
     return count <= KNN_SAMPLE_ROOM / 2 ? 1 : (uint32_t)((count + KNN_SAMPLE_BUCKET - 1) / KNN_SAMPLE_BUCKET);

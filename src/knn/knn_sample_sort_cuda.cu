@@ -13,8 +13,7 @@
 #define DEAL_ITEMS    4u
 #define SORT_THREADS  512u
 /* Blocks of a multiprocessor: all 510 buckets of 424,000 points are sorted at once by an H200. */
-#if defined(SORT_AT_ONCE) /* as asked */
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 #define SORT_AT_ONCE 4u
 #else
 #define SORT_AT_ONCE 2u /* of 1,024 threads */
@@ -25,18 +24,12 @@
 #define ROOM         KNN_SAMPLE_ROOM
 #define BUCKETS_MOST (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
 #define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
-#ifndef PARTS
-#define PARTS 128u /* of a bucket, in its sort */
-#endif
-#ifndef COUNT_APART
-#define COUNT_APART 1u
-#endif
+#define PARTS        128u  /* of a bucket, in its sort */
 
 /* In device memory. */
 typedef struct sample_deal {
-    uint64_t splitter[BUCKETS_MOST]; /* the least key of bucket 1, 2, … */
-    uint32_t
-        count[(BUCKETS_MOST + 1) * COUNT_APART]; /* keys that came to each bucket; the last: points that are nowhere */
+    uint64_t splitter[BUCKETS_MOST];  /* the least key of bucket 1, 2, … */
+    uint32_t count[BUCKETS_MOST + 1]; /* keys that came to each bucket; the last: points that are nowhere */
     uint32_t spilled;
 } sample_deal;
 
@@ -83,7 +76,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     if (blockIdx.x == 0) {
         if (threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
         if (threadIdx.x == 0) deal->spilled = 0;
-        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b * COUNT_APART] = 0;
+        for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
     }
     if (of.divided != NULL) all = *of.divided;
     const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
@@ -160,7 +153,7 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     }
     __syncthreads();
     for (uint32_t b = threadIdx.x; b <= buckets; b += DEAL_THREADS) {
-        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b * COUNT_APART], counter[b]);
+        if (counter[b] > 0) counter[b] = atomicAdd(&to.deal->count[b], counter[b]);
     }
     __syncthreads();
     const uint64_t finite = extent->finite;
@@ -182,7 +175,7 @@ typedef struct sort_memory {
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
-    return deal->count[bucket * COUNT_APART] < ROOM ? deal->count[bucket * COUNT_APART] : ROOM;
+    return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
 }
 
 /* What all threads of the block bring, to each of them. room: of this sum alone */
