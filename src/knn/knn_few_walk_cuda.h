@@ -219,8 +219,9 @@ static __device__ __forceinline__ void few_make_groups(const few_lane *lane, few
     few_tell_groups(lane, 0, groups, w);
 }
 
-#define FEW_WIDE 8 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
-#define FEW_FAR  8 /* times the square of others that a query's may be */
+#define FEW_WIDE   8 /* times as large as the balls around its queries a group's box may be; 0.3 is usual */
+#define FEW_FAR    8 /* times the square of others that a query's may be */
+#define FEW_STRAYS 8 /* queries of a warp that are left for it; if more look far, it is the others that are special */
 
 /* Whether the box of the lane's group holds much that no query looks at. */
 static __device__ __forceinline__ bool few_is_wide(const few_lane *lane, float dense, const few_group *groups) {
@@ -234,14 +235,17 @@ static __device__ __forceinline__ bool few_is_wide(const few_lane *lane, float d
     return box > FEW_WIDE * balls;
 }
 
-/* Whether the lane looks much farther than others, as where the curve comes by for few points: then it knows little of
-   what is around, and all of its group would look as far. Others: the least of each group, the largest of these. */
+/* Whether the lane is one of a few that look much farther than others, as where the curve comes by for few points: then
+   it knows little of what is around, and all of its group would look as far. Others: the least of each group, the
+   largest of these. */
 static __device__ __forceinline__ bool few_looks_far(const few_lane *lane) {
     float others = lane->most >= 0 ? lane->most : INFINITY;
     for (int away = 4; away > 0; away /= 2) others = fminf(others, __shfl_xor_sync(CUDA_ALL, others, away));
     if (others == INFINITY) others = 0; /* a group without queries */
     for (int away = 16; away > 4; away /= 2) others = fmaxf(others, __shfl_xor_sync(CUDA_ALL, others, away));
-    return lane->most > FEW_FAR * others;
+    const bool far = lane->most > FEW_FAR * others;
+    const uint32_t strays = (uint32_t)__popc(__ballot_sync(CUDA_ALL, far));
+    return far && strays <= FEW_STRAYS;
 }
 
 /* Which groups the lane's child of a node may hold a neighbour of, as bits. */
