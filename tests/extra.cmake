@@ -5,7 +5,7 @@ option(MOTE_CHECKS "Test also the sources: format, analyser, headers alone, sani
 # ---- cli/*.test: scripts with the output that they expect
 file(GLOB cli_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*.test)
 if(MOTE_SANITIZE)
-  list(FILTER cli_scripts EXCLUDE REGEX "/bench_") # long, and of what all other tests run
+  list(FILTER cli_scripts EXCLUDE REGEX "/(bench_|examples)") # long, and of what all other tests run
 endif()
 foreach(script ${cli_scripts})
   get_filename_component(name ${script} NAME_WE)
