@@ -9,7 +9,7 @@
 #include "mote/planes.h"
 #include "parity/parity_support.h"
 #include "reference/knn_reference.h"
-#include "support/knn_answer.h"
+#include "support/knn_found.h"
 
 #define ORDERS 2u /* tried of each cloud */
 
@@ -79,7 +79,7 @@ static int nearer(const void *a, const void *b) {
 
 /* all: everyone's neighbours before, every point of the cloud in each row. Under their new names, by distance and then
    by name, the first k of them are the row of the shuffled cloud. */
-static void same_neighbours(const knn_answer *all, const knn_answer *found, const shuffled *s, uint32_t k) {
+static void same_neighbours(const knn_found *all, const knn_found *found, const shuffled *s, uint32_t k) {
     neighbour *renamed = malloc(s->count * sizeof *renamed);
     assert_non_null(renamed);
     for (uint64_t query = 0; query < s->count; query++) {
@@ -102,18 +102,18 @@ static void check_neighbours(mote_context *ctx, mote_context *maker, const mote_
     mote_knn_params params = mote_knn_defaults();
     params.exclude_self = exclude_self;
     params.k = (uint32_t)mote_cloud_count(cloud);
-    knn_answer all = knn_answer_of(ctx, cloud, NULL, &params);
+    knn_found all = knn_found_of(ctx, cloud, NULL, &params);
     for (uint64_t order = 1; order <= ORDERS; order++) {
         shuffled s = shuffle(maker, cloud, order);
         for (uint32_t i = 0; i < sizeof ks / sizeof ks[0]; i++) {
             params.k = ks[i];
-            knn_answer found = knn_answer_of(ctx, s.cloud, NULL, &params);
+            knn_found found = knn_found_of(ctx, s.cloud, NULL, &params);
             same_neighbours(&all, &found, &s, params.k);
-            knn_answer_free(&found);
+            knn_found_free(&found);
         }
         free_shuffled(&s);
     }
-    knn_answer_free(&all);
+    knn_found_free(&all);
 }
 
 static void neighbours_are_renamed(void **state) {

@@ -6,7 +6,7 @@
 
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
-#include "support/knn_answer.h"
+#include "support/knn_found.h"
 #include "support/support.h"
 
 static void *room(uint64_t count, size_t size) {
@@ -141,22 +141,22 @@ static void threads_do_not_matter(void **state) {
     (void)state;
     for (int approximate = 0; approximate < 2; approximate++) {
         mote_knn_params p = mote_knn_defaults();
-        knn_answer first;
+        knn_found first;
         p.approximate = approximate;
         for (int threads = 1; threads <= 7; threads += 3) {
             mote_context *ctx = test_context(threads);
             mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("shells"), 20000, 0);
-            knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
+            knn_found mine = knn_found_of(ctx, cloud, NULL, &p);
             if (threads == 1) {
                 first = mine;
             } else {
-                knn_answer_same(&first, &mine);
-                knn_answer_free(&mine);
+                knn_found_same(&first, &mine);
+                knn_found_free(&mine);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
-        knn_answer_free(&first);
+        knn_found_free(&first);
     }
 }
 
@@ -168,10 +168,10 @@ static void order_of_points_does_not_matter(void **state) {
         mote_context *ctx = test_context(2);
         mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], 3000, 0);
         mote_cloud *shuffled = awkward_cloud_make(ctx, &awkward_clouds[c], 3000, 5);
-        knn_answer a = knn_answer_of(ctx, cloud, NULL, &p), b = knn_answer_of(ctx, shuffled, NULL, &p);
-        knn_answer_same_shuffled(&a, &b, 5);
-        knn_answer_free(&a);
-        knn_answer_free(&b);
+        knn_found a = knn_found_of(ctx, cloud, NULL, &p), b = knn_found_of(ctx, shuffled, NULL, &p);
+        knn_found_same_shuffled(&a, &b, 5);
+        knn_found_free(&a);
+        knn_found_free(&b);
         mote_cloud_destroy(cloud);
         mote_cloud_destroy(shuffled);
         mote_context_destroy(ctx);
@@ -187,9 +187,9 @@ static void approximation_is_near(void **state) {
             mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], n, 0);
             mote_knn_params p = mote_knn_defaults();
             p.k = k;
-            knn_answer exact = knn_answer_of(ctx, cloud, NULL, &p);
+            knn_found exact = knn_found_of(ctx, cloud, NULL, &p);
             p.approximate = true;
-            knn_answer near = knn_answer_of(ctx, cloud, NULL, &p);
+            knn_found near = knn_found_of(ctx, cloud, NULL, &p);
             uint64_t found = 0, all = 0;
             for (uint64_t i = 0; i < n; i++) {
                 assert_int_equal(near.count[i], exact.count[i]); /* k, wherever there are so many */
@@ -202,8 +202,8 @@ static void approximation_is_near(void **state) {
                 all += near.count[i];
             }
             assert_true(found * 100 >= all * 80);
-            knn_answer_free(&exact);
-            knn_answer_free(&near);
+            knn_found_free(&exact);
+            knn_found_free(&near);
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
@@ -235,11 +235,11 @@ static void rebuilds_after_a_change(void **state) {
     assert_int_equal(mote_knn_rebuild(index), MOTE_OK);
     assert_int_equal(mote_context_memory_bytes(ctx), held);
     assert_int_equal(mote_knn_search(index, NULL, &p, &result), MOTE_OK);
-    knn_answer after = knn_answer_of(ctx, moved, NULL, &p);
+    knn_found after = knn_found_of(ctx, moved, NULL, &p);
     assert_true(result.skipped > 0);
     assert_memory_equal(before, after.index, 500 * p.k * sizeof *before);
     mote_knn_destroy(index);
-    knn_answer_free(&after);
+    knn_found_free(&after);
     free(before);
     mote_cloud_destroy(cloud);
     mote_cloud_destroy(moved);
@@ -294,10 +294,10 @@ static void finds_what_the_printed_rule_misses(void **state) {
     mote_knn_params p = mote_knn_defaults();
     p.k = 1;
     p.exclude_self = true;
-    knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found mine = knn_found_of(ctx, cloud, NULL, &p);
     assert_int_equal(by_printed_rule(points, 5, 0), 1);
     assert_int_equal(mine.index[0], 2);
-    knn_answer_free(&mine);
+    knn_found_free(&mine);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }

@@ -3,16 +3,16 @@
 
 #include "knn/knn.h"
 #include "reference/awkward_clouds.h"
-#include "support/knn_answer.h"
+#include "support/knn_found.h"
 #include "support/support.h"
 
 static void finds_the_same(mote_context *ctx, const mote_cloud *cloud, mote_knn_index *index) {
     const mote_knn_params params = mote_knn_defaults();
-    knn_answer fresh = knn_answer_of(ctx, cloud, NULL, &params);
-    knn_answer found = knn_answer_by(index, mote_cloud_count(cloud), &params);
-    knn_answer_same(&fresh, &found);
-    knn_answer_free(&fresh);
-    knn_answer_free(&found);
+    knn_found fresh = knn_found_of(ctx, cloud, NULL, &params);
+    knn_found found = knn_found_by(index, mote_cloud_count(cloud), &params);
+    knn_found_same(&fresh, &found);
+    knn_found_free(&fresh);
+    knn_found_free(&found);
 }
 
 static bool is_all_finite(const mote_knn_index *index) { return index->skipped == 0; }

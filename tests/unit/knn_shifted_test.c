@@ -9,7 +9,7 @@
 #include "math/hash.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
-#include "support/knn_answer.h"
+#include "support/knn_found.h"
 #include "support/support.h"
 
 static const int thread_counts[] = {1, 2, 7};
@@ -170,21 +170,21 @@ static void threads_do_not_matter(void **state) {
     (void)state;
     for (int method = 0; method < 3; method++) {
         const mote_knn_params p = params_of(method == 0 ? MOTE_KNN_GRID : MOTE_KNN_SHIFTED, 20, 4, method == 2);
-        knn_answer first;
+        knn_found first;
         for (int t = 0; t < 3; t++) {
             mote_context *ctx = test_context(thread_counts[t]);
             mote_cloud *cloud = generated(ctx, "box", 20000, 0);
-            knn_answer mine = knn_answer_of(ctx, cloud, NULL, &p);
+            knn_found mine = knn_found_of(ctx, cloud, NULL, &p);
             if (t == 0) {
                 first = mine;
             } else {
-                knn_answer_same(&first, &mine);
-                knn_answer_free(&mine);
+                knn_found_same(&first, &mine);
+                knn_found_free(&mine);
             }
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
-        knn_answer_free(&first);
+        knn_found_free(&first);
     }
 }
 
@@ -200,10 +200,10 @@ static void order_of_points_does_not_matter(void **state) {
             mote_context *ctx = test_context(2);
             mote_cloud *cloud = cloud_with_normals(ctx, awkward_cloud_named(names[c]), 3000, 0);
             mote_cloud *shuffled = cloud_with_normals(ctx, awkward_cloud_named(names[c]), 3000, 5);
-            knn_answer a = knn_answer_of(ctx, cloud, NULL, &p), b = knn_answer_of(ctx, shuffled, NULL, &p);
-            knn_answer_same_shuffled(&a, &b, 5);
-            knn_answer_free(&a);
-            knn_answer_free(&b);
+            knn_found a = knn_found_of(ctx, cloud, NULL, &p), b = knn_found_of(ctx, shuffled, NULL, &p);
+            knn_found_same_shuffled(&a, &b, 5);
+            knn_found_free(&a);
+            knn_found_free(&b);
             mote_cloud_destroy(cloud);
             mote_cloud_destroy(shuffled);
             mote_context_destroy(ctx);
@@ -229,12 +229,12 @@ static void parameters_do_what_they_say(void **state) {
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = generated(ctx, "box", 4000, 0);
     mote_knn_params p = params_of(MOTE_KNN_SHIFTED, 16, 4, true);
-    knn_answer once = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found once = knn_found_of(ctx, cloud, NULL, &p);
     turn_normals(cloud);
-    knn_answer turned = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found turned = knn_found_of(ctx, cloud, NULL, &p);
     assert_memory_equal(once.index, turned.index, once.cells * sizeof *once.index);
     p.lambda = 4;
-    knn_answer more = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found more = knn_found_of(ctx, cloud, NULL, &p);
     uint64_t better = 0;
     for (uint64_t i = 0; i < once.cells; i++) {
         assert_true(more.distance2_wide[i] <= once.distance2_wide[i]);
@@ -243,12 +243,12 @@ static void parameters_do_what_they_say(void **state) {
     assert_true(better > 0);
     p = params_of(MOTE_KNN_SHIFTED, 1000, 4, false);
     p.lambda = 4;
-    knn_answer all = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found all = knn_found_of(ctx, cloud, NULL, &p);
     p.method = MOTE_KNN_GRID;
-    knn_answer exact = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found exact = knn_found_of(ctx, cloud, NULL, &p);
     assert_memory_equal(all.index, exact.index, all.cells * sizeof *all.index);
-    knn_answer *const answers[] = {&once, &turned, &more, &all, &exact};
-    for (int i = 0; i < 5; i++) knn_answer_free(answers[i]);
+    knn_found *const answers[] = {&once, &turned, &more, &all, &exact};
+    for (int i = 0; i < 5; i++) knn_found_free(answers[i]);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -259,20 +259,20 @@ static void zeros_are_spheres(void **state) {
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = generated(ctx, "torus", 500, 0);
     mote_knn_params p = mote_knn_defaults();
-    knn_answer a = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found a = knn_found_of(ctx, cloud, NULL, &p);
     p.compression = 0;
     p.lambda = 0;
-    knn_answer b = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found b = knn_found_of(ctx, cloud, NULL, &p);
     p.method = MOTE_KNN_SHIFTED;
     p.buckets = true;
-    knn_answer c = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found c = knn_found_of(ctx, cloud, NULL, &p);
     p.compression = p.lambda = 1;
     p.buckets = false;
-    knn_answer d = knn_answer_of(ctx, cloud, NULL, &p);
+    knn_found d = knn_found_of(ctx, cloud, NULL, &p);
     assert_memory_equal(a.index, b.index, a.cells * sizeof *a.index);
     assert_memory_equal(c.index, d.index, a.cells * sizeof *a.index);
-    knn_answer *const answers[] = {&a, &b, &c, &d};
-    for (int i = 0; i < 4; i++) knn_answer_free(answers[i]);
+    knn_found *const answers[] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; i++) knn_found_free(answers[i]);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -318,7 +318,7 @@ static void refuses_wrong_parameters(void **state) {
 /* ---- how near it comes */
 
 /* The distances of the k-th, found over true, on average of all queries. */
-static double mean_factor(const knn_answer *found, const knn_answer *exact, uint32_t k, double *recall) {
+static double mean_factor(const knn_found *found, const knn_found *exact, uint32_t k, double *recall) {
     const uint64_t queries = exact->cells / k;
     double factors = 0;
     uint64_t got = 0;
@@ -339,19 +339,19 @@ static void comes_near_on_a_photon_map(void **state) {
     mote_cloud *cloud = generated(ctx, "box", 200000, 0), *queries = generated(ctx, "box", 128, 7);
     for (double compression = 1; compression <= (double)test_extent(2, 8); compression *= 2) {
         mote_knn_params p = params_of(MOTE_KNN_GRID, 256, compression, false);
-        knn_answer exact = knn_answer_of(ctx, cloud, queries, &p);
+        knn_found exact = knn_found_of(ctx, cloud, queries, &p);
         for (int buckets = 0; buckets < (compression > 1 ? 2 : 1); buckets++) {
             double recall;
             p = params_of(MOTE_KNN_SHIFTED, 256, compression, buckets);
-            knn_answer found = knn_answer_of(ctx, cloud, queries, &p);
+            knn_found found = knn_found_of(ctx, cloud, queries, &p);
             const double factor = mean_factor(&found, &exact, 256, &recall);
             print_message("photon map, c = %g%s: factor %.4f, recall %.4f\n", compression, buckets ? ", buckets" : "",
                           factor, recall);
             if (compression <= 4) assert_true(factor >= 1 && factor <= 1.029);
             assert_true(recall > 0.9);
-            knn_answer_free(&found);
+            knn_found_free(&found);
         }
-        knn_answer_free(&exact);
+        knn_found_free(&exact);
     }
     mote_cloud_destroy(queries);
     mote_cloud_destroy(cloud);

@@ -1,4 +1,4 @@
-#include "support/knn_answer.h"
+#include "support/knn_found.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +12,14 @@ static void *room(uint64_t count, size_t size) {
     return memory;
 }
 
-static knn_answer take(uint64_t rows, uint32_t k, mote_knn_result *result) {
-    const knn_answer a = {room(rows * k, sizeof *a.index),
-                          room(rows, sizeof *a.count),
-                          room(rows * k, sizeof *a.distance2),
-                          room(rows * k, sizeof *a.distance2_wide),
-                          rows,
-                          rows * k,
-                          0};
+static knn_found take(uint64_t rows, uint32_t k, mote_knn_result *result) {
+    const knn_found a = {room(rows * k, sizeof *a.index),
+                         room(rows, sizeof *a.count),
+                         room(rows * k, sizeof *a.distance2),
+                         room(rows * k, sizeof *a.distance2_wide),
+                         rows,
+                         rows * k,
+                         0};
     memset(result, 0, sizeof *result);
     result->index32 = a.index;
     result->count = a.count;
@@ -28,31 +28,31 @@ static knn_answer take(uint64_t rows, uint32_t k, mote_knn_result *result) {
     return a;
 }
 
-knn_answer knn_answer_of(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
-                         const mote_knn_params *params) {
+knn_found knn_found_of(mote_context *ctx, const mote_cloud *cloud, const mote_cloud *queries,
+                       const mote_knn_params *params) {
     mote_knn_result result;
-    knn_answer a = take(mote_cloud_count(queries != NULL ? queries : cloud), params->k, &result);
+    knn_found a = take(mote_cloud_count(queries != NULL ? queries : cloud), params->k, &result);
     if (mote_knn(ctx, cloud, queries, params, &result) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
     a.skipped = result.skipped;
     return a;
 }
 
-knn_answer knn_answer_by(mote_knn_index *index, uint64_t points, const mote_knn_params *params) {
+knn_found knn_found_by(mote_knn_index *index, uint64_t points, const mote_knn_params *params) {
     mote_knn_result result;
-    knn_answer a = take(points, params->k, &result);
+    knn_found a = take(points, params->k, &result);
     assert_int_equal(mote_knn_search(index, NULL, params, &result), MOTE_OK);
     a.skipped = result.skipped;
     return a;
 }
 
-void knn_answer_free(knn_answer *a) {
+void knn_found_free(knn_found *a) {
     free(a->index);
     free(a->count);
     free(a->distance2);
     free(a->distance2_wide);
 }
 
-void knn_answer_same(const knn_answer *a, const knn_answer *b) {
+void knn_found_same(const knn_found *a, const knn_found *b) {
     assert_true(a->rows == b->rows && a->cells == b->cells && a->skipped == b->skipped);
     assert_memory_equal(a->index, b->index, a->cells * sizeof *a->index);
     assert_memory_equal(a->count, b->count, a->rows * sizeof *a->count);
@@ -60,7 +60,7 @@ void knn_answer_same(const knn_answer *a, const knn_answer *b) {
     assert_memory_equal(a->distance2_wide, b->distance2_wide, a->cells * sizeof *a->distance2_wide);
 }
 
-void knn_answer_same_shuffled(const knn_answer *a, const knn_answer *b, uint64_t shuffle) {
+void knn_found_same_shuffled(const knn_found *a, const knn_found *b, uint64_t shuffle) {
     const uint64_t n = a->rows, k = a->cells / n;
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t j = awkward_cloud_slot(i, n, shuffle);
