@@ -1,0 +1,116 @@
+/* Planes: clouds that have none, and points that are of none: strays and what is no number. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "reference/knn_reference.h"
+#include "unit/planes_find_test.h"
+
+static void check_none(mote_context *ctx, const double *stored, uint64_t count) {
+    mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
+    planes_answer a = planes_find_answer(ctx, cloud, NULL);
+    assert_int_equal(mote_planes_count(a.planes), 0);
+    for (uint64_t i = 0; i < count; i++) assert_int_equal(a.labels[i], -1);
+    assert_int_equal(mote_planes_get_facts(a.planes).labelled, 0);
+    planes_answer_free(&a);
+    mote_cloud_destroy(cloud);
+}
+
+void what_is_not_flat_has_no_planes(void **state) {
+    (void)state;
+    enum { COUNT = 20000 };
+    double *stored = planes_find_room(3 * COUNT, sizeof *stored);
+    for (uint64_t turn = 0; turn < 8; turn++) {
+        mote_context *ctx = test_context(2);
+        for (uint64_t i = 0; i < COUNT; i++) {
+            double length = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                stored[3 * i + k] = turn < 2 ? 10 * test_random(4 * turn + k, i) : planes_find_gauss(i, 4 * turn + k);
+                length += stored[3 * i + k] * stored[3 * i + k];
+            }
+            /* boxes full of points; spheres without and with noise; fogs; lines */
+            for (uint64_t k = 0; k < 3 && turn >= 2 && turn < 5; k++) {
+                stored[3 * i + k] *= (2 + (turn == 4 ? 0.005 * planes_find_gauss(i, 77) : 0)) / sqrt(length);
+            }
+            if (turn == 7) stored[3 * i + 1] = 3 * stored[3 * i], stored[3 * i + 2] = -stored[3 * i];
+        }
+        check_none(ctx, stored, COUNT);
+        mote_context_destroy(ctx);
+    }
+    free(stored);
+}
+
+void small_clouds_have_none(void **state) {
+    (void)state;
+    double stored[3 * 30];
+    for (int turn = 0; turn < 3; turn++) {
+        for (uint64_t i = 0; i < 90; i++) {
+            stored[i] = turn == 0 ? 5 : turn == 1 ? (double)(i / 3) : i % 3 == 2 ? NAN : (double)i;
+        }
+        for (uint64_t count = 0; count <= 30; count += count < 12 ? 1 : 9) {
+            mote_context *ctx = test_context(1);
+            check_none(ctx, stored, count);
+            mote_context_destroy(ctx);
+        }
+    }
+}
+
+/* More points than the sample that strays are seen in. */
+void strays_are_few(void **state) {
+    (void)state;
+    enum { COUNT = 60000 };
+    double *stored = planes_find_room(3 * COUNT, sizeof *stored);
+    for (int turn = 0; turn < 3; turn++) {
+        mote_context *ctx = test_context(2);
+        mote_planes_params params = mote_planes_defaults();
+        mote_planes_winner winner;
+        mote_planes_facts facts;
+        uint32_t count;
+        for (uint64_t i = 0; i < COUNT; i++) {
+            for (uint64_t k = 0; k < 3; k++)
+                stored[3 * i + k] = k < 2 ? 10 * test_random(k, i) : 0.01 * test_random(k, i);
+            if (turn == 1 && i % 3000 == 17) stored[3 * i + 1] = i % 6000 == 17 ? 1e7 : -1e9;
+            if (turn == 2 && i % 20 == 17) stored[3 * i + 1] += 1e4; /* one in twenty are no strays */
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+        params.bin = turn == 2 ? 10 : 0.05;
+        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &winner, &count, &facts), MOTE_OK);
+        assert_int_equal(facts.outside, turn == 1 ? 20 : 0);
+        assert_true(turn == 2 ? facts.extent > 9000 : facts.extent < 100);
+        assert_true(winner.normal[2] > 0.999);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+    free(stored);
+}
+
+void strays_and_nan_do_no_harm(void **state) {
+    (void)state;
+    static const double normal[3] = {0, 0.6, 0.8}, middle[3] = {1, 2, 3};
+    enum { COUNT = 5000 };
+    mote_context *ctx = test_context(2);
+    mote_cloud *plain = planes_find_make(ctx, normal, middle, 0.002, COUNT, 0, 9);
+    double *stored = planes_find_room(3 * COUNT, sizeof *stored);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            stored[3 * i + k] = mote_column_value(mote_cloud_column(plain, k), i);
+            if (i % 100 == 7) stored[3 * i + k] = k == i % 3 ? NAN : 4;
+            if (i % 1250 == 1) stored[3 * i + k] = i % 2500 == 1 ? -1e15 : 5e6 + (double)k;
+            if (i == 2000) stored[3 * i + k] = k == 0 ? INFINITY : 0;
+        }
+    }
+    mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+    planes_find_check(cloud, normal, middle, 0.02, 0.0003, 0.0025);
+    planes_answer a = planes_find_answer(ctx, cloud, NULL);
+    const mote_planes_facts facts = mote_planes_get_facts(a.planes);
+    assert_int_equal(facts.skipped, 51);
+    assert_int_equal(facts.outside, 4);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const bool odd = i % 100 == 7 || i % 1250 == 1 || i == 2000;
+        if (odd) assert_int_equal(a.labels[i], -1);
+    }
+    planes_answer_free(&a);
+    free(stored);
+    mote_cloud_destroy(plain);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
