@@ -1,0 +1,261 @@
+/* Planes: the cells that points lie in, the parts that these make, and hulls. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/hash.h"
+#include "planes/planes_extent.h"
+#include "reference/planes_reference_parts.h"
+#include "reference/planes_refine_reference.h"
+
+static void make_axes(const planes_run *run, const planes_plane *planes, uint32_t count, double width,
+                      planes_axes *axes) {
+    for (uint32_t i = 0; i < count; i++) {
+        const double n[3] = {(double)planes[i].a, (double)planes[i].b, (double)planes[i].c};
+        double u[3], v[3];
+        planes_perpendicular(n, u, v);
+        for (int k = 0; k < 3; k++) {
+            axes[i].u[k] = (float)u[k];
+            axes[i].v[k] = (float)v[k];
+        }
+        axes[i].by = (float)(1 / fmax(2, run->scale.radius * width));
+    }
+}
+
+/* A cell that has points; part: the place of its part's first core cell, -1: none. */
+typedef struct plain_cell {
+    uint32_t plane, u, v;
+    uint64_t count;
+    bool core;
+    int64_t part;
+    float strays;
+} plain_cell;
+
+static int compare_cells(const void *a, const void *b) {
+    const plain_cell *x = a, *y = b;
+    if (x->plane != y->plane) return x->plane < y->plane ? -1 : 1;
+    if (x->v != y->v) return x->v < y->v ? -1 : 1;
+    return x->u < y->u ? -1 : x->u > y->u;
+}
+
+static plain_cell cell_of(const planes_axes *axes, int32_t label, const planes_placed *p) {
+    plain_cell cell = {(uint32_t)label, 0, 0, 1, false, -1, 0};
+    planes_cell(&axes[label], p->q[0], p->q[1], p->q[2], &cell.u, &cell.v);
+    return cell;
+}
+
+static uint64_t count_cells(const planes_axes *axes, const planes_placed *all, const int32_t *label, uint32_t points,
+                            plain_cell *cells) {
+    uint64_t labelled = 0, found = 0;
+    for (uint32_t i = 0; i < points; i++) {
+        if (label[i] >= 0) cells[labelled++] = cell_of(axes, label[i], &all[i]);
+    }
+    qsort(cells, labelled, sizeof *cells, compare_cells);
+    for (uint64_t i = 0; i < labelled; i++) {
+        if (found > 0 && compare_cells(&cells[found - 1], &cells[i]) == 0) {
+            cells[found - 1].count++;
+        } else {
+            cells[found++] = cells[i];
+        }
+    }
+    return found;
+}
+
+/* Of the cells of one plane: those with more points than strays make likely. */
+static void find_cores(plain_cell *cells, uint64_t count, uint64_t beside, bool whole) {
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        low = cells[i].u < low ? cells[i].u : low;
+        high = cells[i].u > high ? cells[i].u : high;
+    }
+    const double rows = (double)(cells[count - 1].v - cells[0].v + 1), columns = (double)(high - low + 1);
+    const double strays = 0.5 * (double)beside / (rows * columns);
+    const double least = whole ? 1 : fmax(2, ceil(strays + 3 * sqrt(strays) + 1));
+    for (uint64_t i = 0; i < count; i++) {
+        cells[i].strays = (float)strays;
+        cells[i].core = (double)cells[i].count >= least;
+        cells[i].part = cells[i].core ? (int64_t)i : -1;
+    }
+}
+
+static bool are_around(const plain_cell *a, const plain_cell *b) {
+    return abs((int)a->u - (int)b->u) <= 1 && abs((int)a->v - (int)b->v) <= 1;
+}
+
+/* Parts: the smaller number goes from neighbour to neighbour until it is everywhere; then to those around core cells.
+ */
+static void spread_parts(plain_cell *cells, uint64_t count) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint64_t i = 0; i < count * count; i++) {
+            plain_cell *a = &cells[i / count];
+            const plain_cell *b = &cells[i % count];
+            if (!a->core || !b->core || b->part >= a->part || !are_around(a, b)) continue;
+            a->part = b->part;
+            changed = true;
+        }
+    }
+    for (uint64_t i = 0; i < count * count; i++) {
+        plain_cell *a = &cells[i / count];
+        const plain_cell *b = &cells[i % count];
+        if (a->core || !b->core || !are_around(a, b)) continue;
+        a->part = a->part < 0 || b->part < a->part ? b->part : a->part;
+    }
+}
+
+static void drop_islands(plain_cell *cells, uint64_t count) {
+    uint64_t *points = room_for(count, sizeof *points), all = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (cells[i].part < 0) continue;
+        points[cells[i].part] += cells[i].count;
+        all += cells[i].count;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (cells[i].part < 0) continue;
+        cells[i].part = (double)points[cells[i].part] < fmax(8, 0.01 * (double)all) ? -1 : 0;
+    }
+    free(points);
+}
+
+static bool is_inner(const plain_cell *cells, uint64_t count, const plain_cell *at) {
+    int sides = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const int away = abs((int)at->u - (int)cells[i].u) + abs((int)at->v - (int)cells[i].v);
+        sides += cells[i].part >= 0 && away == 1;
+    }
+    return sides == 4;
+}
+
+static uint64_t area_of(const plain_cell *cells, uint64_t count, const plain_cell *at) {
+    uint64_t inner = 0, points = 0;
+    if (is_inner(cells, count, at)) return PLANES_CELL_WHOLE;
+    for (uint64_t i = 0; i < count; i++) {
+        const plain_cell *other = &cells[i];
+        if (other == at || other->part < 0 || !are_around(at, other) || !is_inner(cells, count, other)) continue;
+        points += other->count;
+        inner++;
+    }
+    const double share = inner > 0 ? fmin(1, (double)at->count * (double)inner / (double)points) : 0.5;
+    return (uint64_t)(share * PLANES_CELL_WHOLE + 1e-6);
+}
+
+/* Parts of one plane, after those before; part of each cell then: its place in the list, -1: none. */
+static uint64_t list_parts(plain_cell *cells, uint64_t count, const planes_footing *footing, planes_part *parts,
+                           uint64_t found) {
+    uint64_t *area = room_for(count, sizeof *area);
+    int64_t *place = room_for(count, sizeof *place);
+    for (uint64_t i = 0; i < count; i++) area[i] = area_of(cells, count, &cells[i]);
+    for (uint64_t first = 0; first < count; first++) {
+        planes_part part = {cells[0].plane, 0, 0, 0};
+        for (uint64_t i = 0; i < count; i++) {
+            if (cells[i].part != (int64_t)first) continue;
+            part.points += cells[i].count;
+            part.area += area[i];
+        }
+        place[first] = part.points >= footing->least ? (int64_t)found : -1;
+        if (part.points >= footing->least) parts[found++] = part;
+    }
+    for (uint64_t i = 0; i < count; i++) cells[i].part = cells[i].part < 0 ? -1 : place[cells[i].part];
+    free(area);
+    free(place);
+    return found;
+}
+
+static uint64_t find_parts(plain_cell *cells, uint64_t count, const uint64_t *beside, const planes_footing *footing,
+                           planes_part *parts) {
+    uint64_t found = 0;
+    for (uint64_t first = 0, end; first < count; first = end) {
+        const uint32_t plane = cells[first].plane;
+        for (end = first; end < count && cells[end].plane == plane;) end++;
+        find_cores(cells + first, end - first, beside[plane], footing->whole);
+        spread_parts(cells + first, end - first);
+        for (uint64_t i = first; i < end && footing->whole && !footing->parts; i++) cells[i].part = 0;
+        if (!footing->whole && !footing->parts) drop_islands(cells + first, end - first);
+        found = list_parts(cells + first, end - first, footing, parts, found);
+    }
+    return found;
+}
+
+/* Checks parts, then gives every third of them no label and the others one by their number; label as it is then. odds:
+   of each place, out. */
+static void check_cover(planes_run *run, const planes_axes *axes, uint32_t planes, const planes_footing *footing,
+                        const planes_placed *all, int32_t *label, uint8_t *odds, const char *what) {
+    const uint32_t points = run->points->count;
+    plain_cell *cells = room_for(points, sizeof *cells);
+    planes_part *mine = room_for(points, sizeof *mine), *theirs;
+    uint64_t *beside = room_for(planes, sizeof *beside), count;
+    for (uint32_t i = 0; i < planes; i++) beside[i] = i % 3 == 0 ? 0 : mote_hash_pair(planes, i) % (4 * points);
+    const uint64_t cell_count = count_cells(axes, all, label, points, cells);
+    const uint64_t found = find_parts(cells, cell_count, beside, footing, mine);
+    assert_int_equal(run->ops->cover(run->points, axes, beside, planes, footing, &theirs, &count), MOTE_OK);
+    fail_unless(found == count, what, "number of parts", count);
+    int32_t *new_label = room_for(count, sizeof *new_label);
+    for (uint64_t i = 0; i < count; i++) {
+        const bool same = theirs[i].plane == mine[i].plane && theirs[i].points == mine[i].points;
+        fail_unless(same && theirs[i].area == mine[i].area, what, "part", i);
+        fail_unless(i == 0 || theirs[i].number > theirs[i - 1].number, what, "order of parts", i);
+        new_label[i] = i % 3 == 1 ? -1 : (int32_t)(i % planes);
+    }
+    assert_int_equal(run->ops->relabel(run->points, theirs, count, new_label), MOTE_OK);
+    for (uint32_t i = 0; i < points; i++) {
+        if (label[i] < 0) continue;
+        const plain_cell at = cell_of(axes, label[i], &all[i]);
+        const plain_cell *cell = bsearch(&at, cells, cell_count, sizeof at, compare_cells);
+        assert_non_null(cell);
+        label[i] = cell->part < 0 ? -1 : new_label[cell->part];
+        odds[i] = planes_odds((uint32_t)cell->count, cell->strays);
+    }
+    mote_free(run->ctx, theirs);
+    free(new_label);
+    free(beside);
+    free(cells);
+    free(mine);
+}
+
+/* The hull of what a backend lists is that of all points. */
+static void check_outline(planes_run *run, const planes_axes *axes, uint32_t planes, const planes_placed *all,
+                          const int32_t *label, const char *what) {
+    planes_corner *theirs, *one = room_for(run->points->count, sizeof *one), *two = NULL;
+    uint64_t count;
+    assert_int_equal(run->ops->outline(run->points, axes, planes, &theirs, &count), MOTE_OK);
+    two = room_for(count, sizeof *two);
+    for (uint32_t k = 0; k < planes; k++) {
+        uint32_t a = 0, b = 0;
+        for (uint32_t i = 0; i < run->points->count; i++) {
+            if (label[i] != (int32_t)k) continue;
+            one[a++] = planes_corner_of(&axes[k], k, all[i].q[0], all[i].q[1], all[i].q[2]);
+        }
+        for (uint64_t i = 0; i < count; i++) {
+            if (theirs[i].plane == k) two[b++] = theirs[i];
+        }
+        a = planes_hull_of(one, a);
+        b = planes_hull_of(two, b);
+        fail_unless(a == b && memcmp(one, two, a * sizeof *one) == 0, what, "outline", k);
+    }
+    mote_free(run->ctx, theirs);
+    free(one);
+    free(two);
+}
+
+void planes_reference_check_footprints(planes_run *run, const planes_plane *planes, uint32_t count,
+                                       const planes_placed *all, const char *what) {
+    static const struct {
+        planes_footing footing;
+        double width; /* of a cell, of the radius */
+    } ways[] = {{{false, false, 1}, 0.05}, {{false, true, 3}, 0.08}, {{true, false, 2}, 0.02},
+                {{false, false, 9}, 0.15}, {{false, true, 1}, 0.2},  {{true, true, 1}, 1e-5}};
+    planes_axes *axes = room_for(count, sizeof *axes);
+    int32_t *label = room_for(run->points->count, sizeof *label);
+    uint8_t *odds = room_for(run->points->count, sizeof *odds);
+    for (uint32_t i = (count + run->points->count) % 3; i < sizeof ways / sizeof ways[0]; i += 3) {
+        make_axes(run, planes, count, ways[i].width, axes);
+        planes_reference_check_labels(run, planes, count, all, label, what);
+        check_cover(run, axes, count, &ways[i].footing, all, label, odds, what);
+        planes_reference_check_relabelled(run, count, all, label, what);
+        planes_reference_check_weighted(run, planes, count, all, label, odds, what);
+        check_outline(run, axes, count, all, label, what);
+    }
+    free(axes);
+    free(label);
+    free(odds);
+}
