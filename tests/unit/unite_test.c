@@ -1,34 +1,18 @@
-/* Several clouds as one: columns, types, positions, colours, systems, records; and lists of inputs. */
-#include <math.h>
+/* Several clouds as one: columns, types, colours, systems, records; and many points. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "io/io_internal.h"
-#include "support/support.h"
+#include "unit/unite_test.h"
 
 /* ---- clouds made in place */
-
-#define COLUMNS 12
-#define POINTS  4
-
-/* A cloud of up to POINTS points with x y z as int32 of 1 mm, and room for more columns. */
-typedef struct made {
-    mote_context *ctx;
-    mote_cloud *cloud;
-    int32_t xyz[POINTS][3];
-    double values[COLUMNS][POINTS]; /* memory for the columns' values, whatever their type */
-    mote_column columns[COLUMNS];
-    uint32_t column_count;
-} made;
 
 static void make_bare(made *m, mote_context *ctx) {
     memset(m, 0, sizeof *m);
     m->ctx = ctx;
 }
 
-static mote_column *add(made *m, const char *name, mote_type type, const void *values) {
+mote_column *made_add(made *m, const char *name, mote_type type, const void *values) {
     mote_column *column = &m->columns[m->column_count];
     memcpy(m->values[m->column_count++], values, POINTS * (size_t)mote_type_size(type));
     column->name = name;
@@ -37,12 +21,12 @@ static mote_column *add(made *m, const char *name, mote_type type, const void *v
     return column;
 }
 
-static void add_lattice(made *m, double scale, double offset, int32_t first) {
+void made_add_lattice(made *m, double scale, double offset, int32_t first) {
     static const char *const names[3] = {"x", "y", "z"};
     for (int k = 0; k < 3; k++) {
         int32_t steps[POINTS];
         for (int i = 0; i < POINTS; i++) steps[i] = first + 10 * i + k;
-        mote_column *column = add(m, names[k], MOTE_INT32, steps);
+        mote_column *column = made_add(m, names[k], MOTE_INT32, steps);
         column->scale = scale;
         column->offset = offset;
     }
@@ -53,14 +37,6 @@ static mote_cloud *finish(made *m) {
     return m->cloud;
 }
 
-/* Two clouds on the same lattice, to which tests add a column each. */
-typedef struct couple {
-    mote_context *ctx;
-    made a, b;
-    char warnings[4096];
-    mote_cloud *united;
-} couple;
-
 static void note_warning(void *user, mote_log_level level, const char *message) {
     (void)level;
     couple *two = user;
@@ -68,7 +44,7 @@ static void note_warning(void *user, mote_log_level level, const char *message) 
     strcat(two->warnings, "\n");
 }
 
-static void open_couple(couple *two) {
+void couple_open(couple *two) {
     memset(two, 0, sizeof *two);
     mote_context_params params = mote_context_defaults();
     params.threads = 2;
@@ -80,12 +56,12 @@ static void open_couple(couple *two) {
 }
 
 static void open_positioned(couple *two) {
-    open_couple(two);
-    add_lattice(&two->a, 0.001, 500000, 100);
-    add_lattice(&two->b, 0.001, 500000, 900);
+    couple_open(two);
+    made_add_lattice(&two->a, 0.001, 500000, 100);
+    made_add_lattice(&two->b, 0.001, 500000, 900);
 }
 
-static mote_status unite(couple *two) {
+mote_status couple_unite(couple *two) {
     static const char *const names[] = {"first.las", "second.las"};
     if (two->a.cloud == NULL) finish(&two->a);
     if (two->b.cloud == NULL) finish(&two->b);
@@ -93,7 +69,7 @@ static mote_status unite(couple *two) {
     return mote_cloud_unite(two->ctx, clouds, names, 2, &two->united);
 }
 
-static void close_couple(couple *two) {
+void couple_close(couple *two) {
     mote_cloud_destroy(two->united);
     mote_cloud_destroy(two->a.cloud);
     mote_cloud_destroy(two->b.cloud);
@@ -101,13 +77,13 @@ static void close_couple(couple *two) {
     mote_context_destroy(two->ctx);
 }
 
-static double value(const couple *two, const char *name, uint64_t i) {
+double couple_value(const couple *two, const char *name, uint64_t i) {
     const mote_column *column = mote_cloud_find(two->united, name);
     assert_non_null(column);
     return mote_column_value(column, i);
 }
 
-static mote_type type_of(const couple *two, const char *name) { return mote_cloud_find(two->united, name)->type; }
+mote_type couple_type(const couple *two, const char *name) { return mote_cloud_find(two->united, name)->type; }
 
 /* ---- types */
 
@@ -127,12 +103,12 @@ static void promotes_types(void **state) {
             couple two;
             uint8_t one[8 * POINTS] = {0};
             open_positioned(&two);
-            add(&two.a, "v", swap ? rows[r].b : rows[r].a, one);
-            add(&two.b, "v", swap ? rows[r].a : rows[r].b, one);
-            assert_int_equal(unite(&two), MOTE_OK);
-            assert_int_equal(type_of(&two, "v"), rows[r].united);
-            assert_int_equal(type_of(&two, "x"), MOTE_INT32);
-            close_couple(&two);
+            made_add(&two.a, "v", swap ? rows[r].b : rows[r].a, one);
+            made_add(&two.b, "v", swap ? rows[r].a : rows[r].b, one);
+            assert_int_equal(couple_unite(&two), MOTE_OK);
+            assert_int_equal(couple_type(&two, "v"), rows[r].united);
+            assert_int_equal(couple_type(&two, "x"), MOTE_INT32);
+            couple_close(&two);
         }
     }
 }
@@ -143,18 +119,18 @@ static void keeps_values(void **state) {
     static const uint8_t high[POINTS] = {0, 1, 128, 255};
     couple two;
     open_positioned(&two);
-    add(&two.a, "v", MOTE_INT8, low);
-    add(&two.b, "v", MOTE_UINT8, high);
-    assert_int_equal(unite(&two), MOTE_OK);
+    made_add(&two.a, "v", MOTE_INT8, low);
+    made_add(&two.b, "v", MOTE_UINT8, high);
+    assert_int_equal(couple_unite(&two), MOTE_OK);
     assert_int_equal(mote_cloud_count(two.united), 2 * POINTS);
     for (uint64_t i = 0; i < POINTS; i++) {
-        assert_float_equal(value(&two, "v", i), low[i], 0);
-        assert_float_equal(value(&two, "v", POINTS + i), high[i], 0);
-        assert_true(value(&two, "x", i) == (100 + 10 * (double)i) * 0.001 + 500000);
-        assert_true(value(&two, "z", POINTS + i) == (902 + 10 * (double)i) * 0.001 + 500000);
+        assert_float_equal(couple_value(&two, "v", i), low[i], 0);
+        assert_float_equal(couple_value(&two, "v", POINTS + i), high[i], 0);
+        assert_true(couple_value(&two, "x", i) == (100 + 10 * (double)i) * 0.001 + 500000);
+        assert_true(couple_value(&two, "z", POINTS + i) == (902 + 10 * (double)i) * 0.001 + 500000);
     }
     assert_string_equal(two.warnings, "");
-    close_couple(&two);
+    couple_close(&two);
 }
 
 static void refuses_lossy_doubles(void **state) {
@@ -165,19 +141,19 @@ static void refuses_lossy_doubles(void **state) {
     for (int bad = 0; bad < 2; bad++) {
         couple two;
         open_positioned(&two);
-        add(&two.a, "v", MOTE_INT64, other);
-        add(&two.b, "v", MOTE_UINT64, bad ? lossy : fine);
-        assert_int_equal(unite(&two), bad ? MOTE_ERROR_ARGUMENT : MOTE_OK);
+        made_add(&two.a, "v", MOTE_INT64, other);
+        made_add(&two.b, "v", MOTE_UINT64, bad ? lossy : fine);
+        assert_int_equal(couple_unite(&two), bad ? MOTE_ERROR_ARGUMENT : MOTE_OK);
         if (bad) {
             assert_null(two.united);
             assert_non_null(strstr(mote_context_message(two.ctx), "second.las"));
             assert_non_null(strstr(mote_context_message(two.ctx), "\"v\""));
         } else {
-            assert_float_equal(value(&two, "v", 0), -0x1p63, 0);
-            assert_float_equal(value(&two, "v", POINTS), 0x1p63, 0);
-            assert_float_equal(value(&two, "v", POINTS + 2), 0x1p53 + 2, 0);
+            assert_float_equal(couple_value(&two, "v", 0), -0x1p63, 0);
+            assert_float_equal(couple_value(&two, "v", POINTS), 0x1p63, 0);
+            assert_float_equal(couple_value(&two, "v", POINTS + 2), 0x1p53 + 2, 0);
         }
-        close_couple(&two);
+        couple_close(&two);
     }
 }
 
@@ -186,14 +162,14 @@ static void makes_bits_whole(void **state) {
     static const uint8_t packed[POINTS] = {0x21, 0xFF, 0x08, 0x55}, whole[POINTS] = {250, 0, 1, 2};
     couple two;
     open_positioned(&two);
-    mote_column *column = add(&two.a, "v", MOTE_UINT8, packed);
+    mote_column *column = made_add(&two.a, "v", MOTE_UINT8, packed);
     column->bit_shift = 4, column->bit_count = 3;
-    add(&two.b, "v", MOTE_UINT8, whole);
-    assert_int_equal(unite(&two), MOTE_OK);
+    made_add(&two.b, "v", MOTE_UINT8, whole);
+    assert_int_equal(couple_unite(&two), MOTE_OK);
     assert_int_equal(mote_cloud_find(two.united, "v")->bit_count, 0);
     static const double expected[] = {2, 7, 0, 5, 250, 0, 1, 2};
-    for (uint64_t i = 0; i < 2 * POINTS; i++) assert_float_equal(value(&two, "v", i), expected[i], 0);
-    close_couple(&two);
+    for (uint64_t i = 0; i < 2 * POINTS; i++) assert_float_equal(couple_value(&two, "v", i), expected[i], 0);
+    couple_close(&two);
 }
 
 static void fills_missing_with_zero(void **state) {
@@ -201,19 +177,19 @@ static void fills_missing_with_zero(void **state) {
     static const uint16_t values[POINTS] = {1, 2, 3, 4};
     couple two;
     open_positioned(&two);
-    add(&two.b, "heat", MOTE_UINT16, values);
-    add(&two.a, "cold", MOTE_UINT16, values)->offset = 5; /* stored 0 would not be 0 */
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "heat"), MOTE_UINT16);
-    assert_float_equal(value(&two, "heat", 0), 0, 0);
-    assert_float_equal(value(&two, "heat", POINTS + 3), 4, 0);
-    assert_float_equal(value(&two, "cold", 0), 6, 0);
-    assert_float_equal(value(&two, "cold", POINTS), 0, 0);
+    made_add(&two.b, "heat", MOTE_UINT16, values);
+    made_add(&two.a, "cold", MOTE_UINT16, values)->offset = 5; /* stored 0 would not be 0 */
+    assert_int_equal(couple_unite(&two), MOTE_OK);
+    assert_int_equal(couple_type(&two, "heat"), MOTE_UINT16);
+    assert_float_equal(couple_value(&two, "heat", 0), 0, 0);
+    assert_float_equal(couple_value(&two, "heat", POINTS + 3), 4, 0);
+    assert_float_equal(couple_value(&two, "cold", 0), 6, 0);
+    assert_float_equal(couple_value(&two, "cold", POINTS), 0, 0);
     assert_non_null(strstr(
         two.warnings, "first.las: lacks attributes that other inputs have; they are 0 for its points: \"heat\"\n"));
     assert_non_null(strstr(
         two.warnings, "second.las: lacks attributes that other inputs have; they are 0 for its points: \"cold\"\n"));
-    close_couple(&two);
+    couple_close(&two);
 }
 
 static void lists_many_missing(void **state) {
@@ -232,12 +208,12 @@ static void lists_many_missing(void **state) {
         columns[i].data = values;
     }
     assert_int_equal(mote_cloud_wrap(two.ctx, POINTS, columns, 60, &two.b.cloud), MOTE_OK);
-    assert_int_equal(unite(&two), MOTE_OK);
+    assert_int_equal(couple_unite(&two), MOTE_OK);
     assert_non_null(strstr(two.warnings, "long_name_3\", "));
     assert_non_null(strstr(two.warnings, " ...\n"));
     assert_null(strstr(two.warnings, "... ..."));
-    assert_float_equal(value(&two, names[59], POINTS + 2), 3, 0);
-    close_couple(&two);
+    assert_float_equal(couple_value(&two, names[59], POINTS + 2), 3, 0);
+    couple_close(&two);
 }
 
 static void joins_scales_as_double(void **state) {
@@ -245,13 +221,13 @@ static void joins_scales_as_double(void **state) {
     static const int16_t a[POINTS] = {-100, 0, 1, 2}, b[POINTS] = {3, 4, 5, 6};
     couple two;
     open_positioned(&two);
-    add(&two.a, "scan_angle", MOTE_INT16, a)->scale = 0.006;
-    add(&two.b, "scan_angle", MOTE_INT16, b);
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "scan_angle"), MOTE_FLOAT64);
-    assert_true(value(&two, "scan_angle", 0) == -100 * 0.006);
-    assert_true(value(&two, "scan_angle", POINTS) == 3);
-    close_couple(&two);
+    made_add(&two.a, "scan_angle", MOTE_INT16, a)->scale = 0.006;
+    made_add(&two.b, "scan_angle", MOTE_INT16, b);
+    assert_int_equal(couple_unite(&two), MOTE_OK);
+    assert_int_equal(couple_type(&two, "scan_angle"), MOTE_FLOAT64);
+    assert_true(couple_value(&two, "scan_angle", 0) == -100 * 0.006);
+    assert_true(couple_value(&two, "scan_angle", POINTS) == 3);
+    couple_close(&two);
 }
 
 static void keeps_equal_scales(void **state) {
@@ -260,115 +236,13 @@ static void keeps_equal_scales(void **state) {
     static const int32_t b[POINTS] = {3, 4, 5, 100000};
     couple two;
     open_positioned(&two);
-    add(&two.a, "t", MOTE_INT16, a)->scale = 0.25;
-    add(&two.b, "t", MOTE_INT32, b)->scale = 0.25;
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "t"), MOTE_INT32);
+    made_add(&two.a, "t", MOTE_INT16, a)->scale = 0.25;
+    made_add(&two.b, "t", MOTE_INT32, b)->scale = 0.25;
+    assert_int_equal(couple_unite(&two), MOTE_OK);
+    assert_int_equal(couple_type(&two, "t"), MOTE_INT32);
     assert_float_equal(mote_cloud_find(two.united, "t")->scale, 0.25, 0);
-    assert_float_equal(value(&two, "t", 2 * POINTS - 1), 25000, 0);
-    close_couple(&two);
-}
-
-/* ---- positions */
-
-static void finds_the_common_lattice(void **state) {
-    (void)state;
-    couple two;
-    open_couple(&two);
-    add_lattice(&two.a, 0.01, 500000, -2000);
-    add_lattice(&two.b, 0.001, 500100.25, 77);
-    assert_int_equal(unite(&two), MOTE_OK);
-    const mote_column *x = mote_cloud_find(two.united, "x");
-    assert_int_equal(x->type, MOTE_INT32);
-    assert_float_equal(x->scale, 0.001, 0);
-    assert_float_equal(x->offset, 500000, 0);
-    int32_t stored[2 * POINTS];
-    mote_column_read(x, 0, 2 * POINTS, MOTE_INT32, stored);
-    for (int i = 0; i < POINTS; i++) {
-        assert_int_equal(stored[i], 10 * (-2000 + 10 * i));
-        assert_int_equal(stored[POINTS + i], 77 + 10 * i + 100250);
-    }
-    assert_string_equal(two.warnings, "");
-    close_couple(&two);
-}
-
-static void moves_the_origin(void **state) {
-    (void)state;
-    couple two;
-    open_couple(&two);
-    add_lattice(&two.a, 0.001, 0, 0);
-    add_lattice(&two.b, 0.001, 4000000, 5); /* 4 · 10^9 steps away: 32 bits from a middle origin only */
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "y"), MOTE_INT32);
-    for (int i = 0; i < POINTS; i++) {
-        assert_float_equal(value(&two, "x", (uint64_t)i), 0.001 * (10 * i), 1e-6);
-        assert_float_equal(value(&two, "x", (uint64_t)(POINTS + i)), 4000000 + 0.001 * (5 + 10 * i), 1e-6);
-    }
-    close_couple(&two);
-    open_couple(&two);
-    add_lattice(&two.a, 0.001, 0, 0);
-    add_lattice(&two.b, 0.001, 5000000, 5);
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "y"), MOTE_INT64);
-    assert_float_equal(value(&two, "x", POINTS + 1), 5000000.015, 1e-6);
-    close_couple(&two);
-}
-
-static void falls_back_to_double(void **state) {
-    (void)state;
-    static const double cases[][4] = {
-        {0.01, 0, 0.003, 0},       /* steps that are no multiples */
-        {0.01, 0, 0.01, 0.005},    /* half a step apart */
-        {0.001, 0, 0.0010001, 0},  /* nearly, but 2 · 10^9 steps would drift */
-        {0.001, 1e15, 0.001, 0.5}, /* origins coarser than a step */
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        couple two;
-        open_couple(&two);
-        add_lattice(&two.a, cases[c][0], cases[c][1], 5);
-        add_lattice(&two.b, cases[c][2], cases[c][3], 1000000);
-        assert_int_equal(unite(&two), MOTE_OK);
-        assert_int_equal(type_of(&two, "x"), MOTE_FLOAT64);
-        assert_float_equal(mote_cloud_find(two.united, "x")->scale, 1, 0);
-        assert_true(two.united->position_step == fmin(cases[c][0], cases[c][2]));
-        assert_true(value(&two, "x", 1) == 15 * cases[c][0] + cases[c][1]);
-        assert_true(value(&two, "x", POINTS) == 1000000 * cases[c][2] + cases[c][3]);
-        assert_non_null(strstr(two.warnings, "double"));
-        close_couple(&two);
-    }
-}
-
-static void mixes_forms_of_positions(void **state) {
-    (void)state;
-    static const float reals[POINTS] = {0.1f, 1, 2, 3};
-    couple two;
-    open_couple(&two);
-    add_lattice(&two.a, 0.001, 500000, 100);
-    for (int k = 0; k < 3; k++) add(&two.b, k == 0 ? "x" : k == 1 ? "y" : "z", MOTE_FLOAT32, reals);
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "z"), MOTE_FLOAT64);
-    assert_true(value(&two, "x", POINTS) == (double)0.1f);
-    assert_true(value(&two, "x", 0) == 100 * 0.001 + 500000);
-    assert_float_equal(two.united->position_step, 0, 0);
-    close_couple(&two);
-    open_couple(&two);
-    for (int k = 0; k < 3; k++) add(&two.a, k == 0 ? "x" : k == 1 ? "y" : "z", MOTE_FLOAT32, reals);
-    for (int k = 0; k < 3; k++) add(&two.b, k == 0 ? "x" : k == 1 ? "y" : "z", MOTE_FLOAT32, reals);
-    assert_int_equal(unite(&two), MOTE_OK);
-    assert_int_equal(type_of(&two, "z"), MOTE_FLOAT32);
-    close_couple(&two);
-}
-
-static void needs_positions(void **state) {
-    (void)state;
-    static const uint16_t values[POINTS] = {1, 2, 3, 4};
-    couple two;
-    open_couple(&two);
-    add_lattice(&two.a, 0.001, 500000, 100);
-    add(&two.b, "heat", MOTE_UINT16, values);
-    assert_int_equal(unite(&two), MOTE_ERROR_ARGUMENT);
-    assert_non_null(strstr(mote_context_message(two.ctx), "second.las"));
-    close_couple(&two);
+    assert_float_equal(couple_value(&two, "t", 2 * POINTS - 1), 25000, 0);
+    couple_close(&two);
 }
 
 /* ---- colours */
@@ -378,7 +252,7 @@ static void add_colors(made *m, mote_type type, uint16_t most) {
     for (int k = 0; k < 3; k++) {
         uint16_t wide[POINTS] = {0, 1, 2, most};
         uint8_t narrow[POINTS] = {0, 1, 2, (uint8_t)most};
-        add(m, names[k], type, type == MOTE_UINT16 ? (void *)wide : (void *)narrow);
+        made_add(m, names[k], type, type == MOTE_UINT16 ? (void *)wide : (void *)narrow);
     }
 }
 
@@ -402,13 +276,13 @@ static void widens_colors(void **state) {
         open_positioned(&two);
         add_colors(&two.a, rows[r].a, rows[r].most_a);
         add_colors(&two.b, rows[r].b, rows[r].most_b);
-        assert_int_equal(unite(&two), MOTE_OK);
-        assert_int_equal(type_of(&two, "green"), rows[r].united);
-        assert_float_equal(value(&two, "green", POINTS - 1), rows[r].white_a, 0);
-        assert_float_equal(value(&two, "blue", 2 * POINTS - 1), rows[r].white_b, 0);
+        assert_int_equal(couple_unite(&two), MOTE_OK);
+        assert_int_equal(couple_type(&two, "green"), rows[r].united);
+        assert_float_equal(couple_value(&two, "green", POINTS - 1), rows[r].white_a, 0);
+        assert_float_equal(couple_value(&two, "blue", 2 * POINTS - 1), rows[r].white_b, 0);
         const bool widened = rows[r].white_a != rows[r].most_a || rows[r].white_b != rows[r].most_b;
         assert_true((strstr(two.warnings, "8-bit") != NULL) == widened);
-        close_couple(&two);
+        couple_close(&two);
     }
 }
 
@@ -436,7 +310,7 @@ static void unites_systems(void **state) {
         open_positioned(&two);
         assert_int_equal(mote_cloud_set_crs(finish(&two.a), rows[r].a), MOTE_OK);
         assert_int_equal(mote_cloud_set_crs(finish(&two.b), rows[r].b), MOTE_OK);
-        assert_int_equal(unite(&two), rows[r].united != NULL ? MOTE_OK : MOTE_ERROR_ARGUMENT);
+        assert_int_equal(couple_unite(&two), rows[r].united != NULL ? MOTE_OK : MOTE_ERROR_ARGUMENT);
         if (rows[r].united != NULL) {
             assert_string_equal(mote_cloud_crs(two.united), rows[r].united);
         } else {
@@ -445,7 +319,7 @@ static void unites_systems(void **state) {
         }
         assert_true(rows[r].warned == NULL || strstr(two.warnings, rows[r].warned) != NULL);
         assert_true(rows[r].warned != NULL || two.warnings[0] == '\0');
-        close_couple(&two);
+        couple_close(&two);
     }
 }
 
@@ -473,13 +347,13 @@ static void unites_records_and_headers(void **state) {
         a->las.present = b->las.present = true;
         a->las.format = 7, b->las.format = (uint8_t)(7 + other_format);
         a->las.file_source_id = 42;
-        assert_int_equal(unite(&two), MOTE_OK);
+        assert_int_equal(couple_unite(&two), MOTE_OK);
         assert_int_equal(mote_cloud_record_count(two.united), 4);
         assert_memory_equal(mote_cloud_record(two.united, 2)->data, "yours", 5);
         assert_string_equal(mote_cloud_record(two.united, 3)->user_id, "you");
         assert_true(two.united->las.present == (other_format == 0));
         if (other_format == 0) assert_int_equal(two.united->las.file_source_id, 42);
-        close_couple(&two);
+        couple_close(&two);
     }
 }
 
@@ -537,88 +411,6 @@ static void can_be_cancelled(void **state) {
     (void)state;
     uint64_t count = 2000;
     test_each_step_cancels(unite_some, &count);
-}
-
-/* ---- lists of inputs */
-
-static mote_status read_many(mote_context *ctx, const char *path, const char *second, mote_cloud **cloud) {
-    const char *paths[] = {path, second};
-    return mote_cloud_read_many(ctx, paths, second != NULL ? 2 : 1, NULL, cloud);
-}
-
-/* Fails with a status, and says so with a word. */
-static void expect_failure(const char *path, mote_status expected, const char *word) {
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = NULL;
-    assert_int_equal(read_many(ctx, path, NULL, &cloud), expected);
-    assert_null(cloud);
-    if (strstr(mote_context_message(ctx), word) == NULL) print_message("%s\n", mote_context_message(ctx));
-    assert_non_null(strstr(mote_context_message(ctx), word));
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    mote_context_destroy(ctx);
-}
-
-static void names_what_is_missing(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = NULL;
-    assert_int_equal(mote_cloud_read_many(ctx, NULL, 0, NULL, &cloud), MOTE_ERROR_ARGUMENT);
-    mote_context_destroy(ctx);
-    expect_failure(test_path("none.las"), MOTE_ERROR_IO, "none.las");
-    expect_failure(test_path("none*.las"), MOTE_ERROR_IO, "none*.las: no file matches");
-    assert_int_equal(mkdir(test_path("empty"), 0777), 0);
-    test_write_file(test_path("empty/readme.md"), "1 2 3\n", 6);
-    assert_int_equal(mkdir(test_path("empty/folder.las"), 0777), 0);
-    expect_failure(test_path("empty"), MOTE_ERROR_IO, "nor a point file");
-}
-
-/* Whether text files can be read yet; the tests of lists through files need them. */
-static bool text_is_read(void) {
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = NULL;
-    test_write_file(test_path("probe.xyz"), "1 2 3\n4 5 6\n", 12);
-    const bool read = mote_cloud_read(ctx, test_path("probe.xyz"), NULL, &cloud) == MOTE_OK;
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-    return read;
-}
-
-/* The x of all points that a list of inputs gives, as digits. */
-static void expect_order(const char *path, const char *second, const char *digits) {
-    mote_context *ctx = test_context(2);
-    mote_cloud *cloud = NULL;
-    const mote_status status = read_many(ctx, path, second, &cloud);
-    if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
-    assert_int_equal(status, MOTE_OK);
-    assert_int_equal(mote_cloud_count(cloud), strlen(digits));
-    for (uint64_t i = 0; i < strlen(digits); i++) {
-        assert_float_equal(mote_column_value(mote_cloud_find(cloud, "x"), i), digits[i] - '0', 1e-9);
-    }
-    mote_cloud_destroy(cloud);
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    mote_context_destroy(ctx);
-}
-
-static void expands_folders_and_patterns(void **state) {
-    (void)state;
-    if (!text_is_read()) {
-        print_message("[  SKIPPED ] this build reads no text files yet\n");
-        return;
-    }
-    assert_int_equal(mkdir(test_path("tiles"), 0777), 0);
-    test_write_file(test_path("tiles/b.xyz"), "2 0 0\n", 6);
-    test_write_file(test_path("tiles/a.XYZ"), "1 0 0\n", 6);
-    test_write_file(test_path("tiles/C.txt"), "3 0 0\n", 6);
-    test_write_file(test_path("tiles/[d].xyz"), "4 0 0\n", 6);
-    test_write_file(test_path("tiles/notes.md"), "9 0 0\n", 6);
-    assert_int_equal(mkdir(test_path("tiles/deeper"), 0777), 0);
-    test_write_file(test_path("tiles/deeper/e.xyz"), "5 0 0\n", 6);
-    expect_order(test_path("tiles"), NULL, "3412"); /* bytewise: C [ a b */
-    expect_order(test_path("tiles/?.*"), NULL, "312");
-    expect_order(test_path("tiles/*.xyz"), test_path("tiles/C.txt"), "423");
-    expect_order(test_path("tiles/[d].xyz"), NULL, "4"); /* the literal name wins */
-    expect_order(test_path("tiles/[ab].*"), test_path("tiles/b.xyz"), "122");
-    expect_order(test_path("tiles/deepe?"), NULL, "5");
 }
 
 int main(void) {
