@@ -1,15 +1,10 @@
-/* Writing LAZ, and writing in pieces: what stands in the file, the same bytes by every way, and what goes wrong. */
-#define _GNU_SOURCE /* mount and umount of a tiny file system */
+/* Writing LAZ: what stands in the file, the same bytes by every way, and real files. */
 #include <dirent.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/cloud.h"
 #include "io/laz/laz.h"
-#include "support/las_files.h"
-
-#define POINTS_MOST 100000u
+#include "unit/laz_write_test.h"
 
 static uint64_t random_bits(uint64_t *state) {
     *state ^= *state << 13;
@@ -41,8 +36,7 @@ static void fill_column(const mote_column *column, uint8_t *data, uint32_t numbe
     }
 }
 
-/* Writes a LAS file of a point format with two columns of extra bytes, a record before and one behind the points. */
-static void make_las(const char *path, uint8_t format, uint64_t count) {
+void laz_write_make(const char *path, uint8_t format, uint64_t count) {
     mote_context *ctx = test_context(2);
     las_field fields[LAS_FIELDS_MAX + 2];
     const uint32_t standard = mote_las_fields(format, fields);
@@ -121,8 +115,7 @@ static void check_chunks(mote_context *ctx, const file_bytes *file, const laz_fa
     free(entries);
 }
 
-/* The parts of a compressed file against the same points as LAS. */
-static void check_laz(mote_context *ctx, const char *laz_path, const char *las_path) {
+void laz_write_check(mote_context *ctx, const char *laz_path, const char *las_path) {
     const file_bytes laz = load(laz_path), las = load(las_path);
     const mote_input input = {.path = laz_path, .data = laz.data, .size_bytes = laz.size};
     const uint8_t minor = laz.data[25], format = las.data[104];
@@ -162,166 +155,6 @@ static void check_back(mote_context *ctx, const char *laz_path, const char *las_
     assert_same_file(back, las_path);
 }
 
-/* ---- pieces */
-
-/* A cloud with the columns of another one that looks at records of its own, and holds some of its points at a time. */
-typedef struct test_piece {
-    mote_cloud *cloud;
-    const mote_cloud *whole;
-    uint8_t *records;
-    uint32_t stride_bytes;
-} test_piece;
-
-static test_piece make_piece(mote_context *ctx, const mote_cloud *whole, uint64_t most) {
-    const mote_column *x = mote_cloud_find(whole, "x");
-    test_piece piece = {.whole = whole, .stride_bytes = x->stride_bytes};
-    piece.records = malloc(most * x->stride_bytes + 1);
-    assert_int_equal(mote_cloud_new(ctx, 0, &piece.cloud), MOTE_OK);
-    for (uint64_t i = 0; i < whole->column_count; i++) {
-        mote_column column = whole->columns[i];
-        column.data = piece.records + ((const uint8_t *)column.data - (const uint8_t *)x->data);
-        assert_int_equal(mote_cloud_add_view(piece.cloud, &column), MOTE_OK);
-    }
-    assert_int_equal(mote_cloud_copy_extras(piece.cloud, whole), MOTE_OK);
-    return piece;
-}
-
-static void take_points(test_piece *piece, uint64_t first, uint64_t count) {
-    const uint8_t *from = mote_cloud_find(piece->whole, "x")->data;
-    memcpy(piece->records, from + first * piece->stride_bytes, count * piece->stride_bytes);
-    piece->cloud->count = count;
-}
-
-static void free_piece(test_piece *piece) {
-    mote_cloud_destroy(piece->cloud);
-    free(piece->records);
-}
-
-/* Writes the whole in pieces of the sizes listed, up to a 0, again and again. */
-static mote_status write_pieces(mote_context *ctx, const mote_cloud *whole, const char *path, const uint64_t *sizes) {
-    mote_writer *writer = NULL;
-    test_piece piece = make_piece(ctx, whole, POINTS_MOST);
-    mote_status status = mote_writer_open(ctx, piece.cloud, whole->count, path, NULL, &writer);
-    uint64_t turn = 0;
-    for (uint64_t done = 0; status == MOTE_OK && done < whole->count;) {
-        if (sizes[turn] == 0) turn = 0;
-        const uint64_t left = whole->count - done, count = sizes[turn] < left ? sizes[turn] : left;
-        take_points(&piece, done, count);
-        status = mote_writer_add(writer);
-        done += count;
-        turn++;
-    }
-    if (writer != NULL) status = mote_writer_close(writer, status);
-    free_piece(&piece);
-    return status;
-}
-
-static void pieces_give_the_same_file(void **state) {
-    (void)state;
-    static const uint64_t sizes[][6] = {{50000, 0}, {30011, 0}, {100000, 0}, {1, 49999, 2, 50000, 0}, {7, 70001, 3, 0}};
-    static const uint8_t formats[] = {3, 7};
-    mote_context *ctx = test_context(2);
-    for (size_t f = 0; f < sizeof formats; f++) {
-        make_las(test_path("pieces.las"), formats[f], POINTS_MOST);
-        mote_cloud *cloud = read_ok(ctx, test_path("pieces.las"));
-        const uint64_t counts[] = {0, 1, 50000, 50001, POINTS_MOST};
-        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-            cloud->count = counts[c];
-            write_ok(ctx, cloud, test_path("whole.laz"), NULL);
-            write_ok(ctx, cloud, test_path("whole.las"), NULL);
-            for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-                assert_int_equal(write_pieces(ctx, cloud, test_path("part.laz"), sizes[s]), MOTE_OK);
-                assert_same_file(test_path("whole.laz"), test_path("part.laz"));
-                assert_int_equal(write_pieces(ctx, cloud, test_path("part.las"), sizes[s]), MOTE_OK);
-                assert_same_file(test_path("whole.las"), test_path("part.las"));
-            }
-        }
-        mote_cloud_destroy(cloud);
-    }
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    mote_context_destroy(ctx);
-}
-
-/* How many entries of the test folder start with name. */
-static int count_entries(const char *name) {
-    int found = 0;
-    DIR *entries = opendir(test_folder());
-    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
-        found += strncmp(entry->d_name, name, strlen(name)) == 0;
-    }
-    closedir(entries);
-    return found;
-}
-
-static void assert_message(mote_context *ctx, const char *part) {
-    if (strstr(mote_context_message(ctx), part) == NULL) {
-        fail_msg("\"%s\" lacks \"%s\"", mote_context_message(ctx), part);
-    }
-    mote_context_clear(ctx);
-}
-
-static void pieces_that_are_refused(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    mote_writer *writer = NULL;
-    make_las(test_path("refused_source.las"), 7, 100);
-    mote_cloud *cloud = read_ok(ctx, test_path("refused_source.las"));
-    mote_write_params params = mote_write_defaults();
-    assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.ply"), NULL, &writer),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "only .las and .laz");
-    params.las_format = 3;
-    assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.laz"), &params, &writer),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "in pieces");
-    params = mote_write_defaults();
-    params.las_version_minor = 3;
-    assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.laz"), &params, &writer),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "in pieces");
-    mote_cloud *tiny = tiny_cloud(ctx);
-    tiny->las.present = false;
-    assert_int_equal(mote_writer_open(ctx, tiny, 10, test_path("refused.las"), NULL, &writer), MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "in pieces");
-    mote_cloud_destroy(tiny);
-    const mote_column_spec angle = {"scan_angle_rank", MOTE_INT8, 0, 0};
-    assert_int_equal(mote_cloud_add_column(cloud, &angle), MOTE_OK);
-    assert_int_equal(mote_writer_open(ctx, cloud, 100, test_path("refused.las"), NULL, &writer),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_message(ctx, "in pieces");
-    assert_null(writer);
-    assert_int_equal(count_entries("refused."), 0);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-static void wrong_numbers_of_points(void **state) {
-    (void)state;
-    static const char *const names[] = {"number.las", "number.laz"};
-    mote_context *ctx = test_context(2);
-    make_las(test_path("numbers.las"), 1, 60000);
-    mote_cloud *cloud = read_ok(ctx, test_path("numbers.las"));
-    for (int k = 0; k < 2; k++) {
-        mote_writer *writer = NULL;
-        assert_int_equal(mote_writer_open(ctx, cloud, 60001, test_path(names[k]), NULL, &writer), MOTE_OK);
-        assert_int_equal(mote_writer_add(writer), MOTE_OK);
-        assert_int_equal(mote_writer_close(writer, MOTE_OK), MOTE_ERROR_ARGUMENT);
-        assert_message(ctx, "60000 points of 60001");
-        assert_int_equal(mote_writer_open(ctx, cloud, 100000, test_path(names[k]), NULL, &writer), MOTE_OK);
-        assert_int_equal(mote_writer_add(writer), MOTE_OK);
-        assert_int_equal(mote_writer_add(writer), MOTE_ERROR_ARGUMENT);
-        assert_message(ctx, "more points");
-        assert_int_equal(mote_writer_close(writer, MOTE_OK), MOTE_ERROR_ARGUMENT);
-        mote_context_clear(ctx);
-        assert_int_equal(mote_writer_open(ctx, cloud, 60000, test_path(names[k]), NULL, &writer), MOTE_OK);
-        assert_int_equal(mote_writer_add(writer), MOTE_OK);
-        assert_int_equal(mote_writer_close(writer, MOTE_CANCELLED), MOTE_CANCELLED);
-    }
-    assert_int_equal(count_entries("number."), 0);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
 /* ---- what stands in the file */
 
 static void chunks_of_every_format(void **state) {
@@ -329,7 +162,7 @@ static void chunks_of_every_format(void **state) {
     static const uint64_t counts[] = {0, 1, 2, 49999, 50000, 50001, POINTS_MOST};
     mote_context *ctx = test_context(2);
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
-        make_las(test_path("source.las"), format, POINTS_MOST);
+        laz_write_make(test_path("source.las"), format, POINTS_MOST);
         mote_cloud *cloud = read_ok(ctx, test_path("source.las"));
         assert_int_equal(cloud->las.format, format);
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
@@ -337,7 +170,7 @@ static void chunks_of_every_format(void **state) {
             cloud->count = counts[c];
             write_ok(ctx, cloud, test_path("chunks.las"), NULL);
             write_ok(ctx, cloud, test_path("chunks.laz"), NULL);
-            check_laz(ctx, test_path("chunks.laz"), test_path("chunks.las"));
+            laz_write_check(ctx, test_path("chunks.laz"), test_path("chunks.las"));
             check_back(ctx, test_path("chunks.laz"), test_path("chunks.las"));
         }
         mote_cloud_destroy(cloud);
@@ -372,7 +205,7 @@ static void clouds_from_elsewhere(void **state) {
     mote_cloud *cloud = tiny_cloud(ctx);
     write_ok(ctx, cloud, test_path("tiny.las"), NULL);
     write_ok(ctx, cloud, test_path("TINY.LAZ"), NULL);
-    check_laz(ctx, test_path("TINY.LAZ"), test_path("tiny.las"));
+    laz_write_check(ctx, test_path("TINY.LAZ"), test_path("tiny.las"));
     mote_cloud_destroy(cloud);
     const mote_column_spec specs[] = {{"x", MOTE_FLOAT64, 0, 0},
                                       {"y", MOTE_FLOAT64, 0, 0},
@@ -388,7 +221,7 @@ static void clouds_from_elsewhere(void **state) {
     }
     write_ok(ctx, cloud, test_path("other.las"), NULL);
     write_ok(ctx, cloud, test_path("other.laz"), NULL);
-    check_laz(ctx, test_path("other.laz"), test_path("other.las"));
+    laz_write_check(ctx, test_path("other.laz"), test_path("other.las"));
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
@@ -398,14 +231,14 @@ static void same_bytes_for_any_number_of_threads(void **state) {
     static const int threads[] = {1, 2, 7};
     static const uint8_t formats[] = {3, 8};
     for (size_t f = 0; f < sizeof formats; f++) {
-        make_las(test_path("threads.las"), formats[f], 420001);
+        laz_write_make(test_path("threads.las"), formats[f], 420001);
         for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
             mote_context *ctx = test_context(threads[t]);
             mote_cloud *cloud = read_ok(ctx, test_path("threads.las"));
             write_ok(ctx, cloud, test_path(t == 0 ? "one.laz" : "more.laz"), NULL);
             mote_cloud_destroy(cloud);
             if (t > 0) assert_same_file(test_path("one.laz"), test_path("more.laz"));
-            if (t == 0) check_laz(ctx, test_path("one.laz"), test_path("threads.las"));
+            if (t == 0) laz_write_check(ctx, test_path("one.laz"), test_path("threads.las"));
             mote_context_destroy(ctx);
         }
     }
@@ -454,119 +287,6 @@ static void real_files_round_trip(void **state) {
     if (test_data("las") == NULL) skip();
     assert_true(for_each_file("las", ".las", check_round_trip) > 40);
     assert_true(for_each_file("laz", ".laz", check_round_trip) > 30);
-}
-
-/* ---- memory, cancel, disk */
-
-static void every_allocation_fails_once(void **state) {
-    (void)state;
-    static const uint64_t sizes[] = {7000, 0};
-    make_las(test_path("memory.las"), 6, 20000);
-    for (int pieces = 0; pieces < 2; pieces++) {
-        bool done = false;
-        for (long n = 2; !done; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx = test_context_failing(&allocator, 2);
-            const char *out = test_path("failing.laz");
-            mote_cloud *cloud = NULL;
-            unlink(out);
-            mote_status status = mote_cloud_read(ctx, test_path("memory.las"), NULL, &cloud);
-            if (status == MOTE_OK && pieces == 0) status = mote_cloud_write(ctx, cloud, out, NULL);
-            if (status == MOTE_OK && pieces == 1) {
-                mote_writer *writer = NULL;
-                status = mote_writer_open(ctx, cloud, cloud->count, out, NULL, &writer);
-                if (status == MOTE_OK) status = mote_writer_close(writer, mote_writer_add(writer));
-            }
-            assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
-            assert_int_equal(count_entries("failing.laz"), status == MOTE_OK);
-            done = allocator.calls < n;
-            assert_int_equal(done, status == MOTE_OK);
-            mote_cloud_destroy(cloud);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-            assert_true(n < 1000);
-        }
-        mote_context *ctx = test_context(1);
-        check_laz(ctx, test_path("failing.laz"), test_path("memory.las"));
-        mote_cloud *cloud = read_ok(ctx, test_path("memory.las"));
-        assert_int_equal(write_pieces(ctx, cloud, test_path("good.laz"), sizes), MOTE_OK);
-        assert_same_file(test_path("good.laz"), test_path("failing.laz"));
-        mote_cloud_destroy(cloud);
-        mote_context_destroy(ctx);
-    }
-}
-
-static bool stop_at_zero(void *user, double done, const char *stage) {
-    (void)stage;
-    assert_true(done >= 0 && done <= 1);
-    return (*(int *)user)-- > 0;
-}
-
-static mote_context *stopping_context(int *left) {
-    mote_context_params params = mote_context_defaults();
-    params.threads = 2;
-    params.progress = stop_at_zero;
-    params.progress_user = left;
-    mote_context *ctx = NULL;
-    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-    return ctx;
-}
-
-static void cancel_leaves_nothing(void **state) {
-    (void)state;
-    static const uint64_t sizes[] = {70000, 0};
-    make_las(test_path("stop.las"), 3, 400000);
-    for (int pieces = 0; pieces < 2; pieces++) {
-        bool finished = false;
-        int calls = 0;
-        for (; !finished; calls++) {
-            int left = calls;
-            const char *out = test_path("cancel.laz");
-            unlink(out);
-            mote_context *ctx = stopping_context(&left);
-            mote_cloud *cloud = read_ok(ctx, test_path("stop.las"));
-            const mote_status status =
-                pieces == 0 ? mote_cloud_write(ctx, cloud, out, NULL) : write_pieces(ctx, cloud, out, sizes);
-            finished = status == MOTE_OK;
-            if (!finished) assert_int_equal(status, MOTE_CANCELLED);
-            if (!finished) assert_int_equal(left, -1); /* nobody asks again after a no */
-            assert_int_equal(count_entries("cancel.laz"), finished);
-            mote_cloud_destroy(cloud);
-            mote_context_destroy(ctx);
-        }
-        assert_true(calls >= 2);
-    }
-}
-
-static void full_disk_keeps_the_old_file(void **state) {
-    (void)state;
-    char folder[512], path[600];
-    snprintf(folder, sizeof folder, "%s/tiny_disk", test_folder());
-    assert_int_equal(mkdir(folder, 0700), 0);
-    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") != 0) {
-        print_message("[  SKIPPED ] no right to mount a small file system\n");
-        skip();
-    }
-    snprintf(path, sizeof path, "%s/out.laz", folder);
-    test_write_file(path, "old", 3);
-    make_las(test_path("disk.las"), 1, 200000);
-    mote_context *ctx = test_context(2);
-    mote_cloud *cloud = read_ok(ctx, test_path("disk.las"));
-    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
-    const file_bytes old = load(path);
-    DIR *entries = opendir(folder);
-    int files = 0;
-    while (readdir(entries) != NULL) files++;
-    closedir(entries);
-    umount(folder);
-    assert_int_equal(status, MOTE_ERROR_DISK);
-    assert_non_null(strstr(mote_context_message(ctx), path));
-    assert_int_equal(files, 3); /* with . and .. */
-    assert_int_equal(old.size, 3);
-    assert_memory_equal(old.data, "old", 3);
-    free(old.data);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
 }
 
 int main(void) {

@@ -1,0 +1,119 @@
+/* Writing LAZ when things go wrong: no memory, cancelled, no room on the disk. */
+#define _GNU_SOURCE /* mount and umount of a tiny file system */
+#include <dirent.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/laz_write_test.h"
+
+void every_allocation_fails_once(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {7000, 0};
+    laz_write_make(test_path("memory.las"), 6, 20000);
+    for (int pieces = 0; pieces < 2; pieces++) {
+        bool done = false;
+        for (long n = 2; !done; n++) {
+            test_allocator allocator = {.fail_at = n};
+            mote_context *ctx = test_context_failing(&allocator, 2);
+            const char *out = test_path("failing.laz");
+            mote_cloud *cloud = NULL;
+            unlink(out);
+            mote_status status = mote_cloud_read(ctx, test_path("memory.las"), NULL, &cloud);
+            if (status == MOTE_OK && pieces == 0) status = mote_cloud_write(ctx, cloud, out, NULL);
+            if (status == MOTE_OK && pieces == 1) {
+                mote_writer *writer = NULL;
+                status = mote_writer_open(ctx, cloud, cloud->count, out, NULL, &writer);
+                if (status == MOTE_OK) status = mote_writer_close(writer, mote_writer_add(writer));
+            }
+            assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
+            assert_int_equal(laz_write_entries("failing.laz"), status == MOTE_OK);
+            done = allocator.calls < n;
+            assert_int_equal(done, status == MOTE_OK);
+            mote_cloud_destroy(cloud);
+            mote_context_destroy(ctx);
+            assert_int_equal(allocator.open, 0);
+            assert_true(n < 1000);
+        }
+        mote_context *ctx = test_context(1);
+        laz_write_check(ctx, test_path("failing.laz"), test_path("memory.las"));
+        mote_cloud *cloud = read_ok(ctx, test_path("memory.las"));
+        assert_int_equal(laz_write_pieces(ctx, cloud, test_path("good.laz"), sizes), MOTE_OK);
+        assert_same_file(test_path("good.laz"), test_path("failing.laz"));
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
+static bool stop_at_zero(void *user, double done, const char *stage) {
+    (void)stage;
+    assert_true(done >= 0 && done <= 1);
+    return (*(int *)user)-- > 0;
+}
+
+static mote_context *stopping_context(int *left) {
+    mote_context_params params = mote_context_defaults();
+    params.threads = 2;
+    params.progress = stop_at_zero;
+    params.progress_user = left;
+    mote_context *ctx = NULL;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+void cancel_leaves_nothing(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {70000, 0};
+    laz_write_make(test_path("stop.las"), 3, 400000);
+    for (int pieces = 0; pieces < 2; pieces++) {
+        bool finished = false;
+        int calls = 0;
+        for (; !finished; calls++) {
+            int left = calls;
+            const char *out = test_path("cancel.laz");
+            unlink(out);
+            mote_context *ctx = stopping_context(&left);
+            mote_cloud *cloud = read_ok(ctx, test_path("stop.las"));
+            const mote_status status =
+                pieces == 0 ? mote_cloud_write(ctx, cloud, out, NULL) : laz_write_pieces(ctx, cloud, out, sizes);
+            finished = status == MOTE_OK;
+            if (!finished) assert_int_equal(status, MOTE_CANCELLED);
+            if (!finished) assert_int_equal(left, -1); /* nobody asks again after a no */
+            assert_int_equal(laz_write_entries("cancel.laz"), finished);
+            mote_cloud_destroy(cloud);
+            mote_context_destroy(ctx);
+        }
+        assert_true(calls >= 2);
+    }
+}
+
+void full_disk_keeps_the_old_file(void **state) {
+    (void)state;
+    char folder[512], path[600];
+    snprintf(folder, sizeof folder, "%s/tiny_disk", test_folder());
+    assert_int_equal(mkdir(folder, 0700), 0);
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") != 0) {
+        print_message("[  SKIPPED ] no right to mount a small file system\n");
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/out.laz", folder);
+    test_write_file(path, "old", 3);
+    laz_write_make(test_path("disk.las"), 1, 200000);
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = read_ok(ctx, test_path("disk.las"));
+    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
+    const file_bytes old = load(path);
+    DIR *entries = opendir(folder);
+    int files = 0;
+    while (readdir(entries) != NULL) files++;
+    closedir(entries);
+    umount(folder);
+    assert_int_equal(status, MOTE_ERROR_DISK);
+    assert_non_null(strstr(mote_context_message(ctx), path));
+    assert_int_equal(files, 3); /* with . and .. */
+    assert_int_equal(old.size, 3);
+    assert_memory_equal(old.data, "old", 3);
+    free(old.data);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
