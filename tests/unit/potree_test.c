@@ -7,7 +7,7 @@
 #include "io/potree.h"
 #include "lod/lod.h"
 #include "reference/potree_reference.h"
-#include "support/support.h"
+#include "unit/potree_test.h"
 
 #ifdef MOTE_HAVE_JANSSON
 
@@ -15,20 +15,20 @@
 
 static uint64_t random_state = 20240611;
 
-static uint32_t random_below(uint32_t below) {
+uint32_t potree_random_below(uint32_t below) {
     random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
     return (uint32_t)((random_state >> 32) * below >> 32);
 }
 
-static void fill_random(mote_cloud *cloud, const char *name) {
+void potree_fill_random(mote_cloud *cloud, const char *name) {
     const mote_column *column = mote_cloud_find(cloud, name);
     uint8_t *to = mote_cloud_column_data(cloud, name);
     for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, to += column->stride_bytes) {
         uint8_t bytes[8];
-        for (int b = 0; b < 8; b++) bytes[b] = (uint8_t)random_below(256);
-        const double real = (double)random_below(2000000) / 7 - 1000;
+        for (int b = 0; b < 8; b++) bytes[b] = (uint8_t)potree_random_below(256);
+        const double real = (double)potree_random_below(2000000) / 7 - 1000;
         const float narrow = (float)real;
-        const int64_t wide = (int64_t)(random_below(1u << 30)) * (1 << 20) - (1ll << 40); /* fits a double */
+        const int64_t wide = (int64_t)(potree_random_below(1u << 30)) * (1 << 20) - (1ll << 40); /* fits a double */
         if (column->type == MOTE_FLOAT32) memcpy(bytes, &narrow, 4);
         if (column->type == MOTE_FLOAT64) memcpy(bytes, &real, 8);
         if (column->type == MOTE_INT64) memcpy(bytes, &wide, 8);
@@ -42,7 +42,8 @@ static void fill_positions(mote_cloud *cloud, int32_t origin, uint32_t extent) {
     const uint32_t stride = mote_cloud_find(cloud, "x")->stride_bytes;
     uint8_t *to = mote_cloud_column_data(cloud, "x");
     for (uint64_t i = 0; i < mote_cloud_count(cloud); i++, to += stride) {
-        int32_t p[3] = {origin + (int32_t)random_below(extent), origin + (int32_t)random_below(extent), origin};
+        int32_t p[3] = {origin + (int32_t)potree_random_below(extent), origin + (int32_t)potree_random_below(extent),
+                        origin};
         p[2] += (int32_t)((double)extent / 8 * (1 + sin((double)(p[0] - origin) * 9 / extent)));
         memcpy(to, i % 50 == 49 ? to - stride : (uint8_t *)p, 12);
     }
@@ -79,7 +80,7 @@ static mote_cloud *cloud_of_all_types(mote_context *ctx, uint64_t count) {
     const uint32_t spec_count = sizeof specs / sizeof specs[0];
     mote_cloud *cloud = NULL;
     assert_int_equal(mote_cloud_create(ctx, count, specs, spec_count, &cloud), MOTE_OK);
-    for (uint32_t s = 3; s + 1 < spec_count; s++) fill_random(cloud, specs[s].name);
+    for (uint32_t s = 3; s + 1 < spec_count; s++) potree_fill_random(cloud, specs[s].name);
     uint8_t *withheld = mote_cloud_column_data(cloud, "withheld");
     for (uint64_t i = 0; i < count; i++) withheld[i * mote_cloud_find(cloud, "withheld")->stride_bytes] &= 1;
     fill_positions(cloud, 1000, 400000);
@@ -88,8 +89,7 @@ static mote_cloud *cloud_of_all_types(mote_context *ctx, uint64_t count) {
 
 /* ---- comparing clouds */
 
-/* Where the points of a cloud read back stood in the source. */
-static uint32_t *order_of_nodes(const mote_lod *lod, int level) {
+uint32_t *potree_order(const mote_lod *lod, int level) {
     const mote_lod_node *nodes = mote_lod_nodes(lod);
     const bool replacing = mote_lod_parameters(lod)->scheme == MOTE_LOD_REPLACING;
     uint32_t *order = malloc(4 * (mote_cloud_count(mote_lod_cloud(lod)) + 1) * 2);
@@ -132,7 +132,7 @@ static void assert_same_points(const mote_cloud *source, const mote_cloud *back,
     }
 }
 
-static mote_lod *build(mote_context *ctx, const mote_cloud *cloud, mote_lod_scheme scheme, mote_lod_filter filter) {
+mote_lod *potree_build(mote_context *ctx, const mote_cloud *cloud, mote_lod_scheme scheme, mote_lod_filter filter) {
     mote_lod_params params = mote_lod_defaults();
     params.scheme = scheme;
     params.filter = filter;
@@ -143,7 +143,7 @@ static mote_lod *build(mote_context *ctx, const mote_cloud *cloud, mote_lod_sche
     return lod;
 }
 
-static mote_cloud *read_back(mote_context *ctx, const char *path, int level) {
+mote_cloud *potree_read_back(mote_context *ctx, const char *path, int level) {
     mote_read_params params = mote_read_defaults();
     mote_cloud *cloud = NULL;
     params.level = level;
@@ -160,7 +160,7 @@ static mote_potree_params encoding_params(int brotli) {
     return params;
 }
 
-static void write_ok(mote_context *ctx, const mote_lod *lod, const char *path, int brotli, mote_potree_report *report) {
+void potree_write_ok(mote_context *ctx, const mote_lod *lod, const char *path, int brotli, mote_potree_report *report) {
     const mote_potree_params params = encoding_params(brotli);
     const mote_status status = mote_potree_write(ctx, lod, path, &params, report);
     if (status != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
@@ -169,18 +169,17 @@ static void write_ok(mote_context *ctx, const mote_lod *lod, const char *path, i
 
 static int encodings(void) { return potree_has_brotli() ? 2 : 1; }
 
-/* Writes, looks at the folder, reads back and compares, in both encodings. */
-static void check_round_trip(mote_context *ctx, const mote_cloud *cloud) {
-    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+void potree_check_round_trip(mote_context *ctx, const mote_cloud *cloud) {
+    mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
     for (int brotli = 0; brotli < encodings(); brotli++) {
         const char *path = test_path(brotli ? "trip.brotli" : "trip.default");
         mote_potree_report report;
-        write_ok(ctx, lod, path, brotli, &report);
+        potree_write_ok(ctx, lod, path, brotli, &report);
         assert_int_equal(report.points, mote_cloud_count(cloud) - mote_lod_skipped(lod));
         potree_reference_check(path, lod, brotli);
-        mote_cloud *back = read_back(ctx, path, -1);
+        mote_cloud *back = potree_read_back(ctx, path, -1);
         assert_int_equal(mote_cloud_count(back), report.points);
-        uint32_t *order = order_of_nodes(lod, -1);
+        uint32_t *order = potree_order(lod, -1);
         assert_same_points(cloud, back, order);
         free(order);
         mote_cloud_destroy(back);
@@ -194,7 +193,7 @@ static void keeps_every_type(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = cloud_of_all_types(ctx, 6000);
-    check_round_trip(ctx, cloud);
+    potree_check_round_trip(ctx, cloud);
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
     mote_context_destroy(ctx);
@@ -208,11 +207,11 @@ static void same_bytes_for_any_threads(void **state) {
         random_state = 1;
         mote_context *ctx = test_context(threads[run / 2]);
         mote_cloud *cloud = cloud_of_all_types(ctx, 20000);
-        mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+        mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
         const int brotli = run % 2 < encodings() ? run % 2 : 0;
         char name[32];
         snprintf(name, sizeof name, "threads.%d", run);
-        write_ok(ctx, lod, test_path(name), brotli, &report);
+        potree_write_ok(ctx, lod, test_path(name), brotli, &report);
         if (run == 0) first = report;
         if (run > 1) potree_reference_same_folders(test_path(run % 2 ? "threads.1" : "threads.0"), test_path(name));
         if (run > 1 && run % 2 == 0) assert_true(report.hash == first.hash);
@@ -239,7 +238,7 @@ static void survives_few_and_equal_points(void **state) {
         mote_cloud *cloud = NULL;
         assert_int_equal(mote_cloud_create(ctx, cases[c].count, specs, 4, &cloud), MOTE_OK);
         if (cases[c].count > 0) fill_positions(cloud, -77, cases[c].extent);
-        check_round_trip(ctx, cloud);
+        potree_check_round_trip(ctx, cloud);
         mote_cloud_destroy(cloud);
     }
     potree_reference set = potree_reference_open(test_path("trip.default"));
@@ -250,138 +249,22 @@ static void survives_few_and_equal_points(void **state) {
     mote_context_destroy(ctx);
 }
 
-static void keeps_positions_of_any_type(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    static const mote_type types[] = {MOTE_INT8,  MOTE_UINT16,  MOTE_INT32,  MOTE_UINT32,
-                                      MOTE_INT64, MOTE_FLOAT32, MOTE_FLOAT64};
-    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
-        const mote_column_spec specs[] = {
-            {"x", types[t], 0, 0}, {"y", types[t], 0, 0}, {"z", types[t], 0, 0}, {"n", MOTE_UINT32, 0, 0}};
-        mote_cloud *cloud = NULL;
-        assert_int_equal(mote_cloud_create(ctx, 3000, specs, 4, &cloud), MOTE_OK);
-        for (int k = 0; k < 3; k++) fill_random(cloud, specs[k].name);
-        const uint32_t stride = mote_cloud_find(cloud, "x")->stride_bytes, size = mote_type_size(types[t]);
-        for (uint64_t i = 0; i < 3000; i++) { /* within what a Potree position holds exactly */
-            for (uint32_t k = 0; k < 3; k++) {
-                const double real = (double)random_below(1u << 24) / 256 - 20000;
-                const float narrow = (float)real;
-                const int64_t whole = (int64_t)random_below(1u << 30) - (types[t] == MOTE_INT64 ? 1ll << 40 : 0);
-                uint8_t *to = (uint8_t *)mote_cloud_column_data(cloud, "x") + i * stride + k * size;
-                if (types[t] == MOTE_FLOAT64) memcpy(to, &real, 8);
-                if (types[t] == MOTE_FLOAT32) memcpy(to, &narrow, 4);
-                if (types[t] == MOTE_INT64 || types[t] == MOTE_UINT32 || types[t] == MOTE_INT32)
-                    memcpy(to, &whole, size);
-            }
-        }
-        check_round_trip(ctx, cloud);
-        mote_cloud_destroy(cloud);
-    }
-    mote_context_destroy(ctx);
-}
-
-/* A double that the format cannot hold comes back as the nearest step, as int32. */
-static void rounds_to_the_nearest_step(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    const double xyz[4][3] = {{0, 0, 0}, {1000, 1000, 1000}, {1.0 / 3, 2.0 / 3, 1e-9}, {NAN, 1, 1}};
-    mote_column columns[3];
-    memset(columns, 0, sizeof columns);
-    for (int k = 0; k < 3; k++) {
-        static const char *const names[3] = {"x", "y", "z"};
-        columns[k].name = names[k];
-        columns[k].type = MOTE_FLOAT64;
-        columns[k].data = &xyz[0][k];
-        columns[k].stride_bytes = 24;
-    }
-    mote_cloud *cloud = NULL;
-    assert_int_equal(mote_cloud_wrap(ctx, 4, columns, 3, &cloud), MOTE_OK);
-    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
-    write_ok(ctx, lod, test_path("steps"), 0, NULL);
-    mote_cloud *back = read_back(ctx, test_path("steps"), -1);
-    assert_int_equal(mote_cloud_count(back), 3);
-    assert_int_equal(mote_lod_skipped(lod), 1);
-    uint32_t *order = order_of_nodes(lod, -1);
-    for (uint64_t i = 0; i < 3; i++) {
-        for (uint32_t k = 0; k < 3; k++) {
-            const mote_column *column = mote_cloud_column(back, k);
-            assert_int_equal(column->type, MOTE_INT32);
-            assert_true(fabs(mote_column_value(column, i) - xyz[order[i]][k]) <= column->scale / 2);
-        }
-    }
-    free(order);
-    mote_cloud_destroy(back);
-    mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-static void packs_and_leaves_out_flags(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    enum { COUNT = 1000 };
-    static uint8_t records[COUNT][16];
-    for (uint32_t i = 0; i < COUNT; i++) {
-        const int32_t p[3] = {(int32_t)random_below(1000), (int32_t)random_below(1000), (int32_t)i};
-        memcpy(records[i], p, 12);
-        records[i][12] = (uint8_t)(random_below(16) | random_below(2) << 6); /* flags, and the scan direction */
-        records[i][13] = (uint8_t)random_below(256);
-    }
-    static const struct {
-        const char *name;
-        uint8_t at, shift, bits;
-    } fields[] = {{"synthetic", 12, 0, 1},
-                  {"key_point", 12, 1, 1},
-                  {"withheld", 12, 2, 1},
-                  {"overlap", 12, 3, 1},
-                  {"scanner_channel", 12, 4, 2},
-                  {"scan_direction_flag", 12, 6, 1},
-                  {"edge_of_flight_line", 12, 7, 1},
-                  {"return_number", 13, 0, 4},
-                  {"number_of_returns", 13, 4, 4}};
-    mote_column columns[12];
-    memset(columns, 0, sizeof columns);
-    for (uint32_t c = 0; c < 12; c++) {
-        static const char *const axes[3] = {"x", "y", "z"};
-        columns[c].name = c < 3 ? axes[c] : fields[c - 3].name;
-        columns[c].type = c < 3 ? MOTE_INT32 : MOTE_UINT8;
-        columns[c].data = c < 3 ? &records[0][4 * c] : &records[0][fields[c - 3].at];
-        columns[c].stride_bytes = 16;
-        columns[c].bit_shift = c < 3 ? 0 : fields[c - 3].shift;
-        columns[c].bit_count = c < 3 ? 0 : fields[c - 3].bits;
-    }
-    mote_cloud *cloud = NULL;
-    assert_int_equal(mote_cloud_wrap(ctx, COUNT, columns, 12, &cloud), MOTE_OK);
-    check_round_trip(ctx, cloud);
-    potree_reference set = potree_reference_open(test_path("trip.default"));
-    static const char *const names[] = {"position", "return number", "number of returns", "classification flags",
-                                        "scan direction flag"};
-    const json_t *attributes = json_object_get(set.json, "attributes");
-    assert_int_equal(json_array_size(attributes), 5);
-    for (size_t a = 0; a < 5; a++) {
-        assert_string_equal(json_string_value(json_object_get(json_array_get(attributes, a), "name")), names[a]);
-    }
-    potree_reference_close(&set);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
 /* Averages stand in inner nodes; the whole cloud is the leaves; a level is what a level is. */
 static void replaces(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = cloud_of_all_types(ctx, 8000);
-    mote_lod *lod = build(ctx, cloud, MOTE_LOD_REPLACING, MOTE_LOD_FILTER_CELL);
+    mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_REPLACING, MOTE_LOD_FILTER_CELL);
     for (int brotli = 0; brotli < encodings(); brotli++) {
-        write_ok(ctx, lod, test_path("replacing"), brotli, NULL);
+        potree_write_ok(ctx, lod, test_path("replacing"), brotli, NULL);
         potree_reference_check(test_path("replacing"), lod, brotli);
-        mote_cloud *back = read_back(ctx, test_path("replacing"), -1);
+        mote_cloud *back = potree_read_back(ctx, test_path("replacing"), -1);
         assert_int_equal(mote_cloud_count(back), 8000);
-        uint32_t *order = order_of_nodes(lod, -1);
+        uint32_t *order = potree_order(lod, -1);
         assert_same_points(cloud, back, order);
         free(order);
         mote_cloud_destroy(back);
-        mote_cloud *root = read_back(ctx, test_path("replacing/metadata.json"), 0);
+        mote_cloud *root = potree_read_back(ctx, test_path("replacing/metadata.json"), 0);
         const uint64_t count = mote_lod_nodes(lod)[0].point_count;
         uint32_t *indices = malloc(count * 4);
         uint16_t *colors = malloc(count * 6);
@@ -421,8 +304,8 @@ static void gives_a_scan_back(void **state) {
         if (path == NULL) continue;
         if (mote_cloud_read(ctx, path, NULL, &cloud) != MOTE_OK) print_message("%s\n", mote_context_message(ctx));
         assert_non_null(cloud);
-        check_round_trip(ctx, cloud);
-        mote_cloud *back = read_back(ctx, test_path("trip.default"), -1);
+        potree_check_round_trip(ctx, cloud);
+        mote_cloud *back = potree_read_back(ctx, test_path("trip.default"), -1);
         assert_int_equal(mote_cloud_record_count(back), mote_cloud_record_count(cloud));
         for (uint32_t r = 0; r < mote_cloud_record_count(cloud); r++) {
             const mote_record *a = mote_cloud_record(cloud, r), *b = mote_cloud_record(back, r);
@@ -480,68 +363,26 @@ static void writes_deep_chains(void **state) {
     assert_int_equal(set.chunks, DEPTH / 4);
     potree_reference_check_places(&set);
     potree_reference_close(&set);
-    mote_cloud *back = read_back(ctx, test_path("chain"), -1);
+    mote_cloud *back = potree_read_back(ctx, test_path("chain"), -1);
     assert_int_equal(mote_cloud_count(back), used);
     mote_cloud_destroy(back);
-    back = read_back(ctx, test_path("chain"), DEPTH);
+    back = potree_read_back(ctx, test_path("chain"), DEPTH);
     assert_int_equal(mote_cloud_count(back), 2);
     mote_cloud_destroy(back);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
 
-/* Bit by bit, from the definition. */
-static void codes_are_as_defined(void **state) {
-    (void)state;
-    for (int round = 0; round < 200; round++) {
-        uint32_t xyz[3], back[3];
-        uint16_t rgb[3], rgb_back[3];
-        uint8_t record[18], coded[24];
-        for (int k = 0; k < 3; k++) {
-            xyz[k] = random_below(UINT32_MAX);
-            rgb[k] = (uint16_t)random_below(65536);
-        }
-        memcpy(record, xyz, 12);
-        memcpy(record + 12, rgb, 6);
-        potree_attribute attributes[2];
-        memset(attributes, 0, sizeof attributes);
-        attributes[0].role = POTREE_POSITION;
-        attributes[1].role = POTREE_COLOR;
-        attributes[1].at = 12;
-        attributes[1].coded_at = 16;
-        potree_plan plan;
-        memset(&plan, 0, sizeof plan);
-        plan.attributes = attributes;
-        plan.attribute_count = 2;
-        plan.stride_bytes = 18;
-        potree_code_block(&plan, record, 1, 0, 1, coded);
-        uint64_t high = 0, low = 0, color = 0, words[3];
-        for (int bit = 0; bit < 16; bit++) {
-            for (int k = 0; k < 3; k++) {
-                high |= (uint64_t)(xyz[k] >> (16 + bit) & 1) << (3 * bit + k);
-                low |= (uint64_t)(xyz[k] >> bit & 1) << (3 * bit + k);
-                color |= (uint64_t)(rgb[k] >> bit & 1) << (3 * bit + k);
-            }
-        }
-        memcpy(words, coded, sizeof words);
-        assert_true(words[0] == high && words[1] == low && words[2] == color);
-        potree_position_decode(coded, back);
-        potree_color_decode(coded + 16, rgb_back);
-        assert_memory_equal(xyz, back, sizeof xyz);
-        assert_memory_equal(rgb, rgb_back, sizeof rgb);
-    }
-}
-
 static void leaves_out_what_is_asked(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = cloud_of_all_types(ctx, 100);
-    mote_lod *lod = build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+    mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
     static const char *const names[] = {"rgb", "gps_time", "e int64", "classification flags", NULL};
     mote_potree_params params = encoding_params(0);
     params.attributes_left_out = names;
     assert_int_equal(mote_potree_write(ctx, lod, test_path("less"), &params, NULL), MOTE_OK);
-    mote_cloud *back = read_back(ctx, test_path("less"), -1);
+    mote_cloud *back = potree_read_back(ctx, test_path("less"), -1);
     static const char *const gone[] = {"red", "green", "blue", "gps_time", "e int64", "withheld"};
     for (size_t g = 0; g < sizeof gone / sizeof gone[0]; g++) assert_null(mote_cloud_find(back, gone[g]));
     assert_non_null(mote_cloud_find(back, "e uint64"));
