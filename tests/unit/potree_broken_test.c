@@ -1,30 +1,12 @@
-/* Potree folders that are broken, and writing where something goes wrong: errors, and nothing half-written. */
-#define _GNU_SOURCE /* mount, symlink */
-#include <dirent.h>
+/* Potree folders that are broken: errors, and no memory for what they only claim. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "core/core.h"
-#include "io/potree.h"
-#include "support/support.h"
+#include "unit/potree_broken_test.h"
 
 #ifdef MOTE_HAVE_JANSSON
-
-/* ---- a small data set in memory: a chain of 7 nodes, so that its hierarchy has a second chunk */
-
-enum { NODES = 7, POINTS = 7 * 40, RECORD = 22 };
-
-typedef struct small_cloud {
-    mote_cloud *cloud;
-    mote_lattice lattice;
-    mote_lod_params lod_params;
-    mote_lod_node nodes[NODES];
-    potree_source source;
-} small_cloud;
 
 static void small_points(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
     (void)colors;
@@ -32,7 +14,7 @@ static void small_points(const void *lod, uint32_t node, uint32_t *indices, uint
     for (uint64_t i = 0; i < 40; i++) indices[i] = (uint32_t)(small->nodes[node].first + i);
 }
 
-static mote_status make_small(mote_context *ctx, small_cloud *small) {
+mote_status small_make(mote_context *ctx, small_cloud *small) {
     static const mote_column_spec specs[] = {{"x", MOTE_INT32, 0.01, 0},       {"y", MOTE_INT32, 0.01, 0},
                                              {"z", MOTE_INT32, 0.01, 0},       {"intensity", MOTE_UINT16, 0, 0},
                                              {"red", MOTE_UINT16, 0, 0},       {"green", MOTE_UINT16, 0, 0},
@@ -68,24 +50,17 @@ static mote_status make_small(mote_context *ctx, small_cloud *small) {
     return MOTE_OK;
 }
 
-static mote_status write_small(mote_context *ctx, const char *path, bool brotli) {
+mote_status small_write(mote_context *ctx, const char *path, bool brotli) {
     small_cloud small;
     mote_potree_params params = mote_potree_defaults();
     params.encoding = brotli ? MOTE_POTREE_BROTLI : MOTE_POTREE_DEFAULT;
-    mote_status status = make_small(ctx, &small);
+    mote_status status = small_make(ctx, &small);
     if (status == MOTE_OK) status = potree_write_source(ctx, &small.source, path, &params, NULL);
     mote_cloud_destroy(small.cloud);
     return status;
 }
 
-typedef struct set_bytes {
-    uint8_t *data[3];
-    size_t size[3];
-} set_bytes;
-
-enum { METADATA, HIERARCHY, OCTREE };
-
-static set_bytes load_set(const char *folder) {
+set_bytes set_load(const char *folder) {
     static const char *const names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
     set_bytes set;
     for (int f = 0; f < 3; f++) {
@@ -104,22 +79,15 @@ static set_bytes load_set(const char *folder) {
     return set;
 }
 
-static void free_set(set_bytes *set) {
+void set_free(set_bytes *set) {
     for (int f = 0; f < 3; f++) free(set->data[f]);
-}
-
-static bool same_set(const set_bytes *a, const set_bytes *b) {
-    for (int f = 0; f < 3; f++) {
-        if (a->size[f] != b->size[f] || memcmp(a->data[f], b->data[f], a->size[f]) != 0) return false;
-    }
-    return true;
 }
 
 static set_bytes small_set(bool brotli) {
     mote_context *ctx = test_context(2);
-    assert_int_equal(write_small(ctx, test_path("small"), brotli), MOTE_OK);
+    assert_int_equal(small_write(ctx, test_path("small"), brotli), MOTE_OK);
     mote_context_destroy(ctx);
-    return load_set(test_path("small"));
+    return set_load(test_path("small"));
 }
 
 static void expect(const set_bytes *set, mote_status wanted, const char *file) {
@@ -209,7 +177,7 @@ static void refuses_broken_metadata(void **state) {
         set_bytes set = small_set(false);
         replace_text(&set, cases[c].from, cases[c].to);
         expect(&set, cases[c].status, cases[c].status == MOTE_OK ? NULL : "");
-        free_set(&set);
+        set_free(&set);
     }
     set_bytes set = small_set(false);
     for (size_t size = set.size[METADATA]; size-- > 0; size -= size > 9 ? 9 : 0) {
@@ -219,7 +187,7 @@ static void refuses_broken_metadata(void **state) {
         if (size + 2 < set.size[METADATA]) expect(&half, MOTE_ERROR_DATA, "metadata.json");
         free(cut);
     }
-    free_set(&set);
+    set_free(&set);
 }
 
 /* ---- broken hierarchy and points */
@@ -257,7 +225,7 @@ static void refuses_broken_hierarchy(void **state) {
         assert_int_equal(set.size[HIERARCHY], 8 * RECORD);
         memcpy(set.data[HIERARCHY] + cases[c].record * RECORD + cases[c].byte, &cases[c].value, cases[c].size);
         expect(&set, c == 1 ? MOTE_OK : MOTE_ERROR_DATA, c == 1 ? NULL : "hierarchy.bin");
-        free_set(&set);
+        set_free(&set);
     }
     set_bytes set = small_set(false);
     /* All nodes at the same place: a file can not stand for more points than it has bytes. */
@@ -269,7 +237,7 @@ static void refuses_broken_hierarchy(void **state) {
     expect(&set, MOTE_ERROR_DATA, "hierarchy.bin");
     set.size[HIERARCHY] = 0;
     expect(&set, MOTE_ERROR_DATA, "metadata.json");
-    free_set(&set);
+    set_free(&set);
 }
 
 static void refuses_broken_streams(void **state) {
@@ -281,7 +249,7 @@ static void refuses_broken_streams(void **state) {
     const uint32_t most = UINT32_MAX;
     memcpy(good.data[HIERARCHY] + RECORD + 2, &most, 4);
     expect(&good, MOTE_ERROR_DATA, "octree.bin");
-    free_set(&good);
+    set_free(&good);
     for (uint32_t seed = 0; seed < 200; seed++) {
         set_bytes set = small_set(true);
         mote_context *ctx = test_context(1);
@@ -302,246 +270,8 @@ static void refuses_broken_streams(void **state) {
         mote_cloud_destroy(cloud);
         assert_int_equal(mote_context_memory_bytes(ctx), 0);
         mote_context_destroy(ctx);
-        free_set(&set);
+        set_free(&set);
     }
-}
-
-/* ---- writing */
-
-static uint32_t entries_of(const char *folder) {
-    uint32_t count = 0;
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    for (const struct dirent *e = readdir(directory); e != NULL; e = readdir(directory)) count += e->d_name[0] != '.';
-    closedir(directory);
-    return count;
-}
-
-/* A folder of its own for each test: nothing but what is expected may be left in it. */
-static const char *fresh_folder(const char *name) {
-    const char *path = test_path(name);
-    assert_int_equal(mkdir(path, 0777), 0);
-    return path;
-}
-
-static const char *inside(const char *folder, const char *name) {
-    static char paths[4][700];
-    static int turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void survives_failing_allocations(void **state) {
-    (void)state;
-    const char *folder = fresh_folder("allocations");
-    for (int brotli = 0; brotli < (potree_has_brotli() ? 2 : 1); brotli++) {
-        mote_context *good = test_context(1);
-        assert_int_equal(write_small(good, inside(folder, "set"), brotli), MOTE_OK);
-        mote_context_destroy(good);
-        const set_bytes before = load_set(inside(folder, "set"));
-        bool failed = true;
-        for (long n = 2; failed; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx = test_context_failing(&allocator, n % 2 ? 1 : 3);
-            const mote_status status = write_small(ctx, inside(folder, "set"), brotli);
-            if (status != MOTE_OK) assert_int_equal(status, MOTE_ERROR_MEMORY);
-            failed = allocator.calls >= n;
-            if (!failed) assert_int_equal(status, MOTE_OK);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-            assert_int_equal(entries_of(folder), 1);
-            set_bytes after = load_set(inside(folder, "set"));
-            assert_true(same_set(&before, &after));
-            free_set(&after);
-        }
-        failed = true;
-        for (long n = 2; failed; n++) {
-            test_allocator allocator = {.fail_at = n};
-            mote_context *ctx = test_context_failing(&allocator, n % 2 ? 1 : 3);
-            mote_cloud *cloud = NULL;
-            const mote_status status = mote_cloud_read(ctx, inside(folder, "set"), NULL, &cloud);
-            assert_true((cloud != NULL) == (status == MOTE_OK));
-            if (status != MOTE_OK && status != MOTE_ERROR_MEMORY) print_message("%s\n", mote_context_message(ctx));
-            if (status != MOTE_OK) assert_int_equal(status, MOTE_ERROR_MEMORY);
-            failed = allocator.calls >= n;
-            mote_cloud_destroy(cloud);
-            mote_context_destroy(ctx);
-            assert_int_equal(allocator.open, 0);
-        }
-        set_bytes last = before;
-        free_set(&last);
-    }
-}
-
-typedef struct canceller {
-    int left;
-} canceller;
-
-static bool count_down(void *user, double done, const char *stage) {
-    (void)stage;
-    assert_true(done >= 0 && done <= 1);
-    return ((canceller *)user)->left-- > 0;
-}
-
-static void cancels(void **state) {
-    (void)state;
-    const char *folder = fresh_folder("cancel");
-    for (int run = 0; run < 2 * (potree_has_brotli() ? 2 : 1); run++) {
-        const bool brotli = run / 2, reading = run % 2;
-        mote_status status = MOTE_CANCELLED;
-        for (int steps = 0; status == MOTE_CANCELLED; steps++) {
-            canceller user = {steps};
-            mote_context_params params = mote_context_defaults();
-            params.threads = 2;
-            params.progress = count_down;
-            params.progress_user = &user;
-            mote_context *ctx = NULL;
-            mote_cloud *cloud = NULL;
-            assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-            status = reading ? mote_cloud_read(ctx, inside(folder, "set"), NULL, &cloud)
-                             : write_small(ctx, inside(folder, "set"), brotli);
-            if (steps == 0) assert_int_equal(status, MOTE_CANCELLED);
-            if (!reading && status == MOTE_CANCELLED) assert_int_equal(entries_of(folder), 0);
-            mote_cloud_destroy(cloud);
-            assert_int_equal(mote_context_memory_bytes(ctx), 0);
-            mote_context_destroy(ctx);
-        }
-        assert_int_equal(status, MOTE_OK);
-        assert_int_equal(entries_of(folder), 1);
-        if (reading) {
-            for (int f = 0; f < 3; f++) {
-                static const char *const names[3] = {"set/metadata.json", "set/hierarchy.bin", "set/octree.bin"};
-                unlink(inside(folder, names[f]));
-            }
-            rmdir(inside(folder, "set"));
-        }
-    }
-}
-
-static mote_status try_write(const char *path) {
-    mote_context *ctx = test_context(2);
-    const mote_status status = write_small(ctx, path, false);
-    if (status != MOTE_OK) assert_true(strlen(mote_context_message(ctx)) > 0);
-    mote_context_destroy(ctx);
-    return status;
-}
-
-/* What is no Potree folder stays; what is one is replaced, also through a link and with slashes at the end. */
-static void respects_what_is_there(void **state) {
-    (void)state;
-    const char *folder = fresh_folder("there");
-    test_write_file(inside(folder, "file"), "mine", 4);
-    assert_int_equal(try_write(inside(folder, "file")), MOTE_ERROR_IO);
-    assert_int_equal(mkdir(inside(folder, "mine"), 0777), 0);
-    assert_int_equal(try_write(inside(folder, "mine")), MOTE_ERROR_IO);
-    assert_int_equal(try_write(inside(folder, "set")), MOTE_OK);
-    test_write_file(inside(folder, "set/octree.bin"), "old", 3);
-    assert_int_equal(try_write(inside(folder, "set///")), MOTE_OK);
-    set_bytes set = load_set(inside(folder, "set"));
-    assert_true(set.size[OCTREE] > 3);
-    free_set(&set);
-    assert_int_equal(symlink("set", inside(folder, "link")), 0);
-    test_write_file(inside(folder, "set/octree.bin"), "old", 3);
-    assert_int_equal(try_write(inside(folder, "link")), MOTE_OK);
-    set = load_set(inside(folder, "set"));
-    assert_true(set.size[OCTREE] > 3);
-    free_set(&set);
-    test_write_file(inside(folder, "set/mine.txt"), "mine", 4);
-    assert_int_equal(try_write(inside(folder, "set")), MOTE_ERROR_IO);
-    assert_int_equal(try_write(inside(folder, "no/such/folder")), MOTE_ERROR_IO);
-    assert_int_equal(try_write(inside(folder, "a name with spaces \xC3\xA9")), MOTE_OK);
-    assert_int_equal(entries_of(folder), 5);
-}
-
-/* What a killed writer left is removed, and an old set that lost its name gets it back; what is not ours stays. */
-static void cleans_up_after_the_killed(void **state) {
-    (void)state;
-    const char *folder = fresh_folder("killed");
-    const pid_t child = fork();
-    if (child == 0) _exit(0);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    char part[64], half[64], old[64], foreign[64], mine[64];
-    snprintf(half, sizeof half, "set.%ld.part/octree.bin.77.part", (long)child);
-    snprintf(mine, sizeof mine, "other.%ld.part/mine.txt", (long)child);
-    snprintf(part, sizeof part, "set.%ld.part", (long)child);
-    snprintf(old, sizeof old, "lost.%ld.old", (long)child);
-    snprintf(foreign, sizeof foreign, "other.%ld.part", (long)child);
-    assert_int_equal(mkdir(inside(folder, part), 0777), 0);
-    test_write_file(inside(folder, half), "half", 4);
-    assert_int_equal(try_write(inside(folder, "lost")), MOTE_OK);
-    assert_int_equal(rename(inside(folder, "lost"), inside(folder, old)), 0);
-    assert_int_equal(mkdir(inside(folder, foreign), 0777), 0);
-    test_write_file(inside(folder, mine), "mine", 4);
-    assert_int_equal(try_write(inside(folder, "set")), MOTE_OK);
-    assert_int_equal(try_write(inside(folder, "other")), MOTE_OK);
-    assert_int_equal(access(inside(folder, part), F_OK), -1);
-    assert_int_equal(access(inside(folder, foreign), F_OK), 0);
-    canceller user = {0}; /* a run that is cancelled still gives the lost set its name back */
-    mote_context_params params = mote_context_defaults();
-    params.progress = count_down;
-    params.progress_user = &user;
-    mote_context *ctx = NULL;
-    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-    assert_int_equal(write_small(ctx, inside(folder, "lost"), false), MOTE_CANCELLED);
-    mote_context_destroy(ctx);
-    set_bytes lost = load_set(inside(folder, "lost"));
-    free_set(&lost);
-    assert_int_equal(entries_of(folder), 4);
-}
-
-static void full_disk_leaves_the_old(void **state) {
-    (void)state;
-    const char *folder = fresh_folder("disk");
-    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=128k") != 0) {
-        print_message("[  SKIPPED ] a full disk: needs the right to mount a tmpfs\n");
-        return;
-    }
-    const mote_status first = try_write(inside(folder, "set"));
-    set_bytes before = load_set(inside(folder, "set"));
-    enum { MOST = 128 << 10 };
-    static uint8_t zeros[MOST];
-    size_t left = MOST;
-    for (; left > 0; left -= 4096) { /* leaves room for a part of the next */
-        FILE *file = fopen(inside(folder, "filler"), "ab");
-        const bool done = file == NULL || fwrite(zeros, 1, 4096, file) != 4096 || fflush(file) != 0;
-        if (file != NULL) fclose(file);
-        if (done) break;
-    }
-    const mote_status second = try_write(inside(folder, "set"));
-    set_bytes after = load_set(inside(folder, "set"));
-    const bool same = same_set(&before, &after);
-    const uint32_t entries = entries_of(folder);
-    umount(folder);
-    assert_int_equal(first, MOTE_OK);
-    assert_int_equal(second, MOTE_ERROR_DISK);
-    assert_true(same);
-    assert_int_equal(entries, 2);
-    free_set(&before);
-    free_set(&after);
-}
-
-static void refuses_wrong_parameters(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    small_cloud small;
-    assert_int_equal(make_small(ctx, &small), MOTE_OK);
-    mote_potree_params params = mote_potree_defaults();
-    params.encoding = (mote_potree_encoding)9;
-    assert_int_equal(potree_write_source(ctx, &small.source, test_path("wrong"), &params, NULL), MOTE_ERROR_ARGUMENT);
-    mote_context_clear(ctx);
-    params = mote_potree_defaults();
-    static const char *const names[] = {"position", NULL};
-    params.attributes_left_out = names;
-    assert_int_equal(potree_write_source(ctx, &small.source, test_path("wrong"), &params, NULL), MOTE_ERROR_ARGUMENT);
-    mote_context_clear(ctx);
-    params = mote_potree_defaults();
-    small.nodes[3].point_count = 1u << 30; /* more than 2 GiB in a node */
-    assert_int_equal(potree_write_source(ctx, &small.source, test_path("wrong"), &params, NULL),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_int_equal(access(test_path("wrong"), F_OK), -1);
-    mote_cloud_destroy(small.cloud);
-    mote_context_destroy(ctx);
 }
 
 int main(void) {
