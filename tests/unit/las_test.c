@@ -1,9 +1,9 @@
-/* LAS: real files there and back, the writer's choices, extra bytes, coordinates, CRS. */
+/* LAS: real files there and back, the writer's choices, coordinates. */
 #include <math.h>
 
-#include "support/las_files.h"
+#include "unit/las_test.h"
 
-static bool same_record(const mote_record *a, const mote_record *b) {
+bool las_same_record(const mote_record *a, const mote_record *b) {
     return memcmp(a->user_id, b->user_id, 16) == 0 && a->record_id == b->record_id && a->extended == b->extended &&
            strcmp(a->description, b->description) == 0 && a->size_bytes == b->size_bytes &&
            memcmp(a->data, b->data, a->size_bytes) == 0;
@@ -57,7 +57,7 @@ static void check_round_trip(mote_context *ctx, const char *path, uint64_t point
     assert_string_equal(mote_cloud_crs(cloud), mote_cloud_crs(back));
     assert_int_equal(cloud->record_count, back->record_count);
     for (uint32_t i = 0; i < cloud->record_count; i++) {
-        assert_true(same_record(mote_cloud_record(cloud, i), mote_cloud_record(back, i)));
+        assert_true(las_same_record(mote_cloud_record(cloud, i), mote_cloud_record(back, i)));
     }
     const char *again = test_path("again.las");
     write_ok(ctx, back, again, NULL);
@@ -89,8 +89,7 @@ static void real_files_round_trip(void **state) {
 
 /* ---- what the writer chooses */
 
-/* A cloud of three points with x, y, z and count more columns, all zero. */
-static mote_cloud *cloud_with(mote_context *ctx, const mote_column_spec *more, uint32_t count) {
+mote_cloud *las_cloud_with(mote_context *ctx, const mote_column_spec *more, uint32_t count) {
     mote_column_spec specs[16] = {{"x", MOTE_INT32, 0.01, 0}, {"y", MOTE_INT32, 0.01, 0}, {"z", MOTE_INT32, 0.01, 0}};
     for (uint32_t i = 0; i < count; i++) specs[3 + i] = more[i];
     mote_cloud *cloud = NULL;
@@ -98,15 +97,10 @@ static mote_cloud *cloud_with(mote_context *ctx, const mote_column_spec *more, u
     return cloud;
 }
 
-typedef struct written {
-    uint8_t minor, format;
-    uint16_t bytes;
-} written;
-
-static written write_and_look(mote_context *ctx, const mote_cloud *cloud) {
+las_written las_write_and_look(mote_context *ctx, const mote_cloud *cloud) {
     write_ok(ctx, cloud, test_path("choice.las"), NULL);
     const file_bytes file = load(test_path("choice.las"));
-    const written found = {file.data[25], file.data[104], las_u16(file.data + 105)};
+    const las_written found = {file.data[25], file.data[104], las_u16(file.data + 105)};
     free(file.data);
     return found;
 }
@@ -139,8 +133,8 @@ static void smallest_format_is_chosen(void **state) {
             const mote_column_spec spec = {cases[i].names[count], wave ? MOTE_FLOAT32 : MOTE_UINT8, 0, 0};
             more[count] = spec;
         }
-        mote_cloud *cloud = cloud_with(ctx, more, count);
-        const written found = write_and_look(ctx, cloud);
+        mote_cloud *cloud = las_cloud_with(ctx, more, count);
+        const las_written found = las_write_and_look(ctx, cloud);
         assert_int_equal(found.minor, cases[i].minor);
         assert_int_equal(found.format, cases[i].format);
         assert_int_equal(found.bytes, mote_las_record_bytes(found.format));
@@ -171,9 +165,9 @@ static void values_choose_the_format(void **state) {
     mote_context *ctx = test_context(2);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const mote_column_spec spec = {cases[i].name, cases[i].type, 0, 0};
-        mote_cloud *cloud = cloud_with(ctx, &spec, 1);
+        mote_cloud *cloud = las_cloud_with(ctx, &spec, 1);
         set_value(cloud, cases[i].name, 1, cases[i].value);
-        const written found = write_and_look(ctx, cloud);
+        const las_written found = las_write_and_look(ctx, cloud);
         assert_int_equal(found.format, cases[i].format);
         assert_int_equal(found.bytes, mote_las_record_bytes(found.format) + cases[i].extra);
         mote_cloud *back = read_ok(ctx, test_path("choice.las"));
@@ -191,12 +185,12 @@ static void colors_are_widened(void **state) {
     mote_context *ctx = test_context(1);
     const mote_column_spec more[] = {
         {"red", MOTE_UINT8, 0, 0}, {"green", MOTE_FLOAT32, 0, 0}, {"blue", MOTE_UINT16, 0, 0}};
-    mote_cloud *cloud = cloud_with(ctx, more, 3);
+    mote_cloud *cloud = las_cloud_with(ctx, more, 3);
     set_value(cloud, "red", 1, 255);
     set_value(cloud, "green", 1, 1);
     set_value(cloud, "green", 2, 0.5);
     set_value(cloud, "blue", 1, 255);
-    assert_int_equal(write_and_look(ctx, cloud).format, 2);
+    assert_int_equal(las_write_and_look(ctx, cloud).format, 2);
     mote_cloud *back = read_ok(ctx, test_path("choice.las"));
     assert_near(mote_column_value(mote_cloud_find(back, "red"), 1), 65535, 0);
     assert_near(mote_column_value(mote_cloud_find(back, "green"), 1), 65535, 0);
@@ -204,14 +198,13 @@ static void colors_are_widened(void **state) {
     assert_near(mote_column_value(mote_cloud_find(back, "blue"), 1), 255, 0);
     mote_cloud_destroy(back);
     set_value(cloud, "green", 2, NAN); /* no colour of LAS: the floats are kept as they are */
-    assert_int_equal(write_and_look(ctx, cloud).bytes, 26 + 4);
+    assert_int_equal(las_write_and_look(ctx, cloud).bytes, 26 + 4);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
 
-/* Expects a refusal whose message has part. */
-static void assert_refused(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
-                           mote_status status, const char *part) {
+void las_assert_refused(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params, mote_status status,
+                        const char *part) {
     const char *path = test_path("refused.las");
     assert_int_equal(mote_cloud_write(ctx, cloud, path, params), status);
     if (strstr(mote_context_message(ctx), part) == NULL) {
@@ -229,7 +222,7 @@ static void forced_choices(void **state) {
                                      {"overlap", MOTE_UINT8, 0, 0},
                                      {"gps_time", MOTE_FLOAT64, 0, 0},
                                      {"scan_angle", MOTE_INT16, 0.006, 0}};
-    mote_cloud *cloud = cloud_with(ctx, more, 4);
+    mote_cloud *cloud = las_cloud_with(ctx, more, 4);
     set_value(cloud, "scan_angle", 1, 1000);
     set_value(cloud, "gps_time", 1, 0.5);
     mote_write_params params = mote_write_defaults();
@@ -244,97 +237,22 @@ static void forced_choices(void **state) {
     assert_near(mote_column_value(mote_cloud_find(back, "gps_time"), 1), 0.5, 0);
     mote_cloud_destroy(back);
     set_value(cloud, "classification", 1, 40);
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "cannot hold the values of \"classification\"");
+    las_assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "cannot hold the values of \"classification\"");
     params.las_format = 7;
     params.las_version_minor = 3;
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "needs 1.4");
+    las_assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "needs 1.4");
     params.las_version_minor = 5;
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "not 1.5");
+    las_assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "not 1.5");
     params.las_format = 11;
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no point format 11");
+    las_assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no point format 11");
     params = mote_write_defaults();
     params.columns = "x,y,nothing";
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no attribute \"nothing\"");
+    las_assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "no attribute \"nothing\"");
     params.columns = "classification";
     write_ok(ctx, cloud, test_path("forced.las"), &params);
     back = read_ok(ctx, test_path("forced.las"));
     assert_int_equal(back->las.format, 6);
     assert_near(mote_column_value(mote_cloud_find(back, "gps_time"), 1), 0, 0);
-    mote_cloud_destroy(back);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-/* ---- extra bytes */
-
-static void extra_bytes_of_every_type(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    static const char *const names[10] = {"int8",   "uint8", "int16",  "uint16", "int32",
-                                          "uint32", "int64", "uint64", "float",  "double"};
-    mote_column_spec more[10];
-    for (int t = 0; t < 10; t++) {
-        const mote_column_spec spec = {names[t], (mote_type)t, t % 2 == 0 ? 1 : 0.25, t % 3 == 0 ? 0 : 7};
-        more[t] = spec;
-    }
-    mote_cloud *cloud = cloud_with(ctx, more, 10);
-    uint8_t *record = mote_cloud_column_data(cloud, "int8");
-    const uint32_t stride = mote_cloud_find(cloud, "int8")->stride_bytes;
-    for (uint32_t i = 0; i < 3; i++) {
-        for (uint32_t k = 0; k < stride - 12; k++) record[i * stride + k] = (uint8_t)(i == 0 ? 0xFF : 37 * k + i * 11);
-    }
-    write_ok(ctx, cloud, test_path("extra.las"), NULL);
-    mote_cloud *back = read_ok(ctx, test_path("extra.las"));
-    for (int t = 0; t < 10; t++) {
-        const mote_column *a = mote_cloud_find(cloud, names[t]), *b = mote_cloud_find(back, names[t]);
-        assert_non_null(b);
-        assert_int_equal(a->type, b->type);
-        assert_true(a->scale == b->scale && a->offset == b->offset);
-        for (uint64_t i = 0; i < 3; i++) {
-            assert_memory_equal(mote_column_at(a, i), mote_column_at(b, i), mote_type_size(a->type));
-        }
-    }
-    mote_cloud_destroy(back);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-static void long_and_equal_names(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    const mote_column_spec more[] = {
-        {"a_name_that_is_longer_than_32_bytes_1", MOTE_UINT8, 0, 0},
-        {"a_name_that_is_longer_than_32_bytes_2", MOTE_UINT8, 0, 0},
-        {"caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_caf\xC3\xA9_\xC3\xA9\xC3\xA9", MOTE_UINT8, 0, 0}};
-    mote_cloud *cloud = cloud_with(ctx, more, 3);
-    for (int k = 0; k < 3; k++) set_value(cloud, more[k].name, 0, k + 1);
-    write_ok(ctx, cloud, test_path("names.las"), NULL);
-    mote_cloud *back = read_ok(ctx, test_path("names.las"));
-    assert_near(mote_column_value(mote_cloud_find(back, "a_name_that_is_longer_than_32_by"), 0), 1, 0);
-    assert_near(mote_column_value(mote_cloud_find(back, "a_name_that_is_longer_than_32__2"), 0), 2, 0);
-    assert_near(mote_column_value(mote_cloud_column(back, mote_cloud_column_count(back) - 1), 0), 3, 0);
-    mote_cloud_destroy(back);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-/* More columns than one record of descriptions holds. */
-static void many_extra_columns(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = cloud_with(ctx, NULL, 0);
-    for (int k = 0; k < 700; k++) {
-        char name[16];
-        snprintf(name, sizeof name, "c%d", k);
-        const mote_column_spec spec = {name, MOTE_UINT16, 0, 0};
-        assert_int_equal(mote_cloud_add_column(cloud, &spec), MOTE_OK);
-        set_value(cloud, name, 2, k);
-    }
-    write_ok(ctx, cloud, test_path("many.las"), NULL);
-    mote_cloud *back = read_ok(ctx, test_path("many.las"));
-    assert_int_equal(back->column_count, 15 + 700);
-    assert_int_equal(back->record_count, 0);
-    assert_near(mote_column_value(mote_cloud_find(back, "c699"), 2), 699, 0);
     mote_cloud_destroy(back);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -401,142 +319,14 @@ static void positions_that_las_cannot_hold(void **state) {
     set_value(cloud, "x", 0, 1e12);
     set_value(cloud, "y", 0, 0);
     set_value(cloud, "y", 1, 0);
-    assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "x runs from 0 to 1e+12");
+    las_assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "x runs from 0 to 1e+12");
     set_value(cloud, "x", 0, 1);
     set_value(cloud, "z", 0, 1e12);
-    assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "z runs from 0 to 1e+12");
+    las_assert_refused(ctx, cloud, NULL, MOTE_ERROR_UNSUPPORTED, "z runs from 0 to 1e+12");
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_cloud_create(ctx, 3, specs, 2, &cloud), MOTE_OK);
-    assert_refused(ctx, cloud, NULL, MOTE_ERROR_ARGUMENT, "no z");
+    las_assert_refused(ctx, cloud, NULL, MOTE_ERROR_ARGUMENT, "no z");
     mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-/* ---- coordinate reference systems and records */
-
-static void crs_travels(void **state) {
-    (void)state;
-    static const char *const systems[] = {"EPSG:25832", "EPSG:4326", "EPSG:4978", TINY_WKT, ""};
-    mote_context *ctx = test_context(1);
-    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
-        mote_cloud *cloud = tiny_cloud(ctx);
-        assert_int_equal(mote_cloud_set_crs(cloud, systems[i]), MOTE_OK);
-        write_ok(ctx, cloud, test_path("crs.las"), NULL);
-        mote_cloud_destroy(cloud);
-        cloud = read_ok(ctx, test_path("crs.las"));
-        assert_string_equal(mote_cloud_crs(cloud), systems[i]);
-        assert_int_equal((cloud->las.global_encoding & LAS_ENCODING_WKT) != 0, strchr(systems[i], '[') != NULL);
-        assert_int_equal(mote_cloud_set_crs(cloud, "EPSG:32633"), MOTE_OK); /* the old records must not stay */
-        write_ok(ctx, cloud, test_path("crs2.las"), NULL);
-        mote_cloud_destroy(cloud);
-        cloud = read_ok(ctx, test_path("crs2.las"));
-        assert_string_equal(mote_cloud_crs(cloud), "EPSG:32633");
-        assert_int_equal(cloud->record_count, 3);
-        mote_cloud_destroy(cloud);
-    }
-    mote_context_destroy(ctx);
-}
-
-/* What a new file says of its times and its CRS, without anything to go by. */
-static void new_files_state_their_encoding(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    const mote_column_spec more[] = {{"gps_time", MOTE_FLOAT64, 0, 0}, {"scan_angle", MOTE_INT16, 0.006, 0}};
-    for (uint32_t count = 1; count <= 2; count++) {
-        for (int week = 0; week < 2; week++) {
-            mote_cloud *cloud = cloud_with(ctx, more, count);
-            set_value(cloud, "gps_time", 1, week == 0 ? 604799 : 1.3e8);
-            write_and_look(ctx, cloud);
-            const file_bytes file = load(test_path("choice.las"));
-            assert_int_equal(las_u16(file.data + 6),
-                             (week != 0 ? LAS_ENCODING_ADJUSTED : 0) | (count == 2 ? LAS_ENCODING_WKT : 0));
-            assert_int_equal(las_u32(file.data + 90), 0);
-            free(file.data);
-            mote_cloud_destroy(cloud);
-        }
-    }
-    mote_context_destroy(ctx);
-}
-
-/* Extra bytes named like a dimension that the format lacks: the file must come back as it was. */
-static void extra_bytes_named_like_dimensions(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    const mote_column_spec more[] = {{"nir", MOTE_UINT16, 0, 0}, {"scan_angle", MOTE_INT16, 0.006, 0}};
-    mote_cloud *cloud = cloud_with(ctx, more, 2);
-    mote_write_params params = mote_write_defaults();
-    params.las_format = 0;
-    set_value(cloud, "nir", 2, 12345);
-    write_ok(ctx, cloud, test_path("named.las"), &params);
-    mote_cloud_destroy(cloud);
-    cloud = read_ok(ctx, test_path("named.las"));
-    assert_int_equal(write_and_look(ctx, cloud).format, 0);
-    assert_same_file(test_path("named.las"), test_path("choice.las"));
-    params.las_format = 8;
-    write_ok(ctx, cloud, test_path("named.las"), &params);
-    mote_cloud_destroy(cloud);
-    cloud = read_ok(ctx, test_path("named.las"));
-    assert_int_equal(mote_cloud_find(cloud, "nir")->stride_bytes, 38);
-    assert_near(mote_column_value(mote_cloud_find(cloud, "nir"), 2), 12345, 0);
-    params.las_format = 1;
-    write_ok(ctx, cloud, test_path("named.las"),
-             &params); /* overlap and channel are 0 and go, the rest is extra bytes */
-    mote_cloud_destroy(cloud);
-    cloud = read_ok(ctx, test_path("named.las"));
-    assert_int_equal(mote_cloud_find(cloud, "x")->stride_bytes, 28 + 2 + 2 + 6);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
-static void waveforms_keep_their_place(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    for (uint8_t minor = 3; minor <= 4; minor++) {
-        const mote_column_spec wave = {"wave_packet_index", MOTE_UINT8, 0, 0};
-        mote_cloud *cloud = cloud_with(ctx, &wave, 1);
-        mote_record record = {.user_id = "before", .record_id = 1, .extended = true, .size_bytes = 3, .data = "abc"};
-        assert_int_equal(mote_cloud_add_record(cloud, &record), MOTE_OK);
-        const mote_record packets = {
-            .user_id = "LASF_Spec", .record_id = 65535, .extended = true, .size_bytes = 4, .data = "wave"};
-        assert_int_equal(mote_cloud_add_record(cloud, &packets), MOTE_OK);
-        const mote_las_origin origin = {.present = true, .version_minor = minor, .format = 4, .global_encoding = 4};
-        cloud->las = origin;
-        write_ok(ctx, cloud, test_path("wave.las"), NULL);
-        const file_bytes file = load(test_path("wave.las"));
-        const uint64_t at = las_u64(file.data + 227);
-        assert_int_equal(file.data[25], minor);
-        assert_int_equal(las_u16(file.data + 6), LAS_ENCODING_INTERNAL);
-        assert_memory_equal(file.data + at + 60, "wave", 4);
-        free(file.data);
-        mote_cloud *back = read_ok(ctx, test_path("wave.las"));
-        assert_int_equal(back->record_count, 2);
-        assert_true(same_record(&packets, mote_cloud_record(back, 1)));
-        mote_cloud_destroy(back);
-        mote_cloud_destroy(cloud);
-    }
-    mote_context_destroy(ctx);
-}
-
-/* Long payloads need 1.4 and stand behind the points. */
-static void long_records(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = cloud_with(ctx, NULL, 0);
-    char *payload = calloc(1, 70000);
-    const mote_record record = {.user_id = "long", .record_id = 1, .size_bytes = 70000, .data = payload};
-    assert_int_equal(mote_cloud_add_record(cloud, &record), MOTE_OK);
-    const written found = write_and_look(ctx, cloud);
-    assert_int_equal(found.minor, 4);
-    assert_int_equal(found.format, 0);
-    mote_write_params params = mote_write_defaults();
-    params.las_version_minor = 2;
-    assert_refused(ctx, cloud, &params, MOTE_ERROR_ARGUMENT, "65535 bytes");
-    mote_cloud *back = read_ok(ctx, test_path("choice.las"));
-    assert_int_equal(mote_cloud_record(back, 0)->size_bytes, 70000);
-    assert_true(mote_cloud_record(back, 0)->extended);
-    mote_cloud_destroy(back);
-    mote_cloud_destroy(cloud);
-    free(payload);
     mote_context_destroy(ctx);
 }
 
