@@ -187,6 +187,7 @@ int cmd_bench(int argc, char **argv) {
     if (o.count < 1 || o.count >= UINT32_MAX) return usage_error("bench", "-n is not in 1..%u", UINT32_MAX - 1);
     if (o.runs < 1 || o.runs > BENCH_RUNS_MOST) return usage_error("bench", "--runs is not in 1..%d", BENCH_RUNS_MOST);
     session s;
+    o.common.no_stages = !o.stages;
     int code = session_open(&s, "bench", &o.common);
     o.from_files |= o.input != NULL;
     if (code == EXIT_DONE) code = check_gpu_usage(&s, &o, found);

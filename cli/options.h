@@ -42,6 +42,7 @@ typedef struct common_options {
     uint64_t seed;
     bool seed_given;
     bool quiet, verbose, json, hash;
+    bool no_stages; /* on a GPU: marks between them would take time */
 } common_options;
 
 /* Which of them a command has. */

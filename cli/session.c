@@ -132,6 +132,7 @@ int session_open(session *s, const char *command, const common_options *options)
     }
     params.threads = options->threads;
     params.memory_limit_bytes = options->memory_bytes;
+    params.device_stages = !options->no_stages;
     params.progress = on_progress;
     params.log = on_log;
     params.progress_user = params.log_user = s;

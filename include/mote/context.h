@@ -53,7 +53,9 @@ typedef struct mote_context_params {
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
-    void *stream; ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
+    void *stream;       ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
+    bool device_stages; ///< CUDA: times stages on the GPU, by marks in the stream that take some 3 µs each; false: a
+                        ///< context that has a GPU tells no seconds of stages
 } mote_context_params;
 
 /// Automatic device, all cores, the C library's memory, no callbacks.
@@ -105,7 +107,7 @@ MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.
 typedef struct mote_usage {
     const char *name;
-    double seconds;      ///< of a stage; 0 for a structure
+    double seconds;      ///< of a stage, see device_stages; 0 for a structure
     uint64_t peak_bytes; ///< of a structure in memory; 0 for a stage
     bool on_device;      ///< a structure in the memory of the GPU
 } mote_usage;

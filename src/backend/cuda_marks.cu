@@ -2,6 +2,7 @@
 #include "backend/cuda_state.h"
 
 mote_status cuda_marks_open(mote_context *ctx) {
+    if (!ctx->params.device_stages) return MOTE_OK;
     for (uint32_t i = 0; i < CUDA_MARKS; i++) {
         CUDA_TRY(ctx, cudaEventCreate(&ctx->cuda->marks[i].event), "making an event");
     }

@@ -334,7 +334,7 @@ void mote_stage(mote_context *ctx, const char *stage) {
     ctx->stage_now = -1;
     ctx->stage_started = now;
     find_stage(ctx, stage);
-    if (ctx->cuda != NULL) mote_cuda.mark(ctx, ctx->stage_now);
+    if (ctx->cuda != NULL && ctx->params.device_stages) mote_cuda.mark(ctx, ctx->stage_now);
 }
 
 uint32_t mote_context_usage(const mote_context *ctx, mote_usage *lines, uint32_t capacity) {

@@ -207,7 +207,7 @@ static void cuda_release(mote_knn_index *index) {
     knn_cuda_free_made(index->ctx, &c->other);
     knn_cuda_free_curve(index->ctx, &c->curve);
     knn_cuda_drop_room(index->ctx, &c->normals);
-    knn_cuda_drop_room(index->ctx, &c->apart);
+    knn_cuda_drop_room(index->ctx, &c->later.room);
     for (uint32_t i = 0; i < KNN_SHIFTED_ROOMS; i++) knn_cuda_drop_room(index->ctx, &c->shifted[i]);
     cuda_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
@@ -403,7 +403,7 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     if (params->compression > 1) MOTE_TRY(knn_cuda_squeeze(index, queries, asked, params, &ask));
     if (ask.all) return knn_cuda_search_all(ctx, &ask);
     if (ask.normals != NULL || ask.k > KNN_CUDA_FEW) return knn_cuda_search_many(ctx, &ask);
-    return knn_cuda_search_few(ctx, &ask, &index->cuda->apart);
+    return knn_cuda_search_few(ctx, &ask, &index->cuda->later);
 }
 
 mote_status knn_cuda_count_skipped(mote_knn_index *index) {

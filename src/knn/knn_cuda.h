@@ -92,6 +92,12 @@ typedef struct knn_cuda_curve_key {
     const knn_cuda_extent *divided; /* what the cells divide; NULL: the extent */
 } knn_cuda_curve_key;
 
+/* What searches of few neighbours leave for later, see knn_few_cuda.h: kept from one to the next. */
+typedef struct knn_cuda_later {
+    knn_cuda_room room;
+    uint32_t turn; /* which of two sets of counters is zero */
+} knn_cuda_later;
+
 #define KNN_SHIFTED_ROOMS 14u
 
 typedef struct knn_cuda {
@@ -99,8 +105,8 @@ typedef struct knn_cuda {
     knn_cuda_curve curve;
     knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
     bool other_is_made;
-    knn_cuda_room normals;                    /* of the queries of an ellipsoidal search */
-    knn_cuda_room apart;                      /* which queries of a search are too far apart */
+    knn_cuda_room normals; /* of the queries of an ellipsoidal search */
+    knn_cuda_later later;
     knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_orders_cuda.h, from search to search */
 } knn_cuda;
 
@@ -173,8 +179,7 @@ mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, c
                              const mote_knn_params *params, knn_cuda_ask *ask);
 
 #define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
-/* room: device memory that it needs, kept for the next search. */
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room);
+mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later);
 mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
 mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
 

@@ -62,7 +62,7 @@ struct few_rows {
     }
 };
 
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room) {
+mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later) {
     const few_rows rows = {};
-    return few_launch(ctx, ask, room, &rows);
+    return few_launch(ctx, ask, later, &rows);
 }

@@ -18,13 +18,15 @@
 #include "knn/knn_few_apart_cuda.h"
 
 /* What a later kernel searches for, in any order: warps, or queries. */
+#define FEW_COUNTERS 2u
 typedef struct few_later {
     uint32_t *count, *numbers;
 } few_later;
 
 typedef struct few_left {
     few_later unsettled, apart;
-    uint32_t most; /* leaves that a group goes through before it is left */
+    uint32_t *next; /* FEW_COUNTERS of the search after this one, to be made zero */
+    uint32_t most;  /* leaves that a group goes through before it is left */
 } few_left;
 
 static __device__ __forceinline__ void few_leave(const few_later *list, uint32_t number) {
@@ -254,6 +256,7 @@ static __global__ __launch_bounds__(FEW_THREADS,
     __shared__ few_memory<T> memories[FEW_WARPS];
     const uint64_t warp = (uint64_t)blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
+    if (blockIdx.x == 0 && threadIdx.x < FEW_COUNTERS) left.next[threadIdx.x] = 0;
     if (first >= ask.queries.count) return;
     few_lane lane;
     few_found<T> found;
@@ -340,20 +343,31 @@ static void few_launch_kind(mote_context *ctx, const knn_cuda_ask *ask, const fe
     }
 }
 
-/* room: for what is left. */
+/* Room for two sets of counters, which take turns, and for the numbers of what is left. */
+static mote_status few_make_room(mote_context *ctx, uint64_t warps, knn_cuda_later *later, few_left *left) {
+    const uint64_t entries = 2 * FEW_COUNTERS + warps + warps * CUDA_WARP, before = later->room.size_bytes;
+    if (!knn_cuda_make_room(ctx, &later->room, entries * sizeof(uint32_t), "knn queries apart")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint32_t *const memory = (uint32_t *)later->room.memory, *const now = memory + later->turn * FEW_COUNTERS;
+    left->unsettled.count = now;
+    left->unsettled.numbers = memory + 2 * FEW_COUNTERS;
+    left->apart.count = now + 1;
+    left->apart.numbers = left->unsettled.numbers + warps;
+    later->turn = 1 - later->turn;
+    left->next = memory + later->turn * FEW_COUNTERS;
+    if (later->room.size_bytes == before) return MOTE_OK;
+    const mote_status status = cuda_fill(ctx, now, 0, FEW_COUNTERS * sizeof *now);
+    if (status != MOTE_OK) knn_cuda_drop_room(ctx, &later->room);
+    return status;
+}
+
 template <class OUTPUT>
-static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room, const OUTPUT *to) {
+static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(ask->queries.count, CUDA_WARP);
-    const uint64_t entries = 2 + warps + warps * CUDA_WARP;
     few_left left;
-    if (!knn_cuda_make_room(ctx, room, entries * sizeof(uint32_t), "knn queries apart")) return MOTE_ERROR_MEMORY;
-    uint32_t *const memory = (uint32_t *)room->memory;
-    left.unsettled.count = memory;
-    left.unsettled.numbers = memory + 2;
-    left.apart.count = memory + 1;
-    left.apart.numbers = memory + 2 + warps;
+    MOTE_TRY(few_make_room(ctx, warps, later, &left));
     left.most = warps < FEW_HURRIED ? FEW_MOST / 2 : FEW_MOST;
-    MOTE_TRY(cuda_fill(ctx, memory, 0, 2 * sizeof *memory));
     switch (ask->tree.metric.kind) {
     case KNN_INT: few_launch_kind<KNN_INT>(ctx, ask, &left, to); break;
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;

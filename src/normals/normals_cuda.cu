@@ -86,7 +86,7 @@ static mote_status shape_points(mote_knn_index *index, knn_cuda_ask *ask, const 
         if (ask->k == 0) ask->k = 1; /* no point has a finite position */
     }
     if (ask->k > KNN_CUDA_FEW) return normals_cuda_shape_many(ctx, ask, to);
-    return normals_cuda_shape_few(ctx, ask, &index->cuda->apart, to);
+    return normals_cuda_shape_few(ctx, ask, &index->cuda->later, to);
 }
 
 static mote_status estimate_into(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
@@ -145,7 +145,7 @@ static mote_status measure_into(mote_knn_index *index, const knn_cuda_ask *ask, 
     const normals_cuda_distances to = {(double *)arrays[0].written, (uint32_t *)arrays[1].written};
     if (ask->end > 0) {
         MOTE_TRY(ask->k > KNN_CUDA_FEW ? normals_cuda_measure_many(ctx, ask, &to)
-                                       : normals_cuda_measure_few(ctx, ask, &index->cuda->apart, &to));
+                                       : normals_cuda_measure_few(ctx, ask, &index->cuda->later, &to));
     }
     MOTE_TRY(fetch_arrays(ctx, arrays, 2));
     return knn_cuda_count_skipped(index);

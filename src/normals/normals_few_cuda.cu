@@ -53,14 +53,14 @@ struct few_distances {
     }
 };
 
-mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later,
                                    const normals_cuda_shapes *to) {
     const few_shapes output = {*to};
-    return few_launch(ctx, ask, room, &output);
+    return few_launch(ctx, ask, later, &output);
 }
 
-mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_room *room,
+mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later,
                                      const normals_cuda_distances *to) {
     const few_distances output = {*to};
-    return few_launch(ctx, ask, room, &output);
+    return few_launch(ctx, ask, later, &output);
 }

@@ -58,6 +58,7 @@ static mote_status make_context(mote_context **ctx) {
     mote_context_params params = mote_context_defaults();
     params.device = MOTE_DEVICE_CUDA;
     params.threads = 2;
+    params.device_stages = true;
     return mote_context_create(&params, ctx);
 }
 

@@ -89,6 +89,7 @@ static void search_on_device(const knn_trial *t, knn_rows *r, const char *what) 
 }
 
 void knn_compare(const knn_trial *t) {
+    if (!parity_is_mine()) return;
     const uint64_t count = mote_cloud_count(t->queries != NULL ? t->queries : t->cloud);
     char what[KNN_WHAT_BYTES];
     knn_rows cpu, cuda;

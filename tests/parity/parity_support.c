@@ -30,6 +30,14 @@ uint64_t parity_extent(uint64_t few, uint64_t emulated, uint64_t all) {
     return is_emulated() ? emulated : all;
 }
 
+bool parity_is_mine(void) {
+    static uint64_t turn = 0;
+    unsigned which = 1, of = 1;
+    const char *share = getenv("MOTE_PARITY_SHARE");
+    if (share != NULL) assert_true(sscanf(share, "%u/%u", &which, &of) == 2 && which >= 1 && which <= of);
+    return turn++ % of == which - 1;
+}
+
 /* ---- contexts */
 
 static void *counted_allocate(void *user, size_t size_bytes) {
