@@ -12,6 +12,7 @@
 #define STACK_BYTES (128u << 10)
 #endif
 #define GUARD_BYTES 4096u
+#define MOST_FIBERS 1025u /* the threads of a block, and one that begins the next */
 
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -24,13 +25,20 @@ struct fiber {
     ucontext_t registers;
 #endif
     void (*run)(void);
-    void *fake_stack; /* of the address sanitizer, while another fiber runs */
-    const void *stack;
-    size_t stack_bytes;
+};
+
+/* Stacks, as the address sanitizer is told of them: the thread's, and those of all fibers side by side as one. So it
+   hears only of who comes and goes, not of each turn. */
+struct stack_area {
+    uint8_t *bottom;
+    size_t bytes;
+    void *fake; /* the sanitizer's, while others run */
 };
 
 static fiber thread_fiber;
 static fiber *came_from, *gone_to;
+[[maybe_unused]] static stack_area of_thread;
+static stack_area of_fibers;
 
 fiber *fiber_of_thread(void) { return &thread_fiber; }
 
@@ -39,17 +47,20 @@ static void before_switch(fiber *from, fiber *to) {
     came_from = from;
     gone_to = to;
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
+    if (from == &thread_fiber) __sanitizer_start_switch_fiber(&of_thread.fake, of_fibers.bottom, of_fibers.bytes);
+    if (to == &thread_fiber) __sanitizer_start_switch_fiber(&of_fibers.fake, of_thread.bottom, of_thread.bytes);
 #endif
 }
 
-static void after_switch(fiber *self) {
+static void after_switch(const fiber *self) {
     (void)self;
 #if defined(__SANITIZE_ADDRESS__)
-    const void *stack;
-    size_t stack_bytes;
-    __sanitizer_finish_switch_fiber(self->fake_stack, &stack, &stack_bytes);
-    if (came_from == &thread_fiber) thread_fiber.stack = stack, thread_fiber.stack_bytes = stack_bytes;
+    if (came_from == &thread_fiber) {
+        const void *bottom;
+        __sanitizer_finish_switch_fiber(of_fibers.fake, &bottom, &of_thread.bytes);
+        of_thread.bottom = (uint8_t *)bottom;
+    }
+    if (self == &thread_fiber) __sanitizer_finish_switch_fiber(of_thread.fake, nullptr, nullptr);
 #endif
 }
 
@@ -84,7 +95,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size fiber_exchange, . - fiber_exchange\n");
 
-static void prepare(fiber *f, uint8_t *top) {
+static void prepare(fiber *f, uint8_t *, uint8_t *top) {
     void **at = (void **)top;
     *--at = nullptr; /* where begin would return to */
     *--at = (void *)begin;
@@ -99,10 +110,10 @@ void fiber_switch(fiber *from, fiber *to) {
     after_switch(from);
 }
 #else
-static void prepare(fiber *f, uint8_t *top) {
+static void prepare(fiber *f, uint8_t *bottom, uint8_t *top) {
     getcontext(&f->registers);
-    f->registers.uc_stack.ss_sp = (void *)(uintptr_t)f->stack;
-    f->registers.uc_stack.ss_size = (size_t)(top - (const uint8_t *)f->stack);
+    f->registers.uc_stack.ss_sp = bottom;
+    f->registers.uc_stack.ss_size = (size_t)(top - bottom);
     f->registers.uc_link = nullptr;
     makecontext(&f->registers, begin, 0);
 }
@@ -117,16 +128,19 @@ void fiber_switch(fiber *from, fiber *to) {
 fiber *fiber_make(void (*run)(void)) {
     static uint32_t made;
     fiber *f = (fiber *)calloc(1, sizeof *f);
-    void *memory = mmap(nullptr, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (f == nullptr || memory == MAP_FAILED || mprotect(memory, GUARD_BYTES, PROT_NONE) != 0) {
+    if (made == 0) {
+        of_fibers.bytes = MOST_FIBERS * (size_t)(GUARD_BYTES + STACK_BYTES);
+        of_fibers.bottom = (uint8_t *)mmap(nullptr, of_fibers.bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    uint8_t *memory = of_fibers.bottom + (size_t)made * (GUARD_BYTES + STACK_BYTES);
+    if (f == nullptr || of_fibers.bottom == MAP_FAILED || made == MOST_FIBERS ||
+        mprotect(memory, GUARD_BYTES, PROT_NONE) != 0) {
         fprintf(stderr, "emulator: no memory for a stack\n");
         abort();
     }
     f->run = run;
-    f->stack = (uint8_t *)memory + GUARD_BYTES;
-    f->stack_bytes = STACK_BYTES;
     /* Tops at different places of a page: else all would meet in the same lines of the cache. */
-    prepare(f, (uint8_t *)memory + GUARD_BYTES + STACK_BYTES - (made++ % 32) * 128);
+    prepare(f, memory + GUARD_BYTES, memory + GUARD_BYTES + STACK_BYTES - (made++ % 32) * 128);
     return f;
 }
