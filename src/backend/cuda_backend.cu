@@ -131,6 +131,6 @@ mote_status cuda_launched(mote_context *ctx, const char *what) {
 mote_status cuda_finish(mote_context *ctx, const char *what) {
     cuda_enter(ctx);
     CUDA_TRY(ctx, cudaStreamSynchronize(ctx->cuda->stream), what);
-    CUDA_TRY(ctx, cudaStreamSynchronize(ctx->cuda->downloads), what);
+    if (ctx->cuda->download_begun) CUDA_TRY(ctx, cudaStreamSynchronize(ctx->cuda->downloads), what);
     return MOTE_OK;
 }

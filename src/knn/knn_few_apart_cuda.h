@@ -183,14 +183,14 @@ template <int KIND> struct few_visitor {
 };
 
 template <int T> struct few_apart {
-    uint64_t key[T][FEW_WARPS];
-    uint32_t place[T * CUDA_WARP];
-    few_alone of_warp[FEW_WARPS];
+    uint64_t key[T]; /* what was found */
+    uint32_t place[T];
+    few_alone alone;
 };
 
-/* One query of a block's: its neighbours go to column `query` of what the block knows. */
+/* The neighbours of the query at a sorted place, by all lanes of a warp, which has memory of its own. */
 template <int KIND, int T>
-static __device__ void few_search_alone(const knn_cuda_ask *ask, uint32_t place, uint32_t query, few_apart<T> *memory) {
+static __device__ void few_search_alone(const knn_cuda_ask *ask, uint32_t place, few_apart<T> *memory) {
     const uint32_t number = threadIdx.x % CUDA_WARP;
     few_visitor<KIND> v;
     v.slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
@@ -200,14 +200,16 @@ static __device__ void few_search_alone(const knn_cuda_ask *ask, uint32_t place,
     v.number = number;
     v.best.key = UINT64_MAX;
     v.best.place = FEW_NONE;
-    v.memory = &memory->of_warp[query];
+    v.memory = &memory->alone;
     v.held_count = 0;
     const knn_asking asking = knn_asking_of<KIND>(ask, place);
     v.walk(ask, &asking, few_leaves_around(&ask->tree, few_leaf_of(ask, place)));
+    __syncwarp(); /* what the lanes found before was taken */
     if (number < T) {
-        memory->key[number][query] = v.best.key;
-        memory->place[number * CUDA_WARP + query] = v.best.place;
+        memory->key[number] = v.best.key;
+        memory->place[number] = v.best.place;
     }
+    __syncwarp();
 }
 
 #endif

@@ -8,10 +8,9 @@
    3. When a queue is full, its points join the T nearest of the query, T above k: a list of 32-bit numbers, squares of
       floats with the place of the point among T in the low bits, which two instructions an entry keep sorted.
    4. In the end these get exact keys, and by them their order.
-   If a point that was left out could be as near as the k-th, which points at the same distance are, a second kernel
-   asks the warp's queries once more, with lists of exact keys: in the first they would take registers and time of all.
-   Queries that look much farther than others, or whose group's box holds too much, are left to a third, a warp for
-   each. */
+   If a point that was left out could be as near as the k-th, which points at the same distance are, the warp's queries
+   are left to a second kernel, with lists of exact keys: in the first they would take registers and time of all. So are
+   queries that look much farther than others, or whose group's box holds too much: these get a warp for each. */
 #ifndef MOTE_KNN_FEW_CUDA_H
 #define MOTE_KNN_FEW_CUDA_H
 
@@ -274,62 +273,88 @@ static __global__ __launch_bounds__(FEW_THREADS,
     to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + lane.number, lane.number, &found, memory->place);
 }
 
-/* The warps that the squares of floats did not settle, by exact keys. */
-template <int KIND, int T, int SUBSETS, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, 2) void search_unsettled(const __grid_constant__ knn_cuda_ask ask,
-                                                                          few_left left, OUTPUT to) {
-    __shared__ few_memory<T> memories[FEW_WARPS];
-    const uint32_t number = threadIdx.x % CUDA_WARP, count = *left.unsettled.count;
-    const float slack = knn_slack<KIND>(ask.tree.points.extent, ask.queries.extent);
-    few_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
-    for (uint32_t i = blockIdx.x * FEW_WARPS + threadIdx.x / CUDA_WARP; i < count; i += gridDim.x * FEW_WARPS) {
-        const uint64_t first = (uint64_t)left.unsettled.numbers[i] * CUDA_WARP;
-        few_lane lane;
-        few_walk w;
-        few_found<T> found;
-        found.clear();
-        few_prepare<KIND, SUBSETS>(&ask, slack, first, number, &memory->walk, &lane, &w);
-        few_walk_together<KIND>(&ask, slack, left.most, &memory->walk, &lane, &w, &found);
-        const bool apart = few_leave_apart(&ask, &lane, &left.apart);
-        to.template write<KIND, T>(&ask, apart ? FEW_NOWHERE : first + number, number, &found, memory->place);
-        __syncwarp();
+/* What a warp of search_rest keeps in shared memory: of one step or the other. */
+template <int T> union few_rest {
+    few_memory<T> together;
+    few_apart<T> apart;
+};
+
+template <int T> static __device__ __forceinline__ void few_take(const few_apart<T> *from, few_found<T> *found) {
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        found->key[i] = from->key[i];
+        found->place[i] = from->place[i];
     }
 }
 
 /* The queries that were left: a warp has one at a time, and the first warp of a block writes for all. */
 template <int KIND, int T, class OUTPUT>
-static __global__ __launch_bounds__(FEW_THREADS, 4) void search_left(const __grid_constant__ knn_cuda_ask ask,
-                                                                     few_left left, OUTPUT to) {
-    __shared__ few_apart<T> memory;
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.apart.count;
+static __device__ __forceinline__ void few_search_left(const knn_cuda_ask *ask, const few_later *list,
+                                                       few_rest<T> *of_warp, const OUTPUT *to) {
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *list->count;
+    CUDA_ROLLED
     for (uint32_t i = blockIdx.x * FEW_WARPS; i < count; i += gridDim.x * FEW_WARPS) {
-        if (i + warp < count) few_search_alone<KIND, T>(&ask, left.apart.numbers[i + warp], warp, &memory);
+        if (i + warp < count) few_search_alone<KIND, T>(ask, list->numbers[i + warp], &of_warp[warp].apart);
         __syncthreads();
         if (warp == 0) {
             const bool has_query = number < FEW_WARPS && i + number < count;
             few_found<T> found;
             found.clear();
-#pragma unroll
-            for (uint32_t n = 0; n < T; n++) {
-                if (has_query) found.key[n] = memory.key[n][number];
-                if (has_query) found.place[n] = memory.place[n * CUDA_WARP + number];
-            }
+            if (has_query) few_take<T>(&of_warp[number].apart, &found);
             __syncwarp();
-            const uint64_t place = has_query ? left.apart.numbers[i + number] : FEW_NOWHERE;
-            to.template write<KIND, T>(&ask, place, number, &found, memory.place);
+            const uint64_t place = has_query ? list->numbers[i + number] : FEW_NOWHERE;
+            to->template write<KIND, T>(ask, place, number, &found, of_warp[0].together.place);
         }
         __syncthreads();
+    }
+}
+
+/* A warp that the squares of floats did not settle, by exact keys: first those that walk together, then the others one
+   by one. */
+template <int KIND, int T, int SUBSETS>
+static __device__ __forceinline__ void few_search_unsettled(const knn_cuda_ask *ask, uint64_t first, uint32_t most,
+                                                            uint32_t number, few_rest<T> *memory, few_found<T> *found) {
+    const float slack = knn_slack<KIND>(ask->tree.points.extent, ask->queries.extent);
+    few_lane lane;
+    few_walk w;
+    few_prepare<KIND, SUBSETS>(ask, slack, first, number, &memory->together.walk, &lane, &w);
+    few_walk_together<KIND>(ask, slack, most, &memory->together.walk, &lane, &w, found);
+    uint32_t left = __ballot_sync(CUDA_ALL, lane.most < 0 && lane.place < ask->queries.extent->finite);
+    __syncwarp(); /* the memory of the walk is free */
+    CUDA_ROLLED
+    for (; left != 0; left &= left - 1) {
+        const uint32_t mine = (uint32_t)__ffs((int)left) - 1;
+        few_search_alone<KIND, T>(ask, (uint32_t)first + mine, &memory->apart);
+        if (number == mine) few_take<T>(&memory->apart, found);
+        __syncwarp();
+    }
+}
+
+/* What search_few left: queries, then warps. */
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static __global__ __launch_bounds__(FEW_THREADS, FEW_REST) void search_rest(const __grid_constant__ knn_cuda_ask ask,
+                                                                            few_left left, OUTPUT to) {
+    __shared__ few_rest<T> of_warp[FEW_WARPS];
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *left.unsettled.count;
+    few_rest<T> *const memory = &of_warp[warp];
+    few_search_left<KIND, T>(&ask, &left.apart, of_warp, &to);
+    CUDA_ROLLED
+    for (uint32_t i = blockIdx.x * FEW_WARPS + warp; i < count; i += gridDim.x * FEW_WARPS) {
+        const uint64_t first = (uint64_t)left.unsettled.numbers[i] * CUDA_WARP;
+        few_found<T> found;
+        found.clear();
+        few_search_unsettled<KIND, T, SUBSETS>(&ask, first, left.most, number, memory, &found);
+        to.template write<KIND, T>(&ask, first + number, number, &found, memory->together.place);
+        __syncwarp();
     }
 }
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static void few_launch_as(mote_context *ctx, const knn_cuda_ask *ask, const few_left *left, const OUTPUT *to) {
     const uint32_t blocks = cuda_blocks(ask->queries.count, FEW_THREADS);
-    const uint32_t unsettled = blocks < FEW_UNSETTLED ? blocks : FEW_UNSETTLED;
-    const uint32_t apart = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
+    const uint32_t rest = blocks < FEW_BLOCKS / CUDA_WARP ? blocks * CUDA_WARP : FEW_BLOCKS;
     CUDA_LAUNCH(ctx, (search_few<KIND, T, SUBSETS, OUTPUT>), blocks, FEW_THREADS, *ask, *left, *to);
-    CUDA_LAUNCH(ctx, (search_unsettled<KIND, T, SUBSETS, OUTPUT>), unsettled, FEW_THREADS, *ask, *left, *to);
-    CUDA_LAUNCH(ctx, (search_left<KIND, T, OUTPUT>), apart, FEW_THREADS, *ask, *left, *to);
+    CUDA_LAUNCH(ctx, (search_rest<KIND, T, SUBSETS, OUTPUT>), rest, FEW_THREADS, *ask, *left, *to);
 }
 
 template <int KIND, class OUTPUT>

@@ -7,20 +7,20 @@
 
 #include "knn/knn_point_cuda.h"
 
-#define FEW_WARPS     8u /* of a block: warps beside each other share the first-level cache */
-#define FEW_THREADS   (FEW_WARPS * CUDA_WARP)
-#define FEW_GROUPS    4u     /* of eight lanes */
-#define FEW_QUEUE     28u    /* leaves with points that wait */
-#define FEW_WAITING   96u    /* nodes: 64 of the top, 32 of the level below; if more would wait, the groups are left */
-#define FEW_SLOTS     31u    /* bits that tell one of them */
-#define FEW_LISTED    64u    /* leaves of a group to go through */
-#define FEW_AROUND    12u    /* leaves around the queries */
-#define FEW_PARTS     4u     /* lanes that try leaves for one query */
-#define FEW_MOST      256u   /* leaves that a group goes through; if there are more, it is left */
-#define FEW_HURRIED   20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
-#define FEW_BLOCKS    528u   /* for queries that are left: four for each processor of an H200 */
-#define FEW_UNSETTLED 264u   /* blocks for what floats do not settle: two for each */
-#define FEW_NONE      UINT32_MAX
+#define FEW_WARPS   8u /* of a block: warps beside each other share the first-level cache */
+#define FEW_THREADS (FEW_WARPS * CUDA_WARP)
+#define FEW_GROUPS  4u     /* of eight lanes */
+#define FEW_QUEUE   28u    /* leaves with points that wait */
+#define FEW_WAITING 96u    /* nodes: 64 of the top, 32 of the level below; if more would wait, the groups are left */
+#define FEW_SLOTS   31u    /* bits that tell one of them */
+#define FEW_LISTED  64u    /* leaves of a group to go through */
+#define FEW_AROUND  12u    /* leaves around the queries */
+#define FEW_PARTS   4u     /* lanes that try leaves for one query */
+#define FEW_MOST    256u   /* leaves that a group goes through; if there are more, it is left */
+#define FEW_HURRIED 20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
+#define FEW_REST    2u     /* blocks that a multiprocessor holds of the kernel for what is left */
+#define FEW_BLOCKS  (132u * FEW_REST) /* of it: what an H200 holds at once */
+#define FEW_NONE    UINT32_MAX
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct few_group {
