@@ -12,8 +12,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
-watched=(knn_parity lod_parity lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
-    order_parity order_runs_parity potree_parity laz_parity cuda_primitives)
+watched=(lod_parity lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
+    order_parity order_runs_parity potree_parity laz_parity cuda_primitives knn_sample_parity normals_parity
+    shuffle_parity planes_parity)
+shared=(knn_parity knn_shifted_parity knn_ellipsoid_parity) # many comparisons: eight processes at once make an eighth each
 tools=(memcheck racecheck initcheck)
 passed=0 failed=0 skipped=0
 
@@ -42,6 +44,19 @@ run() {
     return 0
 }
 
+# share TOOL PROGRAM
+share() {
+    local i code=0 processes=()
+    for i in 1 2 3 4 5 6 7 8; do
+        OMP_NUM_THREADS=1 MOTE_PARITY_SHARE=$i/8 compute-sanitizer --tool "$1" --kernel-name-exclude kns=DeviceRadix \
+            --error-exitcode 1 "$2" &
+        processes+=($!)
+    done
+    for i in "${processes[@]}"; do wait "$i" || code=$?; done
+    return "$code"
+}
+export -f share
+
 export OMP_WAIT_POLICY=passive
 for program in "$build"/tests/*_gpu; do
     run "$(basename "$program")" "$program"
@@ -52,6 +67,9 @@ if command -v compute-sanitizer >/dev/null; then
         for test in "${watched[@]}"; do
             MOTE_PARITY_SMALL=1 run "$tool-$test" compute-sanitizer --tool "$tool" --error-exitcode 1 \
                 "$build/tests/${test}_test_gpu"
+        done
+        for test in "${shared[@]}"; do
+            MOTE_PARITY_SMALL=1 run "$tool-$test" bash -c 'share "$0" "$1"' "$tool" "$build/tests/${test}_test_gpu"
         done
     done
 else
