@@ -129,7 +129,7 @@ static mote_cloud *generate(mote_context *ctx, const char *kind, uint64_t count,
 /* Few directions: the CPU plays the GPU. */
 static mote_planes_params coarse(void) {
     mote_planes_params params = mote_planes_defaults();
-    params.resolution_deg = (double)parity_extent(10, 6, 2);
+    params.resolution_deg = (double)parity_extent(10, 8, 2);
     return params;
 }
 
@@ -450,7 +450,7 @@ static void entries_are_right(void **state) {
 static void memory_may_run_out(void **state) {
     const parity_pair *pair = *state;
     const mote_planes_params params = coarse();
-    const uint64_t steps = parity_extent(6, 40, 40);
+    const uint64_t steps = parity_extent(6, 20, 40);
     uint32_t refused = 0, found = 0;
     mote_cloud *cloud = make_cloud(pair->cpu, 1500, place_corner);
     for (uint64_t i = 0; i < steps; i++) {
