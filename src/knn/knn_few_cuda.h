@@ -16,8 +16,9 @@
 
 #include "knn/knn_few_apart_cuda.h"
 
-/* What a later kernel searches for, in any order: warps, or queries. */
 #define FEW_COUNTERS 2u
+
+/* What the second kernel searches for, in any order: warps, or queries. */
 typedef struct few_later {
     uint32_t *count, *numbers;
 } few_later;
@@ -398,7 +399,9 @@ static mote_status few_launch(mote_context *ctx, const knn_cuda_ask *ask, knn_cu
     case KNN_FLOAT: few_launch_kind<KNN_FLOAT>(ctx, ask, &left, to); break;
     case KNN_DOUBLE: few_launch_kind<KNN_DOUBLE>(ctx, ask, &left, to); break;
     }
-    return cuda_launched(ctx, "searching neighbours");
+    const mote_status status = cuda_launched(ctx, "searching neighbours");
+    if (status != MOTE_OK) knn_cuda_drop_room(ctx, &later->room); /* nobody made the next counters zero */
+    return status;
 }
 
 #endif
