@@ -1,8 +1,12 @@
+#define _GNU_SOURCE /* mount and umount of a tiny file system */
 #include "support/cloud_files.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 mote_cloud *test_read(mote_context *ctx, const char *path) {
     mote_cloud *cloud = NULL;
@@ -99,4 +103,30 @@ mote_context *test_context_listening(char *message) {
     params.log_user = message;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
     return ctx;
+}
+
+void test_full_disk(mote_context *ctx, const mote_cloud *cloud, const char *name) {
+    char folder[512], path[600];
+    snprintf(folder, sizeof folder, "%s/tiny_disk", test_folder());
+    assert_int_equal(mkdir(folder, 0700), 0);
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") != 0) {
+        print_message("[  SKIPPED ] no right to mount a small file system\n");
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    test_write_file(path, "old", 3);
+    const mote_status status = mote_cloud_write(ctx, cloud, path, NULL);
+    size_t size = 0;
+    char *old = test_load(path, &size);
+    DIR *entries = opendir(folder);
+    int files = 0;
+    while (readdir(entries) != NULL) files++;
+    closedir(entries);
+    umount(folder);
+    assert_int_equal(status, MOTE_ERROR_DISK);
+    assert_non_null(strstr(mote_context_message(ctx), path));
+    assert_int_equal(files, 3); /* with . and .. */
+    assert_int_equal(size, 3);
+    assert_memory_equal(old, "old", 3);
+    free(old);
 }

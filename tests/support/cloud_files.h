@@ -26,4 +26,8 @@ void test_refused(mote_context *ctx, const char *ending, const void *bytes, size
 #define TEST_MESSAGE_BYTES 512u
 mote_context *test_context_listening(char *message);
 
+/* Writes a cloud over an old file, on a disk of 256 KB: that must fail, say which file, and leave the old one and
+   nothing beside it. Skips the test where no small file system may be mounted. */
+void test_full_disk(mote_context *ctx, const mote_cloud *cloud, const char *name);
+
 #endif
