@@ -18,7 +18,7 @@
 #define FEW_PARTS   4u     /* lanes that try leaves for one query */
 #define FEW_MOST    256u   /* leaves that a group goes through; if there are more, it is left */
 #define FEW_HURRIED 20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
-#define FEW_REST    3u     /* blocks that a multiprocessor holds of the kernel for what is left */
+#define FEW_REST    2u     /* blocks that a multiprocessor holds of the kernel for what is left */
 #define FEW_BLOCKS  (132u * FEW_REST) /* of it: what an H200 holds at once */
 #define FEW_NONE    UINT32_MAX
 

@@ -30,7 +30,7 @@ typedef struct normals_cuda_distances {
     uint32_t *count;
 } normals_cuda_distances;
 
-/* Up to KNN_CUDA_FEW neighbours: right after the search. room as for knn_cuda_search_few. */
+/* Up to KNN_CUDA_FEW neighbours: right after the search. later: as for it. */
 mote_status normals_cuda_shape_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later,
                                    const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Each public header, and each header of src/math that C and CUDA share, compiles alone: as C17 and as C++17, and as CUDA
-# where nvcc is; and README's example, as C17 and C++17. A run of nvcc takes a second, for headers of its own above all:
-# those that say the same to it and to a C++ compiler are handed to it in one file.
+# Each public header, and each header of src/math that C and CUDA share, compiles alone as C17 and as C++17, and where
+# nvcc is all of them as CUDA; and README's example, as C17 and C++17. A run of nvcc takes a second, for headers of its
+# own above all: those that say the same to it and to a C++ compiler are handed to it in one file.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -31,5 +31,5 @@ done
 grep -q mote_lod_build "$scratch/example.c"
 cc -std=c17 "${warnings[@]}" -Iinclude -fsyntax-only "$scratch/example.c"
 c++ -x c++ -std=c++17 "${warnings[@]}" -Iinclude -fsyntax-only "$scratch/example.c"
-[[ $nvcc ]] && with="C, C++ and CUDA" || with="C and C++ (nvcc is not there)"
-echo "$count headers compile alone as $with, README's example too"
+[[ $nvcc ]] && with=", and together as CUDA" || with=" (nvcc is not there)"
+echo "$count headers compile alone as C and C++$with; README's example too"

@@ -109,6 +109,22 @@ static void times_stages_by_marks(void **state) {
     assert_int_equal(late_runtime_open(), 0);
 }
 
+static void times_no_stages_unasked(void **state) {
+    (void)state;
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    mote_usage lines[32];
+    params.device = MOTE_DEVICE_CUDA;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    mote_stage(ctx, "even");
+    mote_stage(ctx, NULL);
+    assert_true(mote_context_usage(ctx, lines, 32) >= 1);
+    assert_string_equal(lines[0].name, "even");
+    assert_float_equal(lines[0].seconds, 0, 0);
+    mote_context_destroy(ctx);
+    assert_int_equal(late_runtime_open(), 0);
+}
+
 static void on_log(void *user, mote_log_level level, const char *message) {
     (void)level;
     strncpy(user, message, 199);
@@ -142,6 +158,7 @@ static void closes_what_is_left(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(survives_a_lost_device), cmocka_unit_test(times_stages_by_marks),
-        cmocka_unit_test(says_why_there_is_no_context), cmocka_unit_test(closes_what_is_left)};
+        cmocka_unit_test(times_no_stages_unasked), cmocka_unit_test(says_why_there_is_no_context),
+        cmocka_unit_test(closes_what_is_left)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
