@@ -1,6 +1,14 @@
 #!/usr/bin/env bash
-# Every source is as clang-format writes it.
+# No page is wider than 120 columns (ARCHITECTURE.md: 100), and every source is as clang-format writes it.
 set -euo pipefail
+pages=$(git ls-files --cached --others --exclude-standard '*.md')
+wide() { LC_ALL=C.UTF-8 grep -nHE "^.{$1}" "${@:2}"; } # WIDTH FILE...: lines of at least WIDTH characters
+# shellcheck disable=SC2086 # the names have no blanks
+if wide 121 $pages || wide 101 ARCHITECTURE.md; then
+    echo "these lines are too long: at most 120 columns, in ARCHITECTURE.md 100" >&2
+    exit 1
+fi
+echo "$(wc -w <<<"$pages") pages are narrow enough"
 command -v clang-format >/dev/null || { echo "skipped: clang-format is not there"; exit 77; }
 git ls-files '*.c' '*.h' '*.cu' | xargs clang-format --dry-run -Werror
 echo "$(git ls-files '*.c' '*.h' '*.cu' | wc -l) files are well formed"
