@@ -12,7 +12,8 @@
 typedef struct chunk_table {
     uint64_t at, problem_at;
     uint32_t count;
-    bool cut; /* the file ends before the table should start */
+    bool cut;     /* the file ends before the table should start */
+    bool counted; /* the entries have the points of their chunks */
     const char *problem;
     laz_entry *entries;
 } chunk_table;
@@ -76,19 +77,52 @@ static const char *check_sizes(const las_source *source, const chunk_table *tabl
     return sum == space ? NULL : "the chunks of the chunk table do not fill the point data";
 }
 
+static const char *decode_entries(const las_source *source, chunk_table *table, bool counted) {
+    const uint64_t at = table->at + TABLE_HEAD_BYTES;
+    table->counted = counted;
+    const char *wrong = mote_laz_table_decode(source->input->data + at, source->input->size_bytes - at, counted,
+                                              table->count, table->entries);
+    return wrong != NULL ? "the chunk table is damaged or cut short" : check_sizes(source, table);
+}
+
+/* Points of chunks of varying size whose table does not have them: a layered chunk says it itself, a single chunk holds
+   all points, and several hold the usual number if that fits their count. False: nothing says it. */
+static bool count_points(const las_source *source, chunk_table *table) {
+    const uint64_t stated = source->header.count, whole = (uint64_t)table->count * LAZ_CHUNK_POINTS;
+    const bool usual = stated <= whole && stated > whole - LAZ_CHUNK_POINTS;
+    uint64_t at = mote_las_chunks_at(source), before = 0;
+    for (uint32_t i = 0; i < table->count && stated <= UINT32_MAX; i++) {
+        laz_entry *entry = &table->entries[i];
+        uint64_t size_bytes;
+        entry->points = table->count == 1 ? stated : 0;
+        if (table->count > 1 && usual) entry->points = i + 1 < table->count ? LAZ_CHUNK_POINTS : stated - before;
+        if (source->schema.compressor == LAZ_LAYERED) {
+            entry->points =
+                mote_las_layered_points(&source->schema, source->input->data + at, entry->size_bytes, &size_bytes);
+        }
+        if (entry->points == 0) return false;
+        before += entry->points;
+        at += entry->size_bytes;
+    }
+    return before > 0;
+}
+
+/* A writer may say that sizes vary, or give 0 for the size, and yet write the table of a fixed one. */
+static const char *decode_uncounted(const las_source *source, chunk_table *table) {
+    if (decode_entries(source, table, false) != NULL || !count_points(source, table)) return table->problem;
+    mote_warn(source->ctx, "%s: offset %" PRIu64 ": the chunk table does not have the points of chunks of varying size",
+              source->input->path, table->at);
+    return NULL;
+}
+
 static mote_status read_table(const las_source *source, chunk_table *table) {
     find_table(source, table);
     if (table->problem != NULL) return MOTE_OK;
     table->entries = mote_alloc(source->ctx, (uint64_t)table->count * sizeof *table->entries, "LAZ chunks");
     if (table->entries == NULL) return MOTE_ERROR_MEMORY;
-    const uint64_t at = table->at + TABLE_HEAD_BYTES;
     const bool variable = source->schema.chunk_points == LAZ_VARIABLE && source->schema.compressor != LAZ_POINTWISE;
-    if (mote_laz_table_decode(source->input->data + at, source->input->size_bytes - at, variable, table->count,
-                              table->entries) != NULL) {
-        table->problem = "the chunk table is damaged or cut short";
-    } else {
-        table->problem = check_sizes(source, table);
-    }
+    table->problem = decode_entries(source, table, variable);
+    if (table->problem != NULL && variable) table->problem = decode_uncounted(source, table);
     return MOTE_OK;
 }
 
@@ -165,14 +199,30 @@ static mote_status take_stream(las_source *source) {
     return chunk.points > 0 ? mote_las_add_chunk(source, &chunk) : MOTE_OK;
 }
 
+/* Pointwise chunks of varying size: only a single one can be found without the table, if it ends where the table
+   starts. */
+static mote_status take_single(las_source *source, const chunk_table *table) {
+    const uint64_t at = mote_las_chunks_at(source);
+    const uint64_t stated = source->header.count;
+    if (stated > 0 && stated <= UINT32_MAX && table->at > at && table->at < source->input->size_bytes) {
+        MOTE_TRY(mote_las_scan_chunks(source, table->at));
+        const las_chunk *first = source->chunks.list;
+        const bool ends = source->chunks.count == 1 && !first->open_end && first->at + first->size_bytes == table->at;
+        if (ends) {
+            mote_warn(source->ctx, "%s: offset %" PRIu64 ": %s; all points are in one chunk", source->input->path,
+                      table->problem_at, table->problem);
+            return MOTE_OK;
+        }
+    }
+    return mote_malformed(source->ctx, source->input, table->problem_at,
+                          "%s, and without it chunks of varying size cannot be found", table->problem);
+}
+
 static mote_status take_without_table(las_source *source, const chunk_table *table) {
     const bool variable = source->schema.chunk_points == LAZ_VARIABLE;
     const uint64_t end = mote_las_points_end(source->input, &source->header);
     if (source->header.count == 0 && mote_las_chunks_at(source) >= end) return MOTE_OK; /* no points, no table */
-    if (variable && source->schema.compressor == LAZ_POINTWISE_CHUNK) {
-        return mote_malformed(source->ctx, source->input, table->problem_at,
-                              "%s, and without it chunks of varying size cannot be found", table->problem);
-    }
+    if (variable && source->schema.compressor == LAZ_POINTWISE_CHUNK) return take_single(source, table);
     mote_warn(source->ctx, "%s: offset %" PRIu64 ": %s; the chunks are looked for one after the other",
               source->input->path, table->problem_at, table->problem);
     MOTE_TRY(mote_las_scan_chunks(source, end));

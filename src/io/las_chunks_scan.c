@@ -80,18 +80,15 @@ static mote_status take_rest(las_source *source, uint64_t at, uint64_t end) {
 
 static mote_status scan_layered(las_source *source, uint64_t end) {
     uint64_t at = mote_las_chunks_at(source);
-    const bool fixed = source->schema.chunk_points != LAZ_VARIABLE;
-    while (!is_complete(source) && at < end) {
-        const uint64_t expected = points_expected(source);
+    const uint64_t full = source->schema.chunk_points;
+    bool last = false;
+    while (!is_complete(source) && at < end && !last) {
         las_chunk chunk = {.at = at};
         chunk.points = mote_las_layered_points(&source->schema, source->input->data + at, end - at, &chunk.size_bytes);
-        const bool last_of_unknown = source->header.count == 0 && chunk.points < expected;
-        const bool good =
-            chunk.points > 0 && chunk.points <= expected && (!fixed || chunk.points == expected || last_of_unknown);
-        if (!good) return take_rest(source, at, end);
+        if (chunk.points == 0 || chunk.points > full) return take_rest(source, at, end);
         MOTE_TRY(mote_las_add_chunk(source, &chunk));
         at += chunk.size_bytes;
-        if (fixed && last_of_unknown) break;
+        last = full != LAZ_VARIABLE && chunk.points < full; /* all others are full */
     }
     return MOTE_OK;
 }

@@ -402,6 +402,7 @@ int main(void) {
         cmocka_unit_test(scans_are_in_the_order_of_time),
         cmocka_unit_test(every_allocation_can_fail),
         cmocka_unit_test(every_step_can_be_cancelled),
+        cmocka_unit_test(chunk_size_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

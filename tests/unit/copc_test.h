@@ -15,4 +15,7 @@ void scans_are_in_the_order_of_time(void **state);
 void every_allocation_can_fail(void **state);
 void every_step_can_be_cancelled(void **state);
 
+/* copc_test_zero.c */
+void chunk_size_zero(void **state);
+
 #endif

@@ -55,7 +55,7 @@ static void wrong_schemas(void **state) {
         {0, 3, "compressor 3 is not for point format 3"},
         {0, 1, NULL},
         {2, 1, "offset 2: coder 1"},
-        {12, 0, "offset 12: chunks of no points"},
+        {12, 0, NULL},
         {12, 1, NULL},
         {12, UINT32_MAX, NULL},
         {32, 0, "offset 32: 0 items"},

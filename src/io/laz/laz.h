@@ -9,7 +9,7 @@
 
 #define LAZ_ITEMS_MOST      8u         /* the largest schema (format 10 with extra bytes) has 4 */
 #define LAZ_CHUNK_POINTS    50000u     /* what mote writes */
-#define LAZ_VARIABLE        UINT32_MAX /* chunk_points: each chunk's count stands in the chunk table */
+#define LAZ_VARIABLE        UINT32_MAX /* chunk_points: each chunk's count stands in the chunk table; in files also 0 */
 #define LAZ_POINTWISE       1u         /* compressors: one stream for the whole file */
 #define LAZ_POINTWISE_CHUNK 2u
 #define LAZ_LAYERED         3u

@@ -100,10 +100,8 @@ static mote_status check_head(const schema_place *p, uint32_t format, laz_schema
     }
     schema->compressor = compressor;
     schema->chunk_points = number(p->payload + AT_CHUNK_POINTS, 4);
-    if (compressor == LAZ_POINTWISE) schema->chunk_points = LAZ_VARIABLE; /* one stream; what stands there is void */
-    if (schema->chunk_points == 0) {
-        return mote_malformed(p->ctx, p->input, p->offset + AT_CHUNK_POINTS, "chunks of no points");
-    }
+    /* Some writers put 0 for chunks of varying size. Compressor 1 has one stream, and its field means nothing. */
+    if (schema->chunk_points == 0 || compressor == LAZ_POINTWISE) schema->chunk_points = LAZ_VARIABLE;
     return MOTE_OK;
 }
 
