@@ -1,10 +1,14 @@
 # The front door. Everything is built by CMake; see CMakePresets.json.
-#   make          build/release/mote            make check    every test
+#   make          build/release/mote
+#   make test     for the work in between: unit, reference, command-line, golden and fuzz-corpus tests on the CPU;
+#                 under 3 minutes on 2 cores, with the build
+#   make check    everything that continuous integration runs: also sanitizers, the emulated GPU, analyser, browser;
+#                 under 15 minutes on 2 cores, with the build
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make clean
 # Variables: IN=scan.las (demo), POINTS=5M (demo), PORT=8080 (demo), NO_VIEW=1 (demo stops before serving), JOBS=n,
-#            CMAKE_FLAGS=-D… (check)
+#            CMAKE_FLAGS=-D… (test, check)
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 POINTS ?= 5M
@@ -13,7 +17,7 @@ MOTE := build/release/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
                             viewer/src/* viewer/src/*/*)
 
-.PHONY: all deps viewer demo check bench clean format
+.PHONY: all deps viewer demo test check bench clean format
 
 all: build/release/build.ninja
 	cmake --build build/release --target mote_command mote_shared -j $(JOBS)
@@ -46,6 +50,12 @@ endif
 ifndef NO_VIEW
 	$(MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))
 endif
+
+# Fewer cases of the same kinds (MOTE_TEST_FEW), and 2 of the 3 numbers of threads: make check runs all.
+test:
+	cmake --preset test $(CMAKE_FLAGS)
+	cmake --build build/test -j $(JOBS)
+	MOTE_TEST_FEW=1 MOTE_GOLDEN_THREADS="7 1" ctest --test-dir build/test --output-on-failure --no-tests=error -j $(JOBS)
 
 # Everything is a test of ctest, so the last lines are its summary; a test that cannot run here says why and is
 # listed as skipped. Labels: ctest --test-dir build/ci -L cli (golden, check).

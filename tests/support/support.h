@@ -15,7 +15,8 @@
 /* A context of so many threads; fails the test when there is none. */
 mote_context *test_context(int threads);
 
-/* How much is tried: few under sanitizers, which are slow and tell by once what plain tests tell by often; else all. */
+/* How much is tried: few under sanitizers, which are slow and find with one case what plain tests find with many, and
+   where MOTE_TEST_FEW is set (make test); otherwise all. */
 uint64_t test_extent(uint64_t few, uint64_t all);
 
 /* An allocator that fails the n-th allocation (0 = never) and counts what is open. */
