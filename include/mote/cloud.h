@@ -145,6 +145,7 @@ typedef struct mote_las_facts {
     uint64_t chunk_points;     ///< of LAZ: points in a chunk; 0: it varies
     uint64_t chunk_count;      ///< of LAZ
     uint64_t compressed_bytes; ///< of LAZ: all chunks together
+    uint64_t reserved[8];      ///< zero, see types.h
 } mote_las_facts;
 
 /// The facts of the LAS file that the cloud came from; false if it came from none.

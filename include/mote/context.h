@@ -37,6 +37,7 @@ typedef struct mote_device {
     uint64_t memory_bytes; ///< 0 if unknown
     char name[128];        ///< "AMD EPYC, 2 threads", "NVIDIA H200, compute capability 9.0"
     char reason[160];      ///< why it is not usable; "" if it is
+    uint64_t reserved[4];  ///< zero, see types.h
 } mote_device;
 /// Lists the CPU and, where this build has CUDA, the GPUs, or one line that says why there is none. Copies up to
 /// capacity entries and returns how many there are.
@@ -53,9 +54,10 @@ typedef struct mote_context_params {
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
-    void *stream;       ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
-    bool device_stages; ///< CUDA: times stages on the GPU, by marks in the stream that take some 3 µs each; false: a
-                        ///< context that has a GPU tells no seconds of stages
+    void *stream;         ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
+    bool device_stages;   ///< CUDA: times stages on the GPU, by marks in the stream that take some 3 µs each; false: a
+                          ///< context that has a GPU tells no seconds of stages
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_context_params;
 
 /// Automatic device, all cores, the C library's memory, no callbacks.
@@ -107,9 +109,10 @@ MOTE_API void mote_context_memory_peak_reset(mote_context *ctx);
 /// One line of the record that a context keeps of its work, for --stats and --verbose.
 typedef struct mote_usage {
     const char *name;
-    double seconds;      ///< of a stage, see device_stages; 0 for a structure
-    uint64_t peak_bytes; ///< of a structure in memory; 0 for a stage
-    bool on_device;      ///< a structure in the memory of the GPU
+    double seconds;       ///< of a stage, see device_stages; 0 for a structure
+    uint64_t peak_bytes;  ///< of a structure in memory; 0 for a stage
+    bool on_device;       ///< a structure in the memory of the GPU
+    uint64_t reserved[4]; ///< zero, see types.h
 } mote_usage;
 /// Copies up to capacity lines: stages in the order they first ran, then structures in the order they were first
 /// allocated. Returns how many there are.

@@ -12,6 +12,7 @@ typedef struct mote_gen_params {
     uint64_t seed;        ///< default 20240611; room: 20240117
     double noise_m;       ///< room: standard deviation along the normal, default 0.003
     double outlier_ratio; ///< room: 0..1, default 0.1
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_gen_params;
 /// The published seed of a kind, 3 mm of noise, 10 % outliers.
 MOTE_API mote_gen_params mote_gen_defaults(const char *kind);

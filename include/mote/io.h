@@ -30,6 +30,7 @@ typedef struct mote_read_params {
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is
     void *known_user;
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_read_params;
 /// The whole cloud; columns and separator of text found out.
 MOTE_API mote_read_params mote_read_defaults(void);
@@ -68,6 +69,7 @@ typedef struct mote_write_params {
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
     bool compress;         ///< PCD: binary_compressed instead of binary
+    uint64_t reserved[8];  ///< zero, see types.h
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);

@@ -42,6 +42,7 @@ typedef struct mote_knn_params {
                      ///< MOTE_KNN_MOST_LAMBDA, lambda · k at most 4096; 0 = 1
     bool buckets;    ///< shifted, compression above 1: orders of spaces stretched along 9 axes, each query in the one
                      ///< that is nearest to its normal
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_knn_params;
 /// k = 10, grid, exact, any distance, spheres, lambda = 1; a point is its own first neighbour.
 MOTE_API mote_knn_params mote_knn_defaults(void);
@@ -54,9 +55,10 @@ typedef struct mote_knn_result {
     float *distance2;       ///< [queries · k] squared, world units, rounded to nearest
     double *distance2_wide; ///< [queries · k]
     uint32_t *count;        ///< [queries] how many neighbours
-    bool on_device;   ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
-                      ///< the order of its stream, and nothing waits (see mote_context_wait)
-    uint64_t skipped; ///< out: points without a finite position; 0 where counting them would have to wait
+    bool on_device;       ///< the arrays are in the memory of the GPU that the context computes on: they are filled in
+                          ///< the order of its stream, and nothing waits (see mote_context_wait)
+    uint64_t skipped;     ///< out: points without a finite position; 0 where counting them would have to wait
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_knn_result;
 
 /// The order and the cells of a cloud, for any number of searches. The cloud must outlive it.

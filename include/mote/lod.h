@@ -36,7 +36,8 @@ typedef struct mote_lod_params {
     uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
     uint64_t max_node_points; ///< more points in one place than this become a chain of nodes; 2^24, 0 = no bound
     uint64_t seed;
-    bool on_device; ///< on a GPU: leave the order there; mote_lod_node_points then needs mote_lod_fetch first
+    bool on_device;       ///< on a GPU: leave the order there; mote_lod_node_points then needs mote_lod_fetch first
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_lod_params;
 /// Additive, random, no filter, grid 128, merge 10,000, seed 0, result on the host.
 MOTE_API mote_lod_params mote_lod_defaults(void);
@@ -94,6 +95,7 @@ typedef struct mote_lod_device {
     uint64_t count;
     const uint32_t *items; ///< [item_count] sorted positions, node after node in the order of mote_lod_nodes
     uint64_t item_count;   ///< sum of all point_count
+    uint64_t reserved[8];  ///< zero, see types.h
 } mote_lod_device;
 /// False, and nothing written, for an octree that was not built on a GPU.
 MOTE_API bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *arrays);
@@ -120,6 +122,7 @@ typedef struct mote_potree_params {
     const char *const *attributes_left_out; ///< names, NULL-terminated; NULL: none
     mote_potree_output *begun; ///< of mote_potree_begin: mote_potree_write completes it, or removes it when
                                ///< it fails, and needs no path; NULL: none
+    uint64_t reserved[8];      ///< zero, see types.h
 } mote_potree_params;
 /// Not compressed; name from the path; every attribute.
 MOTE_API mote_potree_params mote_potree_defaults(void);
@@ -131,6 +134,7 @@ typedef struct mote_potree_report {
     uint64_t hierarchy_bytes;
     uint64_t hash; ///< of the bytes of the three files
     double seconds;
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_potree_report;
 
 /// Writes a Potree 2.0 folder: metadata.json, hierarchy.bin, octree.bin. An existing Potree folder of that name is
@@ -149,7 +153,8 @@ MOTE_API mote_status mote_potree_records(mote_context *ctx, mote_lod *lod, const
                                          const void **records, uint64_t *size_bytes);
 
 typedef struct mote_copc_params {
-    const char *columns; ///< only these, separated by commas; NULL = all
+    const char *columns;  ///< only these, separated by commas; NULL = all
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_copc_params;
 /// Every attribute.
 MOTE_API mote_copc_params mote_copc_defaults(void);
@@ -160,6 +165,7 @@ typedef struct mote_copc_report {
     uint64_t file_bytes, hierarchy_bytes;
     uint64_t hash; ///< of the file's bytes
     double seconds;
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_copc_report;
 
 /// Writes a COPC 1.0 file (LAZ 1.4, an octree of chunks, each point once): the octree must be additive.
@@ -171,7 +177,8 @@ MOTE_API mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, con
 /// One level of a COPC file.
 typedef struct mote_copc_level {
     uint64_t nodes, points;
-    double spacing; ///< of its points; world units
+    double spacing;       ///< of its points; world units
+    uint64_t reserved[4]; ///< zero, see types.h
 } mote_copc_level;
 
 /// The octree of a COPC file.
@@ -182,6 +189,7 @@ typedef struct mote_copc_facts {
     uint64_t points, pages;
     double spacing; ///< of level 0; halved with each level
     double center[3], halfsize;
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_copc_facts;
 
 /// What the octree of a COPC file holds, without reading its points.
@@ -193,15 +201,17 @@ MOTE_API mote_status mote_copc_levels(mote_context *ctx, const char *path, mote_
 /// One level of a Potree folder.
 typedef struct mote_potree_level {
     uint64_t nodes, leaves, points;
+    uint64_t reserved[4]; ///< zero, see types.h
 } mote_potree_level;
 
 /// A Potree folder as a whole.
 typedef struct mote_potree_facts {
     uint32_t level_count;
     uint64_t nodes;
-    uint64_t points; ///< stored, representatives included
-    bool brotli;     ///< the encoding
-    bool replacing;  ///< the scheme
+    uint64_t points;      ///< stored, representatives included
+    bool brotli;          ///< the encoding
+    bool replacing;       ///< the scheme
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_potree_facts;
 
 /// What is in a Potree 2.0 folder, without reading its points.

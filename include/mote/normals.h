@@ -30,8 +30,9 @@ typedef struct mote_normals_params {
     uint32_t k; ///< from how many nearest points, the point itself among them: 3..MOTE_KNN_MOST; 0: all within radius
     double radius; ///< only points at most so far away; world units; 0 = any distance
     mote_normals_orient orient;
-    double viewpoint[3]; ///< VIEWPOINT: world coordinates
-    uint32_t graph_k;    ///< PROPAGATE: edges to so many nearest, 1..MOTE_NORMALS_GRAPH_MOST
+    double viewpoint[3];  ///< VIEWPOINT: world coordinates
+    uint32_t graph_k;     ///< PROPAGATE: edges to so many nearest, 1..MOTE_NORMALS_GRAPH_MOST
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_normals_params;
 /// k = 16, any distance, up; graph_k = 8.
 MOTE_API mote_normals_params mote_normals_defaults(void);
@@ -51,6 +52,7 @@ typedef struct mote_normals_result {
     uint64_t without; ///< out: of the others, those without a normal, because their neighbours are in one place or on
                       ///< one line: the second eigenvalue is not above 2^-40 of the largest
     uint64_t parts;   ///< out: PROPAGATE: parts of the graph, each oriented for itself
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_normals_result;
 
 /// Estimates normals by principal component analysis of each point's neighbours, and what else result asks for.
@@ -80,10 +82,11 @@ typedef enum mote_outliers_method {
 
 typedef struct mote_outliers_params {
     mote_outliers_method method;
-    uint32_t k;     ///< STATISTICAL: 1..MOTE_KNN_MOST
-    double sigmas;  ///< STATISTICAL: 0 or more
-    double radius;  ///< RADIUS: above 0, world units
-    uint32_t least; ///< RADIUS: 1..MOTE_KNN_MOST
+    uint32_t k;           ///< STATISTICAL: 1..MOTE_KNN_MOST
+    double sigmas;        ///< STATISTICAL: 0 or more
+    double radius;        ///< RADIUS: above 0, world units
+    uint32_t least;       ///< RADIUS: 1..MOTE_KNN_MOST
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_outliers_params;
 /// Statistical, k = 8, sigmas = 2; least = 2. (As PDAL's filters.outlier.)
 MOTE_API mote_outliers_params mote_outliers_defaults(void);
@@ -95,6 +98,7 @@ typedef struct mote_outliers_result {
     uint64_t count;   ///< out: outliers
     uint64_t skipped; ///< out: points without a finite position, which count as outliers
     double mean, deviation, threshold; ///< out: STATISTICAL: of all mean distances
+    uint64_t reserved[8];              ///< zero, see types.h
 } mote_outliers_result;
 
 /// Finds outliers.

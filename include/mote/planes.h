@@ -42,6 +42,7 @@ typedef struct mote_planes_params {
     bool greedy;            ///< one plane a round: find, remove its points, vote again
     bool whole;             ///< planes reach across gaps, however thin: points far from the others belong too
     bool parts;             ///< what is not connected is a plane of its own
+    uint64_t reserved[8];   ///< zero, see types.h
 } mote_planes_params;
 /// Ball of 2 degrees, all vote; cone 20, normals within 45 degrees; all else chosen.
 MOTE_API mote_planes_params mote_planes_defaults(void);
@@ -69,12 +70,13 @@ typedef struct mote_planes_facts {
     double resolution_deg;
     uint64_t min_points, sample;
     uint32_t directions, bins, rounds;
-    uint64_t votes;    ///< cast, in all rounds
-    uint64_t points;   ///< of the cloud
-    uint64_t labelled; ///< that belong to a plane
-    uint64_t skipped;  ///< without a finite position
-    uint64_t outside;  ///< strays, so far from all others that they would blur the lattice
-    bool normals;      ///< the cloud has them and they were looked at
+    uint64_t votes;       ///< cast, in all rounds
+    uint64_t points;      ///< of the cloud
+    uint64_t labelled;    ///< that belong to a plane
+    uint64_t skipped;     ///< without a finite position
+    uint64_t outside;     ///< strays, so far from all others that they would blur the lattice
+    bool normals;         ///< the cloud has them and they were looked at
+    uint64_t reserved[8]; ///< zero, see types.h
 } mote_planes_facts;
 
 /// Planes of a cloud, those of the most points first.
@@ -107,6 +109,7 @@ MOTE_API mote_planes_facts mote_planes_get_facts(const mote_planes *planes);
 typedef struct mote_planes_winner {
     uint64_t votes;
     double normal[3], offset; ///< of the middle of its cell
+    uint64_t reserved[4];     ///< zero, see types.h
 } mote_planes_winner;
 
 /// The transform alone: all points vote (or the sample that params asks for), what is no maximum is suppressed, and the

@@ -1,4 +1,15 @@
 /// mote: status codes, scalar types and the API macro that every public header shares.
+///
+/// Structs that the caller allocates end in reserved fields, so that a later version can add fields and programs that
+/// were compiled before still run. They must be zero: start from the function that gives the defaults, or from a struct
+/// of zeros where there is none, and set what differs. A call refuses reserved fields that are not zero. Results have
+/// them too; a call that only writes a struct sets them to zero. The zero of a field that is added later means what
+/// happened before. Structs that only the library allocates (mote_record, mote_plane, mote_knn_lists) may get fields at
+/// their end, so never copy them by size or step through them as an array. mote_box, mote_lattice, mote_allocator,
+/// mote_column, mote_column_spec and mote_lod_node never change.
+///
+///     mote_knn_params params = mote_knn_defaults();
+///     params.k = 16;
 #ifndef MOTE_TYPES_H
 #define MOTE_TYPES_H
 

@@ -43,6 +43,7 @@ mote_status mote_context_create(const mote_context_params *params, mote_context 
     if (out == NULL) return MOTE_ERROR_ARGUMENT;
     *out = NULL;
     mote_context_params p = params != NULL ? *params : mote_context_defaults();
+    if (!mote_reserved_is_zero(p.reserved, sizeof p.reserved)) return MOTE_ERROR_ARGUMENT; /* nor may log be called */
     if (p.threads < 0 || p.threads > 4096) return MOTE_ERROR_ARGUMENT;
     if (p.allocator.allocate == NULL) {
         p.allocator.allocate = default_allocate;
@@ -120,6 +121,19 @@ mote_status mote_fail(mote_context *ctx, mote_status status, const char *format,
     }
     pthread_mutex_unlock(&ctx->lock);
     return status;
+}
+
+bool mote_reserved_is_zero(const void *reserved, size_t size_bytes) {
+    const uint8_t *bytes = reserved;
+    uint8_t any = 0;
+    for (size_t i = 0; i < size_bytes; i++) any |= bytes[i];
+    return any == 0;
+}
+
+mote_status mote_check_reserved(mote_context *ctx, const void *reserved, size_t size_bytes, const char *name,
+                                const char *start) {
+    if (mote_reserved_is_zero(reserved, size_bytes)) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the reserved fields of %s are not zero: start from %s", name, start);
 }
 
 void mote_warn(mote_context *ctx, const char *format, ...) {

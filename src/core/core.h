@@ -65,6 +65,12 @@ __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const ch
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);
 
+/* Whether the reserved fields of a caller's struct are zero, as they are in a struct that was initialised. */
+bool mote_reserved_is_zero(const void *reserved, size_t size_bytes);
+/* Refuses a struct of which they are not. name: of its type; start: what gives an initialised one. */
+mote_status mote_check_reserved(mote_context *ctx, const void *reserved, size_t size_bytes, const char *name,
+                                const char *start);
+
 /* Memory, aligned to 64 bytes. structure is a string literal that names the use, for --stats.
    NULL when there is none (the failure is noted). size 0 gives a valid pointer. */
 void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure);

@@ -78,6 +78,7 @@ mote_status mote_cloud_select(mote_context *ctx, const mote_cloud *cloud, const 
 bool mote_cloud_las_facts(const mote_cloud *cloud, mote_las_facts *facts) {
     const mote_las_origin *las = &cloud->las;
     if (!las->present) return false;
+    memset(facts, 0, sizeof *facts);
     facts->version_minor = las->version_minor;
     facts->format = las->format;
     facts->creation_year = las->creation_year;

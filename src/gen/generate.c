@@ -48,6 +48,7 @@ mote_status mote_generate(mote_context *ctx, const char *kind, uint64_t count, c
                          kind != NULL ? kind : "");
     }
     const mote_gen_params p = params != NULL ? *params : mote_gen_defaults(kind);
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_gen_params", "mote_gen_defaults()"));
     if (!(p.noise_m >= 0) || !isfinite(p.noise_m)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "noise is %g m, needs 0 or more", p.noise_m);
     }

@@ -184,6 +184,7 @@ mote_status mote_copc_write(mote_context *ctx, const mote_lod *lod, const char *
     if (lod == NULL || path == NULL || path[0] == '\0') {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_copc_write needs levels of detail and a path");
     }
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_copc_params", "mote_copc_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, mote_lod_cloud(lod), path));
     MOTE_TRY(check_octree(ctx, lod, path));
     memset(&job, 0, sizeof job);

@@ -105,6 +105,7 @@ mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read
     const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
     mote_cloud *cloud = NULL;
     *out = NULL;
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
     mote_progress_share(ctx, first, middle);
     mote_status status = read_path(ctx, path, &p, &cloud);
     if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
@@ -165,6 +166,7 @@ mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const c
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
     const mote_format *format = format_by_ending(path);
     mote_cloud *finite = NULL;
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_write_params", "mote_write_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, cloud, path));
     if (format == NULL || format->write == NULL) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,

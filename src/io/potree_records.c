@@ -17,6 +17,7 @@ mote_status mote_potree_records(mote_context *ctx, mote_lod *lod, const mote_pot
     }
     *records = NULL;
     *size_bytes = 0;
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_potree_params", "mote_potree_defaults()"));
     if (lod->device == NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the octree was not built on a GPU");
     potree_source source;
     potree_plan plan;

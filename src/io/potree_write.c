@@ -217,6 +217,8 @@ mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char
     const mote_potree_params p = params != NULL ? *params : mote_potree_defaults();
     potree_source source;
     mote_status status = MOTE_OK;
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_potree_params",
+                                 "mote_potree_defaults()")); /* nor is p.begun to be trusted */
     if (lod == NULL || (p.begun == NULL && (path == NULL || path[0] == '\0'))) {
         status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "mote_potree_write needs levels of detail and a path");
     }

@@ -55,6 +55,8 @@ static uint64_t largest_piece(const mote_reader *reader) {
 
 static mote_status copy_params(mote_reader *reader, const mote_read_params *params) {
     reader->params = params != NULL ? *params : mote_read_defaults();
+    MOTE_TRY(mote_check_reserved(reader->ctx, reader->params.reserved, sizeof reader->params.reserved,
+                                 "mote_read_params", "mote_read_defaults()"));
     reader->params.to_device = false;
     if (reader->params.bounds != NULL) {
         reader->bounds = *reader->params.bounds;

@@ -11,6 +11,7 @@ mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_
     const char *format = mote_ending_format(path);
     const las_job pieces = {piece, count, true};
     *out = NULL;
+    MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_write_params", "mote_write_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, piece, path));
     if (format == NULL || strcmp(format, "las") != 0) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: only .las and .laz can be written in pieces", path);

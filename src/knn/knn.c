@@ -61,6 +61,7 @@ static mote_status check_shifted(mote_context *ctx, const mote_knn_params *p) {
 
 static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *cloud,
                                 const mote_cloud *queries) {
+    MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_knn_params", "mote_knn_defaults()"));
     if ((unsigned)p->method > MOTE_KNN_BRUTE) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
     if (p->k < 1 || p->k > MOTE_KNN_MOST) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MOST);
@@ -158,6 +159,8 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
     const mote_knn_params p = settled(params != NULL ? *params : mote_knn_defaults());
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
     MOTE_TRY(check_params(index->ctx, &p, index->cloud, queries));
+    MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_knn_result",
+                                 "a struct of zeros"));
     MOTE_TRY(check_queries(index, queries));
     if (result->on_device && is_on_cpu(index)) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");

@@ -16,6 +16,7 @@ mote_lod_params mote_lod_defaults(void) {
 }
 
 static mote_status check(mote_context *ctx, const mote_lod_params *p) {
+    MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_lod_params", "mote_lod_defaults()"));
     if ((unsigned)p->scheme > MOTE_LOD_REPLACING || (unsigned)p->sampling > MOTE_LOD_POISSON ||
         (unsigned)p->filter > MOTE_LOD_FILTER_GAUSSIAN) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "scheme, sampling or filter is out of range");
@@ -105,6 +106,7 @@ mote_status mote_lod_fetch(mote_context *ctx, mote_lod *lod) {
 
 bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *arrays) {
     if (lod->device == NULL) return false;
+    memset(arrays, 0, sizeof *arrays);
     arrays->order = lod->device->order;
     arrays->level = lod->device->level;
     arrays->count = lod->count;

@@ -46,6 +46,10 @@ mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, norma
 }
 
 static mote_status check_params(mote_context *ctx, const mote_normals_params *p, const mote_normals_result *result) {
+    MOTE_TRY(
+        mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_normals_params", "mote_normals_defaults()"));
+    MOTE_TRY(mote_check_reserved(ctx, result->reserved, sizeof result->reserved, "mote_normals_result",
+                                 "a struct of zeros"));
     const int axes = (result->normal_x != NULL) + (result->normal_y != NULL) + (result->normal_z != NULL);
     if (p->k > MOTE_KNN_MOST || (p->k < 3 && p->k != 0)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 3 to %u, or 0 and a radius", p->k, MOTE_KNN_MOST);

@@ -17,6 +17,8 @@ mote_outliers_params mote_outliers_defaults(void) {
 static mote_status check_params(mote_context *ctx, const mote_outliers_params *p) {
     const bool statistical = p->method == MOTE_OUTLIERS_STATISTICAL;
     const uint32_t count = statistical ? p->k : p->least;
+    MOTE_TRY(
+        mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_outliers_params", "mote_outliers_defaults()"));
     if ((unsigned)p->method > MOTE_OUTLIERS_RADIUS) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
     }
@@ -139,6 +141,8 @@ mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params
     const mote_outliers_params p = params != NULL ? *params : mote_outliers_defaults();
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
     MOTE_TRY(check_params(index->ctx, &p));
+    MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_outliers_result",
+                                 "a struct of zeros"));
     mote_status status = judge(index, &p, result);
     if (status != MOTE_OK && knn_falls_back(index, status)) {
         status = mote_knn_rebuild(index);

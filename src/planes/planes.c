@@ -30,6 +30,7 @@ mote_planes_params mote_planes_defaults(void) {
 static bool is_length(double value) { return value >= 0 && value - value == 0; }
 
 static mote_status check_params(mote_context *ctx, const mote_planes_params *p) {
+    MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_planes_params", "mote_planes_defaults()"));
     if ((unsigned)p->directions > MOTE_PLANES_GRID || (unsigned)p->votes > MOTE_PLANES_VOTE_NORMALS) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "directions or votes are out of range");
     }
@@ -278,6 +279,7 @@ static void describe_winner(const planes_run *run, const planes_winner *cell, mo
     double offset;
     planes_table_cell(&run->table, cell->direction, cell->bin, winner->normal, &offset);
     winner->votes = cell->votes;
+    memset(winner->reserved, 0, sizeof winner->reserved);
     winner->offset = offset * frame->step;
     for (int k = 0; k < 3; k++) winner->offset += winner->normal[k] * frame->centre[k];
 }

@@ -8,12 +8,12 @@
 
 /* In turn over the files; so each meets many kinds of clouds. */
 static const mote_lod_params rows[] = {
-    {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 128, 1000, 1u << 24, 0, false},
-    {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 16, 200, 0, 7, false},
-    {MOTE_LOD_ADDITIVE, MOTE_LOD_FIRST, MOTE_LOD_FILTER_NONE, 8, 50, 0, 0, false},
-    {MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 300, 0, 1, false},
-    {MOTE_LOD_REPLACING, MOTE_LOD_FIRST, MOTE_LOD_FILTER_NEIGHBORS, 32, 100, 0, 0, false},
-    {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_CELL, 64, 500, 0, 2, false},
+    {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 128, 1000, 1u << 24, 0, false, {0}},
+    {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 16, 200, 0, 7, false, {0}},
+    {MOTE_LOD_ADDITIVE, MOTE_LOD_FIRST, MOTE_LOD_FILTER_NONE, 8, 50, 0, 0, false, {0}},
+    {MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 300, 0, 1, false, {0}},
+    {MOTE_LOD_REPLACING, MOTE_LOD_FIRST, MOTE_LOD_FILTER_NEIGHBORS, 32, 100, 0, 0, false, {0}},
+    {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_CELL, 64, 500, 0, 2, false, {0}},
 };
 
 static void compare(const parity_pair *on, const mote_cloud *cloud, const mote_lod_params *p, const char *path) {

@@ -291,9 +291,9 @@ static void averages_a_huge_pile(void **state) {
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("pile"), 140000, 0);
     const mote_lod_params piles[] = {
-        {MOTE_LOD_REPLACING, MOTE_LOD_FIRST, MOTE_LOD_FILTER_GAUSSIAN, 2, 5, 0, 0, false},
-        {MOTE_LOD_REPLACING, MOTE_LOD_POISSON, MOTE_LOD_FILTER_GAUSSIAN, 8, 5, 0, 0, false},
-        {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NEIGHBORS, 2, 5, 0, 0, false}};
+        {MOTE_LOD_REPLACING, MOTE_LOD_FIRST, MOTE_LOD_FILTER_GAUSSIAN, 2, 5, 0, 0, false, {0}},
+        {MOTE_LOD_REPLACING, MOTE_LOD_POISSON, MOTE_LOD_FILTER_GAUSSIAN, 8, 5, 0, 0, false, {0}},
+        {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NEIGHBORS, 2, 5, 0, 0, false, {0}}};
     for (int i = 0; i < 3; i++) check_build(ctx, cloud, "pile", &piles[i]);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
@@ -302,7 +302,7 @@ static void averages_a_huge_pile(void **state) {
 static void chains_end(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
-    const mote_lod_params p = {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 8, 1, 1, 0, false};
+    const mote_lod_params p = {MOTE_LOD_ADDITIVE, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE, 8, 1, 1, 0, false, {0}};
     for (uint64_t n = 250; n < 265; n += 2) { /* the deepest node is of level 255 */
         mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("one place"), n, 0);
         check_build(ctx, cloud, "one place", &p);

@@ -170,8 +170,8 @@ static void same_for_any_number_of_threads(void **state) {
     /* Large enough that every step is really divided among the threads. */
     const awkward_cloud *kind = awkward_cloud_named("uniform double at UTM");
     const mote_lod_params large[] = {
-        {MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 500, 0, 1, false},
-        {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 32, 500, 0, 1, false}};
+        {MOTE_LOD_ADDITIVE, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE, 32, 500, 0, 1, false, {0}},
+        {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 32, 500, 0, 1, false, {0}}};
     for (int i = 0; i < 2; i++) check_threads(kind, 120000, &large[i]);
 }
 
@@ -237,7 +237,7 @@ static void shuffling_renames_points(void **state) {
    of a cell an axis; of colours that change by at most slope a cell, that costs a small part of the slope. */
 static void gaussian_is_near_the_exact_one(void **state) {
     (void)state;
-    const mote_lod_params p = {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 8, 60, 0, 0, false};
+    const mote_lod_params p = {MOTE_LOD_REPLACING, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN, 8, 60, 0, 0, false, {0}};
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("uniform float"), 2500, 0);
     lod_reference *r = lod_reference_build(ctx, cloud, &p);

@@ -444,11 +444,11 @@ static void refuses_wrong_parameters(void **state) {
 static void refuses_wrong_outlier_parameters(void **state) {
     (void)state;
     static const mote_outliers_params wrong[] = {
-        {(mote_outliers_method)2, 8, 2, 1, 2},      {MOTE_OUTLIERS_STATISTICAL, 0, 2, 0, 0},
-        {MOTE_OUTLIERS_STATISTICAL, 1025, 2, 0, 0}, {MOTE_OUTLIERS_STATISTICAL, 8, -1, 0, 0},
-        {MOTE_OUTLIERS_STATISTICAL, 8, NAN, 0, 0},  {MOTE_OUTLIERS_RADIUS, 8, 2, 0, 2},
-        {MOTE_OUTLIERS_RADIUS, 8, 2, NAN, 2},       {MOTE_OUTLIERS_RADIUS, 8, 2, 1, 0},
-        {MOTE_OUTLIERS_RADIUS, 8, 2, 1, 1025}};
+        {(mote_outliers_method)2, 8, 2, 1, 2, {0}},      {MOTE_OUTLIERS_STATISTICAL, 0, 2, 0, 0, {0}},
+        {MOTE_OUTLIERS_STATISTICAL, 1025, 2, 0, 0, {0}}, {MOTE_OUTLIERS_STATISTICAL, 8, -1, 0, 0, {0}},
+        {MOTE_OUTLIERS_STATISTICAL, 8, NAN, 0, 0, {0}},  {MOTE_OUTLIERS_RADIUS, 8, 2, 0, 2, {0}},
+        {MOTE_OUTLIERS_RADIUS, 8, 2, NAN, 2, {0}},       {MOTE_OUTLIERS_RADIUS, 8, 2, 1, 0, {0}},
+        {MOTE_OUTLIERS_RADIUS, 8, 2, 1, 1025, {0}}};
     mote_context *ctx = test_context(1);
     mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[0], 10, 0);
     mote_outliers_result result;
