@@ -322,6 +322,47 @@ static void gives_a_scan_back(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What the header of a LAS file says of its origin, in all digits. */
+static void keeps_the_origin_of_las(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = cloud_of_all_types(ctx, 10);
+    static const uint8_t guid[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
+                                     0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe};
+    cloud->las = (mote_las_origin){.present = true,
+                                   .version_minor = 4,
+                                   .format = 10,
+                                   .file_source_id = 65535,
+                                   .global_encoding = 17,
+                                   .creation_day = 366,
+                                   .creation_year = 2027};
+    memcpy(cloud->las.guid, guid, sizeof guid);
+    snprintf(cloud->las.system_id, sizeof cloud->las.system_id, "a sensor");
+    snprintf(cloud->las.software, sizeof cloud->las.software, "thirty-two bytes of one software");
+    potree_check_round_trip(ctx, cloud);
+    mote_cloud *back = potree_read_back(ctx, test_path("trip.default"), -1);
+    assert_memory_equal(&back->las, &cloud->las, sizeof cloud->las);
+    mote_cloud_destroy(back);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Levels of detail on a GPU are in the memory of the context that built them: another one is refused. */
+static void trees_of_another_gpu_are_refused(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1), *other = test_context(1);
+    mote_cloud *cloud = cloud_of_all_types(ctx, 10);
+    mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
+    mote_lod on_device = *lod;
+    on_device.device = (struct lod_cuda *)&on_device; /* refused before anybody looks there */
+    assert_int_equal(mote_potree_write(other, &on_device, test_path("other"), NULL, NULL), MOTE_ERROR_ARGUMENT);
+    assert_non_null(strstr(mote_context_message(other), "another context's GPU"));
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(other);
+    mote_context_destroy(ctx);
+}
+
 /* ---- trees that no builder makes */
 
 static void hand_points(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors) {
@@ -402,6 +443,8 @@ int main(void) {
                                        cmocka_unit_test(packs_and_leaves_out_flags),
                                        cmocka_unit_test(replaces),
                                        cmocka_unit_test(gives_a_scan_back),
+                                       cmocka_unit_test(keeps_the_origin_of_las),
+                                       cmocka_unit_test(trees_of_another_gpu_are_refused),
                                        cmocka_unit_test(writes_deep_chains),
                                        cmocka_unit_test(codes_are_as_defined),
                                        cmocka_unit_test(leaves_out_what_is_asked)};

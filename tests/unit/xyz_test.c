@@ -1,5 +1,6 @@
 /* XYZ, CSV, PTS: separators, headers, types, what is refused, and that writing gives the same values back. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,70 @@ static void recognises_tables(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Two rows decide what a file is: one whose third row is broken is a table, and the error names that row. */
+static void rows_after_the_second_are_not_asked(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    static const char text[] = "1 2 3\n4 5 6\nseven 8 9\n";
+    mote_cloud *cloud = NULL;
+    test_write_file(test_path("third.dat"), text, strlen(text));
+    const char *const format = mote_file_format(ctx, test_path("third.dat"));
+    assert_non_null(format);
+    assert_string_equal(format, "xyz");
+    assert_int_equal(mote_cloud_read(ctx, test_path("third.dat"), NULL, &cloud), MOTE_ERROR_DATA);
+    assert_non_null(strstr(mote_context_message(ctx), "line 3, "));
+    mote_context_destroy(ctx);
+}
+
+/* A thread reads 16 pieces of 1 MiB between two reports of progress: longer texts are read in several batches. Rows are
+   padded with spaces. bad: the row that is no row of numbers, or none. */
+enum { LONG_ROW_BYTES = 256, LONG_ROWS = 70000 };
+static char *long_text(uint64_t bad) {
+    char *const text = malloc((size_t)LONG_ROW_BYTES * LONG_ROWS + 1);
+    assert_non_null(text);
+    for (uint64_t i = 0; i < LONG_ROWS; i++) {
+        char row[LONG_ROW_BYTES + 1], values[64];
+        snprintf(values, sizeof values, i == bad ? "%u 2 x" : "%u 2 3", (unsigned)i);
+        snprintf(row, sizeof row, "%-*s\n", LONG_ROW_BYTES - 1, values);
+        memcpy(text + i * LONG_ROW_BYTES, row, LONG_ROW_BYTES + 1);
+    }
+    return text;
+}
+
+static void reads_all_batches(void **state) {
+    (void)state;
+    char *const text = long_text(UINT64_MAX);
+    for (int threads = 1; threads <= 2; threads++) {
+        mote_context *ctx = test_context(threads);
+        mote_cloud *cloud = read_text(ctx, text);
+        assert_int_equal(mote_cloud_count(cloud), LONG_ROWS);
+        const mote_column *const x = mote_cloud_find(cloud, "x"), *const z = mote_cloud_find(cloud, "z");
+        for (uint64_t i = 0; i < LONG_ROWS; i++) {
+            assert_true(mote_column_value(x, i) == (double)i && mote_column_value(z, i) == 3);
+        }
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+    free(text);
+}
+
+static void errors_in_any_batch_are_found(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    static const uint64_t rows[] = {3, LONG_ROWS / 2, LONG_ROWS - 1};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        char *const text = long_text(rows[r]), place[32];
+        mote_cloud *cloud = NULL;
+        snprintf(place, sizeof place, "line %u, ", (unsigned)rows[r] + 1);
+        test_write_file(test_path("long.xyz"), text, strlen(text));
+        assert_int_equal(mote_cloud_read(ctx, test_path("long.xyz"), NULL, &cloud), MOTE_ERROR_DATA);
+        if (strstr(mote_context_message(ctx), place) == NULL) fail_msg("%s", mote_context_message(ctx));
+        mote_context_clear(ctx);
+        free(text);
+    }
+    mote_context_destroy(ctx);
+}
+
 /* ---- writing */
 
 static mote_cloud *every_type(mote_context *ctx, uint64_t count) {
@@ -325,6 +390,31 @@ static void writes_each_kind(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* PTS has three colours or none, and intensity does not depend on them. */
+static void pts_keeps_intensity_with_any_colors(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const mote_column_spec specs[] = {{"x", MOTE_FLOAT32, 0, 0}, {"y", MOTE_FLOAT32, 0, 0},
+                                      {"z", MOTE_FLOAT32, 0, 0}, {"intensity", MOTE_UINT16, 0, 0},
+                                      {"red", MOTE_UINT8, 0, 0}, {"green", MOTE_UINT8, 0, 0},
+                                      {"blue", MOTE_UINT8, 0, 0}};
+    static const char *const expected[] = {"1\n0 0 0\n", "1\n0 0 0 7\n", "1\n0 0 0 7\n", "1\n0 0 0 7\n",
+                                           "1\n0 0 0 7 0 0 0\n"};
+    for (uint32_t columns = 3; columns <= 7; columns++) {
+        mote_cloud *cloud = NULL;
+        assert_int_equal(mote_cloud_create(ctx, 1, specs, columns, &cloud), MOTE_OK);
+        const uint16_t intensity = 7;
+        if (columns > 3) memcpy(mote_cloud_column_data(cloud, "intensity"), &intensity, sizeof intensity);
+        assert_int_equal(mote_cloud_write(ctx, cloud, test_path("colors.pts"), NULL), MOTE_OK);
+        size_t size = 0;
+        char *const text = test_load(test_path("colors.pts"), &size);
+        assert_string_equal(text, expected[columns - 3]);
+        free(text);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 static void same_bytes_for_any_threads(void **state) {
     (void)state;
     const int threads[] = {1, 2, 7};
@@ -417,6 +507,10 @@ int main(void) {
                                        cmocka_unit_test(types_hold_all_values),
                                        cmocka_unit_test(refuses_what_is_no_table),
                                        cmocka_unit_test(recognises_tables),
+                                       cmocka_unit_test(rows_after_the_second_are_not_asked),
+                                       cmocka_unit_test(reads_all_batches),
+                                       cmocka_unit_test(errors_in_any_batch_are_found),
+                                       cmocka_unit_test(pts_keeps_intensity_with_any_colors),
                                        cmocka_unit_test(xyz_keeps_names_types_and_values),
                                        cmocka_unit_test(writes_each_kind),
                                        cmocka_unit_test(same_bytes_for_any_threads),
