@@ -20,3 +20,4 @@ else
     echo "the folder of real data is not there: only synthetic scans"
 fi
 node tests/browser/run.mjs --mote "$mote" --out "$2/browser" "${sets[@]}"
+node tests/browser/by_hand.mjs --mote "$mote" --out "$2/browser"

@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseAttributes, scalarChannels, TYPES } from '../../viewer/src/data/attributes.js';
-import { axis16, decodeNode } from '../../viewer/src/data/decode.js';
+import { axis16, decodeNode, hasValue } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { ALL_TYPES, DEFAULT_ATTRIBUTES, encodeNode, mulberry32, terrain, valueOf } from './make_dataset.mjs';
 
@@ -107,7 +107,7 @@ test('8-bit colours stay as they are, and the root decides where the metadata is
     assert.deepEqual([...decodeNode(jobFor(list, dark, 'DEFAULT', 8), bytesFor(list, dark, 'DEFAULT')).rgb.slice(0, 3)], [0, 0, 0]);
 });
 
-test('channels alone, relative to their base; values that are not finite become the base', () => {
+test('channels alone, relative to their base; what is not finite has no value', () => {
     const list = [DEFAULT_ATTRIBUTES[0], { name: 'gps-time', type: 'double', numElements: 1 }];
     const points = [3e8 + 1e-5, NaN, 3e8 + 2e-5].map((t, index) => ({ index, position: [1, 2, 3], 'gps-time': t }));
     const job = { ...jobFor(list, points, 'DEFAULT'), geometry: false };
@@ -115,7 +115,8 @@ test('channels alone, relative to their base; values that are not finite become 
     const out = decodeNode(job, bytesFor(list, points, 'DEFAULT'));
     assert.equal(out.position, null);
     assert.equal(out.rgb, null);
-    assert.deepEqual([...out.scalars[0].values].map((v) => Math.round(v * 1e5)), [1, 0, 2]);
+    assert.deepEqual([...out.scalars[0].values].map((v) => (hasValue(v) ? Math.round(v * 1e5) : null)), [1, null, 2]);
+    assert.deepEqual(out.scalars[0].range, [3e8 + 1e-5, 3e8 + 2e-5]);
     assert.equal(TYPES.double.size, 8);
 });
 

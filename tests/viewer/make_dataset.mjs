@@ -218,7 +218,7 @@ export function writeDataset(folder, points, options = {}) {
     closeSync(file);
     const hierarchy = writeHierarchy(root, o.step);
     writeFileSync(join(folder, 'hierarchy.bin'), hierarchy.bytes);
-    const cubeSide = side * o.scale[0];
+    const cubeSide = side * Math.max(...o.scale); // with scales that differ only a single node has the right box
     const metadata = {
         version: '2.0', name: o.name, description: '', points: points.length, projection: o.projection,
         hierarchy: { firstChunkSize: hierarchy.firstChunkSize, stepSize: o.step, depth },

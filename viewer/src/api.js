@@ -1,11 +1,13 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
+import { UP_AXES } from './view/up_axis.js';
+
 export function createApi(viewer, ready) {
     return {
         ready,
         stats: () => viewer.stats(),
         metadata: () => {
-            const { name, points, scheme, encoding, projection, box, flags } = viewer.dataset.meta;
-            return { name, points, scheme, encoding, projection, flags, box: structuredClone(box) };
+            const { name, points, scheme, encoding, projection, box, flags, isLonLat } = viewer.dataset.meta;
+            return { name, points, scheme, encoding, projection, flags, isLonLat, box: structuredClone(box) };
         },
         idle: () => viewer.idle(),
         fit: () => viewer.fit(),
@@ -22,6 +24,16 @@ export function createApi(viewer, ready) {
         setPointSize: (pointSize, adaptive = viewer.settings.adaptive) => viewer.configure({ pointSize, adaptive }),
         setEyeDome: (strength) => viewer.configure({ eyeDome: Math.max(0, Number(strength)) }),
         setBoundingBox: (on) => viewer.configure({ boundingBox: Boolean(on) }),
+        // 'z', 'y', '-y', 'x', '-x' or '-z': the axis of the data that points up.
+        setUp: (up) => {
+            if (!UP_AXES.includes(up)) throw new Error(`no axis "${up}"; there are ${UP_AXES.join(', ')}`);
+            viewer.configure({ up });
+        },
+        // Codes of the classes that are neither drawn nor picked nor counted.
+        get hiddenClasses() {
+            return [...viewer.filter.hidden];
+        },
+        hideClasses: (codes) => viewer.hideClasses(codes),
         // 'additive' or 'replacing': how the levels are combined, whatever metadata.json says.
         setScheme: (scheme) => {
             if (scheme !== 'additive' && scheme !== 'replacing') throw new Error(`no scheme "${scheme}"`);

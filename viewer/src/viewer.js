@@ -5,8 +5,10 @@ import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
 import { selectNodes } from './view/traversal.js';
-import { pick } from './view/pick.js';
-import { colourModes, defaultMode, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
+import { channelValues, colourModes, defaultMode, isBlack, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { ClassFilter } from './view/class_filter.js';
+import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { sumByLevel } from './view/statistics.js';
 
@@ -19,6 +21,7 @@ const RESELECT_MS = 120; // while the camera rests, aborts and cache still get t
 
 const COVERAGE = 1.7; // point size over point distance at which randomly sampled surfaces look closed
 const REST_MS = 250; // after the last move
+const LOOK_MS = 300; // after the last frame: is anything in the picture?
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
 
@@ -30,7 +33,20 @@ export const DEFAULTS = Object.freeze({
     eyeDome: 0.5,
     boundingBox: false,
     ramp: 'spectrum',
+    up: 'z',
 });
+
+// Few points are drawn larger: one pixel alone on the screen is not found.
+export function minPointPixels(points) {
+    return points > 20000 ? 1.5 : points > 1000 ? 3 : 6;
+}
+
+// The metadata's counts hold only where it counts each point once.
+function classFilterOf(meta) {
+    const channel = meta.channels.find((c) => c.isClass) ?? null;
+    const histogram = channel && meta.points === meta.sourcePoints ? meta.layout.attributes[channel.attribute].histogram : [];
+    return new ClassFilter(channel, histogram.slice(0, 256));
+}
 
 export class Viewer extends EventTarget {
     constructor(canvas, pool) {
@@ -45,7 +61,9 @@ export class Viewer extends EventTarget {
         this.modes = [];
         this.mode = null;
         this.ranges = new Map(); // mode name -> [low, high]
-        this.hiddenClasses = new Set();
+        this.filter = new ClassFilter(null);
+        this.lookTimer = null;
+        this.seesNothing = false;
         this.firstPictureMs = null;
         this.drawnAt = 0;
         this.timer = null;
@@ -58,6 +76,8 @@ export class Viewer extends EventTarget {
         this.controls = new Controls(canvas, this.camera, {
             changed: () => this.moved(),
             pickAt: (x, y) => this.pickAt(x, y),
+            nearestAt: (x, y) => this.nearestAt(x, y),
+            centre: () => this.box.min.map((m, i) => (m + this.box.max[i]) / 2),
             picked: (hit) => this.emit('picked', hit),
         });
         canvas.addEventListener('webglcontextlost', (event) => {
@@ -66,6 +86,7 @@ export class Viewer extends EventTarget {
         });
         canvas.addEventListener('webglcontextrestored', () => this.invalidate());
         new ResizeObserver(() => this.resize()).observe(canvas);
+        this.followPixelRatio();
         this.resize();
         this.renderer.warmUp();
     }
@@ -81,6 +102,8 @@ export class Viewer extends EventTarget {
         // Everything is drawn relative to the corner of the cube: small numbers for 32-bit floats.
         this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
         this.modes = colourModes(meta);
+        this.filter = classFilterOf(meta);
+        this.renderer.points.setFilter(this.filter);
         const cacheBytes = CACHE_BASE_BYTES + this.settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
         this.loader = new NodeLoader(this.dataset, cacheBytes, {
             onNode: (node, fresh) => this.nodeArrived(node, fresh),
@@ -90,16 +113,26 @@ export class Viewer extends EventTarget {
         });
         this.loader.eager = meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));
         this.setMode(defaultMode(meta, this.modes).name);
-        this.fit();
+        this.applySizes();
+        this.applyUp();
         this.emit('opened', meta);
     }
 
+    // From the data set's coordinates to those that are drawn, and back.
     toLocal(p) {
-        return p.map((c, i) => c - this.dataset.meta.origin[i]);
+        const { origin, stretch } = this.dataset.meta;
+        return p.map((c, i) => (c - origin[i]) * stretch[i]);
     }
 
     toWorld(p) {
-        return p.map((c, i) => c + this.dataset.meta.origin[i]);
+        const { origin, stretch } = this.dataset.meta;
+        return p.map((c, i) => c / stretch[i] + origin[i]);
+    }
+
+    // The coordinates of a point as the file holds them: whole steps of its scale. What is drawn is rounded to 32 bits.
+    toSource(p) {
+        const { scale, offset } = this.dataset.meta;
+        return this.toWorld(p).map((c, i) => Math.round((c - offset[i]) / scale[i]) * scale[i] + offset[i]);
     }
 
     resize() {
@@ -107,11 +140,23 @@ export class Viewer extends EventTarget {
         if (clientWidth === 0 || clientHeight === 0) return;
         this.camera.aspect = clientWidth / clientHeight;
         this.renderer.resize(clientWidth, clientHeight);
+        this.applySizes();
         this.invalidate();
     }
 
+    // A window that moves to another screen changes its pixels but not its size.
+    followPixelRatio() {
+        const query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+        query.addEventListener('change', () => {
+            this.invalidate();
+            this.followPixelRatio();
+        }, { once: true });
+    }
+
+    // Shows the whole cloud; where classes are hidden, what is known of the others.
     fit() {
-        this.camera.fit(this.box);
+        const loaded = this.filter.isActive ? [...this.loader.cache.entries.keys()] : [];
+        this.camera.fit(shownBox(loaded, (node) => this.filter.hiddenIn(node)) ?? this.box);
         this.invalidate();
     }
 
@@ -148,6 +193,7 @@ export class Viewer extends EventTarget {
         this.framePending = false;
         if (!this.dirty || !this.dataset?.root) return;
         if (!this.renderer.isDone()) return this.invalidate(false); // one frame at a time, or the picture lags behind
+        if (this.renderer.pixelRatio() !== this.renderer.gl.getPixelRatio()) this.resize();
         this.select();
         const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
         if (this.loader.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
@@ -168,11 +214,28 @@ export class Viewer extends EventTarget {
     }
 
     draw() {
-        this.renderer.points.show(this.nodesToDraw(), { additive: this.scheme === 'additive' });
+        this.renderer.points.show(this.nodesToDraw(), { additive: this.scheme === 'additive', spacing: this.drawnSpacing() });
         this.renderer.draw(this.camera, this.box);
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
         this.emit('frame');
+        clearTimeout(this.lookTimer);
+        this.lookTimer = setTimeout(() => this.look(), LOOK_MS);
+    }
+
+    // Says when nothing is in the picture any more, and when something is again.
+    look() {
+        const nothing = !this.loader.busy && !seesAny(this.selection.draw, this.camera.planes(), (node) => this.filter.hiddenIn(node));
+        if (nothing === this.seesNothing) return;
+        this.seesNothing = nothing;
+        this.emit('seesnothing', nothing);
+    }
+
+    // Cells of degrees and metres are no cubes on the ground: there the points drawn share the area of the whole.
+    drawnSpacing() {
+        if (!this.dataset.meta.isLonLat) return null;
+        const [width, length] = this.box.max.map((m, i) => m - this.box.min[i]);
+        return Math.sqrt((width * length) / Math.max(1, this.selection.points)) || null;
     }
 
     view() {
@@ -201,9 +264,20 @@ export class Viewer extends EventTarget {
 
     nodeArrived(node, fresh) {
         const isRoot = node === this.dataset.root;
+        if (isRoot && fresh) this.learnColours(node);
         if (isRoot || !this.ranges.has(this.mode.name)) this.learnRange(node);
+        if (this.filter.learn(node)) this.emit('classes');
         this.renderer.points.addNode(node);
         if (fresh && isRoot) this.emit('root');
+    }
+
+    // Where the metadata does not say whether there are colours, those of the root do.
+    learnColours(root) {
+        const { rgb } = this.dataset.meta.layout;
+        if (!rgb || rgb.max.length > 0 || !isBlack(root.payload)) return;
+        this.modes = this.modes.filter((mode) => mode.kind !== 'rgb');
+        if (this.mode.kind === 'rgb') this.setMode('height');
+        this.emit('modes');
     }
 
     // Where the metadata has no range, or one that a few outliers stretch, the first node's values help.
@@ -212,14 +286,14 @@ export class Viewer extends EventTarget {
         const scalar = channel && node.payload.scalars.get(channel.key);
         if (!scalar || this.mode.kind !== 'ramp' || this.ranges.has(this.mode.name)) return;
         if (channel.range && !/^intensity$/i.test(channel.key)) return;
-        const range = quantileRange(scalar.values, channel.base) ?? scalar.range;
+        const range = quantileRange(channelValues(channel, scalar.values));
         if (range) this.ranges.set(this.mode.name, range);
         this.applyColours();
     }
 
     fullRange(mode = this.mode) {
         if (mode.channel) return mode.channel.range ?? this.ranges.get(mode.name) ?? [0, 1];
-        return [this.dataset.meta.box.min[2], this.dataset.meta.box.max[2]];
+        return heightRange(this.dataset.meta.box, this.settings.up);
     }
 
     range() {
@@ -227,7 +301,7 @@ export class Viewer extends EventTarget {
     }
 
     setRange(range) {
-        if (range) this.ranges.set(this.mode.name, range);
+        if (range) this.ranges.set(this.mode.name, range[0] <= range[1] ? [...range] : [range[1], range[0]]);
         else this.ranges.delete(this.mode.name);
         this.applyColours();
     }
@@ -246,10 +320,9 @@ export class Viewer extends EventTarget {
     applyColours() {
         const { mode } = this;
         const uniforms = this.renderer.points.uniforms;
-        const base = mode.channel ? mode.channel.base : this.dataset.meta.origin[2];
-        uniforms.uMap.value.set(...paletteMap(mode, this.range(), base));
+        uniforms.uMap.value.set(...paletteMap(mode, this.range(), mode.channel ?? this.heights()));
         const texels =
-            mode.kind === 'classes' ? classTexels(this.hiddenClasses)
+            mode.kind === 'classes' ? classTexels()
             : mode.kind === 'level' ? levelTexels()
             : rampTexels(this.settings.ramp);
         uniforms.uPalette.value.image.data.set(texels);
@@ -258,29 +331,76 @@ export class Viewer extends EventTarget {
         this.invalidate();
     }
 
+    // How the shader's heights, relative to the corner of the data set, become those of the data.
+    heights() {
+        const { axis, sign } = upAxis(this.settings.up);
+        return { base: 0, scale: 1, shift: sign * this.dataset.meta.origin[axis] };
+    }
+
+    // codes: the classes that are not to be seen.
+    hideClasses(codes) {
+        this.filter.hidden = new Set([...codes].map(Number).filter((code) => Number.isInteger(code) && code >= 0 && code < 256));
+        this.renderer.points.setFilter(this.filter);
+        this.emit('classes');
+        this.invalidate();
+    }
+
+    // Turns the data so that one of its axes points up, and shows all of it.
+    applyUp() {
+        const { up } = this.settings;
+        const { axis, sign } = upAxis(up);
+        this.camera.frame = frameOf(up);
+        if (!this.dataset?.meta) return;
+        const direction = [0, 0, 0];
+        direction[axis] = sign / this.dataset.meta.stretch[axis];
+        this.renderer.points.uniforms.uUp.value.set(...direction);
+        this.ranges.delete('height');
+        const height = this.modes.find((mode) => mode.name === 'height');
+        height.label = up === 'z' ? 'Height' : `Height (${upName(up)})`;
+        this.emit('modes');
+        this.applyColours();
+        this.fit();
+    }
+
+    applySizes() {
+        const { settings, renderer } = this;
+        const { uniforms } = renderer.points;
+        const ratio = renderer.gl.getPixelRatio();
+        uniforms.uAdaptive.value = settings.adaptive;
+        uniforms.uPixelSize.value = settings.adaptive ? COVERAGE * settings.pointSize : 2 * settings.pointSize * ratio;
+        const smallest = settings.adaptive ? minPointPixels(this.dataset?.meta?.sourcePoints ?? Infinity) * ratio : 1;
+        uniforms.uSizeLimits.value.set(smallest, 48 * ratio);
+    }
+
     // Changes some of the settings of DEFAULTS.
     configure(changes) {
         Object.assign(this.settings, changes);
         const { settings, renderer } = this;
-        const uniforms = renderer.points.uniforms;
-        const ratio = renderer.gl.getPixelRatio();
-        uniforms.uAdaptive.value = settings.adaptive;
-        uniforms.uPixelSize.value = settings.adaptive ? COVERAGE * settings.pointSize : 2 * settings.pointSize * ratio;
-        uniforms.uSizeLimits.value.set(settings.adaptive ? 1.5 * ratio : 1, 48 * ratio);
+        this.applySizes();
         renderer.eyeDomeStrength = settings.eyeDome;
         if (this.loader) this.loader.cache.limitBytes = CACHE_BASE_BYTES + settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
         if (this.box) renderer.setBoxes(settings.boundingBox ? [this.box] : []);
         if ('ramp' in changes && this.mode) this.applyColours();
+        if ('up' in changes) this.applyUp();
         this.emit('settings');
         this.invalidate();
     }
 
     pickAt(x, y) {
         if (!this.selection) return null;
+        const radius = (PICK_RADIUS_PIXELS * 2 * Math.tan(this.camera.fovY / 2)) / this.canvas.clientHeight;
+        return pick(this.selection.draw, this.rayAt(x, y), radius, (node) => this.filter.hiddenIn(node));
+    }
+
+    // The point on the screen nearest to a place on the screen, or null.
+    nearestAt(x, y) {
+        if (!this.selection) return null;
+        return nearestSeen(this.selection.draw, this.rayAt(x, y), this.camera.planes(), (node) => this.filter.hiddenIn(node));
+    }
+
+    rayAt(x, y) {
         const { clientWidth, clientHeight } = this.canvas;
-        const ray = this.camera.rayThrough((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight);
-        const radius = (PICK_RADIUS_PIXELS * 2 * Math.tan(this.camera.fovY / 2)) / clientHeight;
-        return pick(this.selection.draw, ray, radius);
+        return this.camera.rayThrough((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight);
     }
 
     get idleNow() {
@@ -301,10 +421,10 @@ export class Viewer extends EventTarget {
     }
 
     stats() {
-        const { draw = [], points = 0, budgetReached = false } = this.selection ?? {};
-        const pointsByLevel = sumByLevel(draw);
+        const { draw = [], budgetReached = false } = this.selection ?? {};
+        const pointsByLevel = sumByLevel(draw, (node) => this.filter.countVisible(node));
         return {
-            pointsDrawn: points,
+            pointsDrawn: pointsByLevel.reduce((sum, n) => sum + n, 0),
             nodesDrawn: draw.length,
             nodesLoading: this.loader?.loading ?? 0,
             levels: pointsByLevel.length,

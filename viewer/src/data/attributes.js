@@ -1,5 +1,6 @@
 // The layout of one point record: names, types, sizes, and how a value of each type is read.
 import { DataError } from './errors.js';
+import { timeKind } from './gps_time.js';
 
 // 64-bit integers become numbers: beyond 2^53 they lose their last digits, which a colour ramp never shows.
 export const TYPES = {
@@ -18,7 +19,8 @@ export const TYPES = {
 const BROTLI_POSITION_BYTES = 16; // two Morton words of 3 x 16 bits, each in 8 bytes
 const BROTLI_RGB_BYTES = 8; // one Morton word of 3 x 16 bits in 8 bytes
 
-const numbers = (list) => (Array.isArray(list) ? list.map(Number) : []);
+// null stands for NaN in JSON.
+const numbers = (list) => (Array.isArray(list) ? list.map((v) => (v === null ? NaN : Number(v))) : []);
 
 function parseAttribute(raw, position) {
     const type = TYPES[raw?.type];
@@ -37,6 +39,9 @@ function parseAttribute(raw, position) {
         index: position,
         min: numbers(raw.min),
         max: numbers(raw.max),
+        scale: numbers(raw.scale),
+        shift: numbers(raw.offset),
+        histogram: numbers(raw.histogram),
     };
 }
 
@@ -69,8 +74,30 @@ export function parseAttributes(list) {
     return { attributes, stride, brotliStride, position, rgb: attributes.find(isRgb) ?? null };
 }
 
+const SCAN_ANGLE_DEGREES = 0.006; // one step of the scan angle of LAS point formats 6 to 10
+const INTEGER = /^u?int/;
+
+// What a stored number is multiplied by, and what is added, to give the value that a person means.
+function valueScale(attribute, element) {
+    let scale = attribute.scale[element];
+    const shift = attribute.shift[element];
+    if (!Number.isFinite(scale) || scale === 0) scale = 1;
+    if (/^scan[ _]angle$/i.test(attribute.name) && attribute.type === 'int16' && scale === 1) scale = SCAN_ANGLE_DEGREES;
+    return [scale, Number.isFinite(shift) ? shift : 0];
+}
+
+const isAngle = (a) => /^scan[ _]angle([ _]rank)?$/i.test(a.name) && a.typeSize <= 2;
+const isTime = (a) => /^gps[-_ ]?time$/i.test(a.name) && a.typeSize >= 4;
+
+// ASPRS classes are whole numbers of 8 bits; files that were text once hold them in wider types.
+function isClassification(a) {
+    if (!/^classification$/i.test(a.name) || a.numElements !== 1 || !INTEGER.test(a.type)) return false;
+    return a.type === 'uint8' || (a.min[0] >= 0 && a.max[0] <= 255);
+}
+
 // A channel is one number per point: an attribute, or one element of a longer one ("velocity [1]").
-export function scalarChannels(layout) {
+// globalEncoding: of the LAS header, where the writer kept it.
+export function scalarChannels(layout, globalEncoding) {
     const channels = [];
     for (const a of layout.attributes) {
         if (a === layout.position || a === layout.rgb || a.numElements > 16) continue;
@@ -78,6 +105,8 @@ export function scalarChannels(layout) {
             const min = a.min[element];
             const max = a.max[element];
             const known = Number.isFinite(min) && Number.isFinite(max) && max >= min;
+            const [scale, shift] = valueScale(a, element);
+            const range = known ? [min * scale + shift, max * scale + shift].sort((x, y) => x - y) : null;
             channels.push({
                 key: a.numElements === 1 ? a.name : `${a.name} [${element}]`,
                 attribute: a.index,
@@ -85,9 +114,17 @@ export function scalarChannels(layout) {
                 type: a.type,
                 // GPU values are relative to the base, so that GPS times keep their fractions in 32-bit float.
                 base: known && a.typeSize >= 4 ? min : 0,
-                range: known ? [min, max] : null,
+                scale, // value = (stored - base + base) * scale + shift: what ranges and legends show
+                shift,
+                range,
+                isClass: isClassification(a),
+                unit: isAngle(a) ? '°' : '',
+                time: isTime(a) && range ? timeKind(range, globalEncoding) : null,
             });
         }
     }
     return channels;
 }
+
+// The value that a person means of a number as a node holds it (relative to the base).
+export const valueOfStored = (channel, stored) => (stored + channel.base) * channel.scale + channel.shift;

@@ -33,13 +33,14 @@ export class Dataset {
         this.url = url;
         this.pool = pool;
         this.forceWasm = Boolean(options.forceWasm);
+        this.lonLat = options.lonLat ?? null;
         this.meta = null;
         this.root = null;
         this.nodeCount = 0;
     }
 
     async open(requests = startRequests(this.url)) {
-        this.meta = parseMetadata(await requests.metadata);
+        this.meta = parseMetadata(await requests.metadata, this.lonLat);
         const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
         if (this.meta.points === 0 && size === 0) return this;
@@ -71,8 +72,8 @@ export class Dataset {
             encoding: meta.encoding,
             layout: meta.layout,
             numPoints: node.numPoints,
-            scale: meta.scale,
-            shift: meta.offset.map((o, axis) => o - meta.origin[axis] - node.min[axis]),
+            scale: meta.scale.map((s, axis) => s * meta.stretch[axis]),
+            shift: meta.offset.map((o, axis) => (o - meta.origin[axis]) * meta.stretch[axis] - node.min[axis]),
             rgbShift: meta.rgbShift,
             channels,
             geometry,

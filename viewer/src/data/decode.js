@@ -112,6 +112,10 @@ function columnOf(job, attribute) {
     return [attribute.offset, job.layout.stride];
 }
 
+// Stands for NaN and infinities, which have no place on a ramp. Finite itself, since shaders may not know NaN.
+export const NO_VALUE = Math.fround(3.4e38);
+export const hasValue = (stored) => stored < 3.3e38;
+
 const NARROW = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array };
 
 function decodeChannel(job, view, channel) {
@@ -124,9 +128,10 @@ function decodeChannel(job, view, channel) {
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
         const value = read(view, first + i * step);
-        if (value < min) min = value;
-        if (value > max) max = value;
-        values[i] = Number.isFinite(value) ? value - channel.base : 0;
+        const isFinite = Number.isFinite(value);
+        if (isFinite && value < min) min = value;
+        if (isFinite && value > max) max = value;
+        values[i] = isFinite ? value - channel.base : NO_VALUE;
     }
     return { key: channel.key, values, range: min <= max ? [min, max] : null };
 }

@@ -25,9 +25,20 @@ export async function fetchJson(url, signal) {
     const response = await request(url, { signal, cache: 'no-cache' });
     const text = await response.text();
     try {
-        return JSON.parse(text);
+        return parseJson(text);
     } catch (error) {
         throw new DataError(`${fileName(url)} is not valid JSON: ${error.message}`);
+    }
+}
+
+// Some writers put NaN and Infinity where JSON has no word for them, as the range of an attribute for instance.
+export function parseJson(text) {
+    try {
+        return JSON.parse(text);
+    } catch (error) {
+        const mended = text.replace(/([[,:]\s*)-?(?:nan|inf(?:inity)?)(?=\s*[,\]}])/gi, '$1null');
+        if (mended === text) throw error;
+        return JSON.parse(mended);
     }
 }
 

@@ -1,6 +1,8 @@
 // Reads metadata.json: checks what the viewer depends on and says plainly what is wrong.
 import { DataError } from './errors.js';
 import { parseAttributes, scalarChannels } from './attributes.js';
+import { parseCrs } from './crs.js';
+import { isGeographic, metresPerUnit } from './geographic.js';
 
 function vector(value, what) {
     if (!Array.isArray(value) || value.length < 3 || !value.slice(0, 3).every(Number.isFinite))
@@ -28,7 +30,16 @@ function rgbShift(rgb) {
     return Math.max(...known) > 255 ? 8 : 0;
 }
 
-export function parseMetadata(json) {
+// How far apart the samples of the root are, as drawn. In degrees the cells of the octree are no cubes on the ground; most of
+// their length is empty, so no cell counts for more than the points' box.
+function drawnSpacing(spacing, stretch, box) {
+    if (stretch.every((s) => s === 1)) return spacing;
+    const widest = Math.max(...[0, 1].map((i) => (box.max[i] - box.min[i]) * stretch[i]));
+    return Math.min(spacing * Math.max(...stretch), widest || 1);
+}
+
+// lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself.
+export function parseMetadata(json, lonLat = null) {
     if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
     const cube = {
         min: vector(json.boundingBox?.min, 'boundingBox.min'),
@@ -44,26 +55,36 @@ export function parseMetadata(json) {
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
         throw new DataError('metadata.json: hierarchy.firstChunkSize is missing');
     const longest = Math.max(...side);
+    const projection = String(json.projection ?? '');
+    const crs = parseCrs(projection);
+    const scale = vector(json.scale, 'scale');
+    const box = pointBox(layout.position, cube);
+    const isLonLat = lonLat ?? isGeographic(crs, box, scale);
+    const stretch = isLonLat ? metresPerUnit(crs, box) : [1, 1, 1];
+    const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
     return {
         name: String(json.name || 'Point cloud'),
         description: String(json.description ?? ''),
         points: Number(json.points) || 0,
         // Replacing sets store representatives too; those of mote say how many points there were.
         sourcePoints: Number(json.mote?.points) || Number(json.points) || 0,
-        projection: String(json.projection ?? ''),
-        scale: vector(json.scale, 'scale'),
+        projection,
+        crs,
+        isLonLat,
+        stretch, // of the axes, for drawing: world = drawn / stretch + origin
+        scale,
         offset: vector(json.offset, 'offset'),
-        spacing: Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128,
+        spacing: drawnSpacing(spacing, stretch, box),
         origin: cube.min,
-        side,
-        box: pointBox(layout.position, cube),
+        side: side.map((s, i) => s * stretch[i]),
+        box,
         encoding,
         scheme: schemeOf(json.flags ?? []),
         flags: Array.isArray(json.flags) ? json.flags.map(String) : [],
-        depth: Number(json.hierarchy?.depth) || 0,
+        depth: Number.isInteger(json.hierarchy?.depth) ? json.hierarchy.depth : null, // of the deepest level; the root is level 0
         firstChunkSize,
         layout,
-        channels: scalarChannels(layout),
+        channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
     };
 }

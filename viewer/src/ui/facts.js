@@ -1,38 +1,72 @@
 // What the data set is: the list at the foot of the panel, the title of the page.
-import { crsName, integer, value } from './format.js';
+import { count, crsName, integer, plain, resolution, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 
-function rows(meta) {
-    const size = meta.box.max.map((m, i) => value(m - meta.box.min[i], m - meta.box.min[i] || 1)).join(' × ');
+const extent = (meta, i) => {
+    const span = meta.box.max[i] - meta.box.min[i];
+    return value(span, span || 1);
+};
+
+// Width, length and height; of degrees also what they are on the ground.
+function size(meta) {
+    const spans = [0, 1, 2].map((i) => extent(meta, i));
+    if (!meta.isLonLat) return spans.join(' × ') + (meta.crs?.metres === 1 ? '\u00a0m' : '');
+    const metres = meta.box.max.map((m, i) => (m - meta.box.min[i]) * meta.stretch[i]);
+    return `${metres.map((m) => value(m, m || 1)).join(' × ')}\u00a0m`;
+}
+
+// Why the picture is not as wide as the numbers say, and how to have it otherwise.
+function drawn(meta) {
+    const [east, north] = meta.stretch.map((m) => integer(m));
+    const vertical = meta.stretch[2] === 1 ? 'heights as metres' : `heights × ${plain(meta.stretch[2])}`;
+    return `Longitude and latitude are drawn in metres: 1° east = ${east} m, 1° north = ${north} m, ${vertical}. `
+        + 'Coordinates shown are those of the file. ?lonlat=0 in the address draws the numbers as they are.';
+}
+
+// A data set may name a system that its numbers cannot be in.
+function reference(meta) {
+    const name = crsName(meta.projection);
+    return meta.crs?.kind === 'geographic' && !meta.isLonLat ? `${name}; the coordinates are not degrees` : name;
+}
+
+// [name, text, style] of each line.
+export function rows(meta) {
+    const levels = meta.depth === null ? 'not given' : integer(meta.depth + 1);
     return [
         ['Points', integer(meta.sourcePoints)],
-        ['Size', size],
-        ['Reference system', crsName(meta.projection)],
+        ['Size', size(meta)],
+        ['Reference system', reference(meta), 'long'],
+        ...(meta.isLonLat ? [['Drawn', drawn(meta), 'long']] : []),
         ['Scheme', meta.scheme],
         ['Encoding', meta.encoding.toLowerCase()],
-        ['Depth', meta.depth ? `${meta.depth} levels` : 'not given'],
+        ['Levels', levels],
         ...(meta.points === meta.sourcePoints ? [] : [['Stored', integer(meta.points)]]),
-        ['Resolution', meta.scale.every((s) => s === meta.scale[0]) ? String(meta.scale[0]) : meta.scale.join(', ')],
-        ['Lowest corner', meta.box.min.map((m) => value(m, 1)).join(', '), 'long'],
-        ['Highest corner', meta.box.max.map((m) => value(m, 1)).join(', '), 'long'],
+        ['Resolution', resolution(meta)],
+        ['Lowest corner', corner(meta, meta.box.min), 'long'],
+        ['Highest corner', corner(meta, meta.box.max), 'long'],
         ['Attributes', meta.layout.attributes.map((a) => a.name).join(', '), 'long'],
         ...(meta.flags.length > 0 ? [['Flags', meta.flags.join(', ').toLowerCase(), 'long']] : []),
         ...(meta.description ? [['Description', meta.description, 'long']] : []),
     ];
 }
 
+// With a thousandth of the data set's size, which a person can compare, and no more digits than that.
+function corner(meta, point) {
+    return point.map((c, i) => value(c, meta.box.max[i] - meta.box.min[i] || 1)).join(', ');
+}
+
 export function showFacts(meta) {
     document.title = `${meta.name} – mote`;
     $('title').textContent = meta.name;
-    $('subtitle').textContent = `${integer(meta.sourcePoints)} points`;
+    $('subtitle').textContent = count(meta.sourcePoints, 'point') + (meta.isLonLat ? ', longitude and latitude drawn in metres' : '');
     $('facts').replaceChildren(...rows(meta).flatMap(([name, text, style]) => {
         const dt = document.createElement('dt');
         const dd = document.createElement('dd');
         dt.textContent = name;
         dd.textContent = text;
         if (style) dd.className = style;
+        if (name === 'Reference system') dd.title = meta.projection;
         return [dt, dd];
     }));
-    if (meta.projection.length > 60) $('facts').querySelectorAll('dd')[2].title = meta.projection;
 }

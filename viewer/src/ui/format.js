@@ -1,5 +1,15 @@
 // Numbers as people read them.
+import { crsName } from '../data/crs.js';
+import { adjustedTime, weekTime } from '../data/gps_time.js';
+
+export { crsName };
+
 export const integer = (n) => Math.round(n).toLocaleString('en-US').replaceAll(',', ' ');
+
+const PLURALS = { class: 'classes' };
+
+// '1 node', '2 nodes', '12 345 nodes'.
+export const count = (n, word) => `${integer(n)} ${n === 1 ? word : PLURALS[word] ?? `${word}s`}`;
 
 export function short(n) {
     if (n >= 1e9) return `${(n / 1e9).toFixed(2)} G`;
@@ -16,11 +26,48 @@ export function value(v, span) {
     return String(Number(v.toFixed(digits)));
 }
 
-// The name of a coordinate system inside its WKT or proj4 text.
-export function crsName(text) {
-    if (!text) return 'not given';
-    const named = /^\s*(?:COMPD_CS|COMPOUNDCRS|PROJCS|PROJCRS|GEOGCS|GEOGCRS|BOUNDCRS|LOCAL_CS)\s*\[\s*"([^"]+)"/i.exec(text);
-    if (named) return named[1];
-    const epsg = /(EPSG:\d+)/i.exec(text);
-    return epsg ? epsg[1].toUpperCase() : text.length > 60 ? `${text.slice(0, 57)}…` : text;
+// A value of a channel (or a height: null) with its unit; times as date and clock.
+export function channelText(channel, v, span) {
+    if (!Number.isFinite(v)) return '–';
+    if (channel?.time === 'adjusted') return adjustedTime(v, span);
+    if (channel?.time === 'week') return weekTime(v, span);
+    return `${value(v, span)}${channel?.unit ?? ''}`;
 }
+
+// A small number without an exponent and without the digits that binary fractions add: 0.00025, not 2.5000000000000001e-4.
+export function plain(v) {
+    if (!Number.isFinite(v)) return '–';
+    const rounded = Number(v.toPrecision(4));
+    if (rounded === 0 || Math.abs(rounded) >= 1e-4) return String(rounded);
+    const digits = Math.min(20, 1 - Math.floor(Math.log10(Math.abs(rounded))));
+    return rounded.toFixed(digits).replace(/0+$/, '');
+}
+
+// From which length on a unit is used, its size in metres and its name.
+const METRIC = [[1, 1, 'm'], [0.01, 0.01, 'cm'], [1e-5, 1e-3, 'mm'], [1e-8, 1e-6, 'µm'], [0, 1e-9, 'nm']];
+
+// A length in metres with the unit that gives it few digits: '1 cm', '0.25 mm'.
+export function length(metres) {
+    const [, unit, name] = METRIC.find(([from]) => metres >= from * 0.9999);
+    return `${plain(metres / unit)} ${name}`;
+}
+
+// The steps in which coordinates count. Where the reference system has metres the unit is told, else the number alone.
+export function resolution({ scale, crs, isLonLat }) {
+    const same = scale.every((s) => s === scale[0]);
+    if (isLonLat) return `${plain(scale[0])}°${scale[1] === scale[0] ? '' : `, ${plain(scale[1])}°`}; height ${plain(scale[2])}`;
+    const text = (s) => (crs?.metres === 1 && !crs.verticalMetres ? length(s) : plain(s));
+    return same ? text(scale[0]) : scale.map(text).join(', ');
+}
+
+// How many digits after the point a step has: 0.01 has 2, 0.00025 has 5, 2^-20 has 7.
+function digitsOf(step) {
+    for (let digits = 0; digits < 12; digits++) {
+        if (Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6 * step * 10 ** digits) return digits;
+        if (step * 10 ** digits >= 1000) return Math.max(0, digits - 3); // no decimal fraction: enough to tell two steps apart
+    }
+    return 12;
+}
+
+// The coordinates of a point with the digits that the file has. world: whole steps of the scale.
+export const coordinates = (world, scale) => world.map((c, i) => c.toFixed(digitsOf(scale[i])));

@@ -1,4 +1,6 @@
 // Keyboard shortcuts: one table, which is also the help.
+import { UP_AXES } from '../view/up_axis.js';
+
 const $ = (id) => document.getElementById(id);
 const TURN = 0.06;
 const MOVE_PIXELS = 40;
@@ -18,20 +20,24 @@ export function actions(viewer, togglePanel) {
     };
     const size = (f) => viewer.configure({ pointSize: Math.min(4, Math.max(0.4, Math.round(viewer.settings.pointSize * f * 10) / 10)) });
     const s = viewer.settings;
+    const nextUp = () => UP_AXES[(UP_AXES.indexOf(s.up) + 1) % UP_AXES.length];
+    const toggleHelp = () => ($('help').open ? $('help').close() : $('help').showModal());
     return [
         { keys: ['f'], text: 'Fit the cloud into the view', run: () => viewer.fit() },
         { keys: ['r'], text: 'Back to the first view', run: () => view(-0.6, 0.6) },
         { keys: ['t'], text: 'From above', run: () => view(0, Math.PI / 2) },
-        { keys: ['s'], text: 'From the south', run: () => view(0, 0) },
+        { keys: ['s'], text: 'From the south, or the front', run: () => view(0, 0) },
+        { keys: ['u'], text: 'Turn another axis up: z, y, …', run: () => viewer.configure({ up: nextUp() }) },
         { keys: ['c'], text: 'Next colour mode', run: () => cycleMode(1) },
         { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
+        { keys: ['v'], text: 'Show all classes', run: () => viewer.hideClasses([]) },
         { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
         { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
         { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
-        { keys: ['p'], text: 'Settings panel', run: togglePanel },
-        { keys: ['h', '?'], shown: 'H', text: 'This help', run: () => $('help').showModal() },
+        { keys: ['p'], text: 'Settings panel', always: true, run: togglePanel },
+        { keys: ['h', '?'], shown: 'H', text: 'This help', always: true, run: toggleHelp },
         { keys: ['ArrowLeft'], run: () => turn(-TURN, 0) },
         { keys: ['ArrowRight'], run: () => turn(TURN, 0) },
         { keys: ['ArrowUp'], run: () => turn(0, TURN) },
@@ -40,18 +46,19 @@ export function actions(viewer, togglePanel) {
         { keys: ['shift+ArrowRight'], run: () => pan(-MOVE_PIXELS, 0) },
         { keys: ['shift+ArrowUp'], run: () => pan(0, MOVE_PIXELS) },
         { keys: ['shift+ArrowDown'], run: () => pan(0, -MOVE_PIXELS) },
-        { keys: ['PageUp'], shown: 'Page ↑ ↓', text: 'Nearer, farther', run: () => camera.zoomAbout(camera.target, 1 / ZOOM) },
-        { keys: ['PageDown'], run: () => camera.zoomAbout(camera.target, ZOOM) },
+        { keys: ['PageUp'], shown: 'Page ↑ ↓', text: 'Nearer, farther', run: () => viewer.controls.zoomMiddle(1 / ZOOM) },
+        { keys: ['PageDown'], run: () => viewer.controls.zoomMiddle(ZOOM) },
     ];
 }
 
 const MOUSE = [
     ['Left drag', 'Turn around the centre'],
     ['Right drag', 'Move (also shift + left drag)'],
-    ['Wheel', 'Zoom to the cursor'],
+    ['Wheel', 'Zoom to the cursor; over the background to what is nearest'],
     ['Double click', 'Make this point the centre, show its coordinates'],
     ['One finger', 'Turn'],
     ['Two fingers', 'Move and zoom'],
+    ['Two taps', 'The same as a double click'],
 ];
 
 function fillHelp(list, rows, tag) {
@@ -66,27 +73,69 @@ function fillHelp(list, rows, tag) {
     }
 }
 
+// The keys that a control needs for itself: a slider its arrows, a list its letters, a field all. What it does not
+// need still moves the picture, so that a box that was ticked does not keep the keyboard.
+const ARROWS = /^(Arrow|Page|Home|End)/;
+const OWN_KEYS = {
+    checkbox: (key) => key === ' ',
+    range: (key) => ARROWS.test(key),
+    select: (key) => key === ' ' || key.length === 1 || ARROWS.test(key),
+};
+
+export function belongsToControl(control, key) {
+    if (!control) return false;
+    const own = OWN_KEYS[control.tagName === 'SELECT' ? 'select' : control.type] ?? (() => true);
+    return own(key);
+}
+
+// The name of a key in the table. Keyboards of other scripts say Cyrillic or Greek letters: their place decides then.
+export function keyName({ key, code, shiftKey }, known) {
+    const name = key.length === 1 ? key.toLowerCase() : key;
+    if (shiftKey && name.startsWith('Arrow')) return `shift+${name}`;
+    const letter = /^Key([A-Z])$/.exec(code ?? '');
+    return !known(name) && letter && !/^[a-z]$/.test(name) ? letter[1].toLowerCase() : name;
+}
+
+// After the mouse has ticked a box, moved a slider or chosen from a list, the keyboard goes back to the picture. Whoever
+// walks through the panel with the keyboard stays there; Escape, and Enter in a field, lead out.
+function returnFocus(canvas) {
+    let byPointer = false;
+    const leave = () => canvas.focus({ preventScroll: true });
+    window.addEventListener('pointerdown', () => (byPointer = true), true);
+    window.addEventListener('keydown', () => (byPointer = false), true);
+    document.addEventListener('click', (event) => {
+        if (byPointer && event.target.matches('input[type=range], input[type=checkbox]')) leave();
+    });
+    document.addEventListener('change', (event) => {
+        if (byPointer && event.target.matches('select')) leave();
+    });
+    document.addEventListener('keydown', ({ key, target }) => {
+        const isField = target.matches?.('input[type=number]');
+        if ((isField && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
+    });
+}
+
 export function bindKeys(viewer, togglePanel) {
     const table = actions(viewer, togglePanel);
     const byKey = new Map(table.flatMap((action) => action.keys.map((key) => [key, action])));
-    window.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey || $('help').open || !viewer.dataset?.root) return;
-        if (event.target.closest('input, select')) return;
-        const shifted = event.shiftKey && event.key.startsWith('Arrow');
-        const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const action = byKey.get(shifted ? `shift+${key}` : key);
-        if (!action) return;
-        event.preventDefault();
+    const run = (action) => {
+        if (!action.always && !viewer.dataset?.root) return;
         action.run();
-        if (/Arrow|Page/.test(key)) viewer.moved();
-        else viewer.invalidate();
-    });
-    fillHelp($('help-mouse'), MOUSE, 'span');
-    fillHelp($('help-keys'), table.filter((a) => a.text).map((a) => [a.shown ?? a.keys[0].toUpperCase(), a.text]), 'kbd');
-    const press = (key) => () => {
-        byKey.get(key).run();
         viewer.invalidate();
     };
+    window.addEventListener('keydown', (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (belongsToControl(event.target.closest?.('input, select'), event.key)) return;
+        const name = keyName(event, (key) => byKey.has(key));
+        const action = byKey.get(name);
+        if (!action || ($('help').open && !action.keys.includes('h'))) return;
+        event.preventDefault();
+        run(action);
+        if (/Arrow|Page/.test(name)) viewer.moved();
+    });
+    returnFocus(viewer.canvas);
+    fillHelp($('help-mouse'), MOUSE, 'span');
+    fillHelp($('help-keys'), table.filter((a) => a.text).map((a) => [a.shown ?? a.keys[0].toUpperCase(), a.text]), 'kbd');
     for (const [id, key] of [['fit', 'f'], ['reset', 'r'], ['top', 't'], ['front', 's'], ['help-button', 'h']])
-        $(id).addEventListener('click', press(key));
+        $(id).addEventListener('click', () => run(byKey.get(key)));
 }

@@ -1,7 +1,9 @@
 // The settings panel: each control changes one setting, and follows when the setting changes elsewhere.
 import { RAMPS } from '../view/palettes.js';
-import { quantileRange } from '../view/colouring.js';
-import { short, value } from './format.js';
+import { channelValues, quantileRange } from '../view/colouring.js';
+import { UP_AXES, upAxis, upName } from '../view/up_axis.js';
+import { ClassList } from './classes.js';
+import { channelText, short, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -13,6 +15,8 @@ const logScale = (low, high) => ({
 const BUDGET = logScale(1e5, 2e7);
 const ERROR = logScale(8, 0.35); // to the right is finer
 
+const MAX_SHORT_DIGITS = 8; // two numbers of so many digits stand side by side
+
 const twoDigits = (n) => Number(n.toPrecision(2));
 
 export class Panel {
@@ -21,7 +25,9 @@ export class Panel {
         this.bindColour();
         this.bindPoints();
         this.bindView();
+        this.bindClasses();
         viewer.addEventListener('opened', () => this.fillModes());
+        viewer.addEventListener('modes', () => this.fillModes());
         viewer.addEventListener('settings', () => this.showSettings());
         viewer.addEventListener('colours', () => this.showColours());
         this.showSettings();
@@ -35,6 +41,7 @@ export class Panel {
         const range = () => {
             const [low, high] = [$('low').valueAsNumber, $('high').valueAsNumber];
             if (Number.isFinite(low) && Number.isFinite(high)) viewer.setRange([low, high]);
+            else this.showColours();
         };
         $('low').addEventListener('change', range);
         $('high').addEventListener('change', range);
@@ -49,11 +56,38 @@ export class Panel {
         const parts = [...viewer.selection.draw].sort((a, b) => a.level - b.level).slice(0, 12);
         const values = [];
         for (const node of parts) {
-            if (channel) values.push(...(node.payload.scalars.get(channel.key)?.values ?? []));
-            else for (let i = 2; i < node.payload.position.length; i += 3) values.push(node.payload.position[i] + node.min[2]);
+            const isHidden = viewer.filter.hiddenIn(node);
+            const stored = channel && node.payload.scalars.get(channel.key)?.values;
+            const part = channel ? (stored ? channelValues(channel, stored, isHidden) : []) : this.heightsOf(node, isHidden);
+            for (const v of part) values.push(v);
         }
-        const base = channel ? channel.base : viewer.dataset.meta.origin[2];
-        return quantileRange(values, base) ?? viewer.fullRange();
+        return quantileRange(values) ?? viewer.fullRange();
+    }
+
+    heightsOf(node, isHidden) {
+        const { axis, sign } = upAxis(this.viewer.settings.up);
+        const { origin, stretch } = this.viewer.dataset.meta;
+        const { position } = node.payload;
+        const heights = [];
+        for (let i = 0; i < position.length / 3; i++) {
+            if (!isHidden?.(i)) heights.push(sign * ((position[3 * i + axis] + node.min[axis]) / stretch[axis] + origin[axis]));
+        }
+        return heights;
+    }
+
+    // Shown where there is more than one class to choose from, whatever the colours.
+    bindClasses() {
+        const { viewer } = this;
+        const classes = new ClassList(viewer);
+        $('classes').append(classes.list);
+        const show = () => {
+            classes.update();
+            $('class-section').hidden = viewer.filter.codes.size < 2;
+        };
+        viewer.addEventListener('opened', show);
+        viewer.addEventListener('classes', show);
+        $('classes-all').addEventListener('click', () => viewer.hideClasses([]));
+        $('classes-none').addEventListener('click', () => viewer.hideClasses(viewer.filter.codes));
     }
 
     bindPoints() {
@@ -74,6 +108,8 @@ export class Panel {
             viewer.configure({ eyeDome: strength });
         });
         $('box').addEventListener('change', (e) => viewer.configure({ boundingBox: e.target.checked }));
+        $('up').append(...UP_AXES.map((up) => new Option(upName(up), up)));
+        $('up').addEventListener('change', (e) => viewer.configure({ up: e.target.value }));
         $('background').addEventListener('change', (e) => ($('stage').className = `bg-${e.target.value}`));
     }
 
@@ -97,15 +133,21 @@ export class Panel {
         if (s.eyeDome > 0) $('edl-strength').value = s.eyeDome;
         $('box').checked = s.boundingBox;
         $('ramp').value = s.ramp;
+        $('up').value = s.up;
     }
 
     showColours() {
         const { mode } = this.viewer;
+        if (!mode) return;
         $('mode').value = mode.name;
         $('ramp-settings').hidden = mode.kind !== 'ramp';
         if (mode.kind !== 'ramp') return;
         const [low, high] = this.viewer.range();
         $('low').value = value(low, high - low);
         $('high').value = value(high, high - low);
+        $('low').parentElement.classList.toggle('tall', [$('low'), $('high')].some((field) => field.value.length > MAX_SHORT_DIGITS));
+        // The legend tells times as dates; the fields hold the numbers of the file.
+        $('low').title = channelText(mode.channel, low, high - low);
+        $('high').title = channelText(mode.channel, high, high - low);
     }
 }

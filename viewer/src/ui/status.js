@@ -1,5 +1,9 @@
 // The status line, the loading bar, the splash and the messages.
-import { integer, value } from './format.js';
+import { className } from '../view/palettes.js';
+import { valueOfStored } from '../data/attributes.js';
+import { State } from '../data/hierarchy.js';
+import { hasValue } from '../data/decode.js';
+import { channelText, coordinates, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
@@ -12,14 +16,17 @@ export class Status {
         this.seen = new Set();
         viewer.addEventListener('frame', () => this.frame());
         viewer.addEventListener('firstpicture', () => ($('splash').hidden = true));
+        viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
+        viewer.addEventListener('classes', () => this.hint(false));
         viewer.addEventListener('error', (e) => this.error(e.detail));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
     }
 
     frame() {
         const stats = this.viewer.stats();
-        $('s-points').textContent = `${integer(stats.pointsDrawn)} points`;
-        $('s-nodes').textContent = `${integer(stats.nodesDrawn)} nodes, ${stats.levels} levels` + (stats.budgetReached ? ', budget reached' : '');
+        const hidden = this.viewer.filter.hidden.size;
+        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '');
+        $('s-nodes').textContent = `${count(stats.nodesDrawn, 'node')}, ${count(stats.levels, 'level')}` + (stats.budgetReached ? ', budget reached' : '');
         $('s-fps').textContent = this.rate();
         clearTimeout(this.rest);
         this.rest = setTimeout(() => ($('s-fps').textContent = ''), 1500);
@@ -51,17 +58,36 @@ export class Status {
         bar.setAttribute('aria-valuenow', percent);
     }
 
-    picked({ point, distance }) {
-        const digits = Math.max(distance * 1e-3, 1e-4);
-        const text = this.viewer.toWorld(point).map((c) => value(c, digits)).join(', ');
-        $('s-pick').textContent = `x y z  ${text}`;
+    // Where the picked point is, in the coordinates of the file, and its value of the present colours.
+    picked({ point, node, index }) {
+        const { meta } = this.viewer.dataset;
+        const parts = coordinates(this.viewer.toSource(point), meta.scale);
+        if (meta.isLonLat) [parts[0], parts[1]] = [`${parts[0]}°`, `${parts[1]}°`];
+        $('s-pick').textContent = [`${meta.isLonLat ? 'lon lat height' : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
     }
 
-    // Before anything is drawn an error takes the place of the picture; later it is a note that can be closed.
+    valueAt(node, index) {
+        const { mode } = this.viewer;
+        const stored = mode.channel && node.payload.scalars.get(mode.channel.key)?.values[index];
+        if (!mode.channel || stored === undefined) return '';
+        if (!hasValue(stored)) return `${mode.label} –`;
+        const v = valueOfStored(mode.channel, stored);
+        if (mode.kind === 'classes') return `class ${v} ${className(v)}`;
+        return `${mode.label} ${channelText(mode.channel, v, Math.min(this.viewer.range()[1] - this.viewer.range()[0], 20))}`;
+    }
+
+    // What to do when there is nothing in the picture.
+    hint(isNeeded) {
+        const hidden = this.viewer.filter.hidden.size;
+        const classes = hidden > 0 ? ` ${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.` : '';
+        $('hint').hidden = !isNeeded;
+        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}` : '';
+    }
+
+    // A note that can be closed. Where the first node failed there will be no picture.
     error(text) {
-        if (!$('splash').hidden) {
-            $('splash').querySelector('.spinner').hidden = true;
-        }
+        const { root } = this.viewer.dataset ?? {};
+        if (!$('splash').hidden && (!root || root.state === State.FAILED)) this.stopWaiting('Nothing to show.');
         if (this.seen.has(text) || this.seen.size >= MAX_MESSAGES) return;
         this.seen.add(text);
         const note = document.createElement('div');
@@ -78,15 +104,19 @@ export class Status {
         $('messages').append(note);
     }
 
+    stopWaiting(text) {
+        $('splash').querySelector('.spinner').hidden = true;
+        $('late').hidden = true;
+        $('splash').querySelector('p').textContent = text;
+    }
+
     fatal(text) {
         $('splash').hidden = false;
-        $('splash').querySelector('.spinner').hidden = true;
-        $('splash').querySelector('p').textContent = 'Nothing to show.';
+        this.stopWaiting('Nothing to show.');
         this.error(text);
     }
 
     empty() {
-        $('splash').querySelector('.spinner').hidden = true;
-        $('splash').querySelector('p').textContent = 'This data set has no points.';
+        this.stopWaiting('This data set has no points.');
     }
 }

@@ -2,23 +2,29 @@
 // cursor; one finger turns, two fingers move and zoom.
 const TURN_PER_PIXEL = 0.005; // radians
 const ZOOM_PER_WHEEL_PIXEL = 0.0012;
-const WHEEL_LINE_PIXELS = 33;
+const WHEEL_UNIT_PIXELS = [1, 33, 400]; // of deltaMode: pixels, lines, pages
+const PINCH_ON_TRACKPAD = 6; // it comes as a wheel with ctrl, in steps this much smaller
 const MAX_WHEEL_PIXELS = 240;
+const TAP_MS = 350; // two taps within this time and this many pixels are a double tap
+const TAP_PIXELS = 24;
 
 export class Controls {
-    // events { changed(), pickAt(x, y) -> { point, distance } | null, picked(hit) }
+    // events { changed(), picked(hit), centre() -> point }, and two that give { point, distance } or null:
+    // pickAt(x, y) what is under the cursor, nearestAt(x, y) what is seen nearest to it
     constructor(element, camera, events) {
         this.element = element;
         this.camera = camera;
         this.events = events;
         this.pointers = new Map();
+        this.tap = null; // the last short touch
+        this.focused = -Infinity; // when a point was made the centre
         this.grab = null; // the point under the cursor when a move or zoom began
         element.addEventListener('pointerdown', (e) => this.down(e));
         element.addEventListener('pointermove', (e) => this.move(e));
         element.addEventListener('pointerup', (e) => this.up(e));
         element.addEventListener('pointercancel', (e) => this.up(e));
         element.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
-        element.addEventListener('dblclick', (e) => this.focus(e));
+        element.addEventListener('dblclick', (e) => this.focus(...this.local(e)));
         element.addEventListener('contextmenu', (e) => e.preventDefault());
     }
 
@@ -30,16 +36,28 @@ export class Controls {
     down(event) {
         this.element.setPointerCapture?.(event.pointerId);
         const [x, y] = this.local(event);
-        this.pointers.set(event.pointerId, { x, y });
+        this.pointers.set(event.pointerId, { x, y, startX: x, startY: y });
         const moves = event.button !== 0 || event.shiftKey || event.ctrlKey || event.metaKey;
-        this.mode = this.pointers.size === 2 ? 'pinch' : moves ? 'pan' : 'turn';
+        this.mode = this.pointers.size >= 2 ? 'pinch' : moves ? 'pan' : 'turn';
         if (this.mode !== 'turn') this.grab = this.anchor(...this.centre());
         this.element.focus({ preventScroll: true });
     }
 
     up(event) {
+        const pointer = this.pointers.get(event.pointerId);
+        const alone = this.pointers.size === 1;
         this.pointers.delete(event.pointerId);
-        this.mode = this.pointers.size === 1 ? 'turn' : null;
+        this.mode = this.pointers.size >= 2 ? 'pinch' : this.pointers.size === 1 ? 'turn' : null;
+        if (pointer && alone && event.type === 'pointerup' && event.pointerType === 'touch') this.tapped(pointer);
+    }
+
+    // Not every browser makes a double click of two taps.
+    tapped({ x, y, startX, startY }) {
+        const now = performance.now();
+        const rested = Math.hypot(x - startX, y - startY) < TAP_PIXELS;
+        const again = this.tap && now - this.tap.time < TAP_MS && Math.hypot(x - this.tap.x, y - this.tap.y) < TAP_PIXELS;
+        this.tap = rested && !again ? { x, y, time: now } : null;
+        if (rested && again) this.focus(x, y);
     }
 
     centre() {
@@ -52,20 +70,21 @@ export class Controls {
         return Math.hypot(a.x - b.x, a.y - b.y);
     }
 
-    // The picked point, or the point of the ray at the target's depth where there is none.
+    // What a zoom goes to and a move holds: the point under the cursor; over the background the one seen nearest to it;
+    // where nothing is seen, the middle of the cloud.
     anchor(x, y) {
-        const hit = this.events.pickAt(x, y);
-        const ray = this.ray(x, y);
+        const hit = this.events.pickAt(x, y) ?? this.events.nearestAt(x, y);
+        if (!hit) return { point: this.events.centre(), depth: this.camera.distance };
+        const eye = this.camera.position();
         const { forward } = this.camera.axes();
-        const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-        if (hit) return { point: hit.point, depth: dot(hit.point.map((p, i) => p - ray.origin[i]), forward) };
-        const length = this.camera.distance / dot(ray.direction, forward);
-        return { point: ray.origin.map((o, i) => o + ray.direction[i] * length), depth: this.camera.distance };
+        return { point: hit.point, depth: hit.point.reduce((sum, p, i) => sum + (p - eye[i]) * forward[i], 0) };
     }
 
-    ray(x, y) {
+    // As the wheel does in the middle of the picture.
+    zoomMiddle(factor) {
         const { clientWidth, clientHeight } = this.element;
-        return this.camera.rayThrough((2 * x) / clientWidth - 1, 1 - (2 * y) / clientHeight);
+        this.camera.zoomAbout(this.anchor(clientWidth / 2, clientHeight / 2).point, factor);
+        this.events.changed();
     }
 
     move(event) {
@@ -73,7 +92,7 @@ export class Controls {
         if (!pointer) return;
         const [x, y] = this.local(event);
         const [dx, dy] = [x - pointer.x, y - pointer.y];
-        if (this.mode === 'pinch' && this.pointers.size === 2) {
+        if (this.mode === 'pinch') {
             const before = this.spread();
             Object.assign(pointer, { x, y });
             this.camera.pan(dx / 2, dy / 2, this.element.clientHeight, this.grab.depth);
@@ -88,7 +107,7 @@ export class Controls {
 
     wheel(event) {
         event.preventDefault();
-        const pixels = event.deltaMode === 1 ? event.deltaY * WHEEL_LINE_PIXELS : event.deltaY;
+        const pixels = event.deltaY * (WHEEL_UNIT_PIXELS[event.deltaMode] ?? 1) * (event.ctrlKey ? PINCH_ON_TRACKPAD : 1);
         const bounded = Math.max(-MAX_WHEEL_PIXELS, Math.min(MAX_WHEEL_PIXELS, pixels));
         const [x, y] = this.local(event);
         // One search per gesture: the point under a resting cursor stays the same while zooming.
@@ -101,8 +120,11 @@ export class Controls {
     }
 
     // A double click makes the point the centre of turning and shows its coordinates.
-    focus(event) {
-        const hit = this.events.pickAt(...this.local(event));
+    focus(x, y) {
+        const now = performance.now();
+        if (now - this.focused < TAP_MS) return; // a browser that made a double click of two taps as well
+        this.focused = now;
+        const hit = this.events.pickAt(x, y);
         if (!hit) return;
         this.camera.set({ target: hit.point, distance: Math.max(hit.distance * 0.5, this.camera.sceneSize * 1e-4) });
         this.events.picked(hit);

@@ -25,6 +25,7 @@ void main() {
     ivec2 last = textureSize(uDepth, 0) - 1;
     vec4 colour = texelFetch(uColour, at, 0);
     float raw = texelFetch(uDepth, at, 0).r;
+    gl_FragDepth = raw; // of the background as well: what is drawn afterwards is tested against it
     if (colour.a == 0.0) { fragColour = vec4(0.0); return; }
     float depth = logDepth(raw);
     float sum = 0.0;
@@ -33,7 +34,6 @@ void main() {
         if (other < 1.0) sum += max(0.0, depth - logDepth(other));
     }
     fragColour = vec4(colour.rgb * exp(-sum * uStrength), 1.0);
-    gl_FragDepth = raw;
 }`;
 
 export class EyeDome {

@@ -1,4 +1,6 @@
-// The camera as a person thinks of it: a target, a direction and a distance. Plain numbers, z is up.
+// The camera as a person thinks of it: a target, a direction and a distance. Plain numbers.
+import { frameOf } from './up_axis.js';
+
 const MAX_PITCH = Math.PI / 2 - 1e-4; // straight down, but never over the top
 const FOV_Y = (50 * Math.PI) / 180;
 
@@ -31,6 +33,7 @@ export class OrbitCamera {
         this.yaw = -0.6; // around z; 0 looks north from the south
         this.pitch = 0.6; // how far the eye stands above the target's horizon
         this.distance = 10;
+        this.frame = frameOf('z'); // the data's directions that are right, forward and up at yaw and pitch 0
         this.fovY = FOV_Y;
         this.aspect = 1;
         this.sceneSize = 10; // bounds distances
@@ -39,10 +42,12 @@ export class OrbitCamera {
     // Unit vectors of the view: right, up and forward.
     axes() {
         const [sy, cy, sp, cp] = [Math.sin(this.yaw), Math.cos(this.yaw), Math.sin(this.pitch), Math.cos(this.pitch)];
+        const [x, y, z] = this.frame;
+        const turned = (a, b, c) => x.map((_, i) => a * x[i] + b * y[i] + c * z[i]);
         return {
-            right: [cy, sy, 0],
-            up: [-sp * sy, sp * cy, cp],
-            forward: [-cp * sy, cp * cy, -sp],
+            right: turned(cy, sy, 0),
+            up: turned(-sp * sy, sp * cy, cp),
+            forward: turned(-cp * sy, cp * cy, -sp),
         };
     }
 
@@ -122,13 +127,14 @@ export class OrbitCamera {
         const tanY = Math.tan(this.fovY / 2);
         const across = tightest(corners.map((c) => [c.right, c.depth]), tanY * this.aspect);
         const along = tightest(corners.map((c) => [c.up, c.depth]), tanY);
-        this.sceneSize = Math.max(Math.hypot(...box.max.map((m, i) => m - box.min[i])), 1e-3);
+        this.sceneSize = Math.hypot(...box.max.map((m, i) => m - box.min[i])) || 1; // one point is looked at as from 1 m
         const back = Math.max(Math.max(across, along) * margin, this.sceneSize * 0.05);
         const aside = middle(corners.map((c) => [c.right, c.depth]), back);
         const above = middle(corners.map((c) => [c.up, c.depth]), back);
         const eye = add(add(add(centre, right, aside), up, above), forward, -back);
         // The target stays at the height of the middle, so that turning keeps the cloud in place.
-        const level = (centre[2] - eye[2]) / forward[2];
+        const vertical = this.frame[2];
+        const level = dot(centre.map((c, i) => c - eye[i]), vertical) / dot(forward, vertical);
         this.distance = level > back * 0.5 && level < back * 1.5 ? level : back;
         this.target = add(eye, forward, this.distance);
     }

@@ -64,13 +64,7 @@ export function rampColour(name, t) {
 
 export const rampTexels = (name) => texels((i) => rampColour(name, i / 255));
 export const levelTexels = () => texels(levelColour);
-
-// hidden: a Set of class codes whose points are not drawn (alpha 0).
-export function classTexels(hidden) {
-    const data = texels(classColour);
-    for (const code of hidden) if (code < 256) data[4 * code + 3] = 0;
-    return data;
-}
+export const classTexels = () => texels(classColour);
 
 export const rampCss = (name) =>
     `linear-gradient(to right, ${[...Array(9).keys()].map((i) => cssColour(rampColour(name, i / 8))).join(', ')})`;

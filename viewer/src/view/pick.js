@@ -1,5 +1,9 @@
-// Which point lies under the cursor: a search on the CPU over the drawn nodes, so that nothing waits for the GPU.
+// Which point lies under the cursor, and what is seen at all: searches on the CPU over the drawn nodes, so that nothing
+// waits for the GPU. hiddenIn(node) gives a test of a point's index, or null where all points of the node are shown.
+import { intersectsBox } from './traversal.js';
+
 const MAX_TESTS = 400000;
+const showsAll = () => null;
 
 function hitsBox(ray, min, max, slack) {
     let near = 0;
@@ -15,9 +19,22 @@ function hitsBox(ray, min, max, slack) {
     return near <= far;
 }
 
+// The box of a node's points.
+function pointBox(node) {
+    const { min, max } = node.payload.box;
+    return { min: min.map((v, i) => v + node.min[i]), max: max.map((v, i) => v + node.min[i]) };
+}
+
+// So many points are passed over after each one that is tested.
+const stepFor = (nodes) => Math.max(1, Math.ceil(nodes.reduce((sum, node) => sum + node.numPoints, 0) / MAX_TESTS));
+
+const pointOf = (node, index) => [0, 1, 2].map((i) => node.payload.position[3 * index + i] + node.min[i]);
+
+const distanceTo = (ray, point) => Math.hypot(...point.map((p, i) => p - ray.origin[i]));
+
 // A point counts when it is seen within `radius` (radians) of the ray; the nearest to the eye wins, with points
 // off the ray's centre pushed back a little, so that a direct hit beats a neighbour.
-function searchNode(node, ray, radius, step, best) {
+function searchNode(node, ray, radius, step, isHidden, best) {
     const { position } = node.payload;
     const o = ray.origin.map((c, i) => c - node.min[i]);
     const [dx, dy, dz] = ray.direction;
@@ -29,26 +46,87 @@ function searchNode(node, ray, radius, step, best) {
         const along = x * dx + y * dy + z * dz;
         if (along <= 0) continue;
         const off = (x * x + y * y + z * z - along * along) / (along * along);
-        if (off > limit) continue;
+        if (off > limit || isHidden?.(i / 3)) continue;
         const score = along * (1 + off / limit);
         if (score < best.score) Object.assign(best, { score, node, index: i / 3 });
     }
 }
 
 // nodes: the drawn nodes; ray: { origin, direction }. Returns { point, node, index, distance } or null.
-export function pick(nodes, ray, radius) {
+export function pick(nodes, ray, radius, hiddenIn = showsAll) {
     const hit = nodes.filter((node) => {
-        const min = node.payload.box.min.map((v, i) => v + node.min[i]);
-        const max = node.payload.box.max.map((v, i) => v + node.min[i]);
+        const { min, max } = pointBox(node);
         const reach = Math.hypot(...min.map((m, i) => Math.max(Math.abs(m - ray.origin[i]), Math.abs(max[i] - ray.origin[i]))));
         return hitsBox(ray, min, max, reach * radius);
     });
-    const total = hit.reduce((sum, node) => sum + node.numPoints, 0);
-    const step = Math.max(1, Math.ceil(total / MAX_TESTS));
+    const step = stepFor(hit);
     const best = { score: Infinity, node: null, index: 0 };
-    for (const node of hit) searchNode(node, ray, radius, step, best);
+    for (const node of hit) searchNode(node, ray, radius, step, hiddenIn(node), best);
     if (!best.node) return null;
     const { node, index } = best;
-    const point = [0, 1, 2].map((i) => node.payload.position[3 * index + i] + node.min[i]);
-    return { point, node, index, distance: Math.hypot(...point.map((p, i) => p - ray.origin[i])) };
+    const point = pointOf(node, index);
+    return { point, node, index, distance: distanceTo(ray, point) };
+}
+
+// Calls visit(index, x, y, z) for points of the node that lie within the planes; x, y, z are relative to the node's
+// corner. A visit that returns true ends the search.
+function visitSeen(node, planes, step, isHidden, visit) {
+    const { position } = node.payload;
+    const own = planes.map(([a, b, c, d]) => [a, b, c, d + a * node.min[0] + b * node.min[1] + c * node.min[2]]);
+    for (let i = 0; i < position.length; i += 3 * step) {
+        const [x, y, z] = [position[i], position[i + 1], position[i + 2]];
+        let isInside = true;
+        for (const [a, b, c, d] of own) isInside &&= a * x + b * y + c * z + d >= 0;
+        if (isInside && !isHidden?.(i / 3) && visit(i / 3, x, y, z)) return true;
+    }
+    return false;
+}
+
+function nodesWithin(nodes, planes) {
+    return nodes.filter((node) => {
+        const { min, max } = pointBox(node);
+        return intersectsBox(planes, min, max.map((m, i) => m - min[i]));
+    });
+}
+
+// The point on the screen that is nearest to the ray on the screen, however far. Null where none is on the screen.
+export function nearestSeen(nodes, ray, planes, hiddenIn = showsAll) {
+    const within = nodesWithin(nodes, planes);
+    const step = stepFor(within);
+    const [dx, dy, dz] = ray.direction;
+    const best = { cosine: -Infinity, node: null, index: 0 };
+    for (const node of within) {
+        const o = ray.origin.map((c, i) => c - node.min[i]);
+        visitSeen(node, planes, step, hiddenIn(node), (index, px, py, pz) => {
+            const [x, y, z] = [px - o[0], py - o[1], pz - o[2]];
+            const cosine = (x * dx + y * dy + z * dz) / Math.hypot(x, y, z);
+            if (cosine > best.cosine) Object.assign(best, { cosine, node, index });
+            return false;
+        });
+    }
+    if (!best.node) return null;
+    const point = pointOf(best.node, best.index);
+    return { point, node: best.node, index: best.index, distance: distanceTo(ray, point) };
+}
+
+// Whether any point is on the screen.
+export function seesAny(nodes, planes, hiddenIn = showsAll) {
+    const within = nodesWithin(nodes, planes);
+    const step = stepFor(within);
+    return within.some((node) => visitSeen(node, planes, step, hiddenIn(node), () => true));
+}
+
+// The box of all points of these nodes that are shown, or null.
+export function shownBox(nodes, hiddenIn = showsAll) {
+    const box = { min: [Infinity, Infinity, Infinity], max: [-Infinity, -Infinity, -Infinity] };
+    for (const node of nodes) {
+        visitSeen(node, [], 1, hiddenIn(node), (_, ...p) => {
+            for (let i = 0; i < 3; i++) {
+                box.min[i] = Math.min(box.min[i], p[i] + node.min[i]);
+                box.max[i] = Math.max(box.max[i], p[i] + node.min[i]);
+            }
+            return false;
+        });
+    }
+    return box.min[0] <= box.max[0] ? box : null;
 }

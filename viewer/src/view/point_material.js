@@ -24,6 +24,10 @@ uniform mat4 projectionMatrix;
 uniform int uSource;
 uniform vec2 uMap;          // value -> palette coordinate: v * x + y
 uniform float uNodeBase;    // added to height or scalar; the level itself
+uniform vec3 uUp;           // height = dot(position, uUp) + uNodeBase
+uniform bool uFilter;       // whether classes are hidden: those whose texel in uHidden is red
+uniform float uClassBase;
+uniform sampler2D uHidden;
 uniform float uSpacing;     // of the node, in world units
 uniform vec3 uNodeSize;
 uniform int uNodeIndex;     // in uVisible, or -1
@@ -36,7 +40,8 @@ uniform sampler2D uPalette;
 in vec3 position;
 in vec4 rgb;
 in float scalar;
-out vec4 vColour;
+in float classCode;
+out vec3 vColour;
 out float vDiameter;
 
 int bitsBelow(uint mask, int octant) {
@@ -70,13 +75,20 @@ float localSpacing() {
     return spacing * exp2((float((entry >> 8) & 255u) - 128.0) / ${RATIO_STEPS}.0);
 }
 
-vec4 colour() {
-    if (uSource == ${Source.RGB}) return rgb;
-    if (uSource == ${Source.PLAIN}) return vec4(0.55, 0.6, 0.66, 1.0);
+const vec3 PLAIN = vec3(0.55, 0.6, 0.66);
+
+vec3 colour() {
+    if (uSource == ${Source.RGB}) return rgb.rgb;
+    if (uSource == ${Source.PLAIN}) return PLAIN;
+    if (uSource == ${Source.SCALAR} && scalar > 3.3e38) return PLAIN; // NO_VALUE
     float value = uNodeBase;
-    if (uSource == ${Source.HEIGHT}) value += position.z;
+    if (uSource == ${Source.HEIGHT}) value += dot(position, uUp);
     if (uSource == ${Source.SCALAR}) value += scalar;
-    return texture(uPalette, vec2(clamp(value * uMap.x + uMap.y, 0.001, 0.999), 0.5));
+    return texture(uPalette, vec2(clamp(value * uMap.x + uMap.y, 0.001, 0.999), 0.5)).rgb;
+}
+
+bool isHidden() {
+    return uFilter && texelFetch(uHidden, ivec2(clamp(int(classCode + uClassBase + 0.5), 0, 255), 0), 0).r > 0.5;
 }
 
 void main() {
@@ -86,12 +98,12 @@ void main() {
     float size = uPixelSize;
     if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / max(-eye.z, 1e-6);
     gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
-    if (vColour.a == 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // a hidden class: outside the clip volume
+    if (isHidden()) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
 }`;
 
 const fragmentShader = /* glsl */ `
 precision highp float;
-in vec4 vColour;
+in vec3 vColour;
 in float vDiameter;
 out vec4 fragColour;
 void main() {
@@ -99,12 +111,13 @@ void main() {
         vec2 p = gl_PointCoord - 0.5;
         if (dot(p, p) > 0.25) discard;
     }
-    fragColour = vec4(vColour.rgb, 1.0);
+    fragColour = vec4(vColour, 1.0);
 }`;
 
 export function paletteTexture() {
     const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1);
     texture.magFilter = texture.minFilter = NearestFilter;
+    texture.needsUpdate = true;
     return texture;
 }
 
@@ -127,6 +140,10 @@ export function pointMaterial() {
             uSource: uniform(Source.PLAIN),
             uMap: uniform(new Vector2(1, 0)),
             uNodeBase: uniform(0),
+            uUp: uniform(new Vector3(0, 0, 1)),
+            uFilter: uniform(false),
+            uClassBase: uniform(0),
+            uHidden: uniform(paletteTexture()),
             uSpacing: uniform(1),
             uNodeSize: uniform(new Vector3(1, 1, 1)),
             uNodeIndex: uniform(-1),

@@ -15,6 +15,16 @@ function realSpacingRatio(node) {
     return node.spacingRatio;
 }
 
+// Puts an array on a geometry under a name, or takes away what is there where there is no array.
+function setAttribute(geometry, name, values) {
+    const present = geometry.getAttribute(name);
+    if (!values) {
+        if (present) geometry.deleteAttribute(name);
+    } else if (present?.array !== values) {
+        geometry.setAttribute(name, new BufferAttribute(values, 1));
+    }
+}
+
 export class PointScene {
     constructor() {
         this.group = new Group();
@@ -24,6 +34,8 @@ export class PointScene {
         this.drawn = [];
         this.source = Source.PLAIN;
         this.channel = null;
+        this.filter = null; // a ClassFilter
+        this.spacing = null; // between the points drawn, where cells of the octree do not say it
     }
 
     get uniforms() {
@@ -46,6 +58,7 @@ export class PointScene {
         let points = this.objects.get(node);
         if (!points) this.objects.set(node, (points = this.createObject(node)));
         this.attachChannel(points);
+        this.attachClasses(points);
     }
 
     createObject(node) {
@@ -76,12 +89,21 @@ export class PointScene {
     // Gives a node the array of the present channel; the previous one leaves the graphics card.
     attachChannel(points) {
         const scalar = this.channel && points.userData.node.payload.scalars.get(this.channel.key);
-        const present = points.geometry.getAttribute('scalar');
-        if (!scalar) {
-            if (present) points.geometry.deleteAttribute('scalar');
-        } else if (present?.array !== scalar.values) {
-            points.geometry.setAttribute('scalar', new BufferAttribute(scalar.values, 1));
-        }
+        setAttribute(points.geometry, 'scalar', scalar?.values);
+    }
+
+    // Classes are on the graphics card only while some are hidden.
+    attachClasses(points) {
+        const values = this.filter?.isActive ? this.filter.valuesOf(points.userData.node) : null;
+        setAttribute(points.geometry, 'classCode', values);
+    }
+
+    setFilter(filter) {
+        this.filter = filter;
+        for (const points of this.objects.values()) this.attachClasses(points);
+        this.uniforms.uHidden.value.image.data.set(filter.texels());
+        this.uniforms.uHidden.value.needsUpdate = true;
+        this.uniforms.uClassBase.value = filter.channel?.base ?? 0;
     }
 
     // source: one of Source; channel: for Source.SCALAR.
@@ -97,23 +119,25 @@ export class PointScene {
         const lacksChannel = this.source === Source.SCALAR && !points.geometry.getAttribute('scalar');
         u.uSource.value = lacksChannel ? Source.PLAIN : this.source;
         u.uNodeBase.value = 0;
-        if (this.source === Source.HEIGHT) u.uNodeBase.value = node.min[2];
+        if (this.source === Source.HEIGHT) u.uNodeBase.value = u.uUp.value.dot({ x: node.min[0], y: node.min[1], z: node.min[2] });
         if (this.source === Source.LEVEL) u.uNodeBase.value = node.level;
-        u.uSpacing.value = index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing;
+        u.uFilter.value = Boolean(points.geometry.getAttribute('classCode'));
+        u.uSpacing.value = this.spacing ?? (index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing);
         u.uNodeSize.value.set(...node.size);
         u.uNodeIndex.value = index;
         this.material.uniformsNeedUpdate = true;
     }
 
-    // Shows exactly these nodes.
-    show(nodes, { additive }) {
+    // Shows exactly these nodes. spacing: between all points drawn, or null where each node's own is right.
+    show(nodes, { additive, spacing = null }) {
+        this.spacing = spacing;
         for (const points of this.drawn) points.visible = false;
         this.drawn = nodes.map((node) => this.objects.get(node)).filter(Boolean);
         for (const points of this.drawn) {
             points.visible = true;
             points.userData.index = -1;
         }
-        if (additive && this.uniforms.uAdaptive.value) this.indexVisible();
+        if (additive && spacing === null && this.uniforms.uAdaptive.value) this.indexVisible();
     }
 
     countDrawn() {

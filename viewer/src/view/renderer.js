@@ -43,9 +43,14 @@ export class Renderer {
         this.frameMs = 0; // from the first command of a frame until the graphics card is through with it
     }
 
+    // Of the screen that the page is on now.
+    pixelRatio() {
+        return Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO);
+    }
+
     // In CSS pixels.
     resize(width, height) {
-        this.gl.setPixelRatio(Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO));
+        this.gl.setPixelRatio(this.pixelRatio());
         this.gl.setSize(width, height, false);
         this.width = width;
         this.height = height;

@@ -1,0 +1,163 @@
+// What the page says: reference systems, times, angles, resolutions, counts, coordinates.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { crsName, parseCrs, parseWkt } from '../../viewer/src/data/crs.js';
+import { isGeographic, metresPerDegree, metresPerUnit } from '../../viewer/src/data/geographic.js';
+import { adjustedTime, timeKind, weekTime } from '../../viewer/src/data/gps_time.js';
+import { parseAttributes, scalarChannels, valueOfStored } from '../../viewer/src/data/attributes.js';
+import { parseJson } from '../../viewer/src/data/fetcher.js';
+import { parseMetadata } from '../../viewer/src/data/metadata.js';
+import { channelText, coordinates, count, length, plain, resolution } from '../../viewer/src/ui/format.js';
+import { rows } from '../../viewer/src/ui/facts.js';
+
+const UTM_WKT = 'PROJCS["WGS 84 / UTM zone 32N",GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.25]],'
+    + 'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]],PROJECTION["Transverse_Mercator"],'
+    + 'UNIT["metre",1,AUTHORITY["EPSG","9001"]],AUTHORITY["EPSG","32632"]]';
+const GEO_WKT = 'GEOGCS["NAD83",DATUM["D",SPHEROID["GRS 1980",6378137,298.25]],PRIMEM["Greenwich",0],UNIT["degree",0.01745]]';
+const FEET_WKT = `COMPD_CS["NAD83 + NAVD88 height (ftUS)",${GEO_WKT},VERT_CS["NAVD88",VERT_DATUM["x",2005],UNIT["US survey foot",0.3048006096]]]`;
+const WKT2 = 'PROJCRS["ETRS89 / UTM zone 33N",BASEGEOGCRS["ETRS89",DATUM["d",ELLIPSOID["GRS 1980",6378137,298.2]]],'
+    + 'CONVERSION["UTM zone 33N",METHOD["Transverse Mercator"]],CS[Cartesian,2],AXIS["easting (E)",east,ORDER[1],LENGTHUNIT["metre",1]],'
+    + 'AXIS["northing (N)",north,ORDER[2],LENGTHUNIT["metre",1]],ID["EPSG",25833]]';
+
+test('reference systems by their name', () => {
+    const names = {
+        '': 'not given',
+        [UTM_WKT]: 'WGS 84 / UTM zone 32N (EPSG:32632)',
+        [FEET_WKT]: 'NAD83 + NAVD88 height (ftUS)',
+        [WKT2]: 'ETRS89 / UTM zone 33N (EPSG:25833)',
+        'GEODCRS["WGS 84",CS[ellipsoidal,2],ID["EPSG",4326]]': 'WGS 84 (EPSG:4326)',
+        'GEOGCS("old brackets",UNIT("degree",0.017))': 'old brackets',
+        'LOCAL_CS["the ""yard"", site 2"]': 'the "yard", site 2',
+        'BOUNDCRS[SOURCECRS[GEOGCRS["DHDN",ID["EPSG",4314]]],TARGETCRS[GEOGCRS["WGS 84"]]]': 'DHDN (EPSG:4314)',
+        'EPSG:25832': 'ETRS89 / UTM zone 32N (EPSG:25832)',
+        'EPSG:4326': 'WGS 84 (EPSG:4326)',
+        'EPSG:12345': 'EPSG:12345',
+        'urn:ogc:def:crs:EPSG::2154': 'RGF93 v1 / Lambert-93 (EPSG:2154)',
+        '+proj=utm +zone=32 +datum=WGS84 +units=m +no_defs': 'UTM zone 32N (WGS84)',
+        '+proj=utm +zone=56 +south +ellps=GRS80': 'UTM zone 56S (GRS80)',
+        '+proj=longlat +datum=NAD83 +no_defs': 'longitude, latitude (NAD83)',
+        '+init=epsg:28992': 'Amersfoort / RD New (EPSG:28992)',
+        '{"type":"GeographicCRS","name":"ETRS89","id":{"authority":"EPSG","code":4258}}': 'ETRS89 (EPSG:4258)',
+        'PROJCS["cut short': 'PROJCS["cut short',
+        'our own grid': 'our own grid',
+    };
+    for (const [text, name] of Object.entries(names)) assert.equal(crsName(text), name);
+    assert.equal(parseWkt('A['.repeat(1000)), null);
+    assert.equal(parseWkt('no brackets'), null);
+});
+
+test('what a reference system measures in', () => {
+    const facts = (text) => [parseCrs(text).kind, parseCrs(text).metres, parseCrs(text).verticalMetres];
+    assert.deepEqual(facts(UTM_WKT), ['projected', 1, null]);
+    assert.deepEqual(facts(WKT2), ['projected', 1, null]);
+    assert.deepEqual(facts(FEET_WKT), ['geographic', null, 0.3048006096]);
+    assert.deepEqual(facts('GEODCRS["WGS 84 (geocentric)",CS[Cartesian,3]]'), [null, null, null]);
+    assert.deepEqual(facts('+proj=utm +zone=10 +units=us-ft'), ['projected', 1200 / 3937, null]);
+    assert.deepEqual(facts('EPSG:4269'), ['geographic', null, null]);
+    assert.deepEqual(facts('EPSG:4978').slice(1), [null, null]);
+});
+
+test('longitude and latitude: told by the system, contradicted or found by the numbers', () => {
+    const autzen = { min: [-123.075, 44.05, 124], max: [-123.062, 44.062, 179] };
+    const utm = { min: [515368, 4918340, 2322], max: [515401, 4918381, 2338] };
+    const room = { min: [-5, -4, 0], max: [6, 3, 3] };
+    assert.ok(isGeographic(parseCrs('EPSG:4326'), autzen, [1e-7, 1e-7, 0.01]));
+    assert.ok(isGeographic(parseCrs(GEO_WKT), autzen, [1e-7, 1e-7, 1e-7]));
+    assert.ok(!isGeographic(parseCrs('EPSG:4326'), utm, [0.001, 0.001, 0.001]), 'a system that the numbers contradict');
+    assert.ok(!isGeographic(parseCrs(UTM_WKT), autzen, [1e-7, 1e-7, 0.01]));
+    assert.ok(isGeographic(null, autzen, [1e-7, 1e-7, 0.01]), 'steps of a ten-millionth beside steps of a centimetre');
+    assert.ok(!isGeographic(null, room, [0.001, 0.001, 0.001]));
+    assert.ok(!isGeographic(null, room, [1e-7, 1e-7, 1e-7]), 'a room in fine steps');
+    const near = (a, b, within) => assert.ok(Math.abs(a - b) < within, `${a}, not ${b}`);
+    near(metresPerDegree(0).east, 111319.5, 1);
+    near(metresPerDegree(0).north, 110574.3, 1);
+    near(metresPerDegree(45).east, 78846.8, 1);
+    near(metresPerDegree(60).north, 111412.3, 1);
+    assert.equal(metresPerUnit(parseCrs(FEET_WKT), autzen)[2], 0.3048006096);
+    assert.ok(metresPerUnit(null, { min: [0, 90, 0], max: [1, 90, 1] })[0] > 0);
+});
+
+test('GPS times as date and clock', () => {
+    assert.equal(adjustedTime(0), '2011-09-14 01:46:25 UTC');
+    assert.equal(adjustedTime(206860645.046875), '2018-04-04 07:03:47 UTC');
+    assert.equal(adjustedTime(-1e9), '1980-01-06 00:00:00 UTC');
+    // Around the leap second at the end of 2016: 17 seconds before, 18 after.
+    assert.equal(adjustedTime(1167264016 - 1e9), '2016-12-31 23:59:59 UTC');
+    assert.equal(adjustedTime(1167264018 - 1e9), '2017-01-01 00:00:00 UTC');
+    assert.equal(adjustedTime(206860645.25, 5), '2018-04-04 07:03:47.25 UTC');
+    assert.equal(weekTime(0), 'Sunday 00:00:00');
+    assert.equal(weekTime(245370.417), 'Tuesday 20:09:30');
+    assert.equal(weekTime(86399.9999999, 0.01), 'Sunday 23:59:59.9999');
+    assert.equal(timeKind([245370, 249783], 0), 'week');
+    assert.equal(timeKind([245370, 249783], 1), 'adjusted');
+    assert.equal(timeKind([206860645, 206946275], 0), 'adjusted', 'the bit was forgotten');
+    assert.equal(timeKind([206860645, 206946275], undefined), 'adjusted');
+    assert.equal(timeKind([0, 1], 0), null, 'what is written where there are no times');
+    assert.equal(timeKind([1.7e9, 1.7e9], 0), null);
+    assert.equal(timeKind([-1e300, 1e300], 1), null);
+});
+
+const channelsOf = (attributes, globalEncoding) => scalarChannels(
+    parseAttributes([{ name: 'position', type: 'int32', numElements: 3 }, ...attributes.map((a) => ({ numElements: 1, ...a }))]), globalEncoding);
+
+test('values as people mean them: scan angles, scaled attributes, times', () => {
+    const [angle, rank, scaled, time, week] = channelsOf([
+        { name: 'scan angle', type: 'int16', min: [-5000], max: [3333] },
+        { name: 'scan angle rank', type: 'int8', min: [-19], max: [18] },
+        { name: 'moisture', type: 'int32', min: [100], max: [200], scale: [-0.1], offset: [5] },
+        { name: 'gps-time', type: 'double', min: [206860645], max: [206946275] },
+        { name: 'gps-time', type: 'double', min: [245370], max: [249783] },
+    ], 0);
+    assert.deepEqual(angle.range.map((v) => channelText(angle, v, 50)), ['-30°', '20°']);
+    assert.equal(valueOfStored(angle, 1000), 6);
+    assert.deepEqual(rank.range.map((v) => channelText(rank, v, 37)), ['-19°', '18°']);
+    assert.deepEqual(scaled.range, [-15, -5], 'a negative scale turns the ends');
+    assert.equal(valueOfStored(scaled, 0), -5, 'the stored number is relative to its base');
+    assert.equal(channelText(time, time.range[0], 85630), '2018-04-04 07:03:47 UTC');
+    assert.equal(channelText(week, week.range[0], 4413), 'Tuesday 20:09:30');
+    assert.equal(channelText(week, NaN, 1), '–');
+    // The writer has said it already: not scaled twice.
+    const [own] = channelsOf([{ name: 'scan angle', type: 'int16', min: [-5000], max: [3333], scale: [0.006], offset: [0] }]);
+    assert.equal(own.range[0], -30);
+    const [none] = channelsOf([{ name: 'x', type: 'float', min: [null], max: [null] }]);
+    assert.equal(none.range, null);
+});
+
+test('counts, resolutions and coordinates', () => {
+    assert.deepEqual([0, 1, 2, 12345].map((n) => count(n, 'node')), ['0 nodes', '1 node', '2 nodes', '12 345 nodes']);
+    assert.deepEqual([count(1, 'class'), count(3, 'class')], ['1 class', '3 classes']);
+    assert.deepEqual([0.01, 0.00025, 9.5367431640625e-7, 1.1650000000000001e-6, 1177.4599999999627, 0].map(plain),
+        ['0.01', '0.00025', '0.00000095', '0.0000012', '1177', '0']);
+    assert.deepEqual([1, 0.01, 0.00025, 0.1, 1e-6, 2.5].map(length), ['1 m', '1 cm', '0.25 mm', '10 cm', '1 µm', '2.5 m']);
+    const metres = { metres: 1, verticalMetres: null };
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.01], crs: metres }), '1 cm');
+    assert.equal(resolution({ scale: [0.01, 0.01, 0.001], crs: null }), '0.01, 0.01, 0.001');
+    assert.equal(resolution({ scale: [1e-7, 1e-7, 0.01], crs: null, isLonLat: true }), '0.0000001°; height 0.01');
+    assert.deepEqual(coordinates([635619.8500000001, 848899.7, 406.59000000000003], [0.01, 0.01, 0.01]), ['635619.85', '848899.70', '406.59']);
+    assert.deepEqual(coordinates([-123.0749695, 515368.60225, 225.906005859375], [1e-7, 0.00025, 2 ** -20]), ['-123.0749695', '515368.60225', '225.9060059']);
+});
+
+const METADATA = {
+    points: 1, offset: [0, 0, 0], scale: [0.01, 0.01, 0.01], spacing: 1, boundingBox: { min: [0, 0, 0], max: [1, 1, 1] },
+    encoding: 'DEFAULT', hierarchy: { firstChunkSize: 22, depth: 4 }, attributes: [{ name: 'position', type: 'int32', numElements: 3, min: [0, 0, 0], max: [1, 1, 1] }],
+};
+const fact = (json, name) => rows(parseMetadata(json)).find(([key]) => key === name)?.[1];
+
+test('facts of a data set: levels are counted with the root, units where they are known', () => {
+    assert.equal(fact(METADATA, 'Levels'), '5');
+    assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22, depth: 0 } }, 'Levels'), '1');
+    assert.equal(fact({ ...METADATA, hierarchy: { firstChunkSize: 22 } }, 'Levels'), 'not given');
+    assert.equal(fact({ ...METADATA, projection: UTM_WKT }, 'Size'), '1 × 1 × 1\u00a0m');
+    assert.equal(fact(METADATA, 'Size'), '1 × 1 × 1');
+    assert.equal(fact({ ...METADATA, scale: [0.01, 0.01, 0.0010000000000000000208] }, 'Resolution'), '0.01, 0.01, 0.001');
+    assert.equal(fact(METADATA, 'Drawn'), undefined);
+    const degrees = { ...METADATA, projection: 'EPSG:4326' };
+    assert.match(fact(degrees, 'Drawn'), /1° east = 111 \d\d\d m.*\?lonlat=0/);
+    const far = { ...degrees, boundingBox: { min: [5e5, 5e6, 0], max: [5e5, 5e6, 0] }, attributes: METADATA.attributes.map((a) => ({ ...a, min: [], max: [] })) };
+    assert.equal(fact(far, 'Reference system'), 'WGS 84 (EPSG:4326); the coordinates are not degrees');
+});
+
+test('JSON with words for NaN', () => {
+    assert.deepEqual(parseJson('{"min": [NaN, -Infinity, 1], "max": nan , "name": "a, nan "}'), { min: [null, null, 1], max: null, name: 'a, nan ' });
+    assert.throws(() => parseJson('{"a": nonsense}'));
+});
