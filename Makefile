@@ -42,10 +42,10 @@ demo: deps
 	$(MAKE) all viewer
 	mkdir -p demo
 ifdef IN
-	$(MOTE) lod $(IN) demo/demo.mote
+	$(MOTE) lod $(IN) -o demo/demo.mote
 else
-	test -s demo/city-$(POINTS).las || $(MOTE) gen city demo/city-$(POINTS).las -n $(POINTS)
-	$(MOTE) lod demo/city-$(POINTS).las demo/demo.mote
+	test -s demo/city-$(POINTS).las || $(MOTE) gen city -o demo/city-$(POINTS).las -n $(POINTS)
+	$(MOTE) lod demo/city-$(POINTS).las -o demo/demo.mote
 endif
 ifndef NO_VIEW
 	$(MOTE) view demo/demo.mote $(if $(PORT),--port $(PORT))

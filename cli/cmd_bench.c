@@ -9,7 +9,7 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote bench NAME [FILE…] [options]",
+    .synopsis = "mote bench NAME [FILE…] [options]",
     "Measures this build on this machine and prints the published figures beside it.",
     "  mote bench order                        the Morton order: codes and sort\n"
     "  mote bench lod                          file to finished folder, 10 M points of a city\n"
@@ -32,6 +32,7 @@ static const command_help help = {
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
+    .no_output = "its table goes to standard output; --record appends the figures to --history FILE",
 };
 
 /* One row per benchmark. */

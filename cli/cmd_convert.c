@@ -11,16 +11,16 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote convert IN… OUT [options]",
+    .synopsis = "mote convert IN… -o OUT [options]",
     "Writes one or several clouds into one file of another (or the same) format. The ending of OUT names it:\n"
     ".las .laz .ply .pcd .xyz .csv .txt .pts .asc. Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree 2.0 folders;\n"
     "folders and patterns of them.",
-    "  mote convert scan.las scan.ply\n"
-    "  mote convert tiles/*.las all.las\n"
-    "  mote convert scan.las centre.las --bounds 500000,5400000,500100,5400100\n"
-    "  mote convert scan.las small.xyz --thin 100 --select intensity,classification\n"
-    "  mote convert scan.mote level3.las --level 3\n"
-    "  mote convert scan.copc.laz coarse.laz --resolution 0.5\n",
+    "  mote convert scan.las -o scan.ply\n"
+    "  mote convert tiles/*.las -o all.las\n"
+    "  mote convert scan.las -o centre.las --bounds 500000,5400000,500100,5400100\n"
+    "  mote convert scan.las -o small.xyz --thin 100 --select intensity,classification\n"
+    "  mote convert scan.mote -o level3.las --level 3\n"
+    "  mote convert scan.copc.laz -o coarse.laz --resolution 0.5\n",
     "Without --bounds, --thin and --select every point and attribute is kept, in order; LAS to LAS, PLY to PLY and\n"
     "PCD to PCD keep them bit for bit. --hash prints the checksum that \"mote info --hash OUT\" prints.\n",
 };
@@ -59,8 +59,7 @@ static bool parse_bounds(const char *list, mote_box *box) {
     return true;
 }
 
-static int check_usage(convert_options *o, const arguments *words, mote_write_params *params) {
-    if (words->count < 2) return usage_error("convert", "convert needs one or more inputs and an output");
+static int check_usage(convert_options *o, mote_write_params *params) {
     if (o->bounds != NULL && !parse_bounds(o->bounds, &o->box)) {
         return usage_error("convert", "--bounds: \"%s\" is not minx,miny[,minz],maxx,maxy[,maxz] with min <= max",
                            o->bounds);
@@ -181,10 +180,10 @@ static mote_read_params reading_params(const convert_options *o) {
 static bool is_las(const char *format) { return format != NULL && strcmp(format, "las") == 0; }
 
 /* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
-static bool can_stream(const session *s, const convert_options *o, const arguments *words) {
+static bool can_stream(const session *s, const convert_options *o, const io_paths *paths) {
     struct stat info;
-    const char *input = words->words[0], *output = words->words[words->count - 1];
-    if (words->count != 2 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
+    const char *input = paths->inputs[0], *output = paths->output;
+    if (paths->input_count != 1 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
     if (!is_las(mote_ending_format(output)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     return is_las(mote_file_format(s->ctx, input));
 }
@@ -204,9 +203,9 @@ static mote_status copy_pieces(mote_reader *reader, mote_writer *writer, const m
 }
 
 /* Converts with memory for a few pieces only. *done: false where the cloud turns out to be needed as a whole. */
-static int stream(session *s, const convert_options *o, const mote_write_params *params, const arguments *words,
+static int stream(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths,
                   bool *done) {
-    const char *input = words->words[0], *output = words->words[1];
+    const char *input = paths->inputs[0], *output = paths->output;
     const mote_read_params reading_as = reading_params(o);
     mote_reader *reader = NULL;
     mote_writer *writer = NULL;
@@ -267,19 +266,18 @@ static mote_status count_written(session *s, const mote_cloud *cloud, const char
     return status;
 }
 
-static int convert(session *s, const convert_options *o, const mote_write_params *params, const arguments *words) {
-    const int inputs = words->count - 1;
-    const char *output = words->words[inputs];
-    int code = check_output_file(s, words->words, inputs, output);
-    if (code == EXIT_DONE) code = check_octrees(s, o, words->words, inputs);
+static int convert(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
+    const char *output = paths->output;
+    int code = check_output_file(s, paths);
+    if (code == EXIT_DONE) code = check_octrees(s, o, paths->inputs, paths->input_count);
     if (code != EXIT_DONE) return code;
     bool done = false;
-    if (can_stream(s, o, words)) code = stream(s, o, params, words, &done);
+    if (can_stream(s, o, paths)) code = stream(s, o, params, paths, &done);
     if (done) return code;
     const mote_read_params reading = reading_params(o);
     mote_cloud *cloud = NULL;
-    code = session_read(s, words->words, inputs, &reading, &cloud);
-    if (code == EXIT_DONE) code = check_select(s, o, words->words[0], cloud);
+    code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
+    if (code == EXIT_DONE) code = check_select(s, o, paths->inputs[0], cloud);
     if (code == EXIT_DONE) code = thin(s, o, &cloud);
     if (code == EXIT_DONE) {
         uint64_t points = mote_cloud_count(cloud);
@@ -322,15 +320,17 @@ int cmd_convert(int argc, char **argv) {
     };
     common_options common;
     arguments words;
+    io_paths paths;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     mote_write_params params = mote_write_defaults();
-    int code = check_usage(&o, &words, &params);
-    if (code == EXIT_DONE) code = check_format_options(&o, words.words[words.count - 1]);
+    int code = io_paths_take("convert", &common, &words, false, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o, &params);
+    if (code == EXIT_DONE) code = check_format_options(&o, paths.output);
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "convert", &common);
-    if (code == EXIT_DONE) code = convert(&s, &o, &params, &words);
+    if (code == EXIT_DONE) code = convert(&s, &o, &params, &paths);
     return session_close(&s, code);
 }

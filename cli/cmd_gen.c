@@ -7,11 +7,11 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote gen KIND OUT -n N [options]",
+    .synopsis = "mote gen KIND -o OUT -n N [options]",
     "Makes a synthetic cloud. The same kind, count and seed give the same points on every machine.",
-    "  mote gen city city.las -n 10M                 a lidar scan of a made-up town\n"
-    "  mote gen room room.ply -n 100k --noise 0.01   walls, floor and table with noise and outliers\n"
-    "  mote gen torus torus.xyz -n 424000 --seed 7\n",
+    "  mote gen city -o city.las -n 10M              a lidar scan of a made-up town\n"
+    "  mote gen room -o room.ply -n 100k --noise 0.01   walls, floor and table with noise and outliers\n"
+    "  mote gen torus -o torus.xyz -n 424000 --seed 7\n",
     "Kinds:\n"
     "  city      terrain, buildings, trees, power lines; about 10 points per m², UTM metres at 1 mm,\n"
     "            RGB, intensity, classification, returns, GPS time, in flight-line order\n"
@@ -23,6 +23,8 @@ static const command_help help = {
     "  lattice   a regular grid\n"
     "\nThe ending of OUT names the format: .las .laz .ply .pcd .xyz .csv\n",
 };
+
+#define KINDS "city, room, box, uniform, clusters, torus or lattice"
 
 static const char *const kinds[] = {"city", "room", "box", "uniform", "clusters", "torus", "lattice", NULL};
 
@@ -39,14 +41,27 @@ static bool known_kind(const char *kind) {
     return false;
 }
 
-static int check_usage(const gen_options *o, const arguments *words) {
-    if (words->count != 2) return usage_error("gen", "gen needs a kind and one output, not %d words", words->count);
-    const char *kind = words->words[0];
-    if (!known_kind(kind)) {
-        const char *near = text_nearest(kind, kinds);
-        if (near != NULL) return usage_error("gen", "there is no kind \"%s\"; did you mean \"%s\"?", kind, near);
-        return usage_error("gen", "there is no kind \"%s\"", kind);
+static int unknown_kind(const arguments *words) {
+    const char *kind = words->words[0], *near = text_nearest(kind, kinds);
+    if (words->count > 1 && known_kind(words->words[1])) {
+        return usage_error("gen", "the kind comes first: mote gen %s %s", words->words[1], kind);
     }
+    if (near != NULL) return usage_error("gen", "there is no kind \"%s\"; did you mean \"%s\"?", kind, near);
+    return usage_error("gen", "there is no kind \"%s\": " KINDS, kind);
+}
+
+/* The kind and the output: where the output has an option, only one word. */
+static int take_words(const common_options *common, const arguments *words, io_paths *paths) {
+    const int wanted = common->output != NULL ? 1 : 2;
+    if (words->count == 0) return usage_error("gen", "gen needs a kind and an output: mote gen city city.las -n 10M");
+    if (!known_kind(words->words[0])) return unknown_kind(words);
+    if (words->count > wanted) {
+        return usage_error("gen", "gen needs a kind and one output; \"%s\" is too many", words->words[wanted]);
+    }
+    return io_paths_take("gen", common, words, false, paths);
+}
+
+static int check_usage(const gen_options *o, const char *kind) {
     if (!o->count_given) return usage_error("gen", "how many points? -n N");
     if ((o->noise_given || o->outliers_given) && strcmp(kind, "room") != 0) {
         return usage_error("gen", "--noise and --outliers are for the kind room");
@@ -58,12 +73,14 @@ static int check_usage(const gen_options *o, const arguments *words) {
     return EXIT_DONE;
 }
 
-static int generate(session *s, const gen_options *o, const char *kind, const char *path) {
+static int generate(session *s, const gen_options *o, const io_paths *paths) {
+    const char *kind = paths->inputs[0], *path = paths->output;
     mote_gen_params params = mote_gen_defaults(kind);
     if (s->options.seed_given) params.seed = s->options.seed;
     if (o->noise_given) params.noise_m = o->noise_m;
     if (o->outliers_given) params.outlier_ratio = o->outlier_ratio;
-    const int code = check_output_file(s, NULL, 0, path);
+    const io_paths files = {NULL, 0, path, paths->may_replace}; /* a kind is no file */
+    const int code = check_output_file(s, &files);
     if (code != EXIT_DONE) return code;
     mote_cloud *cloud = NULL;
     s->bar.points = o->count;
@@ -85,13 +102,15 @@ int cmd_gen(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    io_paths paths;
+    const parse_result parsed = options_parse(
+        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    const int wrong = check_usage(&o, &words);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = take_words(&common, &words, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o, paths.inputs[0]);
+    if (code != EXIT_DONE) return code;
     session s;
-    int code = session_open(&s, "gen", &common);
-    if (code == EXIT_DONE) code = generate(&s, &o, words.words[0], words.words[1]);
+    code = session_open(&s, "gen", &common);
+    if (code == EXIT_DONE) code = generate(&s, &o, &paths);
     return session_close(&s, code);
 }

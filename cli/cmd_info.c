@@ -9,7 +9,7 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote info FILE… [options]",
+    .synopsis = "mote info FILE… [options]",
     "Says what is in point clouds: format, points, box, attributes, coordinate reference system, records, density.",
     "  mote info scan.las\n"
     "  mote info scan.las --stats     also reads all points: min, max, mean, classes, returns, duplicates\n"
@@ -17,6 +17,7 @@ static const command_help help = {
     "  mote info --devices            what this machine and build compute on\n",
     "With --hash, the checksum of all attributes and points: the same for the same content in any layout.\n"
     "With --json and several files, the output is an array.\n",
+    .no_output = "its result goes to standard output: mote info FILE >OUT",
 };
 
 typedef struct info_options {

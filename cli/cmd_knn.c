@@ -10,20 +10,20 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote knn IN… OUT.npz|OUT.csv [options]",
+    .synopsis = "mote knn IN… -o OUT.npz|OUT.csv [options]",
     "Finds the nearest neighbours of every point, or of the points of another cloud: exact, and the same for any "
     "number\n"
     "of threads and on the GPU. Inputs as for \"mote lod\"; several become one cloud.",
-    "  mote knn scan.las neighbours.npz                     10 each, the point itself first\n"
-    "  mote knn scan.las neighbours.npz -k 16 --no-self\n"
-    "  mote knn scan.las neighbours.npz -k 8 --radius 0.5   at most 8, at most 0.5 away\n"
-    "  mote knn scan.las lists.npz --radius 0.5 --lists     all that are at most 0.5 away\n"
-    "  mote knn scan.las onto.npz --queries other.las -k 1  the nearest point of scan.las to each of other.las\n"
-    "  mote knn scan.las quick.npz --approximate --recall   faster, and how near it comes to the exact answer\n"
-    "  mote knn scan.las near.npz --method shifted -k 64 --lambda 2 --recall\n"
-    "  mote knn photons.ply discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
-    "  mote knn photons.ply discs.npz --method shifted --compression 4 --buckets -k 64 --recall\n"
-    "  mote knn small.xyz neighbours.csv -k 3\n",
+    "  mote knn scan.las -o neighbours.npz                  10 each, the point itself first\n"
+    "  mote knn scan.las -o neighbours.npz -k 16 --no-self\n"
+    "  mote knn scan.las -o neighbours.npz -k 8 --radius 0.5   at most 8, at most 0.5 away\n"
+    "  mote knn scan.las -o lists.npz --radius 0.5 --lists  all that are at most 0.5 away\n"
+    "  mote knn scan.las -o onto.npz --queries other.las -k 1  the nearest point of scan.las to each of other.las\n"
+    "  mote knn scan.las -o quick.npz --approximate --recall   faster, and how near it comes to the exact answer\n"
+    "  mote knn scan.las -o near.npz --method shifted -k 64 --lambda 2 --recall\n"
+    "  mote knn photons.ply -o discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
+    "  mote knn photons.ply -o discs.npz --method shifted --compression 4 --buckets -k 64 --recall\n"
+    "  mote knn small.xyz -o neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "
     "of\n"
     "the input, nearest first, of equally far ones the lower index; -1 where there are not enough neighbours. "
@@ -75,10 +75,7 @@ static int check_shifted(const knn_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const knn_options *o, const arguments *words) {
-    if (words->count < 2) {
-        return usage_error("knn", "knn needs one or more inputs and an output, FILE.npz or FILE.csv");
-    }
+static int check_usage(const knn_options *o) {
     if (o->k < 1 || o->k > MOTE_KNN_MOST) {
         return usage_error("knn", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MOST);
     }
@@ -99,9 +96,13 @@ static int check_usage(const knn_options *o, const arguments *words) {
     return EXIT_DONE;
 }
 
-static int check_output(session *s, const knn_options *o, const char *const *inputs, int count, const char *output) {
+static int check_output(session *s, const knn_options *o, const io_paths *paths) {
     static const char *const endings[] = {".npz", ".csv", NULL};
-    if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    const char *output = paths->output;
+    const io_paths of_queries = {&o->queries, 1, output, paths->may_replace};
+    int code = check_output_place(s, paths);
+    if (code == EXIT_DONE && o->queries != NULL) code = check_output_place(s, &of_queries);
+    if (code != EXIT_DONE) return code;
     if (!text_has_ending(output, ".npz") && !text_has_ending(output, ".csv")) {
         const char *dot = strrchr(output, '.');
         const char *near = dot != NULL ? text_nearest(dot, endings) : NULL;
@@ -109,8 +110,7 @@ static int check_output(session *s, const knn_options *o, const char *const *inp
                              near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                              near != NULL ? "\"?" : "");
     }
-    const int code = check_output_place(s, inputs, count, output);
-    return code == EXIT_DONE && o->queries != NULL ? check_output_place(s, &o->queries, 1, output) : code;
+    return EXIT_DONE;
 }
 
 /* ---- the command */
@@ -124,12 +124,12 @@ typedef struct knn_task {
     knn_report report;
 } knn_task;
 
-static int read_inputs(session *s, const knn_options *o, const arguments *words, knn_task *task) {
+static int read_inputs(session *s, const knn_options *o, const io_paths *paths, knn_task *task) {
     static const char *const with_normals = "x,y,z,normal_x,normal_y,normal_z", *const positions = "x,y,z";
     mote_read_params reading = mote_read_defaults();
     const bool normals = o->compression > 1; /* of those that ask */
     reading.select = normals && o->queries == NULL ? with_normals : positions;
-    int code = session_read(s, words->words, words->count - 1, &reading, &task->cloud);
+    int code = session_read(s, paths->inputs, paths->input_count, &reading, &task->cloud);
     reading.select = normals ? with_normals : positions;
     if (code == EXIT_DONE && o->queries != NULL) code = session_read(s, &o->queries, 1, &reading, &task->queries);
     return code;
@@ -183,8 +183,8 @@ static int write_answer(session *s, const char *output, knn_task *task) {
     return code;
 }
 
-static int run_knn(session *s, const knn_options *o, const arguments *words) {
-    const char *output = words->words[words->count - 1];
+static int run_knn(session *s, const knn_options *o, const io_paths *paths) {
+    const char *output = paths->output;
     knn_task task = {.params = mote_knn_defaults()};
     task.params.method = (mote_knn_method)o->method;
     task.params.k = (uint32_t)o->k;
@@ -198,8 +198,8 @@ static int run_knn(session *s, const knn_options *o, const arguments *words) {
     task.report.answer = &task.answer;
     task.report.recall = o->recall ? &task.recall : NULL;
     task.report.stats = o->stats;
-    int code = check_output(s, o, words->words, words->count - 1, output);
-    if (code == EXIT_DONE) code = read_inputs(s, o, words, &task);
+    int code = check_output(s, o, paths);
+    if (code == EXIT_DONE) code = read_inputs(s, o, paths, &task);
     if (code == EXIT_DONE) code = search(s, o, &task);
     if (code == EXIT_DONE) code = write_answer(s, output, &task);
     if (code == EXIT_DONE) knn_print(s, &task.report);
@@ -239,13 +239,15 @@ int cmd_knn(int argc, char **argv) {
     };
     common_options common;
     arguments words;
+    io_paths paths;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    const int wrong = check_usage(&o, &words);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = io_paths_take("knn", &common, &words, false, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o);
+    if (code != EXIT_DONE) return code;
     session s;
-    int code = session_open(&s, "knn", &common);
-    if (code == EXIT_DONE) code = run_knn(&s, &o, &words);
+    code = session_open(&s, "knn", &common);
+    if (code == EXIT_DONE) code = run_knn(&s, &o, &paths);
     return session_close(&s, code);
 }

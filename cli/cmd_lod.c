@@ -12,20 +12,20 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote lod IN… DIR|FILE.copc.laz [options]",
+    .synopsis = "mote lod IN… -o DIR|FILE.copc.laz [options]",
     "Makes a level-of-detail octree: a folder in Potree 2.0 format, for \"mote view\" and every viewer of that "
     "format,\n"
     "or, where the output's name ends in .copc.laz, a COPC file: LAZ that is read by box and resolution.\n"
     "Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree folders; several become one cloud, folders and patterns "
     "are\nsearched.",
-    "  mote lod scan.las scan.mote && mote view scan.mote\n"
-    "  mote lod scan.laz scan.copc.laz\n"
-    "  mote lod tiles/*.las all.mote --encoding brotli\n"
-    "  mote lod scan.las smooth.mote --filter gaussian      averaged colours, no flicker from afar\n"
-    "  mote lod scan.las even.mote --sampling poisson       evenly spaced points\n"
-    "  mote lod scan.las scan.mote --plan                   what it would need\n"
-    "  mote lod scan.las scan.mote --device cuda --stats    on the GPU, or an error that says why not\n"
-    "  mote lod scan.las scan.mote --device cpu             the same bytes, without it\n",
+    "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
+    "  mote lod scan.laz -o scan.copc.laz\n"
+    "  mote lod tiles/*.las -o all.mote --encoding brotli\n"
+    "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
+    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced points\n"
+    "  mote lod scan.las -o scan.mote --plan                what it would need\n"
+    "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
+    "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
     "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
     "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n"
@@ -58,10 +58,7 @@ static int check_copc_usage(const lod_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const lod_options *o, const arguments *words) {
-    if (o->plan ? words->count < 1 : words->count < 2) {
-        return usage_error("lod", "lod needs one or more inputs and an output, a folder or FILE.copc.laz");
-    }
+static int check_usage(const lod_options *o) {
     if (o->scheme_given && o->scheme == MOTE_LOD_ADDITIVE && o->filter != MOTE_LOD_FILTER_NONE) {
         return usage_error("lod", "--filter averages, so it needs --scheme replacing, not additive");
     }
@@ -285,11 +282,12 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-static int check_output(session *s, const lod_options *o, const arguments *words, int inputs, const char *output) {
-    if (o->plan) return EXIT_DONE;
-    if (o->copc) return check_output_place(s, words->words, inputs, output);
-    const int code = check_output_folder(s, words->words, inputs, output);
-    return code == EXIT_DONE ? check_replaceable(s, output) : code;
+/* Of --plan, too: it tells what the run itself would do. */
+static int check_output(session *s, const lod_options *o, const io_paths *paths) {
+    if (paths->output == NULL) return EXIT_DONE;
+    if (o->copc) return check_output_place(s, paths);
+    const int code = check_output_folder(s, paths);
+    return code == EXIT_DONE ? check_replaceable(s, paths->output) : code;
 }
 
 /* What --attributes leaves, in the form that the format's writer wants. columns is for free. */
@@ -304,19 +302,17 @@ static int choose_attributes(session *s, const lod_options *o, lod_task *task, c
     return *columns != NULL ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
 }
 
-static int run_lod(session *s, const lod_options *o, const arguments *words) {
-    /* --plan needs no output, but takes the same command line. */
-    const int inputs = o->plan && words->count == 1 ? 1 : words->count - 1;
+static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     mote_cloud *cloud = NULL;
     char *columns = NULL;
-    lod_task task = {.output = words->words[words->count - 1], .session = s};
-    int code = check_output(s, o, words, inputs, task.output);
+    lod_task task = {.output = paths->output, .session = s};
+    int code = check_output(s, o, paths);
     mote_read_params reading = mote_read_defaults();
     reading.prepare_order = !o->plan;
     reading.to_device = !o->plan && !o->copc;
     if (is_plain(o)) reading.known = begin_output;
     reading.known_user = &task;
-    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, &reading, &cloud);
+    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
     task.cloud = cloud;
     if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
     if (code == EXIT_DONE) code = build_and_write(s, o, &task);
@@ -354,15 +350,17 @@ int cmd_lod(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    io_paths paths;
+    const parse_result parsed = options_parse(
+        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    o.copc =
-        words.count > 0 && text_has_ending(words.words[words.count - 1], ".copc.laz") && (words.count > 1 || !o.plan);
-    const int wrong = check_usage(&o, &words);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
+    if (code != EXIT_DONE) return code;
+    o.copc = paths.output != NULL && text_has_ending(paths.output, ".copc.laz");
+    code = check_usage(&o);
+    if (code != EXIT_DONE) return code;
     session s;
-    int code = session_open(&s, "lod", &common);
-    if (code == EXIT_DONE) code = run_lod(&s, &o, &words);
+    code = session_open(&s, "lod", &common);
+    if (code == EXIT_DONE) code = run_lod(&s, &o, &paths);
     return session_close(&s, code);
 }

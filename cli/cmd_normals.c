@@ -8,16 +8,16 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote normals IN… OUT [options]",
+    .synopsis = "mote normals IN… -o OUT [options]",
     "Estimates a normal and the curvature of every point, and writes the cloud with them, all its attributes kept.\n"
     "Inputs and outputs as for \"mote convert\"; several inputs become one cloud.",
-    "  mote normals scan.las scan.ply                       from 16 neighbours each, looking up\n"
-    "  mote normals scan.las scan.laz -k 30                 smoother\n"
-    "  mote normals room.ply out.ply --radius 0.2           from all points at most 0.2 away\n"
-    "  mote normals room.ply out.ply -k 40 --radius 0.2     from at most 40 of those\n"
-    "  mote normals room.ply out.ply --viewpoint 0,0,1.7    towards the scanner\n"
-    "  mote normals object.ply out.ply --orient propagate   as their neighbours: out of a closed surface\n"
-    "  mote normals scan.las scan.ply --density             and how dense points are\n",
+    "  mote normals scan.las -o scan.ply                    from 16 neighbours each, looking up\n"
+    "  mote normals scan.las -o scan.laz -k 30              smoother\n"
+    "  mote normals room.ply -o out.ply --radius 0.2        from all points at most 0.2 away\n"
+    "  mote normals room.ply -o out.ply -k 40 --radius 0.2  from at most 40 of those\n"
+    "  mote normals room.ply -o out.ply --viewpoint 0,0,1.7    towards the scanner\n"
+    "  mote normals object.ply -o out.ply --orient propagate   as their neighbours: out of a closed surface\n"
+    "  mote normals scan.las -o scan.ply --density          and how dense points are\n",
     "New attributes, all float32, in the place of those of the same name:\n"
     "  normal_x normal_y normal_z   of unit length; 0 0 0 with too few neighbours, or all in one place or on one line\n"
     "  curvature                    surface variation l0 / (l0 + l1 + l2), 0 (a plane) to 1/3\n"
@@ -69,8 +69,7 @@ static int check_orient(normals_options *o, mote_normals_params *params) {
     return EXIT_DONE;
 }
 
-static int check_usage(normals_options *o, const arguments *words, mote_normals_params *params) {
-    if (words->count < 2) return usage_error("normals", "normals needs one or more inputs and an output");
+static int check_usage(normals_options *o, mote_normals_params *params) {
     if (o->k < 3 || o->k > MOTE_KNN_MOST) {
         return usage_error("normals", "-k: %" PRIu64 " is not in 3..%u", o->k, MOTE_KNN_MOST);
     }
@@ -138,10 +137,9 @@ static int report(session *s, const normals_task *task) {
     return EXIT_DONE;
 }
 
-static int run_normals(session *s, const normals_options *o, const mote_normals_params *params,
-                       const arguments *words) {
+static int run_normals(session *s, const normals_options *o, const mote_normals_params *params, const io_paths *paths) {
     normals_task task = {.params = *params, .run = {.stats = o->stats}};
-    int code = point_run_read(s, words, &task.run);
+    int code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE) code = add_columns(s, o, &task);
     if (code == EXIT_DONE) code = estimate(s, &task);
     if (code == EXIT_DONE) code = point_run_write(s, &task.run, task.run.cloud);
@@ -170,13 +168,15 @@ int cmd_normals(int argc, char **argv) {
     };
     common_options common;
     arguments words;
+    io_paths paths;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    const int wrong = check_usage(&o, &words, &params);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = io_paths_take("normals", &common, &words, false, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o, &params);
+    if (code != EXIT_DONE) return code;
     session s;
-    int code = session_open(&s, "normals", &common);
-    if (code == EXIT_DONE) code = run_normals(&s, &o, &params, &words);
+    code = session_open(&s, "normals", &common);
+    if (code == EXIT_DONE) code = run_normals(&s, &o, &params, &paths);
     return session_close(&s, code);
 }

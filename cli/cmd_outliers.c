@@ -8,14 +8,14 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote outliers IN… OUT [options]",
+    .synopsis = "mote outliers IN… -o OUT [options]",
     "Writes a cloud without its outliers: points that are farther from their neighbours than most are, or that have\n"
     "too few. Inputs and outputs as for \"mote convert\"; several inputs become one cloud.",
-    "  mote outliers scan.las clean.las                         farther than mean + 2 standard deviations\n"
-    "  mote outliers scan.las clean.las -k 20 --sigma 3         removes less\n"
-    "  mote outliers scan.las clean.las --radius 1 --min 4      fewer than 4 others at most 1 away\n"
-    "  mote outliers scan.las marked.laz --mark                 keeps all; attribute outlier is 1 or 0\n"
-    "  mote outliers scan.las marked.ply --mark --distances     and what was compared\n",
+    "  mote outliers scan.las -o clean.las                      farther than mean + 2 standard deviations\n"
+    "  mote outliers scan.las -o clean.las -k 20 --sigma 3      removes less\n"
+    "  mote outliers scan.las -o clean.las --radius 1 --min 4   fewer than 4 others at most 1 away\n"
+    "  mote outliers scan.las -o marked.laz --mark              keeps all; attribute outlier is 1 or 0\n"
+    "  mote outliers scan.las -o marked.ply --mark --distances  and what was compared\n",
     "The distance of a point is the mean of those to its k nearest other points; it is compared with the mean and the\n"
     "standard deviation of these distances over all points. Points with a NaN or infinite coordinate are outliers.\n"
     "How to choose: docs/normals.md.\n",
@@ -40,8 +40,7 @@ static int check_radius(const outliers_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const outliers_options *o, const arguments *words) {
-    if (words->count < 2) return usage_error("outliers", "outliers needs one or more inputs and an output");
+static int check_usage(const outliers_options *o) {
     if (o->radius_given) return check_radius(o);
     if (o->min_given) return usage_error("outliers", "--min is for --radius");
     if (o->k < 1 || o->k > MOTE_KNN_MOST) {
@@ -119,10 +118,10 @@ static int report(session *s, const outliers_task *task) {
 }
 
 static int run_outliers(session *s, const outliers_options *o, const mote_outliers_params *params,
-                        const arguments *words) {
+                        const io_paths *paths) {
     outliers_task task = {.params = *params, .mark = o->mark, .run = {.stats = o->stats}};
     uint8_t *flags = NULL;
-    int code = point_run_read(s, words, &task.run);
+    int code = point_run_read(s, paths, &task.run);
     if (code == EXIT_DONE && o->distances) {
         task.result.distance = point_run_column(s, &task.run, "mean_distance", MOTE_FLOAT32, &code);
     }
@@ -158,18 +157,20 @@ int cmd_outliers(int argc, char **argv) {
     };
     common_options common;
     arguments words;
+    io_paths paths;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    const int wrong = check_usage(&o, &words);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = io_paths_take("outliers", &common, &words, false, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o);
+    if (code != EXIT_DONE) return code;
     params.method = o.radius_given ? MOTE_OUTLIERS_RADIUS : MOTE_OUTLIERS_STATISTICAL;
     params.k = (uint32_t)o.k;
     params.sigmas = o.sigmas;
     params.radius = o.radius;
     params.least = (uint32_t)o.least;
     session s;
-    int code = session_open(&s, "outliers", &common);
-    if (code == EXIT_DONE) code = run_outliers(&s, &o, &params, &words);
+    code = session_open(&s, "outliers", &common);
+    if (code == EXIT_DONE) code = run_outliers(&s, &o, &params, &paths);
     return session_close(&s, code);
 }

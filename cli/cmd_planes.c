@@ -12,14 +12,14 @@
 #include "text.h"
 
 static const command_help help = {
-    "mote planes IN [OUT] [options]",
+    .synopsis = "mote planes IN… [-o OUT] [options]",
     "Finds planes by Hough transform and prints them; with OUT also writes the cloud with the attribute plane (-1: "
     "none)\n"
     "and a colour per plane.",
     "  mote planes scan.las                             a table: points, normal, offset, rms, area\n"
     "  mote planes scan.las --json                      with boundaries, for programs\n"
-    "  mote planes scan.las planes.laz                  every point labelled\n"
-    "  mote planes scan.las planes.ply --parts          what is not connected is a plane of its own\n"
+    "  mote planes scan.las -o planes.laz               every point labelled\n"
+    "  mote planes scan.las -o planes.ply --parts       what is not connected is a plane of its own\n"
     "  mote planes scan.las --boundaries planes.obj     the hulls as faces\n"
     "  mote planes scan.las --min-points 300            smaller ones too\n"
     "  mote planes scan.las --tolerance 0.03            points up to 3 cm off\n"
@@ -74,11 +74,10 @@ static int check_angles(const planes_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(planes_options *o, const common_options *common, const arguments *words) {
-    if (words->count < 1 || words->count > 2)
-        return usage_error("planes", "planes needs an input, and may have an output");
+static int check_usage(planes_options *o, const common_options *common, const io_paths *paths) {
     if (o->csv && common->json) return usage_error("planes", "--csv or --json, not both");
-    if (common->hash && words->count < 2) return usage_error("planes", "--hash is of the output, and there is none");
+    if (common->hash && paths->output == NULL)
+        return usage_error("planes", "--hash is of the output, and there is none");
     if (o->most_given && (o->most < 1 || o->most > MOTE_PLANES_MOST)) {
         return usage_error("planes", "--most: %" PRIu64 " is not in 1..%u", o->most, MOTE_PLANES_MOST);
     }
@@ -116,7 +115,8 @@ static void plane_color(int32_t plane, uint8_t rgb[3]) {
 }
 
 typedef struct planes_task {
-    const char *input, *output;
+    const io_paths *paths;
+    const char *output; /* NULL: only the table */
     mote_cloud *cloud;
     uint64_t points;
     int32_t *labels;
@@ -165,13 +165,23 @@ static int write_cloud(session *s, planes_task *task) {
 
 /* ---- what is said of it */
 
+static void emit_inputs(json_writer *json, const io_paths *paths) {
+    if (paths->input_count == 1) {
+        emit_text(json, "input", paths->inputs[0]);
+        return;
+    }
+    emit_open(json, "inputs", '[');
+    for (int i = 0; i < paths->input_count; i++) emit_text(json, NULL, paths->inputs[i]);
+    emit_close(json, ']');
+}
+
 static void print_json(const session *s, const planes_task *task, const char *hash) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     json_writer json;
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
-    emit_text(&json, "input", task->input);
+    emit_inputs(&json, task->paths);
     emit_count(&json, "points", task->points);
     emit_count(&json, "skipped", facts.skipped);
     planes_emit(task->planes, &json);
@@ -211,7 +221,8 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
         if (code != EXIT_DONE) return code;
     }
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
-    session_say(s, "%s: %u planes among %s points in %s", task->input, mote_planes_count(task->planes),
+    session_say(s, "%s%s: %u planes among %s points in %s", task->paths->inputs[0],
+                task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
                 text_count(task->points).chars, text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {
         print_json(s, task, digits);
@@ -227,10 +238,16 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
 /* ---- the command */
 
 static int check_outputs(session *s, const planes_options *o, const planes_task *task) {
+    const io_paths *paths = task->paths;
+    const io_paths hulls = {paths->inputs, paths->input_count, o->boundaries, true};
     int code = EXIT_DONE;
-    if (task->output != NULL) code = check_output_file(s, &task->input, 1, task->output);
-    if (code == EXIT_DONE && o->boundaries != NULL) code = check_output_place(s, &task->input, 1, o->boundaries);
-    return code;
+    if (task->output != NULL) code = check_output_file(s, paths);
+    if (code == EXIT_DONE && o->boundaries != NULL) code = check_output_place(s, &hulls);
+    if (code != EXIT_DONE || o->boundaries == NULL) return code;
+    if (!text_has_ending(o->boundaries, ".obj")) {
+        return session_error(s, EXIT_USAGE, "--boundaries: %s: hulls are written as .obj", o->boundaries);
+    }
+    return EXIT_DONE;
 }
 
 static int find_planes(session *s, const planes_options *o, planes_task *task) {
@@ -248,10 +265,10 @@ static int find_planes(session *s, const planes_options *o, planes_task *task) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-static int run_planes(session *s, const planes_options *o, const arguments *words) {
-    planes_task task = {.input = words->words[0], .output = words->count > 1 ? words->words[1] : NULL};
+static int run_planes(session *s, const planes_options *o, const io_paths *paths) {
+    planes_task task = {.paths = paths, .output = paths->output};
     int code = check_outputs(s, o, &task);
-    if (code == EXIT_DONE) code = session_read(s, &task.input, 1, NULL, &task.cloud);
+    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, NULL, &task.cloud);
     if (code == EXIT_DONE) code = find_planes(s, o, &task);
     if (code == EXIT_DONE && task.output != NULL) code = write_cloud(s, &task);
     if (code == EXIT_DONE && o->boundaries != NULL) code = planes_write_obj(s, task.planes, o->boundaries);
@@ -297,14 +314,16 @@ int cmd_planes(int argc, char **argv) {
     };
     common_options common;
     arguments words;
+    io_paths paths;
     const parse_result parsed =
-        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    const int wrong = check_usage(&o, &common, &words);
-    if (wrong != EXIT_DONE) return wrong;
+    int code = io_paths_take("planes", &common, &words, true, &paths);
+    if (code == EXIT_DONE) code = check_usage(&o, &common, &paths);
+    if (code != EXIT_DONE) return code;
     take_options(&o);
     session s;
-    int code = session_open(&s, "planes", &common);
-    if (code == EXIT_DONE) code = run_planes(&s, &o, &words);
+    code = session_open(&s, "planes", &common);
+    if (code == EXIT_DONE) code = run_planes(&s, &o, &paths);
     return session_close(&s, code);
 }

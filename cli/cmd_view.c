@@ -28,7 +28,7 @@ typedef struct view_options {
 } view_options;
 
 static const command_help help = {
-    "mote view DIR|FILE [options]",
+    .synopsis = "mote view DIR|FILE [options]",
     "Serves a Potree 2.0 folder, as \"mote lod\" writes it, together with the viewer, and prints the address.\n"
     "Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
     "again as long as the file does not change. Ctrl-C ends the server.",
@@ -38,6 +38,7 @@ static const command_help help = {
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
     "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist of\n"
     "the source tree that the program was built in.\n",
+    .no_output = "it writes no file: \"mote lod IN -o DIR\" makes a folder to view",
 };
 
 static bool has_file(const char *folder, const char *name) {

@@ -30,11 +30,11 @@ static const command commands[] = {
 static void print_overview(FILE *to) {
     fprintf(to,
             "mote %s: a point-cloud engine\n\n"
-            "Usage: mote COMMAND [options] inputs output\n\n"
+            "Usage: mote COMMAND inputs -o output [options]\n\n"
             "Examples:\n"
             "  mote info scan.las --stats\n"
-            "  mote lod scan.las scan.mote && mote view scan.mote\n"
-            "  mote convert scan.mote back.las\n\n"
+            "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
+            "  mote convert scan.mote -o back.las\n\n"
             "Commands:\n",
             mote_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s%s\n", commands[i].name, commands[i].line);

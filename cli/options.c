@@ -12,14 +12,16 @@
 #include "command.h"
 #include "text.h"
 
-#define ROWS_MOST   64
+#define ROWS_MAX    64
 #define HELP_COLUMN 28
 
 /* All rows of a command: its own and the common ones. */
 typedef struct table {
-    option rows[ROWS_MOST + 1];
+    option rows[ROWS_MAX + 1];
     int own, count;
     const char *command;
+    const command_help *help;
+    const common_options *common;
 } table;
 
 int usage_error(const char *command, const char *format, ...) {
@@ -165,7 +167,7 @@ static void print_help(const command_help *help, const table *all) {
 /* ---- parsing */
 
 static void add_row(table *all, option row) {
-    if (all->count < ROWS_MOST) all->rows[all->count++] = row;
+    if (all->count < ROWS_MAX) all->rows[all->count++] = row;
 }
 
 static void add_common(table *all, unsigned mask, common_options *c) {
@@ -178,8 +180,15 @@ static void add_common(table *all, unsigned mask, common_options *c) {
         {"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, NULL, "no messages but errors, no progress bar"},
         {"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, NULL, "seconds per stage and bytes per structure"},
     };
+    const option output[] = {
+        {"output", 'o', OPTION_TEXT, &c->output, NULL, "OUT",
+         "the output, anywhere in the line; replaces what is\nthere. All other names are inputs then"},
+        {"force", 0, OPTION_FLAG, &c->force, NULL, NULL,
+         "an output that is the last name, without -o, may\nreplace what is there, too"},
+    };
     const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
     const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};
+    for (size_t i = 0; (mask & COMMON_OUTPUT) && i < sizeof output / sizeof output[0]; i++) add_row(all, output[i]);
     if (mask & COMMON_SEED) add_row(all, seed);
     if (mask & COMMON_JSON) add_row(all, json);
     if (mask & COMMON_HASH) add_row(all, hash);
@@ -200,22 +209,56 @@ static const option *find_letter(const table *all, char letter) {
     return NULL;
 }
 
-static parse_result unknown_option(const table *all, const char *word) {
-    const char *names[ROWS_MOST + 2];
-    char bare[80];
+/* What other programs call the options of this one. */
+static const char *const other_names[][2] = {{"overwrite", "force"}, {"yes", "force"},      {"clobber", "force"},
+                                             {"out", "output"},      {"outfile", "output"}, {"jobs", "threads"},
+                                             {"gpu", "device"},      {"cuda", "device"}};
+
+/* The name of the option that is nearest to a word without dashes; NULL if none is near. */
+static const char *nearest_option(const table *all, const char *bare) {
+    const char *names[ROWS_MAX + 2];
     int count = 0;
     for (; count < all->count; count++) names[count] = all->rows[count].name;
     names[count++] = "help";
     names[count] = NULL;
+    for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
+        const char *own = other_names[i][1];
+        if (strcmp(bare, other_names[i][0]) == 0 && find_row(all, own, strlen(own)) != NULL) return own;
+    }
+    return text_nearest(bare, names);
+}
+
+static bool is_one_of(const char *word, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (strcmp(word, *words) == 0) return true;
+    }
+    return false;
+}
+
+static parse_result unknown_option(const table *all, const char *word) {
+    static const char *const of_output[] = {"o", "output", "force", "out", "overwrite", NULL};
+    static const char *const of_input[] = {"i", "input", "in", NULL};
+    char bare[80];
     snprintf(bare, sizeof bare, "%s", word + strspn(word, "-"));
     bare[strcspn(bare, "=")] = '\0';
-    const char *near = text_nearest(bare, names);
-    if (near != NULL) {
+    const char *near = nearest_option(all, bare);
+    if (all->help->no_output != NULL && is_one_of(bare, of_output)) {
+        usage_error(all->command, "%s has no option \"%s\": %s", all->command, word, all->help->no_output);
+    } else if (is_one_of(bare, of_input)) {
+        usage_error(all->command, "%s has no option \"%s\": inputs are named without one", all->command, word);
+    } else if (near != NULL) {
         usage_error(all->command, "%s has no option \"%s\"; did you mean \"--%s\"?", all->command, word, near);
     } else {
         usage_error(all->command, "%s has no option \"%s\"", all->command, word);
     }
     return PARSE_WRONG;
+}
+
+/* Whether a word is an option of the command, as it stands in its help. */
+static bool is_option(const table *all, const char *word) {
+    if (word[0] != '-' || word[1] == '\0') return false;
+    if (word[1] == '-') return find_row(all, word + 2, strcspn(word + 2, "=")) != NULL;
+    return word[2] == '\0' && find_letter(all, word[1]) != NULL;
 }
 
 /* Takes the option at argv[*at], and its value if that is the next word. */
@@ -241,6 +284,16 @@ static parse_result take_option(const table *all, int argc, char **argv, int *at
             return PARSE_WRONG;
         }
         value = argv[++*at];
+        if (row->kind == OPTION_TEXT && is_option(all, value)) {
+            usage_error(all->command, "--%s needs a value: %s; \"%s\" is an option (if it is meant: --%s=%s)",
+                        row->name, row->values, value, row->name, value);
+            return PARSE_WRONG;
+        }
+    }
+    if (row->target == &all->common->output && all->common->output != NULL) {
+        usage_error(all->command, "--output is given twice: %s and %s; there is one output", all->common->output,
+                    value);
+        return PARSE_WRONG;
     }
     if (!store_value(row, value)) {
         const bool choice = row->kind == OPTION_CHOICE;
@@ -261,7 +314,7 @@ static bool asks_for_help(int argc, char **argv) {
 
 parse_result options_parse(const command_help *help, const option *rows, unsigned common_mask, common_options *common,
                            int argc, char **argv, arguments *out) {
-    table all = {.command = argv[0]};
+    table all = {.command = argv[0], .help = help, .common = common};
     memset(common, 0, sizeof *common);
     common->device = "auto";
     for (; rows[all.own].name != NULL; all.own++) add_row(&all, rows[all.own]);

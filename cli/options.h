@@ -30,8 +30,9 @@ typedef struct option {
 typedef struct command_help {
     const char *synopsis; /* "mote gen KIND OUT [options]" */
     const char *summary;
-    const char *examples; /* whole lines */
-    const char *notes;    /* whole lines; NULL if none */
+    const char *examples;  /* whole lines */
+    const char *notes;     /* whole lines; NULL if none */
+    const char *no_output; /* of a command without -o: why, and what to do instead */
 } command_help;
 
 /* What most commands have in common. */
@@ -42,7 +43,9 @@ typedef struct common_options {
     uint64_t seed;
     bool seed_given;
     bool quiet, verbose, json, hash;
-    bool no_stages; /* on a GPU: marks between them would take time */
+    const char *output; /* of -o; NULL if not given */
+    bool force;         /* an output that is named by its place in the line may replace a file, too */
+    bool no_stages;     /* on a GPU: marks between them would take time */
 } common_options;
 
 /* Which of them a command has. */
@@ -51,6 +54,7 @@ enum {
     COMMON_SEED = 2, /* --seed */
     COMMON_JSON = 4,
     COMMON_HASH = 8,
+    COMMON_OUTPUT = 16, /* --output --force */
 };
 
 typedef struct arguments {

@@ -1,13 +1,15 @@
-/* What can go wrong with the paths of a command before any work is done. */
+/* The inputs and the output of a command, and what can go wrong with them before any work is done. */
 #define _GNU_SOURCE /* realpath, glob */
 #include "paths.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "text.h"
 
@@ -27,6 +29,29 @@ static bool same_file(const char *a, const char *b) {
 static bool is_folder(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* An empty folder holds nothing that could be lost. */
+static bool is_empty_folder(const char *path) {
+    DIR *folder = opendir(path);
+    if (folder == NULL) return false;
+    int count = 0;
+    while (count <= 2 && readdir(folder) != NULL) count++; /* "." and ".." */
+    closedir(folder);
+    return count <= 2;
+}
+
+/* Names of what the caller has opened, which may be a file that its shell made. */
+static bool is_opened(const char *path) {
+    return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+}
+
+/* Whether writing to path would replace what is there: a pipe or a device is only written to. */
+static bool would_replace(const char *path) {
+    struct stat info;
+    if (is_opened(path) || stat(path, &info) != 0) return false;
+    if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
+    return !is_empty_folder(path);
 }
 
 /* The folder that path lies in, without a trailing slash in path counting. */
@@ -97,29 +122,76 @@ static int check_ending(session *s, const char *output) {
                          "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", output);
 }
 
-int check_output_file(session *s, const char *const *inputs, int input_count, const char *output) {
-    if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
-    if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
-    const int code = check_ending(s, output);
-    return code == EXIT_DONE ? check_output_place(s, inputs, input_count, output) : code;
+/* ---- inputs and output */
+
+static bool is_pattern(const char *word) { return strpbrk(word, "*?") != NULL && access(word, F_OK) != 0; }
+
+int io_paths_take(const char *command, const common_options *common, const arguments *words, bool output_optional,
+                  io_paths *paths) {
+    const bool by_option = common->output != NULL, alone = words->count == 1 && !by_option;
+    const io_paths all = {words->words, words->count, common->output, true};
+    *paths = all;
+    if (words->count == 0 && by_option) {
+        return usage_error(command, "%s needs an input; -o names the output, %s", command, common->output);
+    }
+    if (words->count == 0) {
+        return usage_error(command, "%s needs %s", command,
+                           output_optional ? "one or more inputs" : "one or more inputs and an output");
+    }
+    if (alone && !output_optional) {
+        return usage_error(command, "%s needs an output, too: name it behind %s, or anywhere with -o OUT", command,
+                           words->words[0]);
+    }
+    if (alone && common->force) return usage_error(command, "--force is of the output, and there is none");
+    if (by_option || alone) return EXIT_DONE;
+    paths->input_count = words->count - 1;
+    paths->output = words->words[paths->input_count];
+    paths->may_replace = common->force;
+    if (!is_pattern(paths->output)) return EXIT_DONE;
+    return usage_error(command, "%s: no file matches it, and the last name is the output; name that with -o OUT",
+                       paths->output);
 }
 
-int check_output_place(session *s, const char *const *inputs, int input_count, const char *output) {
-    if (is_folder(output)) return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file", output);
-    for (int i = 0; i < input_count; i++) {
-        if (any_clash(inputs[i], output, file_clashes)) {
-            return session_error(s, EXIT_USAGE, "%s: the output is also an input (%s)", output, inputs[i]);
-        }
-    }
-    return check_parent(s, output);
+/* ---- the output */
+
+static int check_replaces(session *s, const io_paths *paths) {
+    if (paths->may_replace || !would_replace(paths->output)) return EXIT_DONE;
+    return session_error(s, EXIT_USAGE,
+                         "%s: exists, and is not replaced. If it is an input, name the output with -o OUT; to replace "
+                         "it, -o %s or --force",
+                         paths->output, paths->output);
 }
 
-int check_output_folder(session *s, const char *const *inputs, int input_count, const char *output) {
+int check_output_file(session *s, const io_paths *paths) {
+    const int code = check_output_place(s, paths);
+    return code == EXIT_DONE ? check_ending(s, paths->output) : code;
+}
+
+int check_output_place(session *s, const io_paths *paths) {
+    const char *output = paths->output;
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
-    for (int i = 0; i < input_count; i++) {
-        if (any_clash(inputs[i], output, folder_clashes)) {
-            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output, inputs[i]);
+    if (is_folder(output)) {
+        return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file%s", output,
+                             paths->may_replace ? "" : ", named last or with -o OUT");
+    }
+    for (int i = 0; i < paths->input_count; i++) {
+        if (any_clash(paths->inputs[i], output, file_clashes)) {
+            return session_error(s, EXIT_USAGE, "%s: the output is also an input (%s)", output, paths->inputs[i]);
         }
     }
-    return check_parent(s, output);
+    const int code = check_replaces(s, paths);
+    return code == EXIT_DONE ? check_parent(s, output) : code;
+}
+
+int check_output_folder(session *s, const io_paths *paths) {
+    const char *output = paths->output;
+    if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    for (int i = 0; i < paths->input_count; i++) {
+        if (any_clash(paths->inputs[i], output, folder_clashes)) {
+            return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output,
+                                 paths->inputs[i]);
+        }
+    }
+    const int code = check_parent(s, output);
+    return code == EXIT_DONE ? check_replaces(s, paths) : code;
 }

@@ -1,15 +1,29 @@
-/* What can go wrong with the paths of a command before any work is done. */
+/* The inputs and the output of a command, and what can go wrong with them before any work is done.
+   -o OUT names the output anywhere in the line, and may replace what is there. Without it the last word is the output;
+   as it may as well be an input whose output was forgotten, it replaces nothing, unless --force is given. */
 #ifndef CLI_PATHS_H
 #define CLI_PATHS_H
 
 #include "session.h"
 
-/* Refuses an output file that is an input (by name, link or inode), lies in no folder, is a folder itself, or has an
-   ending that mote cannot write. Inputs may be patterns and folders. Returns an exit code. */
-int check_output_file(session *s, const char *const *inputs, int input_count, const char *output);
+typedef struct io_paths {
+    const char *const *inputs; /* [input_count] files, folders and patterns */
+    int input_count;
+    const char *output; /* NULL: none */
+    bool may_replace;   /* what is there: the output has an option of its own, or --force was given */
+} io_paths;
+
+/* Divides the words of a command line. output_optional: a single word is an input. Returns an exit code; EXIT_USAGE,
+   and why, where there is no input or no output. */
+int io_paths_take(const char *command, const common_options *common, const arguments *words, bool output_optional,
+                  io_paths *paths);
+
+/* Refuses an output file that is a folder, or an input (by name, link or inode), exists and may not be replaced, lies
+   in no folder, or has an ending that mote cannot write. Returns an exit code. */
+int check_output_file(session *s, const io_paths *paths);
 /* The same for an output whose ending the caller knows. */
-int check_output_place(session *s, const char *const *inputs, int input_count, const char *output);
-/* Refuses an output folder that is an input or contains one. */
-int check_output_folder(session *s, const char *const *inputs, int input_count, const char *output);
+int check_output_place(session *s, const io_paths *paths);
+/* Refuses an output folder that is an input or contains one, or exists and may not be replaced. */
+int check_output_folder(session *s, const io_paths *paths);
 
 #endif

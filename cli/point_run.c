@@ -5,15 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "paths.h"
 #include "report.h"
 #include "text.h"
 
-int point_run_read(session *s, const arguments *words, point_run *run) {
-    const int inputs = words->count - 1;
-    run->output = words->words[inputs];
-    int code = check_output_file(s, words->words, inputs, run->output);
-    if (code == EXIT_DONE) code = session_read(s, words->words, inputs, NULL, &run->cloud);
+int point_run_read(session *s, const io_paths *paths, point_run *run) {
+    run->output = paths->output;
+    int code = check_output_file(s, paths);
+    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, NULL, &run->cloud);
     if (code == EXIT_DONE) run->points = mote_cloud_count(run->cloud);
     return code;
 }

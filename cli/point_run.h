@@ -3,7 +3,7 @@
 #define CLI_POINT_RUN_H
 
 #include "costs.h"
-#include "session.h"
+#include "paths.h"
 
 typedef struct point_run {
     const char *output;
@@ -15,8 +15,8 @@ typedef struct point_run {
     bool stats;
 } point_run;
 
-/* Reads all words but the last, which is the output. Returns an exit code. */
-int point_run_read(session *s, const arguments *words, point_run *run);
+/* Checks the output and reads the inputs. Returns an exit code. */
+int point_run_read(session *s, const io_paths *paths, point_run *run);
 /* After the work, begun at some time, its outcome; returns an exit code. */
 int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped);
 /* Writes a cloud: the run's own, or what is left of it. Returns an exit code. */

@@ -117,7 +117,8 @@ const char *text_nearest(const char *word, const char *const *candidates) {
     if (length > WORD_BYTES) return NULL;
     for (size_t i = 0; candidates[i] != NULL; i++) {
         if (strlen(candidates[i]) > WORD_BYTES) continue;
-        const size_t distance = edit_distance(word, candidates[i]);
+        const bool begins = length >= 3 && strncmp(word, candidates[i], length) == 0;
+        const size_t distance = begins ? 1 : edit_distance(word, candidates[i]);
         if (distance < best && distance < strlen(candidates[i])) {
             best = distance;
             nearest = candidates[i];

@@ -24,7 +24,8 @@ text text_real(double value);
 /* Rounded to the decimals that a step of that size can tell apart; step 0: text_real. */
 text text_position(double value, double step);
 
-/* The candidate (of a NULL-terminated list) nearest to word by edit distance; NULL if none is near. */
+/* The candidate (of a NULL-terminated list) nearest to word by edit distance, or that word is the beginning of; NULL
+   if none is near. */
 const char *text_nearest(const char *word, const char *const *candidates);
 /* Whether name stands in a list separated by commas. */
 bool text_list_has(const char *list, const char *name);

@@ -9,12 +9,12 @@ data=${MOTE_SHARED_DATA:-../shared/data}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-browser-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory viewer
-"$mote" gen city "$scratch/city.las" -n 300k -q
-"$mote" lod "$scratch/city.las" "$scratch/additive" -q
-"$mote" lod "$scratch/city.las" "$scratch/gaussian-brotli" -q --filter gaussian --encoding brotli
+"$mote" gen city -o "$scratch/city.las" -n 300k -q
+"$mote" lod "$scratch/city.las" -o "$scratch/additive" -q
+"$mote" lod "$scratch/city.las" -o "$scratch/gaussian-brotli" -q --filter gaussian --encoding brotli
 sets=("$scratch/additive" "$scratch/gaussian-brotli")
 if [[ -e $data/las/autzen_trim.las ]]; then
-    "$mote" lod "$data/las/autzen_trim.las" "$scratch/autzen-poisson" -q --sampling poisson
+    "$mote" lod "$data/las/autzen_trim.las" -o "$scratch/autzen-poisson" -q --sampling poisson
     sets+=("$scratch/autzen-poisson")
 else
     echo "the folder of real data is not there: only synthetic scans"

@@ -35,22 +35,28 @@ json_valid() { node -e 'JSON.parse(require("fs").readFileSync(0, "utf8")); conso
 # json_get EXPRESSION: prints EXPRESSION of the JSON j on standard input
 json_get() { node -e "const j = JSON.parse(require('fs').readFileSync(0, 'utf8')); console.log($1)"; }
 
-# readme: the commands that README.md shows
-readme() { sed -n '/^mote /p' "$(dirname "${BASH_SOURCE[0]}")/../../README.md"; }
+# readme: the commands that README.md shows, an empty line behind each block of them
+readme() { sed -n '/^mote /p; s/^```$//p' "$(dirname "${BASH_SOURCE[0]}")/../../README.md"; }
 
-# examples: those of the help on standard input, without what stands behind them
-examples() { sed -n '/^Examples:/,/^$/s/^  \(mote .*\)/\1/p' | sed 's/   *.*//'; }
+# examples: those of the help on standard input, without the remarks behind them; an empty line ends them
+examples() {
+    sed -n '/^Examples:/,/^$/s/^  \(mote .*\)/\1/p' | sed 's/   *.*//'
+    echo
+}
 
 # typed: runs the lines of standard input, a server for a moment; prints how many there were, and those that fail or
-# leave no point.
+# leave no point. After an empty line they start again from the files of this folder.
 typed() {
-    local line count=0
+    local line count=0 here=$PWD copy
     export MOTE_VIEWER=$PWD/page XDG_CACHE_HOME=$PWD/cache
+    copy=$(mktemp -d) && cp -r "$here/." "$copy" && cd "$copy" || return
     while IFS= read -r line; do
+        [[ -n $line ]] || { rm -rf "${copy:?}"/* && cp -r "$here/." "$copy" && continue; }
         ((count += 1))
         eval "${line//mote view/mote view --no-open --port 0 --for 0.1}" >typed.txt 2>&1 </dev/null &&
             ! grep -q "no point is left" typed.txt || { echo "$line" && cat typed.txt; }
     done
+    cd "$here" && rm -rf "$copy"
     echo "$count examples"
 }
 

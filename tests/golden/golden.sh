@@ -17,11 +17,12 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/mote-golden-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 
-# As a user calls it, with the number of threads of this turn.
+# As a user calls it, with the number of threads of this turn. Outputs replace those of the turn before.
 mote() {
     local command=$1 on=()
     shift
     [[ -n $device && $command =~ ^(lod|knn|normals|outliers)$ ]] && on=(--device "$device")
+    [[ $command == info ]] || on+=(--force)
     "$binary" "$command" --threads "$threads" --quiet "${on[@]}" "$@"
 }
 

@@ -19,8 +19,8 @@ function scan(o, name) {
         async run() {
             const [plain, again] = ['scan.las', 'again.laz'].map((file) => join(o.scratch, file));
             const source = join(o.data, 'laz', name);
-            runMote(o.mote, 'convert', source, plain);
-            runMote(o.mote, 'convert', source, again);
+            runMote(o.mote, 'convert', source, '-o', plain);
+            runMote(o.mote, 'convert', source, '-o', again);
             const expected = readLas(plain);
             const theirs = await decodeWithLazPerf(readFileSync(source));
             assertSameRecords(expected.records, theirs.records, theirs.recordBytes);
@@ -38,7 +38,7 @@ function octree(o, name) {
         async run() {
             const source = join(o.data, 'laz', name);
             const modern = join(o.scratch, 'modern.las');
-            runMote(o.mote, 'convert', source, modern);
+            runMote(o.mote, 'convert', source, '-o', modern);
             return (await checkCopc(o, source, readLas(modern))).text;
         },
     };

@@ -21,7 +21,7 @@ function compressed(o, { format, count, extraBytes }) {
         async run() {
             const [las, laz] = ['las', 'laz'].map((ending) => join(o.scratch, `scan.${ending}`));
             const made = makeLas(las, { format, count, extraBytes, seed: 1 + format });
-            runMote(o.mote, 'convert', las, laz);
+            runMote(o.mote, 'convert', las, '-o', laz);
             const got = await decodeWithLazPerf(readFileSync(laz));
             assert.equal(got.format, format, 'point format');
             assert.equal(got.recordBytes, made.recordBytes, 'bytes of a record');
@@ -34,7 +34,7 @@ function compressed(o, { format, count, extraBytes }) {
 // The octree that mote writes of a LAS file: the points of its records, each once; and read as a plain LAZ file.
 export async function checkCopc(o, las, expected, ...options) {
     const path = join(o.scratch, 'scan.copc.laz');
-    runMote(o.mote, 'lod', las, path, ...options);
+    runMote(o.mote, 'lod', las, '-o', path, ...options);
     const found = await readCopc(path);
     assert.equal(found.header.format, expected.header.format, 'point format');
     const bytes = found.header.recordBytes;
@@ -62,7 +62,7 @@ function city(o) {
         name: "copc reads mote's .copc.laz of a city in small nodes",
         async run() {
             const las = join(o.scratch, 'city.las');
-            runMote(o.mote, 'gen', 'city', las, '-n', '40k');
+            runMote(o.mote, 'gen', 'city', '-o', las, '-n', '40k');
             const found = await checkCopc(o, las, readLas(las), '--grid', '8', '--merge', '20');
             assert.ok(found.pages > 1 && found.depth > 5, `several pages, a deep tree: ${found.text}`);
             return found.text;
@@ -77,7 +77,7 @@ function legacyOctree(o, format) {
         async run() {
             const [las, modern] = ['scan', 'modern'].map((name) => join(o.scratch, `${name}.las`));
             makeLas(las, { format, count: 70000, seed: 90 + format });
-            runMote(o.mote, 'convert', las, modern, '--point-format', format >= 2 ? '7' : '6');
+            runMote(o.mote, 'convert', las, '-o', modern, '--point-format', format >= 2 ? '7' : '6');
             return (await checkCopc(o, las, readLas(modern))).text;
         },
     };
