@@ -35,8 +35,11 @@ json_valid() { node -e 'JSON.parse(require("fs").readFileSync(0, "utf8")); conso
 # json_get EXPRESSION: prints EXPRESSION of the JSON j on standard input
 json_get() { node -e "const j = JSON.parse(require('fs').readFileSync(0, 'utf8')); console.log($1)"; }
 
-# readme: the commands that README.md shows, an empty line behind each block of them
-readme() { sed -n '/^mote /p; s/^```$//p' "$(dirname "${BASH_SOURCE[0]}")/../../README.md"; }
+# page FILE: the commands in the code of a page, without the remarks behind them, an empty line behind each block
+page() {
+    awk '/^```/ {code = !code; if (!code && shown) print ""; shown = 0} code && /^mote / {shown = 1; print}' \
+        "$(dirname "${BASH_SOURCE[0]}")/../../$1" | sed 's/   *.*//'
+}
 
 # examples: those of the help on standard input, without the remarks behind them; an empty line ends them
 examples() {
