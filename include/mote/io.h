@@ -69,7 +69,8 @@ typedef struct mote_write_params {
     int las_version_minor; ///< 2, 3 or 4; 0 = what the attributes need
     int las_format;        ///< 0..10; -1 = what the attributes need
     bool compress;         ///< PCD: binary_compressed instead of binary
-    uint64_t reserved[8];  ///< zero, see types.h
+    const char *format;    ///< "las", "laz", "ply", "pcd", "xyz", "csv", "txt", "pts", "asc"; NULL = by the ending
+    uint64_t reserved[7];  ///< zero, see types.h
 } mote_write_params;
 /// All columns, binary, the smallest LAS version and format that hold them.
 MOTE_API mote_write_params mote_write_defaults(void);
@@ -92,6 +93,23 @@ MOTE_API mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece
 MOTE_API mote_status mote_writer_add(mote_writer *writer);
 /// Completes and renames the file (status MOTE_OK and count points were added) or removes it; frees the writer.
 MOTE_API mote_status mote_writer_close(mote_writer *writer, mote_status status);
+
+/// An output of the caller's own, with the promises of those that mote writes: see the top. For results that are not
+/// points.
+typedef struct mote_output mote_output;
+
+/// Opens it. in_order: all is appended by mote_output_write, so that a pipe gets the bytes as they come; else they may
+/// be written anywhere by mote_output_write_at, and a pipe gets them when all are there.
+/// Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_DISK, MOTE_ERROR_MEMORY, MOTE_CANCELLED; *out is NULL on failure
+MOTE_API mote_status mote_output_create(mote_context *ctx, const char *path, bool in_order, mote_output **out);
+/// Appends.
+/// Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_DISK, MOTE_ERROR_CLOSED, MOTE_CANCELLED
+MOTE_API mote_status mote_output_write(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes);
+/// Writes at an offset in bytes; from several threads at once, too. Not mixed with mote_output_write, not in_order.
+MOTE_API mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
+                                          uint64_t offset);
+/// Completes the output (status MOTE_OK) or removes it (any other); frees it. Returns the first failure.
+MOTE_API mote_status mote_output_finish(mote_context *ctx, mote_output *output, mote_status status);
 
 /// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);

@@ -312,9 +312,15 @@ char *mote_strdup(mote_context *ctx, const char *text) {
 
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     if (ctx->params.progress == NULL) return MOTE_OK;
-    const double whole = ctx->progress_first + done * (ctx->progress_last - ctx->progress_first);
-    if (ctx->params.progress(ctx->params.progress_user, whole, stage)) return MOTE_OK;
-    return mote_fail(ctx, MOTE_CANCELLED, "cancelled while %s", stage);
+    ctx->progress_done = ctx->progress_first + done * (ctx->progress_last - ctx->progress_first);
+    ctx->progress_stage = stage;
+    return mote_progress_again(ctx);
+}
+
+mote_status mote_progress_again(mote_context *ctx) {
+    if (ctx->params.progress == NULL || ctx->progress_stage == NULL) return MOTE_OK;
+    if (ctx->params.progress(ctx->params.progress_user, ctx->progress_done, ctx->progress_stage)) return MOTE_OK;
+    return mote_fail(ctx, MOTE_CANCELLED, "cancelled while %s", ctx->progress_stage);
 }
 
 void mote_progress_share(mote_context *ctx, double first, double last) {

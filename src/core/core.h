@@ -52,6 +52,8 @@ struct mote_context {
     mote_kept kept[MOTE_KEPT_MOST];
     uint32_t kept_count;
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
+    double progress_done;                 /* reported last */
+    const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
 };
 
 /* Notes the failure (the first one wins) and returns its status. Callable from any thread. */
@@ -103,6 +105,8 @@ void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
 /* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
+/* Reports once more what was reported last: while one step waits for others, so that it can be cancelled. */
+mote_status mote_progress_again(mote_context *ctx);
 /* Before a call that reports 0..1 of its own: its share of the running call. (0, 1) when it is over. */
 void mote_progress_share(mote_context *ctx, double first, double last);
 

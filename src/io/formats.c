@@ -54,6 +54,36 @@ const char *mote_ending_format(const char *path) {
     return format != NULL && format->write != NULL ? format->name : NULL;
 }
 
+#define WRITTEN_ENDINGS "las, laz, ply, pcd, xyz, csv, txt, pts or asc"
+
+/* The format of that name: an ending without its dot. */
+static const mote_format *format_by_name(const char *name) {
+    char ending[8];
+    if (strlen(name) + 2 > sizeof ending || strchr(name, '.') != NULL) return NULL;
+    snprintf(ending, sizeof ending, ".%s", name);
+    return format_by_ending(ending);
+}
+
+mote_status mote_written_format(mote_context *ctx, const char *path, const mote_write_params *params,
+                                const mote_format **out) {
+    const char *name = params->format;
+    *out = name != NULL ? format_by_name(name) : format_by_ending(path);
+    if (*out != NULL && (*out)->write != NULL) return MOTE_OK;
+    if (name != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: mote writes no format \"%s\", but " WRITTEN_ENDINGS, path,
+                         name);
+    }
+    if (mote_is_dash(path)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, STANDARD_OUTPUT ": which format? " WRITTEN_ENDINGS);
+    }
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                     "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
+}
+
+bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending) {
+    return params->format != NULL ? strcasecmp(params->format, ending + 1) == 0 : mote_path_has_ending(path, ending);
+}
+
 bool mote_path_has_ending(const char *path, const char *ending) {
     const size_t length = strlen(path), tail = strlen(ending);
     if (length < tail) return false;
@@ -74,32 +104,34 @@ static const mote_format *format_by_content(const mote_input *input) {
 const char *mote_file_format(mote_context *ctx, const char *path) {
     if (mote_potree_probe(path)) return "potree";
     mote_input input;
-    if (mote_input_open(ctx, path, &input) != MOTE_OK) return NULL;
+    if (mote_input_is_read_once(path) || mote_input_open(ctx, path, &input) != MOTE_OK) return NULL;
     const mote_format *format = format_by_content(&input);
     mote_input_close(ctx, &input);
     return format != NULL ? format->name : NULL;
+}
+
+static mote_status read_input(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    const mote_format *format = format_by_content(input);
+    if (format == NULL) format = format_by_ending(input->path);
+    if (format != NULL) return format->read(ctx, input, params, out);
+    return mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder",
+                     input->path);
 }
 
 static mote_status read_path(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
     if (mote_potree_probe(path)) return mote_potree_read(ctx, path, params, out);
     mote_input input;
     MOTE_TRY(mote_input_open(ctx, path, &input));
-    const mote_format *format = format_by_content(&input);
-    if (format == NULL) format = format_by_ending(path);
-    mote_status status;
-    if (format != NULL) {
-        status = format->read(ctx, &input, params, out);
-    } else {
-        status =
-            mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder", path);
-    }
+    const mote_status status = read_input(ctx, &input, params, out);
     mote_input_close(ctx, &input);
     return status;
 }
 
 #define SHARE_OF_READING 0.9 /* of progress, where points are chosen behind it */
 
-mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+/* input: open already, or NULL: the path is to be opened. */
+static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *input, const mote_read_params *params,
+                              mote_cloud **out) {
     const mote_read_params p = params != NULL ? *params : mote_read_defaults();
     const double first = ctx->progress_first, last = ctx->progress_last;
     const double middle = p.bounds != NULL ? first + SHARE_OF_READING * (last - first) : last;
@@ -107,7 +139,7 @@ mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read
     *out = NULL;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
     mote_progress_share(ctx, first, middle);
-    mote_status status = read_path(ctx, path, &p, &cloud);
+    mote_status status = input != NULL ? read_input(ctx, input, &p, &cloud) : read_path(ctx, path, &p, &cloud);
     if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
     mote_progress_share(ctx, middle, last);
     if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);
@@ -118,6 +150,15 @@ mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read
     }
     *out = cloud;
     return MOTE_OK;
+}
+
+mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out) {
+    return read_cloud(ctx, path, NULL, params, out);
+}
+
+mote_status mote_cloud_read_input(mote_context *ctx, mote_input *input, const mote_read_params *params,
+                                  mote_cloud **out) {
+    return read_cloud(ctx, input->path, input, params, out);
 }
 
 /* The numbers of the points whose coordinates are all finite; *indices is NULL when there is no memory. */
@@ -164,14 +205,11 @@ static mote_status leave_out_infinite(mote_context *ctx, const mote_cloud *cloud
 mote_status mote_cloud_write(mote_context *ctx, const mote_cloud *cloud, const char *path,
                              const mote_write_params *params) {
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
-    const mote_format *format = format_by_ending(path);
+    const mote_format *format;
     mote_cloud *finite = NULL;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_write_params", "mote_write_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, cloud, path));
-    if (format == NULL || format->write == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
-    }
+    MOTE_TRY(mote_written_format(ctx, path, &p, &format));
     if (format->finite) MOTE_TRY(leave_out_infinite(ctx, cloud, path, &finite));
     const mote_status status = format->write(ctx, finite != NULL ? finite : cloud, path, &p);
     mote_cloud_destroy(finite);

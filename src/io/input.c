@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* MAP_POPULATE and friends */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,13 +9,17 @@
 
 #include "io/io_internal.h"
 
+#define FIRST_BYTES (1u << 20) /* for what tells no size */
+#define PIECE_BYTES (1u << 26) /* read between two looks at whether to go on */
+#define WAIT_MS     100        /* for the writer of an empty pipe */
+
 mote_status mote_system_error(mote_context *ctx, const char *path, const char *doing) {
     const int code = errno;
     const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+    const mote_status status = full ? MOTE_ERROR_DISK : code == EPIPE ? MOTE_ERROR_CLOSED : MOTE_ERROR_IO;
     char text[128];
-    if (strerror_r(code, text, sizeof text) == NULL) text[0] = '\0';
-    return mote_fail(ctx, full ? MOTE_ERROR_DISK : MOTE_ERROR_IO, "%s: cannot %s: %s", path, doing,
-                     strerror_r(code, text, sizeof text));
+    return mote_fail(ctx, status, "%s: cannot %s: %s%s", path, doing, strerror_r(code, text, sizeof text),
+                     code == EFBIG ? "; a limit of the file system, or of \"ulimit -f\"" : "");
 }
 
 mote_status mote_malformed(mote_context *ctx, const mote_input *input, uint64_t offset, const char *format, ...) {
@@ -26,27 +31,55 @@ mote_status mote_malformed(mote_context *ctx, const mote_input *input, uint64_t 
     return mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset %llu: %s", input->path, (unsigned long long)offset, why);
 }
 
-/* For pipes and other things without a size: everything until the end. */
-static mote_status read_all(mote_context *ctx, int file, mote_input *input) {
+/* ---- what cannot be mapped */
+
+/* Waits until there is something to read, but not longer than the user wants. */
+static mote_status wait_for_bytes(mote_context *ctx, int file) {
+    struct pollfd source = {file, POLLIN, 0};
+    int ready = 0;
+    while (ready == 0 || (ready < 0 && errno == EINTR)) {
+        ready = poll(&source, 1, WAIT_MS);
+        MOTE_TRY(mote_progress(ctx, 0, "reading"));
+    }
+    return MOTE_OK;
+}
+
+/* Bytes of a piece, 0 at the end, -1 and errno. A file is read where its descriptor stands, which stays there: so it
+   can be read again. */
+static ssize_t read_piece(int file, bool is_file, uint64_t from, void *to, uint64_t room_bytes) {
+    const size_t most = room_bytes < PIECE_BYTES ? (size_t)room_bytes : PIECE_BYTES;
+    return is_file ? pread(file, to, most, (off_t)from) : read(file, to, most);
+}
+
+/* Everything until the end, of a pipe, a device, or a file that cannot be mapped. */
+static mote_status read_all(mote_context *ctx, int file, const struct stat *info, mote_input *input) {
+    const bool is_file = S_ISREG(info->st_mode);
+    const off_t here = is_file ? lseek(file, 0, SEEK_CUR) : 0;
+    const uint64_t begin = here > 0 ? (uint64_t)here : 0, end = (uint64_t)info->st_size;
+    const uint64_t expected = is_file && end > begin ? end - begin + 1 : FIRST_BYTES; /* one more tells the end */
     void *memory = NULL;
     uint64_t capacity = 0, size = 0;
-    for (;;) {
-        if (!mote_reserve(ctx, &memory, &capacity, size + (1u << 16), 1, "input")) break;
-        const ssize_t got = read(file, (uint8_t *)memory + size, capacity - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            mote_system_error(ctx, input->path, "read");
+    mote_status status = MOTE_OK;
+    while (status == MOTE_OK) {
+        if (!mote_reserve(ctx, &memory, &capacity, size > 0 ? size + 1 : expected, 1, "input")) {
+            status = MOTE_ERROR_MEMORY;
             break;
         }
-        if (got == 0) {
-            input->data = input->owned = memory;
-            input->size_bytes = size;
-            return MOTE_OK;
-        }
+        status = wait_for_bytes(ctx, file);
+        if (status != MOTE_OK) break;
+        const ssize_t got = read_piece(file, is_file, begin + size, (uint8_t *)memory + size, capacity - size);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got < 0) status = mote_system_error(ctx, input->path, "read");
+        if (got <= 0) break;
         size += (uint64_t)got;
     }
+    if (status == MOTE_OK) {
+        input->data = input->owned = memory;
+        input->size_bytes = size;
+        return MOTE_OK;
+    }
     mote_free(ctx, memory);
-    return mote_context_status(ctx);
+    return status;
 }
 
 static mote_status map_file(mote_context *ctx, int file, uint64_t size_bytes, mote_input *input) {
@@ -59,22 +92,40 @@ static mote_status map_file(mote_context *ctx, int file, uint64_t size_bytes, mo
     return MOTE_OK;
 }
 
+/* A pipe that nobody writes yet is waited for. */
+static mote_status open_path(mote_context *ctx, const char *path, int *file) {
+    const int descriptor = mote_path_descriptor(path, STDIN_FILENO);
+    do {
+        *file = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (*file < 0 && errno == EINTR) MOTE_TRY(mote_progress(ctx, 0, "reading"));
+    } while (*file < 0 && errno == EINTR);
+    if (*file >= 0) return MOTE_OK;
+    return mote_system_error(ctx, mote_is_dash(path) ? STANDARD_INPUT : path, "open");
+}
+
+bool mote_input_is_read_once(const char *path) {
+    const int descriptor = mote_path_descriptor(path, STDIN_FILENO);
+    struct stat info;
+    const bool known = descriptor >= 0 ? fstat(descriptor, &info) == 0 : stat(path, &info) == 0;
+    return known && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input) {
     memset(input, 0, sizeof *input);
-    input->path = path;
+    input->path = mote_is_dash(path) ? STANDARD_INPUT : path;
     input->data = (const uint8_t *)"";
     struct stat info;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return mote_system_error(ctx, path, "open");
+    int file = -1;
+    MOTE_TRY(open_path(ctx, path, &file));
     mote_status status = MOTE_OK;
     if (fstat(file, &info) != 0) {
-        status = mote_system_error(ctx, path, "look at");
+        status = mote_system_error(ctx, input->path, "look at");
     } else if (S_ISDIR(info.st_mode)) {
-        status = mote_fail(ctx, MOTE_ERROR_IO, "%s: is a directory without metadata.json", path);
-    } else if (S_ISREG(info.st_mode) && info.st_size > 0) {
+        status = mote_fail(ctx, MOTE_ERROR_IO, "%s: is a directory without metadata.json", input->path);
+    } else if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0) {
         status = map_file(ctx, file, (uint64_t)info.st_size, input);
     } else {
-        status = read_all(ctx, file, input);
+        status = read_all(ctx, file, &info, input);
     }
     if (!input->mapped) close(file);
     return status;

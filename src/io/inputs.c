@@ -137,6 +137,7 @@ static mote_status add_pattern(mote_context *ctx, file_list *list, const char *p
 }
 
 static mote_status add_input(mote_context *ctx, file_list *list, const char *path) {
+    if (mote_is_dash(path)) return add_file(ctx, list, path);
     struct stat info;
     const bool exists = stat(path, &info) == 0; /* a name that holds a star and exists means itself */
     if (!exists && strpbrk(path, "*?[") != NULL) return add_pattern(ctx, list, path);
@@ -169,6 +170,9 @@ mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, ui
     *out = NULL;
     if (path_count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no input is named");
     mote_status status = MOTE_OK;
+    uint32_t dashes = 0;
+    for (uint32_t i = 0; i < path_count; i++) dashes += mote_is_dash(paths[i]);
+    if (dashes > 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, STANDARD_INPUT " is named twice; it is read once");
     for (uint32_t i = 0; i < path_count && status == MOTE_OK; i++) status = add_input(ctx, &list, paths[i]);
     if (status == MOTE_OK) {
         status = list.count == 1 ? mote_cloud_read(ctx, list.paths[0], params, out)

@@ -3,6 +3,7 @@
 #define MOTE_IO_INTERNAL_H
 
 #include "core/cloud.h"
+#include "io/output_place.h"
 #include "mote/io.h"
 
 /* A whole file in memory: mapped, or read where mapping is not possible (a pipe). */
@@ -16,6 +17,8 @@ typedef struct mote_input {
 } mote_input;
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
+/* Whether the path is a pipe or a device, which can be read only once. */
+bool mote_input_is_read_once(const char *path);
 void mote_input_close(mote_context *ctx, mote_input *input);
 /* Bytes [first, end) are not needed for now: the memory that holds what is mapped of them can go. */
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
@@ -31,19 +34,26 @@ mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cl
 __attribute__((format(printf, 4, 5))) mote_status mote_malformed(mote_context *ctx, const mote_input *input,
                                                                  uint64_t offset, const char *format, ...);
 
-/* An output file under a temporary name beside its final one. */
-typedef struct mote_output {
-    char *path, *temporary;
-    int file;
+#define STANDARD_INPUT  "standard input" /* what "-" is called in messages */
+#define STANDARD_OUTPUT "standard output"
+
+/* An output: a file under a temporary name beside its final one, or what is written to as it is, like a pipe. */
+struct mote_output {
+    output_kind kind; /* OUTPUT_CLOSED: it needs no closing, and nothing below is open */
+    char *path;       /* what messages call it */
+    int folder;       /* OUTPUT_FILE: where both names are, open */
+    char *name, *temporary;
+    int file;   /* OUTPUT_FILE: the temporary one; OUTPUT_SPOOL: the one without a name */
+    int stream; /* OUTPUT_STREAM, OUTPUT_SPOOL: where all goes */
     uint8_t *buffer;
     uint64_t buffered_bytes;
     uint64_t written_bytes; /* all that mote_output_write took */
     struct output_map *map; /* of mote_output_expect; NULL: there is none */
-} mote_output;
+};
 
 mote_status mote_output_open(mote_context *ctx, const char *path, mote_output *output);
-/* Appends. */
-mote_status mote_output_write(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes);
+/* For those that only append: what cannot be replaced, like a pipe, is then written to at once. */
+mote_status mote_output_open_in_order(mote_context *ctx, const char *path, mote_output *output);
 mote_status mote_output_text(mote_context *ctx, mote_output *output, const char *text);
 /* Writes over what mote_output_write took before. */
 mote_status mote_output_patch(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
@@ -55,16 +65,18 @@ void mote_output_expect(mote_context *ctx, mote_output *output, uint64_t size_by
 bool output_map_write(struct output_map *map, const void *data, uint64_t size_bytes, uint64_t offset);
 /* Frees it; NULL is allowed. */
 void output_map_close(mote_context *ctx, struct output_map *map);
-/* Writes at an offset; callable from several threads at once, not mixed with mote_output_write. */
-mote_status mote_output_write_at(mote_context *ctx, mote_output *output, const void *data, uint64_t size_bytes,
-                                 uint64_t offset);
-/* Renames the complete file to its name (status MOTE_OK) or removes it (any other); returns the first failure. */
+/* Completes it (status MOTE_OK): renames the file to its name, copies what was kept for a pipe; or removes it (any
+   other status). Returns the first failure. */
 mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_status status);
-/* Notes errno of a failed call on path: MOTE_ERROR_DISK for no space or quota, else MOTE_ERROR_IO. */
+/* Notes errno of a failed call on path: MOTE_ERROR_DISK for no space, quota or limit, MOTE_ERROR_CLOSED for a pipe
+   without a reader, else MOTE_ERROR_IO. */
 mote_status mote_system_error(mote_context *ctx, const char *path, const char *doing);
 
 /* Does the path end so (".pcd"), in any case of letters? */
 bool mote_path_has_ending(const char *path, const char *ending);
+
+/* Whether the path is written in the variant of its format that this ending names (".laz", ".csv"). */
+bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending);
 
 /* A file format. probe looks at the first bytes (and the path) and says whether it is this one. */
 typedef struct mote_format {
@@ -80,6 +92,13 @@ typedef struct mote_format {
 /* One row per format, in src/io/formats.c. */
 extern const mote_format mote_formats[];
 extern const uint32_t mote_format_count;
+
+/* The format that params or the ending of the path name, for writing; else why not. */
+mote_status mote_written_format(mote_context *ctx, const char *path, const mote_write_params *params,
+                                const mote_format **out);
+/* mote_cloud_read of an input that is open already. */
+mote_status mote_cloud_read_input(mote_context *ctx, mote_input *input, const mote_read_params *params,
+                                  mote_cloud **out);
 
 bool mote_las_probe(const mote_input *input);
 mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);

@@ -425,13 +425,12 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
 static mote_status start_plan(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
                               const char *path, las_plan *plan) {
     const uint64_t columns = cloud->column_count;
-    const char *dot = strrchr(path, '.');
     memset(plan, 0, sizeof *plan);
     plan->cloud = cloud;
     plan->params = params;
     plan->path = path;
     plan->count = cloud->count;
-    plan->chunk_points = dot != NULL && strcasecmp(dot, ".laz") == 0 ? LAZ_CHUNK_POINTS : 0;
+    plan->chunk_points = mote_writes_as(path, params, ".laz") ? LAZ_CHUNK_POINTS : 0;
     plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
     plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
     plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");

@@ -287,7 +287,8 @@ static mote_status put_points(pcd_writer *w, const char *path) {
 
 static mote_status write_file(pcd_writer *w, const char *path) {
     MOTE_TRY(mote_pcd_plan_make(w->ctx, w->cloud, w->params->columns, &w->plan));
-    MOTE_TRY(mote_output_open(w->ctx, path, &w->output));
+    MOTE_TRY(w->params->compress ? mote_output_open(w->ctx, path, &w->output)
+                                 : mote_output_open_in_order(w->ctx, path, &w->output));
     mote_status status = put_header(w);
     if (status == MOTE_OK) status = put_points(w, path);
     return mote_output_close(w->ctx, &w->output, status);

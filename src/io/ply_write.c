@@ -214,7 +214,7 @@ static mote_status write_file(ply_writer *w, const char *path) {
     w->fields = mote_alloc(w->ctx, 2ull * w->column_count * sizeof *w->fields, "output");
     if (w->targets == NULL || w->fields == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < w->column_count; i++) add_column(w, w->columns[i]);
-    MOTE_TRY(mote_output_open(w->ctx, path, &w->output));
+    MOTE_TRY(mote_output_open_in_order(w->ctx, path, &w->output));
     mote_status status = put_header(w);
     if (status == MOTE_OK) status = w->params->text ? put_rows(w) : put_binary(w);
     return mote_output_close(w->ctx, &w->output, status);

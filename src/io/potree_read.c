@@ -20,6 +20,7 @@ static size_t folder_bytes(const char *path) {
 }
 
 bool mote_potree_probe(const char *path) {
+    if (mote_is_dash(path)) return false;
     if (!is_folder(path)) return strcmp(path + folder_bytes(path), METADATA) == 0;
     char name[4096];
     const int length = snprintf(name, sizeof name, "%s/" METADATA, path);

@@ -83,8 +83,9 @@ static mote_status open_path(mote_reader *reader) {
         reader->in_pieces = mote_las_probe(&reader->input);
     }
     if (reader->in_pieces) return open_las(reader);
-    mote_input_close(reader->ctx, &reader->input);
-    MOTE_TRY(mote_cloud_read(reader->ctx, reader->path, &reader->params, &reader->whole));
+    MOTE_TRY(reader->input.data != NULL
+                 ? mote_cloud_read_input(reader->ctx, &reader->input, &reader->params, &reader->whole)
+                 : mote_cloud_read(reader->ctx, reader->path, &reader->params, &reader->whole));
     reader->count = mote_cloud_count(reader->whole);
     return MOTE_OK;
 }

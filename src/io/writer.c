@@ -8,12 +8,13 @@ struct mote_writer {
 mote_status mote_writer_open(mote_context *ctx, const mote_cloud *piece, uint64_t count, const char *path,
                              const mote_write_params *params, mote_writer **out) {
     const mote_write_params p = params != NULL ? *params : mote_write_defaults();
-    const char *format = mote_ending_format(path);
+    const mote_format *format;
     const las_job pieces = {piece, count, true};
     *out = NULL;
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_write_params", "mote_write_defaults()"));
     MOTE_TRY(mote_cloud_need_host(ctx, piece, path));
-    if (format == NULL || strcmp(format, "las") != 0) {
+    MOTE_TRY(mote_written_format(ctx, path, &p, &format));
+    if (strcmp(format->name, "las") != 0) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: only .las and .laz can be written in pieces", path);
     }
     mote_writer *writer = mote_alloc(ctx, sizeof *writer, "LAS blocks");

@@ -117,12 +117,12 @@ static mote_status put_rows(xyz_writer *w, char separator) {
 
 static mote_status write_file(xyz_writer *w, const char *path, const mote_write_params *params) {
     MOTE_TRY(mote_text_pick_columns(w->ctx, w->cloud, params->columns, &w->columns, &w->column_count));
-    const bool csv = mote_path_has_ending(path, ".csv"), pts = mote_path_has_ending(path, ".pts");
+    const bool csv = mote_writes_as(path, params, ".csv"), pts = mote_writes_as(path, params, ".pts");
     if (pts && params->columns == NULL) keep_pts_columns(w, path);
     if ((csv || pts) && mote_cloud_crs(w->cloud)[0] != '\0') {
         mote_warn(w->ctx, "%s: the coordinate reference system is left out", path);
     }
-    MOTE_TRY(mote_output_open(w->ctx, path, &w->output));
+    MOTE_TRY(mote_output_open_in_order(w->ctx, path, &w->output));
     mote_status status = csv ? put_csv_header(w) : pts ? put_count(w) : put_typed_header(w);
     if (status == MOTE_OK) status = put_rows(w, csv ? ',' : ' ');
     return mote_output_close(w->ctx, &w->output, status);
