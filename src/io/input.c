@@ -9,7 +9,7 @@
 
 #include "io/io_internal.h"
 
-#define FIRST_BYTES (1u << 20) /* for what tells no size */
+#define FIRST_BYTES (1u << 16) /* for what tells no size */
 #define PIECE_BYTES (1u << 26) /* read between two looks at whether to go on */
 #define WAIT_MS     100        /* for the writer of an empty pipe */
 

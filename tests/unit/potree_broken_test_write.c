@@ -146,7 +146,10 @@ void respects_what_is_there(void **state) {
     test_write_file(inside(folder, "file"), "mine", 4);
     assert_int_equal(try_write(inside(folder, "file")), MOTE_ERROR_IO);
     assert_int_equal(mkdir(inside(folder, "mine"), 0777), 0);
+    test_write_file(inside(folder, "mine/mine.txt"), "mine", 4);
     assert_int_equal(try_write(inside(folder, "mine")), MOTE_ERROR_IO);
+    assert_int_equal(mkdir(inside(folder, "empty"), 0777), 0);
+    assert_int_equal(try_write(inside(folder, "empty")), MOTE_OK);
     assert_int_equal(try_write(inside(folder, "set")), MOTE_OK);
     test_write_file(inside(folder, "set/octree.bin"), "old", 3);
     assert_int_equal(try_write(inside(folder, "set///")), MOTE_OK);
@@ -163,7 +166,7 @@ void respects_what_is_there(void **state) {
     assert_int_equal(try_write(inside(folder, "set")), MOTE_ERROR_IO);
     assert_int_equal(try_write(inside(folder, "no/such/folder")), MOTE_ERROR_IO);
     assert_int_equal(try_write(inside(folder, "a name with spaces \xC3\xA9")), MOTE_OK);
-    assert_int_equal(entries_of(folder), 5);
+    assert_int_equal(entries_of(folder), 6);
 }
 
 /* What a killed writer left is removed, and an old set that lost its name gets it back; what is not ours stays. */
