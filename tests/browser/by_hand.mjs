@@ -431,6 +431,20 @@ const CHECKS = {
             assert.match(await page.locator('#legend').innerText(), /0\.5.*\n.*\n0\.98/);
         },
     },
+    'planes have a colour each, what is on none is grey': {
+        data: (folder) => writeDataset(folder, grid(80, (u, v) => [u * 10000, v * 10000, 0], (i) => ({ plane: Math.floor(i / 20) - 1 })), {
+            ...ONE_NODE, attributes: [POSITION, { name: 'plane', type: 'int32', numElements: 1 }],
+        }),
+        query: '&color=plane',
+        async run({ page }) {
+            await page.evaluate(() => window.mote.setPointSize(4, false));
+            await press(page, 't');
+            const { colours, count } = await lit(page);
+            const large = [...colours].filter(([, n]) => n > count / 8).map(([key]) => key);
+            assert.equal(large.length, 4, [...colours.keys()].join(' '));
+            assert.ok(large.includes('140,153,168'));
+        },
+    },
     'one point is found': {
         data: (folder) => writeDataset(folder, [{ index: 0, position: [0, 0, 0], rgb: [65535, 0, 0], classification: 2 }], { offset: [5e6, 4e6, 100] }),
         async run({ page }) {

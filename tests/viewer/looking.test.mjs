@@ -6,6 +6,7 @@ import { nearestSeen, pick, seesAny, shownBox } from '../../viewer/src/view/pick
 import { OrbitCamera } from '../../viewer/src/view/orbit_camera.js';
 import { frameOf, heightRange, upAxis, UP_AXES } from '../../viewer/src/view/up_axis.js';
 import { channelValues, colourModes, defaultMode, isBlack, paletteMap, quantileRange } from '../../viewer/src/view/colouring.js';
+import { labelColour } from '../../viewer/src/view/palettes.js';
 import { NO_VALUE } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { belongsToControl, keyName } from '../../viewer/src/ui/keys.js';
@@ -143,6 +144,19 @@ test('classes in wider integers are classes; in fractions they are numbers', () 
     assert.equal(kind('int32', 1, 18), 'classes');
     assert.equal(kind('int32', 1, 3000), 'ramp');
     assert.equal(kind('float', 1, 18), 'ramp');
+});
+
+test('numbers that name things have a colour each', () => {
+    const kind = (name, type) => colourModes(metaOf([{ name, type, numElements: 1, min: [-1], max: [20] }])).find((m) => m.name === name).kind;
+    assert.equal(kind('plane', 'int32'), 'labels');
+    assert.equal(kind('point source id', 'uint16'), 'labels');
+    assert.equal(kind('tree_id', 'uint32'), 'labels');
+    assert.equal(kind('plane', 'float'), 'ramp');
+    assert.equal(kind('plane distance', 'int32'), 'ramp');
+    const colours = [...Array(256).keys()].map(labelColour);
+    assert.ok(colours.flat().every((c) => Number.isInteger(c) && c >= 0 && c <= 255));
+    for (let i = 0; i < 255; i++) assert.ok(Math.hypot(...colours[i].map((c, k) => c - colours[i + 1][k])) > 60, `${i}: ${colours[i]} beside ${colours[i + 1]}`);
+    assert.deepEqual(paletteMap({ kind: 'labels' }, [-1, 20], { base: -1, scale: 1, shift: 0 }), [1 / 256, -0.5 / 256]);
 });
 
 test('palette and ranges count in the values that people see, and pass over what has none', () => {

@@ -9,7 +9,7 @@ import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
 import { channelValues, colourModes, defaultMode, isBlack, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
 import { ClassFilter } from './view/class_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
-import { classTexels, levelTexels, rampTexels } from './view/palettes.js';
+import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { sumByLevel } from './view/statistics.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
@@ -323,8 +323,10 @@ export class Viewer extends EventTarget {
         uniforms.uMap.value.set(...paletteMap(mode, this.range(), mode.channel ?? this.heights()));
         const texels =
             mode.kind === 'classes' ? classTexels()
+            : mode.kind === 'labels' ? labelTexels()
             : mode.kind === 'level' ? levelTexels()
             : rampTexels(this.settings.ramp);
+        uniforms.uLabels.value = mode.kind === 'labels';
         uniforms.uPalette.value.image.data.set(texels);
         uniforms.uPalette.value.needsUpdate = true;
         this.emit('colours');

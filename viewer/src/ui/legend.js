@@ -36,7 +36,7 @@ export class Legend {
         const { mode } = viewer;
         box.hidden = mode.kind === 'rgb';
         const title = element('h3', { textContent: mode.label });
-        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp() }[mode.kind];
+        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp(), labels: () => this.labels() }[mode.kind];
         box.replaceChildren(title, ...(body ? body() : []));
     }
 
@@ -54,6 +54,10 @@ export class Legend {
         const texts = [low, (low + high) / 2, high].map((v) => channelText(channel, v, high - low));
         const isLong = texts.some((text) => text.length > 12);
         return [bar, element('div', { className: isLong ? 'ends long' : 'ends' }, ...texts.map((textContent) => element('span', { textContent })))];
+    }
+
+    labels() {
+        return [element('div', { className: 'entry', textContent: 'A colour for each number; below 0: grey.' })];
     }
 
     levelList() {

@@ -32,8 +32,13 @@ function withUniqueNames(modes) {
 }
 
 function channelMode(channel) {
-    return { name: channel.key.toLowerCase(), label: channelLabel(channel), kind: channel.isClass ? 'classes' : 'ramp', channel };
+    const kind = channel.isClass ? 'classes' : isLabel(channel) ? 'labels' : 'ramp';
+    return { name: channel.key.toLowerCase(), label: channelLabel(channel), kind, channel };
 }
+
+// Numbers that name things, planes or flight lines, and do not measure: neighbours want different colours.
+const LABEL = /^(plane|segment|cluster|label|instance|object|tree|region|point source)([ _-]?(id|index|number))?$/i;
+const isLabel = ({ key, type, scale, shift }) => LABEL.test(key) && /^u?int/.test(type) && scale === 1 && shift === 0;
 
 function channelLabel({ key, range, unit }) {
     const words = key.charAt(0).toUpperCase() + key.slice(1);
@@ -71,7 +76,7 @@ export function sourceOf(mode) {
 // the range: (v + base) * scale + shift.
 export function paletteMap(mode, range, { base, scale, shift }) {
     if (mode.kind === 'level') return [1 / 256, 0.5 / 256];
-    if (mode.kind === 'classes') return [1 / 256, (base + 0.5) / 256];
+    if (mode.kind === 'classes' || mode.kind === 'labels') return [1 / 256, (base + 0.5) / 256];
     const span = range[1] - range[0];
     if (!(span > 0)) return [0, 0.5];
     return [scale / span, (base * scale + shift - range[0]) / span];

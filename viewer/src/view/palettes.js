@@ -46,6 +46,14 @@ const wheel = (i) => hex(WHEEL[i % WHEEL.length]);
 export const className = (code) => CLASSES[code]?.[0] ?? (code < 64 ? `Reserved ${code}` : `User class ${code}`);
 export const classColour = (code) => (CLASSES[code] ? hex(CLASSES[code][1]) : wheel(code));
 export const levelColour = (level) => wheel(level);
+// Neighbours in number are a golden angle apart in hue; lightness goes through three steps.
+export function labelColour(label) {
+    const [hue, light, strength] = [(label * 137.508) % 360, [0.58, 0.46, 0.7][label % 3], 0.25];
+    return [0, 8, 4].map((n) => {
+        const k = (n + hue / 30) % 12;
+        return Math.round(255 * (light - strength * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+    });
+}
 export const cssColour = ([r, g, b]) => `rgb(${r}, ${g}, ${b})`;
 
 function texels(colourOf) {
@@ -64,6 +72,7 @@ export function rampColour(name, t) {
 
 export const rampTexels = (name) => texels((i) => rampColour(name, i / 255));
 export const levelTexels = () => texels(levelColour);
+export const labelTexels = () => texels(labelColour);
 export const classTexels = () => texels(classColour);
 
 export const rampCss = (name) =>

@@ -25,6 +25,7 @@ uniform int uSource;
 uniform vec2 uMap;          // value -> palette coordinate: v * x + y
 uniform float uNodeBase;    // added to height or scalar; the level itself
 uniform vec3 uUp;           // height = dot(position, uUp) + uNodeBase
+uniform bool uLabels;       // values are names: the palette starts again after its end, and below 0 there is no thing
 uniform bool uFilter;       // whether classes are hidden: those whose texel in uHidden is red
 uniform float uClassBase;
 uniform sampler2D uHidden;
@@ -84,7 +85,9 @@ vec3 colour() {
     float value = uNodeBase;
     if (uSource == ${Source.HEIGHT}) value += dot(position, uUp);
     if (uSource == ${Source.SCALAR}) value += scalar;
-    return texture(uPalette, vec2(clamp(value * uMap.x + uMap.y, 0.001, 0.999), 0.5)).rgb;
+    float at = value * uMap.x + uMap.y;
+    if (uLabels && at < 0.0) return PLAIN;
+    return texture(uPalette, vec2(uLabels ? fract(at) : clamp(at, 0.001, 0.999), 0.5)).rgb;
 }
 
 bool isHidden() {
@@ -141,6 +144,7 @@ export function pointMaterial() {
             uMap: uniform(new Vector2(1, 0)),
             uNodeBase: uniform(0),
             uUp: uniform(new Vector3(0, 0, 1)),
+            uLabels: uniform(false),
             uFilter: uniform(false),
             uClassBase: uniform(0),
             uHidden: uniform(paletteTexture()),
