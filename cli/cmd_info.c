@@ -107,20 +107,61 @@ static int describe_all(session *s, const arguments *words, const info_options *
     return code;
 }
 
-#define DEVICES_MOST 64u
+#define DEVICES_MAX 64u
 
-static void print_devices(void) {
-    mote_device devices[DEVICES_MOST];
-    const uint32_t count = mote_devices(devices, DEVICES_MOST);
-    for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
-        const mote_device *d = &devices[i];
-        char word[16]; /* as --device takes it */
-        snprintf(word, sizeof word, d->index > 0 ? "cuda:%d" : "cuda", d->index);
-        printf("%-8s%s", d->kind == MOTE_DEVICE_CPU ? "cpu" : word, d->name);
-        if (d->memory_bytes > 0) printf(", %s", text_bytes(d->memory_bytes).chars);
-        if (!d->usable) printf(": not used: %s", d->reason);
-        putchar('\n');
+/* As --device takes it. */
+typedef struct device_word {
+    char chars[16];
+} device_word;
+
+static device_word word_of(const mote_device *device) {
+    device_word word = {"cpu"};
+    if (device->kind == MOTE_DEVICE_CPU) return word;
+    snprintf(word.chars, sizeof word.chars, device->index > 0 ? "cuda:%d" : "cuda", device->index);
+    return word;
+}
+
+static void print_device(const mote_device *device) {
+    printf("%-8s%s", word_of(device).chars, device->name);
+    if (device->memory_bytes > 0) printf(", %s", text_bytes(device->memory_bytes).chars);
+    if (!device->usable) printf(": not used: %s", device->reason);
+    putchar('\n');
+}
+
+static void emit_device(json_writer *json, const mote_device *device) {
+    emit_open(json, NULL, '{');
+    emit_text(json, "device", word_of(device).chars);
+    emit_text(json, "name", device->name);
+    if (device->memory_bytes > 0) emit_count(json, "memory_bytes", device->memory_bytes);
+    emit_bool(json, "usable", device->usable);
+    if (!device->usable) emit_text(json, "reason", device->reason);
+    emit_close(json, '}');
+}
+
+static void list_devices(bool as_json) {
+    mote_device devices[DEVICES_MAX];
+    uint32_t count = mote_devices(devices, DEVICES_MAX);
+    if (count > DEVICES_MAX) count = DEVICES_MAX;
+    json_writer json;
+    emit_start(&json, stdout, false);
+    if (as_json) emit_open(&json, NULL, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (as_json) {
+            emit_device(&json, &devices[i]);
+        } else {
+            print_device(&devices[i]);
+        }
     }
+    if (as_json) emit_close(&json, ']');
+    if (as_json) emit_end(&json);
+}
+
+static int check_usage(const info_options *o, const common_options *common, const arguments *words) {
+    if (!o->devices && words->count == 0) return usage_error("info", "info needs a file");
+    if (!o->devices) return EXIT_DONE;
+    if (words->count > 0) return usage_error("info", "--devices lists devices, and looks at no file");
+    if (!o->stats && !o->salvage && !common->hash) return EXIT_DONE;
+    return usage_error("info", "--devices looks at no file: --stats, --salvage and --hash are of files");
 }
 
 int cmd_info(int argc, char **argv) {
@@ -136,10 +177,11 @@ int cmd_info(int argc, char **argv) {
     const parse_result parsed =
         options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count == 0 && !o.devices) return usage_error("info", "info needs a file");
+    int code = check_usage(&o, &common, &words);
+    if (code != EXIT_DONE) return code;
     session s;
-    int code = session_open(&s, "info", &common);
-    if (code == EXIT_DONE && o.devices) { print_devices(); }
-    if (code == EXIT_DONE && words.count > 0) code = describe_all(&s, &words, &o);
+    code = session_open(&s, "info", &common);
+    if (code == EXIT_DONE && o.devices) list_devices(common.json);
+    if (code == EXIT_DONE && !o.devices) code = describe_all(&s, &words, &o);
     return session_close(&s, code);
 }

@@ -1,11 +1,9 @@
 /* mote lod: levels of detail, as a Potree 2.0 folder or a COPC file. */
-#define _GNU_SOURCE /* stat */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lod_print.h"
 #include "paths.h"
@@ -195,16 +193,6 @@ typedef struct lod_task {
     mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
 } lod_task;
 
-/* An output that is there and is no Potree folder would be refused at the end; better at the beginning. */
-static int check_replaceable(session *s, const char *path) {
-    struct stat info;
-    if (stat(path, &info) != 0) return EXIT_DONE;
-    const char *format = mote_file_format(s->ctx, path);
-    mote_context_clear(s->ctx);
-    if (S_ISDIR(info.st_mode) && format != NULL && strcmp(format, "potree") == 0) return EXIT_DONE;
-    return session_error(s, EXIT_FAILED, "%s: is there already and is no Potree folder; it is left alone", path);
-}
-
 /* Whether all is written as it comes, each point once: then the size of the output is known early. */
 static bool is_plain(const lod_options *o) {
     return !o->plan && !o->copc && o->encoding == MOTE_POTREE_DEFAULT && o->scheme == MOTE_LOD_ADDITIVE &&
@@ -286,8 +274,7 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
 static int check_output(session *s, const lod_options *o, const io_paths *paths) {
     if (paths->output == NULL) return EXIT_DONE;
     if (o->copc) return check_output_place(s, paths);
-    const int code = check_output_folder(s, paths);
-    return code == EXIT_DONE ? check_replaceable(s, paths->output) : code;
+    return check_output_folder(s, paths);
 }
 
 /* What --attributes leaves, in the form that the format's writer wants. columns is for free. */

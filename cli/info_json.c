@@ -2,18 +2,23 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "info_digits.h"
 #include "info_facts.h"
 
-static void emit_triple(json_writer *json, const char *name, const double values[3]) {
+/* A corner of the box, with the digits of the file. */
+static void emit_corner(json_writer *json, const char *name, const info_facts *f, const double values[3]) {
+    static const char *const axes[] = {"x", "y", "z"};
     emit_open(json, name, '[');
-    for (int k = 0; k < 3; k++) emit_real(json, NULL, values[k]);
+    for (int k = 0; k < 3; k++) {
+        emit_number(json, NULL, digits_exact(mote_cloud_find(f->cloud, axes[k]), values[k]));
+    }
     emit_close(json, ']');
 }
 
-static void emit_stats(json_writer *json, const column_stats *stats) {
-    emit_real(json, "min", stats->min);
-    emit_real(json, "max", stats->max);
-    emit_real(json, "mean", stats->mean);
+static void emit_stats(json_writer *json, const mote_column *column, const column_stats *stats) {
+    emit_number(json, "min", digits_exact(column, stats->min));
+    emit_number(json, "max", digits_exact(column, stats->max));
+    emit_number(json, "mean", digits_of_sum(stats->mean));
     emit_count(json, "nan", stats->nans);
 }
 
@@ -29,7 +34,7 @@ static void emit_attributes(json_writer *json, const info_facts *f) {
         emit_real(json, "offset", column->offset);
         if (column->unit[0] != '\0') emit_text(json, "unit", column->unit);
         if (column->description[0] != '\0') emit_text(json, "description", column->description);
-        if (f->stats != NULL) emit_stats(json, &f->stats->columns[i]);
+        if (f->stats != NULL) emit_stats(json, column, &f->stats->columns[i]);
         emit_close(json, '}');
     }
     emit_close(json, ']');
@@ -101,7 +106,9 @@ static void emit_copc(json_writer *json, const info_facts *f) {
     emit_count(json, "nodes", copc->nodes);
     emit_count(json, "stored", copc->points);
     emit_count(json, "pages", copc->pages);
-    emit_triple(json, "center", copc->center);
+    emit_open(json, "center", '[');
+    for (int k = 0; k < 3; k++) emit_real(json, NULL, copc->center[k]);
+    emit_close(json, ']');
     emit_real(json, "halfsize", copc->halfsize);
     emit_real(json, "spacing", copc->spacing);
     emit_open(json, "levels", '[');
@@ -143,8 +150,8 @@ void info_print_json(const info_facts *f, json_writer *json) {
         emit_close(json, '}');
     }
     if (f->has_box) {
-        emit_triple(json, "min", f->box.min);
-        emit_triple(json, "max", f->box.max);
+        emit_corner(json, "min", f, f->box.min);
+        emit_corner(json, "max", f, f->box.max);
         emit_count(json, "not_finite", f->skipped);
     }
     if (f->density > 0) emit_real(json, "density", f->density);

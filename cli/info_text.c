@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "info_digits.h"
 #include "info_facts.h"
 #include "text.h"
 
@@ -86,27 +87,23 @@ static const char *format_title(const char *format) {
     return format;
 }
 
-static double column_step(const mote_cloud *cloud, const char *name) {
-    const mote_column *column = mote_cloud_find(cloud, name);
-    return column != NULL && !mote_type_is_float(column->type) ? column->scale : 0;
-}
-
-static void print_triple(const char *what, const info_facts *f, const double values[3]) {
-    static const char *const axes[] = {"x", "y", "z"};
-    printf("  %-12s", what);
-    for (int k = 0; k < 3; k++) {
-        printf("%s%s", k > 0 ? "  " : "", text_position(values[k], column_step(f->cloud, axes[k])).chars);
-    }
-    putchar('\n');
+static void print_triple(const char *what, const text values[3]) {
+    printf("  %-12s%s  %s  %s\n", what, values[0].chars, values[1].chars, values[2].chars);
 }
 
 static void print_box(const info_facts *f) {
     if (!f->has_box) return;
-    double size[3];
-    for (int k = 0; k < 3; k++) size[k] = f->box.max[k] - f->box.min[k];
-    print_triple("min", f, f->box.min);
-    print_triple("max", f, f->box.max);
-    print_triple("size", f, size);
+    static const char *const axes[] = {"x", "y", "z"};
+    text min[3], max[3], size[3];
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(f->cloud, axes[k]);
+        min[k] = digits_of_value(column, f->box.min[k]);
+        max[k] = digits_of_value(column, f->box.max[k]);
+        size[k] = digits_of_difference(column, f->box.max[k], f->box.min[k]);
+    }
+    print_triple("min", min);
+    print_triple("max", max);
+    print_triple("size", size);
     if (f->density > 0)
         printf("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
 }
@@ -154,14 +151,22 @@ static void print_head(const info_facts *f) {
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
 }
 
+/* A distance between points, which nobody needs to more than four digits. */
+static text spacing_text(double spacing) {
+    char rounded[32];
+    snprintf(rounded, sizeof rounded, "%.4g", spacing);
+    return text_real(strtod(rounded, NULL));
+}
+
 static void print_copc(const info_facts *f) {
     const mote_copc_facts *copc = &f->copc;
     printf("  %-12sadditive, cube of side %s, spacing %s; %s nodes hold %s points; %s page%s\n", "octree",
-           text_real(2 * copc->halfsize).chars, text_real(copc->spacing).chars, text_count(copc->nodes).chars,
-           text_count(copc->points).chars, text_count(copc->pages).chars, copc->pages == 1 ? "" : "s");
+           digits_of_value(mote_cloud_find(f->cloud, "x"), 2 * copc->halfsize).chars, spacing_text(copc->spacing).chars,
+           text_count(copc->nodes).chars, text_count(copc->points).chars, text_count(copc->pages).chars,
+           copc->pages == 1 ? "" : "s");
     for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
         printf("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
-               text_count(f->copc_levels[i].points).chars, text_real(f->copc_levels[i].spacing).chars);
+               text_count(f->copc_levels[i].points).chars, spacing_text(f->copc_levels[i].spacing).chars);
     }
 }
 
@@ -222,9 +227,8 @@ static void print_column_stats(const info_facts *f) {
     for (uint32_t i = 0; i < mote_cloud_column_count(f->cloud); i++) {
         const mote_column *column = mote_cloud_column(f->cloud, i);
         const column_stats *stats = &f->stats->columns[i];
-        const double step = mote_type_is_float(column->type) ? 0 : column->scale;
-        printf("    %-*s  %18s  %18s  %18.10g", width, column->name, text_position(stats->min, step).chars,
-               text_position(stats->max, step).chars, stats->mean);
+        printf("    %-*s  %18s  %18s  %18.10g", width, column->name, digits_of_value(column, stats->min).chars,
+               digits_of_value(column, stats->max).chars, stats->mean);
         if (stats->nans > 0) printf("  %s NaN", text_count(stats->nans).chars);
         putchar('\n');
     }

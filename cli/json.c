@@ -2,9 +2,8 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "text.h"
 
 void emit_start(json_writer *json, FILE *to, bool one_line) {
     memset(json, 0, sizeof *json);
@@ -84,6 +83,12 @@ void emit_count(json_writer *json, const char *name, uint64_t value) {
 void emit_real(json_writer *json, const char *name, double value) {
     begin_value(json, name);
     fputs(isfinite(value) ? text_real(value).chars : "null", json->to);
+}
+
+void emit_number(json_writer *json, const char *name, text number) {
+    const double value = strtod(number.chars, NULL);
+    begin_value(json, name);
+    fputs(isfinite(value) ? number.chars : "null", json->to);
 }
 
 void emit_bool(json_writer *json, const char *name, bool value) {

@@ -31,14 +31,37 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* What is in a folder that is to become a Potree folder. */
+typedef struct folder_content {
+    int own;           /* files of a Potree folder */
+    char foreign[256]; /* the first other name; "" if there is none */
+} folder_content;
+
+static bool look_into_folder(const char *path, folder_content *content) {
+    static const char *const own[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    DIR *folder = opendir(path);
+    content->own = 0;
+    content->foreign[0] = '\0';
+    if (folder == NULL) return false;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const char *name = entry->d_name;
+        bool known = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+        for (int i = 0; i < 3; i++) {
+            if (strcmp(name, own[i]) != 0) continue;
+            content->own++;
+            known = true;
+        }
+        if (known || (content->foreign[0] != '\0' && strcmp(name, content->foreign) > 0)) continue;
+        snprintf(content->foreign, sizeof content->foreign, "%s", name);
+    }
+    closedir(folder);
+    return true;
+}
+
 /* An empty folder holds nothing that could be lost. */
 static bool is_empty_folder(const char *path) {
-    DIR *folder = opendir(path);
-    if (folder == NULL) return false;
-    int count = 0;
-    while (count <= 2 && readdir(folder) != NULL) count++; /* "." and ".." */
-    closedir(folder);
-    return count <= 2;
+    folder_content content;
+    return look_into_folder(path, &content) && content.own == 0 && content.foreign[0] == '\0';
 }
 
 /* Names of what the caller has opened, which may be a file that its shell made. */
@@ -183,6 +206,43 @@ int check_output_place(session *s, const io_paths *paths) {
     return code == EXIT_DONE ? check_parent(s, output) : code;
 }
 
+/* Endings of files, which a folder would be mistaken for. */
+static const char *const file_endings[] = {".las", ".laz",  ".copc", ".ply",  ".pcd",  ".ptx", ".pts", ".xyz", ".txt",
+                                           ".csv", ".asc",  ".e57",  ".zlas", ".npz",  ".npy", ".zip", ".gz",  ".tar",
+                                           ".obj", ".gltf", ".glb",  ".json", ".html", ".tif", ".png", ".bin", ".dxf"};
+
+static int check_folder_name(session *s, const char *output) {
+    for (size_t i = 0; i < sizeof file_endings / sizeof file_endings[0]; i++) {
+        if (!text_has_ending(output, file_endings[i])) continue;
+        const char *slash = strrchr(output, '/'), *base = slash != NULL ? slash + 1 : output;
+        const int stem = (int)(strlen(output) - strlen(file_endings[i]));
+        if (output + stem == base) continue; /* a folder called ".las" */
+        return session_error(s, EXIT_USAGE,
+                             "%s: lod makes a folder or COPC; did you mean %.*s.copc.laz? A folder has no such ending",
+                             output, stem, output);
+    }
+    return EXIT_DONE;
+}
+
+/* A folder with anything else in it is not replaced: better said before the work than after it. */
+static int check_folder_content(session *s, const char *output) {
+    folder_content content;
+    struct stat info;
+    if (stat(output, &info) != 0) return EXIT_DONE;
+    if (!S_ISDIR(info.st_mode)) {
+        return session_error(s, EXIT_FAILED, "%s: is there already and is no folder; it is left alone", output);
+    }
+    if (!look_into_folder(output, &content)) {
+        return session_error(s, EXIT_FAILED, "%s: cannot look into the folder; it is left alone", output);
+    }
+    if (content.foreign[0] != '\0') {
+        return session_error(s, EXIT_FAILED, "%s: holds %s, which is not of a Potree folder; it is left alone", output,
+                             content.foreign);
+    }
+    if (content.own == 0 || content.own == 3) return EXIT_DONE;
+    return session_error(s, EXIT_FAILED, "%s: is no whole Potree folder; it is left alone", output);
+}
+
 int check_output_folder(session *s, const io_paths *paths) {
     const char *output = paths->output;
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
@@ -192,6 +252,8 @@ int check_output_folder(session *s, const io_paths *paths) {
                                  paths->inputs[i]);
         }
     }
-    const int code = check_parent(s, output);
-    return code == EXIT_DONE ? check_replaces(s, paths) : code;
+    int code = check_replaces(s, paths);
+    if (code == EXIT_DONE) code = check_folder_name(s, output);
+    if (code == EXIT_DONE) code = check_folder_content(s, output);
+    return code == EXIT_DONE ? check_parent(s, output) : code;
 }

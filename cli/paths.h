@@ -23,7 +23,8 @@ int io_paths_take(const char *command, const common_options *common, const argum
 int check_output_file(session *s, const io_paths *paths);
 /* The same for an output whose ending the caller knows. */
 int check_output_place(session *s, const io_paths *paths);
-/* Refuses an output folder that is an input or contains one, or exists and may not be replaced. */
+/* Refuses an output folder that is an input or contains one, exists and may not be replaced, is called like a file, or
+   holds anything but a Potree data set. */
 int check_output_folder(session *s, const io_paths *paths);
 
 #endif

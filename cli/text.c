@@ -71,8 +71,32 @@ text text_real(double value) {
     return out;
 }
 
-text text_position(double value, double step) {
-    if (!(step > 0) || !isfinite(value) || fabs(value) > 1e15) return text_real(value);
+text text_float(float value) {
+    text out;
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(out.chars, sizeof out.chars, "%.*g", digits, (double)value);
+        if (strtof(out.chars, NULL) == value || isnan(value)) break;
+    }
+    return isfinite(value) ? text_real(strtod(out.chars, NULL)) : out;
+}
+
+text text_fixed(double value, int decimals) {
+    if (!isfinite(value) || fabs(value) > 1e15 || decimals > 20) return text_real(value);
+    text out;
+    snprintf(out.chars, sizeof out.chars, "%.*f", decimals, value);
+    return out;
+}
+
+int text_real_decimals(double value) {
+    if (!isfinite(value)) return 0;
+    const text shortest = text_real(value);
+    const char *dot = strchr(shortest.chars, '.'), *e = strchr(shortest.chars, 'e');
+    const int behind_dot = dot == NULL ? 0 : (int)(e != NULL ? (size_t)(e - dot) - 1 : strlen(dot) - 1);
+    const int decimals = behind_dot - (e != NULL ? (int)strtol(e + 1, NULL, 10) : 0);
+    return decimals > 0 ? decimals : 0;
+}
+
+int text_step_decimals(double step) {
     int decimals = 0;
     double rest = step;
     while (decimals < 10 && fabs(rest - nearbyint(rest)) > 1e-6 * rest) {
@@ -83,9 +107,7 @@ text text_position(double value, double step) {
         decimals = 1 - (int)floor(log10(step));
         decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
     }
-    text out;
-    snprintf(out.chars, sizeof out.chars, "%.*f", decimals, value);
-    return out;
+    return decimals;
 }
 
 static size_t smallest(size_t a, size_t b, size_t c) {

@@ -21,8 +21,14 @@ text text_seconds(double seconds);
 text text_rate(double per_second);
 /* The shortest decimal that reads back as the same double; "nan", "inf" */
 text text_real(double value);
-/* Rounded to the decimals that a step of that size can tell apart; step 0: text_real. */
-text text_position(double value, double step);
+/* The shortest decimal that reads back as the same float. */
+text text_float(float value);
+/* Rounded to so many decimals; text_real where that many cannot be held. */
+text text_fixed(double value, int decimals);
+/* The decimals that a step of that size can tell apart. */
+int text_step_decimals(double step);
+/* The decimals of the shortest text of value: 2 of 0.25, 0 of 1e20. */
+int text_real_decimals(double value);
 
 /* The candidate (of a NULL-terminated list) nearest to word by edit distance, or that word is the beginning of; NULL
    if none is near. */
