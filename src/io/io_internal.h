@@ -34,6 +34,13 @@ mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cl
 __attribute__((format(printf, 4, 5))) mote_status mote_malformed(mote_context *ctx, const mote_input *input,
                                                                  uint64_t offset, const char *format, ...);
 
+/* Ends the message of an error of which mote_read_params.salvage makes a warning. */
+#define MOTE_SALVAGE_HINT "; --salvage keeps the points that are whole"
+/* The warning of it: how many points are there, and from which offset on the others are missing. */
+void mote_warn_of_loss(mote_context *ctx, const mote_input *input, uint64_t offset, uint64_t kept, uint64_t stated);
+/* The error where not one point is whole. */
+mote_status mote_nothing_whole(mote_context *ctx, const mote_input *input, uint64_t offset, uint64_t stated);
+
 #define STANDARD_INPUT  "standard input" /* what "-" is called in messages */
 #define STANDARD_OUTPUT "standard output"
 

@@ -171,7 +171,8 @@ static mote_status check_count(las_source *source) {
     const uint32_t at = source->header.long_count != 0 ? 247 : 107;
     if (stated > held && !source->salvage) {
         return mote_malformed(source->ctx, source->input, at,
-                              "the header says %" PRIu64 " points, the chunks in the file hold %" PRIu64, stated, held);
+                              "the header says %" PRIu64 " points, the chunks in the file hold %" PRIu64 "%s", stated,
+                              held, held > 0 ? MOTE_SALVAGE_HINT : "");
     }
     if (stated != held) {
         mote_warn(source->ctx,
@@ -215,14 +216,16 @@ static mote_status take_single(las_source *source, const chunk_table *table) {
         }
     }
     return mote_malformed(source->ctx, source->input, table->problem_at,
-                          "%s, and without it chunks of varying size cannot be found", table->problem);
+                          "%s, and without it chunks of varying size cannot be found" MOTE_SALVAGE_HINT,
+                          table->problem);
 }
 
 static mote_status take_without_table(las_source *source, const chunk_table *table) {
     const bool variable = source->schema.chunk_points == LAZ_VARIABLE;
     const uint64_t end = mote_las_points_end(source->input, &source->header);
     if (source->header.count == 0 && mote_las_chunks_at(source) >= end) return MOTE_OK; /* no points, no table */
-    if (variable && source->schema.compressor == LAZ_POINTWISE_CHUNK) return take_single(source, table);
+    const bool pointwise = source->schema.compressor == LAZ_POINTWISE_CHUNK;
+    if (variable && pointwise && !source->salvage) return take_single(source, table);
     mote_warn(source->ctx, "%s: offset %" PRIu64 ": %s; the chunks are looked for one after the other",
               source->input->path, table->problem_at, table->problem);
     MOTE_TRY(mote_las_scan_chunks(source, end));

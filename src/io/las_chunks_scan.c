@@ -29,9 +29,13 @@ static uint64_t points_expected(const las_source *source) {
     return left < full ? left : full;
 }
 
+/* Whether the chunks have all points that the header states. */
 static bool is_complete(const las_source *source) {
     return source->header.count > 0 && source->chunks.points >= source->header.count;
 }
+
+/* Whether to look for no more chunks; in a file of which all is to be had, the header's count may be too small. */
+static bool is_enough(const las_source *source) { return !source->salvage && is_complete(source); }
 
 mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk) {
     const uint64_t layers = mote_laz_layer_count(&source->schema);
@@ -67,6 +71,7 @@ static uint64_t unfinished_points(const las_source *source, uint64_t at, uint64_
 /* What is left is no whole chunk. Where points are still missing, decoding it will show why. */
 static mote_status take_rest(las_source *source, uint64_t at, uint64_t end) {
     const uint64_t unfinished = unfinished_points(source, at, end);
+    if (is_complete(source)) return MOTE_OK;            /* the chunk table, or whatever stands behind the chunks */
     if (source->header.count == 0 && unfinished == 0) { /* perhaps a table, perhaps what was being written */
         mote_warn(source->ctx,
                   "%s: offset %" PRIu64 ": the last %" PRIu64 " bytes of the point data are no whole chunk",
@@ -82,7 +87,7 @@ static mote_status scan_layered(las_source *source, uint64_t end) {
     uint64_t at = mote_las_chunks_at(source);
     const uint64_t full = source->schema.chunk_points;
     bool last = false;
-    while (!is_complete(source) && at < end && !last) {
+    while (!is_enough(source) && at < end && !last) {
         las_chunk chunk = {.at = at};
         chunk.points = mote_las_layered_points(&source->schema, source->input->data + at, end - at, &chunk.size_bytes);
         if (chunk.points == 0 || chunk.points > full) return take_rest(source, at, end);
@@ -93,19 +98,32 @@ static mote_status scan_layered(las_source *source, uint64_t end) {
     return MOTE_OK;
 }
 
-/* Reads chunks into nowhere: all of their points go to the same byte. */
+/* Finds the points and bytes of a chunk by decoding it into nowhere: as many points as are expected, or, where no
+   writer could have ended the chunk behind these, up to the first place where one could have. */
+static bool find_end(const las_source *source, laz_decoder *decoder, laz_chunk *probe) {
+    uint8_t nowhere[8];
+    probe->records = nowhere;
+    probe->points = is_complete(source) ? 0 : points_expected(source);
+    if (probe->points > 0 && (source->schema.chunk_points != LAZ_VARIABLE || !source->salvage)) {
+        mote_laz_decode(decoder, probe, 1);
+        if (probe->ended && probe->fault == NULL) return true;
+    }
+    probe->points = source->schema.chunk_points;
+    return mote_laz_decode_to_end(decoder, probe);
+}
+
+/* All points go to the same byte. */
 static mote_status scan_pointwise(las_source *source, laz_decoder *decoder, uint64_t end) {
     uint64_t at = mote_las_chunks_at(source);
-    uint8_t nowhere[8];
-    while (!is_complete(source) && at < end) {
-        las_chunk chunk = {.at = at, .points = points_expected(source)};
-        laz_chunk probe = {
-            .data = source->input->data + at, .size_bytes = end - at, .points = chunk.points, .records = nowhere};
-        mote_laz_decode(decoder, &probe, 1);
-        if (probe.fault != NULL || probe.used_bytes == 0) return take_rest(source, at, end);
-        chunk.size_bytes = probe.used_bytes;
+    const uint64_t full = source->schema.chunk_points;
+    bool last = false;
+    while (!is_enough(source) && at < end && !last) {
+        laz_chunk probe = {.data = source->input->data + at, .size_bytes = end - at};
+        if (!find_end(source, decoder, &probe)) return take_rest(source, at, end);
+        const las_chunk chunk = {.at = at, .size_bytes = probe.used_bytes, .points = probe.done};
         MOTE_TRY(mote_las_add_chunk(source, &chunk));
         at += chunk.size_bytes;
+        last = full != LAZ_VARIABLE && chunk.points < full; /* all others are full */
         MOTE_TRY(mote_progress(source->ctx, 0, "looking for LAZ chunks"));
     }
     return MOTE_OK;

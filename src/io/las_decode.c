@@ -147,7 +147,7 @@ static void decode_all(decode_job *job) {
 
 static mote_status report_fault(const las_source *source, const las_chunk *chunk, const laz_chunk *result) {
     return mote_malformed(source->ctx, source->input, chunk->at + result->fault_at,
-                          "chunk %" PRIu64 " of %" PRIu64 ", point %" PRIu64 ": %s", chunk->number,
+                          "chunk %" PRIu64 " of %" PRIu64 ", point %" PRIu64 ": %s" MOTE_SALVAGE_HINT, chunk->number,
                           source->chunks.in_file, chunk->first + result->done + 1, result->fault);
 }
 

@@ -29,6 +29,7 @@ typedef struct extra_cursor {
     const las_header *header;
     mote_cloud *cloud;
     uint32_t at, end;
+    bool salvage, wrong; /* wrong: a description that was salvaged around */
 } extra_cursor;
 
 /* A text of at most 32 bytes, ended by NUL or not, without control characters. */
@@ -78,6 +79,21 @@ static double option_value(const uint8_t *entry, uint32_t option, uint32_t at, u
     return (entry[AT_OPTIONS] & option) != 0 && isfinite(value) ? value : fallback;
 }
 
+/* A description that is wrong: an error, or the bytes from here on are kept without it. */
+static __attribute__((format(printf, 4, 5))) mote_status refuse_entry(mote_context *ctx, extra_cursor *c,
+                                                                      uint64_t offset, const char *format, ...) {
+    char why[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    c->wrong = c->salvage;
+    if (!c->salvage) return mote_malformed(ctx, c->input, offset, "%s" MOTE_SALVAGE_HINT, why);
+    mote_warn(ctx, "%s: offset %llu: %s; the extra bytes from here on are kept without a description", c->input->path,
+              (unsigned long long)offset, why);
+    return MOTE_OK;
+}
+
 static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *entry) {
     const uint64_t offset = (uint64_t)(entry - c->input->data);
     const uint32_t type = entry[AT_TYPE];
@@ -85,12 +101,12 @@ static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *
     clean_text(entry + AT_NAME, name);
     clean_text(entry + AT_DESCRIPTION, description);
     if (name[0] == '\0') snprintf(name, sizeof name, "unnamed");
-    if (type > TYPES) return mote_malformed(ctx, c->input, offset + AT_TYPE, "extra bytes of unknown type %u", type);
+    if (type > TYPES) return refuse_entry(ctx, c, offset + AT_TYPE, "extra bytes of unknown type %u", type);
     const uint32_t values = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
     const mote_type scalar = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
     if (values * mote_type_size(scalar) > c->end - c->at) {
-        return mote_malformed(ctx, c->input, offset, "extra bytes \"%s\" need %u bytes, the record has %u left", name,
-                              values * mote_type_size(scalar), c->end - c->at);
+        return refuse_entry(ctx, c, offset, "extra bytes \"%s\" need %u bytes, the record has %u left", name,
+                            values * mote_type_size(scalar), c->end - c->at);
     }
     if (type == 0) return add_opaque(c, values, name, description);
     for (uint32_t k = 0; k < values; k++) {
@@ -104,20 +120,20 @@ static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *
     return MOTE_OK;
 }
 
-mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header,
+mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
                                 mote_cloud *cloud) {
-    extra_cursor c = {.input = input, .header = header, .cloud = cloud};
+    extra_cursor c = {.input = input, .header = header, .cloud = cloud, .salvage = salvage};
     const uint32_t first = mote_las_record_bytes(header->origin.format);
     c.at = first;
     c.end = header->point_bytes;
-    for (uint64_t r = 0; r < cloud->record_count; r++) {
+    for (uint64_t r = 0; r < cloud->record_count && !c.wrong; r++) {
         const mote_record *record = &cloud->records[r];
         if (!mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) continue;
         if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
             mote_warn(ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long", input->path,
                       LAS_EXTRA_BYTES);
         }
-        for (uint64_t i = 0; i < record->size_bytes / LAS_EXTRA_BYTES; i++) {
+        for (uint64_t i = 0; i < record->size_bytes / LAS_EXTRA_BYTES && !c.wrong; i++) {
             MOTE_TRY(add_entry(ctx, &c, (const uint8_t *)record->data + i * LAS_EXTRA_BYTES));
         }
     }

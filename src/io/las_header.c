@@ -150,19 +150,24 @@ uint64_t mote_las_points_end(const mote_input *input, const las_header *h) {
 }
 
 /* A writer that was interrupted leaves the count 0: then it follows from the size. */
-static mote_status count_from_size(mote_context *ctx, const mote_input *input, las_header *h, uint64_t rest) {
+static mote_status count_from_size(mote_context *ctx, const mote_input *input, bool salvage, las_header *h,
+                                   uint64_t rest) {
+    const uint64_t over = rest % h->point_bytes;
     h->count = rest / h->point_bytes;
     if (h->count == 0) return MOTE_OK;
-    if (rest % h->point_bytes != 0) {
+    if (over != 0 && !salvage) {
         return mote_malformed(ctx, input, 107,
                               "the header says no points, but %" PRIu64
-                              " bytes follow it, no whole number of records of %u bytes",
+                              " bytes follow it, no whole number of records of %u bytes" MOTE_SALVAGE_HINT,
                               rest, h->point_bytes);
     }
     mote_warn(ctx,
               "%s: the header says no points, but the file holds %" PRIu64
               ", which are taken: was its writer interrupted?",
               input->path, h->count);
+    if (over == 0) return MOTE_OK;
+    mote_warn(ctx, "%s: offset %" PRIu64 ": the last %" PRIu64 " bytes are no whole point and are left out",
+              input->path, h->points_at + rest - over, over);
     return MOTE_OK;
 }
 
@@ -176,15 +181,46 @@ void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_heade
     check_box(ctx, input, header);
 }
 
-mote_status mote_las_count(mote_context *ctx, const mote_input *input, las_header *header) {
+/* Whether point i lies in the box that the header states, or that says nothing. */
+static bool is_in_box(const mote_input *input, const las_header *h, uint64_t i) {
+    const uint8_t *record = input->data + h->points_at + i * h->point_bytes;
+    for (uint32_t k = 0; k < 3; k++) {
+        const double high = las_f64(input->data + 179 + 16 * k), low = las_f64(input->data + 187 + 16 * k);
+        const double step = fabs(h->scale[k]);
+        int32_t stored;
+        memcpy(&stored, record + 4 * k, sizeof stored);
+        const double at = stored * h->scale[k] + h->offset[k];
+        if (low <= high && !(at >= low - step && at <= high + step)) return false;
+    }
+    return true;
+}
+
+/* The header says fewer points than the file has room for. What follows are points if it is a whole number of records
+   in the header's box. */
+static void take_more(mote_context *ctx, const mote_input *input, las_header *h, uint64_t rest) {
+    const uint64_t held = rest / h->point_bytes, stated = h->count;
+    uint64_t inside = stated;
+    while (rest % h->point_bytes == 0 && inside < held && is_in_box(input, h, inside)) inside++;
+    if (inside == held) h->count = held;
+    mote_warn(ctx, "%s: offset %u: the header says %" PRIu64 " points, the file has room for %" PRIu64 "; %s",
+              input->path, h->long_count != 0 ? 247 : 107, stated, held,
+              inside == held ? "all are taken" : "what follows is no points and is left out");
+}
+
+mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salvage, las_header *header) {
     const uint64_t rest = mote_las_points_end(input, header) - header->points_at;
     const uint64_t held = rest / header->point_bytes;
     mote_las_stated_count(ctx, input, header);
-    if (header->count == 0) MOTE_TRY(count_from_size(ctx, input, header, rest));
-    if (header->count > held) {
+    if (header->count == 0) return count_from_size(ctx, input, salvage, header, rest);
+    if (salvage && header->count < held) take_more(ctx, input, header, rest);
+    if (header->count <= held) return MOTE_OK;
+    if (salvage && held == 0) return mote_nothing_whole(ctx, input, header->points_at, header->count);
+    if (!salvage) {
         return mote_malformed(ctx, input, header->long_count != 0 ? 247 : 107,
-                              "the header says %" PRIu64 " points of %u bytes, the file holds %" PRIu64, header->count,
-                              header->point_bytes, held);
+                              "the header says %" PRIu64 " points of %u bytes, the file holds %" PRIu64 "%s",
+                              header->count, header->point_bytes, held, held > 0 ? MOTE_SALVAGE_HINT : "");
     }
+    mote_warn_of_loss(ctx, input, header->points_at + held * header->point_bytes, held, header->count);
+    header->count = held;
     return MOTE_OK;
 }

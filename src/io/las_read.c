@@ -89,7 +89,7 @@ static mote_status find_nodes(las_source *source, const mote_read_params *params
 static mote_status find_points(las_source *source, const mote_read_params *params) {
     las_header *header = &source->header;
     if (!header->compressed) {
-        MOTE_TRY(mote_las_count(source->ctx, source->input, header));
+        MOTE_TRY(mote_las_count(source->ctx, source->input, source->salvage, header));
         source->cloud->count = header->count;
     } else {
         mote_las_stated_count(source->ctx, source->input, header);
@@ -115,7 +115,7 @@ mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_
     source->cloud->las = source->header.origin;
     MOTE_TRY(mote_las_read_records(ctx, input, &source->header, source->cloud));
     MOTE_TRY(add_fields(input, &source->header, source->cloud));
-    MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->cloud));
+    MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->salvage, source->cloud));
     mote_cloud_keep_columns(source->cloud, params->select);
     MOTE_TRY(find_points(source, params));
     drop_own_records(source->cloud);

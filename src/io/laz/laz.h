@@ -83,6 +83,7 @@ typedef struct laz_chunk {
     /* out */
     uint64_t done;       /* points decoded before the fault; == points if there is none */
     uint64_t used_bytes; /* of data, by the points decoded */
+    bool ended;          /* a writer could have ended the chunk here; layered chunks say it themselves: false */
     const char *fault;   /* NULL, or what is wrong with the chunk, a static text */
     uint64_t fault_at;   /* byte of data where it showed */
 } laz_chunk;
@@ -120,6 +121,9 @@ void mote_laz_decoder_free(mote_context *ctx, laz_decoder *decoder);
 /* Decodes chunks; two at once are faster than one after the other. A fault in one does not harm the other.
    Never fails as a whole: see fault. Hostile bytes give wrong points or a fault, never a read or write outside. */
 void mote_laz_decode(laz_decoder *decoder, laz_chunk *chunks, uint32_t chunk_count);
+/* Decodes a pointwise chunk to the first place where a writer could have ended it, at most chunk->points points, each
+   of them to records. True, and done and used_bytes set, if there is such a place. */
+bool mote_laz_decode_to_end(laz_decoder *decoder, laz_chunk *chunk);
 
 /* ---- laz_encode.c */
 typedef struct laz_encoder laz_encoder;

@@ -22,6 +22,8 @@ typedef struct laz_reading {
     const char *(*fault)(const void *state, uint64_t *fault_at);
     /* Bytes of the chunk that the points read took; after the last one: the size of the chunk. */
     uint64_t (*used_bytes)(const void *state);
+    /* Whether a writer could have ended the chunk after the points read. NULL: the chunk itself says where it ends. */
+    bool (*at_end)(const void *state);
 } laz_reading;
 
 extern const laz_reading mote_laz_read_pointwise; /* laz_pointwise.c */

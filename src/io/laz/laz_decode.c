@@ -90,6 +90,7 @@ static void decode_group(laz_decoder *decoder, laz_chunk *chunks, uint32_t count
     for (uint32_t l = 0; l < count; l++) {
         laz_chunk *c = &chunks[l];
         c->done = c->used_bytes = c->fault_at = 0;
+        c->ended = false;
         c->fault = c->points == 0 ? NULL
                                   : reading->start(decoder->states[l], &decoder->schema, decoder->selection.wanted,
                                                    c->data, c->size_bytes, c->points, &c->fault_at);
@@ -109,8 +110,28 @@ static void decode_group(laz_decoder *decoder, laz_chunk *chunks, uint32_t count
         read_lanes(decoder, ready, states, lanes, step);
     }
     for (uint32_t l = 0; l < count; l++) {
-        if (chunks[l].done > 0) chunks[l].used_bytes = reading->used_bytes(decoder->states[l]);
+        if (chunks[l].done == 0) continue;
+        chunks[l].used_bytes = reading->used_bytes(decoder->states[l]);
+        chunks[l].ended = reading->at_end != NULL && reading->at_end(decoder->states[l]);
     }
+}
+
+bool mote_laz_decode_to_end(laz_decoder *decoder, laz_chunk *chunk) {
+    const laz_reading *reading = decoder->reading;
+    void *const state = decoder->states[0];
+    chunk->done = chunk->used_bytes = chunk->fault_at = 0;
+    chunk->fault = reading->start(state, &decoder->schema, decoder->selection.wanted, chunk->data, chunk->size_bytes,
+                                  chunk->points, &chunk->fault_at);
+    chunk->ended = false;
+    while (chunk->fault == NULL && !chunk->ended && chunk->done < chunk->points) {
+        uint8_t *record = decoder->selection.run_count > 0 ? decoder->blocks[0] : chunk->records;
+        reading->read(&state, 1, &record, 1);
+        chunk->fault = reading->fault(state, &chunk->fault_at);
+        if (chunk->fault == NULL) chunk->done++;
+        chunk->ended = chunk->fault == NULL && reading->at_end(state);
+    }
+    chunk->used_bytes = chunk->ended ? reading->used_bytes(state) : 0;
+    return chunk->ended;
 }
 
 void mote_laz_decode(laz_decoder *decoder, laz_chunk *chunks, uint32_t chunk_count) {

@@ -378,4 +378,4 @@ static uint64_t used_bytes(const void *state) {
     return lane->size_bytes - unused;
 }
 
-const laz_reading mote_laz_read_layered = {state_bytes, start, read_points, fault, used_bytes};
+const laz_reading mote_laz_read_layered = {state_bytes, start, read_points, fault, used_bytes, NULL};

@@ -209,4 +209,10 @@ static const char *fault(const void *memory, uint64_t *fault_at) {
 
 static uint64_t state_bytes(const laz_schema *schema) { return mote_laz_pointwise_bytes(schema); }
 
-const laz_reading mote_laz_read_pointwise = {state_bytes, start, read_points, fault, used_bytes};
+/* A chunk of one point has no more than that; its writer starts and ends a coder all the same. */
+static bool at_end(const void *memory) {
+    const laz_pointwise *state = memory;
+    return state->first == NULL && laz_reader_at_end(&state->reader);
+}
+
+const laz_reading mote_laz_read_pointwise = {state_bytes, start, read_points, fault, used_bytes, at_end};

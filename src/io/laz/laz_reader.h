@@ -41,6 +41,16 @@ static inline void laz_reader_start(laz_reader *r, const uint8_t *data, uint64_t
 
 static inline bool laz_reader_failed(const laz_reader *r) { return r->at > r->size_bytes || r->bad; }
 
+/* Whether a writer could have ended here: its last bytes are some of the lower bound, rounded up, and then zeros.
+   Chance does that to one place in 2^28. See laz_writer_finish. */
+static inline bool laz_reader_at_end(const laz_reader *r) {
+    if (r->bad || r->at > r->size_bytes || r->at < 4) return false;
+    const uint8_t *last = r->data + r->at - 3;
+    if (last[1] != 0 || last[2] != 0) return false;
+    if (r->length > 1u << 25) return last[0] == 0 && r->value <= 1u << 24;
+    return r->value <= 1u << 23 && r->value > (1u << 23) - (1u << 16);
+}
+
 /* Moves bytes in until length is 2^24 or more; no loop, no branch. */
 static inline void laz_reader_fill(laz_reader *r) {
     const uint32_t shift = (uint32_t)__builtin_clz(r->length) & 24u;

@@ -1,0 +1,137 @@
+/* Salvage of LAS: cut files, wrong counts, records that are not where they should be. */
+#include "unit/salvage_test.h"
+
+static file_bytes las_file(mote_context *ctx, int version_minor, int format) {
+    mote_cloud *cloud = tiny_cloud(ctx);
+    mote_write_params params = mote_write_defaults();
+    params.las_version_minor = version_minor;
+    params.las_format = format;
+    if (version_minor < 4) {
+        cloud->record_count = 0;
+        params.columns = "x,y,z,ring";
+        assert_int_equal(mote_cloud_set_crs(cloud, ""), MOTE_OK);
+    }
+    write_ok(ctx, cloud, test_path("good.las"), &params);
+    mote_cloud_destroy(cloud);
+    return load(test_path("good.las"));
+}
+
+void las_cut_anywhere(void **state) {
+    (void)state;
+    static const int versions[][2] = {{4, 6}, {4, 7}, {2, 0}, {2, 3}};
+    mote_context *ctx = salvage_context(1);
+    for (size_t v = 0; v < sizeof versions / sizeof versions[0]; v++) {
+        const file_bytes file = las_file(ctx, versions[v][0], versions[v][1]);
+        const size_t from = las_u32(file.data + 96), record = las_u16(file.data + 105);
+        assert_int_equal(salvage_cuts(ctx, "cut.las", &file, from + record, from + 10 * record, 1),
+                         versions[v][0] == 4 ? 10 : 9);
+        free(file.data);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* What is missing is told: how many of how many, and from where on. */
+void las_counts(void **state) {
+    (void)state;
+    static const uint64_t counts[] = {0, 1, 5, 9, 10, 11, 1000, UINT32_MAX, 1ull << 63};
+    mote_context *ctx = salvage_context(2);
+    for (int version = 2; version <= 4; version += 2) {
+        const file_bytes file = las_file(ctx, version, version == 4 ? 6 : 0);
+        const uint32_t at = version == 4 ? 247 : 107;
+        mote_cloud *whole = salvage_read(ctx, "whole.las", file.data, file.size, false);
+        for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+            if (version < 4 && counts[c] > UINT32_MAX) continue;
+            char says[64];
+            snprintf(says, sizeof says, "%llu of %llu points are missing from here on; 10 are kept",
+                     (unsigned long long)counts[c] - 10, (unsigned long long)counts[c]);
+            las_put(file.data + at, counts[c], version == 4 ? 8 : 4);
+            mote_cloud *part = salvage_read(ctx, "counts.las", file.data, file.size, true);
+            assert_non_null(part);
+            assert_int_equal(part->count, 10);
+            assert_true(salvage_is_prefix(part, whole));
+            if (counts[c] > 10) assert_non_null(strstr(salvage_warnings(), says));
+            assert_int_equal(salvage_warnings()[0] == '\0', counts[c] == 10);
+            mote_cloud_destroy(part);
+            part = salvage_read(ctx, "counts.las", file.data, file.size, false);
+            assert_int_equal(part == NULL, counts[c] > 10);
+            if (part != NULL) assert_int_equal(part->count, counts[c] == 0 ? 10 : counts[c]);
+            mote_cloud_destroy(part);
+        }
+        mote_cloud_destroy(whole);
+        free(file.data);
+    }
+    /* What follows the points is no points: it lies outside of the header's box, or is no whole record. */
+    file_bytes file = las_file(ctx, 2, 0);
+    const size_t record = las_u16(file.data + 105);
+    file.data = realloc(file.data, file.size + 5 * record);
+    memset(file.data + file.size, 0x55, 5 * record);
+    for (size_t more = 0; more <= 5 * record; more++) {
+        mote_cloud *part = salvage_read(ctx, "more.las", file.data, file.size + more, true);
+        assert_int_equal(part->count, 10);
+        assert_int_equal(salvage_warnings()[0] == '\0', more < record);
+        mote_cloud_destroy(part);
+    }
+    free(file.data);
+    mote_context_destroy(ctx);
+}
+
+/* Records before and behind the points, wherever they are said to be: the points are read, with a warning. */
+void las_records_are_not_needed(void **state) {
+    (void)state;
+    static const struct { uint32_t at, size; } places[] = {{100, 4}, {235, 8}, {243, 4}, {375 + 20, 2}};
+    static const uint64_t values[] = {1, 100, 226, 376, 1000, 10000, UINT32_MAX, 1ull << 40, UINT64_MAX};
+    mote_context *ctx = salvage_context(1);
+    const file_bytes file = las_file(ctx, 4, 6);
+    mote_cloud *whole = salvage_read(ctx, "whole.las", file.data, file.size, false);
+    uint64_t good;
+    for (int salvage = 0; salvage < 2; salvage++) {
+        for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
+            memcpy(&good, file.data + places[p].at, 8);
+            for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+                las_put(file.data + places[p].at, values[v], places[p].size);
+                mote_cloud *part = salvage_read(ctx, "records.las", file.data, file.size, salvage);
+                assert_non_null(part);
+                assert_int_equal(part->count, 10);
+                mote_cloud_destroy(part);
+            }
+            las_put(file.data + places[p].at, good, 8);
+        }
+        /* Each place among the points, and behind them. */
+        for (uint64_t at = las_u32(file.data + 96); at < file.size + 5; at++) {
+            memcpy(&good, file.data + 235, 8);
+            las_put(file.data + 235, at, 8);
+            mote_cloud *part = salvage_read(ctx, "records.las", file.data, file.size, salvage);
+            assert_non_null(part);
+            assert_int_equal(part->count, 10);
+            assert_true(salvage_is_prefix(part, whole));
+            if (at < good) assert_string_not_equal(salvage_warnings(), "");
+            if (at == good) assert_string_equal(salvage_warnings(), "");
+            mote_cloud_destroy(part);
+            las_put(file.data + 235, good, 8);
+        }
+    }
+    mote_cloud_destroy(whole);
+    free(file.data);
+    mote_context_destroy(ctx);
+}
+
+/* Extra bytes whose description is wrong are kept without it. */
+void las_description_of_extra_bytes(void **state) {
+    (void)state;
+    mote_context *ctx = salvage_context(1);
+    const file_bytes file = las_file(ctx, 4, 6);
+    const uint32_t entry = 375 + 54 + 5 + 54 + (uint32_t)sizeof TINY_WKT + 54;
+    for (uint32_t value = 31; value < 256; value += 32) {
+        file.data[entry + 2] = (uint8_t)value;
+        assert_null(salvage_read(ctx, "extra.las", file.data, file.size, false));
+        assert_non_null(strstr(mote_context_message(ctx), "--salvage"));
+        mote_cloud *part = salvage_read(ctx, "extra.las", file.data, file.size, true);
+        assert_int_equal(part->count, 10);
+        assert_non_null(mote_cloud_find(part, "extra_0"));
+        assert_non_null(mote_cloud_find(part, "extra_4"));
+        assert_non_null(strstr(salvage_warnings(), "kept without a description"));
+        mote_cloud_destroy(part);
+    }
+    free(file.data);
+    mote_context_destroy(ctx);
+}
