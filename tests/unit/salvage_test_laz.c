@@ -10,10 +10,12 @@ static void assert_first_records(const mote_cloud *cloud, const laz_made *m) {
 void laz_cut_anywhere(void **state) {
     (void)state;
     mote_context *ctx = salvage_context(1);
-    for (uint32_t format = 0; format < LAS_FORMATS; format += 1) {
-        laz_made m = laz_make(ctx, format, format % 3, 70, 30);
+    static const uint32_t formats[] = {0, 3, 6, 8};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        const uint32_t format = formats[f];
+        laz_made m = laz_make(ctx, format, format % 2, 40, 15);
         const uint64_t first = m.chunk_at[1] + (format < 6 ? m.record_bytes + 8 : 0);
-        assert_int_equal(salvage_cuts(ctx, "cut.laz", &m.file, first, m.table_at, test_extent(7, 1)), 70);
+        assert_int_equal(salvage_cuts(ctx, "cut.laz", &m.file, first, m.table_at, test_extent(11, 3)), 40);
         laz_free_made(&m);
     }
     mote_context_destroy(ctx);
@@ -24,9 +26,9 @@ void laz_cut_anywhere(void **state) {
 void laz_tables(void **state) {
     (void)state;
     static const uint32_t sizes[] = {30, LAZ_VARIABLE};
-    static const uint8_t changes[] = {0xFF, 0x01, 0x80};
+    static const uint8_t changes[] = {0xFF, 0x01};
     mote_context *ctx = salvage_context(1);
-    for (uint32_t format = 1; format < LAS_FORMATS; format += 3) {
+    for (uint32_t format = 1; format < LAS_FORMATS; format += 5) {
         for (size_t s = 0; s < 2; s++) {
             laz_made m = laz_make(ctx, format, 1, 200, sizes[s]);
             for (uint64_t i = 0; i < 8 + (m.file.size - m.table_at); i++) {
@@ -60,7 +62,7 @@ void laz_counts(void **state) {
     (void)state;
     static const uint64_t counts[] = {1, 29, 30, 31, 60, 61, 69, 71, 89, 90, 91, 1000, UINT32_MAX, 1ull << 63};
     mote_context *ctx = salvage_context(1);
-    for (uint32_t format = 0; format < LAS_FORMATS; format++) {
+    for (uint32_t format = 0; format < LAS_FORMATS; format += 3) {
         for (int table = 0; table < 2; table++) {
             laz_made m = laz_make(ctx, format, 0, 70, 30);
             if (table == 0) las_put(m.file.data + m.points_at, 0, 8);
@@ -97,7 +99,7 @@ void laz_real_files(void **state) {
         uint64_t hashes[2];
         assert_int_equal(mote_cloud_hash(ctx, whole, &hashes[0]), MOTE_OK);
         mote_cloud_destroy(whole);
-        for (size_t o = 0; o < test_extent(1, 4); o++) {
+        for (size_t o = 0; o < test_extent(1, 2); o++) {
             mote_cloud *walked = NULL;
             mote_read_params params = mote_read_defaults();
             params.salvage = true;
