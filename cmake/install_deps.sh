@@ -11,6 +11,8 @@ needs=(
     "cmake cmake"
     "ninja ninja-build"
     "git git"
+    "clang clang"
+    "/usr/lib/llvm-*/lib/libomp.so libomp-dev"
     "clang-format clang-format"
     "clang-tidy clang-tidy"
     "chromium chromium"
@@ -28,7 +30,7 @@ missing=()
 for need in "${needs[@]}"; do
     read -r sign package <<<"$need"
     if [[ $sign == /* ]]; then
-        [[ -e $sign ]] || missing+=("$package")
+        compgen -G "$sign" >/dev/null || missing+=("$package")
     elif ! command -v "$sign" >/dev/null; then
         missing+=("$package")
     fi

@@ -34,7 +34,9 @@ endforeach()
 # ---- golden/golden.csv: checksums of results, for 1, 2 and 7 threads
 add_test(NAME golden COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command>)
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 600)
-if(MOTE_SANITIZE)
+if(MOTE_SANITIZE STREQUAL "thread")
+  set_tests_properties(golden PROPERTIES ENVIRONMENT MOTE_GOLDEN_THREADS=4)
+elseif(MOTE_SANITIZE)
   set_tests_properties(golden PROPERTIES ENVIRONMENT MOTE_GOLDEN_THREADS=2)
 endif()
 
@@ -50,6 +52,6 @@ if(MOTE_CHECKS)
   endforeach()
   # These use all cores (a browser draws with all of them, and has little patience); those two build the page.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  set_tests_properties(check_sanitizers check_tidy check_browser PROPERTIES PROCESSORS ${cores})
+  set_tests_properties(check_sanitizers check_tidy check_tsan check_browser PROPERTIES PROCESSORS ${cores})
   set_tests_properties(check_browser check_viewer PROPERTIES RESOURCE_LOCK page)
 endif()
