@@ -2,7 +2,7 @@
 #ifndef MOTE_OUTPUT_PLACE_H
 #define MOTE_OUTPUT_PLACE_H
 
-#include <limits.h>
+#include <linux/limits.h> /* those of <limits.h> are not there in plain C17 */
 #include <stdbool.h>
 #include <sys/stat.h>
 
