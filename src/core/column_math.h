@@ -136,9 +136,10 @@ MOTE_HD uint64_t column_convert(const mote_column *column, const uint8_t *at, mo
     return (uint64_t)column_integer_at(column, at);
 }
 
-/* A colour as 16 bits: reals from 0..1, integers as they are, all cut to what 16 bits hold. */
+/* A colour as 16 bits: reals, and integers with a scale, from 0..1, other integers as they are, all cut to what 16 bits
+   hold. core/color.h finds the scale that makes it so. */
 MOTE_HD uint16_t column_color(const mote_column *column, const uint8_t *at) {
-    if (!column_is_real(column->type)) {
+    if (!column_is_real(column->type) && column->scale == 1 && column->offset == 0) {
         const int64_t whole = column_integer_at(column, at);
         return (uint16_t)(whole < 0 ? 0 : whole > 65535 ? 65535 : whole);
     }

@@ -2,6 +2,7 @@
    get copied, other dimensions are loaded, converted and stored. */
 #include <math.h>
 
+#include "core/column_math.h"
 #include "io/las_plan.h"
 
 /* ---- what can be copied */
@@ -169,6 +170,11 @@ static void float_bits(mote_type type, const double *values, uint64_t count, uin
     }
 }
 
+static void color_values(const las_item *item, uint64_t first, uint64_t count, uint64_t *out) {
+    const mote_column scaled = mote_color_scaled(item->source, item->color);
+    for (uint64_t i = 0; i < count; i++) out[i] = column_color(&scaled, column_at(&scaled, first + i));
+}
+
 static inline void store_sized(const uint64_t *values, uint64_t count, uint8_t *out, uint32_t stride_bytes,
                                uint32_t size_bytes) {
     for (uint64_t i = 0; i < count; i++, out += stride_bytes) memcpy(out, &values[i], size_bytes);
@@ -208,6 +214,7 @@ static void convert_item(const las_item *item, uint64_t first, uint64_t count, u
         mote_las_load_values(item->source, first, count, values);
         float_bits(item->field.type, values, count, raw);
         break;
+    case LAS_COLOR: color_values(item, first, count, raw); break;
     }
     store(&item->field, raw, count, out + item->field.at, stride_bytes);
 }

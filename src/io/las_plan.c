@@ -268,26 +268,52 @@ static mote_status choose_format(mote_context *ctx, las_plan *plan) {
 
 /* ---- which source for each dimension */
 
-static bool is_color(const char *name) {
-    return strcmp(name, "red") == 0 || strcmp(name, "green") == 0 || strcmp(name, "blue") == 0 ||
-           strcmp(name, "nir") == 0;
+const char *const mote_las_colors[LAS_COLORS] = {"red", "green", "blue", "nir", "intensity"};
+#define RGB       3u
+#define NIR       3u
+#define INTENSITY 4u
+
+/* Finds what the values of colours and of intensity mean; red, green and blue are one thing. */
+static void find_colors(const mote_context *ctx, las_plan *plan) {
+    const mote_column *channels[LAS_COLORS];
+    const uint64_t count = plan->cloud->count;
+    for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
+    mote_color_find_each(ctx, channels, RGB, count, plan->colors);
+    for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
 }
 
-/* Colours of other programs: 8 bits are widened so that white stays white, 0..1 is spread over 16 bits. */
-static bool fit_color(const las_plan *plan, las_item *item) {
-    const mote_column *column = item->source;
-    if (column->scale != 1 || column->offset != 0) return false;
-    if (column->type == MOTE_UINT8) {
-        item->how = LAS_INTEGER;
-        item->factor = 257;
-        return true;
+/* The rule for the dimension of that name; NULL if it has no brightness. */
+static const mote_color_rule *color_rule(const las_plan *plan, const char *name) {
+    for (uint32_t k = 0; k < LAS_COLORS; k++) {
+        if (strcmp(name, mote_las_colors[k]) == 0) return &plan->colors[k];
     }
-    if (!mote_type_is_float(column->type)) return false;
-    const las_range range = range_of(plan, column);
-    if (!range.finite || range.low < 0 || range.high > 1) return false;
-    item->how = LAS_ROUND;
-    item->scale = 1.0 / 65535;
-    return true;
+    return NULL;
+}
+
+static bool fit_color(las_item *item, const mote_color_rule *rule) {
+    item->how = LAS_COLOR;
+    item->color = rule;
+    return !rule->outside;
+}
+
+/* Intensity that is whole stays as it is, but floats up to 1 are the share of the largest intensity. */
+static bool fit_intensity(las_item *item, const mote_color_rule *rule) {
+    if (!mote_type_is_float(item->source->type) || (rule->whole && rule->depth != MOTE_COLOR_UNIT)) return false;
+    return fit_color(item, rule);
+}
+
+/* Says once what colours, infrared and intensity were taken for. */
+static void tell_colors(mote_context *ctx, const las_plan *plan) {
+    static const char *const what[] = {"colours", "colours", "colours", "near-infrared values", "intensities"};
+    const mote_color_rule *last = NULL;
+    for (uint64_t i = 0; i < plan->item_count; i++) {
+        const las_item *item = &plan->items[i];
+        if (item->source == NULL || item->how != LAS_COLOR) continue;
+        const uint32_t k = (uint32_t)(item->color - plan->colors);
+        const bool same = last != NULL && k < RGB && last < &plan->colors[RGB] && last->type == item->color->type;
+        if (!same) mote_color_tell(ctx, plan->path, what[k], item->color);
+        last = item->color;
+    }
 }
 
 static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
@@ -307,7 +333,15 @@ static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
 static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
     const mote_column *column = item->source;
     if (mote_type_is_float(item->field.type)) return fit_float(ctx, plan, item);
-    if (is_color(item->field.name) && fit_color(plan, item)) return true;
+    const mote_color_rule *rule = color_rule(plan, item->field.name);
+    const bool is_intensity = rule == &plan->colors[INTENSITY];
+    if (is_intensity && fit_intensity(item, rule)) return true;
+    if (rule != NULL && !is_intensity && !mote_color_is_plain(column)) return fit_color(item, rule);
+    if (rule != NULL && !is_intensity && column->type == MOTE_UINT8) {
+        item->how = LAS_INTEGER;
+        item->factor = MOTE_COLOR_MAX / MOTE_COLOR_MAX_8;
+        return true;
+    }
     if (!integers_fit(plan, column, &item->field)) return false;
     const bool same = column->scale == item->field.scale && column->offset == 0;
     item->how = same && !mote_type_is_float(column->type) ? LAS_INTEGER : LAS_ROUND;
@@ -416,9 +450,11 @@ static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
                          plan->path);
     }
     MOTE_TRY(scan_columns(ctx, plan));
+    find_colors(ctx, plan);
     MOTE_TRY(choose_format(ctx, plan));
     plan->adjusted_time = has_adjusted_time(plan);
     MOTE_TRY(plan_fields(ctx, plan));
+    tell_colors(ctx, plan);
     return mote_las_plan_runs(ctx, plan);
 }
 

@@ -2,6 +2,7 @@
 #ifndef MOTE_LAS_PLAN_H
 #define MOTE_LAS_PLAN_H
 
+#include "core/color.h"
 #include "io/las_format.h"
 
 #define LAS_FORMAT_COPC (-2) /* asked for in mote_write_params.las_format: 6, 7 or 8, as the attributes need */
@@ -11,7 +12,8 @@ typedef enum las_conversion {
     LAS_COPY,    /* the same bytes */
     LAS_INTEGER, /* (stored - shift) · factor */
     LAS_ROUND,   /* the integer nearest to (value - offset) / scale */
-    LAS_FLOAT    /* value */
+    LAS_FLOAT,   /* value */
+    LAS_COLOR    /* a colour in 16 bits, as core/color.h has it */
 } las_conversion;
 
 typedef struct las_item {
@@ -20,6 +22,7 @@ typedef struct las_item {
     las_conversion how;
     int64_t shift, factor;
     double scale, offset;
+    const mote_color_rule *color; /* LAS_COLOR */
 } las_item;
 
 /* A run of bytes of the record that stands in the source as it is. */
@@ -27,6 +30,10 @@ typedef struct las_run {
     const uint8_t *source;
     uint32_t stride_bytes, at, size_bytes;
 } las_run;
+
+/* The dimensions that hold brightness in 16 bits; intensity is the last. */
+#define LAS_COLORS 5u
+extern const char *const mote_las_colors[LAS_COLORS];
 
 /* Range of a column's value / divisor. */
 typedef struct las_range {
@@ -58,6 +65,7 @@ typedef struct las_plan {
     bool *used;      /* per column: some dimension holds it */
     las_scan *scans; /* of columns whose values decide what becomes of them */
     uint32_t scan_count;
+    mote_color_rule colors[LAS_COLORS]; /* what the values of mote_las_colors mean */
     las_item *items;
     uint64_t item_count;
     uint8_t *extra; /* entries of LAS_EXTRA_BYTES */

@@ -20,7 +20,7 @@
 
 /* What is written. The indirection lets the tests write trees that no builder makes. */
 typedef struct potree_source {
-    const mote_cloud *cloud;
+    const mote_cloud *cloud; /* with colours that column_color takes */
     const mote_lattice *lattice;
     const mote_lod_params *params;
     const mote_lod_node *nodes;
@@ -30,6 +30,8 @@ typedef struct potree_source {
     void (*node_points)(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
     const mote_lod *device_lod; /* the octree, if a GPU has it and makes the records; else NULL */
     uint64_t piece_bytes;       /* that the GPU makes at once; 0: what suits it */
+    const mote_color_rule
+        *color_rules; /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
 } potree_source;
 /* That of an octree. */
 mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
@@ -92,7 +94,7 @@ typedef enum potree_op_kind {
     POTREE_OP_BITS,     /* a bit field of a byte to a byte */
     POTREE_OP_OR_BITS,  /* the same, added to what stands there */
     POTREE_OP_CONVERT,  /* any type to any, as mote_column_read */
-    POTREE_OP_UNIT,     /* a real in 0..1 to uint16 */
+    POTREE_OP_UNIT,     /* a colour to uint16, as column_color */
     POTREE_OP_SUBTRACT, /* in the record: an int32 less a constant */
     POTREE_OP_LATTICE,  /* the whole position from lattice coordinates, whatever its source type */
     POTREE_OP_COLORS    /* the colour that the level of detail gives */
@@ -332,6 +334,8 @@ typedef struct potree_column_source {
     mote_type type;
 } potree_column_source;
 void potree_layout_column(const potree_layout *layout, uint32_t attribute, potree_column_source *source);
+/* Whether the points came from LAS of point formats 0 to 5, whose flags are all but overlap. */
+bool potree_layout_lacks_overlap(const potree_layout *layout);
 /* CRS, records, LAS origin. */
 mote_status potree_layout_extras(const potree_layout *layout, mote_cloud *cloud);
 

@@ -151,7 +151,7 @@ static const char *source_type(const potree_attribute *attribute, const potree_r
         for (int c = 1; c < 3; c++) {
             if (attribute->columns[c]->type != type) return NULL;
         }
-        return type == MOTE_UINT8 ? mote_type_name(type) : NULL;
+        return type == MOTE_UINT8 && mote_color_is_plain(attribute->columns[0]) ? mote_type_name(type) : NULL;
     }
     const potree_range *range = &ranges[attribute->range];
     const double most = 9007199254740992.0; /* 2^53 */

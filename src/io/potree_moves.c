@@ -56,6 +56,7 @@ static uint32_t plain_bits(const encode_op *op, const mote_column *column, uint3
                              column->type == MOTE_UINT64;
     if (mote_type_is_float(column->type) || mote_type_is_float((mote_type)op->type)) return 0;
     if (op->kind == ENCODE_UNIT && !(is_unsigned && bits <= 16)) return 0; /* others are cut to 65535 */
+    if (op->kind == ENCODE_UNIT && (column->scale != 1 || column->offset != 0)) return 0;
     if (column->bit_count > 0) {
         if (column->bit_shift + column->bit_count > bits) return 0;
         return column->bit_count < to_bits ? column->bit_count : to_bits;

@@ -145,25 +145,28 @@ static void add_position(potree_plan *plan, const mote_cloud *cloud) {
     position->columns[2] = mote_cloud_find(cloud, "z");
 }
 
-static void add_color(potree_plan *plan, const mote_cloud *cloud, const mote_potree_params *params) {
+/* Says what colours were taken for, in the log and in the attribute. */
+static void tell_colors(potree_plan *plan, potree_attribute *color, const mote_color_rule *rules) {
+    static const char *const notes[] = {NULL, "0..1 in the source, held as 0..65535",
+                                        "0..255 in the source, held as 0..65535", "held as uint16",
+                                        "held as uint16, cut to 0..65535"};
+    if (rules == NULL) return;
+    for (int c = 0; c < 3; c++) {
+        if (mote_color_is_plain(color->columns[c])) continue;
+        color->note = notes[rules[c].depth];
+    }
+    mote_color_tell_each(plan->ctx, NULL, color->columns, 3, rules);
+}
+
+static void add_color(potree_plan *plan, const mote_cloud *cloud, const mote_potree_params *params,
+                      const mote_color_rule *rules) {
     const mote_column *rgb[3] = {mote_cloud_find(cloud, "red"), mote_cloud_find(cloud, "green"),
                                  mote_cloud_find(cloud, "blue")};
     if (rgb[0] == NULL || rgb[1] == NULL || rgb[2] == NULL || left_out(params, "rgb", NULL)) return;
     potree_attribute *color = add_attribute(plan, "rgb", MOTE_UINT16, 3);
     color->role = POTREE_COLOR;
-    bool from_real = false, cut = false;
-    for (int c = 0; c < 3; c++) {
-        color->columns[c] = rgb[c];
-        from_real |= mote_type_is_float(rgb[c]->type);
-        cut |= !mote_type_is_float(rgb[c]->type) && rgb[c]->type != MOTE_UINT8 && rgb[c]->type != MOTE_UINT16;
-    }
-    if (from_real) {
-        color->note = "real in the source, 0..1 held as 0..65535";
-        mote_warn(plan->ctx, "colours are real numbers: 0..1 becomes 0..65535, rounded");
-    } else if (cut) {
-        color->note = "held as uint16";
-        mote_warn(plan->ctx, "colours become uint16; values outside 0..65535 are cut");
-    }
+    for (int c = 0; c < 3; c++) color->columns[c] = rgb[c];
+    tell_colors(plan, color, rules);
 }
 
 static void add_flags(potree_plan *plan, const flag_bits flags[FLAG_COLUMNS], const mote_potree_params *params) {
@@ -183,13 +186,13 @@ static void add_flags(potree_plan *plan, const flag_bits flags[FLAG_COLUMNS], co
 
 /* The standard attributes in their order. */
 static void add_standard(potree_plan *plan, const mote_cloud *cloud, const flag_bits flags[FLAG_COLUMNS],
-                         const mote_potree_params *params) {
+                         const mote_potree_params *params, const mote_color_rule *rules) {
     for (uint32_t n = 0; n < potree_name_count; n++) {
         const potree_name *name = &potree_names[n];
         if (name->column == NULL && name->left_out_if_zero) {
             add_flags(plan, flags, params);
         } else if (name->column == NULL) {
-            add_color(plan, cloud, params);
+            add_color(plan, cloud, params, rules);
         } else {
             const mote_column *column = mote_cloud_find(cloud, name->column);
             if (column == NULL || is_taken(plan, name->attribute)) continue;
@@ -321,7 +324,7 @@ mote_status potree_plan_make(mote_context *ctx, const potree_source *source, con
     if (plan->attributes == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_flag_bits(plan, flags));
     add_position(plan, cloud);
-    add_standard(plan, cloud, flags, params);
+    add_standard(plan, cloud, flags, params, source->color_rules);
     add_others(plan, cloud, flags, params);
     place_attributes(plan);
     plan->averaged_colors = source->params->filter != MOTE_LOD_FILTER_NONE;

@@ -103,10 +103,10 @@ static mote_status add_color(potree_plan *plan, const potree_attribute *color) {
     }
     for (uint32_t c = 0; c < 3; c++) {
         const mote_column *column = color->columns[c];
-        if (mote_type_is_float(column->type)) {
-            MOTE_TRY(add_convert(plan, POTREE_OP_UNIT, column, MOTE_UINT16, color->at + 2 * c));
-        } else {
+        if (mote_color_is_plain(column)) {
             MOTE_TRY(add_value(plan, column, MOTE_UINT16, color->at + 2 * c));
+        } else {
+            MOTE_TRY(add_convert(plan, POTREE_OP_UNIT, column, MOTE_UINT16, color->at + 2 * c));
         }
     }
     return MOTE_OK;

@@ -191,7 +191,8 @@ static void node_points(const void *lod, uint32_t node, uint32_t *indices, uint1
 mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source) {
     static const mote_lod_node no_points = {0, 0, 0, 0, UINT32_MAX, 0, 0, 0};
     memset(source, 0, sizeof *source);
-    source->cloud = mote_lod_cloud(lod);
+    source->cloud = lod->cloud;
+    source->color_rules = lod->color_rules;
     source->lattice = mote_lod_lattice(lod);
     source->params = mote_lod_parameters(lod);
     source->nodes = mote_lod_nodes(lod);

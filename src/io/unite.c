@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/column_math.h"
+
 #define PIECE_POINTS  1024u      /* one turn of a thread */
 #define WINDOW_POINTS (1u << 22) /* between two calls of the progress function */
 
@@ -103,7 +105,12 @@ static void copy_values(uint8_t *to, uint64_t to_stride, const uint8_t *from, ui
 /* Fills values (dense, of the united type) with those of a source. */
 static void convert_values(const unite_column *column, const unite_source *source, uint64_t first, uint64_t count,
                            void *values) {
-    if (column->world) {
+    if (source->is_color) {
+        for (uint64_t i = 0; i < count; i++) {
+            const uint16_t value = column_color(&source->color, column_at(&source->color, first + i));
+            memcpy((uint8_t *)values + i * sizeof value, &value, sizeof value);
+        }
+    } else if (column->world) {
         for (uint64_t i = 0; i < count; i++) {
             const double value = mote_column_value(source->column, first + i);
             memcpy((uint8_t *)values + i * sizeof value, &value, sizeof value);
@@ -131,7 +138,7 @@ static void copy_piece(const unite_plan *plan, uint32_t input, uint64_t first, u
         const mote_column *from = source->column;
         const uint32_t size_bytes = mote_type_size(column->type);
         const bool plain = from != NULL && !column->world && from->type == column->type && from->bit_count == 0 &&
-                           source->factor == 1 && source->shift == 0;
+                           source->factor == 1 && source->shift == 0 && !source->is_color;
         if (plain) {
             copy_values(records + column->at, plan->record_bytes, mote_column_at(from, first), from->stride_bytes,
                         count, size_bytes);

@@ -1,66 +1,97 @@
-/* Colours in a union: 8-bit values, also where they stand in 16-bit fields, are widened when they meet real 16-bit
-   ones, so that white stays white. */
+/* Colours, infrared and intensity in a union. Where the inputs mean different things by their numbers (8 bits, also in
+   16-bit fields, 16 bits, 0..1), all are brought to 16 bits, so that white stays white. */
 #include "io/unite_plan.h"
 
-#define EIGHT_BITS  255
-#define WIDEN       257 /* 255 · 257 = 65535 */
-#define WINDOW      (1 << 20)
-#define COLOR_COUNT 3
+#define MAX_CHANNELS 3u
 
-static const char *const color_names[COLOR_COUNT] = {"red", "green", "blue"};
+/* Attributes that are judged together. */
+typedef struct color_group {
+    const char *names[MAX_CHANNELS]; /* NULL: no more */
+    const char *what;
+    bool is_intensity;
+} color_group;
 
-/* Whether some value of a column is above 255; looks no further than the window that holds one. */
-static bool is_deep(const mote_context *ctx, const mote_column *column, uint64_t count) {
-    for (uint64_t begin = 0; begin < count; begin += WINDOW) {
-        const int64_t size = (int64_t)(count - begin < WINDOW ? count - begin : WINDOW);
-        int64_t most = 0;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(max : most)
-        for (int64_t i = 0; i < size; i++) {
-            const int64_t value = mote_column_integer(column, begin + (uint64_t)i);
-            if (value > most) most = value;
-        }
-        if (most > EIGHT_BITS) return true;
+static const color_group groups[] = {{{"red", "green", "blue"}, "colours", false},
+                                     {{"nir", NULL, NULL}, "near-infrared values", false},
+                                     {{"intensity", NULL, NULL}, "intensities", true}};
+
+static uint32_t find_sources(const unite_plan *plan, const color_group *group, uint32_t input,
+                             unite_column *columns[MAX_CHANNELS], const mote_column *channels[MAX_CHANNELS]) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < MAX_CHANNELS && group->names[k] != NULL; k++) {
+        unite_column *column = unite_find(plan, group->names[k]);
+        if (column == NULL || column->sources[input].column == NULL) continue;
+        columns[count] = column;
+        channels[count++] = column->sources[input].column;
     }
-    return false;
+    return count;
 }
 
-/* Whether one of an input's colours needs more than 8 bits, over the whole cloud. */
-static bool input_is_deep(const unite_plan *plan, unite_column *const *colors, uint32_t input) {
-    for (int k = 0; k < COLOR_COUNT; k++) {
-        const mote_column *column = colors[k]->sources[input].column;
-        if (column == NULL || unite_whole_type(column) == MOTE_UINT8) continue;
-        if (is_deep(plan->ctx, column, mote_cloud_count(plan->clouds[input]))) return true;
+/* What an input's values mean. Whole intensities are taken as they are, whatever their range. */
+static mote_color_rule judge_input(const unite_plan *plan, const color_group *group, uint32_t input) {
+    unite_column *columns[MAX_CHANNELS];
+    const mote_column *channels[MAX_CHANNELS];
+    const uint32_t count = find_sources(plan, group, input, columns, channels);
+    mote_color_rule rule = mote_color_find(plan->ctx, channels, count, mote_cloud_count(plan->clouds[input]));
+    const bool as_stored = group->is_intensity && rule.depth != MOTE_COLOR_UNIT && rule.whole;
+    if (as_stored && rule.depth != MOTE_COLOR_BLACK) {
+        rule.depth = MOTE_COLOR_16_BITS;
+        rule.white = MOTE_COLOR_MAX;
     }
-    return false;
+    return rule;
+}
+
+/* Whether the inputs differ in a way that can be mended; where it cannot, a warning says so. */
+static bool depths_differ(const unite_plan *plan, const color_group *group, const mote_color_rule *rules) {
+    uint32_t first = plan->input_count;
+    bool differ = false, known = true;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        if (rules[i].depth == MOTE_COLOR_BLACK) continue;
+        if (first == plan->input_count) first = i;
+        differ = differ || rules[i].depth != rules[first].depth;
+        known = known && !rules[i].outside;
+    }
+    if (differ && !known) {
+        mote_warn(plan->ctx,
+                  "the %s of the inputs differ in range, and some lie outside 0..65535: they stay as they are",
+                  group->what);
+    }
+    return differ && known;
+}
+
+static void widen(const unite_plan *plan, const color_group *group, uint32_t input, const mote_color_rule *rule) {
+    unite_column *columns[MAX_CHANNELS];
+    const mote_column *channels[MAX_CHANNELS];
+    const uint32_t count = find_sources(plan, group, input, columns, channels);
+    bool scaled = false;
+    for (uint32_t k = 0; k < count; k++) {
+        unite_source *source = &columns[k]->sources[input];
+        columns[k]->type = MOTE_UINT16;
+        columns[k]->world = false;
+        columns[k]->scale = 1;
+        columns[k]->offset = 0;
+        source->is_color = mote_color_is_real(channels[k]);
+        source->color = mote_color_scaled(channels[k], rule);
+        if (!source->is_color) source->factor = rule->white == MOTE_COLOR_MAX_8 ? MOTE_COLOR_MAX / MOTE_COLOR_MAX_8 : 1;
+        scaled = scaled || source->is_color;
+    }
+    if (rule->depth == MOTE_COLOR_BLACK || count == 0) return;
+    if (scaled) {
+        mote_color_tell(plan->ctx, plan->names[input], group->what, rule);
+    } else if (rule->white == MOTE_COLOR_MAX_8) {
+        mote_warn(plan->ctx, "%s: its 8-bit %s are multiplied by %d, as other inputs have 16-bit ones",
+                  plan->names[input], group->what, MOTE_COLOR_MAX / MOTE_COLOR_MAX_8);
+    }
 }
 
 mote_status unite_colors(unite_plan *plan) {
-    unite_column *colors[COLOR_COUNT];
-    for (int k = 0; k < COLOR_COUNT; k++) {
-        colors[k] = unite_find(plan, color_names[k]);
-        /* Only where the united colours are 16 bits wide may there be both kinds. */
-        if (colors[k] == NULL || colors[k]->type != MOTE_UINT16 || colors[k]->scale != 1 || colors[k]->offset != 0)
-            return MOTE_OK;
+    mote_color_rule *rules = mote_alloc_zero(plan->ctx, plan->input_count * sizeof *rules, "union");
+    if (rules == NULL) return MOTE_ERROR_MEMORY;
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        for (uint32_t i = 0; i < plan->input_count; i++) rules[i] = judge_input(plan, &groups[g], i);
+        if (!depths_differ(plan, &groups[g], rules)) continue;
+        for (uint32_t i = 0; i < plan->input_count; i++) widen(plan, &groups[g], i, &rules[i]);
     }
-    bool *deep = mote_alloc_zero(plan->ctx, plan->input_count * sizeof *deep, "union");
-    if (deep == NULL) return MOTE_ERROR_MEMORY;
-    uint32_t deep_count = 0;
-    for (uint32_t i = 0; i < plan->input_count; i++) {
-        deep[i] = input_is_deep(plan, colors, i);
-        deep_count += deep[i] ? 1 : 0;
-    }
-    for (uint32_t i = 0; i < plan->input_count && deep_count > 0; i++) {
-        bool has_color = false;
-        for (int k = 0; k < COLOR_COUNT && !deep[i]; k++) {
-            if (colors[k]->sources[i].column == NULL) continue;
-            colors[k]->sources[i].factor = WIDEN;
-            has_color = true;
-        }
-        if (has_color && mote_cloud_count(plan->clouds[i]) > 0) {
-            mote_warn(plan->ctx, "%s: its 8-bit colours are multiplied by %d, as other inputs have 16-bit ones",
-                      plan->names[i], WIDEN);
-        }
-    }
-    mote_free(plan->ctx, deep);
+    mote_free(plan->ctx, rules);
     return MOTE_OK;
 }

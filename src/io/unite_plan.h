@@ -2,12 +2,15 @@
 #ifndef MOTE_UNITE_PLAN_H
 #define MOTE_UNITE_PLAN_H
 
+#include "core/color.h"
 #include "io/io_internal.h"
 
 /* What an input gives to a column. */
 typedef struct unite_source {
     const mote_column *column; /* NULL: the input has none, the values are 0 */
     int64_t factor, shift;     /* united = stored · factor + shift, if either is not 1 and 0 */
+    bool is_color;             /* united = column_color of color */
+    mote_column color;
 } unite_source;
 
 typedef struct unite_column {
@@ -40,7 +43,7 @@ unite_column *unite_find(const unite_plan *plan, const char *name);
 
 /* Decides on x, y, z together; src/io/unite_position.c */
 mote_status unite_positions(unite_plan *plan);
-/* Widens 8-bit colours that meet 16-bit ones; src/io/unite_color.c */
+/* Brings colours, infrared and intensity of different depths to 16 bits; src/io/unite_color.c */
 mote_status unite_colors(unite_plan *plan);
 
 /* Whether a column holds a position. */

@@ -50,6 +50,48 @@ mote_status lod_place_colors(mote_lod *lod) {
     return lod->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
+static bool find_rgb(const mote_cloud *cloud, const mote_column *rgb[3]) {
+    static const char *const names[3] = {"red", "green", "blue"};
+    bool found = true;
+    for (int k = 0; k < 3; k++) {
+        rgb[k] = mote_cloud_find(cloud, names[k]);
+        found = found && rgb[k] != NULL;
+    }
+    return found;
+}
+
+static bool all_plain(const mote_column *const rgb[3]) {
+    return mote_color_is_plain(rgb[0]) && mote_color_is_plain(rgb[1]) && mote_color_is_plain(rgb[2]);
+}
+
+/* Finds the colours. Where their numbers must be scaled first, the octree looks at the cloud through columns of its
+   own. On a GPU floats are taken as 0..1, as their values are not here to be looked at. */
+static mote_status prepare_colors(mote_lod *lod) {
+    if (!find_rgb(lod->source, lod->rgb)) {
+        lod->rgb[0] = NULL;
+        return MOTE_OK;
+    }
+    if (all_plain(lod->rgb)) return MOTE_OK;
+    if (lod->source->on_device) {
+        for (int k = 0; k < 3; k++) lod->color_rules[k] = mote_color_unseen(lod->rgb[k]);
+        return MOTE_OK;
+    }
+    mote_cloud *colored = &lod->colored;
+    *colored = *lod->source;
+    memset(&colored->prepared, 0, sizeof colored->prepared); /* codes have one owner */
+    colored->columns = mote_alloc(lod->ctx, colored->column_count * sizeof *colored->columns, "colours");
+    if (colored->columns == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(colored->columns, lod->source->columns, colored->column_count * sizeof *colored->columns);
+    mote_color_find_each(lod->ctx, lod->rgb, 3, lod->source->count, lod->color_rules);
+    for (int k = 0; k < 3; k++) {
+        mote_column *column = &colored->columns[lod->rgb[k] - lod->source->columns];
+        *column = mote_color_scaled(lod->rgb[k], &lod->color_rules[k]);
+        lod->rgb[k] = column;
+    }
+    lod->cloud = colored;
+    return MOTE_OK;
+}
+
 static mote_status build(mote_lod *lod) {
     if (lod->cloud->count > UINT32_MAX) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one octree takes up to 4,294,967,295",
@@ -58,6 +100,10 @@ static mote_status build(mote_lod *lod) {
     if (lod->ops == NULL) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no levels of detail",
                          lod->ctx->backend->name);
+    }
+    MOTE_TRY(prepare_colors(lod));
+    if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
+        mote_warn(lod->ctx, "the cloud has no colours: the colour filter has nothing to do");
     }
     return lod->ops->build(lod);
 }
@@ -71,15 +117,10 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");
     if (lod == NULL) return MOTE_ERROR_MEMORY;
     lod->ctx = ctx;
+    lod->source = cloud;
     lod->cloud = cloud;
     lod->params = p;
     lod->ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->lod;
-    static const char *const names[3] = {"red", "green", "blue"};
-    for (int k = 0; k < 3; k++) lod->rgb[k] = mote_cloud_find(cloud, names[k]);
-    if (lod->rgb[0] == NULL || lod->rgb[1] == NULL || lod->rgb[2] == NULL) lod->rgb[0] = NULL;
-    if (p.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
-        mote_warn(ctx, "the cloud has no colours: the colour filter has nothing to do");
-    }
     const mote_status status = build(lod);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {
@@ -94,8 +135,8 @@ void mote_lod_destroy(mote_lod *lod) {
     if (lod == NULL) return;
     mote_context *ctx = lod->ctx;
     if (lod->ops != NULL && lod->ops->release != NULL) lod->ops->release(lod);
-    void *const owned[] = {lod->order, lod->codes,       lod->level,  lod->nodes, lod->level_first,
-                           lod->kept,  lod->color_first, lod->colors, lod};
+    void *const owned[] = {lod->order, lod->codes,       lod->level,  lod->nodes,           lod->level_first,
+                           lod->kept,  lod->color_first, lod->colors, lod->colored.columns, lod};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(ctx, owned[i]);
 }
 
@@ -120,7 +161,7 @@ const mote_lattice *mote_lod_lattice(const mote_lod *lod) { return &lod->lattice
 uint64_t mote_lod_skipped(const mote_lod *lod) { return lod->skipped; }
 uint32_t mote_lod_node_count(const mote_lod *lod) { return (uint32_t)lod->node_count; }
 const mote_lod_node *mote_lod_nodes(const mote_lod *lod) { return lod->nodes; }
-const mote_cloud *mote_lod_cloud(const mote_lod *lod) { return lod->cloud; }
+const mote_cloud *mote_lod_cloud(const mote_lod *lod) { return lod->source; }
 
 void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
     uint32_t at = lod->nodes[node].level;

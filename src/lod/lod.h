@@ -8,7 +8,7 @@
 #ifndef MOTE_LOD_INTERNAL_H
 #define MOTE_LOD_INTERNAL_H
 
-#include "core/cloud.h"
+#include "core/color.h"
 #include "mote/lod.h"
 
 #ifdef __cplusplus
@@ -19,7 +19,10 @@ extern "C" {
 
 struct mote_lod {
     mote_context *ctx;
-    const mote_cloud *cloud;
+    const mote_cloud *source; /* the caller's */
+    const mote_cloud *cloud;  /* the same, with colours that column_color takes; source or &colored */
+    mote_cloud colored;
+    mote_color_rule color_rules[3]; /* of red, green and blue */
     mote_lod_params params;
     mote_lattice lattice;
     uint64_t skipped;
@@ -39,6 +42,7 @@ struct mote_lod {
     struct lod_cuda *device;        /* what a GPU has of it; NULL if the CPU built it */
 };
 
+/* The caller's cloud. */
 const mote_cloud *mote_lod_cloud(const mote_lod *lod);
 
 /* What a tree cannot be; each notes the failure and returns its status. */

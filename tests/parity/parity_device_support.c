@@ -125,6 +125,7 @@ static mote_lod *make_host_part(mote_context *ctx, const mote_lod *cpu, unsigned
     mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");
     assert_non_null(lod);
     lod->ctx = ctx;
+    lod->source = cpu->source;
     lod->cloud = cpu->cloud;
     lod->params = cpu->params;
     lod->lattice = cpu->lattice;

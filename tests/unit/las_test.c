@@ -158,7 +158,7 @@ static void values_choose_the_format(void **state) {
         {"return_number", MOTE_UINT8, 7, 0, 0},    {"return_number", MOTE_UINT8, 9, 6, 0},
         {"return_number", MOTE_UINT8, 16, 0, 1},   {"number_of_returns", MOTE_FLOAT64, 15, 6, 0},
         {"intensity", MOTE_FLOAT64, 65535, 0, 0},  {"intensity", MOTE_FLOAT64, 70000, 0, 8},
-        {"intensity", MOTE_FLOAT32, 0.5, 0, 4},    {"intensity", MOTE_INT16, -1, 0, 2},
+        {"intensity", MOTE_FLOAT32, -40, 0, 4},    {"intensity", MOTE_INT16, -1, 0, 2},
         {"withheld", MOTE_UINT8, 1, 0, 0},         {"withheld", MOTE_UINT8, 2, 0, 1},
         {"user_data", MOTE_INT8, -3, 0, 1},        {"scan_angle", MOTE_FLOAT64, 15, 6, 0},
     };
@@ -197,7 +197,9 @@ static void colors_are_widened(void **state) {
     assert_near(mote_column_value(mote_cloud_find(back, "green"), 2), 32768, 0);
     assert_near(mote_column_value(mote_cloud_find(back, "blue"), 1), 255, 0);
     mote_cloud_destroy(back);
-    set_value(cloud, "green", 2, NAN); /* no colour of LAS: the floats are kept as they are */
+    set_value(cloud, "green", 2, NAN); /* black */
+    assert_int_equal(las_write_and_look(ctx, cloud).bytes, 26);
+    set_value(cloud, "green", 2, -0.5); /* no colour of LAS: the floats are kept as they are */
     assert_int_equal(las_write_and_look(ctx, cloud).bytes, 26 + 4);
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);

@@ -45,7 +45,7 @@ mote_status small_make(mote_context *ctx, small_cloud *small) {
         small->nodes[n].point_count = 40;
     }
     const potree_source source = {
-        small->cloud, &small->lattice, &small->lod_params, small->nodes, NODES, 0, small, small_points, NULL, 0};
+        small->cloud, &small->lattice, &small->lod_params, small->nodes, NODES, 0, small, small_points, NULL, 0, NULL};
     small->source = source;
     return MOTE_OK;
 }

@@ -394,7 +394,7 @@ static void writes_deep_chains(void **state) {
     }
     assert_true(used <= POINTS);
     const mote_lod_params lod_params = mote_lod_defaults();
-    potree_source source = {cloud, &lattice, &lod_params, nodes, NODES, 0, NULL, hand_points, NULL, 0};
+    potree_source source = {cloud, &lattice, &lod_params, nodes, NODES, 0, NULL, hand_points, NULL, 0, NULL};
     source.lod = &source;
     mote_potree_params params = encoding_params(0);
     mote_potree_report report;
