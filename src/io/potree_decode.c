@@ -9,6 +9,8 @@
 #define TRUSTED_BYTES   (64u << 20) /* decompressed without looking first */
 #define TRUSTED_RATIO   64u         /* likewise, times the size of the file */
 
+#define OVERLAP_BIT 3u /* of "classification flags" */
+
 typedef enum decode_kind {
     DECODE_COPY,
     DECODE_WHOLE,    /* a double to the 64-bit integer that it was */
@@ -316,6 +318,7 @@ static mote_status add_flags(const decoder *d, mote_cloud *cloud, uint32_t at) {
     uint8_t bits = 0;
     for (int t = 0; t < d->layout->ctx->threads; t++) bits |= d->flag_bits[t];
     for (uint8_t f = 0; f < 4; f++) {
+        if (f == OVERLAP_BIT && (bits >> f & 1) == 0 && potree_layout_lacks_overlap(d->layout)) continue;
         mote_column view;
         memset(&view, 0, sizeof view);
         view.type = MOTE_UINT8;

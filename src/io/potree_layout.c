@@ -287,6 +287,12 @@ void potree_layout_column(const potree_layout *layout, uint32_t attribute, potre
     }
 }
 
+bool potree_layout_lacks_overlap(const potree_layout *layout) {
+    const json_t *las = json_object_get(json_object_get(layout->json, "mote"), "las");
+    int64_t format;
+    return get_integer(las, "format", 0, 5, -1, &format);
+}
+
 static bool parse_guid(const char *text, uint8_t guid[16]) {
     if (text == NULL || strlen(text) != 32 || strspn(text, "0123456789abcdef") != 32) return false;
     for (int i = 0; i < 32; i++) {
@@ -384,6 +390,11 @@ void potree_layout_free(potree_layout *layout) { (void)layout; }
 void potree_layout_column(const potree_layout *layout, uint32_t attribute, potree_column_source *source) {
     memset(source, 0, sizeof *source);
     source->type = layout->attributes[attribute].type;
+}
+
+bool potree_layout_lacks_overlap(const potree_layout *layout) {
+    (void)layout;
+    return false;
 }
 
 mote_status potree_layout_extras(const potree_layout *layout, mote_cloud *cloud) {
