@@ -120,6 +120,7 @@ static mote_status write_front(copc_job *job) {
     job->info.gps_high = timed ? sum->gps_high : 0;
     mote_copc_info_write(&job->info, payload);
     job->records.front[0].data = payload;
+    mote_las_settle_times(job->ctx, &job->plan, &sum->tally);
     mote_las_header_fill(&job->plan, &job->records, &job->layout, &sum->tally, header);
     job->hash = potree_hash_chain(job->hash, header, sizeof header);
     MOTE_TRY(mote_output_write_at(job->ctx, &job->output, header, sizeof header, 0));

@@ -69,6 +69,7 @@ static const las_field waveform[] = {
 
 uint32_t mote_las_record_bytes(uint32_t format) { return formats[format].bytes; }
 bool mote_las_has_gps_time(uint32_t format) { return formats[format].gps_at != 0; }
+uint32_t mote_las_gps_time_at(uint32_t format) { return formats[format].gps_at; }
 bool mote_las_has_colors(uint32_t format) { return formats[format].colors_at != 0; }
 bool mote_las_has_nir(uint32_t format) { return formats[format].nir_at != 0; }
 bool mote_las_has_waveforms(uint32_t format) { return formats[format].waveform_at != 0; }

@@ -33,6 +33,8 @@
 #define LAS_ENCODING_WKT       0x10u
 #define LAS_ENCODING_TIME_BASE 0x40u /* 1.5: GPS times count from time_offset million seconds */
 
+#define LAS_WEEK_SECONDS 604800.0 /* GPS times beyond are no seconds of the week */
+
 /* One dimension of a point format. */
 typedef struct las_field {
     const char *name, *unit;
@@ -83,6 +85,8 @@ static inline void las_put_f64(uint8_t *at, double value) { memcpy(at, &value, s
 /* Bytes of a record without extra bytes. */
 uint32_t mote_las_record_bytes(uint32_t format);
 bool mote_las_has_gps_time(uint32_t format);
+/* Where the time stands in a record of a format that has it. */
+uint32_t mote_las_gps_time_at(uint32_t format);
 bool mote_las_has_colors(uint32_t format);
 bool mote_las_has_nir(uint32_t format);
 bool mote_las_has_waveforms(uint32_t format);

@@ -7,9 +7,8 @@
 #include "io/las_plan.h"
 #include "io/laz/laz.h"
 
-#define RECORD_MOST      65535u
-#define SECONDS_PER_WEEK 604800.0
-#define DOUBLE_WHOLE     9007199254740992.0 /* 2^53: a double holds all integers up to it */
+#define RECORD_MOST  65535u
+#define DOUBLE_WHOLE 9007199254740992.0 /* 2^53: a double holds all integers up to it */
 
 /* What the attributes ask of a format. */
 typedef struct las_needs {
@@ -437,7 +436,8 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
 static bool has_adjusted_time(const las_plan *plan) {
     const mote_column *column = find_chosen(plan, "gps_time");
     if (column == NULL || plan->cloud->las.present) return false;
-    return range_of(plan, column).high > SECONDS_PER_WEEK;
+    const las_range range = range_of(plan, column);
+    return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {

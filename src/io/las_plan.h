@@ -57,7 +57,7 @@ typedef struct las_plan {
     uint32_t chunk_points; /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
     bool settled;          /* what becomes of a column follows from its type, whatever its values */
     uint8_t format, version_minor;
-    bool adjusted_time; /* a new file's GPS times cannot be seconds of the week */
+    bool adjusted_time; /* GPS times cannot be seconds of the week, though nothing said so before */
     bool origin_layout; /* the columns look at records of the cloud's LAS origin */
     uint32_t record_bytes;
     double scale[3], offset[3];

@@ -103,6 +103,7 @@ static mote_status write_header(las_writer *w) {
     las_tally tally;
     mote_las_tally_clear(&tally);
     for (uint64_t i = 0; i < w->threads; i++) mote_las_tally_add(&tally, &w->tallies[i]);
+    mote_las_settle_times(w->ctx, &w->plan, &tally);
     mote_las_header_fill(&w->plan, &w->records, &w->layout, &tally, header);
     return mote_output_write_at(w->ctx, &w->output, header, w->layout.header_bytes, 0);
 }

@@ -10,7 +10,8 @@
 typedef struct las_tally {
     int32_t low[3], high[3];
     uint64_t returns[LAS_RETURNS + 1];
-    uint8_t apart[64]; /* threads write to their own cache lines */
+    uint64_t beyond_week; /* GPS times that no week holds; counted where the header before could not say so */
+    uint8_t apart[64];    /* threads write to their own cache lines */
 } las_tally;
 
 /* Where things stand in the file. */
@@ -61,6 +62,9 @@ const uint8_t *mote_las_writer_records(las_writer *w, uint64_t thread, uint64_t 
 void mote_las_tally_clear(las_tally *tally);
 void mote_las_tally_count(const las_plan *plan, const uint8_t *records, uint64_t count, las_tally *tally);
 void mote_las_tally_add(las_tally *sum, const las_tally *part);
+/* LAS 1.0 and 1.1 cannot say that GPS times are adjusted standard time. Where the times themselves say it, so does the
+   new header, with a warning. */
+void mote_las_settle_times(mote_context *ctx, las_plan *plan, const las_tally *tally);
 /* Settles the header's size and where the points start. */
 mote_status mote_las_lay_out(mote_context *ctx, const las_plan *plan, const las_records *records, las_layout *layout);
 /* Fills in layout->header_bytes of the header, zeroed before. */

@@ -17,8 +17,34 @@ void mote_las_tally_clear(las_tally *tally) {
     }
 }
 
+/* Whether the source's header had no place to say what its GPS times are. */
+static bool lacks_encoding(const las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
+    return origin->present && origin->version_minor < 2 && mote_las_has_gps_time(plan->format);
+}
+
+static uint64_t count_beyond_week(const las_plan *plan, const uint8_t *records, uint64_t count) {
+    const uint8_t *at = records + mote_las_gps_time_at(plan->format);
+    uint64_t beyond = 0;
+    for (uint64_t i = 0; i < count; i++, at += plan->record_bytes) {
+        const double time = las_f64(at);
+        beyond += time < 0 || time > LAS_WEEK_SECONDS;
+    }
+    return beyond;
+}
+
+void mote_las_settle_times(mote_context *ctx, las_plan *plan, const las_tally *tally) {
+    if (tally->beyond_week == 0) return;
+    plan->adjusted_time = true;
+    mote_warn(ctx,
+              "%s: LAS 1.%u says nothing of GPS times, but no week holds %llu of them: they are kept, as adjusted "
+              "standard time",
+              plan->path, plan->cloud->las.version_minor, (unsigned long long)tally->beyond_week);
+}
+
 void mote_las_tally_count(const las_plan *plan, const uint8_t *records, uint64_t count, las_tally *tally) {
     const uint8_t mask = plan->format < 6 ? 7 : 15;
+    if (lacks_encoding(plan)) tally->beyond_week += count_beyond_week(plan, records, count);
     for (uint64_t i = 0; i < count; i++, records += plan->record_bytes) {
         int32_t xyz[3];
         memcpy(xyz, records, sizeof xyz);
@@ -36,6 +62,7 @@ void mote_las_tally_add(las_tally *sum, const las_tally *part) {
         sum->high[k] = part->high[k] > sum->high[k] ? part->high[k] : sum->high[k];
     }
     for (uint32_t r = 0; r <= LAS_RETURNS; r++) sum->returns[r] += part->returns[r];
+    sum->beyond_week += part->beyond_week;
 }
 
 /* ---- its parts */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/column_math.h"
+#include "io/las_format.h"
 
 #define PIECE_POINTS  1024u      /* one turn of a thread */
 #define WINDOW_POINTS (1u << 22) /* between two calls of the progress function */
@@ -102,10 +103,24 @@ static void copy_values(uint8_t *to, uint64_t to_stride, const uint8_t *from, ui
     }
 }
 
+/* Whole degrees to the nearest step of the united angle. */
+static void convert_ranks(const unite_column *column, const unite_source *source, uint64_t first, uint64_t count,
+                          void *values) {
+    const uint32_t size_bytes = mote_type_size(column->type);
+    for (uint64_t i = 0; i < count; i++) {
+        const double degrees = mote_column_value(source->column, first + i);
+        const double steps = (degrees - column->offset) / column->scale;
+        const mote_column from = {.data = &steps, .type = MOTE_FLOAT64, .scale = 1};
+        mote_column_read(&from, 0, 1, column->type, (uint8_t *)values + i * size_bytes);
+    }
+}
+
 /* Fills values (dense, of the united type) with those of a source. */
 static void convert_values(const unite_column *column, const unite_source *source, uint64_t first, uint64_t count,
                            void *values) {
-    if (source->is_color) {
+    if (source->is_rank && !column->world) {
+        convert_ranks(column, source, first, count, values);
+    } else if (source->is_color) {
         for (uint64_t i = 0; i < count; i++) {
             const uint16_t value = column_color(&source->color, column_at(&source->color, first + i));
             memcpy((uint8_t *)values + i * sizeof value, &value, sizeof value);
@@ -138,7 +153,7 @@ static void copy_piece(const unite_plan *plan, uint32_t input, uint64_t first, u
         const mote_column *from = source->column;
         const uint32_t size_bytes = mote_type_size(column->type);
         const bool plain = from != NULL && !column->world && from->type == column->type && from->bit_count == 0 &&
-                           source->factor == 1 && source->shift == 0 && !source->is_color;
+                           source->factor == 1 && source->shift == 0 && !source->is_color && !source->is_rank;
         if (plain) {
             copy_values(records + column->at, plan->record_bytes, mote_column_at(from, first), from->stride_bytes,
                         count, size_bytes);
@@ -215,6 +230,7 @@ static mote_status fill_cloud(const unite_plan *plan, const char *crs, mote_clou
     MOTE_TRY(mote_cloud_set_crs(*out, crs));
     MOTE_TRY(unite_records(*out, plan->clouds, plan->input_count));
     unite_header(*out, plan->clouds, plan->input_count);
+    if (plan->adjusted_time) (*out)->las.global_encoding |= LAS_ENCODING_ADJUSTED;
     (*out)->position_step = plan->position_step;
     return copy_points(plan, total, records);
 }

@@ -63,6 +63,33 @@ static mote_status collect_columns(unite_plan *plan) {
     return MOTE_OK;
 }
 
+static void drop_column(unite_plan *plan, unite_column *column) {
+    mote_free(plan->ctx, column->sources);
+    plan->column_count--;
+    memmove(column, column + 1, (size_t)(plan->columns + plan->column_count - column) * sizeof *column);
+}
+
+void unite_scan_angles(unite_plan *plan) {
+    unite_column *rank = unite_find(plan, "scan_angle_rank"), *angle = unite_find(plan, "scan_angle");
+    bool all = true;
+    if (rank == NULL || angle == NULL) return;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        if (rank->sources[i].column == NULL) continue;
+        if (angle->sources[i].column != NULL) {
+            all = false; /* this input tells them apart */
+            continue;
+        }
+        angle->sources[i] = rank->sources[i];
+        angle->sources[i].is_rank = true;
+        rank->sources[i].column = NULL;
+        if (mote_cloud_count(plan->clouds[i]) > 0) {
+            mote_warn(plan->ctx, "%s: its scan angles, whole degrees, become steps of %g degrees, as other inputs have",
+                      plan->names[i], angle->scale);
+        }
+    }
+    if (all) drop_column(plan, rank);
+}
+
 void unite_range(const mote_context *ctx, const mote_column *column, uint64_t count, int64_t *low, int64_t *high) {
     int64_t least = INT64_MAX, most = INT64_MIN;
     const bool wraps = column->type == MOTE_UINT64;
@@ -122,6 +149,7 @@ static mote_type join_types(mote_type a, mote_type b) {
 static bool scales_differ(const unite_plan *plan, const unite_column *column) {
     for (uint32_t i = 0; i < plan->input_count; i++) {
         const mote_column *from = column->sources[i].column;
+        if (column->sources[i].is_rank) continue;
         if (from == NULL && column->offset != 0) return true;
         if (from != NULL && (from->scale != column->scale || from->offset != column->offset)) return true;
     }
@@ -133,7 +161,7 @@ static mote_status decide_type(unite_plan *plan, unite_column *column) {
     column->world = scales_differ(plan, column);
     for (uint32_t i = 0; i < plan->input_count; i++) {
         const mote_column *from = column->sources[i].column;
-        if (from == NULL) continue;
+        if (from == NULL || column->sources[i].is_rank) continue;
         column->type = first ? unite_whole_type(from) : join_types(column->type, unite_whole_type(from));
         first = false;
     }
@@ -189,7 +217,9 @@ mote_status unite_plan_open(mote_context *ctx, mote_cloud *const *clouds, const 
     plan->names = names;
     plan->input_count = count;
     MOTE_TRY(collect_columns(plan));
+    unite_scan_angles(plan);
     for (uint32_t i = 0; i < count; i++) MOTE_TRY(check_missing(plan, i));
+    MOTE_TRY(unite_times(plan));
     MOTE_TRY(unite_positions(plan));
     for (uint64_t c = 0; c < plan->column_count; c++) {
         if (!unite_is_position(plan->columns[c].name)) MOTE_TRY(decide_type(plan, &plan->columns[c]));

@@ -11,6 +11,7 @@ typedef struct unite_source {
     int64_t factor, shift;     /* united = stored · factor + shift, if either is not 1 and 0 */
     bool is_color;             /* united = column_color of color */
     mote_column color;
+    bool is_rank; /* whole degrees for an angle in finer steps */
 } unite_source;
 
 typedef struct unite_column {
@@ -31,6 +32,7 @@ typedef struct unite_plan {
     unite_column *columns;
     uint64_t record_bytes;
     double position_step;
+    bool adjusted_time; /* some GPS times are adjusted standard time, as all others then are or might be */
 } unite_plan;
 
 /* Decides everything. Fails with the reason when something would be lost. Close the plan in either case. */
@@ -41,6 +43,10 @@ void unite_plan_close(unite_plan *plan);
 /* The column of a plan by that name; NULL if there is none. */
 unite_column *unite_find(const unite_plan *plan, const char *name);
 
+/* Lets the whole degrees of one input become the finer steps of another: scan_angle_rank and scan_angle. */
+void unite_scan_angles(unite_plan *plan);
+/* Fails where some GPS times are seconds of the week and others are not; src/io/unite_time.c */
+mote_status unite_times(unite_plan *plan);
 /* Decides on x, y, z together; src/io/unite_position.c */
 mote_status unite_positions(unite_plan *plan);
 /* Brings colours, infrared and intensity of different depths to 16 bits; src/io/unite_color.c */

@@ -73,6 +73,7 @@ static void refuses_octrees(void **state) {
     mote_lod lod;
     memset(&lod, 0, sizeof lod);
     lod.ctx = ctx;
+    lod.source = cloud;
     lod.cloud = cloud;
     refuse(ctx, mote_copc_write(ctx, &lod, test_path("far.copc.laz"), NULL, NULL));
     mote_cloud_destroy(cloud);
