@@ -5,49 +5,190 @@
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* Other spellings of standard names, in lower case. */
+/* ---- what the field calls things; compared without case, blanks and punctuation */
+
+#define KEY_BYTES 32u
+
+/* Names that are standard whatever their case and punctuation: ReturnNumber, gps-time. */
+static const char *const standard_names[] = {"intensity",
+                                             "return_number",
+                                             "number_of_returns",
+                                             "classification",
+                                             "synthetic",
+                                             "key_point",
+                                             "withheld",
+                                             "overlap",
+                                             "scanner_channel",
+                                             "scan_direction_flag",
+                                             "edge_of_flight_line",
+                                             "user_data",
+                                             "scan_angle_rank",
+                                             "scan_angle",
+                                             "point_source_id",
+                                             "gps_time",
+                                             "red",
+                                             "green",
+                                             "blue",
+                                             "alpha",
+                                             "nir",
+                                             "normal_x",
+                                             "normal_y",
+                                             "normal_z"};
+
+/* Other spellings of them. */
 static const char *const spellings[][2] = {
-    {"x", "x"},
-    {"y", "y"},
-    {"z", "z"},
-    {"intensity", "intensity"},
-    {"red", "red"},
-    {"green", "green"},
-    {"blue", "blue"},
-    {"alpha", "alpha"},
     {"nx", "normal_x"},
     {"ny", "normal_y"},
     {"nz", "normal_z"},
-    {"normal_x", "normal_x"},
-    {"normal_y", "normal_y"},
-    {"normal_z", "normal_z"},
-    {"classification", "classification"},
+    {"normalx", "normal_x"},
+    {"normaly", "normal_y"},
+    {"normalz", "normal_z"},
     {"class", "classification"},
-    {"gps_time", "gps_time"},
-    {"gpstime", "gps_time"},
+    {"intens", "intensity"},
+    {"colorred", "red"},
+    {"colorgreen", "green"},
+    {"colorblue", "blue"},
+    {"nearinfrared", "nir"},
+    {"returnnum", "return_number"},
+    {"numreturns", "number_of_returns"},
 };
+
+/* Names of x and y, which go together. The first group of which a file has both counts: what stands beside x and y, or
+   beside easting and northing, stays an attribute. */
+#define AXIS_NAMES 14u
+static const char *const plane_names[][2][AXIS_NAMES] = {
+    {{"x", "xcoord", "coordx", "xcoordinate", "coordinatex", "pointx", "xpoint", "posx", "xpos", "positionx",
+      "xposition", "cartesianx", "worldx", "utmx"},
+     {"y", "ycoord", "coordy", "ycoordinate", "coordinatey", "pointy", "ypoint", "posy", "ypos", "positiony",
+      "yposition", "cartesiany", "worldy", "utmy"}},
+    {{"easting", "eastings", "east", "utmeasting", "utme", "rechtswert", "e"},
+     {"northing", "northings", "north", "utmnorthing", "utmn", "hochwert", "n"}},
+    {{"longitude", "lon", "long", "lng", "longitudedeg", "londeg", "longitudewgs84", "lonwgs84"},
+     {"latitude", "lat", "latitudedeg", "latdeg", "latitudewgs84", "latwgs84"}},
+};
+#define PLANE_GROUPS (sizeof plane_names / sizeof plane_names[0])
+
+/* Those of z, the best first. */
+static const char *const height_names[] = {"z",
+                                           "zcoord",
+                                           "coordz",
+                                           "zcoordinate",
+                                           "coordinatez",
+                                           "pointz",
+                                           "zpoint",
+                                           "posz",
+                                           "zpos",
+                                           "positionz",
+                                           "zposition",
+                                           "cartesianz",
+                                           "worldz",
+                                           "utmz",
+                                           "elevation",
+                                           "elev",
+                                           "height",
+                                           "altitude",
+                                           "alt",
+                                           "hgt",
+                                           "ellipsoidalheight",
+                                           "ellipsoidheight",
+                                           "orthometricheight",
+                                           "hoehe",
+                                           "h"};
+#define HEIGHT_NAMES (sizeof height_names / sizeof height_names[0])
+
+/* Lower case letters and digits of a name; "" where it is longer than any that is known. */
+static void make_key(const char *name, char key[KEY_BYTES]) {
+    size_t length = 0;
+    for (; *name != '\0' && length < KEY_BYTES; name++) {
+        const char c = lower(*name);
+        const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
+        if (kept) key[length++] = c;
+    }
+    key[length < KEY_BYTES ? length : 0] = '\0';
+}
+
+static bool same_key(const char *name, const char *other) {
+    char a[KEY_BYTES], b[KEY_BYTES];
+    make_key(name, a);
+    make_key(other, b);
+    return a[0] != '\0' && strcmp(a, b) == 0;
+}
 
 static bool same_word(const char *text, const char *word) {
     for (; *text != '\0' && lower(*text) == *word; text++) word++;
     return *text == '\0' && *word == '\0';
 }
 
+static void rename_to(mote_xyz_column *column, const char *name) {
+    snprintf(column->name, sizeof column->name, "%s", name);
+}
+
 static void use_standard_name(mote_xyz_column *column) {
+    for (size_t i = 0; i < sizeof standard_names / sizeof standard_names[0]; i++) {
+        if (!same_key(column->name, standard_names[i])) continue;
+        rename_to(column, standard_names[i]);
+        return;
+    }
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
-        if (same_word(column->name, spellings[i][0])) {
-            snprintf(column->name, sizeof column->name, "%s", spellings[i][1]);
-            return;
-        }
+        if (!same_key(column->name, spellings[i][0])) continue;
+        rename_to(column, spellings[i][1]);
+        return;
     }
 }
 
-/* Cuts "x [m]" and "x(m)" into name and unit. */
+/* The column of that name; count if there is none. */
+static uint32_t find_key(const mote_xyz_column *columns, uint32_t count, const char *name) {
+    uint32_t i = 0;
+    while (i < count && (columns[i].skipped || columns[i].has_type || !same_key(columns[i].name, name))) i++;
+    return i;
+}
+
+static uint32_t find_one_of(const mote_xyz_column *columns, uint32_t count, const char *const *names,
+                            size_t name_count) {
+    for (size_t n = 0; n < name_count && names[n] != NULL; n++) {
+        const uint32_t found = find_key(columns, count, names[n]);
+        if (found < count) return found;
+    }
+    return count;
+}
+
+static bool has_name(const mote_xyz_column *columns, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!columns[i].skipped && strcmp(columns[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Finds x, y and z under the names that the field has for them. */
+static void use_axes(mote_xyz_column *columns, uint32_t count) {
+    static const char *const axes[] = {"x", "y", "z"};
+    for (uint32_t i = 0; i < count; i++) {
+        for (int k = 0; k < 3 && !columns[i].has_type; k++) {
+            if (same_word(columns[i].name, axes[k])) rename_to(&columns[i], axes[k]);
+        }
+    }
+    const bool has_x = has_name(columns, count, "x"), has_y = has_name(columns, count, "y");
+    for (size_t g = 0; g < PLANE_GROUPS && !(has_x && has_y); g++) {
+        const uint32_t x = find_one_of(columns, count, plane_names[g][0], AXIS_NAMES);
+        const uint32_t y = find_one_of(columns, count, plane_names[g][1], AXIS_NAMES);
+        if ((!has_x && x == count) || (!has_y && y == count)) continue;
+        if (!has_x) rename_to(&columns[x], "x");
+        if (!has_y) rename_to(&columns[y], "y");
+        break;
+    }
+    if (has_name(columns, count, "z")) return;
+    const uint32_t z = find_one_of(columns, count, height_names, HEIGHT_NAMES);
+    if (z < count) rename_to(&columns[z], "z");
+}
+
+/* Cuts "x [m]" and "x(m)" into name and unit. The number of an element, "name[0]", is part of the name. */
 static void take_unit(mote_xyz_column *column) {
     const size_t length = strlen(column->name);
     if (length < 3) return;
     const char closing = column->name[length - 1];
-    char *const opening = strchr(column->name, closing == ']' ? '[' : '(');
+    char *const opening = strrchr(column->name, closing == ']' ? '[' : '(');
     if ((closing != ']' && closing != ')') || opening == NULL || opening == column->name) return;
+    if (closing == ']' && strspn(opening + 1, "0123456789") == strlen(opening) - 2) return;
     column->name[length - 1] = '\0';
     snprintf(column->unit, sizeof column->unit, "%.100s", opening + 1);
     char *end = opening;
@@ -70,21 +211,23 @@ static bool take_type(mote_xyz_column *column) {
     return false;
 }
 
-/* Letters mean colours only where all three of them stand. */
+/* Letters mean colours only where all three of them stand; with them a means alpha. */
 static void use_letters(mote_xyz_column *columns, uint32_t count) {
-    static const char *const letters[][2] = {
-        {"r", "red"}, {"g", "green"}, {"b", "blue"}, {"a", "alpha"}, {"i", "intensity"}};
-    unsigned found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        for (unsigned k = 0; k < 3; k++) found |= (unsigned)same_word(columns[i].name, letters[k][0]) << k;
-    }
-    for (uint32_t i = 0; i < count && found == 7; i++) {
-        for (unsigned k = 0; k < 5 && !columns[i].has_type; k++) {
-            if (same_word(columns[i].name, letters[k][0])) {
-                snprintf(columns[i].name, sizeof columns[i].name, "%s", letters[k][1]);
-            }
+    static const char *const letters[][3] = {{"r", "g", "b"}, {"rf", "gf", "bf"}};
+    static const char *const colors[] = {"red", "green", "blue"};
+    for (int set = 0; set < 2; set++) {
+        uint32_t at[3], found = 0;
+        for (int k = 0; k < 3; k++) {
+            at[k] = find_key(columns, count, letters[set][k]);
+            found += at[k] < count;
         }
+        if (found < 3 || has_name(columns, count, "red")) continue;
+        for (int k = 0; k < 3; k++) rename_to(&columns[at[k]], colors[k]);
+        const uint32_t alpha = find_key(columns, count, "a");
+        if (alpha < count) rename_to(&columns[alpha], "alpha");
     }
+    const uint32_t intensity = find_key(columns, count, "i");
+    if (intensity < count && !has_name(columns, count, "intensity")) rename_to(&columns[intensity], "intensity");
 }
 
 static void finish_name(mote_xyz_column *column) {
@@ -146,6 +289,7 @@ static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xy
     const uint32_t kept = count < most ? count : most;
     for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
     use_letters(columns, kept);
+    use_axes(columns, kept);
     return count;
 }
 
@@ -184,6 +328,7 @@ uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint3
         if (*names == '\0') break;
     }
     use_letters(columns, count < most ? count : most);
+    use_axes(columns, count < most ? count : most);
     return count;
 }
 

@@ -112,6 +112,13 @@ static mote_status check_positions(xyz_reader *r, uint32_t count) {
             const mote_xyz_column *const column = &r->columns[i];
             found += !column->skipped && column->name[0] == axis && column->name[1] == '\0';
         }
+        if (found == 0) {
+            return mote_text_malformed(
+                r->ctx, &r->preamble.table, r->preamble.header,
+                "no column is known as %c: name the columns with --columns (x,y,z,…; - leaves one "
+                "out)",
+                axis);
+        }
         if (found != 1) {
             return mote_text_malformed(r->ctx, &r->preamble.table, r->preamble.header, "%u columns are named %c", found,
                                        axis);

@@ -172,7 +172,7 @@ static void refuses_what_is_no_table(void **state) {
     check_refused(ctx, "3\n1 2 3\n4 5 6\n", "offset 0: line 1, column 1: the count is 3, the file has 2 rows");
     check_refused(ctx, "1\n1 2 3\n4 5 6\n", "the count is 1, the file has 2 rows");
     check_refused(ctx, "x y\n1 2 3\n", "the header names 2 columns, the rows have 3");
-    check_refused(ctx, "a b c\n1 2 3\n", "0 columns are named x");
+    check_refused(ctx, "a b c\n1 2 3\n", "no column is known as x: name the columns with --columns");
     check_refused(ctx, "x y z x\n1 2 3 4\n", "2 columns are named x");
     check_refused(ctx, "some words\nand more words\n1 2 3\n", "line 2, column 1: a second line");
     check_refused(ctx, "# x y z a:uint8\n1 2 3 300\n", "\"300\" does not fit the type uint8");
