@@ -23,6 +23,7 @@ typedef struct bench_options {
     bool scaling;        /* knn: by size */
     bool record;         /* append to the history */
     const char *history;
+    bool history_given, scratch_given;
 } bench_options;
 
 /* Runs of one case, in the case's unit: a rate (more is better), or milliseconds. */

@@ -133,6 +133,11 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
     if (o->sizes != NULL && !resident && !o->scaling) {
         return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
     }
+    if (o->history_given && !o->record) return usage_error("bench", "--history is for --record");
+    if (o->scratch_given && found->run != bench_lod && found->run != bench_laz) {
+        return usage_error("bench", "--scratch is for lod and laz: %s writes no files", found->name);
+    }
+    if (o->only != NULL && found->run == bench_dynamic) return usage_error("bench", "dynamic has one case: no --case");
     if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");
     if (o->stages && !resident) return usage_error("bench", "--stages is for lod --device cuda, without --files");
     if (o->sizes != NULL && o->count_given) return usage_error("bench", "--sizes and -n exclude each other");
@@ -143,7 +148,7 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
 int cmd_bench(int argc, char **argv) {
     const char *scratch = getenv("TMPDIR");
     bench_options o = {.scratch = scratch != NULL ? scratch : "/tmp", .history = "bench/results/history.jsonl"};
-    bool runs_given = false, scratch_given = false;
+    bool runs_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
          "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn, normals: of each cloud, shifted 100k (GPU 2M), "
@@ -161,11 +166,11 @@ int cmd_bench(int argc, char **argv) {
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
          "lod on a GPU: from file to finished folder, as on the CPU"},
         {"input", 0, OPTION_TEXT, &o.input, NULL, "FILE", "lod: instead of a city; from file to folder"},
-        {"scratch", 0, OPTION_TEXT, &o.scratch, &scratch_given, "DIR",
+        {"scratch", 0, OPTION_TEXT, &o.scratch, &o.scratch_given, "DIR",
          "for inputs and outputs; default $TMPDIR or /tmp,\nlaz: /dev/shm"},
         {"scaling", 0, OPTION_FLAG, &o.scaling, NULL, NULL, "knn: by number of points"},
         {"record", 0, OPTION_FLAG, &o.record, NULL, NULL, "append a line per case to the history"},
-        {"history", 0, OPTION_TEXT, &o.history, NULL, "FILE", "default bench/results/history.jsonl"},
+        {"history", 0, OPTION_TEXT, &o.history, &o.history_given, "FILE", "default bench/results/history.jsonl"},
         {0},
     };
     arguments words;
@@ -182,7 +187,7 @@ int cmd_bench(int argc, char **argv) {
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;
     o.file_count = words.count - 1;
-    if (!scratch_given && found->run == bench_laz && access("/dev/shm", W_OK) == 0) o.scratch = "/dev/shm";
+    if (!o.scratch_given && found->run == bench_laz && access("/dev/shm", W_OK) == 0) o.scratch = "/dev/shm";
     if (!o.count_given) o.count = found->count;
     if (!runs_given) o.runs = found->runs;
     if (o.count < 1 || o.count >= UINT32_MAX) return usage_error("bench", "-n is not in 1..%u", UINT32_MAX - 1);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "paths.h"
+#include "read_options.h"
 #include "report.h"
 #include "text.h"
 
@@ -231,21 +232,10 @@ static int stream(session *s, const convert_options *o, const mote_write_params 
 
 /* ---- the command */
 
-/* Other files would be read as a whole, which is not what was asked for. Folders and patterns are not looked into. */
-static int check_octrees(session *s, const convert_options *o, const char *const *inputs, int input_count) {
-    for (int i = 0; i < input_count && o->resolution_given; i++) {
-        struct stat info;
-        mote_copc_facts facts;
-        const char *format = mote_file_format(s->ctx, inputs[i]);
-        const bool is_potree = format != NULL && strcmp(format, "potree") == 0;
-        if (stat(inputs[i], &info) != 0 || !S_ISREG(info.st_mode) || is_potree) continue;
-        mote_copc_levels(s->ctx, inputs[i], NULL, 0, &facts);
-        mote_context_clear(s->ctx);
-        if (facts.is_copc) continue;
-        return session_error(s, EXIT_USAGE, "--resolution: %s is neither a COPC file nor a Potree folder", inputs[i]);
-    }
-    mote_context_clear(s->ctx);
-    return EXIT_DONE;
+static unsigned given_read_options(const convert_options *o) {
+    return (o->level_given ? READ_LEVEL : 0u) | (o->resolution_given ? READ_RESOLUTION : 0u) |
+           (o->columns != NULL ? READ_COLUMNS : 0u) | (o->separator != NULL ? READ_SEPARATOR : 0u) |
+           (o->salvage ? READ_SALVAGE : 0u);
 }
 
 /* How many points the output has: LAS cannot hold those without a finite position. */
@@ -266,10 +256,10 @@ static mote_status count_written(session *s, const mote_cloud *cloud, const char
     return status;
 }
 
-static int convert(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
+static int convert_all(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
     const char *output = paths->output;
     int code = check_output_file(s, paths);
-    if (code == EXIT_DONE) code = check_octrees(s, o, paths->inputs, paths->input_count);
+    if (code == EXIT_DONE) code = check_read_options(s, paths->inputs, paths->input_count, given_read_options(o));
     if (code != EXIT_DONE) return code;
     bool done = false;
     if (can_stream(s, o, paths)) code = stream(s, o, params, paths, &done);
@@ -288,6 +278,14 @@ static int convert(session *s, const convert_options *o, const mote_write_params
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
     mote_cloud_destroy(cloud);
+    return code;
+}
+
+static int convert(session *s, const convert_options *o, const mote_write_params *params, const io_paths *paths) {
+    const int code = convert_all(s, o, params, paths);
+    if (code == EXIT_DONE && o->format_given && s->extra_bytes) {
+        session_note(s, "--select A,B,… writes only these attributes, others not as extra bytes either");
+    }
     return code;
 }
 

@@ -61,7 +61,10 @@ static int take_words(const common_options *common, const arguments *words, io_p
     return io_paths_take("gen", common, words, false, paths);
 }
 
-static int check_usage(const gen_options *o, const char *kind) {
+static int check_usage(const gen_options *o, const common_options *common, const char *kind) {
+    if (common->seed_given && strcmp(kind, "lattice") == 0) {
+        return usage_error("gen", "--seed: a lattice has nothing random");
+    }
     if (!o->count_given) return usage_error("gen", "how many points? -n N");
     if ((o->noise_given || o->outliers_given) && strcmp(kind, "room") != 0) {
         return usage_error("gen", "--noise and --outliers are for the kind room");
@@ -107,7 +110,7 @@ int cmd_gen(int argc, char **argv) {
         &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = take_words(&common, &words, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o, paths.inputs[0]);
+    if (code == EXIT_DONE) code = check_usage(&o, &common, paths.inputs[0]);
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "gen", &common);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "info_facts.h"
+#include "read_options.h"
 #include "text.h"
 
 static const command_help help = {
@@ -182,6 +183,7 @@ int cmd_info(int argc, char **argv) {
     session s;
     code = session_open(&s, "info", &common);
     if (code == EXIT_DONE && o.devices) list_devices(common.json);
+    if (code == EXIT_DONE && o.salvage) code = check_read_options(&s, words.words, words.count, READ_SALVAGE);
     if (code == EXIT_DONE && !o.devices) code = describe_all(&s, &words, &o);
     return session_close(&s, code);
 }

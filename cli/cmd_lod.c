@@ -56,7 +56,12 @@ static int check_copc_usage(const lod_options *o) {
     return EXIT_DONE;
 }
 
-static int check_usage(const lod_options *o) {
+static int check_usage(const lod_options *o, const common_options *common) {
+    if (common->seed_given && o->sampling == MOTE_LOD_FIRST) {
+        return usage_error("lod", "--seed is for --sampling random and poisson: first has nothing random");
+    }
+    if (o->plan && common->hash) return usage_error("lod", "--hash is of the output, and --plan writes none");
+    if (o->plan && o->stats) return usage_error("lod", "--stats is of the work done, and --plan does none");
     if (o->scheme_given && o->scheme == MOTE_LOD_ADDITIVE && o->filter != MOTE_LOD_FILTER_NONE) {
         return usage_error("lod", "--filter averages, so it needs --scheme replacing, not additive");
     }
@@ -344,7 +349,7 @@ int cmd_lod(int argc, char **argv) {
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;
     o.copc = paths.output != NULL && text_has_ending(paths.output, ".copc.laz");
-    code = check_usage(&o);
+    code = check_usage(&o, &common);
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "lod", &common);

@@ -33,7 +33,7 @@ static const command_help help = {
 typedef struct planes_options {
     int directions, votes;
     uint64_t min_points, sample, most, suppress_bins;
-    bool resolution_given, cone_given, bin_given, tolerance_given, min_given, sample_given, most_given;
+    bool resolution_given, cone_given, bin_given, tolerance_given, min_given, sample_given, most_given, normal_given;
     bool csv, stats;
     const char *boundaries;
     mote_planes_params params;
@@ -250,6 +250,17 @@ static int check_outputs(session *s, const planes_options *o, const planes_task 
     return EXIT_DONE;
 }
 
+/* Options about the normals of points would do nothing where there are none. */
+static int check_normals(session *s, const planes_options *o, const mote_cloud *cloud) {
+    const bool wanted = o->votes == MOTE_PLANES_VOTE_NORMALS || o->normal_given;
+    const bool there = mote_cloud_find(cloud, "normal_x") != NULL && mote_cloud_find(cloud, "normal_y") != NULL &&
+                       mote_cloud_find(cloud, "normal_z") != NULL;
+    if (!wanted || there) return EXIT_DONE;
+    return session_error(s, EXIT_USAGE,
+                         "--%s: the input has no attributes normal_x, normal_y, normal_z; \"mote normals\" makes them",
+                         o->normal_given ? "normal-angle" : "votes normals");
+}
+
 static int find_planes(session *s, const planes_options *o, planes_task *task) {
     task->points = mote_cloud_count(task->cloud);
     if (task->output != NULL) {
@@ -269,6 +280,7 @@ static int run_planes(session *s, const planes_options *o, const io_paths *paths
     planes_task task = {.paths = paths, .output = paths->output};
     int code = check_outputs(s, o, &task);
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, NULL, &task.cloud);
+    if (code == EXIT_DONE) code = check_normals(s, o, task.cloud);
     if (code == EXIT_DONE) code = find_planes(s, o, &task);
     if (code == EXIT_DONE && task.output != NULL) code = write_cloud(s, &task);
     if (code == EXIT_DONE && o->boundaries != NULL) code = planes_write_obj(s, task.planes, o->boundaries);
@@ -301,7 +313,7 @@ int cmd_planes(int argc, char **argv) {
         {"votes", 0, OPTION_CHOICE, &o.votes, NULL, "all|normals",
          "who votes for a direction: all points, or those whose\nnormal is near it; default all"},
         {"cone", 0, OPTION_REAL, &p->cone_deg, &o.cone_given, "DEG", "--votes normals: how near; default 20"},
-        {"normal-angle", 0, OPTION_REAL, &p->normal_deg, NULL, "DEG",
+        {"normal-angle", 0, OPTION_REAL, &p->normal_deg, &o.normal_given, "DEG",
          "by how much normals of points may differ from their\nplane's; 90: do not look at them; default 45"},
         {"sample", 0, OPTION_COUNT, &o.sample, &o.sample_given, "N",
          "so many points vote in a round; default: what planes of\n--min-points need, up to 16384"},

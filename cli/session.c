@@ -77,6 +77,7 @@ static void on_log(void *user, mote_log_level level, const char *message) {
         snprintf(s->refusal, sizeof s->refusal, "%s", message);
         return;
     }
+    if (level == MOTE_LOG_WARNING && strstr(message, "extra bytes") != NULL) s->extra_bytes = true;
     if (s->options.quiet || (level == MOTE_LOG_INFO && !s->options.verbose)) return;
     progress_clear(&s->bar);
     fprintf(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);

@@ -14,6 +14,7 @@ typedef struct session {
     mote_context *ctx;
     progress_bar bar;
     double started;
+    bool extra_bytes;  /* a warning was of attributes that become extra bytes of LAS */
     char refusal[256]; /* why there is no context */
 } session;
 

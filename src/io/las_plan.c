@@ -417,6 +417,31 @@ static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
     return MOTE_OK;
 }
 
+static bool is_dimension(const char *name) {
+    las_field fields[LAS_FIELDS_MAX];
+    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
+        const uint32_t count = mote_las_fields(format, fields);
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(fields[i].name, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* A format that was asked for may lack dimensions that others have: their values are kept, in another place. */
+static void tell_lacking(mote_context *ctx, const las_plan *plan) {
+    char names[400] = "";
+    size_t length = 0;
+    for (uint64_t i = 0; i < plan->cloud->column_count && plan->params->las_format >= 0; i++) {
+        const mote_column *column = &plan->cloud->columns[i];
+        const bool lacking = plan->chosen[i] && !plan->used[i] && !is_idle(plan, column) && is_dimension(column->name);
+        if (!lacking || length + strlen(column->name) + 3 > sizeof names) continue;
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", column->name);
+    }
+    if (length == 0) return;
+    mote_warn(ctx, "%s: point format %u does not have %s: written as extra bytes", plan->path, plan->format, names);
+}
+
 static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     las_field fields[LAS_FIELDS_MAX];
     const uint32_t count = mote_las_fields(plan->format, fields);
@@ -429,6 +454,7 @@ static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
     }
     MOTE_TRY(mote_las_plan_positions(ctx, plan));
     for (uint32_t i = 3; i < count; i++) MOTE_TRY(plan_field(ctx, plan, &plan->items[i]));
+    tell_lacking(ctx, plan);
     return plan_extra(ctx, plan);
 }
 
