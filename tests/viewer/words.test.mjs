@@ -2,7 +2,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { crsName, parseCrs, parseWkt } from '../../viewer/src/data/crs.js';
-import { isGeographic, metresPerDegree, metresPerUnit } from '../../viewer/src/data/geographic.js';
+import { isGeographic, metresPerDegree, metresPerUnit, stretchOf } from '../../viewer/src/data/geographic.js';
 import { adjustedTime, timeKind, weekTime } from '../../viewer/src/data/gps_time.js';
 import { parseAttributes, scalarChannels, valueOfStored } from '../../viewer/src/data/attributes.js';
 import { parseJson } from '../../viewer/src/data/fetcher.js';
@@ -68,6 +68,16 @@ test('longitude and latitude: told by the system, contradicted or found by the n
     assert.ok(isGeographic(null, autzen, [1e-7, 1e-7, 0.01]), 'steps of a ten-millionth beside steps of a centimetre');
     assert.ok(!isGeographic(null, room, [0.001, 0.001, 0.001]));
     assert.ok(!isGeographic(null, room, [1e-7, 1e-7, 1e-7]), 'a room in fine steps');
+    assert.ok(isGeographic(null, autzen, [1e-7, 1e-7, 1e-7]), 'a table of decimals: a thread of 0.01 by 55');
+    assert.ok(!isGeographic(null, autzen, [2 ** -24, 2 ** -24, 2 ** -24]), 'a thin mast in floats');
+    assert.ok(!isGeographic(null, { min: [0, 0, 0], max: [0, 0, 30] }, [1e-7, 1e-7, 1e-7]), 'a plumb line');
+    assert.ok(!isGeographic(null, { min: [1, 1, 0], max: [1.1, 1.1, 1e6] }, [1e-7, 1e-7, 1e-7]));
+    // Metres east and north, feet up.
+    const utmFeet = parseCrs(`COMPD_CS["a",${UTM_WKT},VERT_CS["NAVD88 (ftUS)",VERT_DATUM["x",2005],UNIT["US survey foot",0.3048006096]]]`);
+    assert.deepEqual(stretchOf(utmFeet, utm, false), [1, 1, 0.3048006096]);
+    assert.deepEqual(stretchOf(parseCrs(UTM_WKT), utm, false), [1, 1, 1]);
+    assert.deepEqual(stretchOf({ metres: 0.3048, verticalMetres: 0.3048006 }, utm, false), [1, 1, 1], 'two kinds of feet');
+    assert.deepEqual(stretchOf(null, utm, false), [1, 1, 1]);
     const near = (a, b, within) => assert.ok(Math.abs(a - b) < within, `${a}, not ${b}`);
     near(metresPerDegree(0).east, 111319.5, 1);
     near(metresPerDegree(0).north, 110574.3, 1);
@@ -152,7 +162,7 @@ test('facts of a data set: levels are counted with the root, units where they ar
     assert.equal(fact({ ...METADATA, scale: [0.01, 0.01, 0.0010000000000000000208] }, 'Resolution'), '0.01, 0.01, 0.001');
     assert.equal(fact(METADATA, 'Drawn'), undefined);
     const degrees = { ...METADATA, projection: 'EPSG:4326' };
-    assert.match(fact(degrees, 'Drawn'), /1° east = 111 \d\d\d m.*\?lonlat=0/);
+    assert.match(fact(degrees, 'Drawn'), /1° east = 111 \d\d\d m.*lonlat=0/);
     const far = { ...degrees, boundingBox: { min: [5e5, 5e6, 0], max: [5e5, 5e6, 0] }, attributes: METADATA.attributes.map((a) => ({ ...a, min: [], max: [] })) };
     assert.equal(fact(far, 'Reference system'), 'WGS 84 (EPSG:4326); the coordinates are not degrees');
 });

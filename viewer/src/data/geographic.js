@@ -1,7 +1,8 @@
 // Longitude and latitude are drawn in metres: degrees and metres of height in one picture would make a thread.
 
-const METRE_SCALE_RATIO = 100; // a height that counts in steps so much coarser than x and y is not in their unit
 const DEGREE_STEP = 1e-6; // files in degrees count in steps of this or less: 11 cm
+const UNIT_RATIO = 100; // steps or extents of height so many times those of x and y are in another unit
+const HEIGHTS_METRES = [-12000, 9000]; // from the deepest sea to the highest mountain
 
 // Metres per degree on the WGS 84 ellipsoid (NGA.STND.0036, series in the latitude).
 export function metresPerDegree(latitude) {
@@ -16,16 +17,33 @@ export function metresPerDegree(latitude) {
 const fitsGlobe = ({ min, max }) =>
     min[0] >= -180 && max[0] <= 360 && max[0] - min[0] <= 360 && min[1] >= -90 && max[1] <= 90;
 
-// crs: what parseCrs() gave. A file may name a system that its points are not in, and a file in degrees may name none:
-// then the steps in which it counts tell.
-export function isGeographic(crs, box, scale) {
-    if (!fitsGlobe(box)) return false;
-    if (crs?.kind) return crs.kind === 'geographic';
+// 1e-7 and the like: steps of numbers that were written as decimals.
+const isDecimal = (step) => Math.abs(step * 10 ** Math.round(-Math.log10(step)) - 1) < 1e-9;
+
+// Where no system is named: numbers with six or more decimals east and north, and heights that count in much coarser
+// steps, or are a thread of that width otherwise.
+function looksGeographic(box, scale) {
     const step = Math.max(scale[0], scale[1]);
-    return !crs && step <= DEGREE_STEP && scale[2] >= METRE_SCALE_RATIO * step;
+    const [width, length, height] = box.max.map((m, i) => m - box.min[i]);
+    const isEarthly = box.min[2] >= HEIGHTS_METRES[0] && box.max[2] <= HEIGHTS_METRES[1];
+    const isThread = height >= UNIT_RATIO * Math.max(width, length) && width > 0 && length > 0;
+    return step <= DEGREE_STEP && isDecimal(scale[0]) && isDecimal(scale[1]) && isEarthly && (scale[2] >= UNIT_RATIO * step || isThread);
 }
 
-// What each axis is multiplied by for drawing: [metres per degree east, north, metres per unit of height].
+// crs: what parseCrs() gave. A file may name a system that its points are not in, and a file in degrees may name none.
+export function isGeographic(crs, box, scale) {
+    if (!fitsGlobe(box)) return false;
+    return crs?.kind ? crs.kind === 'geographic' : !crs && looksGeographic(box, scale);
+}
+
+// What each axis is multiplied by for drawing: heights may be in another unit than x and y.
+export function stretchOf(crs, box, isLonLat) {
+    if (isLonLat) return metresPerUnit(crs, box);
+    const height = crs?.metres && crs.verticalMetres ? crs.verticalMetres / crs.metres : 1;
+    return [1, 1, Math.abs(height - 1) > 0.01 ? height : 1];
+}
+
+// Of degrees: [metres per degree east, north, metres per unit of height].
 export function metresPerUnit(crs, box) {
     const latitude = (box.min[1] + box.max[1]) / 2;
     // Next to a pole a degree east is nothing, and the picture would be a line.

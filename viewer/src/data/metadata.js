@@ -2,7 +2,7 @@
 import { DataError } from './errors.js';
 import { parseAttributes, scalarChannels } from './attributes.js';
 import { parseCrs } from './crs.js';
-import { isGeographic, metresPerUnit } from './geographic.js';
+import { isGeographic, stretchOf } from './geographic.js';
 
 function vector(value, what) {
     if (!Array.isArray(value) || value.length < 3 || !value.slice(0, 3).every(Number.isFinite))
@@ -60,7 +60,7 @@ export function parseMetadata(json, lonLat = null) {
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);
     const isLonLat = lonLat ?? isGeographic(crs, box, scale);
-    const stretch = isLonLat ? metresPerUnit(crs, box) : [1, 1, 1];
+    const stretch = stretchOf(crs, box, isLonLat);
     const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
     return {
         name: String(json.name || 'Point cloud'),

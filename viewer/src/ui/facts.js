@@ -11,7 +11,7 @@ const extent = (meta, i) => {
 // Width, length and height; of degrees also what they are on the ground.
 function size(meta) {
     const spans = [0, 1, 2].map((i) => extent(meta, i));
-    if (!meta.isLonLat) return spans.join(' × ') + (meta.crs?.metres === 1 ? '\u00a0m' : '');
+    if (!meta.isLonLat) return spans.join(' × ') + (meta.crs?.metres === 1 && meta.stretch[2] === 1 ? '\u00a0m' : '');
     const metres = meta.box.max.map((m, i) => (m - meta.box.min[i]) * meta.stretch[i]);
     return `${metres.map((m) => value(m, m || 1)).join(' × ')}\u00a0m`;
 }
@@ -21,8 +21,10 @@ function drawn(meta) {
     const [east, north] = meta.stretch.map((m) => integer(m));
     const vertical = meta.stretch[2] === 1 ? 'heights as metres' : `heights × ${plain(meta.stretch[2])}`;
     return `Longitude and latitude are drawn in metres: 1° east = ${east} m, 1° north = ${north} m, ${vertical}. `
-        + 'Coordinates shown are those of the file. ?lonlat=0 in the address draws the numbers as they are.';
+        + 'Coordinates shown are those of the file. With lonlat=0 in the address the numbers are drawn as they are.';
 }
+
+const heights = (meta) => `Heights are in another unit than x and y: drawn × ${plain(meta.stretch[2])}.`;
 
 // A data set may name a system that its numbers cannot be in.
 function reference(meta) {
@@ -38,6 +40,7 @@ export function rows(meta) {
         ['Size', size(meta)],
         ['Reference system', reference(meta), 'long'],
         ...(meta.isLonLat ? [['Drawn', drawn(meta), 'long']] : []),
+        ...(!meta.isLonLat && meta.stretch[2] !== 1 ? [['Drawn', heights(meta), 'long']] : []),
         ['Scheme', meta.scheme],
         ['Encoding', meta.encoding.toLowerCase()],
         ['Levels', levels],

@@ -51,7 +51,7 @@ export class Legend {
         const [low, high] = this.viewer.range();
         const bar = element('div', { className: 'ramp' });
         bar.style.background = rampCss(this.viewer.settings.ramp);
-        const texts = [low, (low + high) / 2, high].map((v) => channelText(channel, v, high - low));
+        const texts = (high > low ? [low, (low + high) / 2, high] : [low]).map((v) => channelText(channel, v, high - low));
         const isLong = texts.some((text) => text.length > 12);
         return [bar, element('div', { className: isLong ? 'ends long' : 'ends' }, ...texts.map((textContent) => element('span', { textContent })))];
     }
