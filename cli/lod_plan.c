@@ -160,8 +160,8 @@ int lod_print_plan(session *s, const mote_cloud *cloud, const mote_lod_params *p
     printf("estimate from a sample; nothing is written\n");
     printf("  points      %s, about %s stored\n", text_count(points).chars,
            text_count((uint64_t)p.stored_points).chars);
-    printf("  nodes       about %s, %s of them inner, %u levels below the root\n", text_count((uint64_t)p.nodes).chars,
-           text_count((uint64_t)p.inner).chars, p.depth);
+    printf("  nodes       about %s, %s of them inner, %u level%s\n", text_count((uint64_t)p.nodes).chars,
+           text_count((uint64_t)p.inner).chars, p.depth + 1, p.depth == 0 ? "" : "s");
     printf("  disk        about %s\n", text_bytes((uint64_t)p.disk_bytes).chars);
     printf("  memory      about %s beyond the input\n", text_bytes((uint64_t)p.memory_bytes).chars);
     return EXIT_DONE;
