@@ -431,6 +431,23 @@ const CHECKS = {
             assert.match(await page.locator('#legend').innerText(), /0\.5.*\n.*\n0\.98/);
         },
     },
+    'a bird far above does not make everything else one colour': {
+        data(folder) {
+            const points = terrain(5000).map((p) => ({ ...p, 'gps-time': 206860645 + p.index }));
+            Object.assign(points[7], { position: [100000, 100000, 4000000], 'gps-time': 0 });
+            writeDataset(folder, points, { ...ONE_NODE, attributes: [POSITION, DEFAULT_ATTRIBUTES[4]] });
+        },
+        async run({ page }) {
+            const highest = async () => numbersIn(await page.locator('#legend .ends').innerText()).at(-1);
+            assert.ok((await highest()) < 40, 'heights');
+            await page.evaluate(() => window.mote.setColorMode('gps-time'));
+            await idle(page);
+            const times = await page.locator('#legend').innerText();
+            assert.ok(!/2011/.test(times) && /2018/.test(times), times);
+            await page.locator('#range-full').click();
+            assert.match(await page.locator('#legend').innerText(), /2011/);
+        },
+    },
     'planes have a colour each, what is on none is grey': {
         data: (folder) => writeDataset(folder, grid(80, (u, v) => [u * 10000, v * 10000, 0], (i) => ({ plane: Math.floor(i / 20) - 1 })), {
             ...ONE_NODE, attributes: [POSITION, { name: 'plane', type: 'int32', numElements: 1 }],

@@ -6,7 +6,7 @@ import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
-import { channelValues, colourModes, defaultMode, isBlack, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
 import { ClassFilter } from './view/class_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
@@ -282,13 +282,35 @@ export class Viewer extends EventTarget {
 
     // Where the metadata has no range, or one that a few outliers stretch, the first node's values help.
     learnRange(node) {
-        const { channel } = this.mode;
-        const scalar = channel && node.payload.scalars.get(channel.key);
-        if (!scalar || this.mode.kind !== 'ramp' || this.ranges.has(this.mode.name)) return;
-        if (channel.range && !/^intensity$/i.test(channel.key)) return;
-        const range = quantileRange(channelValues(channel, scalar.values));
-        if (range) this.ranges.set(this.mode.name, range);
+        const { mode } = this;
+        if (mode.kind !== 'ramp' || this.ranges.has(mode.name)) return;
+        const full = mode.channel ? mode.channel.range : this.fullRange();
+        if (full && node !== this.dataset.root) return; // only the root is a sample of the whole
+        const values = this.valuesIn(node);
+        const range = values && quantileRange(values);
+        if (!range || (full && !/^intensity$/i.test(mode.name) && !isStretched(full, range))) return;
+        this.ranges.set(mode.name, range);
         this.applyColours();
+    }
+
+    // What the present colours show of the points of a node that are not hidden, or null where it is not loaded.
+    valuesIn(node) {
+        const { channel } = this.mode;
+        const isHidden = this.filter.hiddenIn(node);
+        if (!channel) return this.heightsIn(node, isHidden);
+        const scalar = node.payload.scalars.get(channel.key);
+        return scalar ? channelValues(channel, scalar.values, isHidden) : null;
+    }
+
+    heightsIn(node, isHidden) {
+        const { axis, sign } = upAxis(this.settings.up);
+        const { origin, stretch } = this.dataset.meta;
+        const { position } = node.payload;
+        const heights = [];
+        for (let i = 0; i < position.length / 3; i++) {
+            if (!isHidden?.(i)) heights.push(sign * ((position[3 * i + axis] + node.min[axis]) / stretch[axis] + origin[axis]));
+        }
+        return heights;
     }
 
     fullRange(mode = this.mode) {
@@ -361,6 +383,7 @@ export class Viewer extends EventTarget {
         height.label = up === 'z' ? 'Height' : `Height (${upName(up)})`;
         this.emit('modes');
         this.applyColours();
+        if (this.dataset.root?.payload) this.learnRange(this.dataset.root);
         this.fit();
     }
 

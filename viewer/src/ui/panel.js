@@ -1,7 +1,7 @@
 // The settings panel: each control changes one setting, and follows when the setting changes elsewhere.
 import { RAMPS } from '../view/palettes.js';
-import { channelValues, quantileRange } from '../view/colouring.js';
-import { UP_AXES, upAxis, upName } from '../view/up_axis.js';
+import { quantileRange } from '../view/colouring.js';
+import { UP_AXES, upName } from '../view/up_axis.js';
 import { ClassList } from './classes.js';
 import { channelText, short, value } from './format.js';
 
@@ -52,27 +52,8 @@ export class Panel {
     // Percentiles of the coarsest nodes drawn: a fair sample of the whole.
     clippedRange() {
         const { viewer } = this;
-        const { channel } = viewer.mode;
         const parts = [...viewer.selection.draw].sort((a, b) => a.level - b.level).slice(0, 12);
-        const values = [];
-        for (const node of parts) {
-            const isHidden = viewer.filter.hiddenIn(node);
-            const stored = channel && node.payload.scalars.get(channel.key)?.values;
-            const part = channel ? (stored ? channelValues(channel, stored, isHidden) : []) : this.heightsOf(node, isHidden);
-            for (const v of part) values.push(v);
-        }
-        return quantileRange(values) ?? viewer.fullRange();
-    }
-
-    heightsOf(node, isHidden) {
-        const { axis, sign } = upAxis(this.viewer.settings.up);
-        const { origin, stretch } = this.viewer.dataset.meta;
-        const { position } = node.payload;
-        const heights = [];
-        for (let i = 0; i < position.length / 3; i++) {
-            if (!isHidden?.(i)) heights.push(sign * ((position[3 * i + axis] + node.min[axis]) / stretch[axis] + origin[axis]));
-        }
-        return heights;
+        return quantileRange(parts.flatMap((node) => viewer.valuesIn(node) ?? [])) ?? viewer.fullRange();
     }
 
     // Shown where there is more than one class to choose from, whatever the colours.
