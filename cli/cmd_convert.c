@@ -94,8 +94,8 @@ static int check_usage(convert_options *o, mote_write_params *params) {
 }
 
 /* Options that the output's format would ignore are mistakes. */
-static int check_format_options(const convert_options *o, const char *output) {
-    const char *format = mote_ending_format(output);
+static int check_format_options(const convert_options *o, const io_paths *paths) {
+    const char *format = io_paths_format(paths);
     if (format == NULL) return EXIT_DONE; /* explained later */
     if (o->ascii && strcmp(format, "ply") != 0 && strcmp(format, "pcd") != 0) {
         return usage_error("convert", "--ascii is for .ply and .pcd");
@@ -137,6 +137,7 @@ static void nearest_attribute(session *s, const char *input, const char *name, c
     const char *names[NAMES_MOST + 1];
     uint32_t count = 0;
     near[0] = '\0';
+    if (path_is_stream(input)) return; /* it was read, and is no more */
     mote_status status = mote_reader_open(s->ctx, input, NULL, &reader);
     if (status == MOTE_OK) status = mote_reader_next(reader, &cloud);
     while (status == MOTE_OK && cloud != NULL && count < mote_cloud_column_count(cloud) && count < NAMES_MOST) {
@@ -183,9 +184,9 @@ static bool is_las(const char *format) { return format != NULL && strcmp(format,
 /* Whether nothing asks for all points at once. A pipe can be read only once, so its format is not looked at. */
 static bool can_stream(const session *s, const convert_options *o, const io_paths *paths) {
     struct stat info;
-    const char *input = paths->inputs[0], *output = paths->output;
+    const char *input = paths->inputs[0];
     if (paths->input_count != 1 || o->bounds != NULL || o->thin_given || o->salvage || s->options.hash) return false;
-    if (!is_las(mote_ending_format(output)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    if (!is_las(io_paths_format(paths)) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     return is_las(mote_file_format(s->ctx, input));
 }
 
@@ -239,9 +240,9 @@ static unsigned given_read_options(const convert_options *o) {
 }
 
 /* How many points the output has: LAS cannot hold those without a finite position. */
-static mote_status count_written(session *s, const mote_cloud *cloud, const char *output, uint64_t *points) {
+static mote_status count_written(session *s, const mote_cloud *cloud, const io_paths *paths, uint64_t *points) {
     static const char *const axes[] = {"x", "y", "z"};
-    const char *format = mote_ending_format(output);
+    const char *format = io_paths_format(paths);
     mote_box box;
     uint64_t skipped = 0;
     bool any_real = false;
@@ -274,7 +275,7 @@ static int convert_all(session *s, const convert_options *o, const mote_write_pa
         if (points == 0 && o->bounds != NULL) session_note(s, "no point is left; the output is empty");
         s->bar.points = points;
         mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
-        if (status == MOTE_OK) status = count_written(s, cloud, output, &points);
+        if (status == MOTE_OK) status = count_written(s, cloud, paths, &points);
         code = status != MOTE_OK ? session_fail(s, status, false) : report_output(s, output, points);
     }
     mote_cloud_destroy(cloud);
@@ -324,8 +325,9 @@ int cmd_convert(int argc, char **argv) {
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     mote_write_params params = mote_write_defaults();
     int code = io_paths_take("convert", &common, &words, false, &paths);
+    params.format = paths.format;
     if (code == EXIT_DONE) code = check_usage(&o, &params);
-    if (code == EXIT_DONE) code = check_format_options(&o, paths.output);
+    if (code == EXIT_DONE) code = check_format_options(&o, &paths);
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "convert", &common);

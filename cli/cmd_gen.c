@@ -82,13 +82,15 @@ static int generate(session *s, const gen_options *o, const io_paths *paths) {
     if (s->options.seed_given) params.seed = s->options.seed;
     if (o->noise_given) params.noise_m = o->noise_m;
     if (o->outliers_given) params.outlier_ratio = o->outlier_ratio;
-    const io_paths files = {NULL, 0, path, paths->may_replace}; /* a kind is no file */
+    const io_paths files = {NULL, 0, path, paths->format, paths->may_replace}; /* a kind is no file */
     const int code = check_output_file(s, &files);
     if (code != EXIT_DONE) return code;
     mote_cloud *cloud = NULL;
+    mote_write_params writing = mote_write_defaults();
+    writing.format = paths->format;
     s->bar.points = o->count;
     mote_status status = mote_generate(s->ctx, kind, o->count, &params, &cloud);
-    if (status == MOTE_OK) status = mote_cloud_write(s->ctx, cloud, path, NULL);
+    if (status == MOTE_OK) status = mote_cloud_write(s->ctx, cloud, path, &writing);
     mote_cloud_destroy(cloud);
     if (status != MOTE_OK) return session_fail(s, status, false);
     return report_output(s, path, o->count);

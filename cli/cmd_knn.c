@@ -99,18 +99,21 @@ static int check_usage(const knn_options *o) {
 static int check_output(session *s, const knn_options *o, const io_paths *paths) {
     static const char *const endings[] = {".npz", ".csv", NULL};
     const char *output = paths->output;
-    const io_paths of_queries = {&o->queries, 1, output, paths->may_replace};
+    const io_paths of_queries = {&o->queries, 1, output, paths->format, paths->may_replace};
     int code = check_output_place(s, paths);
     if (code == EXIT_DONE && o->queries != NULL) code = check_output_place(s, &of_queries);
     if (code != EXIT_DONE) return code;
-    if (!text_has_ending(output, ".npz") && !text_has_ending(output, ".csv")) {
-        const char *dot = strrchr(output, '.');
-        const char *near = dot != NULL ? text_nearest(dot, endings) : NULL;
-        return session_error(s, EXIT_USAGE, "%s: neighbours are written as .npz or .csv%s%s%s", output,
-                             near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-                             near != NULL ? "\"?" : "");
+    if (io_paths_written_as(paths, ".npz") || io_paths_written_as(paths, ".csv")) return EXIT_DONE;
+    if (paths->format != NULL) {
+        return session_error(s, EXIT_USAGE, "--format: \"%s\" is neither npz nor csv", paths->format);
     }
-    return EXIT_DONE;
+    if (path_is_stream(output)) {
+        return session_error(s, EXIT_USAGE, "%s: which format? --format npz or csv", path_title(output));
+    }
+    const char *dot = strrchr(output, '.');
+    const char *near = dot != NULL ? text_nearest(dot, endings) : NULL;
+    return session_error(s, EXIT_USAGE, "%s: neighbours are written as .npz or .csv%s%s%s", output,
+                         near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
 /* ---- the command */
@@ -172,19 +175,18 @@ static int search(session *s, const knn_options *o, knn_task *task) {
     return code;
 }
 
-static int write_answer(session *s, const char *output, knn_task *task) {
+static int write_answer(session *s, const io_paths *paths, knn_task *task) {
     struct stat info = {0};
     knn_answer_sum(&task->answer);
     const double begin = seconds_now();
-    int code = knn_answer_write(s, &task->answer, output);
+    int code = knn_answer_write(s, &task->answer, paths->output, io_paths_written_as(paths, ".csv"));
     task->report.write_s = seconds_now() - begin;
-    if (code == EXIT_DONE && stat(output, &info) == 0) task->report.bytes = (uint64_t)info.st_size;
+    if (code == EXIT_DONE && stat(paths->output, &info) == 0) task->report.bytes = (uint64_t)info.st_size;
     if (code == EXIT_DONE && s->options.hash) code = knn_answer_hash(s, &task->answer, &task->report.hash);
     return code;
 }
 
 static int run_knn(session *s, const knn_options *o, const io_paths *paths) {
-    const char *output = paths->output;
     knn_task task = {.params = mote_knn_defaults()};
     task.params.method = (mote_knn_method)o->method;
     task.params.k = (uint32_t)o->k;
@@ -194,14 +196,20 @@ static int run_knn(session *s, const knn_options *o, const io_paths *paths) {
     task.params.compression = o->compression;
     task.params.lambda = (uint32_t)o->lambda;
     task.params.buckets = o->buckets;
-    task.report.output = output;
+    task.report.output = path_title(paths->output);
     task.report.answer = &task.answer;
     task.report.recall = o->recall ? &task.recall : NULL;
     task.report.stats = o->stats;
     int code = check_output(s, o, paths);
+    if (code == EXIT_DONE && o->queries != NULL && strcmp(o->queries, "-") == 0) {
+        for (int i = 0; i < paths->input_count; i++) {
+            if (strcmp(paths->inputs[i], "-") != 0) continue;
+            code = session_error(s, EXIT_USAGE, "standard input is named twice; it is read once");
+        }
+    }
     if (code == EXIT_DONE) code = read_inputs(s, o, paths, &task);
     if (code == EXIT_DONE) code = search(s, o, &task);
-    if (code == EXIT_DONE) code = write_answer(s, output, &task);
+    if (code == EXIT_DONE) code = write_answer(s, paths, &task);
     if (code == EXIT_DONE) knn_print(s, &task.report);
     knn_answer_free(s, &task.answer);
     mote_cloud_destroy(task.queries);

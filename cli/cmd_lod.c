@@ -244,16 +244,18 @@ static void report_written(session *s, const lod_options *o, const lod_task *tas
     const double seconds = seconds_now() - s->started;
     const uint64_t points = mote_cloud_count(task->cloud);
     const uint64_t bytes = written->bytes + (written->copc ? 0 : written->hierarchy_bytes);
-    session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", task->output,
-                text_count(written->points).chars, mote_lod_node_count(lod), text_bytes(bytes).chars,
-                text_seconds(seconds).chars, text_real(floor((double)points / seconds / 1e4) / 100).chars);
+    const char *output = path_title(task->output);
+    session_printing(s);
+    session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", output, text_count(written->points).chars,
+                mote_lod_node_count(lod), text_bytes(bytes).chars, text_seconds(seconds).chars,
+                text_real(floor((double)points / seconds / 1e4) / 100).chars);
     if (mote_lod_skipped(lod) > 0) {
         session_say(s, "warning: %s points without a finite position were left out",
                     text_count(mote_lod_skipped(lod)).chars);
     }
-    if (s->options.json) lod_print_json(s, lod, written, task->output, points);
+    if (s->options.json) lod_print_json(s, lod, written, output, points);
     if (!s->options.json && o->stats) lod_print_stats(s, lod, written, points);
-    if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", written->hash, task->output);
+    if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", written->hash, output);
 }
 
 static int build_and_write(session *s, const lod_options *o, lod_task *task) {
@@ -348,7 +350,11 @@ int cmd_lod(int argc, char **argv) {
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
     if (code != EXIT_DONE) return code;
-    o.copc = paths.output != NULL && text_has_ending(paths.output, ".copc.laz");
+    o.copc = paths.format != NULL ? strcmp(paths.format, "copc") == 0
+                                  : paths.output != NULL && text_has_ending(paths.output, ".copc.laz");
+    if (paths.format != NULL && !o.copc && strcmp(paths.format, "potree") != 0) {
+        return usage_error("lod", "--format: \"%s\" is neither copc nor potree", paths.format);
+    }
     code = check_usage(&o, &common);
     if (code != EXIT_DONE) return code;
     session s;

@@ -127,7 +127,7 @@ typedef struct planes_task {
 /* LAS has colours of 16 bits, other formats those of 8. */
 static int color_points(session *s, const planes_task *task) {
     static const char *const names[3] = {"red", "green", "blue"};
-    const char *format = mote_ending_format(task->output);
+    const char *format = io_paths_format(task->paths);
     const bool wide = format != NULL && strcmp(format, "las") == 0;
     for (int k = 0; k < 3; k++) {
         const mote_column_spec spec = {names[k], wide ? MOTE_UINT16 : MOTE_UINT8, 0, 0};
@@ -158,7 +158,9 @@ static int write_cloud(session *s, planes_task *task) {
     const double begin = seconds_now();
     int code = label_points(s, task);
     if (code != EXIT_DONE) return code;
-    const mote_status status = mote_cloud_write(s->ctx, task->cloud, task->output, NULL);
+    mote_write_params writing = mote_write_defaults();
+    writing.format = task->paths->format;
+    const mote_status status = mote_cloud_write(s->ctx, task->cloud, task->output, &writing);
     task->write_s = seconds_now() - begin;
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
@@ -221,6 +223,7 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
         if (code != EXIT_DONE) return code;
     }
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    session_printing(s);
     session_say(s, "%s%s: %u planes among %s points in %s", task->paths->inputs[0],
                 task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
                 text_count(task->points).chars, text_seconds(seconds_now() - s->started).chars);
@@ -239,12 +242,16 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
 
 static int check_outputs(session *s, const planes_options *o, const planes_task *task) {
     const io_paths *paths = task->paths;
-    const io_paths hulls = {paths->inputs, paths->input_count, o->boundaries, true};
+    const io_paths hulls = {paths->inputs, paths->input_count, o->boundaries, NULL, true};
     int code = EXIT_DONE;
     if (task->output != NULL) code = check_output_file(s, paths);
     if (code == EXIT_DONE && o->boundaries != NULL) code = check_output_place(s, &hulls);
     if (code != EXIT_DONE || o->boundaries == NULL) return code;
-    if (!text_has_ending(o->boundaries, ".obj")) {
+    if (task->output != NULL && path_is_stream(task->output) && strcmp(task->output, o->boundaries) == 0) {
+        return session_error(s, EXIT_USAGE, "%s: for the points or for --boundaries, not both",
+                             path_title(task->output));
+    }
+    if (!path_is_stream(o->boundaries) && !text_has_ending(o->boundaries, ".obj")) {
         return session_error(s, EXIT_USAGE, "--boundaries: %s: hulls are written as .obj", o->boundaries);
     }
     return EXIT_DONE;

@@ -1,7 +1,6 @@
 /* The neighbours that mote knn found: the arrays, and how they are written. */
 #include "knn_answer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,25 +126,23 @@ static bool on_written(void *user, double done) {
     return !session_cancelled();
 }
 
-static int write_npz(session *s, const knn_answer *a, const output_file *output) {
+static mote_status write_npz(session *s, const knn_answer *a, mote_output *output) {
     const npz_params params = {mote_context_threads(s->ctx), UINT32_MAX, on_written, s};
     npz_array arrays[NPZ_ARRAYS_MOST];
     const int count = knn_answer_arrays(a, arrays);
-    return npz_write(output, arrays, count, &params);
+    return npz_write(s->ctx, output, arrays, count, &params);
 }
 
-int knn_answer_write(session *s, const knn_answer *a, const char *path) {
-    output_file output;
-    int error = output_file_open(&output, path);
-    const char *doing = error == 0 ? "write" : "create";
-    if (error == 0) error = text_has_ending(path, ".csv") ? knn_csv_write(s, a, &output) : write_npz(s, a, &output);
-    error = output_file_close(&output, error);
+int knn_answer_write(session *s, const knn_answer *a, const char *path, bool as_csv) {
+    mote_output *output = NULL;
+    mote_status status = mote_output_create(s->ctx, path, as_csv, &output);
+    if (status == MOTE_OK) status = as_csv ? knn_csv_write(s, a, output) : write_npz(s, a, output);
+    status = mote_output_finish(s->ctx, output, status);
     progress_clear(&s->bar);
-    if (error == 0) return EXIT_DONE;
-    if (error == ECANCELED) {
+    if (status == MOTE_OK) return EXIT_DONE;
+    if (status == MOTE_CANCELLED) {
         session_say(s, "cancelled while writing");
         return EXIT_CANCELLED;
     }
-    const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM;
-    return session_error(s, is_full ? EXIT_RESOURCES : EXIT_FAILED, "%s: cannot %s: %s", path, doing, strerror(error));
+    return session_fail(s, status, false);
 }

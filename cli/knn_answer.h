@@ -35,10 +35,10 @@ static inline double knn_answer_distance2(const knn_answer *a, uint64_t place) {
 int knn_answer_arrays(const knn_answer *a, npz_array arrays[NPZ_ARRAYS_MOST]);
 /* A checksum of them, whatever file they go to. Returns an exit code. */
 int knn_answer_hash(session *s, const knn_answer *a, uint64_t *hash);
-/* Writes them: .npz, or .csv. Returns an exit code. */
-int knn_answer_write(session *s, const knn_answer *a, const char *path);
+/* Writes them, as .csv or as .npz. Returns an exit code. */
+int knn_answer_write(session *s, const knn_answer *a, const char *path, bool as_csv);
 
-/* Text: a line of names, then "query,rank,index,distance2" per neighbour. Returns 0, an errno or ECANCELED. */
-int knn_csv_write(session *s, const knn_answer *a, const output_file *output);
+/* Text: a line of names, then "query,rank,index,distance2" per neighbour. */
+mote_status knn_csv_write(session *s, const knn_answer *a, mote_output *output);
 
 #endif

@@ -93,6 +93,7 @@ static void print_json(const session *s, const knn_report *r) {
 }
 
 void knn_print(session *s, const knn_report *r) {
+    session_printing(s);
     say_done(s, r);
     if (s->options.json) {
         print_json(s, r);

@@ -1,7 +1,11 @@
 /* The command mote: finds the sub-command and runs it. */
+#define _GNU_SOURCE /* fcntl */
+#include <errno.h>
+#include <fcntl.h>
 #include <mote/mote.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "options.h"
@@ -70,7 +74,18 @@ static int show_help(int argc, char **argv) {
     return found->run(2, words);
 }
 
+/* Where standard input or output is closed, the next file that is opened would get its number, and be read or written
+   in its place. What takes the number instead can be neither. */
+static void fill_standard_files(void) {
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++) {
+        if (fcntl(file, F_GETFD) >= 0 || errno != EBADF) continue;
+        const int taken = open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        if (taken >= 0 && taken != file) close(taken);
+    }
+}
+
 int main(int argc, char **argv) {
+    fill_standard_files();
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;

@@ -1,7 +1,6 @@
 /* Arrays as numpy's .npz. PKWARE's APPNOTE 6.3.10 (zip, 4.5.3 zip64); numpy.lib.format, version 1.0 (npy). */
 #include "npz.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,8 @@ typedef struct member {
 
 /* The whole file. */
 typedef struct npz_file {
-    const output_file *output;
+    mote_context *ctx;
+    mote_output *output;
     const npz_params *params;
     member members[NPZ_ARRAYS_MOST];
     int count;
@@ -114,7 +114,7 @@ static bool report(npz_file *f, uint64_t bytes) {
 }
 
 /* Writes the values [first, first + bytes) of a member, several pieces at a time, and adds them to its checksum. */
-static int write_batch(npz_file *f, member *m, uint64_t first, uint64_t bytes) {
+static mote_status write_batch(npz_file *f, member *m, uint64_t first, uint64_t bytes) {
     uint32_t sums[BATCH_PIECES];
     const int pieces = (int)((bytes + PIECE_BYTES - 1) / PIECE_BYTES);
     const uint8_t *data = (const uint8_t *)m->array->data + first;
@@ -124,26 +124,27 @@ static int write_batch(npz_file *f, member *m, uint64_t first, uint64_t bytes) {
         const uint64_t at = (uint64_t)i * PIECE_BYTES;
         const uint64_t size = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
         sums[i] = crc_of(&f->tables, data + at, (size_t)size);
-        const int failed = output_file_write_at(f->output, data + at, size, m->start + NPY_BYTES + first + at);
+        const int failed =
+            (int)mote_output_write_at(f->ctx, f->output, data + at, size, m->start + NPY_BYTES + first + at);
         if (failed > error) error = failed;
     }
     for (int i = 0; i < pieces; i++) {
         const uint64_t at = (uint64_t)i * PIECE_BYTES;
         m->crc = crc_join(m->crc, sums[i], bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES);
     }
-    return error;
+    return (mote_status)error;
 }
 
-static int write_values(npz_file *f, member *m) {
+static mote_status write_values(npz_file *f, member *m) {
     const uint64_t size_bytes = npz_bytes(m->array), most = (uint64_t)PIECE_BYTES * BATCH_PIECES;
     m->crc = crc_of(&f->tables, m->npy, NPY_BYTES);
     for (uint64_t first = 0; first < size_bytes; first += most) {
         const uint64_t some = size_bytes - first < most ? size_bytes - first : most;
-        const int error = write_batch(f, m, first, some);
-        if (error != 0) return error;
-        if (!report(f, some)) return ECANCELED;
+        const mote_status status = write_batch(f, m, first, some);
+        if (status != MOTE_OK) return status;
+        if (!report(f, some)) return MOTE_CANCELLED;
     }
-    return 0;
+    return MOTE_OK;
 }
 
 /* ---- headers */
@@ -163,7 +164,7 @@ static uint8_t *put_common(uint8_t *at, const member *m, uint64_t extra) {
 }
 
 /* The local header, filled up to the .npy, and the header of that. */
-static int write_local(const npz_file *f, const member *m) {
+static mote_status write_local(const npz_file *f, const member *m) {
     uint8_t bytes[HEADER_MOST] = {0};
     const uint64_t extra = extra_bytes(m), filled = extra - (m->is_large ? 20u : 0u);
     uint8_t *at = put(bytes, 0x04034B50, 4);
@@ -175,7 +176,7 @@ static int write_local(const npz_file *f, const member *m) {
     at = put(put(at, ALIGN_FIELD, 2), filled - 4, 2);
     at = put(at, ALIGNMENT, 2) + (filled - 6);
     memcpy(at, m->npy, NPY_BYTES);
-    return output_file_write_at(f->output, bytes, (uint64_t)(at + NPY_BYTES - bytes), m->offset);
+    return mote_output_write_at(f->ctx, f->output, bytes, (uint64_t)(at + NPY_BYTES - bytes), m->offset);
 }
 
 static uint8_t *put_central(uint8_t *at, const member *m) {
@@ -201,7 +202,7 @@ static uint8_t *put_end64(uint8_t *at, const npz_file *f, uint64_t directory_byt
     return put(put(at, f->central + directory_bytes, 8), 1, 4);
 }
 
-static int write_directory(const npz_file *f) {
+static mote_status write_directory(const npz_file *f) {
     uint8_t bytes[NPZ_ARRAYS_MOST * (CENTRAL_BYTES + NAME_MOST + 28) + END_BYTES];
     uint8_t *at = bytes;
     for (int i = 0; i < f->count; i++) at = put_central(at, &f->members[i]);
@@ -212,21 +213,23 @@ static int write_directory(const npz_file *f) {
     at = put(put(at, count, 2), count, 2);
     at = put(put(at, directory_bytes, 4), is_large ? UINT32_MAX : f->central, 4);
     at = put(at, 0, 2);
-    return output_file_write_at(f->output, bytes, (uint64_t)(at - bytes), f->central);
+    return mote_output_write_at(f->ctx, f->output, bytes, (uint64_t)(at - bytes), f->central);
 }
 
-int npz_write(const output_file *output, const npz_array *arrays, int count, const npz_params *params) {
+mote_status npz_write(mote_context *ctx, mote_output *output, const npz_array *arrays, int count,
+                      const npz_params *params) {
     npz_file *f = calloc(1, sizeof *f);
-    if (f == NULL) return ENOMEM;
+    if (f == NULL) return MOTE_ERROR_MEMORY;
+    f->ctx = ctx;
     f->output = output;
     f->params = params;
     f->count = count < NPZ_ARRAYS_MOST ? count : NPZ_ARRAYS_MOST;
     crc_prepare(&f->tables);
     plan_file(f, arrays);
-    int error = 0;
-    for (int i = 0; i < f->count && error == 0; i++) error = write_values(f, &f->members[i]);
-    for (int i = 0; i < f->count && error == 0; i++) error = write_local(f, &f->members[i]);
-    if (error == 0) error = write_directory(f);
+    mote_status status = MOTE_OK;
+    for (int i = 0; i < f->count && status == MOTE_OK; i++) status = write_values(f, &f->members[i]);
+    for (int i = 0; i < f->count && status == MOTE_OK; i++) status = write_local(f, &f->members[i]);
+    if (status == MOTE_OK) status = write_directory(f);
     free(f);
-    return error;
+    return status;
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_NPZ_H
 #define CLI_NPZ_H
 
-#include "output_file.h"
+#include <mote/mote.h>
 
 #define NPZ_ARRAYS_MOST 8
 
@@ -27,7 +27,8 @@ typedef struct npz_params {
     void *user;
 } npz_params;
 
-/* Returns 0, an errno, or ECANCELED. Same bytes for any number of threads. */
-int npz_write(const output_file *output, const npz_array *arrays, int count, const npz_params *params);
+/* Writes to an output that was opened for any order. Same bytes for any number of threads. */
+mote_status npz_write(mote_context *ctx, mote_output *output, const npz_array *arrays, int count,
+                      const npz_params *params);
 
 #endif

@@ -185,6 +185,9 @@ static void add_common(table *all, unsigned mask, common_options *c) {
          "the output, anywhere in the line; replaces what is\nthere. All other names are inputs then"},
         {"force", 0, OPTION_FLAG, &c->force, NULL, NULL,
          "an output that is the last name, without -o, may\nreplace what is there, too"},
+        {"format", 0, OPTION_TEXT, &c->format, NULL, "NAME",
+         "of the output: las, laz, csv, …; default by its ending.\nNeeded where there is none: -o - is standard "
+         "output"},
     };
     const option json = {"json", 0, OPTION_FLAG, &c->json, NULL, NULL, "print the result as JSON"};
     const option hash = {"hash", 0, OPTION_FLAG, &c->hash, NULL, NULL, "print a checksum of the result"};

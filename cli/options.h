@@ -44,6 +44,7 @@ typedef struct common_options {
     bool seed_given;
     bool quiet, verbose, json, hash;
     const char *output; /* of -o; NULL if not given */
+    const char *format; /* of the output: an ending without its dot; NULL: by its ending */
     bool force;         /* an output that is named by its place in the line may replace a file, too */
     bool no_stages;     /* on a GPU: marks between them would take time */
 } common_options;
@@ -54,7 +55,7 @@ enum {
     COMMON_SEED = 2, /* --seed */
     COMMON_JSON = 4,
     COMMON_HASH = 8,
-    COMMON_OUTPUT = 16, /* --output --force */
+    COMMON_OUTPUT = 16, /* --output --force --format */
 };
 
 typedef struct arguments {

@@ -64,17 +64,31 @@ static bool is_empty_folder(const char *path) {
     return look_into_folder(path, &content) && content.own == 0 && content.foreign[0] == '\0';
 }
 
+static bool is_stdout(const char *path) {
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(path, names[i]) == 0) return true;
+    }
+    return false;
+}
+
 /* Names of what the caller has opened, which may be a file that its shell made. */
 static bool is_opened(const char *path) {
-    return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+    return is_stdout(path) || strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           strncmp(path, "/proc/self/fd/", 14) == 0;
 }
+
+bool path_is_stream(const char *path) {
+    struct stat info;
+    return is_opened(path) || (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+const char *path_title(const char *output) { return strcmp(output, "-") == 0 ? "standard output" : output; }
 
 /* Whether writing to path would replace what is there: a pipe or a device is only written to. */
 static bool would_replace(const char *path) {
     struct stat info;
-    if (is_opened(path) || stat(path, &info) != 0) return false;
-    if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISSOCK(info.st_mode)) return false;
-    return !is_empty_folder(path);
+    return !path_is_stream(path) && stat(path, &info) == 0 && !is_empty_folder(path);
 }
 
 /* The folder that path lies in, without a trailing slash in path counting. */
@@ -129,6 +143,36 @@ static int check_parent(session *s, const char *output) {
     return session_error(s, EXIT_FAILED, "%s: there is no folder %s", output, parent);
 }
 
+#define FORMATS "las, laz, ply, pcd, xyz, csv, txt, pts or asc"
+
+/* The ending that names the format: ".las" of --format las. */
+static const char *written_ending(const io_paths *paths, char ending[32]) {
+    if (paths->format == NULL) return paths->output;
+    snprintf(ending, 32, ".%s", paths->format);
+    return ending;
+}
+
+const char *io_paths_format(const io_paths *paths) {
+    char ending[32];
+    const bool odd = paths->format != NULL && strchr(paths->format, '.') != NULL;
+    return odd ? NULL : mote_ending_format(written_ending(paths, ending));
+}
+
+bool io_paths_written_as(const io_paths *paths, const char *ending) {
+    char own[32];
+    return text_has_ending(written_ending(paths, own), ending);
+}
+
+static int check_named_format(session *s, const io_paths *paths) {
+    const char *format = paths->format;
+    if (io_paths_format(paths) != NULL) return EXIT_DONE;
+    if (io_paths_written_as(paths, ".copc") || io_paths_written_as(paths, ".copc.laz")) {
+        return session_error(s, EXIT_USAGE, "--format: COPC holds an octree: \"mote lod\" makes it");
+    }
+    return session_error(s, EXIT_USAGE, "--format: \"%s\" is not one of " FORMATS, format);
+}
+
+/* Without --format. */
 static int check_ending(session *s, const char *output) {
     if (text_has_ending(output, ".copc.laz") || text_has_ending(output, ".copc")) {
         return session_error(s, EXIT_USAGE, "%s: COPC holds an octree: \"mote lod IN OUT.copc.laz\" makes it", output);
@@ -141,6 +185,9 @@ static int check_ending(session *s, const char *output) {
         }
     }
     if (mote_ending_format(output) != NULL) return EXIT_DONE;
+    if (path_is_stream(output)) {
+        return session_error(s, EXIT_USAGE, "%s: which format? --format " FORMATS, path_title(output));
+    }
     return session_error(s, EXIT_USAGE,
                          "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", output);
 }
@@ -152,7 +199,7 @@ static bool is_pattern(const char *word) { return strpbrk(word, "*?") != NULL &&
 int io_paths_take(const char *command, const common_options *common, const arguments *words, bool output_optional,
                   io_paths *paths) {
     const bool by_option = common->output != NULL, alone = words->count == 1 && !by_option;
-    const io_paths all = {words->words, words->count, common->output, true};
+    const io_paths all = {words->words, words->count, common->output, common->format, true};
     *paths = all;
     if (words->count == 0 && by_option) {
         return usage_error(command, "%s needs an input; -o names the output, %s", command, common->output);
@@ -165,6 +212,7 @@ int io_paths_take(const char *command, const common_options *common, const argum
         return usage_error(command, "%s needs an output, too: name it behind %s, or anywhere with -o OUT", command,
                            words->words[0]);
     }
+    if (alone && common->format != NULL) return usage_error(command, "--format is of the output, and there is none");
     if (alone && common->force) return usage_error(command, "--force is of the output, and there is none");
     if (by_option || alone) return EXIT_DONE;
     paths->input_count = words->count - 1;
@@ -186,13 +234,20 @@ static int check_replaces(session *s, const io_paths *paths) {
 }
 
 int check_output_file(session *s, const io_paths *paths) {
-    const int code = check_output_place(s, paths);
-    return code == EXIT_DONE ? check_ending(s, paths->output) : code;
+    int code = check_output_place(s, paths);
+    if (code == EXIT_DONE) code = paths->format != NULL ? check_named_format(s, paths) : check_ending(s, paths->output);
+    if (code == EXIT_DONE && s->options.hash && path_is_stream(paths->output)) {
+        return session_error(s, EXIT_USAGE, "--hash reads the output again, which %s does not allow",
+                             path_title(paths->output));
+    }
+    return code;
 }
 
 int check_output_place(session *s, const io_paths *paths) {
     const char *output = paths->output;
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    if (is_stdout(output)) s->data_on_stdout = true;
+    if (path_is_stream(output)) return EXIT_DONE;
     if (is_folder(output)) {
         return session_error(s, EXIT_FAILED, "%s: is a folder; the output is a file%s", output,
                              paths->may_replace ? "" : ", named last or with -o OUT");
@@ -246,6 +301,10 @@ static int check_folder_content(session *s, const char *output) {
 int check_output_folder(session *s, const io_paths *paths) {
     const char *output = paths->output;
     if (output[0] == '\0') return session_error(s, EXIT_USAGE, "the output has no name");
+    if (path_is_stream(output)) {
+        return session_error(s, EXIT_USAGE, "%s: a Potree data set is a folder; --format copc writes COPC there",
+                             path_title(output));
+    }
     for (int i = 0; i < paths->input_count; i++) {
         if (any_clash(paths->inputs[i], output, folder_clashes)) {
             return session_error(s, EXIT_USAGE, "%s: the output is an input or contains one (%s)", output,

@@ -10,6 +10,7 @@ typedef struct io_paths {
     const char *const *inputs; /* [input_count] files, folders and patterns */
     int input_count;
     const char *output; /* NULL: none */
+    const char *format; /* of --format; NULL: as the ending of output says */
     bool may_replace;   /* what is there: the output has an option of its own, or --force was given */
 } io_paths;
 
@@ -17,6 +18,16 @@ typedef struct io_paths {
    and why, where there is no input or no output. */
 int io_paths_take(const char *command, const common_options *common, const arguments *words, bool output_optional,
                   io_paths *paths);
+
+/* The format that the output is written in: "las" (LAZ, too), "ply", "pcd", "xyz" (all text); NULL if mote writes none
+   of that name. */
+const char *io_paths_format(const io_paths *paths);
+/* Whether the output ends so (".npz"), or --format says so. */
+bool io_paths_written_as(const io_paths *paths, const char *ending);
+/* Whether a name stands for a pipe, a device or what the caller has opened ("-"): it is written to, not replaced. */
+bool path_is_stream(const char *path);
+/* What messages call it: "standard output" for "-". */
+const char *path_title(const char *output);
 
 /* Refuses an output file that is a folder, or an input (by name, link or inode), exists and may not be replaced, lies
    in no folder, or has an ending that mote cannot write. Returns an exit code. */

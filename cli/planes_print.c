@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "output_file.h"
 #include "text.h"
 
 /* ---- table */
@@ -122,15 +121,13 @@ void planes_emit(const mote_planes *planes, json_writer *json) {
 #define LINE_BYTES 200
 
 typedef struct obj_writer {
-    output_file file;
-    uint64_t written_bytes;
-    int error;
+    mote_context *ctx;
+    mote_output *output;
+    mote_status status;
 } obj_writer;
 
 static void put(obj_writer *w, const char *line) {
-    const size_t size = strlen(line);
-    if (w->error == 0) w->error = output_file_write_at(&w->file, line, size, w->written_bytes);
-    w->written_bytes += size;
+    if (w->status == MOTE_OK) w->status = mote_output_write(w->ctx, w->output, line, strlen(line));
 }
 
 /* Numbers of corners count from 1 through the file. */
@@ -155,16 +152,15 @@ static void put_plane(obj_writer *w, const mote_planes *planes, uint32_t i, uint
 }
 
 int planes_write_obj(session *s, const mote_planes *planes, const char *path) {
-    obj_writer w = {.error = 0};
+    obj_writer w = {.ctx = s->ctx};
     uint64_t first = 1;
-    w.error = output_file_open(&w.file, path);
-    for (uint32_t i = 0; i < mote_planes_count(planes) && w.error == 0; i++) {
+    w.status = mote_output_create(s->ctx, path, true, &w.output);
+    for (uint32_t i = 0; i < mote_planes_count(planes) && w.status == MOTE_OK; i++) {
         uint32_t corners;
         mote_planes_hull(planes, i, &corners);
         put_plane(&w, planes, i, first);
         first += corners;
     }
-    const int error = output_file_close(&w.file, w.error);
-    if (error == 0) return EXIT_DONE;
-    return session_error(s, EXIT_RESOURCES, "%s: cannot write: %s", path, strerror(error));
+    const mote_status status = mote_output_finish(s->ctx, w.output, w.status);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }

@@ -9,7 +9,8 @@
 #include "text.h"
 
 int point_run_read(session *s, const io_paths *paths, point_run *run) {
-    run->output = paths->output;
+    run->paths = paths;
+    run->output = path_title(paths->output);
     int code = check_output_file(s, paths);
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, NULL, &run->cloud);
     if (code == EXIT_DONE) run->points = mote_cloud_count(run->cloud);
@@ -25,15 +26,16 @@ int point_run_worked(session *s, point_run *run, double begin, mote_status statu
 
 /* LAS has no place for points without a finite position. */
 static uint64_t count_written(const point_run *run, const mote_cloud *cloud) {
-    const char *format = mote_ending_format(run->output);
+    const char *format = io_paths_format(run->paths);
     const bool leaves_out = cloud == run->cloud && format != NULL && strcmp(format, "las") == 0;
     return mote_cloud_count(cloud) - (leaves_out ? run->skipped : 0);
 }
 
 int point_run_write(session *s, point_run *run, const mote_cloud *cloud) {
-    const mote_write_params params = mote_write_defaults();
+    mote_write_params params = mote_write_defaults();
+    params.format = run->paths->format;
     const double begin = seconds_now();
-    const mote_status status = mote_cloud_write(s->ctx, cloud, run->output, &params);
+    const mote_status status = mote_cloud_write(s->ctx, cloud, run->paths->output, &params);
     run->write_s = seconds_now() - begin;
     run->written = count_written(run, cloud);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
@@ -97,6 +99,7 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
         if (code != EXIT_DONE) return code;
     }
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    session_printing(s);
     session_say(s, "%s: %s points, %s in %s; %s; index and search %s, %s points/s", run->output,
                 text_count(run->written).chars, text_bytes(report_bytes(run->output)).chars,
                 text_seconds(seconds).chars, found, text_seconds(run->work_s).chars,

@@ -6,7 +6,8 @@
 #include "paths.h"
 
 typedef struct point_run {
-    const char *output;
+    const io_paths *paths;
+    const char *output; /* for messages */
     mote_cloud *cloud;
     uint64_t points;  /* of the input */
     uint64_t written; /* of the output */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "json.h"
+#include "paths.h"
 #include "text.h"
 
 int report_hash(session *s, const char *path, uint64_t *hash) {
@@ -31,8 +32,10 @@ int report_output(session *s, const char *path, uint64_t points) {
         const int code = report_hash(s, path, &hash);
         if (code != EXIT_DONE) return code;
     }
-    session_say(s, "%s: %s points, %s in %s", path, text_count(points).chars, text_bytes(bytes).chars,
-                text_seconds(seconds).chars);
+    session_printing(s);
+    path = path_title(path);
+    session_say(s, "%s: %s points%s%s in %s", path, text_count(points).chars, bytes > 0 ? ", " : "",
+                bytes > 0 ? text_bytes(bytes).chars : "", text_seconds(seconds).chars);
     char digits[20];
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     if (!s->options.json) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "text.h"
 
@@ -85,6 +86,7 @@ static void on_log(void *user, mote_log_level level, const char *message) {
 
 int session_fail(session *s, mote_status status, bool reading) {
     const char *message = mote_context_message(s->ctx);
+    if (status == MOTE_ERROR_CLOSED) return EXIT_FAILED; /* as "| head" does: nothing to complain of */
     if (message[0] == '\0') message = mote_status_name(status);
     if (status == MOTE_CANCELLED) {
         session_say(s, "%s", message);
@@ -170,6 +172,12 @@ static void print_usage(const session *s) {
     const uint64_t device_bytes = mote_context_device_peak_bytes(s->ctx);
     print_bytes("all memory", false, mote_context_memory_peak_bytes(s->ctx));
     if (device_bytes > 0) print_bytes("all GPU memory", false, device_bytes);
+}
+
+void session_printing(const session *s) {
+    if (!s->data_on_stdout) return;
+    fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 int session_close(session *s, int exit_code) {

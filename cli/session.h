@@ -14,8 +14,9 @@ typedef struct session {
     mote_context *ctx;
     progress_bar bar;
     double started;
-    bool extra_bytes;  /* a warning was of attributes that become extra bytes of LAS */
-    char refusal[256]; /* why there is no context */
+    bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
+    char refusal[256];   /* why there is no context */
+    bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */
 } session;
 
 /* Makes the context from the common options and catches SIGINT and SIGTERM (the second one kills).
@@ -34,6 +35,10 @@ __attribute__((format(printf, 3, 4))) int session_error(session *s, int exit_cod
 __attribute__((format(printf, 2, 3))) void session_note(session *s, const char *format, ...);
 /* A plain line on standard error, unless --quiet. */
 __attribute__((format(printf, 2, 3))) void session_say(session *s, const char *format, ...);
+
+/* Before a result is printed, when the output is complete: where standard output carried that, what is printed from
+   here on goes to standard error. */
+void session_printing(const session *s);
 
 /* Whether the user asked to stop; for loops of the command's own. */
 bool session_cancelled(void);

@@ -193,6 +193,8 @@ mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder,
     if (path == NULL) return MOTE_ERROR_MEMORY;
     snprintf(path, size_bytes, "%s/%s", folder->temporary, name);
     const mote_status status = mote_output_open(ctx, path, output);
+    /* What goes wrong with it is told of the final name, which is no longer. */
+    if (status == MOTE_OK) snprintf(output->path, size_bytes, "%s/%s", folder->path, name);
     mote_free(ctx, path);
     return status;
 }

@@ -132,12 +132,17 @@ static void check_file(const npz_array *arrays, int count, const bool is_large[]
     free(file);
 }
 
-static void write_file(const npz_array *arrays, int count, const npz_params *params, int wanted) {
-    output_file output;
-    assert_int_equal(output_file_open(&output, PATH), 0);
-    const int error = npz_write(&output, arrays, count, params);
-    assert_int_equal(error, wanted);
-    assert_int_equal(output_file_close(&output, error), wanted);
+static void write_file(const npz_array *arrays, int count, const npz_params *params, mote_status wanted) {
+    mote_context *ctx = NULL;
+    mote_output *output = NULL;
+    mote_context_params host = mote_context_defaults();
+    host.device = MOTE_DEVICE_CPU;
+    assert_int_equal(mote_context_create(&host, &ctx), MOTE_OK);
+    assert_int_equal(mote_output_create(ctx, PATH, false, &output), MOTE_OK);
+    const mote_status status = npz_write(ctx, output, arrays, count, params);
+    assert_int_equal(status, wanted);
+    assert_int_equal(mote_output_finish(ctx, output, status), wanted);
+    mote_context_destroy(ctx);
 }
 
 static bool is_there(const char *path) { return access(path, F_OK) == 0; }
@@ -150,13 +155,13 @@ static void arrays_read_back(void **state) {
         {"first", "<i8", 1, {3, 0}, first}, {"values", "<f4", 2, {5, 1}, values}, {"nothing", "<u4", 2, {0, 7}, NULL}};
     const bool none[] = {false, false, false}, all[] = {true, true, true}, later[] = {false, true, true};
     npz_params params = {2, UINT32_MAX, NULL, NULL};
-    write_file(arrays, 3, &params, 0);
+    write_file(arrays, 3, &params, MOTE_OK);
     check_file(arrays, 3, none, false);
     params.zip64_from = 100; /* below every size */
-    write_file(arrays, 3, &params, 0);
+    write_file(arrays, 3, &params, MOTE_OK);
     check_file(arrays, 3, all, true);
     params.zip64_from = 153; /* the size of the first is 152 */
-    write_file(arrays, 3, &params, 0);
+    write_file(arrays, 3, &params, MOTE_OK);
     check_file(arrays, 3, later, true);
     unlink(PATH);
 }
@@ -171,7 +176,7 @@ static void large_array_reads_back(void **state) {
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)(i * 2654435761u);
     const npz_array array = {"values", "<u4", 1, {count, 0}, values};
     const npz_params params = {3, UINT32_MAX, NULL, NULL};
-    write_file(&array, 1, &params, 0);
+    write_file(&array, 1, &params, MOTE_OK);
     check_file(&array, 1, none, false);
     unlink(PATH);
     free(values);
@@ -189,7 +194,7 @@ static void cancel_leaves_nothing(void **state) {
     double done = -1;
     const npz_params params = {1, UINT32_MAX, never, &done};
     char temporary[100];
-    write_file(&array, 1, &params, ECANCELED);
+    write_file(&array, 1, &params, MOTE_CANCELLED);
     snprintf(temporary, sizeof temporary, "%s.%ld.part", PATH, (long)getpid());
     assert_true(done > 0 && done <= 1);
     assert_false(is_there(PATH));
