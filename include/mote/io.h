@@ -1,5 +1,9 @@
 /// mote: reading and writing clouds. The format follows from the content (reading) or the file's
-/// ending (writing). Outputs appear under a temporary name and are renamed when complete.
+/// ending (writing). Outputs appear under a temporary name and are renamed when complete; links are
+/// followed, the mode of a replaced file is kept. Pipes, devices and open descriptors ("-" for
+/// standard input and output, /dev/fd/N) are read whole and written to. A failed write raises no
+/// signal: a pipe without a reader is MOTE_ERROR_CLOSED, a limit of size MOTE_ERROR_DISK; handlers
+/// and mask of the caller stay as they are.
 /// All readers are safe on hostile input: an error names file, offset and cause.
 #ifndef MOTE_IO_H
 #define MOTE_IO_H
@@ -111,7 +115,8 @@ MOTE_API mote_status mote_output_write_at(mote_context *ctx, mote_output *output
 /// Completes the output (status MOTE_OK) or removes it (any other); frees it. Returns the first failure.
 MOTE_API mote_status mote_output_finish(mote_context *ctx, mote_output *output, mote_status status);
 
-/// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's.
+/// "las", "ply", "xyz", "potree" …: what the content of path looks like; NULL if it is no format of mote's, or a pipe,
+/// which can be read only once.
 MOTE_API const char *mote_file_format(mote_context *ctx, const char *path);
 
 /// The format that the ending of path names, for writing: "las", "ply", "xyz"; NULL if mote writes none such.
