@@ -13,8 +13,8 @@ static const command_help help = {
     "  mote gen room -o room.ply -n 100k --noise 0.01   walls, floor and table with noise and outliers\n"
     "  mote gen torus -o torus.xyz -n 424000 --seed 7\n",
     "Kinds:\n"
-    "  city      terrain, buildings, trees, power lines; about 10 points per m², UTM metres at 1 mm,\n"
-    "            RGB, intensity, classification, returns, GPS time, in flight-line order\n"
+    "  city      terrain, buildings, trees, power lines; about 10 points per m², UTM metres at 1 mm, "
+    "RGB, intensity, classification, returns, GPS time, in flight-line order\n"
     "  room      8 planes with noise along the normal and outliers; the column plane says which (-1: none)\n"
     "  box       a photon map: points with normals on the walls of a box and two spheres, dense near the light\n"
     "  uniform   in the unit cube\n"

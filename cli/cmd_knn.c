@@ -22,7 +22,7 @@ static const command_help help = {
     "  mote knn scan.las -o quick.npz --approximate --recall   faster, and how near it comes to the exact answer\n"
     "  mote knn scan.las -o near.npz --method shifted -k 64 --lambda 2 --recall\n"
     "  mote knn photons.ply -o discs.npz -k 64 --compression 4  ellipsoids, flat along each normal\n"
-    "  mote knn photons.ply -o discs.npz --method shifted --compression 4 --buckets -k 64 --recall\n"
+    "  mote knn photons.ply -o discs.npz --method shifted --compression 4 --buckets\n"
     "  mote knn small.xyz -o neighbours.csv -k 3\n",
     "NPZ holds arrays for numpy.load: index [points, k] (int32, or int64 where that is too small), from 0 in the order "
     "of\n"

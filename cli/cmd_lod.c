@@ -26,7 +26,8 @@ static const command_help help = {
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
     "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
     "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
-    "An existing Potree folder DIR is replaced when the new one is complete; anything else is left alone.\n"
+    "An existing Potree folder is replaced, with -o or --force, when the new one is complete; anything else is left "
+    "alone.\n"
     "COPC is additive; --filter, --encoding, --max-node and --name are for folders.\n"
     "--device auto takes the GPU, where one answers, for clouds large enough to pay; the result is the same.\n",
 };

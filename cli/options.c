@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "command.h"
+#include "help.h"
 #include "text.h"
 
-#define ROWS_MAX    64
-#define HELP_COLUMN 28
+#define ROWS_MAX 64
 
 /* All rows of a command: its own and the common ones. */
 typedef struct table {
@@ -125,43 +125,6 @@ static bool store_value(const option *row, const char *word) {
     case OPTION_CHOICE: return parse_choice(word, row->values, row->target);
     }
     return false;
-}
-
-/* ---- help */
-
-/* Columns on the terminal: bytes of UTF-8 that begin a character. */
-static int text_width(const char *s) {
-    int width = 0;
-    for (; *s != '\0'; s++) width += ((unsigned char)*s & 0xC0) != 0x80;
-    return width;
-}
-
-static void print_row(const option *row) {
-    char left[160];
-    char letter[8] = "    ";
-    if (row->letter != 0) snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->values != NULL ? " " : "",
-             row->values != NULL ? row->values : "");
-    const int width = text_width(left);
-    if (width + 2 <= HELP_COLUMN) {
-        printf("%s%*s", left, HELP_COLUMN - width, "");
-    } else {
-        printf("%s\n%*s", left, HELP_COLUMN, "");
-    }
-    for (const char *at = row->help; *at != '\0'; at++) {
-        putchar(*at);
-        if (*at == '\n') printf("%*s", HELP_COLUMN, "");
-    }
-    putchar('\n');
-}
-
-static void print_help(const command_help *help, const table *all) {
-    printf("%s\n\nUsage: %s\n\nExamples:\n%s", help->summary, help->synopsis, help->examples);
-    if (all->own > 0) printf("\nOptions:\n");
-    for (int i = 0; i < all->own; i++) print_row(&all->rows[i]);
-    if (all->count > all->own) printf("\nCommon options:\n");
-    for (int i = all->own; i < all->count; i++) print_row(&all->rows[i]);
-    if (help->notes != NULL) printf("\n%s", help->notes);
 }
 
 /* ---- parsing */
@@ -323,7 +286,7 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
     for (; rows[all.own].name != NULL; all.own++) add_row(&all, rows[all.own]);
     add_common(&all, common_mask, common);
     if (asks_for_help(argc, argv)) {
-        print_help(help, &all);
+        help_print(help, all.rows, all.own, all.count);
         return PARSE_HELP;
     }
     bool ended = false;
