@@ -302,7 +302,7 @@ int cmd_convert(int argc, char **argv) {
         {"resolution", 0, OPTION_REAL, &o.resolution, &o.resolution_given, "R",
          "COPC and Potree: no finer levels than needed for points\nthis far apart, world units"},
         {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL,
-         "LAZ: leave out damaged chunks and say what is lost,\ninstead of an error"},
+         "of a damaged or cut file what is whole, and say what\nis missing, instead of an error"},
         {"level", 0, OPTION_INT, &o.level, &o.level_given, "N", "Potree folders: only the nodes of this level"},
         {"ascii", 0, OPTION_FLAG, &o.ascii, NULL, NULL, ".ply, .pcd: as text; default binary, little-endian"},
         {"big-endian", 0, OPTION_FLAG, &o.big_endian, NULL, NULL, ".ply: binary, big-endian"},

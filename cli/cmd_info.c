@@ -180,7 +180,7 @@ int cmd_info(int argc, char **argv) {
     info_options o = {0};
     const option rows[] = {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "read all points"},
-        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "LAZ: leave out damaged chunks and say what is lost"},
+        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "of a damaged or cut file what is whole"},
         {"devices", 0, OPTION_FLAG, &o.devices, NULL, NULL, "list the backends"},
         {0},
     };

@@ -29,7 +29,9 @@ typedef struct mote_read_params {
                     ///< copied while the rest is read, never whole on the host. As without it: other formats, several
                     ///< inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The
                     ///< result is told by mote_cloud_on_device.
-    bool salvage; ///< LAZ: a damaged chunk is left out, with a warning what is lost, instead of an error
+    bool salvage; ///< where a file is cut, damaged, or holds another number of points than it states: all points that
+                  ///< are whole, with a warning what is missing, instead of an error. An error only where none is. A
+                  ///< last line of text without an end is left out: it may be cut within a number.
     void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is

@@ -50,8 +50,8 @@ typedef struct mote_pcd_header {
     uint64_t body;      /* offset of the points */
 } mote_pcd_header;
 
-/* Reads and checks the header: x, y, z, and counts that agree. Close it in any case. */
-mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, mote_pcd_header *header);
+/* Reads and checks the header: x, y, z, and counts that agree (salvage: else the smaller one). Close it in any case. */
+mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_pcd_header *header);
 void mote_pcd_header_close(mote_context *ctx, mote_pcd_header *header);
 /* Offset of the line that states the number of points. */
 uint64_t mote_pcd_points_line(const mote_pcd_header *header);

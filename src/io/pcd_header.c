@@ -273,7 +273,7 @@ uint64_t mote_pcd_points_line(const mote_pcd_header *header) {
 }
 
 /* WIDTH · HEIGHT is POINTS; either may be left out. */
-static mote_status check_counts(const pcd_line *line) {
+static mote_status check_counts(const pcd_line *line, bool salvage) {
     mote_pcd_header *const header = line->header;
     const uint64_t *const lines = header->lines;
     if (lines[LINE_WIDTH] == 0) header->width = header->points;
@@ -286,8 +286,16 @@ static mote_status check_counts(const pcd_line *line) {
     const uint64_t cells = header->width * header->height;
     if (lines[LINE_POINTS] == 0) header->points = cells;
     if (cells == header->points) return MOTE_OK;
+    if (salvage) {
+        mote_warn(line->ctx, "%s: offset %" PRIu64 ": POINTS is %" PRIu64 ", but WIDTH times HEIGHT is %" PRIu64,
+                  line->input->path, mote_pcd_points_line(header), header->points, cells);
+        header->points = cells < header->points ? cells : header->points;
+        header->height = 1;
+        return MOTE_OK;
+    }
     return mote_malformed(line->ctx, line->input, mote_pcd_points_line(header),
-                          "POINTS is %" PRIu64 ", but WIDTH %" PRIu64 " times HEIGHT %" PRIu64 " is %" PRIu64,
+                          "POINTS is %" PRIu64 ", but WIDTH %" PRIu64 " times HEIGHT %" PRIu64
+                          " is %" PRIu64 MOTE_SALVAGE_HINT,
                           header->points, header->width, header->height, cells);
 }
 
@@ -335,7 +343,7 @@ static mote_status check_positions(const pcd_line *line) {
     return MOTE_OK;
 }
 
-mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, mote_pcd_header *header) {
+mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_pcd_header *header) {
     pcd_line line = {.ctx = ctx, .input = input, .header = header};
     memset(header, 0, sizeof *header);
     if (input->size_bytes == 0) return mote_malformed(ctx, input, 0, "the file is empty");
@@ -344,7 +352,7 @@ mote_status mote_pcd_header_read(mote_context *ctx, const mote_input *input, mot
         MOTE_TRY(read_line(&line));
     }
     MOTE_TRY(check_lines(&line));
-    MOTE_TRY(check_counts(&line));
+    MOTE_TRY(check_counts(&line, salvage));
     MOTE_TRY(lay_out(&line));
     return check_positions(&line);
 }

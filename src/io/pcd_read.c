@@ -13,6 +13,7 @@ typedef struct pcd_reader {
     mote_context *ctx;
     mote_input *input;
     mote_pcd_header header;
+    bool salvage;
     mote_pcd_place *places; /* [field_count] */
     mote_cloud *cloud;
 } pcd_reader;
@@ -37,6 +38,18 @@ bool mote_pcd_probe(const mote_input *input) {
         at = end + 1;
     }
     return false;
+}
+
+/* ---- salvage */
+
+/* The file holds fewer points than the header says, or, of text, more. at: from where on they are missing. */
+static mote_status keep_points(pcd_reader *r, uint64_t at, uint64_t kept) {
+    const uint64_t stated = r->header.points;
+    if (kept == 0) return mote_nothing_whole(r->ctx, r->input, at, stated);
+    if (kept < stated) mote_warn_of_loss(r->ctx, r->input, at, kept, stated);
+    r->header.points = r->cloud->count = kept;
+    r->header.height = 1; /* no grid has so many */
+    return MOTE_OK;
 }
 
 /* ---- text */
@@ -111,6 +124,9 @@ static mote_status parse_rows(pcd_reader *r, const mote_text_table *table, bool 
     }
     mote_free(r->ctx, fields);
     *wide = rows.wide;
+    if (status == MOTE_OK && !rows.wide && rows.count < r->header.points) {
+        status = keep_points(r, table->begin, rows.count);
+    }
     if (status != MOTE_OK || rows.wide) {
         mote_free(r->ctx, records);
         return status;
@@ -125,10 +141,17 @@ static mote_status parse_rows(pcd_reader *r, const mote_text_table *table, bool 
 static mote_status read_rows(pcd_reader *r, mote_text_table *table) {
     uint64_t row_count = 0;
     bool wide = false;
+    mote_text_leave_cut_line(r->ctx, table);
     MOTE_TRY(mote_text_count(r->ctx, table, &row_count));
+    if (r->salvage && row_count > r->header.points) {
+        mote_warn(r->ctx, "%s: the header says %" PRIu64 " points, the file has %" PRIu64 " rows, which are taken",
+                  r->input->path, r->header.points, row_count);
+    }
+    if (r->salvage && row_count != r->header.points) MOTE_TRY(keep_points(r, table->end, row_count));
     if (row_count < r->header.points) {
-        return mote_malformed(r->ctx, r->input, table->end, "the file ends after %" PRIu64 " of %" PRIu64 " points",
-                              row_count, r->header.points);
+        return mote_malformed(r->ctx, r->input, table->end,
+                              "the file ends after %" PRIu64 " of %" PRIu64 " points" MOTE_SALVAGE_HINT, row_count,
+                              r->header.points);
     }
     if (row_count > r->header.points) {
         mote_warn(r->ctx, "%s: %" PRIu64 " rows behind the last point are left out", r->input->path,
@@ -143,10 +166,11 @@ static mote_status read_rows(pcd_reader *r, mote_text_table *table) {
 static mote_status read_text(pcd_reader *r) {
     mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes, .newline = '\n'};
     const uint64_t bytes = table.end - table.begin + 1; /* the last line may lack its end */
-    if (r->header.points > bytes / (2ull * r->header.value_count)) {
+    table.salvage = r->salvage;
+    if (!r->salvage && r->header.points > bytes / (2ull * r->header.value_count)) {
         return mote_malformed(r->ctx, r->input, mote_pcd_points_line(&r->header),
                               "%" PRIu64 " points of %u values need at least %u bytes each, the file has %" PRIu64
-                              " left",
+                              " left" MOTE_SALVAGE_HINT,
                               r->header.points, r->header.value_count, 2 * r->header.value_count, bytes - 1);
     }
     table.separator = find_separator(r, &table);
@@ -167,11 +191,14 @@ static void warn_of_rest(const pcd_reader *r, uint64_t begin) {
 }
 
 static mote_status read_binary(pcd_reader *r) {
-    const uint64_t left = r->input->size_bytes - r->header.body;
-    if (r->header.points > left / r->header.point_bytes) {
+    const uint64_t left = r->input->size_bytes - r->header.body, held = left / r->header.point_bytes;
+    if (r->salvage && r->header.points > held) {
+        MOTE_TRY(keep_points(r, r->header.body + held * r->header.point_bytes, held));
+    }
+    if (r->header.points > held) {
         return mote_malformed(r->ctx, r->input, r->header.body,
-                              "%" PRIu64 " points of %u bytes, but the file has %" PRIu64 " bytes left",
-                              r->header.points, r->header.point_bytes, left);
+                              "%" PRIu64 " points of %u bytes, but the file has %" PRIu64 " bytes left%s",
+                              r->header.points, r->header.point_bytes, left, held > 0 ? MOTE_SALVAGE_HINT : "");
     }
     const uint64_t size_bytes = r->header.points * r->header.point_bytes;
     warn_of_rest(r, r->header.body + size_bytes);
@@ -191,7 +218,8 @@ static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t un
                               r->header.points, r->header.point_bytes);
     }
     if (packed > left) {
-        return mote_malformed(r->ctx, r->input, body, "%" PRIu64 " compressed bytes, but the file has %" PRIu64 " left",
+        return mote_malformed(r->ctx, r->input, body,
+                              "%" PRIu64 " compressed bytes, but the file has %" PRIu64 " left" MOTE_SALVAGE_HINT,
                               packed, left);
     }
     if (unpacked > packed * MOTE_LZF_EXPANSION) {
@@ -202,11 +230,22 @@ static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t un
     return MOTE_OK;
 }
 
-static mote_status unpack(const pcd_reader *r, mote_lzf *lzf) {
+/* Of literal bytes that the end of the file cuts, those before it. */
+static void take_literals(mote_lzf *lzf) {
+    const uint64_t left = lzf->in_bytes - lzf->in_at, space = lzf->out_bytes - lzf->out_at;
+    if (left < 2 || lzf->in[lzf->in_at] >= 32) return;
+    const uint64_t count = left - 1 < space ? left - 1 : space;
+    memcpy(lzf->out + lzf->out_at, lzf->in + lzf->in_at + 1, count);
+    lzf->out_at += count;
+}
+
+static mote_status unpack(const pcd_reader *r, mote_lzf *lzf, bool cut) {
     while (lzf->out_at < lzf->out_bytes) {
         const uint64_t left = lzf->out_bytes - lzf->out_at;
         const char *const error =
             mote_lzf_decode(lzf, left < UNPACKED_BYTES ? lzf->out_bytes : lzf->out_at + UNPACKED_BYTES);
+        if (error != NULL && cut) take_literals(lzf);
+        if (error != NULL && cut) return MOTE_OK;
         if (error != NULL) return mote_malformed(r->ctx, r->input, r->header.body + 8 + lzf->in_at, "%s", error);
         MOTE_TRY(mote_progress(r->ctx, (double)lzf->out_at / (double)lzf->out_bytes, "reading PCD"));
     }
@@ -215,11 +254,34 @@ static mote_status unpack(const pcd_reader *r, mote_lzf *lzf) {
                           "the last point is complete, but compressed data are left");
 }
 
+/* Where the header's count is off, that of the compressed data counts. */
+static mote_status take_unpacked(pcd_reader *r, uint64_t unpacked) {
+    const uint64_t held = unpacked / r->header.point_bytes;
+    if (!r->salvage || unpacked % r->header.point_bytes != 0 || held == r->header.points) return MOTE_OK;
+    mote_warn(r->ctx, "%s: the header says %" PRIu64 " points, the compressed data have %" PRIu64 ", which are taken",
+              r->input->path, r->header.points, held);
+    return keep_points(r, r->header.body, held);
+}
+
+/* Fields are stored one after the other: of data that are cut, those points are whole that the last field has. */
+static mote_status keep_unpacked(pcd_reader *r, const mote_lzf *lzf) {
+    const mote_pcd_field *const last = &r->header.fields[r->header.field_count - 1];
+    const uint64_t begin = last->offset * r->header.points;
+    const uint64_t held = lzf->out_at > begin ? (lzf->out_at - begin) / (last->count * last->size_bytes) : 0;
+    return keep_points(r, r->input->size_bytes, held);
+}
+
 static mote_status read_compressed(pcd_reader *r) {
     uint32_t sizes[2] = {0, 0};
     const uint64_t left = r->input->size_bytes - r->header.body;
+    bool cut = false;
     if (left >= sizeof sizes) {
         memcpy(sizes, r->input->data + r->header.body, sizeof sizes);
+        MOTE_TRY(take_unpacked(r, sizes[1]));
+        cut = r->salvage && sizes[0] > left - sizeof sizes;
+        if (cut) sizes[0] = (uint32_t)(left - sizeof sizes);
+        const bool hopeless = cut && sizes[1] > (uint64_t)sizes[0] * MOTE_LZF_EXPANSION;
+        if (hopeless) return mote_nothing_whole(r->ctx, r->input, r->input->size_bytes, r->header.points);
         MOTE_TRY(check_sizes(r, sizes[0], sizes[1]));
     } else if (r->header.points > 0) {
         return mote_malformed(r->ctx, r->input, r->header.body, "the file ends before the compressed data");
@@ -232,7 +294,8 @@ static mote_status read_compressed(pcd_reader *r) {
         r->places[i].data = lzf.out + field->offset * r->header.points;
         r->places[i].stride_bytes = field->count * field->size_bytes;
     }
-    return unpack(r, &lzf);
+    MOTE_TRY(unpack(r, &lzf, cut));
+    return cut ? keep_unpacked(r, &lzf) : MOTE_OK;
 }
 
 /* ---- all of it */
@@ -247,7 +310,7 @@ static mote_status keep_viewpoint(const pcd_reader *r) {
 }
 
 static mote_status read_points(pcd_reader *r) {
-    MOTE_TRY(mote_pcd_header_read(r->ctx, r->input, &r->header));
+    MOTE_TRY(mote_pcd_header_read(r->ctx, r->input, r->salvage, &r->header));
     r->places = mote_alloc_zero(r->ctx, r->header.field_count * sizeof *r->places, "PCD columns");
     if (r->places == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_cloud_new(r->ctx, r->header.points, &r->cloud));
@@ -264,8 +327,7 @@ static mote_status read_points(pcd_reader *r) {
 }
 
 mote_status mote_pcd_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
-    (void)params;
-    pcd_reader r = {.ctx = ctx, .input = input};
+    pcd_reader r = {.ctx = ctx, .input = input, .salvage = params != NULL && params->salvage};
     *out = NULL;
     mote_stage(ctx, "read PCD");
     const mote_status status = read_points(&r);

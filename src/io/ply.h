@@ -42,8 +42,9 @@ typedef struct mote_ply_header {
     uint64_t note_count, note_capacity;
 } mote_ply_header;
 
-/* Reads and checks the header: points with x, y and z, and counts that the file can hold. Close it in any case. */
-mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, mote_ply_header *header);
+/* Reads and checks the header: points with x, y and z, and counts that the file can hold, up to the points; salvage: up
+   to what comes before them. Close it in any case. */
+mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_ply_header *header);
 void mote_ply_header_close(mote_context *ctx, mote_ply_header *header);
 /* Bytes of a binary row without lists' values; *fixed: it has no lists. */
 uint64_t mote_ply_row_bytes(const mote_ply_header *header, const mote_ply_element *element, bool *fixed);

@@ -241,10 +241,12 @@ static uint64_t text_row_bytes(const mote_ply_header *header, const mote_ply_ele
     return bytes > 0 ? bytes : 2;
 }
 
-static mote_status check_counts(mote_context *ctx, const mote_input *input, const mote_ply_header *header) {
+/* What comes behind the points is not needed; whether it is there is seen when it is stepped over. */
+static mote_status check_counts(mote_context *ctx, const mote_input *input, bool salvage,
+                                const mote_ply_header *header) {
     /* The last line of a text may lack its end. */
     uint64_t left = input->size_bytes - header->body + (header->encoding == MOTE_PLY_ASCII);
-    for (uint64_t i = 0; i < header->element_count; i++) {
+    for (uint64_t i = 0; i <= header->vertex; i++) {
         const mote_ply_element *const element = &header->elements[i];
         bool fixed = true;
         uint64_t row_bytes = mote_ply_row_bytes(header, element, &fixed);
@@ -254,11 +256,12 @@ static mote_status check_counts(mote_context *ctx, const mote_input *input, cons
                                   element->count, element->name);
         }
         if (header->encoding == MOTE_PLY_ASCII) row_bytes = text_row_bytes(header, element);
-        if (element->count > left / row_bytes) {
+        if (element->count > left / row_bytes && !(salvage && i == header->vertex)) {
             return mote_malformed(ctx, input, element->offset,
                                   "%" PRIu64 " of element %s need at least %" PRIu64
-                                  " bytes each, the file has %" PRIu64 " left",
-                                  element->count, element->name, row_bytes, left);
+                                  " bytes each, the file has %" PRIu64 " left%s",
+                                  element->count, element->name, row_bytes, left,
+                                  i == header->vertex && left >= row_bytes ? MOTE_SALVAGE_HINT : "");
         }
         left -= element->count * row_bytes;
     }
@@ -290,7 +293,7 @@ static mote_status find_vertex(mote_context *ctx, const mote_input *input, mote_
     return MOTE_OK;
 }
 
-mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, mote_ply_header *header) {
+mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, bool salvage, mote_ply_header *header) {
     memset(header, 0, sizeof *header);
     header->newline = '\n';
     header_line line = {.next = 0};
@@ -308,7 +311,7 @@ mote_status mote_ply_header_read(mote_context *ctx, const mote_input *input, mot
     header->body = line.next;
     if (!header->has_format) return mote_malformed(ctx, input, line.begin, "the PLY header has no format line");
     MOTE_TRY(find_vertex(ctx, input, header));
-    return check_counts(ctx, input, header);
+    return check_counts(ctx, input, salvage, header);
 }
 
 void mote_ply_header_close(mote_context *ctx, mote_ply_header *header) {

@@ -17,6 +17,7 @@ bool mote_ply_probe(const mote_input *input) {
 typedef struct ply_reader {
     mote_context *ctx;
     mote_input *input;
+    bool salvage;
     mote_ply_header header;
     mote_ply_layout layout;
     mote_cloud *cloud;
@@ -80,29 +81,77 @@ static bool has_double_positions(const ply_reader *r) {
     return doubles == 3;
 }
 
+/* Elements behind the points are only stepped over: what is wrong with them costs no points. */
+static void warn_of_element(const ply_reader *r, const mote_ply_element *element, uint64_t at, const char *why) {
+    mote_warn(r->ctx, "%s: offset %" PRIu64 ": %s; element %s is not needed, the points are all there", r->input->path,
+              at, why, element->name);
+}
+
+/* The file holds fewer points than the header says, or more. at: from where on they are missing. */
+static mote_status keep_points(ply_reader *r, uint64_t at, uint64_t kept) {
+    mote_ply_element *const vertex = &r->header.elements[r->header.vertex];
+    if (kept == vertex->count) return MOTE_OK;
+    if (kept == 0) return mote_nothing_whole(r->ctx, r->input, at, vertex->count);
+    if (kept < vertex->count) mote_warn_of_loss(r->ctx, r->input, at, kept, vertex->count);
+    if (kept > vertex->count) {
+        mote_warn(r->ctx,
+                  "%s: offset %" PRIu64 ": the header says %" PRIu64 " points, the file has %" PRIu64
+                  ", which are taken",
+                  r->input->path, vertex->offset, vertex->count, kept);
+    }
+    vertex->count = r->cloud->count = kept;
+    return MOTE_OK;
+}
+
+static mote_status parse_points(ply_reader *r, const mote_text_table *table, uint64_t first, mote_text_field *fields) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    mote_text_rows rows = {.first = first, .count = vertex->count, .fields = fields};
+    fields_of(r, vertex, fields);
+    rows.field_count = vertex->property_count;
+    rows.record_bytes = r->layout.record_bytes;
+    rows.records = make_records(r);
+    if (rows.records == NULL) return MOTE_ERROR_MEMORY;
+    if (vertex->count == 0) return MOTE_OK;
+    MOTE_TRY(mote_text_parse(r->ctx, table, &rows));
+    if (has_double_positions(r) && rows.decimals <= 9) {
+        r->cloud->position_step = 1.0 / (double)mote_text_power10[rows.decimals];
+    }
+    return keep_points(r, r->header.body, rows.count);
+}
+
+/* Rows of another element; behind the points, the table is to be salvaged. */
+static mote_status parse_element(const ply_reader *r, const mote_text_table *table, const mote_ply_element *element,
+                                 uint64_t first, mote_text_field *fields) {
+    mote_text_table others = *table;
+    mote_text_rows rows = {.first = first, .count = element->count, .fields = fields};
+    others.salvage = element > vertex_of(r);
+    fields_of(r, element, fields);
+    rows.field_count = element->property_count;
+    return element->count > 0 ? mote_text_parse(r->ctx, &others, &rows) : MOTE_OK;
+}
+
 static mote_status parse_elements(ply_reader *r, const mote_text_table *table, uint64_t row_count,
                                   mote_text_field *fields) {
     uint64_t first = 0;
     for (uint64_t e = 0; e < r->header.element_count; e++) {
         const mote_ply_element *const element = &r->header.elements[e];
-        if (row_count - first < element->count) {
+        const bool is_vertex = element == vertex_of(r), is_last = e + 1 == r->header.element_count;
+        const uint64_t left = row_count - first, stated = element->count;
+        if (r->salvage && is_vertex && (left < stated || (is_last && left > stated))) {
+            MOTE_TRY(keep_points(r, table->end, left));
+        }
+        if (left < element->count && e > r->header.vertex) {
+            warn_of_element(r, element, table->end, "the file ends within the rows");
+            return MOTE_OK;
+        }
+        if (left < element->count) {
             return mote_malformed(r->ctx, r->input, table->end,
-                                  "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s",
-                                  row_count - first, element->count, element->name);
+                                  "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s%s", left,
+                                  element->count, element->name, is_vertex && left > 0 ? MOTE_SALVAGE_HINT : "");
         }
-        fields_of(r, element, fields);
-        mote_text_rows rows = {.first = first, .count = element->count, .fields = fields};
-        rows.field_count = element->property_count;
-        rows.record_bytes = r->layout.record_bytes;
-        if (element == vertex_of(r)) {
-            rows.records = make_records(r);
-            if (rows.records == NULL) return MOTE_ERROR_MEMORY;
-        }
-        if (element->count > 0) MOTE_TRY(mote_text_parse(r->ctx, table, &rows));
-        if (element == vertex_of(r) && element->count > 0 && has_double_positions(r) && rows.decimals <= 9) {
-            r->cloud->position_step = 1.0 / (double)mote_text_power10[rows.decimals];
-        }
-        first += element->count;
+        const uint64_t rows = element->count;
+        MOTE_TRY(is_vertex ? parse_points(r, table, first, fields) : parse_element(r, table, element, first, fields));
+        first += rows;
     }
     if (first < row_count) {
         mote_warn(r->ctx, "%s: %" PRIu64 " rows behind the last element are left out", r->input->path,
@@ -115,6 +164,8 @@ static mote_status read_text(ply_reader *r) {
     mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes};
     table.newline = r->header.newline;
     table.separator = ' ';
+    table.salvage = r->salvage;
+    mote_text_leave_cut_line(r->ctx, &table);
     uint64_t row_count = 0;
     mote_text_field *const fields = mote_alloc(r->ctx, r->header.property_count * sizeof *fields, "PLY columns");
     mote_status status = fields != NULL ? mote_text_count(r->ctx, &table, &row_count) : MOTE_ERROR_MEMORY;
@@ -135,69 +186,87 @@ static bool list_length(const ply_reader *r, const mote_ply_property *list, cons
     return !mote_type_is_signed(list->count_type) || raw >> (8 * size_bytes - 1) == 0;
 }
 
-/* Steps over one property at *at. */
-static mote_status skip_property(const ply_reader *r, const mote_ply_property *property, uint64_t *at) {
+/* Steps over one property at *at. False, and why in text: it is not whole. */
+static bool skip_property(const ply_reader *r, const mote_ply_property *property, uint64_t *at, char why[256]) {
     const uint64_t end = r->input->size_bytes;
     const uint32_t size_bytes = mote_type_size(property->list ? property->count_type : property->type);
-    if (end - *at < size_bytes) {
-        return mote_malformed(r->ctx, r->input, *at, "the file ends within property %s", property->name);
-    }
-    if (!property->list) {
-        *at += size_bytes;
-        return MOTE_OK;
-    }
     uint64_t length = 0;
-    const uint64_t values = *at + size_bytes;
-    if (!list_length(r, property, r->input->data + *at, &length)) {
-        return mote_malformed(r->ctx, r->input, *at, "list %s has a negative length", property->name);
+    if (end - *at < size_bytes) {
+        snprintf(why, 256, "the file ends within property %s", property->name);
+        return false;
     }
+    if (property->list && !list_length(r, property, r->input->data + *at, &length)) {
+        snprintf(why, 256, "list %s has a negative length", property->name);
+        return false;
+    }
+    const uint64_t values = *at + size_bytes;
     if (length > (end - values) / mote_type_size(property->type)) {
-        return mote_malformed(r->ctx, r->input, *at,
-                              "list %s has %" PRIu64 " values, the file has %" PRIu64 " bytes left", property->name,
-                              length, end - values);
+        snprintf(why, 256, "list %s has %" PRIu64 " values, the file has %" PRIu64 " bytes left", property->name,
+                 length, end - values);
+        return false;
     }
     *at = values + length * mote_type_size(property->type);
-    return MOTE_OK;
+    return true;
 }
 
-/* Steps over the rows of an element with lists, and notes where the pieces begin if it holds the points. */
-static mote_status walk_rows(ply_reader *r, const mote_ply_element *element, uint64_t *at) {
+/* Steps over the rows of an element with lists, and notes where the pieces begin if it holds the points. *whole: rows
+   that are; *at stands where the next one would begin, and *wrong where it is not whole, why is in text. */
+static mote_status walk_rows(ply_reader *r, const mote_ply_element *element, uint64_t *at, uint64_t *whole,
+                             uint64_t *wrong, char why[256]) {
     const bool is_vertex = element == vertex_of(r);
-    for (uint64_t row = 0; row < element->count; row++) {
-        if (row % ROWS_PER_PIECE == 0) {
-            if (is_vertex) r->piece_begins[row / ROWS_PER_PIECE] = *at;
-            if (row % (128 * ROWS_PER_PIECE) == 0) {
+    uint64_t next = *at;
+    for (*whole = 0; *whole < element->count; *at = next, ++*whole) {
+        if (*whole % ROWS_PER_PIECE == 0) {
+            if (is_vertex) r->piece_begins[*whole / ROWS_PER_PIECE] = *at;
+            if (*whole % (128 * ROWS_PER_PIECE) == 0) {
                 MOTE_TRY(mote_progress(r->ctx, (double)*at / (double)r->input->size_bytes, "reading PLY"));
             }
         }
         for (uint32_t i = 0; i < element->property_count; i++) {
-            MOTE_TRY(skip_property(r, &r->header.properties[element->first_property + i], at));
+            *wrong = next;
+            if (!skip_property(r, &r->header.properties[element->first_property + i], &next, why)) return MOTE_OK;
         }
     }
     return MOTE_OK;
 }
 
-/* Finds the points, and that all elements are there. */
+/* Rows that the file has; *at moves behind them. */
+static mote_status count_rows(ply_reader *r, const mote_ply_element *element, uint64_t *at, uint64_t *whole,
+                              uint64_t *wrong, char why[256]) {
+    bool fixed = true;
+    const uint64_t row_bytes = mote_ply_row_bytes(&r->header, element, &fixed);
+    const uint64_t left = r->input->size_bytes - *at;
+    const uint64_t most = row_bytes > 0 && element->count > left / row_bytes ? left / row_bytes : element->count;
+    if (!fixed && element == vertex_of(r)) {
+        r->piece_begins = mote_alloc(r->ctx, (most / ROWS_PER_PIECE + 2) * sizeof *r->piece_begins, "PLY columns");
+        if (r->piece_begins == NULL) return MOTE_ERROR_MEMORY;
+    }
+    if (!fixed) return walk_rows(r, element, at, whole, wrong, why);
+    snprintf(why, 256, "the file ends within element %s", element->name);
+    *wrong = *at;
+    *whole = most;
+    *at += most * row_bytes;
+    return MOTE_OK;
+}
+
+/* Finds the points, and steps over the other elements. */
 static mote_status find_elements(ply_reader *r) {
-    uint64_t at = r->header.body;
+    uint64_t at = r->header.body, whole = 0, wrong = 0;
+    char why[256] = "";
     for (uint64_t e = 0; e < r->header.element_count; e++) {
         const mote_ply_element *const element = &r->header.elements[e];
-        bool fixed = true;
-        const uint64_t row_bytes = mote_ply_row_bytes(&r->header, element, &fixed);
-        if (element == vertex_of(r)) r->vertex_begin = at;
-        if (!fixed) {
-            if (element == vertex_of(r)) {
-                const uint64_t pieces = element->count / ROWS_PER_PIECE + 1;
-                r->piece_begins = mote_alloc(r->ctx, pieces * sizeof *r->piece_begins, "PLY columns");
-                if (r->piece_begins == NULL) return MOTE_ERROR_MEMORY;
-            }
-            MOTE_TRY(walk_rows(r, element, &at));
-        } else if (element->count > 0) {
-            if (element->count > (r->input->size_bytes - at) / row_bytes) {
-                return mote_malformed(r->ctx, r->input, at, "the file ends within element %s", element->name);
-            }
-            at += element->count * row_bytes;
+        if (e == r->header.vertex) r->vertex_begin = at;
+        MOTE_TRY(count_rows(r, element, &at, &whole, &wrong, why));
+        if (whole == element->count) continue;
+        if (e > r->header.vertex) {
+            warn_of_element(r, element, wrong, why);
+            return MOTE_OK;
         }
+        if (e < r->header.vertex || !r->salvage) {
+            return mote_malformed(r->ctx, r->input, wrong, "%s%s", why,
+                                  e == r->header.vertex && whole > 0 ? MOTE_SALVAGE_HINT : "");
+        }
+        return keep_points(r, at, whole);
     }
     if (at < r->input->size_bytes) {
         mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last element are left out", r->input->path,
@@ -257,7 +326,7 @@ static mote_status read_binary(ply_reader *r) {
 }
 
 static mote_status read_points(ply_reader *r) {
-    MOTE_TRY(mote_ply_header_read(r->ctx, r->input, &r->header));
+    MOTE_TRY(mote_ply_header_read(r->ctx, r->input, r->salvage, &r->header));
     MOTE_TRY(make_layout(r));
     MOTE_TRY(mote_cloud_new(r->ctx, vertex_of(r)->count, &r->cloud));
     MOTE_TRY(r->header.encoding == MOTE_PLY_ASCII ? read_text(r) : read_binary(r));
@@ -266,8 +335,7 @@ static mote_status read_points(ply_reader *r) {
 }
 
 mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
-    (void)params;
-    ply_reader r = {.ctx = ctx, .input = input};
+    ply_reader r = {.ctx = ctx, .input = input, .salvage = params != NULL && params->salvage};
     *out = NULL;
     mote_stage(ctx, "read PLY");
     const mote_status status = read_points(&r);

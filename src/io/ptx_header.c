@@ -88,10 +88,16 @@ static mote_status set_counts(mote_context *ctx, const mote_text_table *table, c
     }
     scan->columns = counts[0];
     scan->rows = counts[1];
-    if (counts[0] > 0 && counts[1] > rows_left / counts[0]) {
+    const bool short_of_points = counts[0] > 0 && counts[1] > rows_left / counts[0];
+    scan->count = short_of_points ? rows_left : counts[0] * counts[1];
+    if (short_of_points && table->salvage) {
+        mote_warn(ctx,
+                  "%s: offset %" PRIu64 ": a scan of %" PRIu64 " × %" PRIu64 " points, of which the file has %" PRIu64,
+                  table->input->path, header->offset, counts[0], counts[1], rows_left);
+    } else if (short_of_points) {
         return mote_text_malformed(ctx, table, header->offset,
                                    "a scan of %" PRIu64 " × %" PRIu64 " points, but the file has %" PRIu64
-                                   " lines left",
+                                   " lines left" MOTE_SALVAGE_HINT,
                                    counts[0], counts[1], rows_left);
     }
     return MOTE_OK;
@@ -121,7 +127,7 @@ static mote_status add_scan(mote_context *ctx, mote_ptx_file *file, uint64_t lin
     MOTE_TRY(read_header(ctx, &file->table, place, &header));
     MOTE_TRY(set_matrix(ctx, &file->table, &header, scan));
     MOTE_TRY(set_counts(ctx, &file->table, &header, line_count - place->row, scan));
-    const uint64_t count = scan->columns * scan->rows;
+    const uint64_t count = scan->count;
     scan->first = file->point_count;
     scan->begin = place->at;
     if (count > 0) MOTE_TRY(look_at_points(ctx, &file->table, scan));
@@ -132,15 +138,29 @@ static mote_status add_scan(mote_context *ctx, mote_ptx_file *file, uint64_t lin
     return MOTE_OK;
 }
 
-mote_status mote_ptx_find_scans(mote_context *ctx, const mote_input *input, mote_ptx_file *file) {
+/* Whether a scan begins here, or, of a file to be salvaged, something else: then the scans end, with a warning. */
+static bool begins_scan(mote_context *ctx, mote_ptx_file *file, uint64_t at) {
+    if (!file->table.salvage || file->scan_count == 0 || mote_ptx_is_header(&file->table, at)) return true;
+    mote_warn(ctx, "%s: offset %" PRIu64 ": what follows scan %" PRIu64 " is no scan and is left out",
+              file->table.input->path, at, file->scan_count);
+    return false;
+}
+
+mote_status mote_ptx_find_scans(mote_context *ctx, const mote_input *input, bool salvage, mote_ptx_file *file) {
     uint64_t line_count = 0;
     mote_text_place place = {0, 0};
     memset(file, 0, sizeof *file);
     file->table = (mote_text_table){.input = input, .end = input->size_bytes, .newline = '\n', .separator = ' '};
+    file->table.salvage = salvage;
+    mote_text_leave_cut_line(ctx, &file->table);
     MOTE_TRY(mote_text_count(ctx, &file->table, &line_count));
     if (line_count == 0) return mote_malformed(ctx, input, 0, "the file has no line with a number of columns");
-    while (place.row < line_count) MOTE_TRY(add_scan(ctx, file, line_count, &place));
-    return MOTE_OK;
+    while (place.row < line_count && begins_scan(ctx, file, place.at)) {
+        MOTE_TRY(add_scan(ctx, file, line_count, &place));
+    }
+    const mote_ptx_scan *first = &file->scans[0];
+    if (file->point_count > 0 || first->columns == 0 || first->rows == 0) return MOTE_OK;
+    return mote_nothing_whole(ctx, input, first->begin, first->columns * first->rows);
 }
 
 void mote_ptx_close(mote_context *ctx, mote_ptx_file *file) {

@@ -29,14 +29,19 @@ bool mote_ptx_probe(const mote_input *input) {
     if (mote_path_has_ending(input->path, ".ptx")) return true;
     if (first.size_bytes > PROBE_BYTES) first.size_bytes = PROBE_BYTES;
     const mote_text_table table = {.input = &first, .end = first.size_bytes, .newline = '\n', .separator = ' '};
-    uint64_t at = 0, row, row_end, word, word_end;
+    return mote_ptx_is_header(&table, 0);
+}
+
+bool mote_ptx_is_header(const mote_text_table *table, uint64_t at) {
+    const uint8_t *const data = table->input->data;
+    uint64_t row, row_end, word, word_end;
     for (int line = 0; line < MOTE_PTX_HEADER_ROWS; line++) {
         uint32_t count = 0;
-        if (!mote_text_next_row(&table, &at, &row, &row_end)) return false;
-        while (mote_text_next_field(&table, &row, row_end, &word, &word_end)) {
+        if (!mote_text_next_row(table, &at, &row, &row_end)) return false;
+        while (mote_text_next_field(table, &row, row_end, &word, &word_end)) {
             mote_text_number number;
-            const uint8_t *const end = first.data + word_end;
-            if (!mote_text_scan(first.data + word, end, &number) || number.end != end) return false;
+            const uint8_t *const end = data + word_end;
+            if (!mote_text_scan(data + word, end, &number) || number.end != end) return false;
             if (line < 2 && number.kind != MOTE_TEXT_INTEGER) return false;
             count++;
         }
@@ -54,7 +59,8 @@ static void lay_out(ptx_reader *r) {
     if (r->file.scan_count > 1) r->record_bytes += mote_type_size(r->scan_type);
 }
 
-static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_t *records) {
+/* *count: points that are whole. */
+static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_t *records, uint64_t *count) {
     mote_text_field fields[7] = {{.type = MOTE_FLOAT64, .offset = 0, .decimals = true},
                                  {.type = MOTE_FLOAT64, .offset = 8, .decimals = true},
                                  {.type = MOTE_FLOAT64, .offset = 16, .decimals = true},
@@ -62,11 +68,13 @@ static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_
     for (uint32_t k = 0; k < 3; k++) fields[4 + k] = (mote_text_field){.type = MOTE_UINT8, .offset = AT_COLOR + k};
     mote_text_table table = {.input = r->input, .begin = scan->begin, .end = scan->end, .newline = '\n'};
     table.separator = ' ';
-    mote_text_rows rows = {.fields = fields, .field_count = scan->color ? 7 : 4, .records = records};
+    table.salvage = r->file.table.salvage;
+    mote_text_rows rows = {.prefix = true, .fields = fields, .field_count = scan->color ? 7 : 4, .records = records};
     rows.record_bytes = r->record_bytes;
     mote_status status = mote_text_count(r->ctx, &table, &rows.count);
     if (status == MOTE_OK) status = mote_text_parse(r->ctx, &table, &rows);
     mote_text_close(r->ctx, &table);
+    *count = rows.count;
     const uint32_t decimals = rows.decimals > scan->decimals ? rows.decimals : scan->decimals;
     if (decimals > r->decimals) r->decimals = decimals;
     return status;
@@ -102,18 +110,24 @@ static mote_status move_points(const ptx_reader *r, uint64_t scan_number, uint64
 }
 
 static mote_status read_scans(ptx_reader *r) {
-    bool whole = true;
+    uint64_t kept, done = 0;
+    bool whole = true, complete = true;
     r->records = mote_alloc(r->ctx, r->file.point_count * r->record_bytes, "cloud");
     MOTE_TRY(mote_cloud_adopt(r->cloud, r->records, 0));
-    for (uint64_t i = 0; i < r->file.scan_count; i++) {
+    for (uint64_t i = 0; i < r->file.scan_count && complete; i++) {
         const mote_ptx_scan *const scan = &r->file.scans[i];
-        const uint64_t count = scan->columns * scan->rows;
         uint8_t *const records = r->records + scan->first * r->record_bytes;
-        if (count == 0) continue;
-        MOTE_TRY(parse_points(r, scan, records));
-        MOTE_TRY(move_points(r, i, count, records));
+        if (scan->count == 0) continue;
+        MOTE_TRY(parse_points(r, scan, records, &kept));
+        if (kept > 0) MOTE_TRY(move_points(r, i, kept, records));
         whole = whole && scan->whole;
+        complete = kept == scan->count; /* otherwise nobody knows where the next scan begins */
+        done = scan->first + kept;
     }
+    if (done == 0 && r->file.point_count > 0) {
+        return mote_nothing_whole(r->ctx, r->input, r->file.scans[0].begin, r->file.point_count);
+    }
+    r->cloud->count = done;
     if (whole && r->decimals <= 9 && r->file.point_count > 0) {
         r->cloud->position_step = 1.0 / (double)mote_text_power10[r->decimals];
     }
@@ -140,11 +154,12 @@ static mote_status add_columns(const ptx_reader *r) {
 static mote_status set_grid(const ptx_reader *r) {
     const mote_ptx_scan *const scan = &r->file.scans[0];
     if (r->file.scan_count > 1 || r->file.point_count == 0) return MOTE_OK;
+    if (r->cloud->count != scan->columns * scan->rows) return MOTE_OK; /* some are missing */
     return mote_cloud_set_grid(r->cloud, scan->rows, scan->columns);
 }
 
-static mote_status read_points(ptx_reader *r) {
-    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, &r->file));
+static mote_status read_points(ptx_reader *r, bool salvage) {
+    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, salvage, &r->file));
     lay_out(r);
     MOTE_TRY(mote_cloud_new(r->ctx, r->file.point_count, &r->cloud));
     MOTE_TRY(read_scans(r));
@@ -153,11 +168,10 @@ static mote_status read_points(ptx_reader *r) {
 }
 
 mote_status mote_ptx_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
-    (void)params;
     ptx_reader r = {.ctx = ctx, .input = input};
     *out = NULL;
     mote_stage(ctx, "read PTX");
-    const mote_status status = read_points(&r);
+    const mote_status status = read_points(&r, params != NULL && params->salvage);
     mote_stage(ctx, NULL);
     mote_ptx_close(ctx, &r.file);
     if (status != MOTE_OK) {

@@ -88,6 +88,7 @@ typedef struct mote_text_table {
     char newline;          /* '\n'; '\r' in files that know no '\n' */
     char separator;        /* ' ': runs of blanks and tabs; else this one, with blanks around it */
     bool comments;         /* lines that begin with #, // or ; are not rows */
+    bool salvage;          /* rows that are wrong are left out, with a warning, instead of an error */
     uint64_t piece_count;  /* made by mote_text_count and mote_text_survey: */
     uint64_t *piece_first; /* [piece_count + 1] number of the first row of each piece */
 } mote_text_table;
@@ -103,7 +104,8 @@ typedef struct mote_text_field {
 } mote_text_field;
 
 typedef struct mote_text_rows {
-    uint64_t first, count; /* rows of the table */
+    uint64_t first, count; /* rows of the table; out: without those left out */
+    bool prefix;           /* what is left out: all rows from the first wrong one on */
     const mote_text_field *fields;
     uint32_t field_count;
     uint32_t record_bytes;
@@ -131,6 +133,8 @@ typedef struct mote_text_place {
 } mote_text_place;
 /* Moves forward to a row. All moves together pass over each byte of the table once at most. */
 void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place);
+/* Where the table is to be salvaged: a last line without an end may be cut within a number, and is left out. */
+void mote_text_leave_cut_line(mote_context *ctx, mote_text_table *table);
 /* Counts the rows. */
 mote_status mote_text_count(mote_context *ctx, mote_text_table *table, uint64_t *rows);
 /* Counts the rows and looks at all values; each row must have columns values, at most MOTE_TEXT_COLUMNS. */

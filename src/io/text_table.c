@@ -28,6 +28,7 @@ typedef struct piece_result {
     uint64_t offset;   /* in the input */
     uint32_t decimals; /* most that a field needs */
     bool wide;         /* a watched field has digits that no float holds */
+    uint64_t left_out; /* rows */
 } piece_result;
 
 /* Where a piece stands in its row. */
@@ -211,6 +212,15 @@ static row_error examine_row(cursor *row, uint32_t columns, mote_text_survey *su
     return at_row_end(row);
 }
 
+/* Whether a row is one of so many numbers. */
+static bool is_row(cursor row, uint32_t columns) {
+    for (uint32_t i = 0; i < columns; i++) {
+        mote_text_number number;
+        if (next_number(&row, &number) != ROW_FINE) return false;
+    }
+    return at_row_end(&row) == ROW_FINE;
+}
+
 static void merge_survey(mote_text_survey *into, const mote_text_survey *from, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
         into[i].fraction |= from[i].fraction;
@@ -228,6 +238,7 @@ typedef struct pass {
     mote_text_survey *survey;
     uint32_t survey_columns;
     mote_text_rows *rows;
+    bool *wrong;           /* [rows->count] out: rows that are left out; NULL: they are an error */
     piece_result *results; /* [pieces] */
     void (*work)(const struct pass *pass, uint64_t piece);
 } pass;
@@ -247,9 +258,10 @@ static void examine_piece(const pass *p, uint64_t piece) {
     uint64_t at = piece_begin(p->table, piece, &end);
     while (result->error == ROW_FINE && next_row(p->table, &at, end, &row, &row_end)) {
         cursor c = {p->table->input->data + row, p->table->input->data + row_end, (uint8_t)p->table->separator};
+        count++;
+        if (p->table->salvage && !is_row(c, p->survey_columns)) continue;
         result->error = examine_row(&c, p->survey_columns, survey, result);
         result->offset = (uint64_t)(c.at - p->table->input->data);
-        count++;
     }
     p->row_counts[piece] = count;
 #pragma omp critical(mote_text_survey)
@@ -261,6 +273,7 @@ static void parse_piece(const pass *p, uint64_t piece) {
     uint64_t number = p->table->piece_first[piece];
     if (p->table->piece_first[piece + 1] <= first || number >= last) return;
     piece_result *const result = &p->results[piece];
+    piece_result now = {.error = ROW_FINE};
     uint64_t end, row, row_end;
     uint64_t at = piece_begin(p->table, piece, &end);
     for (; number < last && next_row(p->table, &at, end, &row, &row_end); number++) {
@@ -268,10 +281,28 @@ static void parse_piece(const pass *p, uint64_t piece) {
         cursor c = {p->table->input->data + row, p->table->input->data + row_end, (uint8_t)p->table->separator};
         uint8_t *const record =
             p->rows->records != NULL ? p->rows->records + (number - first) * p->rows->record_bytes : NULL;
-        result->error = read_row(&c, p->rows, record, result);
-        result->offset = (uint64_t)(c.at - p->table->input->data);
-        if (result->error != ROW_FINE) return;
+        now.error = read_row(&c, p->rows, record, &now);
+        now.offset = (uint64_t)(c.at - p->table->input->data);
+        if (now.error == ROW_FINE) continue;
+        if (result->error == ROW_FINE) *result = now;
+        result->left_out++;
+        if (p->wrong == NULL) return;
+        p->wrong[number - first] = true;
     }
+    result->decimals = now.decimals;
+    result->wide = now.wide;
+}
+
+static void find_line(const mote_text_table *table, uint64_t offset, uint64_t *line, uint64_t *column) {
+    const uint8_t *const data = table->input->data;
+    uint64_t line_begin = 0;
+    *line = 1;
+    for (uint64_t i = 0; i < offset; i++) {
+        if (data[i] != (uint8_t)table->newline) continue;
+        ++*line;
+        line_begin = i + 1;
+    }
+    *column = offset - line_begin + 1;
 }
 
 mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table, uint64_t offset, const char *format,
@@ -281,15 +312,10 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    const uint8_t *const data = table->input->data;
-    uint64_t line = 1, line_begin = 0;
-    for (uint64_t i = 0; i < offset; i++) {
-        if (data[i] != (uint8_t)table->newline) continue;
-        line++;
-        line_begin = i + 1;
-    }
+    uint64_t line, column;
+    find_line(table, offset, &line, &column);
     return mote_malformed(ctx, table->input, offset, "line %llu, column %llu: %s", (unsigned long long)line,
-                          (unsigned long long)(offset - line_begin + 1), why);
+                          (unsigned long long)column, why);
 }
 
 /* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
@@ -303,26 +329,73 @@ static void quote_word(const mote_text_table *table, uint64_t offset, char word[
     word[length] = '\0';
 }
 
-static mote_status explain(mote_context *ctx, const mote_text_table *table, const piece_result *bad, uint32_t fields) {
+/* What is wrong with a row. */
+static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
     char word[32];
     quote_word(table, bad->offset, word);
-    const char *why = "";
+    const char *why = "is no number";
     switch (bad->error) {
-    case ROW_SHORT:
-        return mote_text_malformed(ctx, table, bad->offset, "the row ends after %u values, it needs %u", bad->field,
-                                   fields);
-    case ROW_LONG:
-        return mote_text_malformed(ctx, table, bad->offset, "\"%s\": the row has more than %u values", word, fields);
-    case ROW_LIST_SHORT: return mote_text_malformed(ctx, table, bad->offset, "the row ends within a list");
-    case ROW_RANGE:
-        return mote_text_malformed(ctx, table, bad->offset, "\"%s\" does not fit the type %s", word,
-                                   mote_type_name(bad->type));
+    case ROW_SHORT: snprintf(text, size, "the row ends after %u values, it needs %u", bad->field, fields); return;
+    case ROW_LONG: snprintf(text, size, "\"%s\": the row has more than %u values", word, fields); return;
+    case ROW_LIST_SHORT: snprintf(text, size, "the row ends within a list"); return;
+    case ROW_RANGE: snprintf(text, size, "\"%s\" does not fit the type %s", word, mote_type_name(bad->type)); return;
     case ROW_DECIMAL_COMMA: why = "has a decimal comma; only decimal points are read"; break;
     case ROW_EMPTY_VALUE: why = "follows an empty value"; break;
     case ROW_LIST_LENGTH: why = "is no length of a list"; break;
-    default: why = "is no number"; break;
+    default: break;
     }
-    return mote_text_malformed(ctx, table, bad->offset, "\"%s\" %s", word, why);
+    snprintf(text, size, "\"%s\" %s", word, why);
+}
+
+static mote_status explain(mote_context *ctx, const mote_text_table *table, const piece_result *bad, uint32_t fields) {
+    char why[256];
+    describe(table, bad, fields, why, sizeof why);
+    return mote_text_malformed(ctx, table, bad->offset, "%s" MOTE_SALVAGE_HINT, why);
+}
+
+static void warn_of_rows(mote_context *ctx, const mote_text_table *table, const piece_result *first, uint32_t fields,
+                         uint64_t left_out, uint64_t count) {
+    char why[256];
+    uint64_t line, column;
+    describe(table, first, fields, why, sizeof why);
+    find_line(table, first->offset, &line, &column);
+    mote_warn(ctx, "%s: offset %llu: %llu of %llu rows are left out; the first: line %llu, column %llu: %s",
+              table->input->path, (unsigned long long)first->offset, (unsigned long long)left_out,
+              (unsigned long long)count, (unsigned long long)line, (unsigned long long)column, why);
+}
+
+static void merge_found(mote_text_rows *rows, const piece_result *found) {
+    if (rows == NULL) return;
+    if (found->decimals > rows->decimals) rows->decimals = found->decimals;
+    if (found->wide) rows->wide = true;
+}
+
+/* Moves the rows together that are not left out. */
+static void close_gaps(const pass *p, uint64_t left_out) {
+    mote_text_rows *const rows = p->rows;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < rows->count && left_out > 0; i++) {
+        if (p->wrong[i] && rows->prefix) break;
+        if (p->wrong[i]) continue;
+        if (i != kept && rows->records != NULL)
+            memmove(rows->records + kept * rows->record_bytes, rows->records + i * rows->record_bytes,
+                    rows->record_bytes);
+        kept++;
+    }
+    if (left_out > 0) rows->count = kept;
+}
+
+/* What is left out of rows that are salvaged: the warning, and the gaps. */
+static void settle_rows(mote_context *ctx, const pass *p, uint32_t fields) {
+    const piece_result *first = NULL;
+    uint64_t left_out = 0;
+    const uint64_t count = p->rows->count;
+    for (uint64_t i = 0; i < p->table->piece_count; i++) {
+        if (p->results[i].left_out > 0 && first == NULL) first = &p->results[i];
+        left_out += p->results[i].left_out;
+    }
+    close_gaps(p, left_out);
+    if (first != NULL) warn_of_rows(ctx, p->table, first, fields, count - p->rows->count, count);
 }
 
 /* Runs a pass over all pieces; the first bad row in file order is the error. */
@@ -337,14 +410,13 @@ static mote_status run_pass(mote_context *ctx, pass *p, uint32_t fields) {
 #pragma omp parallel for schedule(dynamic) num_threads(ctx->threads) if (last - (int64_t)first > 1)
         for (int64_t i = (int64_t)first; i < last; i++) p->work(p, (uint64_t)i);
         for (int64_t i = (int64_t)first; i < last && status == MOTE_OK; i++) {
-            if (p->results[i].error != ROW_FINE) status = explain(ctx, table, &p->results[i], fields);
-            if (p->rows != NULL && p->results[i].decimals > p->rows->decimals) {
-                p->rows->decimals = p->results[i].decimals;
-            }
-            if (p->rows != NULL && p->results[i].wide) p->rows->wide = true;
+            const bool failed = p->results[i].error != ROW_FINE && p->wrong == NULL;
+            if (failed) status = explain(ctx, table, &p->results[i], fields);
+            merge_found(p->rows, &p->results[i]);
         }
         if (status == MOTE_OK) status = mote_progress(ctx, (double)last / (double)table->piece_count, "reading text");
     }
+    if (status == MOTE_OK && p->wrong != NULL) settle_rows(ctx, p, fields);
     mote_free(ctx, p->results);
     return status;
 }
@@ -378,7 +450,21 @@ mote_status mote_text_parse(mote_context *ctx, const mote_text_table *table, mot
     pass p = {.table = table, .rows = rows, .work = parse_piece};
     rows->decimals = 0;
     rows->wide = false;
-    return run_pass(ctx, &p, rows->field_count);
+    if (table->salvage) p.wrong = mote_alloc_zero(ctx, rows->count * sizeof *p.wrong, "text rows");
+    if (table->salvage && p.wrong == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = run_pass(ctx, &p, rows->field_count);
+    mote_free(ctx, p.wrong);
+    return status;
+}
+
+void mote_text_leave_cut_line(mote_context *ctx, mote_text_table *table) {
+    const uint8_t *const data = table->input->data;
+    uint64_t end = table->end;
+    if (!table->salvage || end == table->begin || data[end - 1] == (uint8_t)table->newline) return;
+    while (end > table->begin && data[end - 1] != (uint8_t)table->newline) end--;
+    table->end = end;
+    mote_warn(ctx, "%s: offset %llu: the last line has no end and may be cut; it is left out", table->input->path,
+              (unsigned long long)end);
 }
 
 void mote_text_close(mote_context *ctx, mote_text_table *table) {

@@ -130,8 +130,16 @@ static mote_status check_positions(xyz_reader *r, uint32_t count) {
 static mote_status check_count(xyz_reader *r) {
     const mote_xyz_preamble *const p = &r->preamble;
     if (!p->has_count || p->count == r->rows) return MOTE_OK;
+    if (p->table.salvage && p->count > r->rows) mote_warn_of_loss(r->ctx, r->input, p->table.end, r->rows, p->count);
+    if (p->table.salvage && p->count < r->rows) {
+        mote_warn(r->ctx,
+                  "%s: offset %" PRIu64 ": the count is %" PRIu64 ", the file has %" PRIu64 " rows, which are taken",
+                  r->input->path, p->count_offset, p->count, r->rows);
+    }
+    if (p->table.salvage) return MOTE_OK;
     return mote_text_malformed(r->ctx, &p->table, p->count_offset,
-                               "the count is %" PRIu64 ", the file has %" PRIu64 " rows", p->count, r->rows);
+                               "the count is %" PRIu64 ", the file has %" PRIu64 " rows" MOTE_SALVAGE_HINT, p->count,
+                               r->rows);
 }
 
 /* One record after the other; *record_bytes out. */
@@ -153,6 +161,8 @@ static mote_status read_rows(xyz_reader *r, uint32_t count) {
     mote_text_rows rows = {.count = r->rows, .fields = r->fields, .field_count = count, .record_bytes = record_bytes};
     rows.records = records;
     if (r->rows > 0) MOTE_TRY(mote_text_parse(r->ctx, &r->preamble.table, &rows));
+    if (rows.count == 0 && r->rows > 0) return mote_nothing_whole(r->ctx, r->input, r->preamble.table.begin, r->rows);
+    r->cloud->count = rows.count;
     for (uint32_t i = 0; i < count; i++) {
         const mote_xyz_column *const from = &r->columns[i];
         char name[MOTE_NAME_BYTES];
@@ -197,7 +207,12 @@ static void keep_position_step(xyz_reader *r, uint32_t count) {
 static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     mote_xyz_preamble *const p = &r->preamble;
     mote_xyz_find_rows(r->input, params->separator, p);
+    p->table.salvage = params->salvage;
+    const uint64_t end = p->table.end;
     MOTE_TRY(check_preamble(r, params));
+    mote_text_leave_cut_line(r->ctx, &p->table);
+    const bool cut = params->salvage && end > 0 && r->input->data[end - 1] != (uint8_t)p->table.newline;
+    if (cut && p->table.end == p->table.begin) return mote_nothing_whole(r->ctx, r->input, p->table.begin, 1);
     uint32_t count = p->columns;
     const uint32_t most = count > 0 ? count : MOTE_TEXT_COLUMNS;
     r->columns = mote_alloc_zero(r->ctx, most * sizeof *r->columns, "text columns");

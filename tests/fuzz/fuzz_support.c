@@ -37,6 +37,17 @@ void fuzz_require(mote_context *ctx, bool holds, const char *what) {
     abort();
 }
 
+void fuzz_salvage(mote_context *ctx, fuzz_reader *read, const uint8_t *data, size_t size) {
+    mote_input input = {.path = "fuzz", .data = data, .size_bytes = size};
+    mote_read_params params = mote_read_defaults();
+    mote_cloud *cloud = NULL;
+    params.salvage = true;
+    mote_context_clear(ctx);
+    if (read(ctx, &input, &params, &cloud) == MOTE_OK) fuzz_touch(ctx, cloud);
+    mote_cloud_destroy(cloud);
+    mote_context_clear(ctx);
+}
+
 static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k) {
     static const char *const names[6] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     static const double scales[] = {1, 0.001, 1e-7, -2, 1e300, 1e-300, INFINITY, NAN};

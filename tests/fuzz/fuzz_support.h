@@ -18,6 +18,9 @@ mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *po
 const char *fuzz_path(const char *name);
 /* Ends the target with a message unless holds. */
 void fuzz_require(mote_context *ctx, bool holds, const char *what);
+/* Reads the bytes with salvage, and looks at every value. */
+typedef mote_status fuzz_reader(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out);
+void fuzz_salvage(mote_context *ctx, fuzz_reader *read, const uint8_t *data, size_t size);
 /* Every value of a cloud is looked at. */
 void fuzz_touch(mote_context *ctx, const mote_cloud *cloud);
 /* Same count, names, types, scales, offsets and values; NaN equals NaN. */

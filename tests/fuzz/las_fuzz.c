@@ -33,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         fuzz_touch(ctx, cloud);
         write_and_compare(ctx, cloud);
     }
+    fuzz_salvage(ctx, mote_las_read, data, size);
     fuzz_end(ctx, cloud);
     return 0;
 }

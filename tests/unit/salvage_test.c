@@ -119,6 +119,14 @@ int main(void) {
         cmocka_unit_test(laz_tables),
         cmocka_unit_test(laz_counts),
         cmocka_unit_test(laz_real_files),
+        cmocka_unit_test(ply_cut_anywhere),
+        cmocka_unit_test(ply_counts),
+        cmocka_unit_test(ply_broken_faces),
+        cmocka_unit_test(pcd_cut_and_counts),
+        cmocka_unit_test(pcd_compressed),
+        cmocka_unit_test(ptx_cut_and_counts),
+        cmocka_unit_test(text_cut_and_counts),
+        cmocka_unit_test(text_wrong_lines),
     };
     return cmocka_run_group_tests_name("salvage", tests, NULL, NULL);
 }

@@ -31,4 +31,14 @@ void laz_tables(void **state);
 void laz_counts(void **state);
 void laz_real_files(void **state);
 
+/* salvage_test_text.c */
+void ply_cut_anywhere(void **state);
+void ply_counts(void **state);
+void ply_broken_faces(void **state);
+void pcd_cut_and_counts(void **state);
+void pcd_compressed(void **state);
+void ptx_cut_and_counts(void **state);
+void text_cut_and_counts(void **state);
+void text_wrong_lines(void **state);
+
 #endif
