@@ -173,7 +173,7 @@ static void name_values(const mote_color_rule *rule, char *text, size_t size) {
 }
 
 void mote_color_tell(mote_context *ctx, const char *of, const char *what, const mote_color_rule *rule) {
-    static const char *const meaning[] = {"", "0..1: 1 is taken as white", "0..255: taken as 8 bits",
+    static const char *const meaning[] = {"", "0..1: 1 is taken as 65535", "0..255: taken as 8 bits",
                                           "0..65535: taken as 16 bits"};
     char values[32], taken[96], cut[64] = "", missing[64] = "";
     if (rule->depth == MOTE_COLOR_BLACK && rule->missing == 0) return;
