@@ -185,6 +185,9 @@ static int check_ending(session *s, const char *output) {
         }
     }
     if (mote_ending_format(output) != NULL) return EXIT_DONE;
+    if (output[0] == '-' && output[1] != '\0') {
+        return session_error(s, EXIT_USAGE, "%s: words behind \"--\" are names, so this would be the output", output);
+    }
     if (path_is_stream(output)) {
         return session_error(s, EXIT_USAGE, "%s: which format? --format " FORMATS, path_title(output));
     }
@@ -201,6 +204,9 @@ int io_paths_take(const char *command, const common_options *common, const argum
     const bool by_option = common->output != NULL, alone = words->count == 1 && !by_option;
     const io_paths all = {words->words, words->count, common->output, common->format, true};
     *paths = all;
+    for (int i = 0; i < words->count - (by_option || alone ? 0 : 1); i++) {
+        if (words->words[i][0] == '\0') return usage_error(command, "an input has no name");
+    }
     if (words->count == 0 && by_option) {
         return usage_error(command, "%s needs an input; -o names the output, %s", command, common->output);
     }
