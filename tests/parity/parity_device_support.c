@@ -126,6 +126,7 @@ static mote_lod *make_host_part(mote_context *ctx, const mote_lod *cpu, unsigned
     assert_non_null(lod);
     lod->ctx = ctx;
     lod->source = cpu->source;
+    memcpy(lod->color_rules, cpu->color_rules, sizeof lod->color_rules);
     lod->cloud = cpu->cloud;
     lod->params = cpu->params;
     lod->lattice = cpu->lattice;
