@@ -107,7 +107,8 @@ mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las
 uint64_t mote_las_points_end(const mote_input *input, const las_header *header);
 /* Sets header->count to what the header says, with a warning where it says two things. */
 void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_header *header);
-/* Settles header->count against the size of the file. salvage: a count that does not fit is replaced, with a warning. */
+/* Settles header->count against the size of the file. salvage: a count that does not fit is replaced, with a warning.
+ */
 mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salvage, las_header *header);
 
 /* ---- las_records.c: keeps the records of the file in cloud, as views of the input. The points do without them: a
@@ -115,8 +116,8 @@ mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salv
 mote_status mote_las_read_records(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud);
 
 /* ---- las_extra.c */
-/* Adds columns for the bytes of a record after those of its format. salvage: where their description is wrong, the bytes
-   are kept without it. */
+/* Adds columns for the bytes of a record after those of its format. salvage: where their description is wrong, the
+   bytes are kept without it. */
 mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
                                 mote_cloud *cloud);
 /* Describes a column as one entry of LAS_EXTRA_BYTES; name is already short and unique. */

@@ -5,7 +5,7 @@
 #include "support/cloud_files.h"
 #include "support/las_files.h"
 
-#define POINTS      181u
+#define POINTS     181u
 #define TEXT_BYTES 4096u
 
 static void append_message(void *user, mote_log_level level, const char *message) {
