@@ -138,7 +138,7 @@ static void add_common(table *all, unsigned mask, common_options *c) {
         "seed", 0, OPTION_COUNT, &c->seed, &c->seed_given, "S", "start of all randomness; the default is fixed"};
     const option run[] = {
         {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
-        {"threads", 0, OPTION_INT, &c->threads, NULL, "N", "CPU threads; default all cores"},
+        {"threads", 0, OPTION_INT, &c->threads, &c->threads_given, "N", "CPU threads; default all cores"},
         {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE", "use at most so much memory; default no bound"},
         {"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, NULL, "no messages but errors, no progress bar"},
         {"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, NULL, "seconds per stage and bytes per structure"},
@@ -302,7 +302,7 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
             argv[1 + out->count++] = argv[i];
         }
     }
-    if (common->threads < 0 || common->threads > 4096) {
+    if (common->threads_given && (common->threads < 1 || common->threads > 4096)) {
         usage_error(all.command, "--threads: %d is not in 1..4096", common->threads);
         return PARSE_WRONG;
     }

@@ -37,7 +37,8 @@ typedef struct command_help {
 
 /* What most commands have in common. */
 typedef struct common_options {
-    int threads;
+    int threads; /* 0: all cores */
+    bool threads_given;
     const char *device;
     uint64_t memory_bytes; /* 0 = no bound */
     uint64_t seed;

@@ -191,8 +191,11 @@ static int check_ending(session *s, const char *output) {
     if (path_is_stream(output)) {
         return session_error(s, EXIT_USAGE, "%s: which format? --format " FORMATS, path_title(output));
     }
-    return session_error(s, EXIT_USAGE,
-                         "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", output);
+    static const char *const endings[] = {".las", ".laz", ".ply", ".pcd", ".xyz", ".csv", ".txt", ".pts", ".asc", NULL};
+    const char *dot = strrchr(output, '.'), *near = dot != NULL ? text_nearest(dot, endings) : NULL;
+    return session_error(
+        s, EXIT_USAGE, "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)%s%s%s", output,
+        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
 /* ---- inputs and output */
