@@ -12,6 +12,9 @@ enum {
     EXIT_CANCELLED = 130,
 };
 
+/* All of the command: finds the sub-command that argv[1] names and runs it. */
+int command_run(int argc, char **argv);
+
 int cmd_info(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_gen(int argc, char **argv);

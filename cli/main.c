@@ -1,4 +1,4 @@
-/* The command mote: finds the sub-command and runs it. */
+/* The command mote: finds the sub-command and runs it. main is in start.c. */
 #define _GNU_SOURCE /* fcntl */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static void fill_standard_files(void) {
     }
 }
 
-int main(int argc, char **argv) {
+int command_run(int argc, char **argv) {
     fill_standard_files();
     if (argc < 2) {
         print_overview(stderr);

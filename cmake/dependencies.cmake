@@ -1,7 +1,9 @@
 # Each optional dependency: AUTO takes it where it is found, ON insists, OFF leaves it out. The build says what it found.
 set(MOTE_LIBRARY_DEPENDENCIES "")
+set(MOTE_LIBRARY_NAMES "")
 set(MOTE_LIBRARY_DEFINITIONS "")
 set(MOTE_CLI_DEPENDENCIES "")
+set(MOTE_CLI_NAMES "")
 set(MOTE_CLI_DEFINITIONS "")
 
 # mote_dependency(NAME what-for LIBRARY|CLI header library…)
@@ -32,6 +34,7 @@ function(mote_dependency name purpose scope header)
   endif()
   message(STATUS "mote: ${name} found: ${purpose}")
   set(MOTE_${scope}_DEPENDENCIES ${MOTE_${scope}_DEPENDENCIES} ${libraries} PARENT_SCOPE)
+  set(MOTE_${scope}_NAMES ${MOTE_${scope}_NAMES} ${ARGN} PARENT_SCOPE)
   set(MOTE_${scope}_DEFINITIONS ${MOTE_${scope}_DEFINITIONS} MOTE_HAVE_${name}=1 PARENT_SCOPE)
 endfunction()
 

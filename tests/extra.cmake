@@ -1,5 +1,5 @@
 # Tests that are programs or scripts: the command line, golden results; with MOTE_CHECKS the checks of the sources.
-# Labels: cli golden check. ctest -L cli, ctest -LE check …
+# Labels: cli golden programs check. ctest -L cli, ctest -LE check …
 option(MOTE_CHECKS "Test also the sources: format, analyser, headers alone, sanitizers, the web page" OFF)
 
 # ---- cli/*.test: scripts with the output that they expect
@@ -17,11 +17,11 @@ endforeach()
 # ---- cli/*_test.c: parts of the command that need no command line
 set(command_parts "")
 foreach(part knn_answer knn_csv knn_recall npz crc session progress options text)
-  list(APPEND command_parts ${CMAKE_SOURCE_DIR}/cli/${part}.c)
+  list(APPEND command_parts ${PROJECT_SOURCE_DIR}/cli/${part}.c)
 endforeach()
 add_library(mote_command_parts STATIC ${command_parts})
-target_include_directories(mote_command_parts PUBLIC ${CMAKE_SOURCE_DIR}/cli)
-target_link_libraries(mote_command_parts PUBLIC mote_static)
+target_include_directories(mote_command_parts PUBLIC ${PROJECT_SOURCE_DIR}/cli)
+target_link_libraries(mote_command_parts PUBLIC mote_internal)
 file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/*_test.c)
 foreach(source ${cli_tests})
   get_filename_component(name ${source} NAME_WE)
@@ -40,13 +40,23 @@ elseif(MOTE_SANITIZE)
   set_tests_properties(golden PROPERTIES ENVIRONMENT MOTE_GOLDEN_THREADS=2)
 endif()
 
+# ---- programs/*.sh: the library as programs of others find it; sanitizers would be in the way
+if(NOT MOTE_SANITIZE AND NOT MOTE_WHOLE)
+  file(GLOB program_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/programs/*.sh)
+  foreach(script ${program_scripts})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME programs_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(programs_${name} PROPERTIES LABELS programs SKIP_RETURN_CODE 77 TIMEOUT 1200)
+  endforeach()
+endif()
+
 # ---- check/*.sh: called with the source and build folders; exit code 77 is "skipped", with the reason printed
 if(MOTE_CHECKS)
   file(GLOB check_scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/check/*.sh)
   foreach(script ${check_scripts})
     get_filename_component(name ${script} NAME_WE)
-    add_test(NAME check_${name} COMMAND ${script} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
-             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    add_test(NAME check_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 1200
                          ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
   endforeach()

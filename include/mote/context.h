@@ -43,6 +43,11 @@ typedef struct mote_device {
 /// capacity entries and returns how many there are.
 MOTE_API uint32_t mote_devices(mote_device *devices, uint32_t capacity);
 
+/// What this processor, or the system on it, lacks of what the library was compiled for: "AVX2", "FMA" ...; NULL: it
+/// lacks nothing. On a processor that does, these can be called: this function, mote_version, mote_devices,
+/// mote_status_name, those that give defaults, and mote_context_create, which then returns MOTE_ERROR_UNSUPPORTED.
+MOTE_API const char *mote_cpu_lacks(void);
+
 typedef struct mote_context_params {
     mote_device_kind device;     ///< AUTO: the GPU where one answers and the work is large enough to pay, else the CPU
     int device_index;            ///< which GPU
@@ -65,7 +70,8 @@ MOTE_API mote_context_params mote_context_defaults(void);
 
 /// Makes a context. params NULL means defaults. out is NULL on failure; why a device cannot be used is told to
 /// params->log.
-/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (no such device)
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (no such device, or the
+///          processor lacks instructions: see mote_cpu_lacks)
 MOTE_API mote_status mote_context_create(const mote_context_params *params, mote_context **out);
 /// Frees the context. Everything made with it must be freed before. NULL is allowed.
 MOTE_API void mote_context_destroy(mote_context *ctx);

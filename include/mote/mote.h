@@ -11,4 +11,5 @@
 #include "order.h"
 #include "planes.h"
 #include "types.h"
+#include "version.h"
 #endif

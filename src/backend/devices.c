@@ -28,7 +28,9 @@ static void describe_cpu(mote_device *device) {
     char name[96];
     memset(device, 0, sizeof *device);
     device->kind = MOTE_DEVICE_CPU;
-    device->usable = true;
+    const char *lacks = mote_cpu_lacks();
+    device->usable = lacks == NULL;
+    if (lacks != NULL) snprintf(device->reason, sizeof device->reason, "it has no %s", lacks);
     processor_name(name, sizeof name);
     snprintf(device->name, sizeof device->name, "%s, %d threads", name, omp_get_num_procs());
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);

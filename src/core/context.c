@@ -39,12 +39,23 @@ mote_context_params mote_context_defaults(void) {
     return params;
 }
 
+/* All that follows may use instructions that the processor lacks; there is no context yet to note a failure. */
+static bool check_cpu(const mote_context_params *params) {
+    char message[128];
+    const char *lacks = mote_cpu_lacks();
+    if (lacks == NULL) return true;
+    snprintf(message, sizeof message, "this processor has no %s; mote needs one of x86-64-v3 (2013 or later)", lacks);
+    if (params->log != NULL) params->log(params->log_user, MOTE_LOG_WARNING, message);
+    return false;
+}
+
 mote_status mote_context_create(const mote_context_params *params, mote_context **out) {
     if (out == NULL) return MOTE_ERROR_ARGUMENT;
     *out = NULL;
     mote_context_params p = params != NULL ? *params : mote_context_defaults();
     if (!mote_reserved_is_zero(p.reserved, sizeof p.reserved)) return MOTE_ERROR_ARGUMENT; /* nor may log be called */
     if (p.threads < 0 || p.threads > 4096) return MOTE_ERROR_ARGUMENT;
+    if (!check_cpu(&p)) return MOTE_ERROR_UNSUPPORTED;
     if (p.allocator.allocate == NULL) {
         p.allocator.allocate = default_allocate;
         p.allocator.release = default_release;

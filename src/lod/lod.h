@@ -45,6 +45,9 @@ struct mote_lod {
 /* The caller's cloud. */
 const mote_cloud *mote_lod_cloud(const mote_lod *lod);
 
+/* Refuses parameters that are out of range. src/lod/lod_params.c */
+mote_status lod_check_params(mote_context *ctx, const mote_lod_params *p);
+
 /* What a tree cannot be; each notes the failure and returns its status. */
 mote_status lod_fail_replacing(mote_lod *lod, uint64_t points); /* a heap in one place, in the replacing scheme */
 mote_status lod_fail_chain(mote_lod *lod);                      /* a heap larger than a chain of nodes */

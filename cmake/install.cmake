@@ -1,0 +1,40 @@
+# What is installed: the command, both libraries, headers, and what CMake and pkg-config need to find them. Nothing of it
+# holds the prefix, so that the whole may be moved.
+include(CMakePackageConfigHelpers)
+if(MOTE_COMMAND)
+  install(TARGETS mote_command)
+  install(DIRECTORY viewer/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mote/viewer OPTIONAL) # where it was built
+endif()
+install(DIRECTORY include/mote DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# ---- for CMake: find_package(mote CONFIG)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/mote)
+foreach(kind shared static)
+  install(TARGETS mote_${kind} EXPORT mote_${kind})
+  install(EXPORT mote_${kind} NAMESPACE mote:: FILE mote_${kind}.cmake DESTINATION ${package_folder})
+endforeach()
+configure_package_config_file(cmake/moteConfig.cmake.in moteConfig.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(moteConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/moteConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/moteConfigVersion.cmake
+        DESTINATION ${package_folder})
+
+# ---- for pkg-config: paths from the place of the file, libraries by name
+file(RELATIVE_PATH path_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+set(private_libraries "")
+foreach(path ${MOTE_LIBRARY_DEPENDENCIES})
+  get_filename_component(folder ${path} DIRECTORY)
+  if(IS_ABSOLUTE "${path}" AND NOT folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+    list(APPEND private_libraries -L${folder})
+  endif()
+endforeach()
+foreach(name ${MOTE_LIBRARY_NAMES} ${static_names})
+  list(APPEND private_libraries -l${name})
+endforeach()
+if(MOTE_CUDA_FOUND)
+  list(APPEND private_libraries -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lstdc++)
+endif()
+list(REMOVE_DUPLICATES private_libraries)
+list(JOIN private_libraries " " private_libraries)
+configure_file(cmake/mote.pc.in mote.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
