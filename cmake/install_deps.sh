@@ -13,6 +13,7 @@ needs=(
     "git git"
     "clang clang"
     "/usr/lib/llvm-*/lib/libomp.so libomp-dev"
+    "pkg-config pkg-config"
     "clang-format clang-format"
     "clang-tidy clang-tidy"
     "chromium chromium"
@@ -22,6 +23,7 @@ needs=(
     "/usr/include/zlib.h zlib1g-dev"
     "/usr/include/civetweb.h libcivetweb-dev"
     "/usr/include/cmocka.h libcmocka-dev"
+    "qemu-x86_64 qemu-user"
     "node nodejs"
     "npm npm"
 )

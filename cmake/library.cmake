@@ -21,6 +21,12 @@ set(script_file ${CMAKE_CURRENT_BINARY_DIR}/mote.map)      # for the linker
 file(CONFIGURE OUTPUT ${symbols_file} CONTENT "${public_lines}\n" @ONLY)
 file(CONFIGURE OUTPUT ${script_file} CONTENT "{\nglobal:\n    ${public_script};\nlocal:\n    *;\n};\n" @ONLY)
 
+# Names in objects that wait for optimization at link time cannot be made local.
+set_target_properties(mote_objects mote_cuda PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+if("${CMAKE_C_FLAGS}" MATCHES "-flto")
+  target_compile_options(mote_objects PRIVATE -fno-lto)
+endif()
+
 # ---- what tests link: all names as they are
 set(tested_kind STATIC)
 if(MOTE_WHOLE)

@@ -48,6 +48,7 @@ if(NOT MOTE_SANITIZE AND NOT MOTE_WHOLE)
     add_test(NAME programs_${name} COMMAND ${script} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(programs_${name} PROPERTIES LABELS programs SKIP_RETURN_CODE 77 TIMEOUT 1200)
   endforeach()
+  set_tests_properties(programs_install PROPERTIES LABELS "programs;check") # it builds the library once more
 endif()
 
 # ---- check/*.sh: called with the source and build folders; exit code 77 is "skipped", with the reason printed
