@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "backend/backend.h"
 #include "core/column_math.h"
@@ -18,18 +17,19 @@ mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) 
     return MOTE_OK;
 }
 
+static void release_block(mote_context *ctx, const mote_block *block) {
+    if (block->on_device) {
+        mote_cuda.free_device(ctx, block->memory);
+    } else {
+        mote_free(ctx, block->memory);
+        mote_file_unmap(ctx, block->mapped);
+    }
+}
+
 void mote_cloud_destroy(mote_cloud *cloud) {
     if (cloud == NULL) return;
     mote_context *ctx = cloud->ctx;
-    for (uint64_t i = 0; i < cloud->block_count; i++) {
-        if (cloud->blocks[i].on_device) {
-            mote_cuda.free_device(ctx, cloud->blocks[i].memory);
-        } else if (cloud->blocks[i].unmap_bytes > 0) {
-            munmap(cloud->blocks[i].memory, cloud->blocks[i].unmap_bytes);
-        } else {
-            mote_free(ctx, cloud->blocks[i].memory);
-        }
-    }
+    for (uint64_t i = 0; i < cloud->block_count; i++) release_block(ctx, &cloud->blocks[i]);
     mote_free(ctx, cloud->blocks);
     mote_free(ctx, cloud->columns);
     mote_free(ctx, cloud->records);
@@ -38,29 +38,33 @@ void mote_cloud_destroy(mote_cloud *cloud) {
     mote_free(ctx, cloud);
 }
 
-mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_bytes) {
-    if (memory == NULL) return MOTE_ERROR_MEMORY;
+static mote_status adopt_block(mote_cloud *cloud, mote_block block) {
+    if (block.memory == NULL && block.mapped == NULL) return MOTE_ERROR_MEMORY;
     if (!mote_reserve(cloud->ctx, (void **)&cloud->blocks, &cloud->block_capacity, cloud->block_count + 1,
                       sizeof *cloud->blocks, "cloud")) {
-        if (unmap_bytes > 0) {
-            munmap(memory, unmap_bytes);
-        } else {
-            mote_free(cloud->ctx, memory);
-        }
+        release_block(cloud->ctx, &block);
         return MOTE_ERROR_MEMORY;
     }
-    cloud->blocks[cloud->block_count++] = (mote_block){memory, unmap_bytes, false};
+    cloud->blocks[cloud->block_count++] = block;
     return MOTE_OK;
 }
 
+mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory) {
+    return adopt_block(cloud, (mote_block){.memory = memory});
+}
+
+mote_status mote_cloud_adopt_mapped(mote_cloud *cloud, mote_mapped_file *mapped) {
+    return adopt_block(cloud, (mote_block){.mapped = mapped});
+}
+
 mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory) {
-    if (memory == NULL) return MOTE_ERROR_MEMORY;
-    if (!mote_reserve(cloud->ctx, (void **)&cloud->blocks, &cloud->block_capacity, cloud->block_count + 1,
-                      sizeof *cloud->blocks, "cloud")) {
-        mote_cuda.free_device(cloud->ctx, memory);
-        return MOTE_ERROR_MEMORY;
+    return adopt_block(cloud, (mote_block){.memory = memory, .on_device = true});
+}
+
+mote_status mote_cloud_check(const mote_cloud *cloud) {
+    for (uint64_t i = 0; i < cloud->block_count; i++) {
+        if (cloud->blocks[i].mapped != NULL) MOTE_TRY(mote_mapped_check(cloud->ctx, cloud->blocks[i].mapped));
     }
-    cloud->blocks[cloud->block_count++] = (mote_block){memory, 0, true};
     return MOTE_OK;
 }
 
@@ -74,7 +78,7 @@ static mote_status keep_text(mote_cloud *cloud, const char *text, const char **k
     *kept = "";
     if (text == NULL || text[0] == '\0') return MOTE_OK;
     char *copy = mote_strdup(cloud->ctx, text);
-    MOTE_TRY(mote_cloud_adopt(cloud, copy, 0));
+    MOTE_TRY(mote_cloud_adopt(cloud, copy));
     *kept = copy;
     return MOTE_OK;
 }
@@ -174,7 +178,7 @@ static mote_status add_records_block(mote_cloud *cloud, uint64_t record_bytes, u
     *block = mote_alloc(cloud->ctx, size_bytes, "cloud");
     if (*block == NULL) return MOTE_ERROR_MEMORY;
     zero_parallel(cloud->ctx, *block, size_bytes);
-    return mote_cloud_adopt(cloud, *block, 0);
+    return mote_cloud_adopt(cloud, *block);
 }
 
 static mote_column view_of_spec(const mote_column_spec *spec, const void *data, uint32_t stride_bytes) {
@@ -265,7 +269,7 @@ void *mote_cloud_column_data(mote_cloud *cloud, const char *name) {
     for (uint64_t i = 0; i < cloud->block_count; i++) {
         const mote_block *block = &cloud->blocks[i];
         const uint64_t from_start = (uint64_t)((const uint8_t *)column->data - (uint8_t *)block->memory);
-        if (block->unmap_bytes == 0 && (const uint8_t *)column->data >= (uint8_t *)block->memory &&
+        if (block->mapped == NULL && (const uint8_t *)column->data >= (uint8_t *)block->memory &&
             from_start < column->stride_bytes) {
             return (uint8_t *)block->memory + from_start;
         }
@@ -323,7 +327,7 @@ mote_status mote_cloud_add_record(mote_cloud *cloud, const mote_record *record) 
         return MOTE_ERROR_MEMORY;
     }
     void *copy = mote_alloc(cloud->ctx, record->size_bytes, "records");
-    MOTE_TRY(mote_cloud_adopt(cloud, copy, 0));
+    MOTE_TRY(mote_cloud_adopt(cloud, copy));
     if (record->size_bytes > 0) memcpy(copy, record->data, record->size_bytes);
     cloud->records[cloud->record_count] = *record;
     cloud->records[cloud->record_count++].data = copy;

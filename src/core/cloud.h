@@ -2,7 +2,7 @@
 #ifndef MOTE_CLOUD_INTERNAL_H
 #define MOTE_CLOUD_INTERNAL_H
 
-#include "core/core.h"
+#include "core/mapped_file.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,11 +28,11 @@ typedef struct mote_las_origin {
     char items[MOTE_LAZ_ITEMS_BYTES];
 } mote_las_origin;
 
-/* Memory that goes with the cloud: an allocation (unmap_bytes 0), a mapped file, or memory of the device. */
+/* What goes with the cloud: memory, or a mapped file that its columns look at. */
 typedef struct mote_block {
     void *memory;
-    uint64_t unmap_bytes;
-    bool on_device; /* from cuda_alloc */
+    mote_mapped_file *mapped; /* NULL: memory from mote_alloc, or cuda_alloc */
+    bool on_device;           /* from cuda_alloc */
 } mote_block;
 
 /* What the order already knows of a cloud's points; see order/order_early.h. */
@@ -65,8 +65,9 @@ mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out);
 /* Adds a view; texts are copied, NULL texts and scale 0 and stride 0 take their defaults. The name must be new. */
 mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column);
 
-/* Hands memory (from mote_alloc, or mapped: unmap_bytes > 0) to the cloud, also when it fails. */
-mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory, uint64_t unmap_bytes);
+/* Hands memory from mote_alloc, or a mapped file, to the cloud, also when it fails. memory NULL: MOTE_ERROR_MEMORY. */
+mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory);
+mote_status mote_cloud_adopt_mapped(mote_cloud *cloud, mote_mapped_file *mapped);
 
 mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory);
 /* MOTE_ERROR_UNSUPPORTED with a message if the cloud is on the device; what names what needs it on the host. */

@@ -48,7 +48,7 @@ mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_b
     memcpy(box->min, low, sizeof low);
     memcpy(box->max, high, sizeof high);
     if (skipped != NULL) *skipped = left_out;
-    return MOTE_OK;
+    return mote_cloud_check(cloud);
 }
 
 /* Sum over points of hash(position, value): order within the cloud counts, the split among threads does not. */
@@ -83,5 +83,5 @@ mote_status mote_cloud_hash(mote_context *ctx, const mote_cloud *cloud, uint64_t
         MOTE_TRY(mote_progress(ctx, (double)(c + 1) / (double)cloud->column_count, "checksumming"));
     }
     *hash = sum;
-    return MOTE_OK;
+    return mote_cloud_check(cloud);
 }

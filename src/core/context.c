@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "backend/backend.h"
+#include "core/guarded_range.h"
+#include "core/mapped_file.h"
 
 #define ALIGNMENT       64u
 #define HUGE_FROM_BYTES (4u << 20) /* from here on, ask the system for memory in huge pages */
@@ -122,8 +124,11 @@ mote_status mote_context_status(mote_context *ctx) {
 
 #undef mote_fail /* a macro where the analyser looks, see core.h */
 mote_status mote_fail(mote_context *ctx, mote_status status, const char *format, ...) {
+    const bool of_input = status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
     pthread_mutex_lock(&ctx->lock);
-    if (ctx->status == MOTE_OK) {
+    if (ctx->status == MOTE_OK && of_input && mote_mapped_explains(ctx, ctx->message)) {
+        ctx->status = status = MOTE_ERROR_IO;
+    } else if (ctx->status == MOTE_OK) {
         ctx->status = status;
         va_list arguments;
         va_start(arguments, format);
@@ -322,6 +327,10 @@ char *mote_strdup(mote_context *ctx, const char *text) {
 }
 
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
+    if (guard_missing_count() != ctx->missing_seen) {
+        ctx->missing_seen = guard_missing_count();
+        MOTE_TRY(mote_mapped_check_all(ctx));
+    }
     if (ctx->params.progress == NULL) return MOTE_OK;
     ctx->progress_done = ctx->progress_first + done * (ctx->progress_last - ctx->progress_first);
     ctx->progress_stage = stage;

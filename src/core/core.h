@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 struct mote_backend;
+struct mote_mapped_file;
 
 #define MOTE_MESSAGE_BYTES 1024
 #define MOTE_USAGE_LINES   96
@@ -37,7 +38,9 @@ struct mote_context {
     bool waking;             /* there is such a thread, to be joined */
     bool awake;              /* set by it, atomically, when it is done */
     int threads;
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock;                  /* guards all below */
+    struct mote_mapped_file *mapped_files; /* the first of a list; core/mapped_file.h */
+    uint64_t missing_seen; /* guard_missing_count() when they were last checked for the sake of progress */
     mote_status status;
     char message[MOTE_MESSAGE_BYTES];
     uint64_t memory_bytes, memory_peak_bytes;
@@ -56,7 +59,8 @@ struct mote_context {
     const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
 };
 
-/* Notes the failure (the first one wins) and returns its status. Callable from any thread. */
+/* Notes the failure (the first one wins) and returns its status. Callable from any thread. Where a mapped input changed
+   under its reader, that is the failure, whatever seemed wrong with the bytes: MOTE_ERROR_IO. */
 __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, mote_status status, const char *format,
                                                             ...);
 #ifdef __clang_analyzer__
@@ -103,7 +107,8 @@ void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number
 bool mote_count_host(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_host(mote_context *ctx, uint64_t size_bytes, uint32_t number);
 
-/* Reports progress; MOTE_CANCELLED when the caller wants to stop. On the caller's thread only. */
+/* Reports progress; MOTE_CANCELLED when the caller wants to stop, MOTE_ERROR_IO when a mapped input turned out to be
+   unreadable. On the caller's thread only. */
 mote_status mote_progress(mote_context *ctx, double done, const char *stage);
 /* Reports once more what was reported last: while one step waits for others, so that it can be cancelled. */
 mote_status mote_progress_again(mote_context *ctx);

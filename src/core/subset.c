@@ -13,7 +13,7 @@ static mote_status add_columns(mote_cloud *to, const mote_cloud *from, uint8_t *
     }
     *block = mote_alloc(to->ctx, to->count * width_bytes, "cloud");
     if (*block == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(mote_cloud_adopt(to, *block, 0));
+    MOTE_TRY(mote_cloud_adopt(to, *block));
     for (uint64_t c = 0; c < from->column_count; c++) {
         mote_column view = from->columns[c];
         view.data = *block + offset;
@@ -66,7 +66,8 @@ mote_status mote_cloud_select(mote_context *ctx, const mote_cloud *cloud, const 
     }
     mote_cloud *chosen = NULL;
     MOTE_TRY(mote_cloud_new(ctx, count, &chosen));
-    const mote_status status = fill_selection(ctx, cloud, indices, chosen);
+    mote_status status = fill_selection(ctx, cloud, indices, chosen);
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     if (status != MOTE_OK) {
         mote_cloud_destroy(chosen);
         return status;

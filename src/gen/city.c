@@ -348,7 +348,7 @@ mote_status gen_city(mote_context *ctx, uint64_t count, const mote_gen_params *p
                          RECORD_BYTES);
     }
     uint8_t *records = mote_alloc(ctx, count * RECORD_BYTES, "cloud");
-    MOTE_TRY(mote_cloud_adopt(*out, records, 0));
+    MOTE_TRY(mote_cloud_adopt(*out, records));
     MOTE_TRY(describe(*out, records));
     return scan_city(ctx, count, params->seed, records);
 }

@@ -79,7 +79,8 @@ mote_status mote_copc_levels(mote_context *ctx, const char *path, mote_copc_leve
     if (capacity > 0) memset(levels, 0, capacity * sizeof *levels);
     MOTE_TRY(mote_input_open(ctx, path, &input));
     facts->is_copc = mote_copc_probe(&input);
-    const mote_status status = facts->is_copc ? count_levels(ctx, &input, levels, capacity, facts) : MOTE_OK;
+    mote_status status = facts->is_copc ? count_levels(ctx, &input, levels, capacity, facts) : MOTE_OK;
+    if (status == MOTE_OK) status = mote_input_check(ctx, &input);
     mote_input_close(ctx, &input);
     return status;
 }

@@ -113,7 +113,10 @@ const char *mote_file_format(mote_context *ctx, const char *path) {
 static mote_status read_input(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
     const mote_format *format = format_by_content(input);
     if (format == NULL) format = format_by_ending(input->path);
-    if (format != NULL) return format->read(ctx, input, params, out);
+    if (format != NULL) {
+        const mote_status status = format->read(ctx, input, params, out);
+        return status == MOTE_OK ? mote_input_check(ctx, input) : status;
+    }
     return mote_fail(ctx, MOTE_ERROR_DATA, "%s: offset 0: neither LAS, PLY, PCD, PTX, text nor a Potree folder",
                      input->path);
 }
@@ -140,6 +143,7 @@ static mote_status read_cloud(mote_context *ctx, const char *path, mote_input *i
     MOTE_TRY(mote_check_reserved(ctx, p.reserved, sizeof p.reserved, "mote_read_params", "mote_read_defaults()"));
     mote_progress_share(ctx, first, middle);
     mote_status status = input != NULL ? read_input(ctx, input, &p, &cloud) : read_path(ctx, path, &p, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     if (status == MOTE_OK) mote_cloud_keep_columns(cloud, p.select);
     mote_progress_share(ctx, middle, last);
     if (status == MOTE_OK && p.bounds != NULL) status = mote_cloud_keep_inside(ctx, &cloud, p.bounds);

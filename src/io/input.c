@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_POPULATE and friends */
+#define _GNU_SOURCE /* strerror_r */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -82,12 +82,10 @@ static mote_status read_all(mote_context *ctx, int file, const struct stat *info
     return status;
 }
 
-static mote_status map_file(mote_context *ctx, int file, uint64_t size_bytes, mote_input *input) {
-    void *memory = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (memory == MAP_FAILED) return mote_system_error(ctx, input->path, "map");
-    input->data = memory;
-    input->size_bytes = size_bytes;
-    input->mapped = true;
+static mote_status map_file(mote_context *ctx, int file, const struct stat *info, mote_input *input) {
+    MOTE_TRY(mote_file_map(ctx, input->path, file, info, &input->mapped));
+    input->data = mote_mapped_bytes(input->mapped);
+    input->size_bytes = (uint64_t)info->st_size;
     input->file = file;
     return MOTE_OK;
 }
@@ -123,36 +121,38 @@ mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *inp
     } else if (S_ISDIR(info.st_mode)) {
         status = mote_fail(ctx, MOTE_ERROR_IO, "%s: is a directory without metadata.json", input->path);
     } else if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0) {
-        status = map_file(ctx, file, (uint64_t)info.st_size, input);
+        status = map_file(ctx, file, &info, input);
     } else {
         status = read_all(ctx, file, &info, input);
     }
-    if (!input->mapped) close(file);
+    if (input->mapped == NULL) close(file);
     return status;
 }
 
 void mote_input_close(mote_context *ctx, mote_input *input) {
-    if (input->mapped) {
-        munmap((void *)(uintptr_t)input->data, input->size_bytes);
-        close(input->file);
-    }
+    if (input->mapped != NULL) close(input->file);
+    mote_file_unmap(ctx, input->mapped);
     mote_free(ctx, input->owned);
-    input->mapped = false;
+    input->mapped = NULL;
     input->owned = NULL;
+}
+
+mote_status mote_input_check(mote_context *ctx, const mote_input *input) {
+    return input->mapped != NULL ? mote_mapped_check(ctx, input->mapped) : MOTE_OK;
 }
 
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end) {
     const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     first = (first + page_bytes - 1) / page_bytes * page_bytes;
     end = end / page_bytes * page_bytes;
-    if (!input->mapped || first >= end) return;
+    if (input->mapped == NULL || first >= end) return;
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_DONTNEED);
 }
 
 void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
     const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     first = first / page_bytes * page_bytes;
-    if (!input->mapped || first >= end) return;
+    if (input->mapped == NULL || first >= end) return;
     (void)madvise((void *)(uintptr_t)(input->data + first), end - first, MADV_WILLNEED);
 }
 
@@ -160,12 +160,15 @@ void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end) {
 static mote_status became_shorter(mote_context *ctx, const mote_input *input, uint64_t at) {
     struct stat info;
     const bool known = fstat(input->file, &info) == 0 && (uint64_t)info.st_size < at;
-    return mote_malformed(ctx, input, known ? (uint64_t)info.st_size : at, "the file became shorter while it was read");
+    return mote_fail(ctx, MOTE_ERROR_IO,
+                     "%s: offset %llu: the file became shorter while it was read; it had %llu bytes", input->path,
+                     (unsigned long long)(known ? (uint64_t)info.st_size : at), (unsigned long long)input->size_bytes);
 }
 
 mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t at, uint64_t size_bytes, void *to) {
-    if (!input->mapped) memcpy(to, input->data + at, size_bytes);
-    for (uint64_t done = 0; done < size_bytes && input->mapped;) {
+    const bool from_file = input->mapped != NULL;
+    if (!from_file) memcpy(to, input->data + at, size_bytes);
+    for (uint64_t done = 0; done < size_bytes && from_file;) {
         const ssize_t got = pread(input->file, (uint8_t *)to + done, size_bytes - done, (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return mote_system_error(ctx, input->path, "read");
@@ -178,13 +181,13 @@ mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t
 mote_status mote_input_give(mote_context *ctx, mote_input *input, mote_cloud *cloud) {
     (void)ctx;
     mote_status status = MOTE_OK;
-    if (input->mapped) {
+    if (input->mapped != NULL) {
         close(input->file);
-        status = mote_cloud_adopt(cloud, (void *)(uintptr_t)input->data, input->size_bytes);
+        status = mote_cloud_adopt_mapped(cloud, input->mapped);
     } else if (input->owned != NULL) {
-        status = mote_cloud_adopt(cloud, input->owned, 0);
+        status = mote_cloud_adopt(cloud, input->owned);
     }
-    input->mapped = false;
+    input->mapped = NULL;
     input->owned = NULL;
     return status;
 }

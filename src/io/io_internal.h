@@ -11,9 +11,9 @@ typedef struct mote_input {
     const char *path;
     const uint8_t *data;
     uint64_t size_bytes;
-    void *owned; /* from mote_alloc; NULL if mapped or handed on */
-    bool mapped;
-    int file; /* of what is mapped, open */
+    void *owned;              /* from mote_alloc; NULL if mapped or handed on */
+    mote_mapped_file *mapped; /* NULL if not, or handed on */
+    int file;                 /* of what is mapped, open */
 } mote_input;
 
 mote_status mote_input_open(mote_context *ctx, const char *path, mote_input *input);
@@ -24,6 +24,8 @@ void mote_input_close(mote_context *ctx, mote_input *input);
 void mote_input_forget(const mote_input *input, uint64_t first, uint64_t end);
 /* Bytes [first, end) will be needed soon: they can be on their way from the disk while others are worked on. */
 void mote_input_expect(const mote_input *input, uint64_t first, uint64_t end);
+/* MOTE_ERROR_IO if the file was cut or changed since it was opened: what was read of it is not to be used. */
+mote_status mote_input_check(mote_context *ctx, const mote_input *input);
 /* Copies bytes [at, at + size_bytes), which the input has, without mapping their pages: many threads at once do not get
    into each other's way in the system's tables. From any thread. */
 mote_status mote_input_copy(mote_context *ctx, const mote_input *input, uint64_t at, uint64_t size_bytes, void *to);

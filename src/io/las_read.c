@@ -137,7 +137,7 @@ mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t *
                          points, stride);
     }
     *records = mote_alloc(source->ctx, points * stride, "LAZ points");
-    MOTE_TRY(mote_cloud_adopt(source->cloud, *records, 0));
+    MOTE_TRY(mote_cloud_adopt(source->cloud, *records));
     mote_las_place_columns(source, *records);
     return MOTE_OK;
 }

@@ -25,7 +25,7 @@ bool mote_notes_word_is(const mote_input *input, uint64_t word, uint64_t word_en
 /* The word as a text that lives as long as the cloud; NULL when there is no memory. */
 static char *keep_word(mote_context *ctx, const mote_input *input, mote_cloud *cloud, uint64_t word, uint64_t end) {
     char *text = mote_alloc(ctx, end - word + 1, "texts");
-    if (mote_cloud_adopt(cloud, text, 0) != MOTE_OK) return NULL;
+    if (mote_cloud_adopt(cloud, text) != MOTE_OK) return NULL;
     memcpy(text, input->data + word, end - word);
     mote_text_unescape(text, end - word);
     return text;

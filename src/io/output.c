@@ -204,6 +204,7 @@ static mote_status close_stream(mote_context *ctx, const mote_output *output, mo
 
 mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_status status) {
     if (output->kind != OUTPUT_CLOSED && status == MOTE_OK) status = flush(ctx, output);
+    if (status == MOTE_OK) status = mote_mapped_check_all(ctx); /* what is written is of inputs that were whole */
     output_map_close(ctx, output->map);
     if (output->kind == OUTPUT_FILE) {
         status = close_file(ctx, output, status);

@@ -135,7 +135,7 @@ static mote_status parse_rows(pcd_reader *r, const mote_text_table *table, bool 
         r->cloud->position_step = 1.0 / (double)mote_text_power10[rows.decimals];
     }
     place_in_records(r, records);
-    return mote_cloud_adopt(r->cloud, records, 0);
+    return mote_cloud_adopt(r->cloud, records);
 }
 
 static mote_status read_rows(pcd_reader *r, mote_text_table *table) {
@@ -288,7 +288,7 @@ static mote_status read_compressed(pcd_reader *r) {
     }
     mote_lzf lzf = {.in = r->input->data + r->header.body + sizeof sizes, .in_bytes = sizes[0], .out_bytes = sizes[1]};
     lzf.out = mote_alloc(r->ctx, lzf.out_bytes, "cloud");
-    MOTE_TRY(mote_cloud_adopt(r->cloud, lzf.out, 0));
+    MOTE_TRY(mote_cloud_adopt(r->cloud, lzf.out));
     for (uint64_t i = 0; i < r->header.field_count; i++) {
         const mote_pcd_field *const field = &r->header.fields[i];
         r->places[i].data = lzf.out + field->offset * r->header.points;

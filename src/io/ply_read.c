@@ -53,7 +53,7 @@ static uint8_t *make_records(ply_reader *r) {
         return NULL;
     }
     uint8_t *const records = mote_alloc(r->ctx, count * r->layout.record_bytes, "cloud");
-    if (mote_cloud_adopt(r->cloud, records, 0) != MOTE_OK) return NULL;
+    if (mote_cloud_adopt(r->cloud, records) != MOTE_OK) return NULL;
     r->base = records;
     return records;
 }

@@ -273,7 +273,7 @@ static mote_status fill_records(decoder *d, mote_cloud *cloud) {
     if (status == MOTE_OK && d->layout->brotli && size_bytes > trusted) status = run_nodes(d, workers, true);
     if (status == MOTE_OK) {
         d->records = mote_alloc(ctx, size_bytes, "cloud");
-        status = mote_cloud_adopt(cloud, d->records, 0);
+        status = mote_cloud_adopt(cloud, d->records);
     }
     if (status == MOTE_OK) status = run_nodes(d, workers, false);
     for (int t = 0; workers != NULL && t < ctx->threads; t++) {

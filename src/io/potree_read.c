@@ -62,6 +62,7 @@ mote_status potree_with_files(mote_context *ctx, const char *path, potree_use us
     }
     if (status == MOTE_OK) status = use(ctx, &files, user);
     for (int f = 0; f < 3; f++) {
+        if (status == MOTE_OK) status = mote_input_check(ctx, inputs[f]);
         mote_input_close(ctx, inputs[f]);
         mote_free(ctx, paths[f]);
     }

@@ -113,7 +113,7 @@ static mote_status read_scans(ptx_reader *r) {
     uint64_t kept, done = 0;
     bool whole = true, complete = true;
     r->records = mote_alloc(r->ctx, r->file.point_count * r->record_bytes, "cloud");
-    MOTE_TRY(mote_cloud_adopt(r->cloud, r->records, 0));
+    MOTE_TRY(mote_cloud_adopt(r->cloud, r->records));
     for (uint64_t i = 0; i < r->file.scan_count && complete; i++) {
         const mote_ptx_scan *const scan = &r->file.scans[i];
         uint8_t *const records = r->records + scan->first * r->record_bytes;

@@ -202,10 +202,11 @@ mote_status mote_reader_next(mote_reader *reader, const mote_cloud **piece) {
     if (!reader->in_pieces) {
         reader->next = 1;
         *piece = more ? reader->whole : NULL;
-        return MOTE_OK;
+        return mote_cloud_check(reader->whole);
     }
     do {
         MOTE_TRY(read_piece(reader, &more));
+        MOTE_TRY(mote_input_check(reader->ctx, &reader->input));
         reader->kept += reader->source.cloud->count;
         MOTE_TRY(keep_inside(reader));
     } while (more && reader->source.cloud->count == 0);

@@ -200,7 +200,7 @@ static mote_status make_cloud(const unite_plan *plan, uint64_t total, mote_cloud
     }
     MOTE_TRY(mote_cloud_new(ctx, total, out));
     *records = mote_alloc(ctx, total * plan->record_bytes, "cloud");
-    MOTE_TRY(mote_cloud_adopt(*out, *records, 0));
+    MOTE_TRY(mote_cloud_adopt(*out, *records));
     for (uint64_t c = 0; c < plan->column_count; c++) {
         const unite_column *column = &plan->columns[c];
         mote_column view;

@@ -157,7 +157,7 @@ static mote_status read_rows(xyz_reader *r, uint32_t count) {
     lay_out_fields(r, count, &record_bytes);
     MOTE_TRY(mote_cloud_new(r->ctx, r->rows, &r->cloud));
     uint8_t *const records = mote_alloc(r->ctx, r->rows * record_bytes, "cloud"); /* 2 bytes or more of text each */
-    MOTE_TRY(mote_cloud_adopt(r->cloud, records, 0));
+    MOTE_TRY(mote_cloud_adopt(r->cloud, records));
     mote_text_rows rows = {.count = r->rows, .fields = r->fields, .field_count = count, .record_bytes = record_bytes};
     rows.records = records;
     if (r->rows > 0) MOTE_TRY(mote_text_parse(r->ctx, &r->preamble.table, &rows));

@@ -85,6 +85,12 @@ static mote_knn_params settled(mote_knn_params p) {
 
 static bool is_on_cpu(const mote_knn_index *index) { return index->ops == &mote_knn_cpu; }
 
+/* Of a file that another process cut or changed meanwhile there is no answer. */
+static mote_status check_clouds(const mote_knn_index *index, const mote_cloud *queries) {
+    MOTE_TRY(mote_cloud_check(index->cloud));
+    return queries != NULL ? mote_cloud_check(queries) : MOTE_OK;
+}
+
 static mote_status check_queries(mote_knn_index *index, const mote_cloud *queries) {
     mote_context *ctx = index->ctx;
     mote_backend_for(ctx, 0); /* that of the index, whatever ran since */
@@ -103,7 +109,8 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
     }
     mote_backend_for(index->ctx, 0);
     index->ready = false;
-    const mote_status status = index->ops->build(index);
+    mote_status status = index->ops->build(index);
+    if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     mote_stage(index->ctx, NULL);
     index->ready = status == MOTE_OK;
     return status;
@@ -170,6 +177,7 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = index->ops->search(index, queries, &p, result);
     }
+    if (status == MOTE_OK) status = check_clouds(index, queries);
     mote_stage(index->ctx, NULL);
     result->skipped = index->skipped;
     return status;
@@ -211,6 +219,7 @@ mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, do
     mote_status status = MOTE_OK;
     if (out != NULL) status = make_lists(ctx, queries != NULL ? queries->count : index->cloud->count, &lists);
     if (status == MOTE_OK) status = index->ops->within(index, queries, radius, exclude_self, counts, lists);
+    if (status == MOTE_OK) status = check_clouds(index, queries);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {
         mote_knn_free_lists(ctx, lists);

@@ -96,7 +96,8 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->cloud = cloud;
     lod->params = p;
     lod->ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->lod;
-    const mote_status status = build(lod);
+    mote_status status = build(lod);
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {
         mote_lod_destroy(lod);

@@ -134,6 +134,7 @@ static mote_status estimate(mote_knn_index *index, const mote_normals_params *pa
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = estimate_once(index, params, result);
     }
+    if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     result->skipped = result->on_device ? 0 : index->skipped;
     mote_stage(index->ctx, NULL);
     return status;

@@ -148,6 +148,7 @@ mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = judge(index, &p, result);
     }
+    if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     result->skipped = index->skipped;
     mote_stage(index->ctx, NULL);
     return status;

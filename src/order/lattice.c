@@ -166,7 +166,7 @@ mote_status mote_order_lattice(mote_context *ctx, const mote_cloud *cloud, mote_
         MOTE_TRY(real_lattice(ctx, cloud, axes, lattice, &left_out));
     }
     if (skipped != NULL) *skipped = left_out;
-    return MOTE_OK;
+    return mote_cloud_check(cloud);
 }
 
 /* One axis of up to LATTICE_BLOCK points; bad gets 1 where the coordinate is not finite. */

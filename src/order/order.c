@@ -20,7 +20,8 @@ static mote_status unsupported(mote_context *ctx, const char *what) {
 
 mote_status mote_order_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
     if (ctx->backend->order == NULL || ctx->backend->order->codes == NULL) return unsupported(ctx, "Morton codes");
-    return ctx->backend->order->codes(ctx, cloud, lattice, codes);
+    MOTE_TRY(ctx->backend->order->codes(ctx, cloud, lattice, codes));
+    return mote_cloud_check(cloud);
 }
 
 mote_status mote_order_sort(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count) {

@@ -226,6 +226,7 @@ mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const m
     mote_status status = open_run(&run, ctx, cloud, params);
     if (status == MOTE_OK) status = find_planes(&run, labels, planes);
     close_run(&run);
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     if (status == MOTE_OK) {
         *out = planes;
     } else {
@@ -299,6 +300,7 @@ mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const m
     if (facts != NULL) *facts = run.facts;
     mote_free(ctx, cells);
     close_run(&run);
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     return status == MOTE_OK ? mote_progress(ctx, 1, "voting") : status;
 }
 

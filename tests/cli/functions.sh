@@ -91,6 +91,25 @@ interrupted() {
 
 killed() { interrupted KILL "$@"; }
 
+# cut FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
+# ends before; prints each exit code and message that came of it, once.
+cut() {
+    local file=$1 delay code
+    cp "$file" whole.copy
+    for delay in 0.02 0.05 0.1 0.2 0.3 0.5 0.8 1.2 2 3 5 8; do
+        cp whole.copy "$file"
+        "$MOTE_BINARY" "${@:3}" 2>cut.err >cut.out &
+        sleep "$delay"
+        kill -0 $! 2>/dev/null || { wait $! && break; }
+        truncate -s $(($(stat -c %s whole.copy) / 3)) "$file"
+        wait $!
+        code=$?
+        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*" cut.err; }
+    done | sort -u
+    cp whole.copy "$file"
+    rm -f whole.copy cut.err cut.out
+}
+
 # npz_print FILE: checks all checksums of a .npz and prints each array: name, type, shape, values. Without numpy.
 npz_print() {
     python3 - "$1" <<'END'

@@ -1,0 +1,567 @@
+/* An input that another process cuts, overwrites or appends to while it is read: MOTE_ERROR_IO that names the file, or
+   the same result as without; nothing is left behind, and no signal ends the process. */
+#define _GNU_SOURCE /* utimensat, sigsetjmp, glob */
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/cloud_files.h"
+
+#define POINTS 3000u
+
+/* ---- the change, at the n-th moment: allocations and steps of progress are moments */
+
+typedef enum change { CUT_TO_NOTHING, CUT_IN_HEADER, CUT_IN_THE_MIDDLE, CUT_THE_LAST_BYTE, OVERWRITTEN, GROWN } change;
+#define CHANGES 6
+
+typedef struct disturber {
+    const char *path; /* the file that is changed */
+    change kind;
+    long at, moments; /* at 0: never */
+    bool done;
+} disturber;
+
+static void overwrite(const char *path, long size) {
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    for (long i = 300; i < size; i += 7) {
+        fseek(file, i, SEEK_SET);
+        fputc('7', file);
+    }
+    fclose(file);
+}
+
+static void append(const char *path) {
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    fputs("1 2 3\n", file);
+    fclose(file);
+}
+
+static void change_file(const char *path, change kind) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    const off_t sizes[] = {0, 150, info.st_size / 2 + 1, info.st_size - 1};
+    if (kind == OVERWRITTEN) {
+        overwrite(path, (long)info.st_size);
+    } else if (kind == GROWN) {
+        append(path);
+    } else {
+        assert_int_equal(truncate(path, sizes[kind] < info.st_size ? sizes[kind] : 0), 0);
+    }
+}
+
+static void moment(disturber *d) {
+    const long number = __atomic_add_fetch(&d->moments, 1, __ATOMIC_RELAXED);
+    if (number != d->at) return;
+    change_file(d->path, d->kind);
+    d->done = true;
+}
+
+static void *allocate(void *user, size_t size_bytes) {
+    moment(user);
+    return aligned_alloc(64, (size_bytes + 63) / 64 * 64);
+}
+
+static void release(void *user, void *memory, size_t size_bytes) {
+    (void)user;
+    (void)size_bytes;
+    free(memory);
+}
+
+static bool step(void *user, double done, const char *stage) {
+    (void)done;
+    (void)stage;
+    moment(user);
+    return true;
+}
+
+static mote_context *disturbed_context(disturber *d) {
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.threads = 2;
+    params.device = MOTE_DEVICE_CPU;
+    params.allocator = (mote_allocator){d, allocate, release};
+    params.progress = step;
+    params.progress_user = d;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    return ctx;
+}
+
+/* ---- the works: each reads a file and makes the file "out" of it, or a number */
+
+/* Which inputs a work is tried with: where columns are views of the file, it is read until the very end. */
+typedef enum input_kind { OF_ALL, OF_VIEWS, OF_COPC } input_kind;
+
+typedef struct work {
+    const char *name, *output;
+    mote_status (*run)(mote_context *ctx, const char *input, const char *output, uint64_t *number);
+    input_kind inputs;
+} work;
+
+static mote_status convert(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_cloud *cloud = NULL;
+    (void)number;
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_write(ctx, cloud, output, NULL);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status convert_in_pieces(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_reader *reader = NULL;
+    mote_writer *writer = NULL;
+    const mote_cloud *piece = NULL;
+    (void)number;
+    mote_status status = mote_reader_open(ctx, input, NULL, &reader);
+    if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    if (status == MOTE_OK && piece != NULL) {
+        status = mote_writer_open(ctx, piece, mote_reader_count(reader), output, NULL, &writer);
+    }
+    while (status == MOTE_OK && piece != NULL) {
+        status = mote_writer_add(writer);
+        if (status == MOTE_OK) status = mote_reader_next(reader, &piece);
+    }
+    if (writer != NULL) status = mote_writer_close(writer, status);
+    mote_reader_close(reader);
+    if (status == MOTE_ERROR_UNSUPPORTED) { /* not of this format */
+        mote_context_clear(ctx);
+        status = MOTE_OK;
+    }
+    return status;
+}
+
+static mote_status build_octree(mote_context *ctx, const char *input, const mote_lod_params *params, bool copc,
+                                const char *output) {
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_lod_build(ctx, cloud, params, &lod);
+    if (status == MOTE_OK && copc) status = mote_copc_write(ctx, lod, output, NULL, NULL);
+    if (status == MOTE_OK && !copc) status = mote_potree_write(ctx, lod, output, NULL, NULL);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status make_folder(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_lod_params params = mote_lod_defaults();
+    (void)number;
+    params.scheme = MOTE_LOD_REPLACING;
+    params.sampling = MOTE_LOD_POISSON;
+    params.filter = MOTE_LOD_FILTER_GAUSSIAN;
+    return build_octree(ctx, input, &params, false, output);
+}
+
+static mote_status make_copc(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    (void)number;
+    return build_octree(ctx, input, NULL, true, output);
+}
+
+static mote_status read_part(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_read_params params = mote_read_defaults();
+    const mote_box box = {{0, 0, 0}, {0.5, 0.5, 0.5}};
+    mote_cloud *cloud = NULL;
+    (void)output;
+    params.bounds = &box;
+    mote_status status = mote_cloud_read(ctx, input, &params, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_hash(ctx, cloud, number);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status measure(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_cloud *cloud = NULL;
+    mote_box box;
+    (void)output;
+    memset(&box, 0, sizeof box);
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_bounds(ctx, cloud, &box, NULL);
+    mote_cloud_destroy(cloud);
+    memcpy(number, &box.max[2], sizeof *number);
+    return status;
+}
+
+static mote_status find_neighbors(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_cloud *cloud = NULL;
+    mote_knn_params params = mote_knn_defaults();
+    mote_knn_result result;
+    memset(&result, 0, sizeof result);
+    (void)output;
+    params.k = 4;
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    result.index32 = calloc(4 * POINTS, sizeof *result.index32);
+    if (status == MOTE_OK) status = mote_knn(ctx, cloud, NULL, &params, &result);
+    for (uint32_t i = 0; i < 4 * POINTS; i++) *number = *number * 31 + result.index32[i];
+    free(result.index32);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status find_normals(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_cloud *cloud = NULL;
+    mote_normals_result result;
+    float *z = calloc(POINTS, sizeof *z);
+    memset(&result, 0, sizeof result);
+    (void)output;
+    result.normal_z = z;
+    result.normal_x = calloc(POINTS, sizeof *z);
+    result.normal_y = calloc(POINTS, sizeof *z);
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_normals(ctx, cloud, NULL, &result);
+    for (uint32_t i = 0; i < POINTS; i++) *number = *number * 31 + (uint64_t)(int64_t)(1e6f * z[i]);
+    free(z);
+    free(result.normal_x);
+    free(result.normal_y);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status find_planes(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_cloud *cloud = NULL;
+    mote_planes *planes = NULL;
+    mote_planes_params params = mote_planes_defaults();
+    (void)output;
+    params.resolution_deg = 10;
+    mote_status status = mote_cloud_read(ctx, input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, NULL, &planes);
+    if (status == MOTE_OK) *number = mote_planes_count(planes) + 1;
+    mote_planes_destroy(planes);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static mote_status list_levels(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    mote_copc_facts facts;
+    (void)output;
+    const mote_status status = mote_copc_levels(ctx, input, NULL, 0, &facts);
+    *number = facts.points;
+    return status;
+}
+
+static const work works[] = {
+    {"convert to LAS", "out.las", convert, OF_ALL},
+    {"convert to LAZ", "out.laz", convert, OF_VIEWS},
+    {"convert to PLY", "out.ply", convert, OF_VIEWS},
+    {"convert to text", "out.csv", convert, OF_VIEWS},
+    {"convert in pieces", "out.laz", convert_in_pieces, OF_ALL},
+    {"an octree in a folder", "out.mote", make_folder, OF_ALL},
+    {"an octree as COPC", "out.copc.laz", make_copc, OF_VIEWS},
+    {"points in a box", NULL, read_part, OF_ALL},
+    {"the box", NULL, measure, OF_VIEWS},
+    {"neighbours", NULL, find_neighbors, OF_VIEWS},
+    {"normals", NULL, find_normals, OF_VIEWS},
+    {"planes", NULL, find_planes, OF_VIEWS},
+    {"levels", NULL, list_levels, OF_COPC},
+};
+#define WORKS (sizeof works / sizeof works[0])
+
+/* ---- the inputs */
+
+static void make_input(const char *name, bool text, bool compress) {
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    mote_write_params params = mote_write_defaults();
+    params.text = text;
+    params.compress = compress;
+    assert_int_equal(mote_generate(ctx, "city", POINTS, NULL, &cloud), MOTE_OK);
+    if (strstr(name, ".copc.laz") == NULL && strstr(name, ".mote") == NULL) {
+        test_write(ctx, cloud, test_path(name), &params);
+    } else {
+        assert_int_equal(mote_lod_build(ctx, cloud, NULL, &lod), MOTE_OK);
+        const mote_status status = strstr(name, ".mote") != NULL
+                                       ? mote_potree_write(ctx, lod, test_path(name), NULL, NULL)
+                                       : mote_copc_write(ctx, lod, test_path(name), NULL, NULL);
+        if (status != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+        mote_lod_destroy(lod);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Puts the bytes back, with a time of change that no other write can have. */
+static void restore(const char *path, const char *bytes, size_t size) {
+    const struct timespec long_ago[2] = {{1000000000, 5}, {1000000000, 5}};
+    test_write_file(path, bytes, size);
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+}
+
+/* ---- all works, disturbed */
+
+/* The files that an output may consist of. */
+static const char *const output_parts[] = {"", "/octree.bin", "/hierarchy.bin", "/metadata.json"};
+#define OUTPUT_PARTS 4
+
+static void remove_output(const char *output) {
+    char path[700];
+    for (int p = OUTPUT_PARTS - 1; p >= 0; p--) {
+        snprintf(path, sizeof path, "%s%s", output, output_parts[p]);
+        (void)remove(path);
+    }
+}
+
+/* A number that any change of the output changes; 0 if there is none. */
+static uint64_t output_sum(const char *output) {
+    uint64_t sum = 0;
+    for (int p = 0; p < OUTPUT_PARTS; p++) {
+        char path[700];
+        struct stat info;
+        size_t size = 0;
+        snprintf(path, sizeof path, "%s%s", output, output_parts[p]);
+        if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        char *bytes = test_load(path, &size);
+        for (size_t i = 0; i < size; i++) sum = sum * 1099511628211u + (uint8_t)bytes[i] + 1;
+        free(bytes);
+    }
+    return sum;
+}
+
+static void assert_nothing_unfinished(const char *output) {
+    char pattern[700];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s.*part*", output);
+    assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
+}
+
+/* Runs a work and returns its status; *sum: what came of it. */
+static mote_status run_work(const work *w, const char *input, disturber *d, uint64_t *sum, char *message) {
+    char output[600];
+    mote_context *ctx = disturbed_context(d);
+    snprintf(output, sizeof output, "%s", test_path(w->output != NULL ? w->output : "none"));
+    remove_output(output);
+    *sum = 0;
+    const mote_status status = w->run(ctx, input, output, sum);
+    snprintf(message, TEST_MESSAGE_BYTES, "%s", mote_context_message(ctx));
+    mote_context_trim(ctx);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+    assert_nothing_unfinished(output);
+    if (status != MOTE_OK) assert_int_equal(access(output, F_OK), -1);
+    if (w->output != NULL) *sum = output_sum(output);
+    return status;
+}
+
+/* What a run came to. */
+typedef struct outcome {
+    mote_status status;
+    uint64_t sum;
+    char message[TEST_MESSAGE_BYTES];
+} outcome;
+
+static outcome run_once(const work *w, const char *input, disturber *d) {
+    outcome o;
+    o.status = run_work(w, input, d, &o.sum, o.message);
+    return o;
+}
+
+static bool is_same(const outcome *a, const outcome *b) {
+    return a->status == b->status && a->sum == b->sum && strcmp(a->message, b->message) == 0;
+}
+
+/* The file may be changed before it is opened, and after all was read of it: then the outcome is that of the changed
+   file, or of the unchanged one. Otherwise the change is noticed. */
+static void disturb_work(const work *w, const char *input, const char *changed, const char *bytes, size_t size) {
+    const long tries = (long)test_extent(2, 3);
+    disturber d = {.path = changed};
+    restore(changed, bytes, size);
+    const outcome unchanged = run_once(w, input, &d);
+    const long moments = d.moments;
+    if (unchanged.status != MOTE_OK) fail_msg("%s of %s: %s", w->name, input, unchanged.message);
+    for (change kind = 0; kind < CHANGES; kind++) {
+        long noticed = 0;
+        restore(changed, bytes, size);
+        change_file(changed, kind);
+        d = (disturber){.path = changed};
+        const outcome before = run_once(w, input, &d);
+        for (long t = 0; t < tries; t++) {
+            d = (disturber){.path = changed, .kind = kind, .at = 2 + t * (moments - 2) / tries};
+            restore(changed, bytes, size);
+            const outcome now = run_once(w, input, &d);
+            const bool told = now.status == MOTE_ERROR_IO && strstr(now.message, changed) != NULL;
+            if (!told && !is_same(&now, &before) && !is_same(&now, &unchanged)) {
+                fail_msg("%s of %s, change %d at moment %ld of %ld: status %d, %s", w->name, input, (int)kind, d.at,
+                         moments, (int)now.status, now.message);
+            }
+            noticed += told;
+        }
+        if (noticed == 0) fail_msg("%s of %s: no change %d was noticed", w->name, input, (int)kind);
+    }
+}
+
+/* input is what is read, changed the file in it that is disturbed. */
+static void disturb(const char *input_name, const char *changed_name, input_kind kind) {
+    char input[600], changed[600];
+    size_t size = 0;
+    snprintf(input, sizeof input, "%s", test_path(input_name));
+    snprintf(changed, sizeof changed, "%s", test_path(changed_name));
+    char *bytes = test_load(changed, &size);
+    for (size_t i = 0; i < WORKS; i++) {
+        if (works[i].inputs == OF_ALL || works[i].inputs == kind) disturb_work(&works[i], input, changed, bytes, size);
+    }
+    free(bytes);
+}
+
+static void test_las(void **state) {
+    (void)state;
+    make_input("in.las", false, false);
+    disturb("in.las", "in.las", OF_VIEWS);
+}
+
+static void test_laz(void **state) {
+    (void)state;
+    make_input("in.laz", false, false);
+    disturb("in.laz", "in.laz", OF_ALL);
+}
+
+static void test_copc(void **state) {
+    (void)state;
+    make_input("in.copc.laz", false, false);
+    disturb("in.copc.laz", "in.copc.laz", OF_COPC);
+}
+
+static void test_ply(void **state) {
+    (void)state;
+    make_input("in.ply", false, false);
+    disturb("in.ply", "in.ply", OF_VIEWS);
+    make_input("in.ply", true, false);
+    disturb("in.ply", "in.ply", OF_ALL);
+}
+
+static void test_pcd(void **state) {
+    (void)state;
+    make_input("in.pcd", false, false);
+    disturb("in.pcd", "in.pcd", OF_ALL);
+    make_input("in.pcd", false, true);
+    disturb("in.pcd", "in.pcd", OF_ALL);
+}
+
+static void test_text(void **state) {
+    (void)state;
+    make_input("in.csv", true, false);
+    disturb("in.csv", "in.csv", OF_ALL);
+}
+
+static void test_folder_input(void **state) {
+    (void)state;
+    make_input("in.mote", false, false);
+    disturb("in.mote", "in.mote/octree.bin", OF_ALL);
+}
+
+/* ---- a file under another name, and the caller's own handler */
+
+/* Who maps a file keeps it when another takes its name: the result is that of the old one. */
+static void test_replaced_by_name(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    uint64_t before = 0, after = 0;
+    make_input("a.las", false, false);
+    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_hash(ctx, cloud, &before), MOTE_OK);
+    test_write_file(test_path("b.las"), "something else", 14);
+    assert_int_equal(rename(test_path("b.las"), test_path("a.las")), 0);
+    assert_int_equal(mote_cloud_check(cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_hash(ctx, cloud, &after), MOTE_OK);
+    assert_true(before == after);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* What fails while an input is gone is the input's fault; without it the context works again. */
+static void test_context_recovers(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    uint64_t hash = 0;
+    make_input("a.las", false, false);
+    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
+    assert_int_equal(truncate(test_path("a.las"), 5000), 0);
+    assert_int_equal(mote_cloud_check(cloud), MOTE_ERROR_IO);
+    assert_non_null(strstr(mote_context_message(ctx), "a.las: offset 5000: the file became shorter"));
+    mote_context_clear(ctx);
+    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_ERROR_IO); /* still */
+    mote_cloud_destroy(cloud);
+    mote_context_clear(ctx);
+    make_input("a.las", false, false);
+    assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &cloud), MOTE_OK);
+    assert_int_equal(mote_cloud_hash(ctx, cloud, &hash), MOTE_OK);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static sigjmp_buf back;
+static volatile sig_atomic_t own_faults;
+
+static void own_handler(int number, siginfo_t *info, void *machine) {
+    (void)number;
+    (void)info;
+    (void)machine;
+    own_faults++;
+    siglongjmp(back, 1);
+}
+
+/* Faults of the caller's own mappings go to the caller's handler, before, while and after the library has its own. */
+static void fault(const volatile char *memory) {
+    const int before = own_faults;
+    if (sigsetjmp(back, 1) == 0) {
+        (void)memory[0];
+        fail_msg("the page is there");
+    }
+    assert_int_equal(own_faults, before + 1);
+}
+
+static void test_handlers(void **state) {
+    (void)state;
+    struct sigaction ours = {.sa_sigaction = own_handler, .sa_flags = SA_SIGINFO}, before, now;
+    mote_context *ctx = test_context(2);
+    mote_cloud *clouds[2] = {NULL, NULL};
+    uint64_t hash;
+    make_input("a.las", false, false);
+    test_write_file(test_path("own"), "12345678", 8);
+    const int file = open(test_path("own"), O_RDWR);
+    const char *memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(sigaction(SIGBUS, &ours, &before), 0);
+    fault(memory);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(mote_cloud_read(ctx, test_path("a.las"), NULL, &clouds[i]), MOTE_OK);
+        fault(memory);
+    }
+    assert_int_equal(truncate(test_path("a.las"), 9000), 0);
+    assert_int_equal(mote_cloud_hash(ctx, clouds[1], &hash), MOTE_ERROR_IO);
+    for (int i = 0; i < 2; i++) {
+        fault(memory);
+        mote_cloud_destroy(clouds[i]);
+    }
+    assert_int_equal(sigaction(SIGBUS, NULL, &now), 0);
+    assert_true(now.sa_sigaction == own_handler);
+    fault(memory);
+    sigaction(SIGBUS, &before, NULL);
+    munmap((void *)(uintptr_t)memory, 4096);
+    close(file);
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_las),
+        cmocka_unit_test(test_laz),
+        cmocka_unit_test(test_copc),
+        cmocka_unit_test(test_ply),
+        cmocka_unit_test(test_pcd),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_folder_input),
+        cmocka_unit_test(test_replaced_by_name),
+        cmocka_unit_test(test_context_recovers),
+        cmocka_unit_test(test_handlers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
