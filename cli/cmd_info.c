@@ -92,6 +92,7 @@ static int describe(session *s, const char *path, const info_options *o, json_wr
         code = cloud_stats_compute(s, cloud, &stats);
         facts.stats = &stats;
     }
+    if (code == EXIT_DONE && mote_cloud_check(cloud) != MOTE_OK) code = session_fail(s, MOTE_ERROR_IO, true);
     progress_clear(&s->bar);
     if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
     if (code == EXIT_DONE && json == NULL) info_print_text(&facts);

@@ -84,6 +84,16 @@ static void on_log(void *user, mote_log_level level, const char *message) {
     fprintf(stderr, "mote: %s%s\n", level == MOTE_LOG_WARNING ? "warning: " : "", message);
 }
 
+/* Whether the message begins with the name of an input, or of a file in it: inputs that are looked at where they are
+   may fail as late as while the output is written. */
+static bool is_of_input(const session *s, const char *message) {
+    for (int i = 0; i < s->input_count; i++) {
+        const size_t length = strlen(s->inputs[i]);
+        if (strncmp(message, s->inputs[i], length) == 0 && strchr(":/", message[length]) != NULL) return true;
+    }
+    return false;
+}
+
 int session_fail(session *s, mote_status status, bool reading) {
     const char *message = mote_context_message(s->ctx);
     if (status == MOTE_ERROR_CLOSED) return EXIT_FAILED; /* as "| head" does: nothing to complain of */
@@ -99,7 +109,7 @@ int session_fail(session *s, mote_status status, bool reading) {
     case MOTE_ERROR_DATA: return EXIT_INPUT;
     case MOTE_ERROR_MEMORY:
     case MOTE_ERROR_DISK: return EXIT_RESOURCES;
-    case MOTE_ERROR_IO: return reading ? EXIT_INPUT : EXIT_FAILED;
+    case MOTE_ERROR_IO: return reading || is_of_input(s, message) ? EXIT_INPUT : EXIT_FAILED;
     default: return EXIT_FAILED;
     }
 }
@@ -193,6 +203,8 @@ int session_close(session *s, int exit_code) {
 
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out) {
     *out = NULL;
+    s->inputs = paths;
+    s->input_count = count;
     const mote_status status = mote_cloud_read_many(s->ctx, paths, (uint32_t)count, params, out);
     if (status != MOTE_OK) return session_fail(s, status, true);
     s->bar.points = mote_cloud_count(*out);

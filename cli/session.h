@@ -14,6 +14,8 @@ typedef struct session {
     mote_context *ctx;
     progress_bar bar;
     double started;
+    const char *const *inputs; /* what session_read was asked for last */
+    int input_count;
     bool extra_bytes;    /* a warning was of attributes that become extra bytes of LAS */
     char refusal[256];   /* why there is no context */
     bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */

@@ -92,7 +92,7 @@ interrupted() {
 killed() { interrupted KILL "$@"; }
 
 # cut FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
-# ends before; prints each exit code and message that came of it, once.
+# ends before; prints each exit code and message that came of it, once, and any output (out.*) that is there then.
 cut() {
     local file=$1 delay code
     cp "$file" whole.copy
@@ -104,10 +104,11 @@ cut() {
         truncate -s $(($(stat -c %s whole.copy) / 3)) "$file"
         wait $!
         code=$?
-        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*" cut.err; }
+        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*" cut.err; compgen -G "out*"; }
+        rm -rf out.*
     done | sort -u
     cp whole.copy "$file"
-    rm -f whole.copy cut.err cut.out
+    rm -rf whole.copy cut.err cut.out out.*
 }
 
 # npz_print FILE: checks all checksums of a .npz and prints each array: name, type, shape, values. Without numpy.
