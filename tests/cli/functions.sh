@@ -92,7 +92,7 @@ interrupted() {
 killed() { interrupted KILL "$@"; }
 
 # cut FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
-# ends before; prints each exit code and message that came of it, once, and any output (out.*) that is there then.
+# ends before; prints each exit code and message of this that came of it, once, and any output (out.*) that is there.
 cut() {
     local file=$1 delay code
     cp "$file" whole.copy
@@ -104,7 +104,7 @@ cut() {
         truncate -s $(($(stat -c %s whole.copy) / 3)) "$file"
         wait $!
         code=$?
-        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*" cut.err; compgen -G "out*"; }
+        ((code == 0)) || { echo "$code" && grep -o "$file: offset.*became shorter.*" cut.err; compgen -G "out*"; }
         rm -rf out.*
     done | sort -u
     cp whole.copy "$file"
