@@ -96,7 +96,7 @@ killed() { interrupted KILL "$@"; }
 cut() {
     local file=$1 delay code
     cp "$file" whole.copy
-    for delay in 0.02 0.05 0.1 0.2 0.3 0.5 0.8 1.2 2 3 5 8; do
+    for delay in 0.05 0.1 0.2 0.4 0.8 1.6 3.2; do
         cp whole.copy "$file"
         "$MOTE_BINARY" "${@:3}" 2>cut.err >cut.out &
         sleep "$delay"
