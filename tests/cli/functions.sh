@@ -91,9 +91,9 @@ interrupted() {
 
 killed() { interrupted KILL "$@"; }
 
-# cut FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
+# shortened FILE COMMAND…: cuts the file to a third while the command is at work, each time a little later until the command
 # ends before; prints each exit code and message of this that came of it, once, and any output (out.*) that is there.
-cut() {
+shortened() {
     local file=$1 delay code
     cp "$file" whole.copy
     for delay in 0.05 0.1 0.2 0.4 0.8 1.6 3.2; do
