@@ -165,6 +165,7 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
 #ifndef MOTE_HAVE_CIVETWEB
     return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
+    if (access(input, F_OK) != 0) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno));
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
