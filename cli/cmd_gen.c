@@ -76,8 +76,8 @@ static int check_usage(const gen_options *o, const common_options *common, const
     return EXIT_DONE;
 }
 
-static int generate(session *s, const gen_options *o, const io_paths *paths) {
-    const char *kind = paths->inputs[0], *path = paths->output;
+static int generate(session *s, const gen_options *o, const char *kind, const io_paths *paths) {
+    const char *path = paths->output;
     mote_gen_params params = mote_gen_defaults(kind);
     if (s->options.seed_given) params.seed = s->options.seed;
     if (o->noise_given) params.noise_m = o->noise_m;
@@ -107,15 +107,15 @@ int cmd_gen(int argc, char **argv) {
     };
     common_options common;
     arguments words;
-    io_paths paths;
+    io_paths paths = {0};
     const parse_result parsed = options_parse(
         &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     int code = take_words(&common, &words, &paths);
-    if (code == EXIT_DONE) code = check_usage(&o, &common, paths.inputs[0]);
+    if (code == EXIT_DONE) code = check_usage(&o, &common, words.words[0]);
     if (code != EXIT_DONE) return code;
     session s;
     code = session_open(&s, "gen", &common);
-    if (code == EXIT_DONE) code = generate(&s, &o, &paths);
+    if (code == EXIT_DONE) code = generate(&s, &o, words.words[0], &paths);
     return session_close(&s, code);
 }

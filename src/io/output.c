@@ -188,7 +188,7 @@ static mote_status close_file(mote_context *ctx, const mote_output *output, mote
     if (status == MOTE_OK && renameat(output->folder, output->temporary, output->folder, output->name) != 0) {
         status = mote_system_error(ctx, output->path, "rename the finished output to");
     }
-    if (status != MOTE_OK) unlinkat(output->folder, output->temporary, 0);
+    if (status != MOTE_OK && output->temporary != NULL) unlinkat(output->folder, output->temporary, 0);
     close(output->folder);
     return status;
 }

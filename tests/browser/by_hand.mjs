@@ -148,6 +148,7 @@ const CHECKS = {
             await press(page, 'v');
             assert.equal((await stats(page)).pointsDrawn, 40000);
             await page.mouse.dblclick(...at);
+            await idle(page);
             assert.notEqual(await pickedText(page), '');
         },
     },

@@ -11,7 +11,8 @@ warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror)
 count=0
 shopt -s nullglob
 for header in include/mote/*.h src/math/*.h src/*/*_math.h; do
-    printf '#include "%s"\n#include "%s"\n' "$PWD/$header" "$PWD/$header" >"$scratch/one.c"
+    # The type is for headers of macros alone: C forbids a source without a declaration.
+    printf '#include "%s"\n#include "%s"\ntypedef int header_was_read;\n' "$PWD/$header" "$PWD/$header" >"$scratch/one.c"
     cp "$scratch/one.c" "$scratch/one.cpp"
     cc -std=c17 "${warnings[@]}" -Iinclude -Isrc -fsyntax-only "$scratch/one.c"
     c++ -std=c++17 "${warnings[@]}" -Iinclude -Isrc -fsyntax-only "$scratch/one.cpp"
