@@ -3,7 +3,7 @@
 #   make test     for the work in between: unit, reference, command-line, golden and fuzz-corpus tests on the CPU;
 #                 under 3 minutes on 2 cores, with the build
 #   make check    everything that continuous integration runs: also sanitizers, the emulated GPU, analyser, browser;
-#                 under 15 minutes on 2 cores, with the build
+#                 about half an hour on 2 cores (27 minutes measured), with the build
 #   make demo     a city in the browser         make bench    the benchmarks
 #   make deps     install what is needed        make format   clang-format on all sources
 #   make viewer   the web page                  make clean
