@@ -1,7 +1,7 @@
 # The front door. Everything is built by CMake; see CMakePresets.json.
 #   make          build/release/mote
 #   make test     for the work in between: unit, reference, command-line, golden and fuzz-corpus tests on the CPU;
-#                 under 3 minutes on 2 cores, with the build
+#                 aimed at 3 minutes on 2 cores, with the build
 #   make check    everything that continuous integration runs: also sanitizers, the emulated GPU, analyser, browser;
 #                 about half an hour on 2 cores (27 minutes measured), with the build
 #   make demo     a city in the browser         make bench    the benchmarks
