@@ -61,6 +61,8 @@ mote_status bench_context(const session *s, int threads, mote_context **ctx);
 int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]);
 /* Says so. */
 int bench_sizes_error(const char *list);
+/* Says that --case names none of these cases, which end with NULL. Returns an exit code. */
+int bench_no_case(const bench_options *o, const char *const *names);
 
 int bench_order(session *s, const bench_options *o);
 int bench_lod(session *s, const bench_options *o);

@@ -311,9 +311,7 @@ static int check_case(const bench_options *o) {
         names[i] = knn_cases()[i].name;
         if (wanted(o, &knn_cases()[i])) return EXIT_DONE;
     }
-    const char *near = text_nearest(o->only, names);
-    return usage_error("bench", "there is no case \"%s\"; did you mean \"%s\"?", o->only,
-                       near != NULL ? near : names[0]);
+    return bench_no_case(o, names);
 }
 
 static int run_cases(session *s, const bench_options *o, int threads) {

@@ -106,12 +106,16 @@ static int run_step(session *s, const bench_options *o, const laz_subject *subje
     return bench_record(s, o, &result);
 }
 
+static bool is_wanted(const session *s, const bench_options *o, laz_step step) {
+    if (step == STEP_DEVICE && !bench_on_gpu(s)) return false;
+    return o->only == NULL || strcmp(o->only, step_names[step]) == 0;
+}
+
 static int run_steps(session *s, const bench_options *o, const laz_subject *subject) {
     const int all = mote_context_threads(s->ctx);
     int code = EXIT_DONE;
     for (int step = 0; step < STEPS && code == EXIT_DONE; step++) {
-        if (o->only != NULL && strcmp(o->only, step_names[step]) != 0) continue;
-        if (step == STEP_DEVICE && !bench_on_gpu(s)) continue;
+        if (!is_wanted(s, o, (laz_step)step)) continue;
         if (step != STEP_DEVICE || all == 1) code = run_step(s, o, subject, (laz_step)step, 1);
         if (code == EXIT_DONE && all > 1) code = run_step(s, o, subject, (laz_step)step, all);
     }
@@ -195,8 +199,18 @@ static int run_inputs(session *s, const bench_options *o, const char *folder) {
     return EXIT_DONE;
 }
 
+static int check_case(const session *s, const bench_options *o) {
+    const char *names[STEPS + 1] = {NULL};
+    for (int step = 0; step < STEPS; step++) {
+        names[step] = step_names[step];
+        if (is_wanted(s, o, (laz_step)step)) return EXIT_DONE;
+    }
+    return bench_no_case(o, names);
+}
+
 int bench_laz(session *s, const bench_options *o) {
     char folder[4096];
+    if (check_case(s, o) != EXIT_DONE) return EXIT_USAGE;
     snprintf(folder, sizeof folder, "%s/mote-bench-XXXXXX", o->scratch);
     if (mkdtemp(folder) == NULL) return session_error(s, EXIT_FAILED, "%s: cannot make a folder there", o->scratch);
     const int code = run_inputs(s, o, folder);

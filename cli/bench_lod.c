@@ -264,10 +264,21 @@ static void print_notes(const session *s) {
     }
 }
 
+static int check_case(const session *s, const bench_options *o) {
+    const lod_case *cases = bench_on_gpu(s) ? gpu_cases : cpu_cases;
+    const char *names[CASES + 1] = {NULL};
+    for (size_t i = 0; i < CASES; i++) {
+        names[i] = cases[i].name;
+        if (wanted(o, &cases[i])) return EXIT_DONE;
+    }
+    return bench_no_case(o, names);
+}
+
 int bench_lod(session *s, const bench_options *o) {
     if (bench_on_gpu(s) && !o->from_files) return bench_lod_cuda(s, o);
     char place[4000];
     lod_place at = {.points = 0};
+    if (check_case(s, o) != EXIT_DONE) return EXIT_USAGE;
     snprintf(place, sizeof place, "%s/mote-bench-XXXXXX", o->scratch);
     if (mkdtemp(place) == NULL) return session_error(s, EXIT_FAILED, "%s: cannot make a folder there", o->scratch);
     snprintf(at.folder, sizeof at.folder, "%s/out.mote", place);

@@ -274,9 +274,7 @@ static int check_case(const bench_options *o) {
     if (any_wanted(o, false) || any_wanted(o, true)) return EXIT_DONE;
     const char *names[RESIDENT_CASES + 1] = {NULL};
     for (size_t i = 0; i < RESIDENT_CASES; i++) names[i] = cases[i].name;
-    const char *near = text_nearest(o->only, names);
-    return usage_error("bench", "there is no case \"%s\"; did you mean \"%s\"?", o->only,
-                       near != NULL ? near : cases[0].name);
+    return bench_no_case(o, names);
 }
 
 int bench_lod_cuda(session *s, const bench_options *o) {

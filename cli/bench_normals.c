@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "text.h"
 
 #define CASES  6
 #define ARRAYS 4 /* normal_x, normal_y, normal_z, curvature */
@@ -240,9 +239,7 @@ static int check_case(const bench_options *o) {
         names[i] = cases[i].name;
         if (is_wanted(o, &cases[i])) return EXIT_DONE;
     }
-    const char *near = text_nearest(o->only, names);
-    return usage_error("bench", "there is no case \"%s\"; did you mean \"%s\"?", o->only,
-                       near != NULL ? near : names[0]);
+    return bench_no_case(o, names);
 }
 
 int bench_normals(session *s, const bench_options *o) {

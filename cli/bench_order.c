@@ -19,6 +19,7 @@ static const order_case cases[] = {
     {"sort city", true, false},
     {"codes of a city", true, true},
 };
+#define CASES (sizeof cases / sizeof cases[0])
 
 /* The inputs of all cases, and memory for one run. */
 typedef struct order_data {
@@ -96,8 +97,22 @@ static int run_case(session *s, const bench_options *o, const order_case *c, ord
     return bench_record(s, o, &result);
 }
 
+static bool is_wanted(const bench_options *o, const order_case *c) {
+    return o->only == NULL || strstr(c->name, o->only) != NULL;
+}
+
+static int check_case(const bench_options *o) {
+    const char *names[CASES + 1] = {NULL};
+    for (size_t i = 0; i < CASES; i++) {
+        names[i] = cases[i].name;
+        if (is_wanted(o, &cases[i])) return EXIT_DONE;
+    }
+    return bench_no_case(o, names);
+}
+
 int bench_order(session *s, const bench_options *o) {
     order_data data;
+    if (check_case(o) != EXIT_DONE) return EXIT_USAGE;
     const mote_status status = prepare(s, o, &data);
     int code = EXIT_DONE;
     if (status != MOTE_OK) code = session_fail(s, status, false);
@@ -108,8 +123,8 @@ int bench_order(session *s, const bench_options *o) {
     }
     const int all = mote_context_threads(s->ctx);
     const bool also_one = !bench_on_gpu(s) && all > 1; /* a GPU does not ask how many */
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && code == EXIT_DONE; i++) {
-        if (o->only != NULL && strstr(cases[i].name, o->only) == NULL) continue;
+    for (size_t i = 0; i < CASES && code == EXIT_DONE; i++) {
+        if (!is_wanted(o, &cases[i])) continue;
         if (also_one) code = run_case(s, o, &cases[i], &data, 1);
         if (code == EXIT_DONE) code = run_case(s, o, &cases[i], &data, all);
     }

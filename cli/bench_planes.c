@@ -110,6 +110,39 @@ static bool wanted(const bench_options *o, const char *name) {
     return o->only == NULL || strstr(name, o->only) != NULL;
 }
 
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* The names of the cases of by_points and by_planes; those of rooms have theirs. */
+typedef struct case_name {
+    char chars[72];
+} case_name;
+
+static case_name votes_name(const vote_case *c) {
+    case_name name;
+    snprintf(name.chars, sizeof name.chars, "votes of %s", text_count(c->points).chars);
+    return name;
+}
+
+static case_name planes_name(const winner_case *c) {
+    case_name name;
+    snprintf(name.chars, sizeof name.chars, "%u planes", c->planes);
+    return name;
+}
+
+static int check_case(const bench_options *o) {
+    case_name made[COUNT(by_points) + COUNT(by_planes)];
+    const char *names[COUNT(by_points) + COUNT(by_planes) + COUNT(rooms) + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(by_points); i++) made[count++] = votes_name(&by_points[i]);
+    for (size_t i = 0; i < COUNT(by_planes); i++) made[count++] = planes_name(&by_planes[i]);
+    for (size_t i = 0; i < count; i++) names[i] = made[i].chars;
+    for (size_t i = 0; i < COUNT(rooms); i++) names[count++] = rooms[i].name;
+    for (size_t i = 0; i < count; i++) {
+        if (wanted(o, names[i])) return EXIT_DONE;
+    }
+    return bench_no_case(o, names);
+}
+
 /* ---- the tables */
 
 /* Cores would take hours for the largest. */
@@ -121,15 +154,14 @@ static int table_by_points(planes_bench *b) {
     int code = EXIT_DONE;
     printf("%-12s %10s %21s %12s   %s\n", "points", "seconds", "lowest – highest", "G votes/s",
            "slides 2016: GPU, CPU");
-    for (size_t i = 0; i < sizeof by_points / sizeof by_points[0] && code == EXIT_DONE; i++) {
+    for (size_t i = 0; i < COUNT(by_points) && code == EXIT_DONE; i++) {
         const vote_case *c = &by_points[i];
-        char name[72];
+        const case_name name = votes_name(c);
         uint32_t found;
         bench_result result;
-        snprintf(name, sizeof name, "votes of %s", text_count(c->points).chars);
-        if (!wanted(b->o, name) || !is_feasible(b, c->points)) continue;
+        if (!wanted(b->o, name.chars) || !is_feasible(b, c->points)) continue;
         code = failed(b, make_room(b, c->points, 0.003, 0.1));
-        if (code == EXIT_DONE) code = measure(b, name, 5, &found, &result);
+        if (code == EXIT_DONE) code = measure(b, name.chars, 5, &found, &result);
         if (code != EXIT_DONE) break;
         printf("%-12s %10.6f %9.6f – %-9.6f %12.2f   %g, %g s\n", text_count(c->points).chars, result.median,
                result.low, result.high, (double)c->points * DIRECTIONS / result.median / 1e9, c->gpu_s, c->cpu_s);
@@ -142,14 +174,13 @@ static int table_by_points(planes_bench *b) {
 static int table_by_planes(planes_bench *b) {
     int code = failed(b, make_room(b, 1000, 0.003, 0.1));
     printf("\n%-12s %10s %21s   %s\n", "planes", "seconds", "lowest – highest", "slides 2016: GPU, CPU; 1,000 points");
-    for (size_t i = 0; i < sizeof by_planes / sizeof by_planes[0] && code == EXIT_DONE; i++) {
+    for (size_t i = 0; i < COUNT(by_planes) && code == EXIT_DONE; i++) {
         const winner_case *c = &by_planes[i];
-        char name[40];
+        const case_name name = planes_name(c);
         uint32_t found;
         bench_result result;
-        snprintf(name, sizeof name, "%u planes", c->planes);
-        if (!wanted(b->o, name)) continue;
-        code = measure(b, name, c->planes, &found, &result);
+        if (!wanted(b->o, name.chars)) continue;
+        code = measure(b, name.chars, c->planes, &found, &result);
         if (code != EXIT_DONE) break;
         printf("%-12u %10.6f %9.6f – %-9.6f   %g, %g s\n", c->planes, result.median, result.low, result.high, c->gpu_s,
                c->cpu_s);
@@ -161,7 +192,7 @@ static int table_by_planes(planes_bench *b) {
 static int table_of_rooms(planes_bench *b) {
     int code = EXIT_DONE;
     printf("\n%-16s %10s %21s %8s   %s\n", "room", "seconds", "lowest – highest", "planes", "others, 2 cores");
-    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0] && code == EXIT_DONE; i++) {
+    for (size_t i = 0; i < COUNT(rooms) && code == EXIT_DONE; i++) {
         const room_case *c = &rooms[i];
         uint32_t found = 0;
         bench_result result;
@@ -179,6 +210,7 @@ static int table_of_rooms(planes_bench *b) {
 
 int bench_planes(session *s, const bench_options *o) {
     planes_bench b = {.s = s, .o = o};
+    if (check_case(o) != EXIT_DONE) return EXIT_USAGE;
     bench_device_name(s, b.device, sizeof b.device);
     const mote_status status = bench_context(s, mote_context_threads(s->ctx), &b.ctx);
     int code = status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);

@@ -118,6 +118,12 @@ int bench_sizes_error(const char *list) {
     return usage_error("bench", "--sizes: \"%s\" is no list like 1M,10M of up to %d sizes", list, BENCH_SIZES_MOST);
 }
 
+int bench_no_case(const bench_options *o, const char *const *names) {
+    const char *near = text_nearest(o->only, names);
+    return usage_error("bench", "there is no case \"%s\"; did you mean \"%s\"?", o->only,
+                       near != NULL ? near : names[0]);
+}
+
 static const bench *find_bench(const char *name) {
     for (size_t i = 0; i < BENCH_COUNT; i++) {
         if (strcmp(benches[i].name, name) == 0) return &benches[i];

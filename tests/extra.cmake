@@ -61,8 +61,8 @@ if(MOTE_CHECKS)
     set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 1200
                          ENVIRONMENT "MOTE_SHARED_DATA=${shared_data}")
   endforeach()
-  # These use all cores (a browser draws with all of them, and has little patience); those two build the page.
+  # These use all cores; a browser mostly waits. Those two build the page.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  set_tests_properties(check_sanitizers check_tidy check_tsan check_browser PROPERTIES PROCESSORS ${cores})
+  set_tests_properties(check_sanitizers check_tidy check_tsan PROPERTIES PROCESSORS ${cores})
   set_tests_properties(check_browser check_viewer PROPERTIES RESOURCE_LOCK page)
 endif()

@@ -84,14 +84,14 @@ endif()
 foreach(source ${parity_sources})
   get_filename_component(name ${source} NAME_WE)
   mote_parity_program(${name}_emulated $<TARGET_OBJECTS:${name}_object> mote_emulated mote_objects)
-  mote_parity_case(${name}_emulated ${name}_emulated parity)
+  mote_parity_case(${name}_emulated ${name}_emulated "parity;emulated")
 endforeach()
 
 file(GLOB emulator_tests CONFIGURE_DEPENDS emulator/*_test.cpp)
 foreach(source ${emulator_tests})
   get_filename_component(name ${source} NAME_WE)
   mote_parity_program(${name} ${source} mote_emulated mote_objects)
-  mote_parity_case(${name} ${name} parity)
+  mote_parity_case(${name} ${name} "parity;emulated")
 endforeach()
 
 # The command with the emulated GPU. Sanitizers watch its kernels in the tests above, and its command line without them.

@@ -5,8 +5,10 @@
 
 #include "io/las_format.h"
 
-/* A record in front of whose payload stand bytes like `at`; long_size: extended. */
-static mote_status keep_record(mote_context *ctx, const uint8_t *at, bool extended, mote_cloud *cloud) {
+/* The record that starts at `at`. size_bytes: of its payload, as it was checked; the header in the file is not asked
+   for it again, since another process may write to the file meanwhile. */
+static mote_status keep_record(mote_context *ctx, const uint8_t *at, bool extended, uint64_t size_bytes,
+                               mote_cloud *cloud) {
     if (!mote_reserve(ctx, (void **)&cloud->records, &cloud->record_capacity, cloud->record_count + 1,
                       sizeof *cloud->records, "records")) {
         return MOTE_ERROR_MEMORY;
@@ -16,7 +18,7 @@ static mote_status keep_record(mote_context *ctx, const uint8_t *at, bool extend
     memcpy(record->user_id, at + 2, 16);
     record->record_id = las_u16(at + 18);
     record->extended = extended;
-    record->size_bytes = extended ? las_u64(at + 20) : las_u16(at + 20);
+    record->size_bytes = size_bytes;
     memcpy(record->description, at + (extended ? 28 : 22), 32);
     record->data = at + (extended ? LAS_EVLR_BYTES : LAS_VLR_BYTES);
     return MOTE_OK;
@@ -50,7 +52,7 @@ static mote_status read_front(mote_context *ctx, const mote_input *input, las_he
             header->record_count = i;
             return MOTE_OK;
         }
-        MOTE_TRY(keep_record(ctx, input->data + at, false, cloud));
+        MOTE_TRY(keep_record(ctx, input->data + at, false, size_bytes, cloud));
         at += LAS_VLR_BYTES + size_bytes;
     }
     return MOTE_OK;
@@ -71,7 +73,7 @@ static mote_status read_extended(mote_context *ctx, const mote_input *input, uin
                        size_bytes, left - LAS_EVLR_BYTES);
     }
     if (!*whole) return MOTE_OK;
-    MOTE_TRY(keep_record(ctx, input->data + *at, true, cloud));
+    MOTE_TRY(keep_record(ctx, input->data + *at, true, size_bytes, cloud));
     *at += LAS_EVLR_BYTES + size_bytes;
     return MOTE_OK;
 }

@@ -39,6 +39,17 @@ static void check_bits(const uint32_t bits[3]) {
     }
 }
 
+/* Each bit of each coordinate alone, and cells at random. */
+static void codes_of_cells_agree(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 3 * MOTE_MORTON_BITS + 1000; i++) {
+        const uint64_t bit = i < 3 * MOTE_MORTON_BITS ? 1ull << i : mote_hash64(i) >> 1;
+        const uint32_t side = (1u << MOTE_MORTON_BITS) - 1;
+        const uint32_t x = bit & side, y = bit >> MOTE_MORTON_BITS & side, z = bit >> 2 * MOTE_MORTON_BITS & side;
+        assert_int_equal(order_cell_code(x, y, z), mote_morton_encode(x, y, z));
+    }
+}
+
 static void squeezes_all_shapes(void **state) {
     (void)state;
     for (uint32_t x = 0; x <= 21; x++) {
@@ -79,6 +90,7 @@ static void cells_agree(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(squeezes_all_shapes), cmocka_unit_test(cells_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(squeezes_all_shapes), cmocka_unit_test(cells_agree),
+                                       cmocka_unit_test(codes_of_cells_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

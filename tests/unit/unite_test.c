@@ -436,6 +436,7 @@ int main(void) {
         cmocka_unit_test(can_be_cancelled),
         cmocka_unit_test(names_what_is_missing),
         cmocka_unit_test(expands_folders_and_patterns),
+        cmocka_unit_test(lists_survive_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,5 +43,6 @@ void needs_positions(void **state);
 /* unite_test_inputs.c */
 void names_what_is_missing(void **state);
 void expands_folders_and_patterns(void **state);
+void lists_survive_failing_allocations(void **state);
 
 #endif

@@ -1,4 +1,5 @@
 /* Several clouds as one: lists of inputs, folders and patterns. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -82,4 +83,24 @@ void expands_folders_and_patterns(void **state) {
     expect_order(test_path("tiles/[d].xyz"), NULL, "4"); /* the literal name wins */
     expect_order(test_path("tiles/[ab].*"), test_path("tiles/b.xyz"), "122");
     expect_order(test_path("tiles/deepe?"), NULL, "5");
+}
+
+static mote_status read_two(mote_context *ctx, void *user) {
+    const char *const *paths = user;
+    mote_cloud *cloud = NULL;
+    const mote_status status = mote_cloud_read_many(ctx, paths, 2, NULL, &cloud);
+    assert_true((cloud != NULL) == (status == MOTE_OK));
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+void lists_survive_failing_allocations(void **state) {
+    (void)state;
+    char first[1024], second[1024];
+    snprintf(first, sizeof first, "%s", test_path("first.xyz"));
+    snprintf(second, sizeof second, "%s", test_path("second.xyz"));
+    test_write_file(first, "1 2 3\n4 5 6\n", 12);
+    test_write_file(second, "7 8 9\n", 6);
+    const char *paths[] = {first, second};
+    test_each_allocation_fails(read_two, paths);
 }
