@@ -7,7 +7,7 @@
 #include "backend/cuda_devices.h"
 #include "backend/cuda_state.h"
 #include "io/laz/laz_device.h"
-#include "io/potree_ops.h"
+#include "io/potree/potree_ops.h"
 #include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"

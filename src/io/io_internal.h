@@ -142,7 +142,7 @@ mote_status mote_cloud_find_inside(mote_context *ctx, const mote_cloud *cloud, c
 /* Replaces *cloud by its points in the box; leaves it alone if that is all of them. On failure it is still there. */
 mote_status mote_cloud_keep_inside(mote_context *ctx, mote_cloud **cloud, const mote_box *box);
 
-/* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/unite.c */
+/* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/merge/unite.c */
 mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                              mote_cloud **out);
 

@@ -3,7 +3,7 @@
 #ifndef MOTE_NOTES_H
 #define MOTE_NOTES_H
 
-#include "io/text.h"
+#include "io/text/text.h"
 
 /* What "column FIELD key word …" says. */
 typedef struct mote_column_note {

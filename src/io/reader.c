@@ -1,6 +1,6 @@
 /* Reads a cloud in pieces. LAS and LAZ: into memory for one piece, which is used again for each; a piece of LAZ is as
    many chunks as keep all threads busy. Other formats are one piece. */
-#include "io/las_source.h"
+#include "io/las/las_source.h"
 
 #define THREAD_POINTS 200000u    /* of a piece, per thread: four of the usual chunks */
 #define PIECE_POINTS  (8u << 20) /* enough for any number of threads */

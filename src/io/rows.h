@@ -2,7 +2,7 @@
 #ifndef MOTE_ROWS_H
 #define MOTE_ROWS_H
 
-#include "io/text.h"
+#include "io/text/text.h"
 
 /* One value of a row. */
 typedef struct mote_row_field {

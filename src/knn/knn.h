@@ -3,7 +3,7 @@
 #define MOTE_KNN_INTERNAL_H
 
 #include "core/core.h"
-#include "knn/knn_metric.h"
+#include "knn/search/knn_metric.h"
 #include "mote/knn.h"
 #include "mote/order.h"
 

@@ -2,9 +2,9 @@
 #include "knn/knn_cpu.h"
 
 #include "core/cloud.h"
+#include "knn/index/knn_order_cpu.h"
+#include "knn/index/knn_tree_cpu.h"
 #include "knn/knn_ops.h"
-#include "knn/knn_order_cpu.h"
-#include "knn/knn_tree_cpu.h"
 
 /* ---- build */
 

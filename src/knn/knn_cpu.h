@@ -2,8 +2,8 @@
 #ifndef MOTE_KNN_CPU_H
 #define MOTE_KNN_CPU_H
 
-#include "knn/knn_group.h"
-#include "knn/knn_points_cpu.h"
+#include "knn/index/knn_points_cpu.h"
+#include "knn/search/knn_group.h"
 
 /* Queries, sorted, in terms of a tree. */
 typedef struct knn_asked {

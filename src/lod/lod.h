@@ -53,9 +53,9 @@ mote_status lod_fail_replacing(mote_lod *lod, uint64_t points); /* a heap in one
 mote_status lod_fail_chain(mote_lod *lod);                      /* a heap larger than a chain of nodes */
 mote_status lod_fail_nodes(mote_lod *lod);
 
-/* Fills level_count and level_first from the nodes. src/lod/lod_tree.c */
+/* Fills level_count and level_first from the nodes. src/lod/tree/lod_tree.c */
 mote_status lod_index_levels(mote_lod *lod);
-/* Builds nodes, level_first and point_count of leaves from codes. src/lod/lod_tree.c */
+/* Builds nodes, level_first and point_count of leaves from codes. src/lod/tree/lod_tree.c */
 mote_status lod_tree_build(mote_lod *lod);
 
 /* Room for the colours of all representatives: color_first and colors. src/lod/lod.c */

@@ -1,5 +1,5 @@
 /* Normals and mean distances of up to 16 neighbours, right after the search: no list of them is kept. */
-#include "knn/knn_few_cuda.h"
+#include "knn/search/knn_few_cuda.h"
 #include "normals/normals_point_cuda.h"
 
 /* The neighbours of a lane's point: a column of shared memory. */

@@ -3,7 +3,7 @@
 #define MOTE_NORMALS_POINT_CUDA_H
 
 #include "core/column_math.h"
-#include "knn/knn_walk_cuda.h"
+#include "knn/search/knn_walk_cuda.h"
 #include "normals/normals_cuda.h"
 #include "normals/normals_math.h"
 

@@ -2,8 +2,8 @@
 #ifndef MOTE_PLANES_CPU_H
 #define MOTE_PLANES_CPU_H
 
-#include "planes/planes_grid.h"
 #include "planes/planes_ops.h"
+#include "planes/vote/planes_grid.h"
 
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
 

@@ -3,8 +3,8 @@
 #define MOTE_PLANES_CUDA_H
 
 #include "backend/cuda_cloud.h"
-#include "planes/planes_grid.h"
 #include "planes/planes_ops.h"
+#include "planes/vote/planes_grid.h"
 
 #ifdef __cplusplus
 extern "C" {

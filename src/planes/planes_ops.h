@@ -6,9 +6,9 @@
 #define MOTE_PLANES_OPS_H
 
 #include "core/core.h"
-#include "planes/planes_noise_math.h"
-#include "planes/planes_refine_math.h"
-#include "planes/planes_weight_math.h"
+#include "planes/fit/planes_noise_math.h"
+#include "planes/fit/planes_refine_math.h"
+#include "planes/vote/planes_weight_math.h"
 
 #ifdef __cplusplus
 extern "C" {

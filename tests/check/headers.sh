@@ -10,7 +10,7 @@ command -v nvcc >/dev/null && nvcc=1 || nvcc=
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror)
 count=0
 shopt -s nullglob
-for header in include/mote/*.h src/math/*.h src/*/*_math.h; do
+for header in include/mote/*.h src/math/*.h src/*/*_math.h src/*/*/*_math.h; do
     # The type is for headers of macros alone: C forbids a source without a declaration.
     printf '#include "%s"\n#include "%s"\ntypedef int header_was_read;\n' "$PWD/$header" "$PWD/$header" >"$scratch/one.c"
     cp "$scratch/one.c" "$scratch/one.cpp"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The whole test run again, under AddressSanitizer and UndefinedBehaviorSanitizer. Some tests wait more than they work:
-# one more runs beside as many as there are cores.
+# The whole test run again, under AddressSanitizer and UndefinedBehaviorSanitizer.
 set -euo pipefail
 [[ -x build/asan-ubsan/mote ]] || { echo "build/asan-ubsan is not built: make check builds it"; exit 1; }
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-ctest --test-dir build/asan-ubsan --output-on-failure -j "$(($(nproc) + 1))"
+ctest --test-dir build/asan-ubsan --output-on-failure -j "$(nproc)"

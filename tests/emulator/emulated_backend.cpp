@@ -10,7 +10,7 @@
 #include "backend/cuda_cloud.h"
 #include "emulator/device_memory.h"
 #include "io/laz/laz_device.h"
-#include "io/potree_ops.h"
+#include "io/potree/potree_ops.h"
 #include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"

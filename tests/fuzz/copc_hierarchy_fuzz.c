@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz_support.h"
-#include "io/copc.h"
+#include "io/copc/copc.h"
 
 #define POINTS_MOST 1000000u /* what the header says */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/potree.h"
+#include "io/potree/potree.h"
 
 #define MOST_MEMORY (64ull << 20)
 

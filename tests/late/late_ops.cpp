@@ -1,6 +1,6 @@
 /* The late runtime has no algorithms. */
 #include "io/laz/laz_device.h"
-#include "io/potree_ops.h"
+#include "io/potree/potree_ops.h"
 #include "knn/knn_ops.h"
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "backend/cuda.h"
+#include "knn/index/knn_sample.h"
 #include "knn/knn_cuda.h"
-#include "knn/knn_sample.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "math/hash.h"
 #include "parity/parity_support.h"
 #include "reference/lod_reference.h"

@@ -5,7 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/cuda.h"
-#include "io/las_upload.h"
+#include "io/las/las_upload.h"
 #include "parity/parity_support.h"
 #include "parity/read_support.h"
 #include "support/laz_files.h"

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/cuda.h"
-#include "io/las_upload.h"
+#include "io/las/las_upload.h"
 #include "support/las_files.h"
 
 typedef struct listener {

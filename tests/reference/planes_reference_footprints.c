@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "math/hash.h"
-#include "planes/planes_extent.h"
+#include "planes/footprint/planes_extent.h"
 #include "reference/planes_reference_parts.h"
 #include "reference/planes_refine_reference.h"
 

@@ -3,7 +3,7 @@
 #ifndef MOTE_TEST_COPC_FILES_H
 #define MOTE_TEST_COPC_FILES_H
 
-#include "io/copc.h"
+#include "io/copc/copc.h"
 #include "io/laz/laz.h"
 #include "math/hash.h"
 #include "support/las_files.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/las_format.h"
+#include "io/las/las_format.h"
 #include "support/support.h"
 
 typedef struct file_bytes {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "knn/knn.h"
-#include "knn/knn_best.h"
+#include "knn/search/knn_best.h"
 #include "math/hash.h"
 #include "math/hilbert.h"
 #include "math/morton.h"

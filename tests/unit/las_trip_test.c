@@ -1,6 +1,6 @@
 /* Every point format and version of LAS, with every attribute that it has, through every format that is read and
    written, and back to LAS. */
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "math/hash.h"
 #include "support/cloud_files.h"
 #include "support/las_files.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/cloud.h"
-#include "io/pcd.h"
+#include "io/pcd/pcd.h"
 #include "unit/pcd_test.h"
 
 mote_cloud *pcd_read_bytes(mote_context *ctx, const void *bytes, size_t size) {

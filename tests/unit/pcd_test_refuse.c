@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/pcd.h"
+#include "io/pcd/pcd.h"
 #include "unit/pcd_test.h"
 
 void refuses_bad_headers(void **state) {

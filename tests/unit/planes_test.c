@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "math/hash.h"
-#include "planes/planes_extent.h"
+#include "planes/footprint/planes_extent.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
 #include "reference/planes_reference.h"

@@ -3,7 +3,7 @@
 #ifndef MOTE_POTREE_BROKEN_TEST_H
 #define MOTE_POTREE_BROKEN_TEST_H
 
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "support/support.h"
 
 enum { NODES = 7, POINTS = 7 * 40, RECORD = 22 };

@@ -1,5 +1,5 @@
 /* Potree folders by box and resolution: what is read is what reading all and looking at every point gives. */
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "support/copc_files.h" /* clouds as sets of points */
 
 #ifdef MOTE_HAVE_JANSSON

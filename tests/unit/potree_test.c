@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/cloud.h"
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "lod/lod.h"
 #include "reference/potree_reference.h"
 #include "unit/potree_test.h"

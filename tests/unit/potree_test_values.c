@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/potree.h"
+#include "io/potree/potree.h"
 #include "reference/potree_reference.h"
 #include "unit/potree_test.h"
 

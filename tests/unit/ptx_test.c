@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/cloud.h"
-#include "io/text.h"
+#include "io/text/text.h"
 #include "support/cloud_files.h"
 
 #define SCANNER  "0 0 0\n1 0 0\n0 1 0\n0 0 1\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/text.h"
+#include "io/text/text.h"
 #include "math/hash.h"
 #include "support/support.h"
 

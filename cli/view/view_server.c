@@ -1,0 +1,263 @@
+#define _GNU_SOURCE /* realpath, O_CLOEXEC, st_mtim */
+#include "view/view_server.h"
+
+#include <stdio.h>
+
+#ifndef MOTE_HAVE_CIVETWEB
+
+view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
+    (void)options;
+    snprintf(error, size, "mote view was built without civetweb");
+    return NULL;
+}
+
+int view_server_port(const view_server *server) {
+    (void)server;
+    return 0;
+}
+
+void view_server_stop(view_server *server) { (void)server; }
+
+#else
+
+#include "view/view_http.h"
+
+#include <civetweb.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES  (256u * 1024u) /* read and sent at a time */
+#define PORTS_TO_TRY 20             /* after the first; then the system chooses */
+#define THREADS                                                                                                        \
+    "48" /* a browser keeps up to six connections open, and each holds a thread while it lives                         \
+          */
+
+struct view_server {
+    struct mg_context *context;
+    char *viewer_root; /* real paths, without a slash at the end */
+    char *data_root;
+    bool is_local; /* bound to loopback: only requests to a loopback name are answered */
+    int port;
+    char log[256]; /* the last message of civetweb, for a failed start */
+};
+
+/* One open file and what the headers say about it. */
+typedef struct served_file {
+    int fd;
+    uint64_t bytes;
+    char etag[64];
+    const char *type;
+} served_file;
+
+static const char COMMON_HEADERS[] =
+    "X-Content-Type-Options: nosniff\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'self'\r\n";
+
+static int send_status(struct mg_connection *conn, int status, const char *reason, const char *extra) {
+    char body[64];
+    const int length = snprintf(body, sizeof body, "%d %s\n", status, reason);
+    const bool is_head = strcmp(mg_get_request_info(conn)->request_method, "HEAD") == 0;
+    mg_printf(conn,
+              "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"
+              "Cache-Control: no-store\r\n%s%s\r\n",
+              status, reason, length, COMMON_HEADERS, extra);
+    if (!is_head) mg_write(conn, body, (size_t)length);
+    return status;
+}
+
+/* Opens a file below root. The real path is compared, so a symbolic link cannot lead out; O_NOFOLLOW closes
+ * the gap in which the last part could become one. */
+static int open_below(const char *root, const char *path) {
+    char joined[PATH_MAX];
+    char real[PATH_MAX];
+    const size_t root_length = strlen(root);
+    const int length = snprintf(joined, sizeof joined, "%s/%s", root, path);
+    if (length < 0 || (size_t)length >= sizeof joined || realpath(joined, real) == NULL) return -1;
+    if (strncmp(real, root, root_length) != 0 || real[root_length] != '/') return -1;
+    return open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool open_served(const view_server *server, const char *path, served_file *file) {
+    static const char data_prefix[] = "/data/";
+    struct stat info;
+    if (strncmp(path, data_prefix, sizeof data_prefix - 1) == 0)
+        file->fd = open_below(server->data_root, path + sizeof data_prefix - 1);
+    else
+        file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
+    if (file->fd < 0) return false;
+    if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(file->fd);
+        return false;
+    }
+    file->bytes = (uint64_t)info.st_size;
+    file->type = view_http_content_type(strcmp(path, "/") == 0 ? ".html" : path);
+    snprintf(file->etag, sizeof file->etag, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"", (uint64_t)info.st_ino,
+             file->bytes, (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec);
+    return true;
+}
+
+/* Sends bytes first..last. A client that went away, or a file that shrank, ends the connection early, which
+ * the client notices by the length that was promised. */
+static void send_bytes(struct mg_connection *conn, int fd, uint64_t first, uint64_t last) {
+    char *piece = malloc(PIECE_BYTES);
+    uint64_t at = first;
+    while (piece != NULL && at <= last) {
+        const uint64_t left = last - at + 1;
+        const ssize_t got = pread(fd, piece, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0 || mg_write(conn, piece, (size_t)got) != (int)got) break;
+        at += (uint64_t)got;
+    }
+    free(piece);
+}
+
+static int send_file(struct mg_connection *conn, const served_file *file) {
+    const char *range = mg_get_header(conn, "Range");
+    const char *if_range = mg_get_header(conn, "If-Range");
+    char header[256];
+    uint64_t first = 0;
+    uint64_t last = file->bytes - 1; /* unused where the file is empty */
+    int status = 200;
+    if (view_http_etag_matches(mg_get_header(conn, "If-None-Match"), file->etag)) {
+        mg_printf(conn, "HTTP/1.1 304 Not Modified\r\nETag: %s\r\nCache-Control: no-cache\r\n\r\n", file->etag);
+        return 304;
+    }
+    if (if_range != NULL && strcmp(if_range, file->etag) != 0)
+        range = NULL; /* the file changed since the client read the rest of it */
+    switch (view_http_parse_range(range, file->bytes, &first, &last)) {
+    case VIEW_RANGE_INVALID:
+        snprintf(header, sizeof header, "Content-Range: bytes */%" PRIu64 "\r\n", file->bytes);
+        return send_status(conn, 416, "Range Not Satisfiable", header);
+    case VIEW_RANGE_PARTIAL:
+        snprintf(header, sizeof header, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n", first, last,
+                 file->bytes);
+        status = 206;
+        break;
+    case VIEW_RANGE_NONE:
+        header[0] = '\0';
+        first = 0;
+        last = file->bytes - 1;
+        break;
+    }
+    /* no-cache: kept, but asked for again, because a new conversion may replace the data set at any time. */
+    mg_printf(conn,
+              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %" PRIu64 "\r\nAccept-Ranges: bytes\r\n"
+              "ETag: %s\r\nCache-Control: no-cache\r\n%s%s\r\n",
+              status, status == 206 ? "Partial Content" : "OK", file->type,
+              file->bytes == 0 ? UINT64_C(0) : last - first + 1, file->etag, header, COMMON_HEADERS);
+    if (file->bytes > 0 && strcmp(mg_get_request_info(conn)->request_method, "GET") == 0)
+        send_bytes(conn, file->fd, first, last);
+    return status;
+}
+
+static int handle_request(struct mg_connection *conn) {
+    const struct mg_request_info *request = mg_get_request_info(conn);
+    const view_server *server = request->user_data;
+    char path[PATH_MAX];
+    served_file file;
+    if (strcmp(request->request_method, "GET") != 0 && strcmp(request->request_method, "HEAD") != 0)
+        return send_status(conn, 405, "Method Not Allowed", "Allow: GET, HEAD\r\nConnection: close\r\n");
+    /* A page of another site could let its own host name point at 127.0.0.1 and so read private scans. */
+    if (server->is_local && !view_http_is_loopback_host(mg_get_header(conn, "Host")))
+        return send_status(conn, 403, "Forbidden", "");
+    if (!view_http_decode_path(request->request_uri, path, sizeof path))
+        return send_status(conn, 400, "Bad Request", "");
+    if (!open_served(server, path, &file)) return send_status(conn, 404, "Not Found", "");
+    const int status = send_file(conn, &file);
+    close(file.fd);
+    return status;
+}
+
+static int keep_log(const struct mg_connection *conn, const char *message) {
+    const struct mg_context *context = mg_get_context(conn);
+    view_server *server = context != NULL ? mg_get_user_data(context) : NULL;
+    if (server != NULL && server->context == NULL) /* later messages come from several threads */
+        snprintf(server->log, sizeof server->log, "%s", message);
+    return 1; /* handled: the library prints nothing */
+}
+
+static struct mg_context *try_port(view_server *server, const char *host, int port) {
+    const bool is_ipv6 = strchr(host, ':') != NULL && host[0] != '[';
+    char address[300];
+    snprintf(address, sizeof address, is_ipv6 ? "[%s]:%d" : "%s:%d", host, port);
+    /* Paths are decoded here, once: view_http_decode_path() must see what was sent. */
+    const char *settings[] = {"listening_ports",
+                              address,
+                              "decode_url",
+                              "no",
+                              "enable_directory_listing",
+                              "no",
+                              "num_threads",
+                              THREADS,
+                              "enable_keep_alive",
+                              "yes",
+                              "keep_alive_timeout_ms",
+                              "5000",
+                              "request_timeout_ms",
+                              "30000",
+                              "tcp_nodelay",
+                              "1",
+                              NULL};
+    struct mg_callbacks callbacks = {0};
+    callbacks.begin_request = handle_request;
+    callbacks.log_message = keep_log;
+    return mg_start(&callbacks, server, settings);
+}
+
+static bool start_listening(view_server *server, const view_server_options *options) {
+    const int more = options->port_is_fixed || options->port == 0 ? 0 : PORTS_TO_TRY;
+    for (int i = 0; i <= more && server->context == NULL && options->port + i <= 65535; i++)
+        server->context = try_port(server, options->host, options->port + i);
+    if (server->context == NULL && more > 0) server->context = try_port(server, options->host, 0);
+    if (server->context == NULL) return false;
+    struct mg_server_port ports[4];
+    server->port = mg_get_server_ports(server->context, 4, ports) > 0 ? ports[0].port : options->port;
+    return true;
+}
+
+view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
+    view_server *server = calloc(1, sizeof *server);
+    if (server == NULL) {
+        snprintf(error, size, "out of memory");
+        return NULL;
+    }
+    server->viewer_root = realpath(options->viewer_dir, NULL);
+    server->data_root = realpath(options->data_dir, NULL);
+    server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
+                       strcmp(options->host, "::1") == 0;
+    mg_init_library(MG_FEATURES_DEFAULT);
+    if (server->viewer_root == NULL || server->data_root == NULL) {
+        snprintf(error, size, "cannot open %s: %s",
+                 server->viewer_root == NULL ? options->viewer_dir : options->data_dir, strerror(errno));
+    } else if (start_listening(server, options)) {
+        return server;
+    } else {
+        snprintf(error, size,
+                 "cannot listen on %s port %d (%s): is another program using it? --port 0 takes any free one",
+                 options->host, options->port, server->log[0] != '\0' ? server->log : "no reason given");
+    }
+    view_server_stop(server);
+    return NULL;
+}
+
+int view_server_port(const view_server *server) { return server->port; }
+
+void view_server_stop(view_server *server) {
+    if (server == NULL) return;
+    if (server->context != NULL) mg_stop(server->context);
+    mg_exit_library();
+    free(server->viewer_root);
+    free(server->data_root);
+    free(server);
+}
+
+#endif

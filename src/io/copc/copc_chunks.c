@@ -1,0 +1,142 @@
+/* Encodes the nodes, some at a time, and writes their chunks one behind the other: coarse levels first, within a level
+   in Morton order, whatever thread was ready first. */
+#include <omp.h>
+
+#include "io/copc/copc_write.h"
+#include "io/potree/potree.h" /* the checksum */
+#include "math/hash.h"
+
+#define NODES_PER_ROUND 16u         /* per thread; between rounds chunks are written and the caller hears of progress */
+#define POINTS_MOST     2147483647u /* of a node and bytes of its chunk: int32 in the hierarchy */
+#define AT_GPS          22u         /* byte of a record of formats 6 to 8 */
+
+/* A node's chunk until it is written. */
+typedef struct chunk_slot {
+    uint8_t *data;
+    uint64_t capacity;
+} chunk_slot;
+
+static void tally_times(const uint8_t *records, uint64_t count, uint32_t stride_bytes, copc_worker *worker) {
+    for (uint64_t i = 0; i < count; i++, records += stride_bytes) {
+        const double gps = las_f64(records + AT_GPS);
+        worker->gps_low = gps < worker->gps_low ? gps : worker->gps_low; /* false for NaN */
+        worker->gps_high = gps > worker->gps_high ? gps : worker->gps_high;
+    }
+}
+
+static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *slot, copc_place *place) {
+    copc_worker *worker = &job->workers[omp_get_thread_num()];
+    const uint8_t *data = NULL;
+    uint64_t count = 0, size_bytes = 0;
+    memset(place, 0, sizeof *place);
+    MOTE_TRY(mote_copc_load(job, worker, node, &count));
+    if (count == 0) return MOTE_OK;
+    mote_las_tally_count(&job->plan, worker->records, count, &worker->tally);
+    tally_times(worker->records, count, job->plan.record_bytes, worker);
+    if (count <= POINTS_MOST) MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, &data, &size_bytes));
+    if (count > POINTS_MOST || size_bytes > POINTS_MOST) {
+        return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: %llu points in one place are more than a node of COPC holds", job->plan.path,
+                         (unsigned long long)count);
+    }
+    if (!mote_make_room(job->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "COPC chunks")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    memcpy(slot->data, data, size_bytes);
+    place->points = count;
+    place->size_bytes = size_bytes;
+    place->hash = potree_hash_chain(0, data, size_bytes);
+    return MOTE_OK;
+}
+
+static mote_status encode_round(const copc_job *job, uint32_t first, uint32_t last, chunk_slot *slots) {
+    int failed = MOTE_OK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
+    for (int64_t node = first; node < (int64_t)last; node++) {
+        const mote_status status = encode_node(job, (uint32_t)node, &slots[node - first], &job->places[node]);
+        if (status == MOTE_OK) continue;
+#pragma omp atomic write
+        failed = (int)status;
+    }
+    return (mote_status)failed;
+}
+
+static mote_status write_round(copc_job *job, uint32_t first, uint32_t last, const chunk_slot *slots) {
+    int failed = MOTE_OK;
+    for (uint32_t node = first; node < last; node++) {
+        copc_place *place = &job->places[node];
+        place->at = place->points > 0 ? job->at : 0;
+        job->at += place->size_bytes;
+        job->hash = mote_hash_pair(job->hash, place->hash);
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(job->ctx->threads) shared(failed)
+    for (int64_t node = first; node < (int64_t)last; node++) {
+        const copc_place *place = &job->places[node];
+        const mote_status status =
+            mote_output_write_at(job->ctx, &job->output, slots[node - first].data, place->size_bytes, place->at);
+        if (status == MOTE_OK) continue;
+#pragma omp atomic write
+        failed = (int)status;
+    }
+    return (mote_status)failed;
+}
+
+static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_count) {
+    uint64_t done = 0, all = 0;
+    for (uint32_t n = 0; n < job->node_count; n++) all += job->nodes[n].point_count;
+    for (uint32_t first = 0; first < job->node_count; first += slot_count) {
+        MOTE_TRY(mote_progress(job->ctx, all > 0 ? (double)done / (double)all : 0, "writing COPC"));
+        const uint32_t left = job->node_count - first, last = first + (left < slot_count ? left : slot_count);
+        MOTE_TRY(encode_round(job, first, last, slots));
+        MOTE_TRY(write_round(job, first, last, slots));
+        for (uint32_t n = first; n < last; n++) done += job->nodes[n].point_count;
+    }
+    return mote_progress(job->ctx, 1, "writing COPC");
+}
+
+/* ---- the chunk table */
+
+/* Nodes without points have no chunk. */
+static uint32_t list_chunks(const copc_job *job, laz_entry *entries) {
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < job->node_count; n++) {
+        if (job->places[n].points == 0) continue;
+        entries[count].points = job->places[n].points;
+        entries[count++].size_bytes = job->places[n].size_bytes;
+    }
+    return count;
+}
+
+/* The table stands behind the chunks, its place in front of them. */
+static mote_status write_table(copc_job *job) {
+    laz_entry *entries = mote_alloc(job->ctx, job->node_count * sizeof *entries, "COPC");
+    uint8_t *table = mote_alloc_zero(job->ctx, 16ull * job->node_count + 72, "COPC");
+    mote_status status = MOTE_ERROR_MEMORY;
+    if (entries != NULL && table != NULL) {
+        const uint32_t count = list_chunks(job, entries);
+        uint8_t pointer[8];
+        las_put(table + 4, count, 4); /* behind a version, 0 */
+        uint64_t size_bytes = 8;
+        if (count > 0) size_bytes += mote_laz_table_encode(entries, count, true, table + 8);
+        las_put(pointer, job->at, 8);
+        status = mote_output_write_at(job->ctx, &job->output, pointer, sizeof pointer, job->layout.points_at);
+        if (status == MOTE_OK) status = mote_output_write_at(job->ctx, &job->output, table, size_bytes, job->at);
+        job->hash = potree_hash_chain(job->hash, table, size_bytes);
+        job->at += size_bytes;
+    }
+    mote_free(job->ctx, entries);
+    mote_free(job->ctx, table);
+    return status;
+}
+
+mote_status mote_copc_write_chunks(copc_job *job) {
+    const uint32_t slot_count = NODES_PER_ROUND * (uint32_t)job->ctx->threads;
+    chunk_slot *slots = mote_alloc_zero(job->ctx, slot_count * sizeof *slots, "COPC chunks");
+    if (slots == NULL) return MOTE_ERROR_MEMORY;
+    job->at = job->layout.points_at + 8;
+    mote_status status = write_nodes(job, slots, slot_count);
+    for (uint32_t i = 0; i < slot_count; i++) mote_free(job->ctx, slots[i].data);
+    mote_free(job->ctx, slots);
+    if (status == MOTE_OK) status = write_table(job);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* What the files of the COPC writer share. */
+#ifndef MOTE_COPC_WRITE_H
+#define MOTE_COPC_WRITE_H
+
+#include "io/copc/copc.h"
+#include "io/las/las_write.h"
+
+/* Where a node's chunk went. */
+typedef struct copc_place {
+    uint64_t at, size_bytes, points; /* all 0 for a node without points */
+    uint64_t hash;
+} copc_place;
+
+/* A point that stands outside the cube of the node that the octree gave it, and the ancestor that takes it. */
+typedef struct copc_stray {
+    uint32_t node, index;
+} copc_stray;
+
+/* The working memory of a thread. */
+typedef struct copc_worker {
+    laz_encoder *encoder;
+    uint32_t *indices;
+    uint64_t index_capacity;
+    uint8_t *records;
+    uint64_t record_capacity;
+    void *times; /* while a node's points are put in order */
+    uint64_t time_capacity;
+    copc_stray *strays; /* found by this thread */
+    uint64_t stray_count, stray_capacity;
+    las_tally tally;
+    double gps_low, gps_high;
+} copc_worker;
+
+typedef struct copc_job {
+    mote_context *ctx;
+    const mote_lod *lod;
+    const mote_lod_node *nodes;
+    uint32_t node_count;
+    las_plan plan;
+    las_records records;
+    copc_info info;
+    uint32_t settled_level; /* down to which all points are known to lie in their node's cube */
+    mote_output output;
+    copc_place *places;   /* [node_count] */
+    copc_worker *workers; /* [threads] */
+    copc_stray *strays;   /* of all threads, by node and then by index */
+    uint64_t stray_count;
+    las_layout layout;
+    uint64_t at; /* the end of what is written */
+    uint64_t hash;
+} copc_job;
+
+/* ---- copc_points.c: the points of a node as records */
+void mote_copc_key(const mote_lod_node *node, copc_key *key);
+/* The octree's cube as the info record states it: all points lie in it, and those of a node in the node's cube, but
+   for what rounding does to some. */
+void mote_copc_place_cube(copc_job *job);
+/* Finds the points that their node's cube does not hold. */
+mote_status mote_copc_find_strays(copc_job *job);
+/* Puts a node's records into the worker; *count of them. */
+mote_status mote_copc_load(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t *count);
+
+/* ---- copc_order.c */
+/* Puts the node's count indices in the worker, which come along the Morton curve, into the order that they are to be
+   written in. indices has room for 3 · count, records for count. */
+mote_status mote_copc_order(const copc_job *job, copc_worker *worker, uint64_t count);
+
+/* ---- copc_chunks.c: encodes the nodes' chunks and writes them and their table */
+mote_status mote_copc_write_chunks(copc_job *job);
+
+/* ---- copc_pages.c */
+/* The hierarchy as bytes of the file from at on; the first page comes first. data is for mote_free. */
+mote_status mote_copc_pages_make(mote_context *ctx, const mote_lod_node *nodes, uint32_t node_count,
+                                 const copc_place *places, uint64_t at, uint8_t **data, uint64_t *size_bytes,
+                                 uint64_t *root_bytes);
+
+#endif

@@ -1,0 +1,182 @@
+#define _POSIX_C_SOURCE 200809L /* strnlen */
+/* Extra bytes of LAS: what follows the dimensions of the format in each record, as the records of LASF_Spec 4
+   describe it, and the same the other way round. */
+#include <math.h>
+#include <stdio.h>
+
+#include "io/las/las_format.h"
+
+#define TYPES_SCALAR   10u /* data types 1..10 are one value; 11..20 two, 21..30 three of them */
+#define TYPES          30u
+#define OPTION_SCALE   0x08u
+#define OPTION_OFFSET  0x10u
+#define BYTES_SINGLY   64u /* longer runs without a type become words of 8 bytes */
+#define AT_TYPE        2u
+#define AT_OPTIONS     3u
+#define AT_NAME        4u
+#define AT_SCALE       112u
+#define AT_OFFSET      136u
+#define AT_DESCRIPTION 160u
+#define NAME_BYTES     32u
+
+/* By data type less one. */
+static const mote_type scalar_types[TYPES_SCALAR] = {MOTE_UINT8, MOTE_INT8,   MOTE_UINT16, MOTE_INT16,   MOTE_UINT32,
+                                                     MOTE_INT32, MOTE_UINT64, MOTE_INT64,  MOTE_FLOAT32, MOTE_FLOAT64};
+
+/* A reader's place within the record. */
+typedef struct extra_cursor {
+    const mote_input *input;
+    const las_header *header;
+    mote_cloud *cloud;
+    uint32_t at, end;
+    bool salvage, wrong; /* wrong: a description that was salvaged around */
+} extra_cursor;
+
+/* A text of at most 32 bytes, ended by NUL or not, without control characters. */
+static void clean_text(const uint8_t *from, char out[NAME_BYTES + 1]) {
+    uint32_t length = 0;
+    while (length < NAME_BYTES && from[length] != 0) {
+        out[length] = from[length] < 0x20 || from[length] == 0x7F ? '_' : (char)from[length];
+        length++;
+    }
+    out[length] = '\0';
+}
+
+static mote_status add_column(extra_cursor *c, mote_column *column, const char *name) {
+    char free_name[MOTE_NAME_BYTES];
+    mote_cloud_free_name(c->cloud, name, free_name);
+    column->name = free_name;
+    column->data = c->input->data + c->header->points_at + c->at;
+    column->stride_bytes = c->header->point_bytes;
+    c->at += mote_type_size(column->type);
+    const mote_status status = mote_cloud_add_view(c->cloud, column);
+    column->name = NULL; /* the cloud has its copy */
+    return status;
+}
+
+/* Bytes of no known type: base[0] …, or base_7 … by their place in the record where there is no base of their own. */
+static mote_status add_opaque(extra_cursor *c, uint32_t bytes, const char *base, const char *description) {
+    const bool described = base != NULL;
+    const uint32_t stop = c->at + bytes;
+    const uint32_t start = described ? c->at : mote_las_record_bytes(c->header->origin.format);
+    while (c->at < stop) {
+        char name[MOTE_NAME_BYTES];
+        if (described) {
+            snprintf(name, sizeof name, bytes == 1 ? "%s" : "%s[%u]", base, c->at - start);
+        } else {
+            snprintf(name, sizeof name, "extra_%u", c->at - start);
+        }
+        mote_column column = {.type = MOTE_UINT8, .scale = 1, .description = description};
+        if (bytes > BYTES_SINGLY && stop - c->at >= 8) column.type = MOTE_UINT64;
+        MOTE_TRY(add_column(c, &column, name));
+    }
+    return MOTE_OK;
+}
+
+/* The k-th number of an entry's scale or offset; fallback where it is not set or no number. */
+static double option_value(const uint8_t *entry, uint32_t option, uint32_t at, uint32_t k, double fallback) {
+    const double value = las_f64(entry + at + 8 * k);
+    return (entry[AT_OPTIONS] & option) != 0 && isfinite(value) ? value : fallback;
+}
+
+/* A description that is wrong: an error, or the bytes from here on are kept without it. */
+static __attribute__((format(printf, 4, 5))) mote_status refuse_entry(mote_context *ctx, extra_cursor *c,
+                                                                      uint64_t offset, const char *format, ...) {
+    char why[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    c->wrong = c->salvage;
+    if (!c->salvage) return mote_malformed(ctx, c->input, offset, "%s" MOTE_SALVAGE_HINT, why);
+    mote_warn(ctx, "%s: offset %llu: %s; the extra bytes from here on are kept without a description", c->input->path,
+              (unsigned long long)offset, why);
+    return MOTE_OK;
+}
+
+static mote_status add_entry(mote_context *ctx, extra_cursor *c, const uint8_t *entry) {
+    const uint64_t offset = (uint64_t)(entry - c->input->data);
+    const uint32_t type = entry[AT_TYPE];
+    char name[NAME_BYTES + 1], description[NAME_BYTES + 1];
+    clean_text(entry + AT_NAME, name);
+    clean_text(entry + AT_DESCRIPTION, description);
+    if (name[0] == '\0') snprintf(name, sizeof name, "unnamed");
+    if (type > TYPES) return refuse_entry(ctx, c, offset + AT_TYPE, "extra bytes of unknown type %u", type);
+    const uint32_t values = type == 0 ? entry[AT_OPTIONS] : (type - 1) / TYPES_SCALAR + 1;
+    const mote_type scalar = type == 0 ? MOTE_UINT8 : scalar_types[(type - 1) % TYPES_SCALAR];
+    if (values * mote_type_size(scalar) > c->end - c->at) {
+        return refuse_entry(ctx, c, offset, "extra bytes \"%s\" need %u bytes, the record has %u left", name,
+                            values * mote_type_size(scalar), c->end - c->at);
+    }
+    if (type == 0) return add_opaque(c, values, name, description);
+    for (uint32_t k = 0; k < values; k++) {
+        char indexed[NAME_BYTES + 8];
+        snprintf(indexed, sizeof indexed, values == 1 ? "%s" : "%s[%u]", name, k);
+        mote_column column = {.type = scalar, .description = description};
+        column.scale = option_value(entry, OPTION_SCALE, AT_SCALE, k, 1);
+        column.offset = option_value(entry, OPTION_OFFSET, AT_OFFSET, k, 0);
+        MOTE_TRY(add_column(c, &column, indexed));
+    }
+    return MOTE_OK;
+}
+
+mote_status mote_las_read_extra(mote_context *ctx, const mote_input *input, const las_header *header, bool salvage,
+                                mote_cloud *cloud) {
+    extra_cursor c = {.input = input, .header = header, .cloud = cloud, .salvage = salvage};
+    const uint32_t first = mote_las_record_bytes(header->origin.format);
+    c.at = first;
+    c.end = header->point_bytes;
+    for (uint64_t r = 0; r < cloud->record_count && !c.wrong; r++) {
+        const mote_record *record = &cloud->records[r];
+        if (!mote_las_record_is(record, LAS_USER_SPEC, LAS_ID_EXTRA_BYTES)) continue;
+        if (record->size_bytes % LAS_EXTRA_BYTES != 0) {
+            mote_warn(ctx, "%s: the record that describes extra bytes is no multiple of %u bytes long", input->path,
+                      LAS_EXTRA_BYTES);
+        }
+        for (uint64_t i = 0; i < record->size_bytes / LAS_EXTRA_BYTES && !c.wrong; i++) {
+            MOTE_TRY(add_entry(ctx, &c, (const uint8_t *)record->data + i * LAS_EXTRA_BYTES));
+        }
+    }
+    return add_opaque(&c, c.end - c.at, NULL, "");
+}
+
+void mote_las_describe_extra(const mote_column *column, const char *name, uint8_t *entry) {
+    memset(entry, 0, LAS_EXTRA_BYTES);
+    for (uint8_t type = 0; type < TYPES_SCALAR; type++) {
+        if (scalar_types[type] == column->type) entry[AT_TYPE] = (uint8_t)(type + 1);
+    }
+    memcpy(entry + AT_NAME, name, strlen(name));
+    memcpy(entry + AT_DESCRIPTION, column->description, strnlen(column->description, NAME_BYTES));
+    if (column->scale != 1) {
+        entry[AT_OPTIONS] |= OPTION_SCALE;
+        las_put_f64(entry + AT_SCALE, column->scale);
+    }
+    if (column->offset != 0) {
+        entry[AT_OPTIONS] |= OPTION_OFFSET;
+        las_put_f64(entry + AT_OFFSET, column->offset);
+    }
+}
+
+/* The length of text cut to most bytes without splitting a UTF-8 character. */
+static size_t cut_length(const char *text, size_t most) {
+    size_t length = strlen(text);
+    if (length <= most) return length;
+    for (length = most; length > 0 && ((uint8_t)text[length] & 0xC0) == 0x80; length--) {}
+    return length;
+}
+
+static bool name_is_taken(const uint8_t *entries, uint64_t count, const char *name) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (strncmp((const char *)entries + i * LAS_EXTRA_BYTES + AT_NAME, name, NAME_BYTES) == 0) return true;
+    }
+    return false;
+}
+
+void mote_las_extra_name(const char *name, const uint8_t *entries, uint64_t count, char out[33]) {
+    snprintf(out, NAME_BYTES + 1, "%.*s", (int)cut_length(name, NAME_BYTES), name);
+    for (unsigned n = 2; name_is_taken(entries, count, out); n++) {
+        char number[12];
+        const int digits = snprintf(number, sizeof number, "_%u", n);
+        snprintf(out, NAME_BYTES + 1, "%.*s%s", (int)cut_length(name, NAME_BYTES - (size_t)digits), name, number);
+    }
+}

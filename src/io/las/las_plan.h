@@ -1,0 +1,121 @@
+/* The LAS writer's plan: which format, and for each dimension of the record where its values come from. */
+#ifndef MOTE_LAS_PLAN_H
+#define MOTE_LAS_PLAN_H
+
+#include "core/color.h"
+#include "io/las/las_format.h"
+
+#define LAS_FORMAT_COPC (-2) /* asked for in mote_write_params.las_format: 6, 7 or 8, as the attributes need */
+
+/* How stored values of a column become stored values of a dimension. */
+typedef enum las_conversion {
+    LAS_COPY,    /* the same bytes */
+    LAS_INTEGER, /* (stored - shift) · factor */
+    LAS_ROUND,   /* the integer nearest to (value - offset) / scale */
+    LAS_FLOAT,   /* value */
+    LAS_COLOR    /* a colour in 16 bits, as core/color.h has it */
+} las_conversion;
+
+typedef struct las_item {
+    const mote_column *source;
+    las_field field;
+    las_conversion how;
+    int64_t shift, factor;
+    double scale, offset;
+    const mote_color_rule *color; /* LAS_COLOR */
+} las_item;
+
+/* A run of bytes of the record that stands in the source as it is. */
+typedef struct las_run {
+    const uint8_t *source;
+    uint32_t stride_bytes, at, size_bytes;
+} las_run;
+
+/* The dimensions that hold brightness in 16 bits; intensity is the last. */
+#define LAS_COLORS 5u
+extern const char *const mote_las_colors[LAS_COLORS];
+
+/* Range of a column's value / divisor. */
+typedef struct las_range {
+    double low, high; /* of the finite values; low > high if there are none */
+    bool whole;       /* all finite and integers */
+    bool finite;      /* all finite */
+} las_range;
+
+/* A column to be looked at, and what was found. */
+typedef struct las_scan {
+    const mote_column *column;
+    double divisor;
+    las_range range;
+} las_scan;
+
+typedef struct las_plan {
+    const mote_cloud *cloud; /* or a piece of it */
+    const mote_write_params *params;
+    const char *path;
+    uint64_t count;        /* points of the file */
+    uint32_t chunk_points; /* of compressed files, LAZ_VARIABLE too; 0: not compressed */
+    bool settled;          /* what becomes of a column follows from its type, whatever its values */
+    uint8_t format, version_minor;
+    bool adjusted_time; /* GPS times cannot be seconds of the week, though nothing said so before */
+    bool origin_layout; /* the columns look at records of the cloud's LAS origin */
+    uint32_t record_bytes;
+    double scale[3], offset[3];
+    bool *chosen;    /* per column: it is to be written */
+    bool *used;      /* per column: some dimension holds it */
+    las_scan *scans; /* of columns whose values decide what becomes of them */
+    uint32_t scan_count;
+    mote_color_rule colors[LAS_COLORS]; /* what the values of mote_las_colors mean */
+    las_item *items;
+    uint64_t item_count;
+    uint8_t *extra; /* entries of LAS_EXTRA_BYTES */
+    uint64_t extra_count;
+    las_run *runs;
+    uint64_t run_count;
+} las_plan;
+
+/* ---- las_scan.c */
+/* Fills in the ranges of all scans by one parallel pass over the points. */
+mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_count, uint64_t count);
+/* Whether a column of floats holds only what a float (32 bits) holds. */
+bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint64_t count);
+
+/* ---- las_position.c: makes the items of x, y and z and the header's scale and offset. */
+mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan);
+
+/* ---- las_settled.c */
+/* Whether the chosen columns are dimensions as the cloud's LAS origin has them, or no dimensions at all, so that the
+   plan is the same for all values. */
+bool mote_las_is_settled(const las_plan *plan);
+
+/* ---- las_plan.c */
+/* For a cloud written as a whole. A path that ends in .laz asks for compression. */
+mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                               const char *path, las_plan *plan);
+/* For a file of count points of which the cloud holds some at a time. MOTE_ERROR_UNSUPPORTED where the values of all
+   of them would have to be known. */
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+                                 const mote_write_params *params, const char *path, las_plan *plan);
+void mote_las_plan_free(mote_context *ctx, las_plan *plan);
+/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
+   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
+bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column);
+/* The version that a format and a number of points need at least, 1.n. */
+uint8_t mote_las_least_version(uint32_t format, uint64_t count);
+
+/* ---- las_convert.c */
+#define LAS_BATCH_POINTS 512u /* the values of a batch stay in the first cache */
+/* Stored integers of a batch as two's complement in 64 bits. */
+void mote_las_load_integers(const mote_column *column, uint64_t first, uint64_t count, uint64_t *out);
+/* Values of a batch, with scale and offset applied. */
+void mote_las_load_values(const mote_column *column, uint64_t first, uint64_t count, double *out);
+/* Finds what of the record can be copied as it is: fills plan->runs, marks those items LAS_COPY. */
+mote_status mote_las_plan_runs(mote_context *ctx, las_plan *plan);
+/* Writes the records of points [first, first + count) to out, zeroed before. Several threads at once. */
+void mote_las_convert(const las_plan *plan, uint64_t first, uint64_t count, uint8_t *out);
+/* The same for points in any order. */
+void mote_las_gather(const las_plan *plan, const uint32_t *indices, uint64_t count, uint8_t *out);
+/* The source's own bytes where records of the cloud are already records of the plan; NULL where they are not. */
+const uint8_t *mote_las_same_records(const las_plan *plan, uint64_t first);
+
+#endif

@@ -1,0 +1,207 @@
+/* Reads LAS 1.0 to 1.5, point formats 0 to 10. Nothing of plain LAS is copied: columns are views of the file in memory;
+   compressed points are decoded into records that the cloud owns. Safe on hostile input.
+   Source: ASPRS LAS specification. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "io/copc/copc.h"
+#include "io/las/las_upload.h"
+
+bool mote_las_probe(const mote_input *input) { return input->size_bytes >= 4 && memcmp(input->data, "LASF", 4) == 0; }
+
+static mote_status add_fields(const mote_input *input, const las_header *h, mote_cloud *cloud) {
+    las_field fields[LAS_FIELDS_MAX];
+    const uint32_t count = mote_las_fields(h->origin.format, fields);
+    for (uint32_t i = 0; i < count; i++) {
+        const las_field *field = &fields[i];
+        mote_column column = {.name = field->name, .unit = field->unit, .type = field->type};
+        column.data = input->data + h->points_at + field->at;
+        column.stride_bytes = h->point_bytes;
+        column.bit_shift = field->bit_shift;
+        column.bit_count = field->bit_count;
+        column.scale = i < 3 ? h->scale[i] : field->scale;
+        column.offset = i < 3 ? h->offset[i] : 0;
+        if (h->time_offset != 0 && (h->origin.global_encoding & LAS_ENCODING_TIME_BASE) != 0 &&
+            strcmp(field->name, "gps_time") == 0) {
+            column.offset = 1e6 * h->time_offset - 1e9; /* as the adjusted standard time of 1.2 to 1.4 */
+        }
+        MOTE_TRY(mote_cloud_add_view(cloud, &column));
+    }
+    return MOTE_OK;
+}
+
+/* Records that the columns now stand for are not kept. */
+static void drop_own_records(mote_cloud *cloud) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        if (!mote_las_record_is_ours(&cloud->records[i])) cloud->records[kept++] = cloud->records[i];
+    }
+    cloud->record_count = kept;
+}
+
+static mote_status read_crs(mote_context *ctx, mote_cloud *cloud) {
+    char *crs = NULL;
+    MOTE_TRY(mote_las_crs(ctx, cloud->records, cloud->record_count, &crs));
+    const mote_status status = mote_cloud_set_crs(cloud, crs);
+    mote_free(ctx, crs);
+    return status;
+}
+
+/* ---- compressed points */
+
+static mote_status read_schema(las_source *source) {
+    const las_header *h = &source->header;
+    for (uint64_t i = 0; i < source->cloud->record_count; i++) {
+        const mote_record *record = &source->cloud->records[i];
+        if (!mote_las_record_is(record, LAS_USER_LASZIP, LAS_ID_LASZIP)) continue;
+        return mote_laz_schema_read(source->ctx, source->input, record->data, record->size_bytes, h->origin.format,
+                                    h->point_bytes, &source->schema);
+    }
+    return mote_malformed(source->ctx, source->input, 104,
+                          "the points are compressed, but the record that says how (laszip encoded, 22204) is missing");
+}
+
+static void keep_facts(las_source *source) {
+    mote_las_origin *las = &source->cloud->las;
+    const las_chunks *chunks = &source->chunks;
+    las->compressor = (uint8_t)source->schema.compressor;
+    las->chunk_points = source->schema.chunk_points;
+    las->chunk_count = chunks->count;
+    for (uint64_t i = 0; i < chunks->count; i++) las->compressed_bytes += chunks->list[i].size_bytes;
+    mote_laz_schema_text(&source->schema, las->items, sizeof las->items);
+}
+
+/* Of COPC only the chunks of the nodes that are asked for. */
+static mote_status find_nodes(las_source *source, const mote_read_params *params) {
+    copc_nodes nodes;
+    mote_status status = mote_copc_choose(source->ctx, source->input, params, &nodes);
+    for (uint64_t i = 0; i < nodes.count && status == MOTE_OK; i++) {
+        const copc_node *node = &nodes.nodes[i];
+        const las_chunk chunk = {.at = node->at, .size_bytes = node->size_bytes, .points = node->points};
+        status = mote_las_add_chunk(source, &chunk);
+        if (status == MOTE_OK) source->chunks.list[i].number = node->number;
+    }
+    source->chunks.in_file = nodes.in_file;
+    mote_free(source->ctx, nodes.nodes);
+    return status;
+}
+
+static mote_status find_points(las_source *source, const mote_read_params *params) {
+    las_header *header = &source->header;
+    if (!header->compressed) {
+        MOTE_TRY(mote_las_count(source->ctx, source->input, source->salvage, header));
+        source->cloud->count = header->count;
+    } else {
+        mote_las_stated_count(source->ctx, source->input, header);
+        MOTE_TRY(read_schema(source));
+        const bool by_octree = mote_copc_needed(source->input, params);
+        if (!by_octree) mote_copc_info_note(source->ctx, source->input);
+        MOTE_TRY(by_octree ? find_nodes(source, params) : mote_las_find_chunks(source));
+        keep_facts(source);
+        source->cloud->count = source->chunks.points;
+    }
+    return mote_las_select(source);
+}
+
+/* ---- the file */
+
+mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_params *params, las_source *source) {
+    memset(source, 0, sizeof *source);
+    source->ctx = ctx;
+    source->input = input;
+    source->salvage = params->salvage;
+    MOTE_TRY(mote_las_read_header(ctx, input, &source->header));
+    MOTE_TRY(mote_cloud_new(ctx, 0, &source->cloud));
+    source->cloud->las = source->header.origin;
+    MOTE_TRY(mote_las_read_records(ctx, input, &source->header, source->cloud));
+    MOTE_TRY(add_fields(input, &source->header, source->cloud));
+    MOTE_TRY(mote_las_read_extra(ctx, input, &source->header, source->salvage, source->cloud));
+    mote_cloud_keep_columns(source->cloud, params->select);
+    MOTE_TRY(find_points(source, params));
+    drop_own_records(source->cloud);
+    return read_crs(ctx, source->cloud);
+}
+
+void mote_las_close(las_source *source) {
+    mote_las_free_decoders(source->ctx, source->decoders);
+    mote_free(source->ctx, source->chunks.list);
+    mote_free(source->ctx, source->chunks.mended);
+    mote_cloud_destroy(source->cloud);
+}
+
+mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t **records) {
+    const uint64_t stride = source->selection.stride_bytes;
+    *records = NULL;
+    if (points > (UINT64_MAX >> 1) / stride) {
+        return mote_fail(source->ctx, MOTE_ERROR_MEMORY, "out of memory: %" PRIu64 " points of %" PRIu64 " bytes",
+                         points, stride);
+    }
+    *records = mote_alloc(source->ctx, points * stride, "LAZ points");
+    MOTE_TRY(mote_cloud_adopt(source->cloud, *records));
+    mote_las_place_columns(source, *records);
+    return MOTE_OK;
+}
+
+/* Lets the order know the points as they come, in the cube of the box that the header states. */
+static mote_status begin_early(las_source *source) {
+    const las_header *h = &source->header;
+    const uint8_t *box = source->input->data + 179;
+    int32_t low[3], high[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        const double top = rint((las_f64(box + 16 * k) - h->offset[k]) / h->scale[k]);
+        const double bottom = rint((las_f64(box + 16 * k + 8) - h->offset[k]) / h->scale[k]);
+        if (!(bottom >= INT32_MIN && bottom <= top && top <= INT32_MAX)) return MOTE_OK;
+        low[k] = (int32_t)bottom;
+        high[k] = (int32_t)top;
+    }
+    return order_early_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->early);
+}
+
+/* All chunks, in one piece of memory. */
+static mote_status decompress(las_source *source, bool prepare_order, las_losses *losses) {
+    uint8_t *records = NULL;
+    MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
+    if (prepare_order) MOTE_TRY(begin_early(source));
+    const mote_status status = mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, losses);
+    order_early_end(source->early, source->cloud, status == MOTE_OK && losses->chunks == 0);
+    source->early = NULL;
+    MOTE_TRY(status);
+    return mote_las_report_losses(source, losses, source->cloud->count);
+}
+
+static mote_status read_points(las_source *source, const mote_read_params *params, const las_upload_limits *limits) {
+    const bool compressed = source->header.compressed;
+    las_losses losses;
+    bool done = false;
+    memset(&losses, 0, sizeof losses);
+    if (compressed) mote_stage(source->ctx, "read LAZ");
+    if (compressed) MOTE_TRY(mote_las_prove_chunks(source, source->chunks.points, &losses));
+    if (params->known != NULL) params->known(params->known_user, source->cloud);
+    if (params->to_device && params->bounds == NULL) MOTE_TRY(mote_las_to_device(source, limits, &done));
+    if (done || !compressed) return MOTE_OK;
+    mote_stage(source->ctx, "read LAZ");
+    return decompress(source, params->prepare_order, &losses);
+}
+
+mote_status mote_las_read_by(mote_context *ctx, mote_input *input, const mote_read_params *params,
+                             const las_upload_limits *limits, mote_cloud **out) {
+    const mote_read_params defaults = mote_read_defaults();
+    las_source source;
+    *out = NULL;
+    params = params != NULL ? params : &defaults;
+    mote_status status = mote_las_open(ctx, input, params, &source);
+    if (status == MOTE_OK) status = read_points(&source, params, limits);
+    mote_stage(ctx, NULL);
+    if (status == MOTE_OK) status = mote_input_give(ctx, input, source.cloud); /* records stay where they are */
+    if (status == MOTE_OK) {
+        *out = source.cloud;
+        source.cloud = NULL;
+    }
+    mote_las_close(&source);
+    return status;
+}
+
+mote_status mote_las_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    const las_upload_limits limits = las_upload_defaults(ctx);
+    return mote_las_read_by(ctx, input, params, &limits, out);
+}

@@ -1,0 +1,95 @@
+/* A LAS or LAZ file opened for reading: what it says of itself, columns, and where its points are. From here it is read
+   whole (las_read.c) or in pieces (reader.c). */
+#ifndef MOTE_LAS_SOURCE_H
+#define MOTE_LAS_SOURCE_H
+
+#include "io/las/las_format.h"
+#include "io/laz/laz.h"
+#include "order/order_early.h"
+
+/* A chunk of compressed points in the file. */
+typedef struct las_chunk {
+    uint64_t at, size_bytes;
+    const uint8_t *mended; /* its bytes where those of the file will not do; else NULL */
+    uint64_t points;
+    uint64_t first;  /* number of its first point in the file, from 0 */
+    uint64_t number; /* in the file, from 1; for messages */
+    bool open_end;   /* where it ends is not known: size_bytes is all that is left */
+    bool cut;        /* open_end, and the file is known to end too early */
+} las_chunk;
+
+/* The chunks that are to be decoded, in the order of the points. */
+typedef struct las_chunks {
+    las_chunk *list;
+    uint64_t count, capacity;
+    uint64_t points;  /* of all of them */
+    uint64_t in_file; /* chunks of the file, whether to be decoded or not */
+    uint8_t *mended;
+} las_chunks;
+
+typedef struct las_source {
+    mote_context *ctx;
+    mote_input *input;
+    las_header header;
+    bool salvage;
+    struct las_upload *upload; /* where chunks go one by one as they are decoded; NULL: all to one place */
+    order_early *early;        /* told of the points as they are decoded; NULL: nobody is */
+    mote_cloud *cloud;         /* columns look at plain records at the start of the points, until they are placed */
+    laz_schema schema;         /* compressed points: */
+    las_chunks chunks;
+    laz_selection selection; /* what of a record is read */
+    laz_decoder **decoders;  /* per thread; NULL until chunks are decoded */
+} las_source;
+
+/* ---- las_read.c */
+/* Reads header, records and columns and finds the points; params->select is obeyed. Close it in any case. */
+mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_params *params, las_source *source);
+void mote_las_close(las_source *source);
+/* Memory for so many records as the selection says, owned by the cloud; its columns look there from now on. */
+mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t **records);
+/* ---- las_chunks.c */
+/* Finds all chunks of the file: by the chunk table, or without it by what is there, with a warning. */
+mote_status mote_las_find_chunks(las_source *source);
+/* Appends to the list; number and first are counted here. */
+mote_status mote_las_add_chunk(las_source *source, const las_chunk *chunk);
+/* Where the first chunk starts: behind the offset of the chunk table. */
+uint64_t mote_las_chunks_at(const las_source *source);
+
+/* ---- las_chunks_scan.c: finds the chunks without a table, one after the other, up to end. */
+mote_status mote_las_scan_chunks(las_source *source, uint64_t end);
+/* A layered chunk at the end of a file that was cut: lets its layers end where the file does, so that the points before
+   that can be salvaged. */
+mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk);
+/* Points that a layered chunk says it holds; 0 if it is no chunk. *size_bytes: its bytes, at most left. */
+uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t left, uint64_t *size_bytes);
+
+/* ---- las_decode.c */
+/* What was salvaged around. Zeroed at first. */
+typedef struct las_losses {
+    uint64_t chunks, points;
+    char numbers[128]; /* of the chunks, as text */
+    bool more;         /* than numbers has room for */
+    char why[192];     /* of the first one */
+} las_losses;
+
+/* Before memory for so many points is taken: where that is far more than files usually need, decodes all chunks into
+   nowhere to see that they hold them. */
+mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losses *losses);
+/* Decodes chunks [first, first + count) of the list to records; *points: how many there are. Where points are to be
+   salvaged, those of damaged chunks are left out. */
+mote_status mote_las_decode(las_source *source, uint64_t first, uint64_t count, uint8_t *records, uint64_t *points,
+                            las_losses *losses);
+/* Decodes all chunks to source->upload. Damage fails also where points are to be salvaged, then without a message. */
+#define LAS_GROUP_CHUNKS 2u /* what a thread decodes at once; see mote_laz_decode */
+mote_status mote_las_decode_away(las_source *source);
+void mote_las_free_decoders(mote_context *ctx, laz_decoder **decoders);
+/* The warning what was lost; an error if it was everything. */
+mote_status mote_las_report_losses(const las_source *source, const las_losses *losses, uint64_t kept);
+
+/* ---- las_select.c */
+/* Finds out what must be read of each record for the cloud's columns. */
+mote_status mote_las_select(las_source *source);
+/* Lets the columns look at records, which are as the selection says. Once. */
+void mote_las_place_columns(las_source *source, const uint8_t *records);
+
+#endif

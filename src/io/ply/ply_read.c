@@ -1,0 +1,352 @@
+/* Reading PLY. Binary little-endian points without lists are looked at where they lie in the file; all others are
+   converted into records of their own. Other elements are stepped over, but must be there. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "io/ply/ply.h"
+
+#define ROWS_PER_PIECE 8192u
+
+bool mote_ply_probe(const mote_input *input) {
+    if (input->size_bytes < 4 || memcmp(input->data, "ply", 3) != 0) return false;
+    const uint8_t next = input->data[3];
+    return next == '\n' || next == '\r' || next == ' ' || next == '\t';
+}
+
+/* What the parts of the reader share. */
+typedef struct ply_reader {
+    mote_context *ctx;
+    mote_input *input;
+    bool salvage;
+    mote_ply_header header;
+    mote_ply_layout layout;
+    mote_cloud *cloud;
+    const uint8_t *base;    /* of the records */
+    bool views;             /* base lies in the input */
+    uint64_t vertex_begin;  /* binary: offset of the first point */
+    uint64_t *piece_begins; /* binary with lists: offset of every ROWS_PER_PIECE-th point */
+} ply_reader;
+
+static const mote_ply_element *vertex_of(const ply_reader *r) { return &r->header.elements[r->header.vertex]; }
+
+/* Lists are left out, the other properties lie one behind the other. */
+static mote_status make_layout(ply_reader *r) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    r->layout.offsets = mote_alloc(r->ctx, vertex->property_count * sizeof *r->layout.offsets, "PLY columns");
+    if (r->layout.offsets == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < vertex->property_count; i++) {
+        const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
+        r->layout.offsets[i] = property->list ? UINT32_MAX : r->layout.record_bytes;
+        if (!property->list) r->layout.record_bytes += mote_type_size(property->type);
+        if (property->list && vertex->count > 0) {
+            mote_warn(r->ctx, "%s: the list %s of the points is left out", r->input->path, property->name);
+        }
+    }
+    return MOTE_OK;
+}
+
+/* Memory for all records; it belongs to the cloud. */
+static uint8_t *make_records(ply_reader *r) {
+    const uint64_t count = vertex_of(r)->count;
+    if (count > UINT64_MAX / r->layout.record_bytes) {
+        mote_fail(r->ctx, MOTE_ERROR_MEMORY, "out of memory: %" PRIu64 " points", count);
+        return NULL;
+    }
+    uint8_t *const records = mote_alloc(r->ctx, count * r->layout.record_bytes, "cloud");
+    if (mote_cloud_adopt(r->cloud, records) != MOTE_OK) return NULL;
+    r->base = records;
+    return records;
+}
+
+/* ---- text */
+
+static void fields_of(const ply_reader *r, const mote_ply_element *element, mote_text_field *fields) {
+    const bool is_vertex = element == vertex_of(r);
+    for (uint32_t i = 0; i < element->property_count; i++) {
+        const mote_ply_property *const property = &r->header.properties[element->first_property + i];
+        fields[i] = (mote_text_field){.type = property->type, .list = property->list, .skipped = !is_vertex};
+        if (!is_vertex || property->list) continue;
+        fields[i].offset = r->layout.offsets[i];
+        fields[i].decimals = mote_text_is_axis(property->name);
+    }
+}
+
+static bool has_double_positions(const ply_reader *r) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    int doubles = 0;
+    for (uint32_t i = 0; i < vertex->property_count; i++) {
+        const mote_ply_property *const property = &r->header.properties[vertex->first_property + i];
+        if (mote_text_is_axis(property->name) && !property->list && property->type == MOTE_FLOAT64) doubles++;
+    }
+    return doubles == 3;
+}
+
+/* Elements behind the points are only stepped over: what is wrong with them costs no points. */
+static void warn_of_element(const ply_reader *r, const mote_ply_element *element, uint64_t at, const char *why) {
+    mote_warn(r->ctx, "%s: offset %" PRIu64 ": %s; element %s is not needed, the points are all there", r->input->path,
+              at, why, element->name);
+}
+
+/* The file holds fewer points than the header says, or more. at: from where on they are missing. */
+static mote_status keep_points(ply_reader *r, uint64_t at, uint64_t kept) {
+    mote_ply_element *const vertex = &r->header.elements[r->header.vertex];
+    if (kept == vertex->count) return MOTE_OK;
+    if (kept == 0) return mote_nothing_whole(r->ctx, r->input, at, vertex->count);
+    if (kept < vertex->count) mote_warn_of_loss(r->ctx, r->input, at, kept, vertex->count);
+    if (kept > vertex->count) {
+        mote_warn(r->ctx,
+                  "%s: offset %" PRIu64 ": the header says %" PRIu64 " points, the file has %" PRIu64
+                  ", which are taken",
+                  r->input->path, vertex->offset, vertex->count, kept);
+    }
+    vertex->count = r->cloud->count = kept;
+    return MOTE_OK;
+}
+
+static mote_status parse_points(ply_reader *r, const mote_text_table *table, uint64_t first, mote_text_field *fields) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    mote_text_rows rows = {.first = first, .count = vertex->count, .fields = fields};
+    fields_of(r, vertex, fields);
+    rows.field_count = vertex->property_count;
+    rows.record_bytes = r->layout.record_bytes;
+    rows.records = make_records(r);
+    if (rows.records == NULL) return MOTE_ERROR_MEMORY;
+    if (vertex->count == 0) return MOTE_OK;
+    MOTE_TRY(mote_text_parse(r->ctx, table, &rows));
+    if (has_double_positions(r) && rows.decimals <= 9) {
+        r->cloud->position_step = 1.0 / (double)mote_text_power10[rows.decimals];
+    }
+    return keep_points(r, r->header.body, rows.count);
+}
+
+/* Rows of another element; behind the points, the table is to be salvaged. */
+static mote_status parse_element(const ply_reader *r, const mote_text_table *table, const mote_ply_element *element,
+                                 uint64_t first, mote_text_field *fields) {
+    mote_text_table others = *table;
+    mote_text_rows rows = {.first = first, .count = element->count, .fields = fields};
+    others.salvage = element > vertex_of(r);
+    fields_of(r, element, fields);
+    rows.field_count = element->property_count;
+    return element->count > 0 ? mote_text_parse(r->ctx, &others, &rows) : MOTE_OK;
+}
+
+static mote_status parse_elements(ply_reader *r, const mote_text_table *table, uint64_t row_count,
+                                  mote_text_field *fields) {
+    uint64_t first = 0;
+    for (uint64_t e = 0; e < r->header.element_count; e++) {
+        const mote_ply_element *const element = &r->header.elements[e];
+        const bool is_vertex = element == vertex_of(r), is_last = e + 1 == r->header.element_count;
+        const uint64_t left = row_count - first, stated = element->count;
+        if (r->salvage && is_vertex && (left < stated || (is_last && left > stated))) {
+            MOTE_TRY(keep_points(r, table->end, left));
+        }
+        if (left < element->count && e > r->header.vertex) {
+            warn_of_element(r, element, table->end, "the file ends within the rows");
+            return MOTE_OK;
+        }
+        if (left < element->count) {
+            return mote_malformed(r->ctx, r->input, table->end,
+                                  "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s%s", left,
+                                  element->count, element->name, is_vertex && left > 0 ? MOTE_SALVAGE_HINT : "");
+        }
+        const uint64_t rows = element->count;
+        MOTE_TRY(is_vertex ? parse_points(r, table, first, fields) : parse_element(r, table, element, first, fields));
+        first += rows;
+    }
+    if (first < row_count) {
+        mote_warn(r->ctx, "%s: %" PRIu64 " rows behind the last element are left out", r->input->path,
+                  row_count - first);
+    }
+    return MOTE_OK;
+}
+
+static mote_status read_text(ply_reader *r) {
+    mote_text_table table = {.input = r->input, .begin = r->header.body, .end = r->input->size_bytes};
+    table.newline = r->header.newline;
+    table.separator = ' ';
+    table.salvage = r->salvage;
+    mote_text_leave_cut_line(r->ctx, &table);
+    uint64_t row_count = 0;
+    mote_text_field *const fields = mote_alloc(r->ctx, r->header.property_count * sizeof *fields, "PLY columns");
+    mote_status status = fields != NULL ? mote_text_count(r->ctx, &table, &row_count) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = parse_elements(r, &table, row_count, fields);
+    mote_text_close(r->ctx, &table);
+    mote_free(r->ctx, fields);
+    return status;
+}
+
+/* ---- binary */
+
+/* The length of the list at from; false if it is negative. */
+static bool list_length(const ply_reader *r, const mote_ply_property *list, const uint8_t *from, uint64_t *length) {
+    uint64_t raw = 0;
+    const uint32_t size_bytes = mote_type_size(list->count_type);
+    mote_rows_copy_value((uint8_t *)&raw, from, size_bytes, r->header.encoding == MOTE_PLY_BIG);
+    *length = raw;
+    return !mote_type_is_signed(list->count_type) || raw >> (8 * size_bytes - 1) == 0;
+}
+
+/* Steps over one property at *at. False, and why in text: it is not whole. */
+static bool skip_property(const ply_reader *r, const mote_ply_property *property, uint64_t *at, char why[256]) {
+    const uint64_t end = r->input->size_bytes;
+    const uint32_t size_bytes = mote_type_size(property->list ? property->count_type : property->type);
+    uint64_t length = 0;
+    if (end - *at < size_bytes) {
+        snprintf(why, 256, "the file ends within property %s", property->name);
+        return false;
+    }
+    if (property->list && !list_length(r, property, r->input->data + *at, &length)) {
+        snprintf(why, 256, "list %s has a negative length", property->name);
+        return false;
+    }
+    const uint64_t values = *at + size_bytes;
+    if (length > (end - values) / mote_type_size(property->type)) {
+        snprintf(why, 256, "list %s has %" PRIu64 " values, the file has %" PRIu64 " bytes left", property->name,
+                 length, end - values);
+        return false;
+    }
+    *at = values + length * mote_type_size(property->type);
+    return true;
+}
+
+/* Steps over the rows of an element with lists, and notes where the pieces begin if it holds the points. *whole: rows
+   that are; *at stands where the next one would begin, and *wrong where it is not whole, why is in text. */
+static mote_status walk_rows(ply_reader *r, const mote_ply_element *element, uint64_t *at, uint64_t *whole,
+                             uint64_t *wrong, char why[256]) {
+    const bool is_vertex = element == vertex_of(r);
+    uint64_t next = *at;
+    for (*whole = 0; *whole < element->count; *at = next, ++*whole) {
+        if (*whole % ROWS_PER_PIECE == 0) {
+            if (is_vertex) r->piece_begins[*whole / ROWS_PER_PIECE] = *at;
+            if (*whole % (128 * ROWS_PER_PIECE) == 0) {
+                MOTE_TRY(mote_progress(r->ctx, (double)*at / (double)r->input->size_bytes, "reading PLY"));
+            }
+        }
+        for (uint32_t i = 0; i < element->property_count; i++) {
+            *wrong = next;
+            if (!skip_property(r, &r->header.properties[element->first_property + i], &next, why)) return MOTE_OK;
+        }
+    }
+    return MOTE_OK;
+}
+
+/* Rows that the file has; *at moves behind them. */
+static mote_status count_rows(ply_reader *r, const mote_ply_element *element, uint64_t *at, uint64_t *whole,
+                              uint64_t *wrong, char why[256]) {
+    bool fixed = true;
+    const uint64_t row_bytes = mote_ply_row_bytes(&r->header, element, &fixed);
+    const uint64_t left = r->input->size_bytes - *at;
+    const uint64_t most = row_bytes > 0 && element->count > left / row_bytes ? left / row_bytes : element->count;
+    if (!fixed && element == vertex_of(r)) {
+        r->piece_begins = mote_alloc(r->ctx, (most / ROWS_PER_PIECE + 2) * sizeof *r->piece_begins, "PLY columns");
+        if (r->piece_begins == NULL) return MOTE_ERROR_MEMORY;
+    }
+    if (!fixed) return walk_rows(r, element, at, whole, wrong, why);
+    snprintf(why, 256, "the file ends within element %s", element->name);
+    *wrong = *at;
+    *whole = most;
+    *at += most * row_bytes;
+    return MOTE_OK;
+}
+
+/* Finds the points, and steps over the other elements. */
+static mote_status find_elements(ply_reader *r) {
+    uint64_t at = r->header.body, whole = 0, wrong = 0;
+    char why[256] = "";
+    for (uint64_t e = 0; e < r->header.element_count; e++) {
+        const mote_ply_element *const element = &r->header.elements[e];
+        if (e == r->header.vertex) r->vertex_begin = at;
+        MOTE_TRY(count_rows(r, element, &at, &whole, &wrong, why));
+        if (whole == element->count) continue;
+        if (e > r->header.vertex) {
+            warn_of_element(r, element, wrong, why);
+            return MOTE_OK;
+        }
+        if (e < r->header.vertex || !r->salvage) {
+            return mote_malformed(r->ctx, r->input, wrong, "%s%s", why,
+                                  e == r->header.vertex && whole > 0 ? MOTE_SALVAGE_HINT : "");
+        }
+        return keep_points(r, at, whole);
+    }
+    if (at < r->input->size_bytes) {
+        mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last element are left out", r->input->path,
+                  r->input->size_bytes - at);
+    }
+    return MOTE_OK;
+}
+
+/* All lengths have been checked by walk_rows. */
+static void convert_piece(const ply_reader *r, uint64_t piece, const uint8_t *from, uint8_t *records) {
+    const mote_ply_element *const vertex = vertex_of(r);
+    const mote_ply_property *const properties = &r->header.properties[vertex->first_property];
+    const bool swap = r->header.encoding == MOTE_PLY_BIG;
+    const uint64_t first = piece * ROWS_PER_PIECE;
+    const uint64_t last = vertex->count - first < ROWS_PER_PIECE ? vertex->count : first + ROWS_PER_PIECE;
+    for (uint64_t row = first; row < last; row++) {
+        uint8_t *const record = records + row * r->layout.record_bytes;
+        for (uint32_t i = 0; i < vertex->property_count; i++) {
+            const uint32_t size_bytes = mote_type_size(properties[i].type);
+            if (!properties[i].list) {
+                mote_rows_copy_value(record + r->layout.offsets[i], from, size_bytes, swap);
+                from += size_bytes;
+                continue;
+            }
+            uint64_t length = 0;
+            list_length(r, &properties[i], from, &length);
+            from += mote_type_size(properties[i].count_type) + length * size_bytes;
+        }
+    }
+}
+
+static mote_status convert(ply_reader *r) {
+    uint8_t *const records = make_records(r);
+    if (records == NULL) return MOTE_ERROR_MEMORY;
+    const uint64_t pieces = (vertex_of(r)->count + ROWS_PER_PIECE - 1) / ROWS_PER_PIECE;
+    const uint64_t batch = (uint64_t)r->ctx->threads * 64;
+    for (uint64_t first = 0; first < pieces; first += batch) {
+        const int64_t last = (int64_t)(pieces - first < batch ? pieces : first + batch);
+#pragma omp parallel for schedule(dynamic) num_threads(r->ctx->threads) if (last - (int64_t)first > 1)
+        for (int64_t i = (int64_t)first; i < last; i++) {
+            const uint64_t begin = r->piece_begins != NULL
+                                       ? r->piece_begins[i]
+                                       : r->vertex_begin + (uint64_t)i * ROWS_PER_PIECE * r->layout.record_bytes;
+            convert_piece(r, (uint64_t)i, r->input->data + begin, records);
+        }
+        MOTE_TRY(mote_progress(r->ctx, (double)last / (double)pieces, "reading PLY"));
+    }
+    return MOTE_OK;
+}
+
+static mote_status read_binary(ply_reader *r) {
+    MOTE_TRY(find_elements(r));
+    if (r->header.encoding == MOTE_PLY_BIG || r->piece_begins != NULL) return convert(r);
+    r->base = r->input->data + r->vertex_begin;
+    r->views = true;
+    return MOTE_OK;
+}
+
+static mote_status read_points(ply_reader *r) {
+    MOTE_TRY(mote_ply_header_read(r->ctx, r->input, r->salvage, &r->header));
+    MOTE_TRY(make_layout(r));
+    MOTE_TRY(mote_cloud_new(r->ctx, vertex_of(r)->count, &r->cloud));
+    MOTE_TRY(r->header.encoding == MOTE_PLY_ASCII ? read_text(r) : read_binary(r));
+    MOTE_TRY(mote_ply_add_columns(r->ctx, r->input, &r->header, &r->layout, r->base, r->cloud));
+    return r->views ? mote_input_give(r->ctx, r->input, r->cloud) : MOTE_OK;
+}
+
+mote_status mote_ply_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    ply_reader r = {.ctx = ctx, .input = input, .salvage = params != NULL && params->salvage};
+    *out = NULL;
+    mote_stage(ctx, "read PLY");
+    const mote_status status = read_points(&r);
+    mote_stage(ctx, NULL);
+    mote_free(ctx, r.piece_begins);
+    mote_free(ctx, r.layout.offsets);
+    mote_ply_header_close(ctx, &r.header);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(r.cloud);
+        return status;
+    }
+    *out = r.cloud;
+    return MOTE_OK;
+}

@@ -1,0 +1,388 @@
+/* What the files of the Potree 2.0 writer and reader share. Facts and choices: docs/formats/potree.md */
+#ifndef MOTE_POTREE_H
+#define MOTE_POTREE_H
+
+#include "io/io_internal.h"
+#include "io/potree/potree_ops.h"
+
+#define POTREE_BLOCK_POINTS    256u         /* gathered at a time: the block and its source stay in the first caches */
+#define POTREE_STEP            4u           /* levels per chunk of the hierarchy, as the reference writer */
+#define POTREE_RECORD_BYTES    22u          /* of a node in hierarchy.bin */
+#define POTREE_MOST_NODE_BYTES (1ull << 31) /* readers hold a node in one buffer */
+#define POTREE_POSITION_CODED  16u          /* bytes of a position in BROTLI: two 64-bit Morton codes */
+#define POTREE_COLOR_CODED     8u           /* bytes of a colour in BROTLI: one */
+#define POTREE_CLASSES         256u         /* entries of the histogram of classification */
+#define POTREE_CLASS_LANES     4u           /* histograms in turn, so that equal neighbours don't wait for each other */
+#define POTREE_MOST_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
+#define POTREE_LAS_TEXT        32u           /* bytes of a text in a LAS header */
+#define POTREE_NO_BROTLI       "built without brotli: no Potree folders of encoding BROTLI"
+#define POTREE_NO_JANSSON      "built without jansson: no Potree folders"
+
+/* What is written. The indirection lets the tests write trees that no builder makes. */
+typedef struct potree_source {
+    const mote_cloud *cloud; /* with colours that column_color takes */
+    const mote_lattice *lattice;
+    const mote_lod_params *params;
+    const mote_lod_node *nodes;
+    uint32_t node_count;
+    uint64_t skipped;
+    const void *lod;
+    void (*node_points)(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
+    const mote_lod *device_lod; /* the octree, if a GPU has it and makes the records; else NULL */
+    uint64_t piece_bytes;       /* that the GPU makes at once; 0: what suits it */
+    const mote_color_rule
+        *color_rules; /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
+} potree_source;
+/* That of an octree. */
+mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_source *source);
+
+typedef enum potree_role { POTREE_PLAIN, POTREE_POSITION, POTREE_COLOR, POTREE_FLAGS } potree_role;
+
+/* One attribute of the record, as metadata.json lists it. */
+typedef struct potree_attribute {
+    char name[MOTE_NAME_BYTES]; /* valid UTF-8, unique */
+    potree_role role;
+    mote_type type;
+    uint32_t elements;
+    uint32_t at;       /* bytes from the start of a record of encoding DEFAULT */
+    uint32_t coded_at; /* bytes per point that stand before it in encoding BROTLI */
+    uint32_t range;    /* writer: the first of its elements among all */
+    double scale, offset;
+    const mote_column *columns[4]; /* writer: what it is made of; NULL where the cloud lacks one */
+    const char *note;              /* writer: a literal that says what the format cannot hold; NULL if nothing */
+} potree_attribute;
+
+static inline uint32_t potree_attribute_bytes(const potree_attribute *attribute) {
+    return mote_type_size(attribute->type) * attribute->elements;
+}
+/* The same in encoding BROTLI. */
+static inline uint32_t potree_coded_bytes(const potree_attribute *attribute) {
+    if (attribute->role == POTREE_POSITION) return POTREE_POSITION_CODED;
+    return attribute->role == POTREE_COLOR ? POTREE_COLOR_CODED : potree_attribute_bytes(attribute);
+}
+
+/* ---- texts: potree_names.c */
+/* The order of the standard attributes in a record, and their names on both sides. */
+typedef struct potree_name {
+    const char *column; /* mote's; NULL: rgb and classification flags, which are several columns */
+    const char *attribute;
+    bool left_out_if_zero;
+} potree_name;
+extern const potree_name potree_names[];
+extern const uint32_t potree_name_count;
+extern const char *const potree_flag_columns[4]; /* bit 0 first */
+/* The column that an attribute becomes: mote's name of a standard one, else its own. */
+const char *potree_column_name(const char *attribute);
+/* The type of that name in metadata.json; false if there is none. */
+bool potree_type_of_name(const char *name, mote_type *type);
+/* Copies text as valid UTF-8 of at most size - 1 bytes: other bytes and control characters become '_'. */
+void potree_clean_text(const char *text, char *out, size_t size_bytes);
+/* Bytes as characters of the same number (Latin-1), so that any bytes go through JSON and back.
+   out  2 · strlen(text) + 1 bytes */
+void potree_bytes_to_text(const char *bytes, char *out);
+/* The way back; characters above 255 become '?'. Stops after size_bytes - 1. */
+void potree_text_to_bytes(const char *text, char *out, size_t size_bytes);
+/* out  potree_base64_bytes(size_bytes) bytes, with the final zero */
+uint64_t potree_base64_bytes(uint64_t size_bytes);
+void potree_base64_encode(const uint8_t *data, uint64_t size_bytes, char *out);
+/* out  3/4 of the length of text, at most. False if text is no base64. */
+bool potree_base64_decode(const char *text, uint64_t length, uint8_t *out, uint64_t *out_bytes);
+
+/* ---- the copy program: potree_plan.c makes it, potree_gather.c runs it */
+typedef enum potree_op_kind {
+    POTREE_OP_COPY,     /* bytes as they are */
+    POTREE_OP_BITS,     /* a bit field of a byte to a byte */
+    POTREE_OP_OR_BITS,  /* the same, added to what stands there */
+    POTREE_OP_CONVERT,  /* any type to any, as mote_column_read */
+    POTREE_OP_UNIT,     /* a colour to uint16, as column_color */
+    POTREE_OP_SUBTRACT, /* in the record: an int32 less a constant */
+    POTREE_OP_LATTICE,  /* the whole position from lattice coordinates, whatever its source type */
+    POTREE_OP_COLORS    /* the colour that the level of detail gives */
+} potree_op_kind;
+
+typedef struct potree_op {
+    potree_op_kind kind;
+    uint32_t to;           /* bytes from the start of the record */
+    uint32_t size_bytes;   /* COPY */
+    uint32_t stride_bytes; /* of the source */
+    const uint8_t *source;
+    uint8_t shift, mask, left; /* BITS: (byte >> shift & mask) << left */
+    mote_type type;            /* CONVERT: stored type */
+    uint32_t less;             /* SUBTRACT, modulo 2^32 */
+    mote_column column;        /* CONVERT, UNIT */
+} potree_op;
+
+typedef struct potree_plan {
+    mote_context *ctx;
+    potree_attribute *attributes;
+    uint32_t attribute_count;
+    uint32_t element_count; /* of all attributes */
+    potree_op *ops;
+    uint64_t op_count, op_capacity;
+    uint32_t stride_bytes;       /* of a record of encoding DEFAULT */
+    uint32_t coded_stride_bytes; /* of a point of encoding BROTLI */
+    bool averaged_colors;        /* from the level of detail instead of the columns */
+    bool checks_reals;           /* positions are reals: see whether they come back as they were */
+    uint32_t classes_at;         /* of classification in the record; UINT32_MAX if there is none of one byte */
+    uint64_t points;             /* stored in all nodes */
+    const mote_cloud *cloud;
+    mote_cloud device_view;            /* what cloud is where the records are made on a GPU: its columns there */
+    const mote_potree_ops *device_ops; /* of that GPU; else NULL */
+    const mote_lattice *lattice;
+    /* world = X · scale + offset; X = p + base of the lattice coordinate p */
+    double scale[3], offset[3];
+    uint32_t base[3];
+    double cube_min[3], cube_max[3], cube_side;
+} potree_plan;
+
+/* Decides on the attributes and compiles the program. plan is valid to free in any case. */
+mote_status potree_plan_make(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
+                             potree_plan *plan);
+void potree_plan_free(potree_plan *plan);
+/* The program of a plan whose attributes are known: potree_program.c */
+mote_status potree_program_make(potree_plan *plan);
+
+typedef struct potree_range {
+    double min, max; /* of the finite values; min > max if there is none */
+} potree_range;
+
+/* What is learnt of the points while they are written. */
+typedef struct potree_stats {
+    potree_range *ranges;                                 /* [element_count] */
+    uint64_t classes[POTREE_CLASS_LANES][POTREE_CLASSES]; /* points per classification; after merging in the first */
+    bool inexact;                                         /* a real coordinate does not come back as it was */
+} potree_stats;
+
+mote_status potree_stats_make(const potree_plan *plan, potree_stats *stats);
+/* Sums count stats into the first. */
+void potree_stats_merge(const potree_plan *plan, potree_stats *stats, uint32_t count);
+
+/* Gathers up to POTREE_BLOCK_POINTS points into dense records and takes note of their ranges.
+   next  the indices that follow, next_count of them: fetched ahead */
+void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint16_t *colors, uint32_t count,
+                   uint32_t next_count, uint8_t *records, potree_stats *stats);
+
+/* The program as a GPU runs it: potree_encode.c */
+struct lod_cuda;
+typedef struct potree_encoding {
+    mote_context *ctx;
+    encode_op *ops;
+    mote_column *columns;
+    encode_element *elements;
+    encode_op *computed; /* and the two that follow: of the moves */
+    encode_term *terms;
+    encode_long *longs;
+    uint64_t term_capacity, long_capacity;
+    encode_program program; /* looks at them */
+} potree_encoding;
+/* plan: of at least one point. encoding is valid to free in any case. */
+mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding);
+void potree_encoding_free(potree_encoding *encoding);
+/* Says a program, whose operations are settled, in moves if that is possible: potree_moves.c */
+mote_status potree_moves_make(potree_encoding *encoding);
+
+/* ---- the checksum: potree_hash.c */
+typedef struct potree_hash {
+    uint64_t lanes[2];
+    uint64_t size_bytes;
+} potree_hash;
+potree_hash potree_hash_begin(void);
+/* size_bytes: a multiple of 32, except in the last call. */
+void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes);
+uint64_t potree_hash_end(const potree_hash *hash);
+/* Adds the checksum of data to a chain. */
+uint64_t potree_hash_chain(uint64_t before, const void *data, uint64_t size_bytes);
+
+/* ---- octree.bin: potree_octree.c (DEFAULT) and potree_brotli.c */
+/* Where a node's data stand. */
+typedef struct potree_place {
+    uint64_t offset, size_bytes;
+    uint64_t hash;
+} potree_place;
+
+typedef struct potree_octree {
+    mote_context *ctx;
+    const potree_source *source;
+    const potree_plan *plan;
+    mote_output *output;
+    potree_place *places; /* [node_count] */
+    potree_stats *stats;  /* one per thread */
+    int brotli_quality;
+} potree_octree;
+
+/* The working memory of a thread. */
+typedef struct potree_worker {
+    uint32_t *indices;
+    uint64_t index_capacity;
+    uint16_t *colors;
+    uint64_t color_capacity;
+    uint8_t *buffer; /* records */
+} potree_worker;
+/* Fetches the indices (and colours) of a node into the worker. */
+mote_status potree_worker_load(const potree_octree *octree, potree_worker *worker, uint32_t node);
+void potree_worker_free(mote_context *ctx, potree_worker *worker);
+
+/* Encoding DEFAULT: says where each node's data will stand before the first byte is written. */
+void potree_place_nodes(const potree_octree *octree);
+mote_status potree_octree_write(potree_octree *octree);
+mote_status potree_octree_write_brotli(potree_octree *octree);
+
+/* The same of an octree on a GPU. */
+mote_status potree_octree_write_pieces(potree_octree *octree);
+
+/* ---- records in pieces, from a GPU: potree_pieces.c */
+#define POTREE_HASHED_POINTS 32u /* so many records are whole steps of the checksum, whatever their size */
+
+/* A run of points in the order of the file: of whole nodes, or of one, where it then begins at a multiple of
+   POTREE_HASHED_POINTS. */
+typedef struct potree_piece {
+    uint64_t first_item, item_count;
+    uint32_t node;  /* the first */
+    uint64_t point; /* of that node, the first */
+} potree_piece;
+
+/* The points of one node in a piece. */
+typedef struct potree_part {
+    uint32_t node;
+    uint64_t first, count;
+    uint64_t at; /* bytes from the start of the piece */
+} potree_part;
+
+typedef struct potree_pieces {
+    const potree_octree *octree;
+    potree_stream *stream; /* NULL: there are no points */
+    uint64_t most_items;
+    potree_piece next; /* where it begins */
+    potree_part *parts;
+    uint64_t part_count, part_capacity;
+} potree_pieces;
+
+mote_status potree_pieces_open(const potree_octree *octree, potree_pieces *pieces);
+/* Calls use with the parts of each piece, in the order of the file up to the node end, while the GPU makes the next. */
+typedef mote_status (*potree_piece_use)(const potree_part *parts, uint64_t part_count, const uint8_t *records,
+                                        void *user);
+mote_status potree_pieces_run(potree_pieces *pieces, uint32_t end, potree_piece_use use, void *user);
+/* Returns status; if that is MOTE_OK, what was learnt of the points goes to the first of the octree's stats. */
+mote_status potree_pieces_close(potree_pieces *pieces, mote_status status);
+
+/* Compresses into out (of potree_compressed_bound bytes). pool: a potree_pool of the calling thread. */
+typedef struct potree_pool potree_pool;
+potree_pool *potree_pool_make(mote_context *ctx);
+void potree_pool_free(potree_pool *pool);
+uint64_t potree_compressed_bound(uint64_t size_bytes);
+mote_status potree_compress(potree_pool *pool, int quality, const uint8_t *data, uint64_t size_bytes, uint8_t *out,
+                            uint64_t *out_bytes);
+/* Decompresses exactly size_bytes; false if the data are not that. out NULL: only looks. */
+bool potree_decompress(potree_pool *pool, const uint8_t *data, uint64_t data_bytes, uint8_t *out, uint64_t size_bytes);
+bool potree_has_brotli(void);
+/* Records of a block to columns of a node of total points, from its first-th on, and a column's codes back. */
+void potree_code_block(const potree_plan *plan, const uint8_t *records, uint32_t count, uint64_t first, uint64_t total,
+                       uint8_t *node_data);
+void potree_position_decode(const uint8_t coded[POTREE_POSITION_CODED], uint32_t xyz[3]);
+void potree_color_decode(const uint8_t coded[POTREE_COLOR_CODED], uint16_t rgb[3]);
+
+/* ---- hierarchy.bin: potree_hierarchy.c writes it, potree_nodes.c reads it */
+mote_status potree_hierarchy_write(mote_context *ctx, const potree_source *source, const potree_place *places,
+                                   mote_output *output, uint64_t *first_chunk_bytes, uint64_t *hash);
+
+/* ---- metadata.json: potree_metadata.c writes it, potree_parse.c reads it */
+typedef struct potree_summary {
+    const potree_source *source;
+    const potree_plan *plan;
+    const potree_stats *stats;
+    const mote_potree_params *params;
+    const char *name;
+    uint64_t first_chunk_bytes;
+} potree_summary;
+mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
+                                  uint64_t *hash);
+bool potree_has_jansson(void);
+
+/* ---- reading: potree_layout.c takes metadata.json apart, potree_nodes.c the hierarchy, potree_decode.c the points */
+typedef struct potree_files {
+    mote_input metadata, hierarchy, octree;
+} potree_files;
+
+struct json_t;
+
+/* What metadata.json says. */
+typedef struct potree_layout {
+    mote_context *ctx;
+    const potree_files *files;
+    potree_attribute *attributes; /* name, role, type, elements, at, coded_at, range */
+    uint32_t attribute_count, element_count;
+    double *scales, *offsets; /* [element_count] of the attributes */
+    uint32_t position;        /* which attribute */
+    uint32_t stride_bytes, coded_stride_bytes;
+    double scale[3], offset[3]; /* world = X · scale + offset */
+    uint64_t first_chunk_bytes;
+    uint64_t points; /* as announced; UINT64_MAX if not */
+    bool brotli, replacing;
+    bool has_source;          /* the way back to the source's positions is known: */
+    mote_type source_type[3]; /* integers: X + less; reals: X · scale + offset */
+    int64_t source_less[3];
+    double source_offset[3]; /* integers: of the column */
+    struct json_t *json;
+} potree_layout;
+mote_status potree_layout_parse(mote_context *ctx, const potree_files *files, potree_layout *layout);
+void potree_layout_free(potree_layout *layout);
+/* What only mote's own folders say of an attribute's column; texts "" and type unchanged where they don't. */
+typedef struct potree_column_source {
+    char name[MOTE_NAME_BYTES];
+    char unit[MOTE_NAME_BYTES];
+    char description[4 * MOTE_NAME_BYTES];
+    mote_type type;
+} potree_column_source;
+void potree_layout_column(const potree_layout *layout, uint32_t attribute, potree_column_source *source);
+/* Whether the points came from LAS of point formats 0 to 5, whose flags are all but overlap. */
+bool potree_layout_lacks_overlap(const potree_layout *layout);
+/* CRS, records, LAS origin. */
+mote_status potree_layout_extras(const potree_layout *layout, mote_cloud *cloud);
+
+typedef struct potree_node {
+    uint64_t offset, size_bytes; /* in octree.bin */
+    uint32_t points;
+    uint32_t first_child; /* children are neighbours */
+    uint32_t level;
+    uint8_t child_mask;
+} potree_node;
+/* All nodes, level by level and in Morton order. nodes is to be freed in any case. */
+mote_status potree_nodes_read(const potree_layout *layout, potree_node **nodes, uint32_t *count);
+
+/* Leaves the nodes that params ask for (level, resolution, bounds): potree_choose.c */
+mote_status potree_choose(const potree_layout *layout, const mote_read_params *params, potree_node *nodes,
+                          uint32_t *count);
+
+/* The points of nodes as a cloud, in the order of the nodes. */
+mote_status potree_decode(const potree_layout *layout, const potree_node *nodes, uint32_t count, mote_cloud **out);
+/* Reads a data set that lies in memory. */
+mote_status potree_parse(mote_context *ctx, const potree_files *files, const mote_read_params *params,
+                         mote_cloud **out);
+
+/* Opens the three files of the data set at path (its folder, or its metadata.json), calls use and closes them. */
+typedef mote_status (*potree_use)(mote_context *ctx, const potree_files *files, void *user);
+mote_status potree_with_files(mote_context *ctx, const char *path, potree_use use, void *user);
+
+/* ---- the folder: potree_folder.c */
+typedef struct potree_folder {
+    char *path;      /* final */
+    char *temporary; /* PATH.PID.part */
+    bool replaces;   /* a Potree folder stands at path */
+    bool made;       /* temporary exists */
+} potree_folder;
+
+struct mote_potree_output {
+    potree_folder folder;
+    mote_output octree; /* octree.bin */
+};
+mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder);
+/* Opens an output inside. */
+mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name, mote_output *output);
+/* MOTE_OK: the folder takes its name; any other: it is removed. */
+mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status);
+
+/* The writer behind mote_potree_write. */
+mote_status potree_write_source(mote_context *ctx, const potree_source *source, const char *path,
+                                const mote_potree_params *params, mote_potree_report *report);
+
+#endif

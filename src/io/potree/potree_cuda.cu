@@ -1,0 +1,354 @@
+/* Potree records on the GPU: the kernel that makes any and learns what is in them, and their way to the host, piece
+   after piece. */
+#include "io/potree/potree_ops.h"
+#include "io/potree/potree_program_cuda.h"
+#include "lod/lod_cuda.h"
+
+#define UNITING_BLOCKS 2048u
+
+typedef unsigned long long potree_word; /* what atomic operations of 64 bits take */
+
+/* ---- the program, one record per thread */
+
+static __device__ __forceinline__ bool run_program(const encode_program &program, const uint8_t *staged, uint32_t index,
+                                                   uint64_t item, uint8_t *record) {
+    bool inexact = false;
+    for (uint32_t o = 0; o < program.op_count; o++) {
+        const encode_op op = program.ops[o];
+        const uint8_t *from = op.kind == ENCODE_SUBTRACT          ? record + op.to
+                              : op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at
+                                                                  : op.source + (uint64_t)index * op.stride_bytes;
+        if (run_op(program, op, from, item, record + op.to)) inexact = true;
+    }
+    return inexact;
+}
+
+/* ---- ranges and classes of a tile */
+
+static __device__ __forceinline__ potree_word smaller(potree_word a, potree_word b) { return a < b ? a : b; }
+static __device__ __forceinline__ potree_word larger(potree_word a, potree_word b) { return a > b ? a : b; }
+
+/* A warp looks at one element of all records. Few tiles widen what is known, so few need the atomic operation. */
+static __device__ __forceinline__ void find_range(const encode_element &element, uint32_t stride_bytes,
+                                                  const uint8_t *tile, uint32_t count, potree_word *low_of_all,
+                                                  potree_word *high_of_all) {
+    potree_word low = UINT64_MAX, high = 0;
+    for (uint32_t j = threadIdx.x % CUDA_WARP; j < count; j += CUDA_WARP) {
+        uint64_t key;
+        if (!potree_key(tile + (uint64_t)j * stride_bytes + element.at, (mote_type)element.type, &key)) continue;
+        low = smaller(low, key);
+        high = larger(high, key);
+    }
+    for (int step = CUDA_WARP / 2; step > 0; step /= 2) {
+        low = smaller(low, __shfl_xor_sync(CUDA_ALL, low, step));
+        high = larger(high, __shfl_xor_sync(CUDA_ALL, high, step));
+    }
+    if (threadIdx.x % CUDA_WARP != 0 || low > high) return;
+    if (low < *low_of_all) atomicMin(low_of_all, low);
+    if (high > *high_of_all) atomicMax(high_of_all, high);
+}
+
+static __device__ __forceinline__ void find_ranges(const encode_program &program, const uint8_t *tile, uint32_t count,
+                                                   const encode_findings &findings) {
+    for (uint32_t e = threadIdx.x / CUDA_WARP; e < program.element_count; e += ENCODE_THREADS / CUDA_WARP) {
+        find_range(program.elements[e], program.stride_bytes, tile, count, (potree_word *)findings.low + e,
+                   (potree_word *)findings.high + e);
+    }
+}
+
+/* classes  [ENCODE_CLASSES] shared, zero before */
+static __device__ __forceinline__ void count_classes(const encode_program &program, const uint8_t *tile, uint32_t count,
+                                                     uint32_t *classes, const encode_findings &findings) {
+    if (program.classes_at == UINT32_MAX) return;
+    if (threadIdx.x < count) {
+        atomicAdd(&classes[tile[(uint64_t)threadIdx.x * program.stride_bytes + program.classes_at]], 1u);
+    }
+    __syncthreads();
+    const uint32_t found = classes[threadIdx.x];
+    if (found > 0) atomicAdd((potree_word *)findings.classes + threadIdx.x, (potree_word)found);
+}
+
+/* ---- the kernel */
+
+/* A tile begins at a multiple of 16 bytes on both sides. */
+static __device__ __forceinline__ void store_tile(const encode_quad *tile, uint32_t size_bytes, uint8_t *to) {
+    const uint32_t quads = size_bytes / sizeof(encode_quad);
+    for (uint32_t q = threadIdx.x; q < quads; q += ENCODE_THREADS) ((encode_quad *)to)[q] = tile[q];
+    const uint32_t at = quads * (uint32_t)sizeof(encode_quad) + threadIdx.x;
+    if (at < size_bytes) to[at] = ((const uint8_t *)tile)[at];
+}
+
+/* Records of count items from the first-th on; a block makes a tile. */
+template <uint32_t room_bytes, bool measured>
+static __global__ void encode_records(const encode_program program, uint64_t first, uint64_t count, uint8_t *records,
+                                      const encode_findings findings) {
+    __shared__ encode_quad room[room_bytes / sizeof(encode_quad)];
+    __shared__ uint32_t index[ENCODE_THREADS];
+    __shared__ uint32_t classes[measured ? ENCODE_CLASSES : 1];
+    const uint64_t begin = (uint64_t)blockIdx.x * program.tile, left = count - begin;
+    const uint32_t here = left < program.tile ? (uint32_t)left : program.tile;
+    const uint64_t item = first + begin + threadIdx.x;
+    if (threadIdx.x < here) index[threadIdx.x] = lod_cuda_point(program.index, program.items[item]);
+    if (measured) classes[threadIdx.x] = 0;
+    __syncthreads();
+
+    uint8_t *const staged = (uint8_t *)room;
+    uint8_t *const to = records + begin * program.stride_bytes;
+    const uint32_t staged_quads =
+        program.direct ? 0 : encode_staged_room(program.tile, program.staged_bytes) / (uint32_t)sizeof(encode_quad);
+    uint8_t *const tile = program.direct ? to : (uint8_t *)(room + staged_quads);
+    fetch(program, index, here, staged);
+    __syncthreads();
+
+    if (threadIdx.x < here) {
+        const bool inexact = run_program(program, staged + threadIdx.x * program.staged_bytes, index[threadIdx.x], item,
+                                         tile + (uint64_t)threadIdx.x * program.stride_bytes);
+        if (measured && inexact && *findings.inexact == 0) atomicOr((potree_word *)findings.inexact, (potree_word)1);
+    }
+    __syncthreads();
+
+    if (measured) {
+        find_ranges(program, tile, here, findings);
+        count_classes(program, tile, here, classes, findings);
+    }
+    if (!program.direct) store_tile(room + staged_quads, here * program.stride_bytes, to);
+}
+
+/* ---- a program on the device */
+
+/* The tables of a program, and the program that looks at them. */
+typedef struct device_program {
+    encode_program program;
+    void *tables;
+} device_program;
+
+/* What a program looks at. */
+typedef struct program_table {
+    const void *from;
+    uint64_t size_bytes;
+    uint64_t at; /* where the tables are together */
+} program_table;
+
+enum { TABLE_OPS, TABLE_COLUMNS, TABLE_ELEMENTS, TABLE_COMPUTED, TABLE_TERMS, TABLE_LONGS, PROGRAM_TABLES };
+
+/* Returns their size together. */
+static uint64_t list_tables(const encode_program *program, program_table *tables) {
+    const encode_moves *moves = &program->moves;
+    const program_table all[PROGRAM_TABLES] = {
+        {program->ops, program->op_count * sizeof *program->ops, 0},
+        {program->columns, program->column_count * sizeof *program->columns, 0},
+        {program->elements, program->element_count * sizeof *program->elements, 0},
+        {moves->computed, moves->computed_count * sizeof *moves->computed, 0},
+        {moves->terms, moves->term_count * sizeof *moves->terms, 0},
+        {moves->longs, moves->long_count * sizeof *moves->longs, 0}};
+    uint64_t size_bytes = 0;
+    for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
+        tables[t] = all[t];
+        tables[t].at = size_bytes;
+        size_bytes += (all[t].size_bytes + 15) / 16 * 16;
+    }
+    return size_bytes;
+}
+
+static void look_at_tables(const program_table *tables, const uint8_t *memory, encode_program *program) {
+    program->ops = (const encode_op *)(memory + tables[TABLE_OPS].at);
+    program->columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);
+    program->elements = (const encode_element *)(memory + tables[TABLE_ELEMENTS].at);
+    program->moves.computed = (const encode_op *)(memory + tables[TABLE_COMPUTED].at);
+    program->moves.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
+    program->moves.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
+}
+
+/* All tables go in one copy. */
+static mote_status upload_program(mote_context *ctx, const encode_program *program, device_program *out) {
+    program_table tables[PROGRAM_TABLES];
+    const uint64_t size_bytes = list_tables(program, tables);
+    uint8_t *const together = (uint8_t *)mote_alloc_zero(ctx, size_bytes, "potree");
+    if (together == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
+        if (tables[t].size_bytes > 0) memcpy(together + tables[t].at, tables[t].from, tables[t].size_bytes);
+    }
+    out->program = *program;
+    out->tables = cuda_alloc(ctx, size_bytes, "potree");
+    mote_status status = out->tables != NULL ? cuda_upload(ctx, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
+    look_at_tables(tables, (const uint8_t *)out->tables, &out->program);
+    mote_free(ctx, together);
+    return status;
+}
+
+static mote_status launch(mote_context *ctx, const encode_program *program, uint64_t first, uint64_t count,
+                          uint8_t *records, const encode_findings *findings) {
+    const uint32_t blocks = cuda_blocks(count, program->tile);
+    const encode_findings none = {NULL, NULL, NULL, NULL};
+    if (findings == NULL && program->moves.unit_records > 0) {
+        potree_launch_moves(ctx, program, first, count, records);
+    } else if (program->small && findings != NULL) {
+        CUDA_LAUNCH(ctx, (encode_records<ENCODE_SMALL_ROOM, true>), blocks, ENCODE_THREADS, *program, first, count,
+                    records, *findings);
+    } else if (program->small) {
+        CUDA_LAUNCH(ctx, (encode_records<ENCODE_SMALL_ROOM, false>), blocks, ENCODE_THREADS, *program, first, count,
+                    records, none);
+    } else if (findings != NULL) {
+        CUDA_LAUNCH(ctx, (encode_records<ENCODE_LARGE_ROOM, true>), blocks, ENCODE_THREADS, *program, first, count,
+                    records, *findings);
+    } else {
+        CUDA_LAUNCH(ctx, (encode_records<ENCODE_LARGE_ROOM, false>), blocks, ENCODE_THREADS, *program, first, count,
+                    records, none);
+    }
+    return cuda_launched(ctx, "making Potree records");
+}
+
+static mote_status make_records(mote_context *ctx, mote_lod *lod, const encode_program *program, const void **records) {
+    lod_cuda *device = lod->device;
+    device_program made = {};
+    cuda_free(ctx, device->records);
+    device->records = cuda_alloc(ctx, device->item_count * program->stride_bytes, "potree records");
+    mote_status status = device->records != NULL ? upload_program(ctx, program, &made) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && device->item_count > 0) {
+        status = launch(ctx, &made.program, 0, device->item_count, (uint8_t *)device->records, NULL);
+    }
+    cuda_free(ctx, made.tables);
+    if (status == MOTE_OK) *records = device->records;
+    return status;
+}
+
+/* ---- the way to the host */
+
+typedef struct stream_slot {
+    uint8_t *device, *pinned;
+    cuda_ticket ticket;
+} stream_slot;
+
+struct potree_stream {
+    mote_context *ctx;
+    device_program made;
+    uint64_t *memory; /* of the findings, on the device */
+    encode_findings findings;
+    uint64_t slot_bytes;
+    stream_slot slots[POTREE_IN_FLIGHT];
+    uint64_t begun, taken;
+};
+
+static mote_status reset_findings(potree_stream *stream) {
+    const uint32_t elements = stream->made.program.element_count;
+    const uint64_t size_bytes = encode_finding_count(elements) * sizeof(uint64_t);
+    stream->memory = (uint64_t *)cuda_alloc(stream->ctx, size_bytes, "potree");
+    if (stream->memory == NULL) return MOTE_ERROR_MEMORY;
+    stream->findings = encode_findings_in(stream->memory, elements);
+    MOTE_TRY(cuda_fill(stream->ctx, stream->memory, 0, size_bytes));
+    return cuda_fill(stream->ctx, stream->findings.low, 0xFF, elements * sizeof(uint64_t));
+}
+
+static void close_stream(potree_stream *stream) {
+    if (stream == NULL) return;
+    mote_context *ctx = stream->ctx;
+    for (uint32_t s = 0; s < POTREE_IN_FLIGHT; s++) {
+        stream_slot *slot = &stream->slots[s];
+        if (slot->ticket.event != NULL) cuda_wait(ctx, &slot->ticket);
+        cuda_free(ctx, slot->device);
+        cuda_pinned_free(ctx, slot->pinned);
+    }
+    cuda_free(ctx, stream->memory);
+    cuda_free(ctx, stream->made.tables);
+    mote_free(ctx, stream);
+}
+
+static mote_status open_stream(mote_context *ctx, const mote_lod *lod, const encode_program *program,
+                               uint64_t piece_items, potree_stream **out) {
+    const uint64_t items = lod->device->item_count;
+    *out = NULL;
+    potree_stream *stream = (potree_stream *)mote_alloc_zero(ctx, sizeof *stream, "potree");
+    if (stream == NULL) return MOTE_ERROR_MEMORY;
+    stream->ctx = ctx;
+    stream->slot_bytes = (piece_items < items ? piece_items : items) * program->stride_bytes;
+    mote_status status = upload_program(ctx, program, &stream->made);
+    if (status == MOTE_OK) status = reset_findings(stream);
+    if (status != MOTE_OK) {
+        close_stream(stream);
+        return status;
+    }
+    *out = stream;
+    return MOTE_OK;
+}
+
+/* A slot gets its memory when it is first used: few points need only one. */
+static mote_status ready_slot(potree_stream *stream, stream_slot *slot) {
+    mote_context *ctx = stream->ctx;
+    if (slot->device == NULL) slot->device = (uint8_t *)cuda_alloc(ctx, stream->slot_bytes, "potree buffers");
+    if (slot->device == NULL) return MOTE_ERROR_MEMORY;
+    if (slot->pinned == NULL) slot->pinned = (uint8_t *)cuda_pinned_alloc(ctx, stream->slot_bytes, "potree buffers");
+    if (slot->pinned == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: page-locked buffers");
+    return MOTE_OK;
+}
+
+static mote_status begin_piece(potree_stream *stream, uint64_t first, uint64_t count) {
+    const encode_program *program = &stream->made.program;
+    stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
+    MOTE_TRY(ready_slot(stream, slot));
+    MOTE_TRY(launch(stream->ctx, program, first, count, slot->device, &stream->findings));
+    MOTE_TRY(
+        cuda_download_begin(stream->ctx, slot->pinned, slot->device, count * program->stride_bytes, &slot->ticket));
+    stream->begun++;
+    return MOTE_OK;
+}
+
+static mote_status take_piece(potree_stream *stream, const uint8_t **records) {
+    stream_slot *slot = &stream->slots[stream->taken++ % POTREE_IN_FLIGHT];
+    MOTE_TRY(cuda_wait(stream->ctx, &slot->ticket));
+    slot->ticket.event = NULL;
+    *records = slot->pinned;
+    return MOTE_OK;
+}
+
+static mote_status fetch_findings(potree_stream *stream, uint64_t *findings) {
+    const uint64_t count = encode_finding_count(stream->made.program.element_count);
+    return cuda_download(stream->ctx, findings, stream->memory, count * sizeof *findings);
+}
+
+/* ---- the bits of flags */
+
+typedef struct united_columns {
+    mote_column columns[POTREE_UNITED];
+    uint32_t count;
+} united_columns;
+
+/* bits  [POTREE_UNITED] */
+static __global__ void unite_bits(const united_columns united, uint64_t count, potree_word *bits) {
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    potree_word all[POTREE_UNITED];
+    for (uint32_t c = 0; c < POTREE_UNITED; c++) all[c] = 0;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+        for (uint32_t c = 0; c < POTREE_UNITED; c++) {
+            if (c >= united.count) continue;
+            all[c] |= potree_raw_bits(&united.columns[c], column_at(&united.columns[c], i));
+        }
+    }
+    for (uint32_t c = 0; c < POTREE_UNITED; c++) {
+        for (int lane = CUDA_WARP / 2; lane > 0; lane /= 2) all[c] |= __shfl_xor_sync(CUDA_ALL, all[c], lane);
+        if (threadIdx.x % CUDA_WARP == 0 && all[c] != 0) atomicOr(&bits[c], all[c]);
+    }
+}
+
+static mote_status find_bits(mote_context *ctx, const mote_column *columns, uint32_t column_count, uint64_t count,
+                             uint64_t *bits) {
+    uint64_t found[POTREE_UNITED] = {};
+    united_columns united = {};
+    united.count = column_count;
+    memcpy(united.columns, columns, column_count * sizeof *columns);
+    potree_word *memory = (potree_word *)cuda_alloc(ctx, sizeof found, "potree");
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(ctx, memory, 0, sizeof found);
+    if (status == MOTE_OK) {
+        const uint32_t blocks = cuda_blocks(count, ENCODE_THREADS);
+        CUDA_LAUNCH(ctx, unite_bits, blocks < UNITING_BLOCKS ? blocks : UNITING_BLOCKS, ENCODE_THREADS, united, count,
+                    memory);
+        status = cuda_launched(ctx, "looking at the flags");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, found, memory, sizeof found);
+    memcpy(bits, found, column_count * sizeof *bits);
+    cuda_free(ctx, memory);
+    return status;
+}
+
+extern "C" const mote_potree_ops mote_potree_on_cuda = {find_bits,  make_records,   open_stream, begin_piece,
+                                                        take_piece, fetch_findings, close_stream};

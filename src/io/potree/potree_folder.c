@@ -1,0 +1,273 @@
+/* The folder of a Potree data set: written under a temporary name beside the final one, which it takes when complete.
+   An older data set of that name stays whole until then. */
+#define _GNU_SOURCE /* renameat2, realpath */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/potree/potree.h"
+
+#define ATTEMPTS_MAX 1000u /* at a temporary name that no other writer has */
+
+static const char *const file_names[3] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+
+/* Whether a name inside a folder is one that the writer makes: a file of the set or its temporary. */
+static bool is_ours(const char *name) {
+    for (int f = 0; f < 3; f++) {
+        const size_t length = strlen(file_names[f]);
+        if (strncmp(name, file_names[f], length) != 0) continue;
+        const char *rest = name + length;
+        if (*rest == '\0') return true;
+        if (*rest != '.') continue;
+        rest += 1 + strspn(rest + 1, "0123456789");
+        if (strcmp(rest, ".part") == 0) return true;
+    }
+    return false;
+}
+
+/* Removes a folder of our files; one that holds anything else stays, as it is not ours. */
+static bool remove_set(const char *path) {
+    DIR *directory = opendir(path);
+    if (directory == NULL) return errno == ENOENT;
+    const int where = dirfd(directory);
+    bool foreign = false;
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (!is_ours(entry->d_name)) foreign = true;
+    }
+    rewinddir(directory);
+    for (const struct dirent *entry = readdir(directory); entry != NULL && !foreign; entry = readdir(directory)) {
+        if (is_ours(entry->d_name)) unlinkat(where, entry->d_name, 0);
+    }
+    closedir(directory);
+    return !foreign && rmdir(path) == 0;
+}
+
+/* Whether path is a folder of the three files and nothing else. */
+static bool is_whole_set(const char *path) {
+    DIR *directory = opendir(path);
+    if (directory == NULL) return false;
+    int found = 0;
+    bool foreign = false;
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        bool known = false;
+        for (int f = 0; f < 3; f++) known |= strcmp(name, file_names[f]) == 0;
+        if (known) found++;
+        foreign |= !known;
+    }
+    closedir(directory);
+    return found == 3 && !foreign;
+}
+
+static bool is_empty(const char *path) {
+    DIR *directory = opendir(path);
+    if (directory == NULL) return false;
+    int entries = 0;
+    while (entries <= 2 && readdir(directory) != NULL) entries++; /* "." and ".." */
+    closedir(directory);
+    return entries <= 2;
+}
+
+/* The process that gave a name its form, "BASE.PID.ENDING" or "BASE.PID-ATTEMPT.ENDING"; 0 if it is not of that form.
+ */
+static long leftover_process(const char *name, const char *base, const char *ending) {
+    char made[NAME_MAX + 1];
+    const size_t length = strlen(name), ending_bytes = strlen(ending) + 1;
+    if (length <= ending_bytes) return 0;
+    size_t at = length - ending_bytes;
+    while (at > 0 && strchr("0123456789-", name[at - 1]) != NULL) at--;
+    const long process = strtol(name + at, NULL, 10);
+    const char *dash = strchr(name + at, '-');
+    if (process <= 0) return 0;
+    output_temporary_name(base, process, dash != NULL ? (unsigned)strtoul(dash + 1, NULL, 10) : 0, ending, made);
+    return strcmp(made, name) == 0 ? process : 0;
+}
+
+static bool is_running(long process) { return kill((pid_t)process, 0) == 0 || errno != ESRCH; }
+
+static int parent_bytes(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (int)(slash + 1 - path) : 0;
+}
+
+/* Removes what killed writers left beside path; an old set that lost its name in the middle gets it back. */
+static void clean_leftovers(const char *path, char *scratch, size_t scratch_bytes) {
+    const char *base = path + parent_bytes(path);
+    snprintf(scratch, scratch_bytes, "%.*s.", parent_bytes(path), path);
+    DIR *directory = opendir(scratch);
+    if (directory == NULL) return;
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        const long part = leftover_process(entry->d_name, base, "part");
+        const long old = leftover_process(entry->d_name, base, "old");
+        if ((part == 0 || is_running(part)) && (old == 0 || is_running(old))) continue;
+        snprintf(scratch, scratch_bytes, "%.*s%s", parent_bytes(path), path, entry->d_name);
+        struct stat info;
+        const bool nameless = lstat(path, &info) != 0 && errno == ENOENT;
+        if (old == 0 || !nameless || !is_whole_set(scratch) || rename(scratch, path) != 0) remove_set(scratch);
+    }
+    closedir(directory);
+}
+
+/* What stands at the path: nothing, an older data set, an empty folder, or what is not replaced. */
+static mote_status look_at_place(mote_context *ctx, potree_folder *folder) {
+    struct stat info;
+    if (lstat(folder->path, &info) != 0) {
+        return errno == ENOENT ? MOTE_OK : mote_system_error(ctx, folder->path, "look at");
+    }
+    if (!S_ISDIR(info.st_mode) || !(is_whole_set(folder->path) || is_empty(folder->path))) {
+        return mote_fail(ctx, MOTE_ERROR_IO, "%s: exists and is no Potree folder, so it is not replaced", folder->path);
+    }
+    folder->replaces = true;
+    return MOTE_OK;
+}
+
+/* A name that no other writer has, of this process or others. */
+static mote_status make_temporary(mote_context *ctx, potree_folder *folder, size_t name_bytes) {
+    char name[NAME_MAX + 1];
+    const char *base = folder->path + parent_bytes(folder->path);
+    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        output_temporary_name(base, (long)getpid(), attempt, "part", name);
+        snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
+        folder->made = mkdir(folder->temporary, 0777) == 0;
+        if (folder->made) return MOTE_OK;
+        if (errno != EEXIST) break;
+    }
+    return mote_system_error(ctx, folder->path, "create the folder");
+}
+
+/* Links are followed: what they point at is made or replaced. *path is for mote_free. */
+static mote_status find_place(mote_context *ctx, const char *path, char **out) {
+    output_place *place = mote_alloc(ctx, sizeof *place, "output");
+    if (place == NULL) return MOTE_ERROR_MEMORY;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    char *bare = mote_alloc(ctx, length + 1, "output");
+    mote_status status = bare != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (bare != NULL) snprintf(bare, length + 1, "%.*s", (int)length, path);
+    if (status == MOTE_OK && length == 0) {
+        status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the name of the output is empty");
+    } else if (status == MOTE_OK && (errno = output_place_find(bare, place)) != 0) {
+        status = mote_system_error(ctx, path, "create the folder");
+    } else if (status == MOTE_OK && place->is_stream) {
+        status =
+            mote_fail(ctx, MOTE_ERROR_IO, "%s: a Potree data set is a folder, which no pipe or device can hold", path);
+    }
+    char *real = status == MOTE_OK ? realpath(place->path, NULL) : NULL;
+    if (status == MOTE_OK) {
+        *out = mote_strdup(ctx, real != NULL ? real : place->path);
+        if (*out == NULL) status = MOTE_ERROR_MEMORY;
+    }
+    free(real);
+    mote_free(ctx, bare);
+    mote_free(ctx, place);
+    return status;
+}
+
+mote_status potree_folder_open(mote_context *ctx, const char *path, potree_folder *folder) {
+    memset(folder, 0, sizeof *folder);
+    MOTE_TRY(find_place(ctx, path, &folder->path));
+    size_t length = strlen(folder->path);
+    while (length > 1 && folder->path[length - 1] == '/') folder->path[--length] = '\0';
+    const size_t name_bytes = length + NAME_MAX + 2;
+    folder->temporary = mote_alloc(ctx, name_bytes, "output");
+    if (folder->temporary == NULL) return MOTE_ERROR_MEMORY;
+    clean_leftovers(folder->path, folder->temporary, name_bytes);
+    MOTE_TRY(look_at_place(ctx, folder));
+    return make_temporary(ctx, folder, name_bytes);
+}
+
+mote_status potree_folder_output(mote_context *ctx, const potree_folder *folder, const char *name,
+                                 mote_output *output) {
+    const size_t size_bytes = strlen(folder->temporary) + strlen(name) + 2;
+    char *path = mote_alloc(ctx, size_bytes, "output");
+    memset(output, 0, sizeof *output);
+    output->file = -1;
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    snprintf(path, size_bytes, "%s/%s", folder->temporary, name);
+    const mote_status status = mote_output_open(ctx, path, output);
+    /* What goes wrong with it is told of the final name, which is no longer. */
+    if (status == MOTE_OK) snprintf(output->path, size_bytes, "%s/%s", folder->path, name);
+    mote_free(ctx, path);
+    return status;
+}
+
+/* Where the system cannot swap two names at once: the old set steps aside first. */
+static mote_status replace_in_turn(mote_context *ctx, const potree_folder *folder) {
+    char name[NAME_MAX + 1];
+    const int parent = parent_bytes(folder->path);
+    const size_t size_bytes = (size_t)parent + NAME_MAX + 1;
+    char *old = mote_alloc(ctx, size_bytes, "output");
+    if (old == NULL) return MOTE_ERROR_MEMORY;
+    output_temporary_name(folder->path + parent, (long)getpid(), 0, "old", name);
+    snprintf(old, size_bytes, "%.*s%s", parent, folder->path, name);
+    mote_status status = MOTE_OK;
+    if (rename(folder->path, old) != 0) {
+        status = mote_system_error(ctx, folder->path, "move the old folder away from");
+    } else if (rename(folder->temporary, folder->path) != 0) {
+        status = mote_system_error(ctx, folder->path, "rename the finished output to");
+        rename(old, folder->path);
+    } else if (!remove_set(old)) {
+        mote_warn(ctx, "%s: the replaced folder could not be removed", old);
+    }
+    mote_free(ctx, old);
+    return status;
+}
+
+/* Gives to a file or folder the mode and, where that is allowed, the owner of the one that it replaces. */
+static void keep_mode(const char *replaced, const char *path) {
+    struct stat info;
+    if (stat(replaced, &info) != 0) return;
+    const bool owned = chown(path, info.st_uid, info.st_gid) == 0 || chown(path, (uid_t)-1, info.st_gid) == 0;
+    (void)owned;
+    (void)chmod(path, info.st_mode & 07777);
+}
+
+static mote_status keep_modes(mote_context *ctx, const potree_folder *folder) {
+    const size_t size_bytes = strlen(folder->path) + NAME_MAX + 32;
+    char *replaced = mote_alloc(ctx, size_bytes, "output"), *path = mote_alloc(ctx, size_bytes, "output");
+    const mote_status status = replaced != NULL && path != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (int f = 0; f < 3 && status == MOTE_OK; f++) {
+        snprintf(replaced, size_bytes, "%s/%s", folder->path, file_names[f]);
+        snprintf(path, size_bytes, "%s/%s", folder->temporary, file_names[f]);
+        keep_mode(replaced, path);
+    }
+    if (status == MOTE_OK) keep_mode(folder->path, folder->temporary);
+    mote_free(ctx, path);
+    mote_free(ctx, replaced);
+    return status;
+}
+
+static mote_status take_name(mote_context *ctx, const potree_folder *folder) {
+    if (!folder->replaces) {
+        /* Not even an empty folder that came up meanwhile is replaced. */
+        if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_NOREPLACE) == 0) return MOTE_OK;
+        if ((errno == EINVAL || errno == ENOSYS) && rename(folder->temporary, folder->path) == 0) return MOTE_OK;
+        return mote_system_error(ctx, folder->path, "rename the finished output to");
+    }
+    MOTE_TRY(keep_modes(ctx, folder));
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
+        return replace_in_turn(ctx, folder);
+    }
+    if (!remove_set(folder->temporary)) {
+        mote_warn(ctx, "%s: the replaced folder could not be removed", folder->temporary);
+    }
+    return MOTE_OK;
+}
+
+mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status) {
+    if (status == MOTE_OK) status = take_name(ctx, folder);
+    if (status != MOTE_OK && folder->made) remove_set(folder->temporary);
+    mote_free(ctx, folder->path);
+    mote_free(ctx, folder->temporary);
+    folder->path = folder->temporary = NULL;
+    folder->made = false;
+    return status;
+}

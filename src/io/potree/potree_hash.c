@@ -1,0 +1,51 @@
+/* A fast checksum of bytes: lanes of 64 bits, folded by 128-bit products, so that a core takes 32 bytes in a few
+   cycles. */
+#include "io/potree/potree.h"
+#include "math/hash.h"
+
+#define PIECE_BYTES 32u
+
+/* Odd bits without a pattern: the splitmix64 sequence from 1 on. */
+static uint64_t secret(uint64_t i) { return mote_hash64(i * MOTE_GOLDEN_GAMMA); }
+
+static uint64_t turn(uint64_t value) { return value << 29 | value >> 35; }
+
+/* The old state stays in the sum, so that a zero factor does not wipe out what came before. */
+static uint64_t fold(uint64_t lane, const uint64_t word[2], uint64_t key) {
+    const uint64_t a = lane ^ word[0], b = key ^ word[1];
+    return turn(lane) ^ (a * b) ^ mote_mul_high(a, b);
+}
+
+potree_hash potree_hash_begin(void) {
+    potree_hash hash = {{secret(1), secret(2)}, 0};
+    return hash;
+}
+
+void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes) {
+    const uint8_t *from = data;
+    const uint64_t keys[2] = {secret(3), secret(4)};
+    uint64_t a = hash->lanes[0], b = hash->lanes[1], words[4];
+    hash->size_bytes += size_bytes;
+    for (; size_bytes >= PIECE_BYTES; size_bytes -= PIECE_BYTES, from += PIECE_BYTES) {
+        memcpy(words, from, PIECE_BYTES);
+        a = fold(a, words, keys[0]);
+        b = fold(b, words + 2, keys[1]);
+    }
+    if (size_bytes > 0) {
+        memset(words, 0, sizeof words);
+        memcpy(words, from, size_bytes);
+        a = fold(a, words, keys[0]);
+        b = fold(b, words + 2, keys[1]);
+    }
+    hash->lanes[0] = a, hash->lanes[1] = b;
+}
+
+uint64_t potree_hash_end(const potree_hash *hash) {
+    return mote_hash_pair(mote_hash_pair(mote_hash64(hash->size_bytes), hash->lanes[0]), hash->lanes[1]);
+}
+
+uint64_t potree_hash_chain(uint64_t before, const void *data, uint64_t size_bytes) {
+    potree_hash hash = potree_hash_begin();
+    potree_hash_add(&hash, data, size_bytes);
+    return mote_hash_pair(before, potree_hash_end(&hash));
+}

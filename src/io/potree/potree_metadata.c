@@ -1,0 +1,358 @@
+/* Writes metadata.json: what every viewer reads, and an object "mote" with what a way back to the source needs. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "io/potree/potree.h"
+
+#ifdef MOTE_HAVE_JANSSON
+#include <jansson.h>
+
+bool potree_has_jansson(void) { return true; }
+
+/* jansson's functions take NULL for "there was no memory" and pass it on; the end of the chain is noted here. */
+typedef struct json_builder {
+    mote_context *ctx;
+    bool failed;
+} json_builder;
+
+static void put(json_builder *b, json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value) != 0) b->failed = true;
+}
+
+static void append(json_builder *b, json_t *array, json_t *value) {
+    if (json_array_append_new(array, value) != 0) b->failed = true;
+}
+
+/* Text as it is, or cleaned where it is not UTF-8. */
+static json_t *text_json(json_builder *b, const char *text) {
+    json_t *value = json_string(text);
+    if (value != NULL) return value;
+    const size_t size_bytes = strlen(text) + 1;
+    char *clean = mote_alloc(b->ctx, size_bytes, "metadata");
+    if (clean == NULL) return NULL;
+    potree_clean_text(text, clean, size_bytes);
+    value = json_string(clean);
+    mote_free(b->ctx, clean);
+    return value;
+}
+
+/* Any bytes, as potree_text_to_bytes takes them back. */
+static json_t *bytes_json(json_builder *b, const char *bytes) {
+    char *text = mote_alloc(b->ctx, 2 * strlen(bytes) + 1, "metadata");
+    if (text == NULL) return NULL;
+    potree_bytes_to_text(bytes, text);
+    json_t *value = json_string(text);
+    mote_free(b->ctx, text);
+    return value;
+}
+
+static json_t *reals_json(json_builder *b, const double *values, uint32_t count) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < count; i++) append(b, array, json_real(values[i]));
+    return array;
+}
+
+static json_t *same_json(json_builder *b, double value, uint32_t count) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < count; i++) append(b, array, json_real(value));
+    return array;
+}
+
+/* ---- attributes */
+
+/* Readers divide by max - min of 8-byte types, so these must differ. */
+static potree_range readable_range(const potree_range *range, mote_type type) {
+    potree_range out = *range;
+    if (out.min > out.max) out.min = out.max = 0;
+    if (mote_type_size(type) < 8 || out.min < out.max) return out;
+    out.max = out.min + 1 > out.min ? out.min + 1 : nextafter(out.min, INFINITY);
+    if (out.max > DBL_MAX) {
+        out.max = out.min;
+        out.min = nextafter(out.max, -INFINITY);
+    }
+    return out;
+}
+
+static void put_range(json_builder *b, json_t *object, const potree_attribute *attribute, const potree_range *ranges) {
+    json_t *low = json_array(), *high = json_array();
+    for (uint32_t e = 0; e < attribute->elements; e++) {
+        const potree_range range = readable_range(&ranges[attribute->range + e], attribute->type);
+        const bool real = mote_type_is_float(attribute->type);
+        append(b, low, real ? json_real(range.min) : json_integer((json_int_t)range.min));
+        append(b, high, real ? json_real(range.max) : json_integer((json_int_t)range.max));
+    }
+    put(b, object, "min", low);
+    put(b, object, "max", high);
+}
+
+static void put_position_range(json_builder *b, json_t *object, const potree_plan *plan, const potree_range *ranges) {
+    double low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        const bool empty = ranges[k].min > ranges[k].max;
+        low[k] = empty ? plan->cube_min[k] : ranges[k].min * plan->scale[k] + plan->offset[k];
+        high[k] = empty ? plan->cube_min[k] : ranges[k].max * plan->scale[k] + plan->offset[k];
+    }
+    put(b, object, "min", reals_json(b, low, 3));
+    put(b, object, "max", reals_json(b, high, 3));
+}
+
+static json_t *description_json(json_builder *b, const potree_attribute *attribute) {
+    const char *own = attribute->role == POTREE_PLAIN ? attribute->columns[0]->description : "";
+    if (attribute->note == NULL) return text_json(b, own);
+    const size_t size_bytes = strlen(own) + strlen(attribute->note) + 4;
+    char *text = mote_alloc(b->ctx, size_bytes, "metadata");
+    if (text == NULL) return NULL;
+    snprintf(text, size_bytes, "%s%s%s", own, own[0] != '\0' ? "; " : "", attribute->note);
+    json_t *value = text_json(b, text);
+    mote_free(b->ctx, text);
+    return value;
+}
+
+static json_t *attribute_json(json_builder *b, const potree_summary *summary, const potree_attribute *attribute) {
+    const uint32_t size_bytes = mote_type_size(attribute->type);
+    json_t *object = json_object();
+    put(b, object, "name", json_string(attribute->name));
+    put(b, object, "description", description_json(b, attribute));
+    put(b, object, "size", json_integer(size_bytes * attribute->elements));
+    put(b, object, "numElements", json_integer(attribute->elements));
+    put(b, object, "elementSize", json_integer(size_bytes));
+    put(b, object, "type", json_string(mote_type_name(attribute->type)));
+    if (attribute->role == POTREE_POSITION) {
+        put_position_range(b, object, summary->plan, summary->stats->ranges);
+    } else {
+        put_range(b, object, attribute, summary->stats->ranges);
+    }
+    put(b, object, "scale", same_json(b, attribute->scale, attribute->elements));
+    put(b, object, "offset", same_json(b, attribute->offset, attribute->elements));
+    if (attribute->at == summary->plan->classes_at) {
+        json_t *histogram = json_array();
+        for (uint32_t c = 0; c < POTREE_CLASSES; c++) {
+            append(b, histogram, json_integer((json_int_t)summary->stats->classes[0][c]));
+        }
+        put(b, object, "histogram", histogram);
+    }
+    return object;
+}
+
+/* ---- the object "mote" */
+
+/* The name that the reader gives an attribute by itself. */
+static bool has_default_name(const potree_attribute *attribute) {
+    const char *name = attribute->columns[0]->name;
+    return strcmp(potree_column_name(attribute->name), name) == 0;
+}
+
+/* The type to turn the attribute back into; NULL where it is that of the file, or the way back is not exact. */
+static const char *source_type(const potree_attribute *attribute, const potree_range *ranges) {
+    const mote_type type = attribute->columns[0]->type;
+    if (attribute->role == POTREE_COLOR) {
+        for (int c = 1; c < 3; c++) {
+            if (attribute->columns[c]->type != type) return NULL;
+        }
+        return type == MOTE_UINT8 && mote_color_is_plain(attribute->columns[0]) ? mote_type_name(type) : NULL;
+    }
+    const potree_range *range = &ranges[attribute->range];
+    const double most = 9007199254740992.0; /* 2^53 */
+    if (attribute->type == type || range->min < -most || range->max > most) return NULL;
+    return mote_type_name(type);
+}
+
+static void append_column(json_builder *b, json_t *columns, const potree_attribute *attribute,
+                          const potree_range *ranges) {
+    if (attribute->role == POTREE_POSITION || attribute->role == POTREE_FLAGS) return;
+    const mote_column *column = attribute->columns[0];
+    const bool plain = attribute->role == POTREE_PLAIN;
+    const char *type = source_type(attribute, ranges);
+    const bool named = !plain || has_default_name(attribute);
+    const bool unit = plain && column->unit[0] != '\0';
+    const bool noted = plain && attribute->note != NULL && column->description[0] != '\0';
+    if (type == NULL && named && !unit && !noted && attribute->note == NULL) return;
+    json_t *object = json_object();
+    put(b, object, "attribute", json_string(attribute->name));
+    if (!named) put(b, object, "name", bytes_json(b, column->name));
+    if (type != NULL) put(b, object, "type", json_string(type));
+    if (unit) put(b, object, "unit", bytes_json(b, column->unit));
+    if (plain && attribute->note != NULL) put(b, object, "description", bytes_json(b, column->description));
+    append(b, columns, object);
+}
+
+/* How X becomes the source's own number again; only where that is exact. */
+static void put_position_source(json_builder *b, json_t *mote, const potree_summary *summary) {
+    const potree_plan *plan = summary->plan;
+    const mote_lattice *lattice = plan->lattice;
+    const bool exact = lattice->integer ? lattice->shift == 0 : !summary->stats->inexact;
+    if (!exact) return;
+    json_t *position = json_object(), *types = json_array(), *less = json_array();
+    for (int k = 0; k < 3; k++) {
+        append(b, types, json_string(mote_type_name(plan->attributes[0].columns[k]->type)));
+        append(b, less, json_integer((json_int_t)(lattice->min[k] - (int64_t)plan->base[k])));
+    }
+    put(b, position, "type", types);
+    if (lattice->integer) {
+        put(b, position, "less", less);
+        put(b, position, "offset", reals_json(b, lattice->offset, 3));
+    } else {
+        json_decref(less);
+    }
+    put(b, mote, "position", position);
+}
+
+/* A text of the LAS header. Some writers leave something behind its end: then all 32 bytes go along. */
+static void put_header_text(json_builder *b, json_t *object, const char *key, const char *raw_key,
+                            const char text[POTREE_LAS_TEXT + 1]) {
+    put(b, object, key, bytes_json(b, text));
+    bool rest = false;
+    for (size_t i = strlen(text); i < POTREE_LAS_TEXT; i++) rest |= text[i] != '\0';
+    if (!rest) return;
+    char raw[POTREE_LAS_TEXT * 2];
+    potree_base64_encode((const uint8_t *)text, POTREE_LAS_TEXT, raw);
+    put(b, object, raw_key, json_string(raw));
+}
+
+static void put_las(json_builder *b, json_t *mote, const mote_las_origin *las) {
+    if (!las->present) return;
+    char guid[33];
+    for (int i = 0; i < 16; i++) snprintf(guid + 2 * i, 3, "%02x", las->guid[i]);
+    json_t *object = json_object();
+    put(b, object, "version_minor", json_integer(las->version_minor));
+    put(b, object, "format", json_integer(las->format));
+    put(b, object, "file_source_id", json_integer(las->file_source_id));
+    put(b, object, "global_encoding", json_integer(las->global_encoding));
+    put(b, object, "creation_day", json_integer(las->creation_day));
+    put(b, object, "creation_year", json_integer(las->creation_year));
+    put(b, object, "guid", json_string(guid));
+    put_header_text(b, object, "system_id", "system_id_raw", las->system_id);
+    put_header_text(b, object, "software", "software_raw", las->software);
+    put(b, mote, "las", object);
+}
+
+static json_t *record_json(json_builder *b, const mote_record *record) {
+    char *data = mote_alloc(b->ctx, potree_base64_bytes(record->size_bytes), "metadata");
+    json_t *object = json_object();
+    if (data == NULL) b->failed = true;
+    if (data != NULL) potree_base64_encode(record->data, record->size_bytes, data);
+    put(b, object, "user_id", bytes_json(b, record->user_id));
+    put(b, object, "record_id", json_integer(record->record_id));
+    put(b, object, "description", bytes_json(b, record->description));
+    put(b, object, "extended", json_boolean(record->extended));
+    put(b, object, "data", json_string(data));
+    mote_free(b->ctx, data);
+    return object;
+}
+
+static void put_records(json_builder *b, json_t *mote, const mote_cloud *cloud) {
+    const uint32_t count = mote_cloud_record_count(cloud);
+    uint64_t all_bytes = 0;
+    for (uint32_t r = 0; r < count; r++) {
+        const uint64_t size_bytes = mote_cloud_record(cloud, r)->size_bytes;
+        all_bytes = size_bytes > POTREE_MOST_RECORDS ? POTREE_MOST_RECORDS + 1 : all_bytes + size_bytes;
+        if (all_bytes > POTREE_MOST_RECORDS) {
+            mote_warn(b->ctx, "the variable-length records are more than %llu MB and are left out",
+                      (unsigned long long)(POTREE_MOST_RECORDS >> 20));
+            return;
+        }
+    }
+    if (count == 0) return;
+    json_t *records = json_array();
+    for (uint32_t r = 0; r < count; r++) append(b, records, record_json(b, mote_cloud_record(cloud, r)));
+    put(b, mote, "records", records);
+}
+
+static json_t *mote_json(json_builder *b, const potree_summary *summary) {
+    const mote_cloud *cloud = summary->source->cloud;
+    json_t *mote = json_object(), *columns = json_array();
+    put(b, mote, "version", json_string(mote_version()));
+    put(b, mote, "points", json_integer((json_int_t)mote_cloud_count(cloud)));
+    put(b, mote, "skipped", json_integer((json_int_t)summary->source->skipped));
+    put_position_source(b, mote, summary);
+    if (cloud->position_step > 0) put(b, mote, "position_step", json_real(cloud->position_step));
+    for (uint32_t a = 0; a < summary->plan->attribute_count; a++) {
+        append_column(b, columns, &summary->plan->attributes[a], summary->stats->ranges);
+    }
+    put(b, mote, "columns", columns);
+    put_las(b, mote, &cloud->las);
+    put_records(b, mote, cloud);
+    return mote;
+}
+
+/* ---- the whole */
+
+static json_t *flags_json(json_builder *b, const mote_lod_params *params) {
+    static const char *const samplings[] = {"RANDOM-SUBSAMPLING", "FIRST-SUBSAMPLING", "POISSON-SUBSAMPLING"};
+    static const char *const filters[] = {NULL, "INTRA-CELL-COLOR-FILTERING", "INTER-CELL-COLOR-AVERAGING",
+                                          "INTER-CELL-COLOR-WEIGHTING"};
+    json_t *flags = json_array();
+    append(b, flags, json_string(params->scheme == MOTE_LOD_REPLACING ? "REPLACING" : "ADDITIVE"));
+    append(b, flags, json_string(samplings[params->sampling]));
+    if (filters[params->filter] != NULL) append(b, flags, json_string(filters[params->filter]));
+    return flags;
+}
+
+static json_t *hierarchy_json(json_builder *b, const potree_summary *summary) {
+    const potree_source *source = summary->source;
+    json_t *hierarchy = json_object();
+    put(b, hierarchy, "firstChunkSize", json_integer((json_int_t)summary->first_chunk_bytes));
+    put(b, hierarchy, "stepSize", json_integer(POTREE_STEP));
+    put(b, hierarchy, "depth", json_integer(source->nodes[source->node_count - 1].level));
+    return hierarchy;
+}
+
+static json_t *box_json(json_builder *b, const potree_plan *plan) {
+    json_t *box = json_object();
+    put(b, box, "min", reals_json(b, plan->cube_min, 3));
+    put(b, box, "max", reals_json(b, plan->cube_max, 3));
+    return box;
+}
+
+static json_t *metadata_json(json_builder *b, const potree_summary *summary) {
+    const potree_plan *plan = summary->plan;
+    const mote_potree_params *params = summary->params;
+    const mote_lod_params *lod = summary->source->params;
+    json_t *root = json_object(), *attributes = json_array();
+    for (uint32_t a = 0; a < plan->attribute_count; a++) {
+        append(b, attributes, attribute_json(b, summary, &plan->attributes[a]));
+    }
+    put(b, root, "version", json_string("2.0"));
+    put(b, root, "name", text_json(b, summary->name));
+    put(b, root, "description", text_json(b, params->description != NULL ? params->description : ""));
+    put(b, root, "points", json_integer((json_int_t)plan->points));
+    put(b, root, "projection", text_json(b, mote_cloud_crs(summary->source->cloud)));
+    put(b, root, "hierarchy", hierarchy_json(b, summary));
+    put(b, root, "offset", reals_json(b, plan->offset, 3));
+    put(b, root, "scale", reals_json(b, plan->scale, 3));
+    put(b, root, "spacing", json_real(plan->cube_side / lod->grid));
+    put(b, root, "boundingBox", box_json(b, plan));
+    put(b, root, "encoding", json_string(params->encoding == MOTE_POTREE_BROTLI ? "BROTLI" : "DEFAULT"));
+    put(b, root, "flags", flags_json(b, lod));
+    put(b, root, "attributes", attributes);
+    put(b, root, "mote", mote_json(b, summary));
+    return root;
+}
+
+mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
+                                  uint64_t *hash) {
+    json_builder builder = {ctx, false};
+    json_t *root = metadata_json(&builder, summary);
+    char *text = builder.failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: metadata.json");
+    const uint64_t size_bytes = strlen(text);
+    *hash = potree_hash_chain(0, text, size_bytes);
+    const mote_status status = mote_output_write(ctx, output, text, size_bytes);
+    free(text);
+    return status;
+}
+
+#else
+
+bool potree_has_jansson(void) { return false; }
+
+mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
+                                  uint64_t *hash) {
+    (void)summary, (void)output, (void)hash;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, POTREE_NO_JANSSON);
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* Reading XYZ, CSV, PTS and other rows of numbers. Two passes over the text: one looks at all values, so that each
+   column gets the type that fits; one reads them into records. */
+#include <inttypes.h>
+
+#include "io/text/xyz.h"
+
+#define PROBE_BYTES (64u << 10)
+
+typedef struct xyz_reader {
+    mote_context *ctx;
+    mote_input *input;
+    mote_xyz_preamble preamble;
+    mote_xyz_column *columns;
+    mote_text_survey *survey;
+    mote_text_field *fields;
+    uint64_t rows;
+    mote_cloud *cloud;
+} xyz_reader;
+
+/* ---- is it such a file? */
+
+static bool is_text(const mote_input *input, uint64_t size_bytes) {
+    for (uint64_t i = 0; i < size_bytes; i++) {
+        const uint8_t c = input->data[i];
+        if (c < ' ' && !(c >= '\t' && c <= '\r')) return false;
+        if (c == 0x7F) return false;
+    }
+    return true;
+}
+
+static bool is_row_of_numbers(const mote_text_table *table, uint64_t row, uint64_t row_end) {
+    uint64_t field, field_end;
+    while (mote_text_next_field(table, &row, row_end, &field, &field_end)) {
+        mote_text_number number;
+        const uint8_t *const end = table->input->data + field_end;
+        if (!mote_text_scan(table->input->data + field, end, &number) || number.end != end) return false;
+    }
+    return true;
+}
+
+bool mote_xyz_probe(const mote_input *input) {
+    mote_input first = *input;
+    if (first.size_bytes > PROBE_BYTES) first.size_bytes = PROBE_BYTES;
+    if (!is_text(&first, first.size_bytes)) return false;
+    mote_xyz_preamble p;
+    mote_xyz_find_rows(&first, 0, &p);
+    if (p.stray != UINT64_MAX || p.columns < 3 || p.columns > MOTE_TEXT_COLUMNS) return false;
+    if (p.header_end > p.header && !p.header_is_comment) {
+        mote_xyz_column names[1];
+        if (mote_xyz_header_names(&p, names, 1) != p.columns) return false;
+    }
+    /* Two rows say enough; the last line may be cut by PROBE_BYTES. */
+    uint64_t at = p.table.begin, row, row_end;
+    for (int i = 0; i < 2 && mote_text_next_row(&p.table, &at, &row, &row_end); i++) {
+        if (row_end == first.size_bytes && i > 0) break;
+        if (!is_row_of_numbers(&p.table, row, row_end)) return false;
+    }
+    return true;
+}
+
+/* ---- reading */
+
+static mote_status check_preamble(xyz_reader *r, const mote_read_params *params) {
+    const mote_xyz_preamble *const p = &r->preamble;
+    if (p->stray != UINT64_MAX) {
+        return mote_text_malformed(r->ctx, &p->table, p->stray, "a second line that begins with no number");
+    }
+    const bool has_header = p->header_end > p->header;
+    if (p->columns == 0 && !has_header && !(p->has_count && p->count == 0)) {
+        return mote_malformed(r->ctx, r->input, 0, "there are no rows of numbers");
+    }
+    if (p->columns > 0 && p->columns < 3) {
+        return mote_text_malformed(r->ctx, &p->table, p->table.begin, "a row of %u values, x y z need 3", p->columns);
+    }
+    if (p->columns > MOTE_TEXT_COLUMNS) {
+        return mote_text_malformed(r->ctx, &p->table, p->table.begin, "a row of %u values, mote reads up to %u",
+                                   p->columns, MOTE_TEXT_COLUMNS);
+    }
+    static const char not_separators[] = "+-.0123456789eEnNaAiIfFtTyY\"\n\r#";
+    if (params->separator != 0 && strchr(not_separators, params->separator) != NULL) {
+        return mote_fail(r->ctx, MOTE_ERROR_ARGUMENT, "'%c' cannot separate numbers", params->separator);
+    }
+    return MOTE_OK;
+}
+
+/* The names from params, from the header line, or by the number of columns. */
+static mote_status name_columns(xyz_reader *r, const mote_read_params *params, uint32_t count) {
+    const mote_xyz_preamble *const p = &r->preamble;
+    uint32_t named = count;
+    if (params->columns != NULL) {
+        named = mote_xyz_given_names(params->columns, r->columns, count);
+        if (named == count) return MOTE_OK;
+        return mote_fail(r->ctx, MOTE_ERROR_ARGUMENT, "%s: %u columns are named, the rows have %u", r->input->path,
+                         named, count);
+    }
+    if (p->header_end > p->header) {
+        named = mote_xyz_header_names(p, r->columns, count);
+        if (named == count) return MOTE_OK;
+        if (!p->header_is_comment) {
+            return mote_text_malformed(r->ctx, &p->table, p->header, "the header names %u columns, the rows have %u",
+                                       named, count);
+        }
+    }
+    mote_xyz_guess_names(r->survey, r->columns, count);
+    return MOTE_OK;
+}
+
+static mote_status check_positions(xyz_reader *r, uint32_t count) {
+    for (char axis = 'x'; axis <= 'z'; axis++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const mote_xyz_column *const column = &r->columns[i];
+            found += !column->skipped && column->name[0] == axis && column->name[1] == '\0';
+        }
+        if (found == 0) {
+            return mote_text_malformed(
+                r->ctx, &r->preamble.table, r->preamble.header,
+                "no column is known as %c: name the columns with --columns (x,y,z,…; - leaves one "
+                "out)",
+                axis);
+        }
+        if (found != 1) {
+            return mote_text_malformed(r->ctx, &r->preamble.table, r->preamble.header, "%u columns are named %c", found,
+                                       axis);
+        }
+    }
+    return MOTE_OK;
+}
+
+static mote_status check_count(xyz_reader *r) {
+    const mote_xyz_preamble *const p = &r->preamble;
+    if (!p->has_count || p->count == r->rows) return MOTE_OK;
+    if (p->table.salvage && p->count > r->rows) mote_warn_of_loss(r->ctx, r->input, p->table.end, r->rows, p->count);
+    if (p->table.salvage && p->count < r->rows) {
+        mote_warn(r->ctx,
+                  "%s: offset %" PRIu64 ": the count is %" PRIu64 ", the file has %" PRIu64 " rows, which are taken",
+                  r->input->path, p->count_offset, p->count, r->rows);
+    }
+    if (p->table.salvage) return MOTE_OK;
+    return mote_text_malformed(r->ctx, &p->table, p->count_offset,
+                               "the count is %" PRIu64 ", the file has %" PRIu64 " rows" MOTE_SALVAGE_HINT, p->count,
+                               r->rows);
+}
+
+/* One record after the other; *record_bytes out. */
+static void lay_out_fields(xyz_reader *r, uint32_t count, uint32_t *record_bytes) {
+    *record_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_xyz_column *const column = &r->columns[i];
+        r->fields[i] = (mote_text_field){.type = column->type, .offset = *record_bytes, .skipped = column->skipped};
+        if (!column->skipped) *record_bytes += mote_type_size(column->type);
+    }
+}
+
+static mote_status read_rows(xyz_reader *r, uint32_t count) {
+    uint32_t record_bytes = 0;
+    lay_out_fields(r, count, &record_bytes);
+    MOTE_TRY(mote_cloud_new(r->ctx, r->rows, &r->cloud));
+    uint8_t *const records = mote_alloc(r->ctx, r->rows * record_bytes, "cloud"); /* 2 bytes or more of text each */
+    MOTE_TRY(mote_cloud_adopt(r->cloud, records));
+    mote_text_rows rows = {.count = r->rows, .fields = r->fields, .field_count = count, .record_bytes = record_bytes};
+    rows.records = records;
+    if (r->rows > 0) MOTE_TRY(mote_text_parse(r->ctx, &r->preamble.table, &rows));
+    if (rows.count == 0 && r->rows > 0) return mote_nothing_whole(r->ctx, r->input, r->preamble.table.begin, r->rows);
+    r->cloud->count = rows.count;
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_xyz_column *const from = &r->columns[i];
+        char name[MOTE_NAME_BYTES];
+        if (from->skipped) continue;
+        mote_cloud_free_name(r->cloud, from->name, name);
+        mote_column column;
+        memset(&column, 0, sizeof column);
+        column.name = name;
+        column.unit = from->unit;
+        column.data = records + r->fields[i].offset;
+        column.stride_bytes = record_bytes;
+        column.type = from->type;
+        MOTE_TRY(mote_cloud_add_view(r->cloud, &column));
+    }
+    return MOTE_OK;
+}
+
+static mote_status keep_crs(xyz_reader *r) {
+    const mote_xyz_preamble *const p = &r->preamble;
+    const uint64_t length = p->crs_end - p->crs;
+    if (length == 0) return MOTE_OK;
+    char *const text = mote_alloc(r->ctx, length + 1, "texts");
+    if (text == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(text, r->input->data + p->crs, length);
+    mote_text_unescape(text, length);
+    const mote_status status = mote_cloud_set_crs(r->cloud, text);
+    mote_free(r->ctx, text);
+    return status;
+}
+
+static void keep_position_step(xyz_reader *r, uint32_t count) {
+    uint32_t decimals = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_xyz_column *const column = &r->columns[i];
+        if (column->skipped || !mote_text_is_axis(column->name)) continue;
+        if (column->type != MOTE_FLOAT64) return;
+        if (r->survey[i].decimals > decimals) decimals = r->survey[i].decimals;
+    }
+    if (decimals <= 9 && r->rows > 0) r->cloud->position_step = 1.0 / (double)mote_text_power10[decimals];
+}
+
+static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
+    mote_xyz_preamble *const p = &r->preamble;
+    mote_xyz_find_rows(r->input, params->separator, p);
+    p->table.salvage = params->salvage;
+    const uint64_t end = p->table.end;
+    MOTE_TRY(check_preamble(r, params));
+    mote_text_leave_cut_line(r->ctx, &p->table);
+    const bool cut = params->salvage && end > 0 && r->input->data[end - 1] != (uint8_t)p->table.newline;
+    if (cut && p->table.end == p->table.begin) return mote_nothing_whole(r->ctx, r->input, p->table.begin, 1);
+    uint32_t count = p->columns;
+    const uint32_t most = count > 0 ? count : MOTE_TEXT_COLUMNS;
+    r->columns = mote_alloc_zero(r->ctx, most * sizeof *r->columns, "text columns");
+    r->survey = mote_alloc_zero(r->ctx, most * sizeof *r->survey, "text columns");
+    r->fields = mote_alloc_zero(r->ctx, most * sizeof *r->fields, "text columns");
+    if (r->columns == NULL || r->survey == NULL || r->fields == NULL) return MOTE_ERROR_MEMORY;
+    if (count > 0) {
+        MOTE_TRY(mote_text_examine(r->ctx, &p->table, count, r->survey, &r->rows));
+    } else if (params->columns != NULL) {
+        count = mote_xyz_given_names(params->columns, r->columns, 0);
+    } else {
+        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, most) : 3;
+    }
+    if (count > most) count = most;
+    MOTE_TRY(check_count(r));
+    MOTE_TRY(name_columns(r, params, count));
+    MOTE_TRY(check_positions(r, count));
+    mote_xyz_choose_types(r->survey, r->columns, count);
+    MOTE_TRY(read_rows(r, count));
+    keep_position_step(r, count);
+    return keep_crs(r);
+}
+
+mote_status mote_xyz_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {
+    xyz_reader r = {.ctx = ctx, .input = input};
+    *out = NULL;
+    mote_stage(ctx, "read text");
+    const mote_status status = read_table(&r, params);
+    mote_stage(ctx, NULL);
+    mote_text_close(ctx, &r.preamble.table);
+    mote_free(ctx, r.fields);
+    mote_free(ctx, r.survey);
+    mote_free(ctx, r.columns);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(r.cloud);
+        return status;
+    }
+    *out = r.cloud;
+    return MOTE_OK;
+}

@@ -1,0 +1,390 @@
+/* The build on the device: bounds, curve, sort, leaves and boxes; the host waits for nothing. */
+#include <math.h>
+
+#include "backend/cuda_kernel.h"
+#include "backend/cuda_primitives.h"
+#include "core/column_math.h"
+#include "knn/index/knn_curve_cuda.h"
+#include "knn/index/knn_sample.h"
+
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define ITEMS   4u
+
+/* ---- extents, and keys */
+
+/* Also prepares counters for make_leaves. */
+template <int KIND, bool PLAIN>
+static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts, uint32_t *counters,
+                                    uint32_t counter_count) {
+    const uint32_t all = gridDim.x * THREADS;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
+    knn_cuda_extent mine;
+    knn_extent_of_nothing(&mine);
+    for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
+         first += (uint64_t)gridDim.x * (THREADS * ITEMS)) {
+        float view[ITEMS][3];
+        bool finite[ITEMS];
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint64_t i = first + item * THREADS;
+            finite[item] = knn_view_of<KIND, PLAIN>(&from, i < count ? i : first, view[item]) && i < count;
+        }
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            for (int k = 0; k < 3; k++) {
+                mine.low[k] = fminf(mine.low[k], finite[item] ? view[item][k] : INFINITY);
+                mine.high[k] = fmaxf(mine.high[k], finite[item] ? view[item][k] : -INFINITY);
+            }
+            mine.finite += finite[item];
+        }
+    }
+    knn_extent_of_block<WARPS>(&mine);
+    if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+}
+
+/* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
+   nowhere, then its number. */
+template <int KIND, bool PLAIN>
+static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda_curve_key of, knn_cuda_extent *parts,
+                                 uint64_t *keys) {
+    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
+    knn_cuda_extent all;
+    knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
+    if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
+    if (of.divided != NULL) all = *of.divided;
+    const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
+        float view[3];
+        const bool exists = knn_view_of<KIND, PLAIN>(&from, i, view);
+        keys[i] = knn_key_of(ways, &grid, i, exists, view);
+    }
+}
+
+/* ---- leaves, and boxes around them */
+
+static __device__ inline void box_add(knn_cuda_box *box, const knn_cuda_box *other) {
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = fminf(box->low[k], other->low[k]);
+        box->high[k] = fmaxf(box->high[k], other->high[k]);
+    }
+    box->least = other->least < box->least ? other->least : box->least;
+}
+
+static __device__ inline void box_of_nothing(knn_cuda_box *box) {
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = INFINITY;
+        box->high[k] = -INFINITY;
+    }
+    box->least = UINT32_MAX;
+    box->spare = 0;
+}
+
+/* What the lanes bring whose numbers differ in the bits from first to last. */
+static __device__ inline void box_of_lanes(knn_cuda_box *box, int first, int last) {
+    for (int away = first; away <= last; away *= 2) {
+        knn_cuda_box other;
+        for (int k = 0; k < 3; k++) {
+            other.low[k] = __shfl_xor_sync(CUDA_ALL, box->low[k], away);
+            other.high[k] = __shfl_xor_sync(CUDA_ALL, box->high[k], away);
+        }
+        other.least = __shfl_xor_sync(CUDA_ALL, box->least, away);
+        box_add(box, &other);
+    }
+}
+
+static __device__ inline void box_store(knn_cuda_box *to, const knn_cuda_box *box) {
+    float4 *const at = (float4 *)to;
+    uint32_t least = box->least;
+    float bits;
+    memcpy(&bits, &least, sizeof bits);
+    at[0] = make_float4(box->low[0], box->low[1], box->low[2], bits);
+    at[1] = make_float4(box->high[0], box->high[1], box->high[2], 0);
+}
+
+typedef struct leaf_arrays {
+    float *views;
+    void *exact;
+    uint32_t *order;
+    knn_cuda_box *boxes;                                                  /* NULL: none */
+    uint32_t level_count, nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS]; /* as of the tree */
+    uint32_t *finished; /* of each node from level 2 on, how many children are: zero before */
+} leaf_arrays;
+
+template <int KIND, bool PLAIN>
+static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t i, bool exists, uint64_t at,
+                                          void *exact) {
+    for (int k = 0; k < 3; k++) {
+        if (KIND == KNN_INT) {
+            const uint64_t step = exists ? (uint64_t)knn_step_of<PLAIN>(from, k, i) - (uint64_t)from->origin[k] : 0;
+            ((int32_t *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = (int32_t)step;
+        } else if (KIND == KNN_DOUBLE) {
+            ((double *)exact)[at + KNN_CUDA_LEAF * (uint32_t)k] = exists ? knn_double_of(from, k, i) : 0;
+        }
+    }
+}
+
+/* A warp that has stored one of the lowest nodes makes the node above if all others below it are stored, and so on:
+   which warp it is depends on chance, but not what it makes. */
+static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
+    const uint32_t lane = threadIdx.x;
+    for (uint32_t level = 1; level + 1 < to->level_count; level++) {
+        const uint32_t above = node / KNN_CUDA_WIDE, before = above * KNN_CUDA_WIDE;
+        const uint32_t rest = to->nodes[level] - before, children = rest < KNN_CUDA_WIDE ? rest : KNN_CUDA_WIDE;
+        uint32_t finished = 0;
+        if (lane == 0) {
+            __threadfence();
+            finished = 1 + atomicAdd(&to->finished[to->first[level + 1] - to->first[2] + above], 1u);
+        }
+        if (__shfl_sync(CUDA_ALL, finished, 0) < children) return;
+        __threadfence();
+        knn_cuda_box box;
+        box_of_nothing(&box);
+        if (lane < children) box = to->boxes[to->first[level] + before + lane];
+        box_of_lanes(&box, 1, CUDA_WARP / 2);
+        if (lane == 0) box_store(&to->boxes[to->first[level + 1] + above], &box);
+        node = above;
+    }
+}
+
+/* A block makes one of the lowest nodes. */
+template <int KIND, bool PLAIN>
+static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, uint64_t count, uint32_t cell_bits,
+                                   uint32_t index_bits, const __grid_constant__ leaf_arrays to) {
+    __shared__ knn_cuda_box of_warp[WARPS];
+    const uint64_t place = (uint64_t)blockIdx.x * THREADS + threadIdx.x, leaf = place / KNN_CUDA_LEAF;
+    const uint64_t key = place < count ? keys[place] : UINT64_MAX, i = key & ((1ull << index_bits) - 1);
+    const bool exists = place < count && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
+    float view[3] = {NAN, NAN, NAN};
+    if (exists) knn_view_of<KIND, PLAIN>(&from, i, view);
+    const uint64_t at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;
+    for (uint32_t k = 0; k < 3; k++) to.views[at + KNN_CUDA_LEAF * k] = view[k];
+    store_exact<KIND, PLAIN>(&from, i, exists, at, to.exact);
+    to.order[place] = place < count ? (uint32_t)i : UINT32_MAX;
+    if (to.boxes == NULL) return;
+    knn_cuda_box box;
+    box_of_nothing(&box);
+    for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
+    if (exists) box.least = (uint32_t)i;
+    box_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to.nodes[0]) box_store(&to.boxes[leaf], &box);
+    box_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
+    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
+    __syncthreads();
+    if (threadIdx.x >= CUDA_WARP) return;
+    box = of_warp[threadIdx.x % WARPS];
+    box_of_lanes(&box, 1, WARPS / 2);
+    if (threadIdx.x == 0) box_store(&to.boxes[to.first[1] + blockIdx.x], &box);
+    raise_boxes(&to, blockIdx.x);
+}
+
+/* ---- integers of any type */
+
+typedef struct integer_box {
+    unsigned long long low[3], high[3]; /* in the order of unsigned numbers */
+} integer_box;
+
+static __global__ void find_integers(knn_cuda_reading from, uint64_t count, integer_box *box) {
+    const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
+        bool finite = true;
+        for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
+        for (int k = 0; k < 3 && finite; k++) {
+            const unsigned long long value = (uint64_t)knn_integer_of(&from.axes[k], i) ^ 1ull << 63;
+            atomicMin(&box->low[k], value);
+            atomicMax(&box->high[k], value);
+        }
+    }
+}
+
+mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+                                    int64_t high[3]) {
+    integer_box box;
+    knn_cuda_reading from;
+    memset(&from, 0, sizeof from);
+    for (int k = 0; k < 3; k++) from.axes[k] = *axes[k];
+    integer_box *const device = (integer_box *)cuda_alloc(ctx, sizeof *device, "bounds");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(ctx, device, 0, sizeof *device);
+    if (status == MOTE_OK) status = cuda_fill(ctx, device->low, 0xFF, sizeof device->low);
+    if (status == MOTE_OK) {
+        const uint32_t blocks = cuda_blocks(count, THREADS);
+        CUDA_LAUNCH(ctx, find_integers, blocks < 1024 ? blocks : 1024, THREADS, from, count, device);
+        status = cuda_launched(ctx, "bounds");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, &box, device, sizeof box);
+    cuda_free(ctx, device);
+    for (int k = 0; k < 3 && status == MOTE_OK; k++) {
+        low[k] = (int64_t)(box.low[k] ^ 1ull << 63);
+        high[k] = (int64_t)(box.high[k] ^ 1ull << 63);
+    }
+    return status;
+}
+
+/* ---- launches */
+
+static uint32_t part_count(uint64_t count) {
+    const uint32_t blocks = cuda_blocks(count, THREADS * ITEMS);
+    return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
+}
+
+static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
+                           uint32_t finished_count) {
+    const uint32_t blocks = part_count(count);
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 1);
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
+    } else {
+        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
+                    finished_count);
+    }
+}
+
+#define KEY_BLOCKS 2112u /* two rounds of what an H200 holds at once: each block begins by putting parts together */
+
+static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+                        knn_cuda_extent *parts, uint64_t *keys) {
+    uint32_t blocks = cuda_blocks(count, THREADS);
+    if (blocks > KEY_BLOCKS) blocks = KEY_BLOCKS;
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    } else {
+        CUDA_LAUNCH(ctx, (make_keys<KNN_DOUBLE, false>), blocks, THREADS, *r, count, *of, parts, keys);
+    }
+}
+
+static void launch_leaves(mote_context *ctx, const knn_cuda_reading *r, const knn_cuda_curve *curve, uint64_t count,
+                          const leaf_arrays *to) {
+    const uint32_t blocks = cuda_blocks(count, KNN_CUDA_NODE), cell = curve->cell_bits, index = curve->index_bits;
+    const uint64_t *keys = curve->keys;
+    if (r->kind == KNN_FLOAT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_INT && r->plain) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else if (r->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    } else {
+        CUDA_LAUNCH(ctx, (make_leaves<KNN_DOUBLE, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+    }
+}
+
+/* ---- the steps */
+
+/* Where the levels stand; returns how many boxes there are. */
+static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
+    uint64_t boxes = 0, nodes = (count + KNN_CUDA_LEAF - 1) / KNN_CUDA_LEAF;
+    tree->level_count = 0;
+    do {
+        tree->nodes[tree->level_count] = (uint32_t)nodes;
+        tree->first[tree->level_count++] = (uint32_t)boxes;
+        boxes += nodes;
+        nodes = (nodes + KNN_CUDA_WIDE - 1) / KNN_CUDA_WIDE;
+    } while (tree->level_count < 2 || tree->nodes[tree->level_count - 1] > KNN_CUDA_TOP);
+    return boxes;
+}
+
+/* Room for the extent, and for counters of nodes; how many of these. */
+static bool make_parts(mote_context *ctx, uint64_t count, knn_cuda_made *made, uint32_t *counters) {
+    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent);
+    const uint64_t boxes = plan_levels(count, &made->tree);
+    *counters = made->tree.level_count > 2 ? (uint32_t)(boxes - made->tree.first[2]) : 0;
+    if (!knn_cuda_make_room(ctx, &made->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds")) return false;
+    made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
+    return true;
+}
+
+mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
+    launch_extents(ctx, &made->reading, count, parts, counters);
+    launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
+    return cuda_launched(ctx, "bounds");
+}
+
+static uint32_t bits_for(uint64_t count) {
+    uint32_t bits = 1;
+    while (count >> bits != 0) bits++;
+    return bits;
+}
+
+/* Keys of any number of points, by a radix sort. */
+static mote_status sort_many(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+                             knn_cuda_extent *parts, knn_cuda_curve *curve) {
+    for (int i = 0; i < 2; i++) {
+        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
+    }
+    cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
+    launch_keys(ctx, r, count, of, parts, keys.keys);
+    MOTE_TRY(cuda_launched(ctx, "codes"));
+    mote_stage(ctx, "sort");
+    const int first_bit = (int)of->index_bits;
+    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
+    curve->keys = keys.keys;
+    return MOTE_OK;
+}
+
+mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
+                          knn_cuda_curve *curve) {
+    curve->index_bits = bits_for(count);
+    curve->cell_bits = (63 - curve->index_bits) / 3;
+    if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
+    uint32_t counters = 0;
+    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
+    launch_extents(ctx, &made->reading, count, parts, counters);
+    if (count <= KNN_SAMPLE_MOST) return knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve);
+    MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
+    return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
+}
+
+static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_made *made) {
+    static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
+    const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
+    const uint64_t box_count = boxes ? plan_levels(count, &made->tree) + 1 : 0;
+    return knn_cuda_make_room(ctx, &made->views, places * 3 * sizeof(float), "knn positions") &&
+           knn_cuda_make_room(ctx, &made->exact, places * 3 * exact_bytes[made->reading.kind], "knn positions") &&
+           knn_cuda_make_room(ctx, &made->order, places * sizeof(uint32_t), "order") &&
+           knn_cuda_make_room(ctx, &made->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
+}
+
+mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
+                            knn_cuda_made *made) {
+    if (!make_arrays(ctx, count, boxes, made)) return MOTE_ERROR_MEMORY;
+    knn_cuda_tree *const tree = &made->tree;
+    leaf_arrays to;
+    to.views = (float *)made->views.memory;
+    to.exact = made->exact.memory;
+    to.order = (uint32_t *)made->order.memory;
+    to.boxes = boxes ? (knn_cuda_box *)made->boxes.memory : NULL;
+    to.level_count = boxes ? tree->level_count : 0;
+    memcpy(to.nodes, tree->nodes, sizeof to.nodes);
+    memcpy(to.first, tree->first, sizeof to.first);
+    to.finished = (uint32_t *)((knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS + 1);
+    launch_leaves(ctx, &made->reading, curve, count, &to);
+    tree->points.views = to.views;
+    tree->points.exact = to.exact;
+    tree->points.order = to.order;
+    tree->points.keys = curve->keys;
+    tree->points.count = (uint32_t)count;
+    tree->points.cell_bits = curve->cell_bits;
+    tree->points.index_bits = curve->index_bits;
+    tree->boxes = to.boxes;
+    return cuda_launched(ctx, "cells");
+}

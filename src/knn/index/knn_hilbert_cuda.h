@@ -1,0 +1,37 @@
+/* Hilbert's curve by a table, for .cu files: half the instructions of knn_curve_place, of which it gives the places. */
+#ifndef MOTE_KNN_HILBERT_CUDA_H
+#define MOTE_KNN_HILBERT_CUDA_H
+
+#include "knn/search/knn_view_cuda.h"
+
+/* The curve goes through a cube in 24 ways. Of each way and octant (bits of x, y and z, the lowest that of z): eight
+   times the way through the octant, plus its place among the eight. The first way is that through the whole. */
+static __device__ const uint8_t knn_hilbert_ways[] = {
+    8,   17,  27,  2,   39,  46,  52,  5,   56,  71,  73,  86,  91,  20,  10,  13,  48,  1,   103, 110, 115, 18,
+    12,  21,  126, 129, 29,  26,  79,  80,  140, 3,   148, 43,  37,  34,  127, 128, 78,  81,  156, 45,  35,  42,
+    31,  6,   160, 105, 72,  87,  139, 4,   57,  70,  50,  53,  0,   171, 111, 76,  49,  58,  102, 61,  180, 143,
+    83,  184, 69,  54,  66,  97,  16,  123, 9,   74,  47,  60,  38,  77,  132, 95,  85,  14,  67,  144, 82,  33,
+    142, 55,  185, 96,  93,  116, 90,  11,  188, 107, 175, 176, 101, 98,  62,  65,  164, 109, 119, 22,  99,  106,
+    152, 41,  174, 177, 63,  64,  117, 114, 92,  19,  30,  125, 161, 122, 7,   172, 104, 75,  130, 25,  133, 166,
+    179, 136, 84,  191, 94,  15,  141, 28,  145, 32,  138, 51,  146, 155, 149, 36,  137, 24,  190, 167, 154, 157,
+    147, 44,  169, 182, 120, 135, 162, 165, 121, 134, 187, 108, 168, 183, 118, 173, 23,  124, 153, 170, 40,  59,
+    178, 113, 131, 88,  181, 158, 68,  151, 186, 163, 89,  112, 189, 100, 150, 159,
+};
+#define KNN_HILBERT_WAYS (sizeof knn_hilbert_ways)
+
+/* The place of a cell among 2^bits a side, up to 2^13; ways is the table, best in the block's memory. */
+static __device__ inline uint64_t knn_hilbert_place(const uint8_t *ways, uint32_t x, uint32_t y, uint32_t z,
+                                                    uint32_t bits) {
+    const uint32_t unused = 3 * (KNN_CUDA_CELLS - bits);
+    const uint64_t octants = mote_morton_encode(x, y, z) << unused;
+    uint64_t place = 0;
+    uint32_t way = 0;
+#pragma unroll
+    for (uint32_t level = KNN_CUDA_CELLS; level > 0; level--) {
+        way = ways[(way & ~7u) | ((uint32_t)(octants >> 3 * (level - 1)) & 7)];
+        place = place << 3 | (way & 7);
+    }
+    return place >> unused;
+}
+
+#endif

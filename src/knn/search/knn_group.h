@@ -1,0 +1,206 @@
+/* The k nearest neighbours of groups of queries that lie together. Groups of a batch share one walk: all leaves within
+   a reach of their box are seen, a guess from the groups before. A query whose k-th neighbour is not within that reach
+   is asked again with one that is known to do: answers are exact whatever was guessed.
+
+   Spheres or ellipsoids (`around`, a constant like the kind): an ellipsoid's distance is never below the sphere's, so
+   walks and lists are those of spheres of the same reach, and each query takes its ellipsoid from the list.
+
+   What is done with the neighbours of a query is the caller's: a function given as a constant, which the compiler
+   takes in. */
+#ifndef MOTE_KNN_GROUP_H
+#define MOTE_KNN_GROUP_H
+
+#include "knn/search/knn_around.h"
+#include "knn/search/knn_quick.h"
+#include "knn/search/knn_reach.h"
+
+/* The neighbours of the query at a sorted place, best first. */
+typedef void (*knn_visit)(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count);
+
+/* Queries of a group, by bit, that are still to be answered. */
+typedef struct knn_rest {
+    uint32_t group, queries;
+    double reach; /* that was not enough; 0: not asked yet */
+    double wanted;
+} knn_rest;
+
+/* ---- many neighbours, or many leaves: a list for each query, which keeps the best of what comes */
+
+/* One list of leaves for one query: what floats do not rule out is decided exactly. */
+SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q, float most) {
+    const knn_tree *tree = search->tree;
+    const knn_list *list = &scratch->list;
+    const simd_f x = simd_f_set(scratch->group.offset[0][q]), y = simd_f_set(scratch->group.offset[1][q]),
+                 z = simd_f_set(scratch->group.offset[2][q]);
+    const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
+    knn_best *const best = &scratch->best[q];
+    knn_place mine, other;
+    knn_place_of(kind, search->queries, query, &mine);
+    float threshold = fminf(most, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t hits = simd_f_at_most(knn_squares(&scratch->chunk, list->at[i], x, y, z), simd_f_set(threshold));
+        for (; hits != 0; hits &= hits - 1) {
+            const uint32_t slot = KNN_LEAF * i + (uint32_t)__builtin_ctz(hits);
+            const uint32_t at = knn_list_place(list, &scratch->chunk, slot);
+            if (at >= tree->points.count || at == self) continue;
+            knn_place_of(kind, &tree->points, at, &other);
+            const uint64_t key = knn_key_of(kind, &tree->metric, &mine, &other);
+            if (key > best->limit) continue;
+            if (knn_best_take(best, key, at, tree->points.order[at])) {
+                threshold = fminf(most, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
+            }
+        }
+    }
+}
+
+/* The rest of the walk for a group; the first list is there. */
+SIMD_INLINE void knn_stream_all(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                uint32_t queries, float most) {
+    const float walked = scratch->walk.threshold;
+    for (uint32_t left = queries; left != 0; left &= left - 1) {
+        knn_best_reset(&scratch->best[__builtin_ctz(left)], search->limit);
+    }
+    for (;;) {
+        uint64_t worst = 0;
+        if (around) knn_list_boxes(scratch);
+        for (uint32_t left = queries; left != 0; left &= left - 1) {
+            const uint32_t q = (uint32_t)__builtin_ctz(left);
+            if (around) {
+                knn_stream_around(kind, search, scratch, q, most);
+            } else {
+                knn_stream(kind, search, scratch, q, most);
+            }
+            worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
+        }
+        if (scratch->walk.waiting == 0) break;
+        const double within = knn_units(knn_keys(search), worst);
+        scratch->walk.threshold = fminf(walked, knn_threshold_of(search, scratch, within));
+        knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
+        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
+        knn_list_make(&scratch->list, &scratch->chunk, scratch->walk.threshold);
+    }
+    for (uint32_t left = queries; left != 0; left &= left - 1) { knn_best_finish(&scratch->best[__builtin_ctz(left)]); }
+}
+
+/* ---- a look at all leaves within a reach */
+
+/* The first chunk of the leaves within a reach of the frame. */
+SIMD_INLINE void knn_begin_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach) {
+    scratch->walk.threshold = knn_threshold_of(search, scratch, reach);
+    knn_walk_begin(&scratch->walk);
+    knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
+}
+
+/* The neighbours of a group among the leaves within reach; what is left of it to be asked again. Returns how far the
+   k-th ones found are, -1 if none has k. */
+SIMD_INLINE double knn_look(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch, double reach,
+                            knn_rest *rest, knn_visit visit, const void *user) {
+    const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
+    const float within = knn_threshold_of(search, scratch, reach);
+    /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
+    const float most = around                ? knn_threshold_around(search, scratch, reach)
+                       : search->approximate ? knn_threshold_of(search, scratch, search->limit_reach)
+                                             : within;
+    uint32_t slow = rest->queries;
+    double farthest = -1;
+    knn_group_make(kind, search, rest->group, rest->queries, scratch);
+    knn_list_make(&scratch->list, &scratch->chunk, within);
+    if (!around && scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
+        slow = knn_quick_look(kind, search, scratch, slow, beside, most);
+    }
+    if (slow != 0) knn_stream_all(kind, around, search, scratch, slow, most);
+    rest->wanted = 0;
+    rest->reach = reach;
+    for (uint32_t asked = rest->queries; asked != 0; asked &= asked - 1) {
+        const uint32_t q = (uint32_t)__builtin_ctz(asked);
+        const knn_best *best = &scratch->best[q];
+        const double far = knn_reach_for(search, best);
+        if (far < INFINITY) farthest = fmax(farthest, far);
+        if (knn_is_complete(search, best, reach)) {
+            visit(kind, user, scratch->group.first + q, best->list, best->count);
+            rest->queries &= ~(1u << q);
+        } else {
+            rest->wanted = fmax(rest->wanted, far);
+        }
+    }
+    return farthest;
+}
+
+/* Groups that see more leaves, and four for each neighbour, lie in several places: they are asked for one by one. */
+#define KNN_SPLIT 128u
+
+/* Some queries of a group until they are answered, each look with a walk of its own. False, with nothing done, if they
+   should rather be asked for one by one. */
+SIMD_INLINE bool knn_search_some(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                 knn_rest *rest, knn_visit visit, const void *user) {
+    knn_frame *frame = &scratch->frame;
+    knn_frame_clear(kind, &search->tree->metric, frame);
+    knn_frame_add(kind, search, rest->group, rest->queries, frame);
+    const double safe = knn_safe_reach(search, rest->group, frame);
+    double reach = rest->reach > 0        ? knn_next_reach(search, rest->wanted, rest->reach, safe)
+                   : !search->approximate ? knn_guess(search, scratch, safe)
+                                          : knn_first_shell(search, rest->group, frame);
+    bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
+    for (;;) {
+        const bool first = rest->reach == 0;
+        knn_begin_look(kind, search, scratch, reach);
+        if (may_split && (scratch->walk.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k)) return false;
+        may_split = false;
+        knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
+        const double farthest = knn_look(kind, around, search, scratch, reach, rest, visit, user);
+        if (first || rest->queries == 0) knn_learn(scratch, farthest, rest->queries == 0);
+        if (rest->queries == 0) return true;
+        reach = knn_next_reach(search, rest->wanted, reach, safe);
+    }
+}
+
+SIMD_INLINE void knn_search_rest(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                 knn_rest *rest, knn_visit visit, const void *user) {
+    uint32_t left = rest->queries;
+    bool split = false;
+    while (left != 0) {
+        knn_rest part = *rest;
+        const uint32_t asked = part.queries = split ? left & -left : left;
+        if (knn_search_some(kind, around, search, scratch, &part, visit, user)) {
+            left &= ~asked;
+        } else {
+            split = true;
+        }
+    }
+}
+
+/* Up to KNN_BATCH groups from the first on: together as far as a guess and one chunk do, then what is left. */
+SIMD_INLINE void knn_search_batch(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+                                  uint32_t first, uint32_t groups, knn_visit visit, const void *user) {
+    knn_rest rests[KNN_BATCH];
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t left = search->queries->count - KNN_GROUP * (first + g);
+        rests[g].group = first + g;
+        rests[g].queries = left < KNN_GROUP ? (1u << left) - 1 : (1u << KNN_GROUP) - 1;
+        rests[g].reach = rests[g].wanted = 0;
+    }
+    knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    for (uint32_t g = 0; g < groups; g++) {
+        knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
+    }
+    scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
+    const double guess = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
+    double reaches[KNN_BATCH], widest = 0;
+    for (uint32_t g = 0; g < groups; g++) {
+        reaches[g] = search->approximate ? knn_first_shell(search, first + g, &scratch->frame) : guess;
+        widest = fmax(widest, reaches[g]);
+    }
+    knn_begin_look(kind, search, scratch, widest);
+    if (scratch->walk.waiting == 0) {
+        knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
+        for (uint32_t g = 0; g < groups; g++) {
+            const double farthest = knn_look(kind, around, search, scratch, reaches[g], &rests[g], visit, user);
+            knn_learn(scratch, farthest, rests[g].queries == 0);
+        }
+    }
+    for (uint32_t g = 0; g < groups; g++) {
+        if (rests[g].queries != 0) knn_search_rest(kind, around, search, scratch, &rests[g], visit, user);
+    }
+}
+
+#endif

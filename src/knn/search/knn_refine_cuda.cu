@@ -1,0 +1,130 @@
+/* Where many points share a cell of the curve, their order is that of the cloud, and leaves of it are as large as the
+   cell. So each 2,048 consecutive points that stand in few cells are put along a curve of their own, through the cube
+   around them. The places of the keys stay where they are: only which points have them changes. */
+#include "knn/search/knn_view_cuda.h"
+
+#define THREADS  512u
+#define WARPS    (THREADS / CUDA_WARP)
+#define ITEMS    4u
+#define CHUNK    (THREADS * ITEMS)
+#define CROWDED  KNN_CUDA_CROWDED
+#define BITS     KNN_CUDA_FINER
+#define SLOTBITS 11u /* 2^11 points a chunk */
+#define NOWHERE  UINT64_MAX
+
+typedef struct refine_memory {
+    uint64_t key[CHUNK];
+    uint32_t index[CHUNK];
+    float low[WARPS][3], high[WARPS][3];
+} refine_memory;
+
+/* The least and largest views of the block's points, in all threads. */
+static __device__ void box_of_block(refine_memory *memory, float low[3], float high[3]) {
+    for (int k = 0; k < 3; k++) {
+        for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
+            low[k] = fminf(low[k], __shfl_xor_sync(CUDA_ALL, low[k], away));
+            high[k] = fmaxf(high[k], __shfl_xor_sync(CUDA_ALL, high[k], away));
+        }
+        if (threadIdx.x % CUDA_WARP == 0) {
+            memory->low[threadIdx.x / CUDA_WARP][k] = low[k];
+            memory->high[threadIdx.x / CUDA_WARP][k] = high[k];
+        }
+    }
+    __syncthreads();
+    for (uint32_t w = 0; w < WARPS; w++) {
+        for (int k = 0; k < 3; k++) {
+            low[k] = fminf(low[k], memory->low[w][k]);
+            high[k] = fmaxf(high[k], memory->high[w][k]);
+        }
+    }
+}
+
+/* Sorts the first count keys, a power of two, ascending. */
+static __device__ void sort_keys(uint64_t *key, uint32_t count) {
+    for (uint32_t run = 2; run <= count; run *= 2) {
+        for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
+            __syncthreads();
+            for (uint32_t i = threadIdx.x; i < count / 2; i += THREADS) {
+                const uint32_t a = 2 * i - (i & (apart - 1)), b = a + apart;
+                const uint64_t key_a = key[a], key_b = key[b];
+                if ((key_b < key_a) != ((a & run) == 0)) continue;
+                key[a] = key_b;
+                key[b] = key_a;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+/* Whether the chunk's points stand in few cells; all threads ask. */
+static __device__ bool is_crowded(const uint64_t *keys, uint32_t first, uint32_t count, uint32_t index_bits) {
+    uint32_t cells = 0;
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t i = item * THREADS + threadIdx.x;
+        const bool begins = i > 0 && i < count && keys[first + i] >> index_bits != keys[first + i - 1] >> index_bits;
+        cells += (uint32_t)__syncthreads_count(begins);
+    }
+    return (cells + 1) * CROWDED < count;
+}
+
+template <int KIND, bool PLAIN>
+static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading from, uint32_t count,
+                                                                uint32_t cell_bits, uint32_t index_bits,
+                                                                uint64_t *keys) {
+    __shared__ refine_memory memory;
+    const uint32_t first = blockIdx.x * CHUNK, rest = count - first, mine = rest < CHUNK ? rest : CHUNK;
+    if (!is_crowded(keys, first, mine, index_bits)) return;
+    float view[ITEMS][3], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    bool exists[ITEMS];
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        const uint32_t i = item * THREADS + threadIdx.x;
+        const uint64_t key = i < mine ? keys[first + i] : NOWHERE, index = key & ((1ull << index_bits) - 1);
+        exists[item] = i < mine && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
+        if (i < mine) memory.index[i] = (uint32_t)index;
+        if (exists[item]) knn_view_of<KIND, PLAIN>(&from, index, view[item]);
+        for (int k = 0; k < 3 && exists[item]; k++) {
+            low[k] = fminf(low[k], view[item][k]);
+            high[k] = fmaxf(high[k], view[item][k]);
+        }
+    }
+    box_of_block(&memory, low, high);
+    const float side = fmaxf(high[0] - low[0], fmaxf(high[1] - low[1], high[2] - low[2]));
+    if (!(side > 0) || !knn_is_finite(side)) return;
+    const float factor = (float)(1u << BITS) / side;
+    for (uint32_t item = 0; item < ITEMS; item++) { /* points that are nowhere stay behind the others, in their order */
+        const uint32_t i = item * THREADS + threadIdx.x;
+        uint64_t place = (NOWHERE >> SLOTBITS) - (i < mine ? 1 : 0);
+        if (exists[item]) {
+            uint32_t cell[3];
+            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[item][k] - low[k], factor, 1u << BITS);
+            place = knn_curve_place(cell[0], cell[1], cell[2], BITS);
+        }
+        memory.key[i] = place << SLOTBITS | i;
+    }
+    uint32_t sorted = 2;
+    while (sorted < mine) sorted *= 2;
+    sort_keys(memory.key, sorted);
+    for (uint32_t i = threadIdx.x; i < mine; i += THREADS) {
+        const uint64_t place = keys[first + i] >> index_bits;
+        keys[first + i] = place << index_bits | memory.index[memory.key[i] & (CHUNK - 1)];
+    }
+}
+
+mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+                            const knn_cuda_curve *curve, uint64_t *keys) {
+    const uint32_t blocks = cuda_blocks(count, CHUNK), all = (uint32_t)count, cell = curve->cell_bits;
+    const uint32_t index = curve->index_bits;
+    if (count == 0) return MOTE_OK;
+    if (reading->kind == KNN_FLOAT && reading->plain) {
+        CUDA_LAUNCH(ctx, (refine_chunks<KNN_FLOAT, true>), blocks, THREADS, *reading, all, cell, index, keys);
+    } else if (reading->kind == KNN_FLOAT) {
+        CUDA_LAUNCH(ctx, (refine_chunks<KNN_FLOAT, false>), blocks, THREADS, *reading, all, cell, index, keys);
+    } else if (reading->kind == KNN_INT && reading->plain) {
+        CUDA_LAUNCH(ctx, (refine_chunks<KNN_INT, true>), blocks, THREADS, *reading, all, cell, index, keys);
+    } else if (reading->kind == KNN_INT) {
+        CUDA_LAUNCH(ctx, (refine_chunks<KNN_INT, false>), blocks, THREADS, *reading, all, cell, index, keys);
+    } else {
+        CUDA_LAUNCH(ctx, (refine_chunks<KNN_DOUBLE, false>), blocks, THREADS, *reading, all, cell, index, keys);
+    }
+    return cuda_launched(ctx, "sorting");
+}

@@ -1,0 +1,155 @@
+/* A search as all its parts see it, and what a thread works with. */
+#ifndef MOTE_KNN_SEARCH_H
+#define MOTE_KNN_SEARCH_H
+
+#include "core/column_math.h"
+#include "knn/search/knn_best.h"
+#include "knn/search/knn_walk.h"
+
+#define KNN_GROUP 8u /* queries of a group: they lie together and are looked for in the same leaves */
+#define KNN_BATCH 8u /* groups that share a walk */
+
+/* Ellipsoids: each query's has a normal of its own. */
+typedef struct knn_around {
+    const mote_column *normals[3]; /* by rows of queries */
+    double compression;            /* above 1 */
+    double squeeze;                /* its square, less 1 */
+    knn_metric keys;               /* see knn_metric_ellipsoid */
+} knn_around;
+
+static inline void knn_around_row(const knn_around *around, uint64_t row, knn_ellipsoid *of) {
+    double n[3];
+    for (int k = 0; k < 3; k++) n[k] = column_value(around->normals[k], row);
+    knn_unit_normal(n[0], n[1], n[2], of->normal);
+    of->squeeze = around->squeeze;
+}
+
+typedef struct knn_search {
+    const knn_tree *tree;
+    const knn_around *around;    /* NULL: spheres */
+    const knn_points *queries;   /* of the tree's kind; the tree's own points for a search among themselves */
+    const uint64_t *codes;       /* of the points, and of queries from elsewhere, by sorted place */
+    const uint64_t *query_codes; /* NULL: the points themselves */
+    uint32_t k;
+    bool exclude_self;
+    bool approximate;   /* the first shell with k points ends the search: see knn_first_shell */
+    uint64_t limit;     /* the largest key that counts */
+    double limit_reach; /* the same as a distance in units */
+} knn_search;
+
+/* A group of queries, less the frame's origin. */
+typedef struct knn_group {
+    uint32_t first, count; /* queries, by sorted place */
+    float offset[3][KNN_GROUP];
+} knn_group;
+
+#define KNN_SUBSETS    16u
+#define KNN_QUICK_ROOM 256u /* points that may pass; see knn_quick.h */
+
+typedef struct knn_quick {
+    float squares[KNN_GROUP][KNN_CHUNK * KNN_LEAF + KNN_LEAF];
+    float least[KNN_GROUP][KNN_SUBSETS];
+    float bound[KNN_GROUP];
+    uint8_t hits[KNN_CHUNK + 8];
+    uint32_t slots[KNN_QUICK_ROOM + 8];
+    uint64_t keys[KNN_QUICK_ROOM + 16];
+    int32_t heads[KNN_QUICK_ROOM + 16], ranks[KNN_QUICK_ROOM + 16]; /* keys in short; see knn_key_head */
+    uint32_t at[KNN_QUICK_ROOM + 16];
+} knn_quick;
+
+/* What a thread learned from the groups before; see knn_reach.h. All zero: there were none. */
+typedef struct knn_past {
+    double reach, ratio, room;
+    double diagonal; /* of the batch at hand */
+    bool known;      /* reach is; it may be 0 */
+} knn_past;
+
+typedef struct knn_scratch {
+    knn_walk walk;
+    knn_frame frame;
+    knn_chunk chunk;
+    knn_group group;
+    knn_list list;
+    knn_quick quick;
+    knn_past past;
+    knn_best best[KNN_GROUP];
+    float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them */
+} knn_scratch;
+
+/* How keys are read. */
+static inline const knn_metric *knn_keys(const knn_search *search) {
+    return search->around != NULL ? &search->around->keys : &search->tree->metric;
+}
+
+/* Within how much of a safe distance for spheres ellipsoids have as many points. */
+static inline double knn_compression(const knn_search *search) {
+    return search->around != NULL ? search->around->compression : 1;
+}
+
+/* The threshold of a distance, for the frame in use. */
+static inline float knn_threshold_of(const knn_search *search, const knn_scratch *scratch, double distance) {
+    return knn_threshold(distance, scratch->frame.size, knn_keys(search)->norm);
+}
+
+static inline double knn_frame_diagonal(const knn_frame *frame) {
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double side = (frame->high[k] - frame->low[k]) * frame->unit[k];
+        square += side * side;
+    }
+    return sqrt(square);
+}
+
+SIMD_INLINE void knn_frame_clear(knn_kind kind, const knn_metric *metric, knn_frame *frame) {
+    for (uint64_t k = 0; k < 3; k++) {
+        frame->low[k] = INFINITY;
+        frame->high[k] = -INFINITY;
+        frame->unit[k] = kind == KNN_DOUBLE ? fabs(metric->scale[k]) * metric->norm : 1;
+    }
+    frame->size = 0;
+}
+
+/* Makes the frame's box hold the queries of a group, those whose bits are set. */
+SIMD_INLINE void knn_frame_add(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
+                               knn_frame *frame) {
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint8_t *row = knn_row(kind, search->queries->leaves, 3ull * group + k);
+        double low = frame->low[k], high = frame->high[k];
+        for (uint32_t l = 0; l < KNN_GROUP; l++) {
+            const double value = kind == KNN_INT     ? ((const int32_t *)row)[l]
+                                 : kind == KNN_FLOAT ? (double)((const float *)row)[l]
+                                                     : ((const double *)row)[l];
+            const bool counts = (queries >> l & 1) != 0;
+            low = counts && value < low ? value : low;
+            high = counts && value > high ? value : high;
+        }
+        frame->low[k] = low;
+        frame->high[k] = high;
+        frame->size = fmax(frame->size, (high - low) * frame->unit[k]);
+    }
+}
+
+/* The group's queries as offsets, and the box of those that are asked for. */
+SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
+                                knn_scratch *scratch) {
+    const uint32_t left = search->queries->count - KNN_GROUP * group;
+    scratch->group.first = KNN_GROUP * group;
+    scratch->group.count = left < KNN_GROUP ? left : KNN_GROUP;
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint8_t *row = knn_row(kind, search->queries->leaves, 3ull * group + k);
+        const simd_f offsets = knn_offsets(kind, row, scratch->frame.low[k], scratch->frame.unit[k]);
+        simd_f_store(scratch->group.offset[k], offsets);
+        scratch->list.low[k] = simd_f_least(offsets);
+        scratch->list.high[k] = simd_f_most(offsets);
+        if (queries == (1u << KNN_GROUP) - 1) continue;
+        scratch->list.low[k] = INFINITY;
+        scratch->list.high[k] = -INFINITY;
+        for (uint32_t asked = queries; asked != 0; asked &= asked - 1) {
+            const float offset = scratch->group.offset[k][__builtin_ctz(asked)];
+            scratch->list.low[k] = offset < scratch->list.low[k] ? offset : scratch->list.low[k];
+            scratch->list.high[k] = offset > scratch->list.high[k] ? offset : scratch->list.high[k];
+        }
+    }
+}
+
+#endif

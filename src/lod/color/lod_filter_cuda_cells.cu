@@ -1,0 +1,397 @@
+/* Averages of each cell alone, where every cell of a level's grid has one item in inner nodes (random and first).
+
+   An item of an inner node stands for its whole cell, one of a leaf for itself. So the sum of an inner item's cell is
+   the sum over the items of the next finer level that lie in it. These follow each other in the list of items, and the
+   i-th such run is the cell of the coarser level's i-th inner item: nothing is searched for. From the finest level on,
+   each item is read once: it writes its colour, and adds its sum to that of its run.
+
+   A warp takes a chunk of items. What it finds of a run that began before its chunk is added by a kernel of its own. */
+#include "backend/cuda_primitives.h"
+#include "lod/color/lod_filter_cuda.h"
+
+#define ROW         CUDA_WARP /* items */
+#define TILE_ROWS   4u        /* that a warp adds up at a time */
+#define TILE_ITEMS  (TILE_ROWS * ROW)
+#define CHUNK_ROWS  16u
+#define CHUNK_ITEMS (CHUNK_ROWS * ROW)
+#define CROWD_STEP  (FILTER_CROWD / 2)
+
+/* Bits of a row's items. */
+typedef struct alignas(8) item_row {
+    uint32_t begins; /* the item begins a run: it shares no cell of the next coarser level with the one before */
+    uint32_t inner;  /* it stands in an inner node */
+} item_row;
+
+/* Red, green, blue, and how many points. */
+template <typename T> struct alignas(16) run_sum { T v[4]; };
+
+/* Where the items of each level and their chunks begin. */
+typedef struct item_levels {
+    uint64_t item[LOD_MOST_LEVELS + 1];
+    uint32_t chunk[LOD_MOST_LEVELS + 1];
+    uint32_t first_cell_level; /* that of level 0 */
+} item_levels;
+
+/* ---- runs */
+
+/* The cells over which the next coarser level averages. */
+static __device__ uint32_t run_shift(const item_levels &levels, uint32_t level) {
+    const uint32_t cell_level = levels.first_cell_level + (level > 0 ? level - 1 : 0);
+    return cell_level < MOTE_ORDER_BITS ? 3 * (MOTE_ORDER_BITS - cell_level) : 0;
+}
+
+/* counts [2 · chunks]: runs that begin in each chunk, then inner items */
+static __global__ void mark_items(item_levels levels, uint32_t level_count, const uint32_t *items,
+                                  const uint64_t *codes, const uint8_t *leaf_level, item_row *rows, uint32_t *counts) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, chunks = levels.chunk[level_count];
+    const uint32_t chunk = blockIdx.x * FILTER_WARPS + threadIdx.x / CUDA_WARP;
+    if (chunk >= chunks) return;
+    uint32_t level = 0;
+    while (chunk >= levels.chunk[level + 1]) level++;
+    const uint64_t count = levels.item[level + 1] - levels.item[level];
+    const uint64_t first = (uint64_t)(chunk - levels.chunk[level]) * CHUNK_ITEMS;
+    const uint32_t *own = items + levels.item[level];
+    const uint32_t shift = run_shift(levels, level);
+    uint64_t last = first > 0 ? codes[own[first - 1]] >> shift : UINT64_MAX;
+    uint32_t runs = 0, inner = 0;
+    item_row mine = {0, 0};
+    for (uint32_t tile = 0; tile < CHUNK_ROWS; tile += TILE_ROWS) {
+        uint64_t code[TILE_ROWS];
+        bool is_inner[TILE_ROWS];
+        for (uint32_t r = 0; r < TILE_ROWS; r++) {
+            const uint64_t j = first + (tile + r) * ROW + lane;
+            const uint32_t position = own[j < count ? j : count - 1];
+            code[r] = codes[position] >> shift;
+            is_inner[r] = j < count && leaf_level[position] > level;
+        }
+        for (uint32_t r = 0; r < TILE_ROWS; r++) {
+            const uint64_t left = __shfl_up_sync(CUDA_ALL, code[r], 1);
+            item_row row;
+            /* Behind the last item its code repeats: no run begins. */
+            row.begins = __ballot_sync(CUDA_ALL, code[r] != (lane > 0 ? left : last));
+            row.inner = __ballot_sync(CUDA_ALL, is_inner[r]);
+            last = __shfl_sync(CUDA_ALL, code[r], CUDA_WARP - 1);
+            runs += (uint32_t)__popc(row.begins);
+            inner += (uint32_t)__popc(row.inner);
+            if (lane == tile + r) mine = row;
+        }
+    }
+    if (lane < CHUNK_ROWS) rows[(uint64_t)chunk * CHUNK_ROWS + lane] = mine;
+    if (lane == 0) {
+        counts[chunk] = runs;
+        counts[(uint64_t)chunks + chunk] = inner;
+    }
+}
+
+/* A cell of more than FILTER_CROWD points holds two that are CROWD_STEP apart and whose positions are multiples of it:
+   the finest level whose cells may be such, plus one; else 0. */
+static __global__ void find_crowds(const uint64_t *codes, uint64_t count, unsigned long long *crowd) {
+    const uint64_t i = ((uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x) * CROWD_STEP;
+    if (i + CROWD_STEP >= count) return;
+    atomicMax(crowd, (unsigned long long)mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]) + 1);
+}
+
+mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd) {
+    mote_context *ctx = f->lod->ctx;
+    MOTE_TRY(cuda_fill(ctx, crowd, 0, sizeof *crowd));
+    CUDA_LAUNCH(ctx, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, FILTER_THREADS), FILTER_THREADS,
+                f->device->codes, f->lod->count, crowd);
+    return cuda_launched(ctx, "finding crowds");
+}
+
+/* ---- sums */
+
+/* A level's items, and the sums of its inner items and of its runs. */
+template <typename IN, typename OUT> struct cell_level {
+    const uint32_t *items, *index;
+    uint64_t count;
+    const item_row *rows;
+    const uint32_t *runs_before, *inner_before; /* [chunks] counted from the first chunk's */
+    uint32_t chunks;
+    const run_sum<IN> *sums;
+    run_sum<OUT> *runs, *heads; /* heads [chunks]: of runs that began before the chunk; NULL on the coarsest level */
+    filter_color *colors;
+};
+
+/* What a warp knows while it goes through its chunk. */
+template <typename OUT> struct run_state {
+    run_sum<OUT> open; /* of the run that goes on */
+    uint32_t runs;     /* of the level that began before */
+    bool began;        /* one within this chunk */
+};
+
+template <typename TO, typename FROM> static __device__ void add_sum(run_sum<TO> *to, const run_sum<FROM> &sum) {
+    for (int k = 0; k < 4; k++) to->v[k] += (TO)sum.v[k];
+}
+
+static __device__ filter_color average_sum(const run_sum<uint64_t> &sum) {
+    const double reciprocal = 1.0 / (double)sum.v[3];
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean(sum.v[k], sum.v[3], reciprocal);
+    color.v[3] = 1;
+    return color;
+}
+
+/* Of up to FILTER_CROWD points. */
+static __device__ filter_color average_sum(const run_sum<uint32_t> &sum) {
+    const float reciprocal = 1.0f / (float)sum.v[3];
+    filter_color color;
+    for (int k = 0; k < 3; k++) color.v[k] = filter_mean32(sum.v[k], sum.v[3], reciprocal);
+    color.v[3] = 1;
+    return color;
+}
+
+/* Writes the colour of the item and returns its sum. rank: inner items before it */
+template <typename IN, typename OUT, int COLORS>
+static __device__ run_sum<OUT> color_item(const cell_level<IN, OUT> &level, const filter_columns &columns, uint64_t j,
+                                          bool inner, uint32_t rank) {
+    run_sum<OUT> own = {{0, 0, 0, 0}};
+    filter_color color;
+    if (inner) {
+        const run_sum<IN> sum = level.sums[rank];
+        add_sum(&own, sum);
+        color = average_sum(sum);
+    } else {
+        color = filter_read_color<COLORS>(columns, lod_cuda_point(level.index, level.items[j]));
+        for (int k = 0; k < 3; k++) own.v[k] = color.v[k];
+        own.v[3] = 1;
+    }
+    level.colors[j] = color;
+    return own;
+}
+
+/* A lane adds up TILE_ROWS items in a row, whose sums are staged with a gap after each lane's: no bank conflicts. */
+#define LANE_STAGE  (TILE_ROWS + 1)
+#define TILE_STAGED (CUDA_WARP * LANE_STAGE)
+
+static __device__ uint32_t staged_at(uint32_t item) { return item / TILE_ROWS * LANE_STAGE + item % TILE_ROWS; }
+
+/* Colours a tile's items and stages their sums. */
+template <typename IN, typename OUT, int COLORS>
+static __device__ void load_tile(const cell_level<IN, OUT> &level, const filter_columns &columns, uint64_t first,
+                                 const item_row *rows, uint32_t *inner_before, run_sum<OUT> *staged) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint64_t j = first + r * ROW + lane;
+        const uint32_t inner = rows[r].inner, rank = *inner_before + (uint32_t)__popc(inner & ((1u << lane) - 1));
+        run_sum<OUT> own = {{0, 0, 0, 0}};
+        if (j < level.count) { own = color_item<IN, OUT, COLORS>(level, columns, j, (inner >> lane & 1) != 0, rank); }
+        if (level.runs != NULL) staged[staged_at(r * ROW + lane)] = own;
+        *inner_before += (uint32_t)__popc(inner);
+    }
+}
+
+/* The sum from where the last run begins, in this lane or before it: of sums that begin one in the lanes given. */
+template <typename T> static __device__ void scan_runs(run_sum<T> *sum, uint32_t begun) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, upto = begun & ((2u << lane) - 1);
+    const uint32_t reach = lane - (upto != 0 ? CUDA_WARP - 1 - (uint32_t)__clz((int)upto) : 0);
+    for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
+        for (int k = 0; k < 4; k++) {
+            const T left = __shfl_up_sync(CUDA_ALL, sum->v[k], d);
+            if (d <= reach) sum->v[k] += left;
+        }
+    }
+}
+
+/* Adds up the runs of a staged tile; those that end are written. */
+template <typename IN, typename OUT>
+static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk, const item_row *rows,
+                                const run_sum<OUT> *staged, run_state<OUT> *state) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP, row = lane / (CUDA_WARP / TILE_ROWS);
+    const uint32_t bit = lane * TILE_ROWS % ROW;
+    uint32_t bits = 0, runs = state->runs, all = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t begins = rows[r].begins;
+        if (r == row) bits = begins >> bit & ((1u << TILE_ROWS) - 1);
+        if (r < row) runs += (uint32_t)__popc(begins);
+        if (r == row) runs += (uint32_t)__popc(begins & ((1u << bit) - 1));
+        all += (uint32_t)__popc(begins);
+    }
+    const bool first_of_chunk = !state->began && runs == state->runs;
+    const uint32_t runs_before = runs;
+    run_sum<OUT> head = {{0, 0, 0, 0}}, sum = {{0, 0, 0, 0}};
+    for (uint32_t i = 0; i < TILE_ROWS; i++) {
+        if (bits >> i & 1) {
+            if (runs > runs_before) {
+                level.runs[runs - 1] = sum;
+            } else {
+                head = sum;
+            }
+            runs++;
+            sum = run_sum<OUT>{{0, 0, 0, 0}};
+        }
+        add_sum(&sum, staged[lane * LANE_STAGE + i]);
+    }
+    const uint32_t begun = __ballot_sync(CUDA_ALL, bits != 0);
+    scan_runs(&sum, begun);
+    if ((begun & ((2u << lane) - 1)) == 0) add_sum(&sum, state->open);
+    for (int k = 0; k < 4; k++) {
+        const OUT left = __shfl_up_sync(CUDA_ALL, sum.v[k], 1);
+        head.v[k] += lane > 0 ? left : state->open.v[k];
+        state->open.v[k] = __shfl_sync(CUDA_ALL, sum.v[k], CUDA_WARP - 1);
+    }
+    if (bits != 0) {
+        run_sum<OUT> *const to = first_of_chunk ? &level.heads[chunk] : &level.runs[runs_before - 1];
+        *to = head;
+    }
+    state->runs += all;
+    state->began = state->began || begun != 0;
+}
+
+template <typename IN, typename OUT, int COLORS>
+static __global__ void color_cells(cell_level<IN, OUT> level, filter_columns columns) {
+    __shared__ run_sum<OUT> stages[FILTER_WARPS][TILE_STAGED];
+    run_sum<OUT> *const staged = stages[threadIdx.x / CUDA_WARP];
+    const uint32_t chunk = blockIdx.x * FILTER_WARPS + threadIdx.x / CUDA_WARP;
+    if (chunk >= level.chunks) return;
+    uint32_t inner = level.inner_before[chunk] - level.inner_before[0];
+    run_state<OUT> state = {{{0, 0, 0, 0}}, level.runs_before[chunk] - level.runs_before[0], false};
+    for (uint32_t tile = 0; tile < CHUNK_ROWS; tile += TILE_ROWS) {
+        const uint64_t first = (uint64_t)chunk * CHUNK_ITEMS + tile * ROW;
+        if (first >= level.count) break;
+        item_row rows[TILE_ROWS];
+        for (uint32_t r = 0; r < TILE_ROWS; r++) rows[r] = level.rows[(uint64_t)chunk * CHUNK_ROWS + tile + r];
+        load_tile<IN, OUT, COLORS>(level, columns, first, rows, &inner, staged);
+        __syncwarp();
+        if (level.runs != NULL) sum_tile(level, chunk, rows, staged, &state);
+        __syncwarp();
+    }
+    if (level.runs == NULL || threadIdx.x % CUDA_WARP != 0) return;
+    run_sum<OUT> *const to = state.began ? &level.runs[state.runs - 1] : &level.heads[chunk];
+    *to = state.open;
+}
+
+static __device__ void add_atomically(uint32_t *to, uint32_t value) { atomicAdd(to, value); }
+static __device__ void add_atomically(uint64_t *to, uint64_t value) {
+    atomicAdd((unsigned long long *)to, (unsigned long long)value);
+}
+
+template <typename T>
+static __global__ void join_heads(const run_sum<T> *heads, const uint32_t *runs_before, uint32_t chunks,
+                                  run_sum<T> *runs) {
+    const uint32_t chunk = blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (chunk >= chunks) return;
+    const run_sum<T> head = heads[chunk];
+    if (head.v[3] == 0) return;
+    run_sum<T> *const run = &runs[runs_before[chunk] - runs_before[0] - 1];
+    for (int k = 0; k < 4; k++) add_atomically(&run->v[k], head.v[k]);
+}
+
+/* ---- the host's side */
+
+typedef struct cells_scratch {
+    item_levels levels;
+    uint64_t inner[LOD_MOST_LEVELS + 1]; /* items of each level in inner nodes */
+    uint32_t wide_level;                 /* sums of levels below this may not fit 32 bits */
+    item_row *rows;
+    uint32_t *before; /* [2 · chunks] runs, then inner items */
+    unsigned long long *crowd;
+    void *sums[2]; /* of even and of odd levels */
+    void *heads;
+} cells_scratch;
+
+static uint64_t sum_bytes(const cells_scratch *s, uint32_t level) {
+    return level < s->wide_level ? sizeof(run_sum<uint64_t>) : sizeof(run_sum<uint32_t>);
+}
+
+static void plan_levels(const lod_filter *f, cells_scratch *s) {
+    const mote_lod *lod = f->lod;
+    memcpy(s->levels.item, f->device->level_items, sizeof s->levels.item);
+    s->levels.first_cell_level = lod_cell_level(lod, 0);
+    for (uint32_t l = 0; l < lod->level_count; l++) {
+        const uint64_t count = s->levels.item[l + 1] - s->levels.item[l];
+        s->levels.chunk[l + 1] = s->levels.chunk[l] + (uint32_t)((count + CHUNK_ITEMS - 1) / CHUNK_ITEMS);
+    }
+    for (uint64_t i = 0; i < lod->node_count; i++) {
+        if (lod_is_inner(&lod->nodes[i])) s->inner[lod->nodes[i].level] += lod->nodes[i].point_count;
+    }
+}
+
+static mote_status find_runs(lod_filter *f, cells_scratch *s) {
+    mote_context *ctx = f->lod->ctx;
+    const lod_cuda *device = f->device;
+    const uint32_t levels = f->lod->level_count, chunks = s->levels.chunk[levels];
+    unsigned long long crowd = 0;
+    s->rows = (item_row *)cuda_alloc(ctx, (uint64_t)chunks * CHUNK_ROWS * sizeof *s->rows, "filter runs");
+    s->before = (uint32_t *)cuda_alloc(ctx, 2ull * chunks * sizeof *s->before, "filter runs");
+    s->crowd = (unsigned long long *)cuda_alloc(ctx, sizeof crowd, "filter runs");
+    if (s->rows == NULL || s->before == NULL || s->crowd == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(filter_find_crowd(f, s->crowd));
+    MOTE_TRY(cuda_download(ctx, &crowd, s->crowd, sizeof crowd));
+    while (s->wide_level < levels && lod_cell_level(f->lod, s->wide_level) < crowd) s->wide_level++;
+    CUDA_LAUNCH(ctx, mark_items, cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, s->levels, levels, device->items,
+                device->codes, device->leaf_level, s->rows, s->before);
+    MOTE_TRY(cuda_sum32(ctx, s->before, s->before, 2ull * chunks));
+    return cuda_launched(ctx, "finding cells");
+}
+
+static mote_status open_sums(lod_filter *f, cells_scratch *s) {
+    mote_context *ctx = f->lod->ctx;
+    uint64_t sums[2] = {0, 0}, heads = 0;
+    for (uint32_t l = 0; l < f->lod->level_count; l++) {
+        const uint64_t own = s->inner[l] * sum_bytes(s, l);
+        const uint64_t head = l > 0 ? (s->levels.chunk[l + 1] - s->levels.chunk[l]) * sum_bytes(s, l - 1) : 0;
+        if (sums[l % 2] < own) sums[l % 2] = own;
+        if (heads < head) heads = head;
+    }
+    for (int k = 0; k < 2; k++) s->sums[k] = cuda_alloc(ctx, sums[k], "filter sums");
+    s->heads = cuda_alloc(ctx, heads, "filter sums");
+    return s->sums[0] != NULL && s->sums[1] != NULL && s->heads != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+template <typename IN, typename OUT> static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l) {
+    mote_context *ctx = f->lod->ctx;
+    const uint32_t chunk = s->levels.chunk[l], chunks = s->levels.chunk[l + 1] - chunk;
+    cell_level<IN, OUT> level;
+    level.items = f->device->items + s->levels.item[l];
+    level.index = lod_cuda_index(f->device);
+    level.count = s->levels.item[l + 1] - s->levels.item[l];
+    level.rows = s->rows + (uint64_t)chunk * CHUNK_ROWS;
+    level.runs_before = s->before + chunk;
+    level.inner_before = s->before + s->levels.chunk[f->lod->level_count] + chunk;
+    level.chunks = chunks;
+    level.sums = (const run_sum<IN> *)s->sums[l % 2];
+    level.runs = l > 0 ? (run_sum<OUT> *)s->sums[(l + 1) % 2] : NULL;
+    level.heads = l > 0 ? (run_sum<OUT> *)s->heads : NULL;
+    level.colors = (filter_color *)f->device->item_colors + s->levels.item[l];
+    typedef void (*color_kernel)(cell_level<IN, OUT>, filter_columns);
+    static const color_kernel kernels[] = {color_cells<IN, OUT, FILTER_COLORS_ANY>,
+                                           color_cells<IN, OUT, FILTER_COLORS_16>,
+                                           color_cells<IN, OUT, FILTER_COLORS_8>};
+    CUDA_LAUNCH(ctx, kernels[f->columns.kind], cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, level, f->columns);
+    if (l == 0) return;
+    CUDA_LAUNCH(ctx, join_heads<OUT>, cuda_blocks(chunks, FILTER_THREADS), FILTER_THREADS, level.heads,
+                level.runs_before, chunks, level.runs);
+}
+
+static mote_status color_levels(lod_filter *f, const cells_scratch *s) {
+    mote_lod *lod = f->lod;
+    for (uint32_t l = lod->level_count; l-- > 0;) {
+        if (s->levels.chunk[l + 1] == s->levels.chunk[l]) continue;
+        const bool wide = l < s->wide_level, out_wide = l == 0 ? wide : l - 1 < s->wide_level;
+        if (wide) {
+            launch_level<uint64_t, uint64_t>(f, s, l);
+        } else if (out_wide) {
+            launch_level<uint32_t, uint64_t>(f, s, l);
+        } else {
+            launch_level<uint32_t, uint32_t>(f, s, l);
+        }
+        MOTE_TRY(cuda_launched(lod->ctx, "filtering colours"));
+        MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * (1 - (double)l / lod->level_count), "filtering colours"));
+    }
+    return MOTE_OK;
+}
+
+mote_status filter_cells(lod_filter *f) {
+    mote_context *ctx = f->lod->ctx;
+    cells_scratch s;
+    if (f->device->item_count == 0) return MOTE_OK;
+    memset(&s, 0, sizeof s);
+    plan_levels(f, &s);
+    mote_status status = find_runs(f, &s);
+    if (status == MOTE_OK) status = open_sums(f, &s);
+    if (status == MOTE_OK) status = color_levels(f, &s);
+    void *const owned[] = {s.rows, s.before, s.crowd, s.sums[0], s.sums[1], s.heads};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
+    return status;
+}

@@ -1,0 +1,152 @@
+/* Marks of points, and how many cells of each level begin in each tile of points. */
+#include "backend/cuda_primitives.h"
+#include "lod/color/lod_filter_cuda.h"
+
+/* The mark of a point by its code and that of the point before: mote_lod_shared_level + 1. Codes have 63 bits; those of
+   no point have all 64. */
+#define NO_CODE (1ull << 63)
+static __device__ uint32_t mark_of(uint64_t before, uint64_t code) {
+    return (uint32_t)(__clzll((long long)(before ^ code)) + 2) / 3;
+}
+
+static __device__ void store_bytes(uint8_t *to, unsigned long long bytes, uint32_t count) {
+    if (count == FILTER_LANE_POINTS) {
+        *(unsigned long long *)to = bytes;
+        return;
+    }
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        if (i < count) to[i] = (uint8_t)(bytes >> 8 * i);
+    }
+}
+
+/* How many marks there are of each kind: of points, and of those that begin no row on the level that they tell. */
+typedef struct mark_bins {
+    uint32_t cells[CUDA_WARP], no_rows[CUDA_WARP];
+} mark_bins;
+
+/* A lane marks some points in a row. */
+static __device__ void mark_points(const filter_cells_view &view, uint64_t first, uint8_t *marks, mark_bins *bins) {
+    const uint64_t position = first + threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
+    const uint32_t own = filter_lane_count(position, view.count);
+    if (own == 0) return;
+    const uint64_t *const codes = view.codes + position;
+    const unsigned long long leaf_levels = filter_load_bytes(view.leaf_level + position, own);
+    unsigned long long own_marks = 0;
+    uint64_t code[FILTER_LANE_POINTS + 1];
+    code[0] = position > 0 ? codes[-1] : NO_CODE;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) code[i + 1] = codes[i < own ? i : 0];
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        const uint32_t mark = mark_of(code[i], code[i + 1]);
+        const uint32_t limit = filter_row_limit((uint32_t)(leaf_levels >> 8 * i) & 255, view.grid_bits);
+        own_marks |= (unsigned long long)mark << 8 * i;
+        if (i < own) atomicAdd(&bins->cells[mark], 1u);
+        if (i < own) atomicAdd(&bins->no_rows[mark > limit ? mark : limit], 1u);
+    }
+    store_bytes(marks + position, own_marks, own);
+}
+
+/* counts: what becomes filter_cells_view.before */
+static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
+    __shared__ mark_bins bins[FILTER_WARPS];
+    const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
+    mark_bins *const own = &bins[warp];
+    own->cells[lane] = own->no_rows[lane] = 0;
+    __syncwarp();
+    mark_points(view, ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE, marks, own);
+    __syncwarp();
+    const uint32_t cells = filter_sum_lanes(own->cells[lane]), no_rows = filter_sum_lanes(own->no_rows[lane]);
+    own->cells[lane] = cells;
+    own->no_rows[lane] = no_rows;
+    __syncthreads();
+    const uint32_t lists = view.finest + view.finest_brick + 2;
+    for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
+        const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
+        const mark_bins *const from = &bins[i % FILTER_WARPS];
+        const uint32_t row_level = list - view.finest - 1;
+        const uint32_t count =
+            list <= view.finest ? from->cells[list] : from->cells[row_level] - from->no_rows[row_level];
+        if (tile < view.tiles) counts[(uint64_t)list * view.tiles + tile] = count;
+    }
+}
+
+static __global__ void list_totals(const uint32_t *before, uint32_t tiles, uint32_t lists, unsigned long long *totals) {
+    const uint32_t list = threadIdx.x;
+    if (list < lists) totals[list] = before[(uint64_t)(list + 1) * tiles] - before[(uint64_t)list * tiles];
+}
+
+/* ---- the host's side */
+
+/* The levels of cells that are averaged over, and those of their parts. */
+static void plan_levels(lod_filter *f) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    const uint32_t finest = lod_cell_level(lod, lod->level_count - 2), parts = finest + 3;
+    view->placed = lod->params.filter == MOTE_LOD_FILTER_GAUSSIAN;
+    view->codes = f->device->codes;
+    view->leaf_level = f->device->leaf_level;
+    view->count = lod->count;
+    view->tiles = cuda_blocks(lod->count, FILTER_TILE);
+    view->grid_bits = lod_cell_level(lod, 0);
+    view->finest_brick = filter_brick_level(finest);
+    view->finest = finest < 2 ? 2 : finest; /* even one brick has its cells two levels finer */
+    if (view->placed) view->finest = parts < MOTE_ORDER_BITS ? parts : MOTE_ORDER_BITS;
+}
+
+/* Counts cells and rows of all levels. crowd: of filter_find_crowd */
+static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
+    mote_context *ctx = f->lod->ctx;
+    filter_cells_view *view = &f->view;
+    const uint32_t lists = view->finest + view->finest_brick + 2;
+    const uint64_t counts = (uint64_t)lists * view->tiles + 1;
+    unsigned long long totals[2 * FILTER_LEVELS + 1];
+    unsigned long long *device = (unsigned long long *)cuda_alloc(ctx, sizeof totals, "filter counts");
+    f->before = (uint32_t *)cuda_alloc(ctx, counts * sizeof *f->before, "filter counts");
+    f->marks = (uint8_t *)cuda_alloc(ctx, view->count, "filter marks");
+    mote_status status = device != NULL && f->before != NULL && f->marks != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = filter_find_crowd(f, device + lists);
+    if (status == MOTE_OK) status = cuda_fill(ctx, f->before + (counts - 1), 0, sizeof *f->before);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, count_begins, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks,
+                    f->before);
+        status = cuda_sum32(ctx, f->before, f->before, counts);
+    }
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(ctx, list_totals, 1u, 2 * CUDA_WARP, f->before, view->tiles, lists, device);
+        status = cuda_launched(ctx, "counting cells");
+    }
+    if (status == MOTE_OK) status = cuda_download(ctx, totals, device, (lists + 1) * sizeof *totals);
+    cuda_free(ctx, device);
+    if (status != MOTE_OK) return status;
+    view->before = f->before;
+    view->marks = f->marks;
+    for (uint32_t l = 0; l <= view->finest; l++) view->cells[l] = totals[l];
+    for (uint32_t l = 0; l <= view->finest_brick; l++) view->rows[l] = totals[view->finest + 1 + l];
+    *crowd = totals[lists];
+    return MOTE_OK;
+}
+
+/* Which levels are sources, and of which. Gaussian wants eighths of cells, or finer ones that tell as much of places at
+   about the same cost. */
+static void choose_sources(lod_filter *f) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    uint32_t source = 0;
+    for (uint32_t l = lod->level_count - 1; l-- > 0;) {
+        const uint32_t cell = lod_cell_level(lod, l), parts = cell + 3 < MOTE_ORDER_BITS ? cell + 3 : MOTE_ORDER_BITS;
+        const uint32_t wanted = view->placed ? parts : cell;
+        const bool keep = view->placed && source != 0 && (wanted == cell || source - cell <= SOURCE_LEVELS) &&
+                          3 * view->cells[source] < 4 * view->cells[wanted];
+        if (!keep) source = wanted;
+        view->source_level[cell] = (uint8_t)source;
+    }
+}
+
+mote_status filter_count_cells(lod_filter *f) {
+    unsigned long long crowd;
+    plan_levels(f);
+    MOTE_TRY(download_counts(f, &crowd));
+    f->crowd = (uint32_t)crowd;
+    choose_sources(f);
+    f->colors = (filter_color *)cuda_alloc(f->lod->ctx, f->lod->count * sizeof *f->colors, "filter colours");
+    return f->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}

@@ -1,0 +1,455 @@
+/* Cells of many levels in one pass over the sorted points: sums of colours, and bricks. */
+#include "lod/color/lod_filter_cuda.h"
+
+#define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
+#define TILE_WARPS   2u /* few: a block keeps its shared memory until its last warp is done */
+#define TILE_THREADS (TILE_WARPS * CUDA_WARP)
+#define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
+
+static __device__ uint32_t lanes_before(void) { return (1u << (threadIdx.x % CUDA_WARP)) - 1; }
+
+/* ---- a tile */
+
+/* Sums over a tile's points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
+template <typename T> struct tile_sums { T of[3][FILTER_TILE + CUDA_WARP + 1]; };
+
+/* 8-bit colours of a tile add up to 16 bits. */
+template <int COLORS> struct tile_sums_of { typedef tile_sums<uint32_t> type; };
+template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> type; };
+
+/* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
+   first point lies in if that began before. */
+typedef struct tile_state {
+    unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
+    uint32_t begun[8][TILE_ROWS];          /* by level % 8, of sources: which points of a row begin them */
+    uint8_t begun_before[8][TILE_ROWS];    /* and how many in rows before */
+    alignas(8) uint8_t marks[FILTER_TILE];
+    uint8_t points[FILTER_TILE];                         /* where the list's cells begin */
+    uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
+} tile_state;
+
+typedef struct tile_list {
+    uint32_t tile, points; /* how many points it has */
+    uint64_t first;        /* position */
+    uint32_t level, count;
+    bool goes_on;  /* the first began before */
+    uint32_t mark; /* of the first point */
+    /* Of lane t: how many cells, and rows, of level t begin before the tile */
+    uint32_t cells_before, rows_before;
+    /* Numbers of the first cells of the lists of this level, and of one and two finer, were they all begun here */
+    uint32_t base, child_base, grandchild_base;
+} tile_list;
+
+/* How many cells of a list begin before a tile. */
+static __device__ uint32_t begun_before(const filter_cells_view &view, uint32_t list, uint32_t tile) {
+    const uint32_t *const before = view.before + (uint64_t)list * view.tiles;
+    return before[tile] - before[0];
+}
+
+/* The number that the first cell of a list has, were it begun here. */
+static __device__ uint32_t base_of(const tile_list *list, uint32_t level) {
+    return __shfl_sync(CUDA_ALL, list->cells_before, (int)level) - (list->mark > level ? 1 : 0);
+}
+
+static __device__ void set_level(tile_list *list, uint32_t level) {
+    list->level = level;
+    list->goes_on = list->mark > level;
+    list->grandchild_base = list->child_base;
+    list->child_base = list->base;
+    list->base = base_of(list, level);
+}
+
+/* A lane for each level. */
+static __device__ void load_before(const filter_cells_view &view, tile_list *list) {
+    const uint32_t level = threadIdx.x % CUDA_WARP;
+    list->cells_before = level <= view.finest ? begun_before(view, level, list->tile) : 0;
+    list->rows_before = level <= view.finest_brick ? begun_before(view, view.finest + 1 + level, list->tile) : 0;
+    list->mark = view.marks[list->first];
+}
+
+static __device__ uint32_t sum_at(uint32_t point) { return point + point / FILTER_LANE_POINTS; }
+static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
+static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
+
+/* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
+static __device__ void load_places(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *places) {
+    if (index == NULL || count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            places[i] = (uint32_t)position + i;
+            if (index != NULL && i < count) places[i] = index[position + i];
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
+        const uint4 four = *(const uint4 *)(index + position + i);
+        places[i] = four.x;
+        places[i + 1] = four.y;
+        places[i + 2] = four.z;
+        places[i + 3] = four.w;
+    }
+}
+
+static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
+    if (count < FILTER_LANE_POINTS) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            if (i < count) to[i] = colors[i];
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 2) {
+        const uint16_t *const v = colors[i].v, *const w = colors[i + 1].v;
+        *(uint4 *)(to + i) = make_uint4(v[0] | (uint32_t)v[1] << 16, v[2], w[0] | (uint32_t)w[1] << 16, w[2]);
+    }
+}
+
+/* Colours are sorted, and summed up over the points before each. Missing points begin no cell. */
+template <int COLORS, typename SUMS>
+static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *index,
+                                   filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
+    const uint32_t first = threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
+    const uint64_t position = list->first + first;
+    const uint32_t own = filter_lane_count(position, view.count);
+    const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
+    uint32_t places[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
+    filter_color colors[FILTER_LANE_POINTS];
+    load_places(index, position, own, places);
+    ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
+        filter_load_bytes(view.marks + position, own) | missing;
+    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        colors[i] = filter_color{{0, 0, 0, 0}};
+        if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
+    }
+    if (sorted != NULL) put_colors(sorted + position, colors, own);
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) before[k] += colors[i].v[k];
+        before[k] = filter_sum_lanes(before[k]) - before[k];
+        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+            put_sum(&sums->of[k][sum_at(first + i)], before[k]);
+            before[k] += colors[i].v[k];
+        }
+        if (first + FILTER_LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
+    }
+    __syncwarp();
+}
+
+/* The list of the finest level visited. Nothing is asked of its masks but that they are not 0. */
+static __device__ void open_list(const filter_cells_view &view, tile_state *s, tile_list *list) {
+    const uint32_t finest = CUDA_WARP - 1 - (uint32_t)__clz((int)view.visited);
+    set_level(list, finest);
+    list->count = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
+        const bool begins = i == 0 || s->marks[i] <= finest;
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
+        const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
+        if (begins) {
+            s->points[at] = (uint8_t)i;
+            s->masks[at] = 1;
+        }
+        list->count += (uint32_t)__popc(chosen);
+    }
+    __syncwarp();
+}
+
+/* Makes of a list that of a coarser level, which is never longer, in place. */
+static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s, tile_list *list, uint32_t level) {
+    const uint32_t fine = list->level, count = list->count;
+    uint32_t found = 0;
+    __syncwarp(); /* what was made of the finer list has been read */
+    for (uint32_t first = 0; first < count; first += CUDA_WARP) {
+        const uint32_t k = first + threadIdx.x % CUDA_WARP;
+        const bool there = k < count;
+        const uint32_t point = there ? s->points[k] : 0, below = there ? s->child[k] : 0;
+        const bool begins = there && (k == 0 || s->marks[point] <= level);
+        const uint32_t cells = there ? filter_bytes(s->masks[k]) : 0;
+        const uint32_t octant = there ? filter_octant(view.codes[list->first + point], fine) : 0;
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
+        const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
+        __syncwarp();
+        if (begins) { /* at <= k, and the row is read */
+            s->points[at] = (uint8_t)point;
+            s->child[at] = (uint8_t)k;
+            s->grandchild[at] = (uint8_t)below;
+            s->masks[at] = (unsigned long long)cells << 8 * octant;
+        }
+        __syncwarp();
+        /* Where a level is left out, cells share octants, and masks need only not be 0. */
+        if (there && !begins && level + 1 == fine) ((uint8_t *)&s->masks[at])[octant] = (uint8_t)cells;
+        __syncwarp();
+        found += (uint32_t)__popc(chosen);
+    }
+    list->count = found;
+    set_level(list, level);
+    __syncwarp();
+}
+
+/* Notes where the points that begin sources are, for the cells of coarser levels. */
+static __device__ void note_sources(tile_state *s, uint32_t level) {
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    uint32_t begun = 0;
+    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+        const uint32_t i = r * CUDA_WARP + lane;
+        const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
+        if (lane == r) begun = row;
+    }
+    const uint32_t own = (uint32_t)__popc(begun), sum = filter_sum_lanes(own);
+    __syncwarp();
+    if (lane < TILE_ROWS) {
+        s->begun[level % 8][lane] = begun;
+        s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
+    }
+    __syncwarp();
+}
+
+/* The number in its list of the source that a point begins. */
+static __device__ uint32_t source_of(const tile_state *s, uint32_t level, uint32_t point) {
+    const uint32_t row = point / CUDA_WARP, begun = s->begun[level % 8][row];
+    return s->begun_before[level % 8][row] + (uint32_t)__popc(begun & ((1u << point % CUDA_WARP) - 1));
+}
+
+template <typename SUMS> static __device__ filter_source sum_between(const SUMS *sums, uint32_t first, uint32_t last) {
+    filter_source source;
+    for (uint32_t k = 0; k < 3; k++) source.sum[k] = (uint32_t)sums->of[k][sum_at(last)] - sums->of[k][sum_at(first)];
+    source.place = last - first;
+    return source;
+}
+
+static __device__ filter_source *head_of(const filter_cells_view &view, uint32_t tile, uint32_t level) {
+    const uint32_t number = (uint32_t)__popc(view.summed & ((1u << level) - 1));
+    return &view.heads[(uint64_t)tile * (uint32_t)__popc(view.summed) + number];
+}
+
+static __device__ void put_source(const filter_cells_view &view, uint32_t level, uint32_t at, filter_source source,
+                                  uint32_t place) {
+    if (view.wide >> level & 1) {
+        const filter_wide_source wide = {{source.sum[0], source.sum[1], source.sum[2]}, source.place, place};
+        ((filter_wide_source *)view.sources[level])[at] = wide;
+    } else {
+        source.place |= place << SOURCE_COUNT_BITS;
+        ((uint4 *)view.sources[level])[at] = make_uint4(source.sum[0], source.sum[1], source.sum[2], source.place);
+    }
+}
+
+template <typename SUMS>
+static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const SUMS *sums,
+                                   const tile_list *list) {
+    const uint32_t shift = 3 * (MOTE_ORDER_BITS - list->level), places = (1u << 3 * SOURCE_LEVELS) - 1;
+    for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
+        const uint32_t first = s->points[k], last = k + 1 < list->count ? s->points[k + 1] : list->points;
+        const filter_source source = sum_between(sums, first, last);
+        if (k == 0 && list->goes_on) {
+            *head_of(view, list->tile, list->level) = source;
+            continue;
+        }
+        const uint32_t place = view.placed ? (uint32_t)(view.codes[list->first + first] >> shift) & places : 0;
+        put_source(view, list->level, list->base + k, source, place);
+    }
+}
+
+static __device__ void put_first_sources(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t level = view.source_level[list->level];
+    const uint32_t base = base_of(list, level);
+    for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
+        if (k == 0 && list->goes_on) continue;
+        view.first_source[list->level][list->base + k] = base + source_of(s, level, s->points[k]);
+    }
+}
+
+static __device__ unsigned long long *head_mask_of(const filter_cells_view &view, uint32_t tile, uint32_t level) {
+    return &view.head_masks[(uint64_t)tile * (view.finest_brick + 1) + level];
+}
+
+static __device__ void put_bricks(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
+    const uint32_t level = list->level;
+    uint32_t rows = __shfl_sync(CUDA_ALL, list->rows_before, (int)level);
+    for (uint32_t first = 0; first < list->count; first += CUDA_WARP) {
+        const uint32_t k = first + threadIdx.x % CUDA_WARP;
+        const bool begins = k < list->count && !(k == 0 && list->goes_on);
+        const uint64_t point = begins ? list->first + s->points[k] : 0;
+        const bool is_row = begins && level < filter_row_limit(view.leaf_level[point], view.grid_bits);
+        const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
+        if (begins) {
+            const unsigned long long mask = s->masks[k];
+            ((uint4 *)view.bricks[level])[list->base + k] =
+                make_uint4((uint32_t)mask, (uint32_t)(mask >> 32), list->grandchild_base + s->grandchild[k],
+                           list->child_base + s->child[k]);
+        } else if (k == 0) {
+            *head_mask_of(view, list->tile, level) = s->masks[0];
+        }
+        if (is_row) view.row_point[level][rows + (uint32_t)__popc(chosen & lanes_before())] = (uint32_t)point;
+        rows += (uint32_t)__popc(chosen);
+    }
+}
+
+/* What lies within one cell of a level lies so on all coarser levels, and adds no cells to their bricks. */
+template <typename SUMS>
+static __device__ void put_rest(const filter_cells_view &view, const SUMS *sums, const tile_list *list) {
+    const uint32_t level = threadIdx.x % CUDA_WARP;
+    if (level >= list->level) return;
+    if (view.summed >> level & 1) *head_of(view, list->tile, level) = sum_between(sums, 0, list->points);
+    if (view.bricked >> level & 1) *head_mask_of(view, list->tile, level) = 0;
+}
+
+template <int COLORS>
+static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *index,
+                                 filter_color *colors) {
+    __shared__ tile_state states[TILE_WARPS];
+    __shared__ typename tile_sums_of<COLORS>::type sums_of[TILE_WARPS];
+    tile_state *const s = &states[threadIdx.x / CUDA_WARP];
+    auto *const sums = &sums_of[threadIdx.x / CUDA_WARP];
+    tile_list list;
+    list.tile = blockIdx.x * TILE_WARPS + threadIdx.x / CUDA_WARP;
+    if (list.tile >= view.tiles) return;
+    list.first = (uint64_t)list.tile * FILTER_TILE;
+    list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
+    list.base = list.child_base = 0;
+    load_before(view, &list);
+    load_points<COLORS>(view, columns, index, colors, &list, s, sums);
+    open_list(view, s, &list);
+    CUDA_ROLLED
+    while (true) {
+        const uint32_t level = list.level;
+        if (view.summed >> level & 1) {
+            if (view.placed) note_sources(s, level);
+            put_sources(view, s, sums, &list);
+        }
+        if (view.placed && (view.averaged >> level & 1)) put_first_sources(view, s, &list);
+        if (view.bricked >> level & 1) put_bricks(view, s, &list);
+        const uint32_t coarser = view.visited & ((1u << level) - 1);
+        if (coarser == 0) return;
+        const bool quiet = list.count == 1 && list.goes_on;
+        coarsen_list(view, s, &list, CUDA_WARP - 1 - (uint32_t)__clz((int)coarser));
+        if (quiet) break;
+    }
+    /* The list before had no cell that begins: this one's bricks may still get cells of one level finer. */
+    if (view.bricked >> list.level & 1) put_bricks(view, s, &list);
+    if (view.summed >> list.level & 1) put_sources(view, s, sums, &list);
+    put_rest(view, sums, &list);
+}
+
+/* ---- what reaches over tiles */
+
+static __device__ void add_head(const filter_cells_view &view, uint32_t level, uint32_t at, const filter_source &head) {
+    if (view.wide >> level & 1) {
+        filter_wide_source *const to = (filter_wide_source *)view.sources[level] + at;
+        for (uint32_t k = 0; k < 3; k++) atomicAdd(&to->sum[k], (unsigned long long)head.sum[k]);
+        atomicAdd(&to->count, head.place);
+    } else {
+        filter_source *const to = (filter_source *)view.sources[level] + at;
+        for (uint32_t k = 0; k < 3; k++) atomicAdd(&to->sum[k], head.sum[k]);
+        atomicAdd(&to->place, head.place);
+    }
+}
+
+/* Adds what a tile has of cells and bricks that began before it. */
+static __global__ void join_tiles(filter_cells_view view) {
+    const uint64_t tile = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    if (tile >= view.tiles) return;
+    const uint32_t mark = view.marks[tile * FILTER_TILE];
+    for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
+        const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
+        if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
+        if ((view.bricked >> level & 1) == 0) continue;
+        const unsigned long long mask = *head_mask_of(view, (uint32_t)tile, level);
+        if (mask != 0) atomicOr(&view.bricks[level][at].mask, mask);
+    }
+}
+
+/* The ends of the lists: a thread for each level. */
+static __global__ void end_lists(filter_cells_view view) {
+    const uint32_t level = threadIdx.x;
+    if (level > view.finest) return;
+    const filter_brick none = {0, 0, 0};
+    const uint64_t end = view.cells[level];
+    if (view.bricked >> level & 1) view.bricks[level][end] = none;
+    if (view.placed && (view.averaged >> level & 1)) {
+        view.first_source[level][end] = (uint32_t)view.cells[view.source_level[level]];
+    }
+}
+
+/* ---- the host's side */
+
+/* Takes room from an arena; without one, only counts. */
+static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
+    void *const room = arena != NULL ? arena + *used : NULL;
+    *used += (size_bytes + 255) / 256 * 256;
+    return room;
+}
+
+/* Returns how much room the lists of a pass take. */
+static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
+    uint64_t used = 0;
+    for (uint32_t l = 0; l <= view->finest; l++) {
+        const uint64_t cells = view->cells[l];
+        const uint64_t source_bytes = view->wide >> l & 1 ? sizeof(filter_wide_source) : sizeof(filter_source);
+        const bool lists = view->placed && (view->averaged >> l & 1);
+        if (view->summed >> l & 1) view->sources[l] = take_room(arena, &used, cells * source_bytes);
+        if (lists) view->first_source[l] = (uint32_t *)take_room(arena, &used, (cells + 1) * sizeof(uint32_t));
+        if ((view->bricked >> l & 1) == 0) continue;
+        view->bricks[l] = (filter_brick *)take_room(arena, &used, (cells + 1) * sizeof(filter_brick));
+        view->row_point[l] = (uint32_t *)take_room(arena, &used, view->rows[l] * sizeof(uint32_t));
+    }
+    const uint64_t source_levels = (uint64_t)__builtin_popcount(view->summed), brick_levels = view->finest_brick + 1;
+    view->heads = (filter_source *)take_room(arena, &used, source_levels * view->tiles * sizeof(filter_source));
+    view->head_masks = (unsigned long long *)take_room(arena, &used, brick_levels * view->tiles * sizeof(uint64_t));
+    return used;
+}
+
+/* What a pass makes for some levels: their cells, sources and bricks, and the next coarser bricks, or all: what is
+   around bricks follows from level to level. */
+static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
+    const mote_lod *lod = f->lod;
+    filter_cells_view *view = &f->view;
+    const uint32_t coarsest = filter_brick_level(lod_cell_level(lod, first));
+    const uint32_t finest = lod_cell_level(lod, last), least = first == 0 ? 0 : coarsest > 0 ? coarsest - 1 : 0;
+    const uint32_t skipped = (1u << least) - 1;
+    view->averaged = view->summed = 0;
+    for (uint32_t l = first; l <= last; l++) {
+        const uint32_t cell = lod_cell_level(lod, l);
+        view->averaged |= 1u << cell;
+        view->summed |= 1u << view->source_level[cell];
+    }
+    view->bricked = ((2u << filter_brick_level(finest)) - 1) & ~skipped;
+    view->visited = (((2u << (finest < 2 ? 2 : finest)) - 1) & ~skipped) | view->summed;
+    view->wide = view->summed & ((1u << f->crowd) - 1);
+}
+
+/* As many levels as fit, at least all those of the same cells. */
+static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
+    mote_context *ctx = f->lod->ctx;
+    const uint32_t levels = f->lod->level_count - 1;
+    uint32_t end = first, cell;
+    do {
+        cell = lod_cell_level(f->lod, end);
+        while (end < levels && lod_cell_level(f->lod, end) == cell) end++;
+        if (end == levels) break;
+        plan_pass(f, first, end);
+    } while (place_lists(&f->view, NULL) <= f->lod->count * ROOM_BYTES);
+    *next = end;
+    plan_pass(f, first, end - 1);
+    cuda_free(ctx, f->arena);
+    f->arena = cuda_alloc(ctx, place_lists(&f->view, NULL), "filter cells");
+    if (f->arena == NULL) return MOTE_ERROR_MEMORY;
+    place_lists(&f->view, (uint8_t *)f->arena);
+    return MOTE_OK;
+}
+
+mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level) {
+    mote_context *ctx = f->lod->ctx;
+    filter_cells_view *view = &f->view;
+    static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
+        sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
+    MOTE_TRY(open_pass(f, first_level, next_level));
+    CUDA_LAUNCH(ctx, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
+                lod_cuda_index(f->device), f->colors);
+    CUDA_LAUNCH(ctx, end_lists, 1u, CUDA_WARP, *view);
+    CUDA_LAUNCH(ctx, join_tiles, cuda_blocks(view->tiles, FILTER_THREADS), FILTER_THREADS, *view);
+    return cuda_launched(ctx, "summing up colours");
+}
+
+void filter_free_cells(lod_filter *f) {
+    cuda_free(f->lod->ctx, f->marks);
+    cuda_free(f->lod->ctx, f->before);
+    cuda_free(f->lod->ctx, f->arena);
+    cuda_free(f->lod->ctx, f->colors);
+}

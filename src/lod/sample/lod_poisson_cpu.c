@@ -1,0 +1,296 @@
+/* Poisson-disk sampling: of the candidates of a level a largest set in which no two are closer than the level's
+   spacing, across node borders as well. Because each level chooses among what the next finer one chose, the points
+   of all levels down to any one keep that level's distance.
+
+   Candidates are tried in this order: blocks of up to 8³ cells (a cell is as wide as the spacing) in eight phases by
+   the parity of their coordinates, within a block by the upper 32 bits of the random rank of the point, ties in sorted
+   order. Blocks of one phase are a block apart and cannot touch each other, so threads share a phase and the result is
+   that of doing it one after the other. */
+#include "lod/lod_cpu.h"
+#include "lod/sample/lod_poisson_math.h"
+#include "lod/tree/lod_places.h"
+
+typedef struct block {
+    uint64_t code;
+    uint64_t first; /* of its candidates; the next block's first ends them */
+    uint32_t accepted;
+} block;
+
+/* An accepted point, with its cell within its block, so that neighbours need not look anything up. */
+typedef struct disk {
+    uint32_t xyz[3];
+    uint8_t cell[4]; /* x, y, z; the last unused */
+} disk;
+
+typedef struct poisson {
+    mote_lod *lod;
+    lod_lists *lists;
+    uint32_t level;
+    poisson_rule rule;
+    uint64_t candidate_count, block_count;
+    uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
+    uint32_t *candidates;                    /* sorted positions, ascending */
+    disk *accepted;                          /* per block, from its first on, in the order of acceptance */
+    uint8_t *taken;                          /* by candidate */
+    block *blocks;
+    place_table places;
+} poisson;
+
+/* What a thread needs to try the candidates of one block. */
+typedef struct workspace {
+    uint32_t head[POISSON_HALO_CELLS]; /* first accepted point of a cell, POISSON_NONE if none */
+    uint32_t *points;                  /* [4 · capacity] x, y, z, next */
+    uint64_t point_count, point_capacity;
+    uint64_t *keys; /* [2 · capacity] rank << 32 | number of the candidate in the block */
+    uint64_t key_capacity;
+} workspace;
+
+/* Runs over the candidates of one node; counts its blocks, and fills the lists when fill is set. */
+static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fill) {
+    const mote_lod_node *node = &p->lod->nodes[node_index];
+    if (!lod_samples(p->lod, node)) return;
+    uint64_t candidate = fill ? p->node_candidates[number] : 0, blocks = fill ? p->node_blocks[number] : 0;
+    uint64_t last_code = UINT64_MAX;
+    const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
+    for (uint32_t child = node->first_child; child < node->first_child + children; child++) {
+        const lod_candidates from = lod_child_candidates(p->lod, p->lists, child);
+        for (uint64_t i = 0; i < from.count; i++, candidate++) {
+            const uint32_t position = from.positions != NULL ? from.positions[i] : (uint32_t)(from.first + i);
+            const uint64_t code = poisson_block(&p->rule, p->lod->codes[position]);
+            if (fill) p->candidates[candidate] = position;
+            if (code == last_code) continue;
+            if (fill) p->blocks[blocks] = (block){code, candidate, 0};
+            last_code = code;
+            blocks++;
+        }
+    }
+    if (fill) return;
+    p->node_candidates[number] = candidate;
+    p->node_blocks[number] = blocks;
+}
+
+static void scan_nodes(poisson *p, bool fill) {
+    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
+    for (int64_t i = first; i < last; i++) scan_node(p, (uint32_t)i, (uint64_t)(i - first), fill);
+}
+
+static void exclusive_sum(uint64_t *values, uint64_t count) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i <= count; i++) {
+        const uint64_t value = i < count ? values[i] : 0;
+        values[i] = sum;
+        sum += value;
+    }
+}
+
+static mote_status list_candidates(poisson *p) {
+    mote_context *ctx = p->lod->ctx;
+    const uint64_t nodes = p->lod->level_first[p->level + 1] - p->lod->level_first[p->level];
+    p->node_candidates = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_candidates, "poisson nodes");
+    p->node_blocks = mote_alloc_zero(ctx, (nodes + 1) * sizeof *p->node_blocks, "poisson nodes");
+    if (p->node_candidates == NULL || p->node_blocks == NULL) return MOTE_ERROR_MEMORY;
+    scan_nodes(p, false);
+    exclusive_sum(p->node_candidates, nodes);
+    exclusive_sum(p->node_blocks, nodes);
+    p->candidate_count = p->node_candidates[nodes];
+    p->block_count = p->node_blocks[nodes];
+    p->candidates = mote_alloc(ctx, p->candidate_count * sizeof *p->candidates, "poisson candidates");
+    p->accepted = mote_alloc(ctx, p->candidate_count * sizeof *p->accepted, "poisson candidates");
+    p->taken = mote_alloc_zero(ctx, p->candidate_count, "poisson candidates");
+    p->blocks = mote_alloc(ctx, (p->block_count + 1) * sizeof *p->blocks, "poisson blocks");
+    if (p->candidates == NULL || p->accepted == NULL || p->taken == NULL || p->blocks == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    scan_nodes(p, true);
+    p->blocks[p->block_count] = (block){UINT64_MAX, p->candidate_count, 0};
+    return places_build(ctx, p->rule.block_level, &p->blocks[0].code, sizeof p->blocks[0], p->block_count, &p->places);
+}
+
+static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
+    uint32_t *point = w->points + 4 * w->point_count;
+    memcpy(point, xyz, 3 * sizeof *point);
+    point[3] = w->head[place];
+    w->head[place] = (uint32_t)w->point_count++;
+}
+
+/* Enters those points of a block, dx dy dz blocks away, that lie in the halo. */
+static void enter_block(const poisson *p, workspace *w, const block *other, int dx, int dy, int dz) {
+    const int side = 1 << p->rule.block_bits;
+    const int shift[3] = {dx * side + 1, dy * side + 1, dz * side + 1};
+    for (uint32_t j = 0; j < other->accepted; j++) {
+        const disk *d = &p->accepted[other->first + j];
+        const unsigned x = (unsigned)(d->cell[0] + shift[0]), y = (unsigned)(d->cell[1] + shift[1]);
+        const unsigned z = (unsigned)(d->cell[2] + shift[2]);
+        const unsigned most = (unsigned)side + 1;
+        if (x <= most && y <= most && z <= most) enter_point(w, d->xyz, poisson_halo_place(x, y, z));
+    }
+}
+
+/* Makes room for and enters what neighbouring blocks accepted near this one. */
+static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t index) {
+    uint32_t around[27];
+    uint64_t most = p->blocks[index + 1].first - p->blocks[index].first;
+    places_around(&p->places, p->blocks[index].code, around);
+    for (int i = 0; i < 27; i++) {
+        if (around[i] != PLACE_NONE) most += p->blocks[around[i]].accepted;
+    }
+    if (!mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, most, 4 * sizeof *w->points,
+                      "poisson workspace")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    memset(w->head, 0xFF, sizeof w->head);
+    w->point_count = 0;
+    for (int i = 0; i < 27; i++) {
+        if (around[i] != PLACE_NONE) enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1);
+    }
+    return MOTE_OK;
+}
+
+/* Sorts by the upper 32 bits, stably: four counting passes, or insertion for a few. */
+static void sort_keys(uint64_t *keys, uint64_t *other, uint64_t count) {
+    if (count <= 40) {
+        for (uint64_t i = 1; i < count; i++) {
+            const uint64_t key = keys[i];
+            uint64_t j = i;
+            for (; j > 0 && keys[j - 1] > key; j--) keys[j] = keys[j - 1];
+            keys[j] = key;
+        }
+        return;
+    }
+    for (uint32_t shift = 32; shift < 64; shift += 8) {
+        uint64_t starts[256] = {0}, sum = 0;
+        for (uint64_t i = 0; i < count; i++) starts[keys[i] >> shift & 255]++;
+        for (int d = 0; d < 256; d++) {
+            const uint64_t have = starts[d];
+            starts[d] = sum;
+            sum += have;
+        }
+        for (uint64_t i = 0; i < count; i++) other[starts[keys[i] >> shift & 255]++] = keys[i];
+        uint64_t *swap = keys;
+        keys = other;
+        other = swap;
+    }
+}
+
+static mote_status rank_candidates(const poisson *p, workspace *w, uint64_t first, uint64_t count) {
+    if (!mote_reserve(p->lod->ctx, (void **)&w->keys, &w->key_capacity, count, 2 * sizeof *w->keys,
+                      "poisson workspace")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t rank = poisson_rank(p->lod->params.seed, p->lod->codes[p->candidates[first + i]]);
+        w->keys[i] = rank << 32 | i;
+    }
+    sort_keys(w->keys, w->keys + w->key_capacity, count);
+    return MOTE_OK;
+}
+
+/* Steps to the 27 cells around a cell, itself first: most candidates fail there. */
+static void neighbor_steps(int32_t steps[27]) {
+    for (int i = 0; i < 27; i++) steps[i] = ((i / 9 - 1) * POISSON_HALO + (i / 3 % 3 - 1)) * POISSON_HALO + (i % 3 - 1);
+    steps[13] = steps[0];
+    steps[0] = 0;
+}
+
+static bool keeps_distance(const poisson *p, const workspace *w, const uint32_t *xyz, uint32_t place,
+                           const int32_t steps[27]) {
+    for (int i = 0; i < 27; i++) {
+        uint32_t at = w->head[(int32_t)place + steps[i]];
+        while (at != POISSON_NONE) {
+            const uint32_t *other = w->points + 4 * (uint64_t)at;
+            if (poisson_too_close(&p->rule, xyz, other)) return false;
+            at = other[3];
+        }
+    }
+    return true;
+}
+
+static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int32_t steps[27]) {
+    block *own = &p->blocks[index];
+    const uint64_t count = p->blocks[index + 1].first - own->first;
+    MOTE_TRY(enter_neighbors(p, w, index));
+    MOTE_TRY(rank_candidates(p, w, own->first, count));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t candidate = own->first + (uint32_t)w->keys[i];
+        const uint32_t position = p->candidates[candidate];
+        const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
+        uint32_t cell[3];
+        poisson_cell(&p->rule, p->lod->codes[position], cell);
+        const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
+        if (!keeps_distance(p, w, xyz, place, steps)) continue;
+        enter_point(w, xyz, place);
+        p->accepted[own->first + own->accepted++] =
+            (disk){{xyz[0], xyz[1], xyz[2]}, {(uint8_t)cell[0], (uint8_t)cell[1], (uint8_t)cell[2], 0}};
+        p->taken[candidate] = 1;
+    }
+    return MOTE_OK;
+}
+
+static mote_status try_phases(poisson *p) {
+    mote_context *ctx = p->lod->ctx;
+    int32_t steps[27];
+    neighbor_steps(steps);
+    workspace *workspaces = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *workspaces, "poisson workspace");
+    if (workspaces == NULL) return MOTE_ERROR_MEMORY;
+    int failed = 0;
+    for (uint64_t phase = 0; phase < 8 && !failed; phase++) {
+#pragma omp parallel num_threads(ctx->threads)
+        {
+            workspace *w = &workspaces[mote_thread_number()];
+#pragma omp for schedule(dynamic, 64)
+            for (uint64_t b = 0; b < p->block_count; b++) {
+                if ((p->blocks[b].code & 7) == phase && try_block(p, w, b, steps) != MOTE_OK) {
+                    __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+                }
+            }
+        }
+    }
+    for (int t = 0; t < ctx->threads; t++) {
+        mote_free(ctx, workspaces[t].points);
+        mote_free(ctx, workspaces[t].keys);
+    }
+    mote_free(ctx, workspaces);
+    return failed ? MOTE_ERROR_MEMORY : MOTE_OK;
+}
+
+/* Writes what a node took, and takes it from where it came. */
+static void settle_node(poisson *p, uint32_t index, uint64_t number) {
+    mote_lod *lod = p->lod;
+    mote_lod_node *node = &lod->nodes[index];
+    if (!lod_samples(lod, node)) return;
+    uint32_t child = node->first_child;
+    uint64_t kept = 0;
+    for (uint64_t c = p->node_candidates[number]; c < p->node_candidates[number + 1]; c++) {
+        if (!p->taken[c]) continue;
+        const uint32_t position = p->candidates[c];
+        while (position >= lod->nodes[child].first + lod->nodes[child].total) child++;
+        if (lod->params.scheme == MOTE_LOD_ADDITIVE) lod->nodes[child].point_count--;
+        lod->level[position] = node->level;
+        p->lists->chosen[node->first + kept++] = position;
+    }
+    lod->kept[index] = node->point_count = kept;
+}
+
+static mote_status run(poisson *p) {
+    MOTE_TRY(list_candidates(p));
+    MOTE_TRY(try_phases(p));
+    const int64_t first = p->lod->level_first[p->level], last = p->lod->level_first[p->level + 1];
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->lod->ctx->threads)
+    for (int64_t i = first; i < last; i++) settle_node(p, (uint32_t)i, (uint64_t)(i - first));
+    return MOTE_OK;
+}
+
+mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) {
+    poisson p;
+    memset(&p, 0, sizeof p);
+    p.lod = lod;
+    p.lists = lists;
+    p.level = level;
+    p.rule = lod_poisson_rule(lod, level);
+    const mote_status status = run(&p);
+    void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
+    places_free(lod->ctx, &p.places);
+    return status;
+}

@@ -1,0 +1,293 @@
+/* Poisson-disk sampling on a GPU: the trials of lod_poisson_cpu.c, arranged level by level. The candidates are sorted
+   by block and rank, so each block's trials are a range; lod_poisson_try_cuda.cu tries them.
+
+   The level byte tells the candidates: those of level l have l + 1, chosen by a node of that level or in a leaf of it.
+   Only chains need care: the shares below a chain's top are never candidates, and bear level 0 while levels are
+   sampled. */
+#include "backend/cuda_kernel.h"
+#include "backend/cuda_primitives.h"
+#include "lod/sample/lod_poisson_cuda.h"
+
+#define THREADS   256u
+#define RANK_BITS 32
+
+/* What all levels share. */
+struct sampling {
+    mote_context *ctx;
+    const mote_lod *lod;
+    lod_cuda *device;
+    bool chained;    /* there are chains */
+    uint8_t *flags;  /* [count] of candidates */
+    uint64_t *found; /* [1] */
+};
+
+/* The memory of one level. */
+struct level_memory {
+    mote_context *ctx;
+    void *owned[16];
+    uint32_t count;
+};
+
+static void *take(level_memory *memory, uint64_t size_bytes) {
+    void *device = cuda_alloc(memory->ctx, size_bytes, "poisson");
+    if (device != NULL) memory->owned[memory->count++] = device;
+    return device;
+}
+
+/* Gives one back early. */
+static void drop(level_memory *memory, void *device) {
+    uint32_t i = 0;
+    while (memory->owned[i] != device) i++;
+    memory->owned[i] = memory->owned[--memory->count];
+    cuda_free(memory->ctx, device);
+}
+
+static void give_back(level_memory *memory) {
+    while (memory->count > 0) cuda_free(memory->ctx, memory->owned[--memory->count]);
+}
+
+/* ---- the shares of chains */
+
+/* Whether a node holds a share of points in one place, and those below it the rest. */
+MOTE_HD bool is_chained(const mote_lod_node *nodes, const mote_lod_node *node) {
+    return node->child_mask != 0 && nodes[node->first_child].first != node->first;
+}
+
+/* Whether a node lies below another of its chain. */
+MOTE_HD bool is_lower_share(const mote_lod_node *nodes, const mote_lod_node *node) {
+    return node->parent != UINT32_MAX && is_chained(nodes, &nodes[node->parent]);
+}
+
+/* What a leaf or a node of a chain holds; 0 for other nodes. */
+MOTE_HD uint64_t own_points(const mote_lod_node *nodes, const mote_lod_node *node) {
+    return node->child_mask == 0 ? node->total : nodes[node->first_child].first - node->first;
+}
+
+/* A warp for each node: sets the bytes of lower shares to 0, or back to their level. */
+static __global__ void set_lower_shares(const mote_lod_node *nodes, uint64_t node_count, bool hide, uint8_t *level) {
+    const uint64_t index = poisson_thread() / CUDA_WARP;
+    if (index >= node_count || !is_lower_share(nodes, &nodes[index])) return;
+    const uint64_t first = nodes[index].first, own = own_points(nodes, &nodes[index]);
+    const uint8_t value = hide ? 0 : nodes[index].level;
+    for (uint64_t i = threadIdx.x % CUDA_WARP; i < own; i += CUDA_WARP) level[first + i] = value;
+}
+
+static mote_status mark_lower_shares(const sampling *s, bool hide) {
+    if (!s->chained) return MOTE_OK;
+    const uint32_t blocks = cuda_blocks(s->lod->node_count, THREADS / CUDA_WARP);
+    CUDA_LAUNCH(s->ctx, set_lower_shares, blocks, THREADS, s->device->nodes, s->lod->node_count, hide,
+                s->device->level);
+    return cuda_launched(s->ctx, "chains of nodes");
+}
+
+static bool has_chains(const mote_lod *lod) {
+    for (uint64_t i = 0; i < lod->node_count; i++) {
+        if (is_chained(lod->nodes, &lod->nodes[i])) return true;
+    }
+    return false;
+}
+
+/* Points in leaves of a level, and in tops of chains. */
+static uint64_t leaf_points(const mote_lod *lod, uint32_t level) {
+    uint64_t points = 0;
+    for (uint32_t i = lod->level_first[level]; i < lod->level_first[level + 1]; i++) {
+        if (!is_lower_share(lod->nodes, &lod->nodes[i])) points += own_points(lod->nodes, &lod->nodes[i]);
+    }
+    return points;
+}
+
+/* ---- the candidates of a level and their blocks */
+
+static __global__ void flag_candidates(const uint8_t *level, uint64_t count, uint32_t wanted, uint8_t *flags) {
+    const uint64_t i = poisson_thread();
+    if (i < count) flags[i] = level[i] == wanted;
+}
+
+/* most  an upper bound of the count */
+static mote_status select_candidates(const sampling *s, level_memory *memory, uint64_t most, poisson_trials *t) {
+    mote_context *ctx = s->ctx;
+    const uint64_t points = s->lod->count;
+    t->positions = (uint32_t *)take(memory, most * sizeof *t->positions);
+    if (t->positions == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(ctx, flag_candidates, cuda_blocks(points, THREADS), THREADS, s->device->level, points, t->level + 1,
+                s->flags);
+    MOTE_TRY(cuda_launched(ctx, "poisson candidates"));
+    MOTE_TRY(cuda_select(ctx, s->flags, points, t->positions, s->found));
+    return cuda_download(ctx, &t->count, s->found, sizeof t->count);
+}
+
+/* starts [count + 1]: 1 where a block begins. */
+static __global__ void mark_blocks(poisson_trials t, const uint64_t *codes, uint32_t *starts) {
+    const uint64_t i = poisson_thread();
+    if (i > t.count) return;
+    const bool inside = i > 0 && i < t.count;
+    starts[i] = inside
+                    ? poisson_block(&t.rule, codes[t.positions[i]]) != poisson_block(&t.rule, codes[t.positions[i - 1]])
+                    : i == 0;
+}
+
+/* numbers [count + 1]: how many blocks begin before a candidate; in their place first where they begin. */
+static mote_status number_blocks(const sampling *s, poisson_trials *t, uint32_t *numbers) {
+    mote_context *ctx = s->ctx;
+    uint32_t blocks = 0;
+    CUDA_LAUNCH(ctx, mark_blocks, cuda_blocks(t->count + 1, THREADS), THREADS, *t, s->device->codes, numbers);
+    MOTE_TRY(cuda_launched(ctx, "poisson blocks"));
+    MOTE_TRY(cuda_sum32(ctx, numbers, numbers, t->count + 1));
+    MOTE_TRY(cuda_download(ctx, &blocks, numbers + t->count, sizeof blocks));
+    t->block_count = blocks;
+    return MOTE_OK;
+}
+
+/* Keys of the trials, and what is known of the blocks. */
+static __global__ void make_keys(poisson_trials t, const uint64_t *codes, const uint32_t *numbers, uint32_t *phases) {
+    const uint64_t i = poisson_thread();
+    if (i >= t.count) return;
+    const uint64_t code = codes[t.positions[i]];
+    const uint32_t block = numbers[i + 1] - 1;
+    t.keys[i] = (uint64_t)block << RANK_BITS | poisson_rank(t.seed, code);
+    if (i == 0) t.block_first[t.block_count] = (uint32_t)t.count;
+    if (numbers[i] > block) return; /* it began before */
+    t.block_first[block] = (uint32_t)i;
+    t.block_code[block] = poisson_block(&t.rule, code);
+    t.block_cells[block] = 0;
+    t.phase_blocks[block] = block;
+    phases[block] = (uint32_t)(t.block_code[block] % POISSON_PHASES);
+}
+
+/* Enters each block at the first free entry from its hash on. Which of two gets there first does not matter: both are
+   found by their code. */
+static __global__ void fill_table(poisson_trials t) {
+    const uint64_t block = poisson_thread();
+    if (block >= t.block_count) return;
+    uint64_t at = mote_hash64(t.block_code[block]) & t.table_mask;
+    while (atomicCAS(&t.table[at], POISSON_NONE, (uint32_t)block) != POISSON_NONE) at = (at + 1) & t.table_mask;
+}
+
+static mote_status take_blocks(level_memory *memory, poisson_trials *t, cuda_pairs32 *phases) {
+    t->table_mask = 31;
+    while (t->table_mask < 2 * t->block_count) t->table_mask = 2 * t->table_mask + 1;
+    t->block_first = (uint32_t *)take(memory, (t->block_count + 1) * sizeof *t->block_first);
+    t->block_code = (uint64_t *)take(memory, t->block_count * sizeof *t->block_code);
+    t->block_cells = (uint32_t *)take(memory, t->block_count * sizeof *t->block_cells);
+    t->table = (uint32_t *)take(memory, (t->table_mask + 1) * sizeof *t->table);
+    phases->keys = (uint32_t *)take(memory, t->block_count * sizeof *phases->keys);
+    phases->values = (uint32_t *)take(memory, t->block_count * sizeof *phases->values);
+    phases->other_keys = (uint32_t *)take(memory, t->block_count * sizeof *phases->other_keys);
+    phases->other_values = (uint32_t *)take(memory, t->block_count * sizeof *phases->other_values);
+    t->phase_blocks = phases->values;
+    const bool all = t->block_first != NULL && t->block_code != NULL && t->block_cells != NULL && t->table != NULL &&
+                     phases->keys != NULL && phases->values != NULL && phases->other_keys != NULL &&
+                     phases->other_values != NULL;
+    return all ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+/* Where each phase begins among its sorted blocks. */
+static __global__ void find_phases(const uint32_t *phases, uint64_t block_count, uint32_t *phase_first) {
+    if (threadIdx.x > POISSON_PHASES) return;
+    uint64_t low = 0, high = block_count;
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (phases[middle] < threadIdx.x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    phase_first[threadIdx.x] = (uint32_t)low;
+}
+
+static mote_status sort_phases(const sampling *s, level_memory *memory, cuda_pairs32 *phases, poisson_trials *t,
+                               uint32_t phase_first[POISSON_PHASES + 1]) {
+    const uint64_t size = (POISSON_PHASES + 1) * sizeof *phase_first;
+    uint32_t *first = (uint32_t *)take(memory, size);
+    if (first == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_sort32(s->ctx, phases, t->block_count, 0, 3));
+    t->phase_blocks = phases->values;
+    CUDA_LAUNCH(s->ctx, find_phases, 1, CUDA_WARP, phases->keys, t->block_count, first);
+    MOTE_TRY(cuda_launched(s->ctx, "poisson phases"));
+    return cuda_download(s->ctx, phase_first, first, size);
+}
+
+static int bits_below(uint64_t count) {
+    int bits = 0;
+    while (bits < 32 && count > 1ull << bits) bits++;
+    return bits;
+}
+
+/* Blocks, their phases and the trials in their order, with room for the disks. */
+static mote_status arrange(const sampling *s, level_memory *memory, poisson_trials *t,
+                           uint32_t phase_first[POISSON_PHASES + 1]) {
+    mote_context *ctx = s->ctx;
+    cuda_pairs32 phases;
+    cuda_pairs64 pairs;
+    pairs.values = t->positions;
+    pairs.keys = t->keys = (uint64_t *)take(memory, t->count * sizeof *pairs.keys);
+    pairs.other_keys = (uint64_t *)take(memory, t->count * sizeof *pairs.other_keys);
+    pairs.other_values = (uint32_t *)take(memory, (t->count + 1) * sizeof *pairs.other_values);
+    if (pairs.keys == NULL || pairs.other_keys == NULL || pairs.other_values == NULL) return MOTE_ERROR_MEMORY;
+    uint32_t *numbers = pairs.other_values; /* until the trials are sorted */
+    MOTE_TRY(number_blocks(s, t, numbers));
+    MOTE_TRY(take_blocks(memory, t, &phases));
+    CUDA_LAUNCH(ctx, make_keys, cuda_blocks(t->count, THREADS), THREADS, *t, s->device->codes, numbers, phases.keys);
+    MOTE_TRY(cuda_fill(ctx, t->table, 0xFF, (t->table_mask + 1) * sizeof *t->table));
+    CUDA_LAUNCH(ctx, fill_table, cuda_blocks(t->block_count, THREADS), THREADS, *t);
+    MOTE_TRY(cuda_launched(ctx, "poisson blocks"));
+    MOTE_TRY(cuda_sort64(ctx, &pairs, t->count, 0, RANK_BITS + bits_below(t->block_count)));
+    t->positions = pairs.values;
+    t->cells = pairs.keys; /* the keys have done their work */
+    drop(memory, pairs.other_keys);
+    drop(memory, pairs.other_values);
+    t->disks = (poisson_disk *)take(memory, t->count * sizeof *t->disks);
+    if (t->disks == NULL) return MOTE_ERROR_MEMORY;
+    return sort_phases(s, memory, &phases, t, phase_first);
+}
+
+/* ---- all levels */
+
+/* most  an upper bound of the candidates. candidates: out, how many there were */
+static mote_status sample_level(const sampling *s, uint32_t level, uint64_t most, uint64_t *candidates) {
+    uint32_t phase_first[POISSON_PHASES + 1];
+    level_memory memory;
+    poisson_trials t;
+    memset(&memory, 0, sizeof memory);
+    memset(&t, 0, sizeof t);
+    memory.ctx = s->ctx;
+    t.rule = lod_poisson_rule(s->lod, level);
+    t.seed = s->lod->params.seed;
+    t.level = level;
+    mote_status status = select_candidates(s, &memory, most, &t);
+    if (status == MOTE_OK && t.count > 0) {
+        status = arrange(s, &memory, &t, phase_first);
+        if (status == MOTE_OK) status = lod_cuda_poisson_try(s->lod, s->device, &t, phase_first);
+    }
+    give_back(&memory);
+    *candidates = t.count;
+    return status;
+}
+
+static mote_status sample_levels(const sampling *s) {
+    const mote_lod *lod = s->lod;
+    uint64_t candidates = 0; /* of the level below: what it chose is not more */
+    MOTE_TRY(mark_lower_shares(s, true));
+    for (uint32_t level = lod->level_count - 1; level-- > 0;) {
+        const uint64_t most = candidates + leaf_points(lod, level + 1);
+        if (most > 0) MOTE_TRY(sample_level(s, level, most, &candidates));
+        MOTE_TRY(mote_progress(s->ctx, 0.6 + 0.2 * (1 - (double)level / lod->level_count), "sampling"));
+    }
+    return mark_lower_shares(s, false);
+}
+
+mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device) {
+    sampling s;
+    if (lod->level_count < 2) return MOTE_OK;
+    s.ctx = lod->ctx;
+    s.lod = lod;
+    s.device = device;
+    s.chained = has_chains(lod);
+    s.flags = (uint8_t *)cuda_alloc(lod->ctx, lod->count, "poisson");
+    s.found = (uint64_t *)cuda_alloc(lod->ctx, sizeof *s.found, "poisson");
+    const mote_status status = s.flags != NULL && s.found != NULL ? sample_levels(&s) : MOTE_ERROR_MEMORY;
+    cuda_free(lod->ctx, s.flags);
+    cuda_free(lod->ctx, s.found);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* The trials of Poisson-disk sampling on a GPU, a warp for each block of cells. A warp tests 32 at once against what
+   was accepted before, and settles among those that are left in their order. Accepted points of a cell are a linked
+   list through the trials, so no list has a bound; a block keeps the first of each of its lists for the blocks that
+   come in later phases. */
+#include "backend/cuda_kernel.h"
+#include "lod/sample/lod_poisson_cuda.h"
+#include "order/lattice_math.h"
+
+#define THREADS   256u
+#define TRY_WARPS 4u /* blocks of cells that a thread block works on */
+
+/* Where coordinates come from. */
+struct position_columns {
+    mote_column axes[3];
+    mote_lattice lattice;
+};
+
+/* As mote_order_coordinates, of one axis of a finite point. */
+static __device__ uint32_t lattice_coordinate(const position_columns *from, int k, uint64_t i) {
+    const mote_lattice *lattice = &from->lattice;
+    if (lattice->integer) {
+        return lattice_integer_step(column_integer(&from->axes[k], i), lattice->source_min[k], lattice->shift);
+    }
+    return lattice_real_step(column_value(&from->axes[k], i), lattice->scale[k], lattice->min[k], lattice->extent[k]);
+}
+
+/* A cell within its block, a byte per axis. */
+static __device__ uint32_t pack_cell(const uint32_t cell[3]) { return cell[0] | cell[1] << 8 | cell[2] << 16; }
+
+static __device__ int32_t cell_axis(uint32_t packed, int k) { return (int32_t)(packed >> 8 * k & 255u); }
+
+static __device__ int32_t halo_place(uint32_t packed) {
+    const int32_t x = cell_axis(packed, 0), y = cell_axis(packed, 1), z = cell_axis(packed, 2);
+    return (int32_t)poisson_halo_place((uint32_t)x + 1, (uint32_t)y + 1, (uint32_t)z + 1);
+}
+
+/* Trials that are as far apart are not compared, on the CPU neither. */
+static __device__ bool cells_touch(uint32_t a, uint32_t b) {
+    for (int k = 0; k < 3; k++) {
+        const int32_t step = cell_axis(a, k) - cell_axis(b, k);
+        if (step < -1 || step > 1) return false;
+    }
+    return true;
+}
+
+static __global__ void place_disks(poisson_trials t, position_columns from, const uint64_t *codes,
+                                   const uint32_t *index) {
+    const uint64_t i = poisson_thread();
+    if (i >= t.count) return;
+    const uint32_t position = t.positions[i];
+    uint32_t cell[3];
+    poisson_disk d;
+    poisson_cell(&t.rule, codes[position], cell);
+    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, lod_cuda_point(index, position));
+    d.link = pack_cell(cell);
+    t.disks[i] = d;
+}
+
+/* The block whose place is steps -1, 0 or 1 away from that of another. */
+static __device__ uint32_t find_neighbor(const poisson_trials *t, uint64_t code, const int32_t steps[3]) {
+    uint32_t at[3];
+    for (int k = 0; k < 3; k++) {
+        at[k] = mote_morton_compact(code >> (2 - k)) + (uint32_t)steps[k];
+        if (at[k] >= 1u << t->rule.block_level) return POISSON_NONE; /* below zero as well */
+    }
+    const uint64_t wanted = mote_morton_encode(at[0], at[1], at[2]);
+    for (uint64_t entry = mote_hash64(wanted) & t->table_mask;; entry = (entry + 1) & t->table_mask) {
+        const uint32_t block = t->table[entry];
+        if (block == POISSON_NONE || t->block_code[block] == wanted) return block;
+    }
+}
+
+static __device__ void neighbor_steps(int i, int32_t steps[3]) {
+    steps[0] = i / 9 - 1;
+    steps[1] = i / 3 % 3 - 1;
+    steps[2] = i % 3 - 1;
+}
+
+/* Enters the lists of those cells of a block, so many blocks away, that lie in the halo. */
+static __device__ void enter_cells(const poisson_trials *t, uint32_t first, uint32_t count, const int32_t steps[3],
+                                   uint32_t lane, uint32_t *heads) {
+    const int32_t side = 1 << t->rule.block_bits;
+    for (uint32_t i = lane; i < count; i += CUDA_WARP) {
+        const uint64_t entry = t->cells[(uint64_t)first + i];
+        uint32_t at[3];
+        bool inside = true;
+        for (int k = 0; k < 3; k++) {
+            at[k] = (uint32_t)(cell_axis((uint32_t)(entry >> 32), k) + steps[k] * side + 1);
+            inside = inside && at[k] <= (uint32_t)side + 1;
+        }
+        if (inside) heads[poisson_halo_place(at[0], at[1], at[2])] = (uint32_t)entry;
+    }
+}
+
+/* Starts the lists of a block's cells and of those around with what earlier phases accepted. */
+static __device__ void open_block(const poisson_trials *t, uint32_t block, uint32_t lane, uint32_t *heads) {
+    int32_t steps[3];
+    uint32_t neighbor = POISSON_NONE, first = 0, count = 0;
+    for (uint32_t i = lane; i < POISSON_HALO_CELLS; i += CUDA_WARP) heads[i] = POISSON_NONE;
+    neighbor_steps((int)lane, steps);
+    if (lane < 27) neighbor = find_neighbor(t, t->block_code[block], steps);
+    if (neighbor != POISSON_NONE) {
+        first = t->block_first[neighbor];
+        count = t->block_cells[neighbor];
+    }
+    __syncwarp();
+    for (uint32_t left = __ballot_sync(CUDA_ALL, count > 0); left != 0; left &= left - 1) {
+        const int i = __ffs((int)left) - 1;
+        neighbor_steps(i, steps);
+        enter_cells(t, __shfl_sync(CUDA_ALL, first, i), __shfl_sync(CUDA_ALL, count, i), steps, lane, heads);
+    }
+    __syncwarp();
+}
+
+/* Leaves the lists of a block's cells for the blocks of later phases. */
+static __device__ void close_block(const poisson_trials *t, uint32_t block, uint32_t lane, const uint32_t *heads) {
+    const uint32_t bits = t->rule.block_bits, within = (1u << bits) - 1, first = t->block_first[block];
+    uint32_t entered = 0;
+    for (uint32_t base = 0; base < 1u << 3 * bits; base += CUDA_WARP) {
+        const uint32_t i = base + lane;
+        const uint32_t cell[3] = {i >> 2 * bits & within, i >> bits & within, i & within};
+        const uint32_t packed = pack_cell(cell);
+        const uint32_t head = i < 1u << 3 * bits ? heads[halo_place(packed)] : POISSON_NONE;
+        const uint32_t found = __ballot_sync(CUDA_ALL, head != POISSON_NONE);
+        const uint32_t before = (uint32_t)__popc(found & ((1u << lane) - 1));
+        if (head != POISSON_NONE) t->cells[(uint64_t)first + entered + before] = (uint64_t)packed << 32 | head;
+        entered += (uint32_t)__popc(found);
+    }
+    if (lane == 0) t->block_cells[block] = entered;
+}
+
+/* Whether a trial keeps its distance from all that was accepted before. Its own cell is looked at first: most fail
+   there. */
+static __device__ bool keeps_distance(const poisson_trials *t, const poisson_disk *own, const uint32_t *heads) {
+    const int32_t place = halo_place(own->link);
+    for (int i = 0; i < 27; i++) {
+        int32_t steps[3];
+        neighbor_steps(i == 0 ? 13 : i == 13 ? 0 : i, steps);
+        uint32_t at = heads[place + (steps[0] * POISSON_HALO + steps[1]) * POISSON_HALO + steps[2]];
+        while (at != POISSON_NONE) {
+            const poisson_disk other = t->disks[at];
+            if (poisson_too_close(&t->rule, own->xyz, other.xyz)) return false;
+            at = other.link;
+        }
+    }
+    return true;
+}
+
+static __device__ void accept(const poisson_trials *t, uint32_t trial, uint32_t packed, uint32_t *heads,
+                              uint8_t *level) {
+    const int32_t place = halo_place(packed);
+    t->disks[trial].link = heads[place];
+    heads[place] = trial;
+    level[t->positions[trial]] = (uint8_t)t->level;
+}
+
+static __device__ poisson_disk disk_of_lane(const poisson_disk *own, int lane) {
+    poisson_disk d;
+    for (int k = 0; k < 3; k++) d.xyz[k] = __shfl_sync(CUDA_ALL, own->xyz[k], lane);
+    d.link = __shfl_sync(CUDA_ALL, own->link, lane);
+    return d;
+}
+
+/* Tries what the lanes have, in their order. open: whether a lane has a trial */
+static __device__ void try_together(const poisson_trials *t, uint64_t trial, bool open, poisson_disk own, uint32_t lane,
+                                    uint32_t *heads, uint8_t *level) {
+    if (open) open = keeps_distance(t, &own, heads);
+    uint32_t left = __ballot_sync(CUDA_ALL, open);
+    while (left != 0) {
+        const int winner = __ffs((int)left) - 1;
+        const poisson_disk other = disk_of_lane(&own, winner);
+        if (lane == (uint32_t)winner) {
+            accept(t, (uint32_t)trial, own.link, heads, level);
+            open = false;
+        } else if (open && cells_touch(own.link, other.link)) {
+            open = !poisson_too_close(&t->rule, own.xyz, other.xyz);
+        }
+        __syncwarp(); /* the next winner may add to the same list */
+        left = __ballot_sync(CUDA_ALL, open);
+    }
+}
+
+static __device__ poisson_disk read_disk(const poisson_trials *t, uint64_t trial, uint64_t end) {
+    poisson_disk none = {{0, 0, 0}, 0};
+    return trial < end ? t->disks[trial] : none;
+}
+
+/* A warp for each block of a phase. */
+static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t count, uint8_t *level) {
+    __shared__ uint32_t heads_of_warps[TRY_WARPS][POISSON_HALO_CELLS];
+    const uint64_t number = poisson_thread() / CUDA_WARP;
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    if (number >= count) return; /* the whole warp */
+    uint32_t *heads = heads_of_warps[threadIdx.x / CUDA_WARP];
+    const uint32_t block = t.phase_blocks[first + number];
+    const uint64_t end = t.block_first[block + 1];
+    uint64_t trial = (uint64_t)t.block_first[block] + lane;
+    poisson_disk own = read_disk(&t, trial, end);
+    open_block(&t, block, lane, heads);
+    for (; trial - lane < end; trial += CUDA_WARP) {
+        const poisson_disk next = read_disk(&t, trial + CUDA_WARP, end); /* on its way while this one is tried */
+        try_together(&t, trial, trial < end, own, lane, heads, level);
+        own = next;
+    }
+    close_block(&t, block, lane, heads);
+}
+
+mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
+                                 const uint32_t phase_first[POISSON_PHASES + 1]) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_context *ctx = lod->ctx;
+    position_columns from;
+    from.lattice = lod->lattice;
+    for (int k = 0; k < 3; k++) from.axes[k] = *cuda_cloud_find(&device->cloud, names[k]);
+    CUDA_LAUNCH(ctx, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, device->codes,
+                lod_cuda_index(device));
+    for (uint32_t phase = 0; phase < POISSON_PHASES; phase++) {
+        const uint32_t first = phase_first[phase], count = phase_first[phase + 1] - first;
+        if (count == 0) continue;
+        CUDA_LAUNCH(ctx, try_blocks, cuda_blocks(count, TRY_WARPS), TRY_WARPS * CUDA_WARP, *t, first, count,
+                    device->level);
+    }
+    return cuda_launched(ctx, "poisson trials");
+}

@@ -1,0 +1,107 @@
+#include "lod/tree/lod_cells.h"
+
+/* Counts where a new prefix begins within [first, last). */
+static uint64_t count_starts(const uint64_t *codes, uint64_t first, uint64_t last, uint32_t shift) {
+    uint64_t starts = 0;
+    for (uint64_t i = first; i < last; i++) starts += i == 0 || codes[i] >> shift != codes[i - 1] >> shift;
+    return starts;
+}
+
+/* Fills cells and blocks of the positions [first, last), which begin with the given numbers. */
+static void fill(const mote_lod *lod, cell_index *cells, uint64_t first, uint64_t last, uint64_t cell, uint64_t block) {
+    const uint32_t cell_shift = 3 * (MOTE_ORDER_BITS - cells->level);
+    const uint32_t block_shift = 3 * (MOTE_ORDER_BITS - cells->block_level);
+    for (uint64_t i = first; i < last; i++) {
+        const uint64_t code = lod->codes[i];
+        if (i > 0 && code >> cell_shift == lod->codes[i - 1] >> cell_shift) continue;
+        if (i == 0 || code >> block_shift != lod->codes[i - 1] >> block_shift) {
+            cells->blocks[block].code = code >> block_shift;
+            cells->blocks[block].mask = 0;
+            cells->blocks[block++].first = (uint32_t)cell;
+        }
+        cells->cell_start[cell++] = (uint32_t)i;
+    }
+}
+
+static void set_masks(const mote_lod *lod, cell_index *cells) {
+    const uint32_t shift = 3 * (MOTE_ORDER_BITS - cells->level);
+    const uint64_t within = (uint64_t)cells->side * cells->side * cells->side - 1;
+#pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)cells->block_count; b++) {
+        uint64_t mask = 0;
+        for (uint32_t c = cells->blocks[b].first; c < cells->blocks[b + 1].first; c++) {
+            mask |= 1ull << (lod->codes[cells->cell_start[c]] >> shift & within);
+        }
+        cells->blocks[b].mask = mask;
+    }
+}
+
+/* Each thread counts its share, then fills it: starts[2t] and [2t + 1] are the share's first cell and block. */
+static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t *starts) {
+    mote_context *ctx = lod->ctx;
+    const uint64_t threads = (uint64_t)ctx->threads;
+    const uint32_t cell_shift = 3 * (MOTE_ORDER_BITS - cells->level);
+    const uint32_t block_shift = 3 * (MOTE_ORDER_BITS - cells->block_level);
+#pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
+    for (uint64_t t = 0; t < threads; t++) {
+        const uint64_t first = lod->count * t / threads, last = lod->count * (t + 1) / threads;
+        starts[2 * t] = count_starts(lod->codes, first, last, cell_shift);
+        starts[2 * t + 1] = count_starts(lod->codes, first, last, block_shift);
+    }
+    for (uint64_t t = 0; t < threads; t++) {
+        const uint64_t cell_share = starts[2 * t], block_share = starts[2 * t + 1];
+        starts[2 * t] = cells->cell_count;
+        starts[2 * t + 1] = cells->block_count;
+        cells->cell_count += cell_share;
+        cells->block_count += block_share;
+    }
+    if (!mote_make_room(ctx, (void **)&cells->cell_start, &cells->cell_capacity, cells->cell_count + 1,
+                        sizeof *cells->cell_start, "filter cells") ||
+        !mote_make_room(ctx, (void **)&cells->blocks, &cells->block_capacity, cells->block_count + 1,
+                        sizeof *cells->blocks, "filter blocks")) {
+        return MOTE_ERROR_MEMORY;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
+    for (uint64_t t = 0; t < threads; t++) {
+        fill(lod, cells, lod->count * t / threads, lod->count * (t + 1) / threads, starts[2 * t], starts[2 * t + 1]);
+    }
+    cells->cell_start[cells->cell_count] = (uint32_t)lod->count;
+    cells->blocks[cells->block_count].first = (uint32_t)cells->cell_count;
+    return MOTE_OK;
+}
+
+mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells) {
+    mote_context *ctx = lod->ctx;
+    cells->cell_count = cells->block_count = 0;
+    cells->level = level;
+    cells->block_level = level - block_bits;
+    cells->side = 1u << block_bits;
+    uint64_t *starts = mote_alloc(ctx, 2 * (uint64_t)ctx->threads * sizeof *starts, "filter blocks");
+    if (starts == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = fill_shares(lod, cells, starts);
+    mote_free(ctx, starts);
+    if (status != MOTE_OK) return status;
+    set_masks(lod, cells);
+    return places_build(ctx, cells->block_level, &cells->blocks[0].code, sizeof cells->blocks[0], cells->block_count,
+                        &cells->places);
+}
+
+void cells_free(mote_context *ctx, cell_index *cells) {
+    mote_free(ctx, cells->cell_start);
+    mote_free(ctx, cells->blocks);
+    places_free(ctx, &cells->places);
+    memset(cells, 0, sizeof *cells);
+}
+
+uint32_t cells_block_at(const cell_index *cells, uint64_t position) {
+    uint64_t low = 0, high = cells->block_count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cells_block_first(cells, middle) < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (uint32_t)low;
+}

@@ -1,0 +1,36 @@
+/* The occupied cells of one level over the whole order, in blocks of up to 4³ that are found by place: what looks
+   across node borders needs. */
+#ifndef MOTE_LOD_CELLS_H
+#define MOTE_LOD_CELLS_H
+
+#include "lod/lod.h"
+#include "lod/tree/lod_places.h"
+
+typedef struct cell_block {
+    uint64_t code;  /* Morton code at the level of blocks */
+    uint64_t mask;  /* bit m: the cell whose code within the block is m is occupied */
+    uint32_t first; /* index of the block's first cell; cells of a block are ascending */
+} cell_block;
+
+typedef struct cell_index {
+    uint32_t level, block_level;
+    uint32_t side; /* cells per side of a block: 1, 2 or 4 */
+    uint64_t cell_count, block_count, cell_capacity, block_capacity;
+    uint32_t *cell_start; /* [cell_count + 1] sorted position of a cell's first point */
+    cell_block *blocks;   /* [block_count + 1], ascending; the last only ends the cells */
+    place_table places;   /* of the blocks */
+} cell_index;
+
+/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed or one to use
+   again; what it has is kept for cells_free also when this fails. */
+mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
+void cells_free(mote_context *ctx, cell_index *cells);
+
+/* The first block whose points begin at a sorted position or later. */
+uint32_t cells_block_at(const cell_index *cells, uint64_t position);
+
+static inline uint64_t cells_block_first(const cell_index *cells, uint64_t block) {
+    return cells->cell_start[cells->blocks[block].first];
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* From planes that were found to the answer: what belongs to them, the last fit, outlines, world coordinates. */
+#include "planes/footprint/planes_extent.h"
+
+#include <stdlib.h>
+
+#include "planes/vote/planes_grid.h"
+
+#define LIKELY_TURNS    2
+#define LEAST_DEVIATION 0.16 /* tolerances: points of a plane may be closer together than the noise says */
+#define LEAST_WEIGHT    0.25 /* of a plane's points, or they are no measure */
+
+static planes_axes axes_of(const double normal[3], double cell) {
+    planes_axes axes;
+    double u[3], v[3];
+    planes_perpendicular(normal, u, v);
+    for (int k = 0; k < 3; k++) {
+        axes.u[k] = (float)u[k];
+        axes.v[k] = (float)v[k];
+    }
+    axes.by = (float)(1 / cell);
+    return axes;
+}
+
+/* ---- which parts are planes */
+
+/* Parts of planes, as the backend lists them. */
+typedef struct planes_cover {
+    planes_part *parts;
+    uint64_t count;
+} planes_cover;
+
+static int compare_parts(const void *a, const void *b) {
+    const planes_part *x = *(const planes_part *const *)a, *y = *(const planes_part *const *)b;
+    if (x->points != y->points) return x->points > y->points ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Those with enough points, the most first. label [parts] out: the place among them, -1: one too many. */
+static mote_status rank_parts(const planes_run *run, const planes_cover *cover, int32_t *label, uint32_t *kept) {
+    const uint32_t most =
+        run->params.most > 0 && run->params.most < MOTE_PLANES_MOST ? run->params.most : MOTE_PLANES_MOST;
+    const planes_part **ranked = mote_alloc(run->ctx, cover->count * sizeof *ranked, "planes parts");
+    if (ranked == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < cover->count; i++) {
+        ranked[i] = &cover->parts[i];
+        label[i] = -1;
+    }
+    qsort((void *)ranked, cover->count, sizeof *ranked, compare_parts);
+    *kept = 0;
+    for (uint64_t i = 0; i < cover->count && *kept < most; i++) {
+        label[ranked[i] - cover->parts] = (int32_t)(*kept)++;
+    }
+    mote_free(run->ctx, (void *)ranked);
+    return MOTE_OK;
+}
+
+/* ---- world coordinates */
+
+static void to_world(const planes_frame *frame, const double steps[3], double world[3]) {
+    for (int k = 0; k < 3; k++) world[k] = frame->centre[k] + steps[k] * frame->step;
+}
+
+/* A place along the axes of a plane, brought onto it. */
+static void corner_to_world(const planes_frame *frame, const planes_fit *fit, const planes_axes *axes, double u,
+                            double v, double world[3]) {
+    double steps[3], away = fit->offset;
+    for (int k = 0; k < 3; k++) {
+        steps[k] = u * (double)axes->u[k] + v * (double)axes->v[k];
+        away -= fit->normal[k] * steps[k];
+    }
+    for (int k = 0; k < 3; k++) steps[k] += away * fit->normal[k];
+    to_world(frame, steps, world);
+}
+
+static void describe(const planes_run *run, const planes_found *found, const planes_part *part, const planes_fit *fit,
+                     uint64_t inliers, mote_plane *out) {
+    const planes_frame *frame = &run->points->frame;
+    const double cell = run->facts.cell, beside = 0.5 * (double)(found->sums.beside[0] + found->sums.beside[1]);
+    const double share = 1 - beside / (double)found->sums.count;
+    memcpy(out->normal, fit->normal, sizeof out->normal);
+    to_world(frame, fit->centroid, out->centroid);
+    out->offset =
+        (fit->normal[0] * out->centroid[0] + fit->normal[1] * out->centroid[1]) + fit->normal[2] * out->centroid[2];
+    out->votes = found->votes;
+    out->inliers = inliers;
+    out->rms = fit->rms * frame->step;
+    out->area = (double)part->area / PLANES_CELL_WHOLE * cell * cell;
+    out->confidence = share > 0 ? share : 0;
+}
+
+/* ---- outlines */
+
+/* Corners by plane: those of plane i are sorted[first[i]] … sorted[first[i + 1] - 1]. */
+static void sort_corners(const planes_corner *corners, uint64_t count, uint32_t planes, planes_corner *sorted,
+                         uint64_t *first) {
+    memset(first, 0, ((uint64_t)planes + 1) * sizeof *first);
+    for (uint64_t i = 0; i < count; i++) first[corners[i].plane]++;
+    for (uint64_t i = 0, all = 0; i <= planes; i++) {
+        all += first[i];
+        first[i] = all;
+    }
+    for (uint64_t i = count; i-- > 0;) sorted[--first[corners[i].plane]] = corners[i];
+}
+
+static mote_status write_hull(mote_planes *out, const planes_run *run, uint32_t plane, const planes_fit *fit,
+                              const planes_axes *axes, const planes_corner *hull, uint32_t count, uint64_t *capacity) {
+    const planes_frame *frame = &run->points->frame;
+    const uint64_t first = out->first_corner[plane];
+    double rectangle[4][2];
+    if (!mote_reserve(run->ctx, (void **)&out->corners, capacity, 3 * (first + count), sizeof *out->corners,
+                      "planes outlines")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        corner_to_world(frame, fit, axes, hull[i].u, hull[i].v, out->corners + 3 * (first + i));
+    }
+    planes_hull_rectangle(hull, count, rectangle);
+    for (int k = 0; k < 4; k++) {
+        corner_to_world(frame, fit, axes, rectangle[k][0], rectangle[k][1], out->planes[plane].rectangle[k]);
+    }
+    out->planes[plane].hull_area = planes_hull_area(hull, count) * frame->step * frame->step;
+    out->first_corner[plane + 1] = (uint32_t)(first + count);
+    return MOTE_OK;
+}
+
+static mote_status write_hulls(planes_run *run, const planes_fit *fits, const planes_axes *axes,
+                               const planes_corner *corners, uint64_t count, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    uint64_t capacity = 0;
+    planes_corner *sorted = mote_alloc(ctx, count * sizeof *sorted, "planes outlines");
+    uint64_t *first = mote_alloc(ctx, ((uint64_t)out->count + 1) * sizeof *first, "planes outlines");
+    mote_status status = sorted != NULL && first != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) sort_corners(corners, count, out->count, sorted, first);
+    out->first_corner[0] = 0;
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        planes_corner *hull = sorted + first[i];
+        const uint32_t size = planes_hull_of(hull, (uint32_t)(first[i + 1] - first[i]));
+        status = write_hull(out, run, i, &fits[i], &axes[i], hull, size, &capacity);
+    }
+    mote_free(ctx, sorted);
+    mote_free(ctx, first);
+    return status;
+}
+
+static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_corner *corners = NULL;
+    uint64_t count = 0;
+    planes_axes *axes = mote_alloc(ctx, out->count * sizeof *axes, "planes outlines");
+    if (axes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < out->count; i++) axes[i] = axes_of(fits[i].normal, 2);
+    mote_status status = run->ops->outline(run->points, axes, out->count, &corners, &count);
+    if (status == MOTE_OK) status = write_hulls(run, fits, axes, corners, count, out);
+    mote_free(ctx, corners);
+    mote_free(ctx, axes);
+    return status;
+}
+
+/* ---- the last fit */
+
+/* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
+static mote_status weigh(planes_run *run, const planes_sums *sums, uint32_t count, planes_mixture *mixtures,
+                         planes_sums *weighted, planes_fit *fits) {
+    for (uint32_t i = 0; i < count; i++) {
+        const double deviation = fmax(fits[i].rms, LEAST_DEVIATION * run->tolerance);
+        mixtures[i] = planes_mixture_of(&fits[i], deviation, run->tolerance);
+    }
+    MOTE_TRY(run->ops->sums_of_labels(run->points, mixtures, count, weighted));
+    for (uint32_t i = 0; i < count; i++) {
+        const planes_fit next = planes_fit_sums(&weighted[i]);
+        const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
+        if (!next.valid || weight < LEAST_WEIGHT * (double)sums[i].count) continue;
+        fits[i] = next;
+        fits[i].rms = planes_mean_distance(&sums[i], &next);
+    }
+    return MOTE_OK;
+}
+
+/* fits: in, of sums; out. */
+static mote_status fit_likely(planes_run *run, const planes_sums *sums, uint32_t count, planes_fit *fits) {
+    mote_context *ctx = run->ctx;
+    planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
+    planes_sums *weighted = mote_alloc(ctx, count * sizeof *weighted, "planes found");
+    mote_status status = mixtures != NULL && weighted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (int turn = 0; turn < LIKELY_TURNS && status == MOTE_OK; turn++) {
+        status = weigh(run, sums, count, mixtures, weighted, fits);
+    }
+    mote_free(ctx, mixtures);
+    mote_free(ctx, weighted);
+    return status;
+}
+
+/* ---- all of it */
+
+static mote_status make_answer(planes_run *run, const planes_part *const *part, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
+    planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
+    out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
+    out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
+    mote_status status = sums != NULL && fits != NULL && out->planes != NULL && out->first_corner != NULL
+                             ? run->ops->sums_of_labels(run->points, NULL, out->count, sums)
+                             : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        fits[i] = planes_fit_sums(&sums[i]);
+        if (!fits[i].valid) fits[i] = run->found[part[i]->plane].fit;
+    }
+    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, out->count, fits);
+    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
+        describe(run, &run->found[part[i]->plane], part[i], &fits[i], sums[i].count, &out->planes[i]);
+        out->facts.labelled += sums[i].count;
+    }
+    if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
+    mote_free(ctx, sums);
+    mote_free(ctx, fits);
+    return status;
+}
+
+/* Planes of which no part is large enough go, so that others get their points. Returns how many. */
+static uint32_t drop_hollow(planes_run *run, const planes_cover *cover) {
+    uint32_t kept = 0;
+    uint64_t at = 0; /* parts go by plane */
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const bool large = at < cover->count && cover->parts[at].plane == i;
+        while (at < cover->count && cover->parts[at].plane == i) at++;
+        if (large) run->found[kept++] = run->found[i];
+    }
+    const uint32_t dropped = run->found_count - kept;
+    run->found_count = kept;
+    return dropped;
+}
+
+static mote_status choose_parts(planes_run *run, const planes_cover *cover, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    int32_t *label = mote_alloc(ctx, cover->count * sizeof *label, "planes parts");
+    const planes_part **part = mote_alloc(ctx, cover->count * sizeof *part, "planes parts");
+    mote_status status = label != NULL && part != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = rank_parts(run, cover, label, &out->count);
+    for (uint64_t i = 0; status == MOTE_OK && i < cover->count; i++) {
+        if (label[i] >= 0) part[label[i]] = &cover->parts[i];
+    }
+    if (status == MOTE_OK) status = run->ops->relabel(run->points, cover->parts, cover->count, label);
+    if (status == MOTE_OK) status = make_answer(run, part, out);
+    mote_free(ctx, label);
+    mote_free(ctx, (void *)part);
+    return status;
+}
+
+/* axes, beside: room for all planes. */
+static mote_status cover_planes(planes_run *run, planes_axes *axes, uint64_t *beside, planes_cover *cover) {
+    const double cell = run->facts.cell / run->points->frame.step;
+    const planes_footing footing = {run->params.whole, run->params.parts, run->min_points};
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const planes_found *found = &run->found[i];
+        axes[i] = axes_of(found->fit.normal, cell);
+        beside[i] = found->sums.beside[0] + found->sums.beside[1];
+    }
+    mote_free(run->ctx, cover->parts);
+    mote_progress_share(run->ctx, 0.9, 0.95);
+    const mote_status status =
+        run->ops->cover(run->points, axes, beside, run->found_count, &footing, &cover->parts, &cover->count);
+    mote_progress_share(run->ctx, 0, 1);
+    return status;
+}
+
+mote_status planes_finish(planes_run *run, mote_planes *out) {
+    mote_context *ctx = run->ctx;
+    planes_cover cover = {NULL, 0};
+    if (run->found_count == 0) return MOTE_OK;
+    planes_axes *axes = mote_alloc(ctx, run->found_count * sizeof *axes, "planes parts");
+    uint64_t *beside = mote_alloc(ctx, run->found_count * sizeof *beside, "planes parts");
+    mote_status status = axes != NULL && beside != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    mote_stage(ctx, "outlining planes");
+    if (status == MOTE_OK) status = mote_progress(ctx, 0.9, "outlining planes");
+    if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
+    while (status == MOTE_OK && drop_hollow(run, &cover) > 0) {
+        status = planes_label_all(run);
+        mote_stage(ctx, "outlining planes");
+        if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
+    }
+    if (status == MOTE_OK) status = choose_parts(run, &cover, out);
+    mote_free(ctx, cover.parts);
+    mote_free(ctx, axes);
+    mote_free(ctx, beside);
+    return status;
+}

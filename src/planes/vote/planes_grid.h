@@ -1,0 +1,168 @@
+/* Grids of cells in planes: which cells have points of a plane, which of them are connected, how much of each is
+   covered. One copy for C and CUDA; whole numbers throughout, so sums have no order.
+
+   Core cells have more points than strays account for; those connected by sides and corners are a part, which carries
+   the number of its first core cell. Cells around it belong to it, of several to the first.
+
+   Grids lie side by side, cell by cell, if they are not too large for their points: then the place of a cell says which
+   it is, and a grid has a rim without points, so that every cell with points has eight others around it. Otherwise
+   cells with points are listed. Both go by plane, v, u. */
+#ifndef MOTE_PLANES_GRID_H
+#define MOTE_PLANES_GRID_H
+
+#include "planes/vote/planes_weight_math.h"
+
+#define PLANES_NO_CELL    UINT32_MAX
+#define PLANES_CELL_WHOLE (1u << 24) /* the area of a cell */
+#define PLANES_PART_SHARE 0.01       /* of its plane's points; smaller islands are strays */
+#define PLANES_PART_LEAST 8.0
+
+/* Cells of a plane that have points, from … to; as they are in planes_cell. */
+typedef struct planes_bounds {
+    uint32_t low[2], not_high[2]; /* u v; high is ~not_high: then all four are minima. All bits set: none */
+} planes_bounds;
+
+/* The grid of a plane. */
+typedef struct planes_tract {
+    planes_axes axes;
+    uint32_t low[2];        /* its first cell, u v */
+    uint32_t width, height; /* 0: no points */
+    uint32_t first;         /* number of its first cell; of listed ones not on every backend */
+    uint32_t core;          /* points that a core cell has at least */
+    float strays;           /* points of a cell that are strays */
+} planes_tract;
+
+typedef struct planes_grid {
+    const planes_tract *tracts;
+    uint32_t planes, cells;
+    bool islands;          /* of few points are dropped */
+    const uint64_t *codes; /* [cells] listed cells, ascending; NULL: grids side by side */
+    uint32_t *count;       /* [cells] points */
+    uint32_t *root;        /* [cells] the part that it belongs to; PLANES_NO_CELL: none */
+    uint32_t *points;      /* [cells] of the part of that number */
+    uint32_t *all;         /* [planes] points of all parts */
+} planes_grid;
+
+/* ---- which cell is where */
+
+MOTE_HD uint32_t planes_grid_search(const planes_grid *g, uint64_t code) {
+    uint32_t low = 0, high = g->cells;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (g->codes[middle] < code) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < g->cells && g->codes[low] == code ? low : PLANES_NO_CELL;
+}
+
+/* The place of a cell that has points. */
+MOTE_HD uint32_t planes_grid_place(const planes_grid *g, uint32_t plane, uint32_t u, uint32_t v) {
+    const planes_tract *t = &g->tracts[plane];
+    if (g->codes != NULL) return planes_grid_search(g, planes_cell_code(plane, u, v));
+    return t->first + (v - t->low[1]) * t->width + (u - t->low[0]);
+}
+
+MOTE_HD uint32_t planes_grid_plane(const planes_grid *g, uint32_t i) {
+    uint32_t low = 0, high = g->planes; /* tracts[low].first <= i < tracts[high].first */
+    if (g->codes != NULL) return (uint32_t)(g->codes[i] >> (2 * PLANES_CELL_BITS));
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (g->tracts[middle].first <= i) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The cell with points that is so far from cell i, which has some. */
+MOTE_HD uint32_t planes_grid_beside(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u, int32_t v) {
+    if (g->codes != NULL) {
+        const uint64_t away = (uint64_t)(int64_t)u + ((uint64_t)(int64_t)v << PLANES_CELL_BITS);
+        return planes_grid_search(g, g->codes[i] + away);
+    }
+    const uint32_t at = i + (uint32_t)v * t->width + (uint32_t)u;
+    return g->count[at] > 0 ? at : PLANES_NO_CELL;
+}
+
+/* The eight cells around one: the four before it, and these from the last on are the four after it. */
+MOTE_HD void planes_grid_around(uint32_t k, int32_t *u, int32_t *v) {
+    const uint32_t at = k < 4 ? k : k + 1; /* of three rows of three; 4 is the cell itself */
+    *u = (int32_t)(at % 3) - 1;
+    *v = (int32_t)(at / 3) - 1;
+}
+
+/* ---- parts */
+
+MOTE_HD bool planes_is_core(const planes_grid *g, const planes_tract *t, uint32_t i) {
+    return i != PLANES_NO_CELL && g->count[i] >= t->core;
+}
+
+/* Parts of fewer points are dropped. */
+MOTE_HD uint32_t planes_grid_least(const planes_grid *g, uint32_t plane) {
+    const double least = PLANES_PART_SHARE * (double)g->all[plane];
+    if (!g->islands) return 0;
+    return (uint32_t)ceil(least > PLANES_PART_LEAST ? least : PLANES_PART_LEAST);
+}
+
+/* ---- the area */
+
+MOTE_HD bool planes_is_kept(const planes_grid *g, uint32_t least, uint32_t i) {
+    return i != PLANES_NO_CELL && g->root[i] != PLANES_NO_CELL && g->points[g->root[i]] >= least;
+}
+
+/* Whether all four cells at its sides are kept too. */
+MOTE_HD bool planes_is_inner(const planes_grid *g, const planes_tract *t, uint32_t least, uint32_t i) {
+    return planes_is_kept(g, least, planes_grid_beside(g, t, i, 1, 0)) &&
+           planes_is_kept(g, least, planes_grid_beside(g, t, i, -1, 0)) &&
+           planes_is_kept(g, least, planes_grid_beside(g, t, i, 0, 1)) &&
+           planes_is_kept(g, least, planes_grid_beside(g, t, i, 0, -1));
+}
+
+/* How much of a kept cell is covered, of PLANES_CELL_WHOLE: at the rim, going by the inner cells around it, which are
+   covered all over. */
+MOTE_HD uint32_t planes_covered(const planes_grid *g, const planes_tract *t, uint32_t least, uint32_t i) {
+    uint64_t points = 0, cells = 0;
+    if (planes_is_inner(g, t, least, i)) return PLANES_CELL_WHOLE;
+    for (uint32_t k = 0; k < 8; k++) {
+        int32_t u, v;
+        planes_grid_around(k, &u, &v);
+        const uint32_t other = planes_grid_beside(g, t, i, u, v);
+        if (!planes_is_kept(g, least, other) || !planes_is_inner(g, t, least, other)) continue;
+        points += g->count[other];
+        cells++;
+    }
+    if (cells == 0) return PLANES_CELL_WHOLE / 2;
+    if (g->count[i] * cells >= points) return PLANES_CELL_WHOLE;
+    return (uint32_t)(g->count[i] * cells * PLANES_CELL_WHOLE / points); /* below 2^(32 + 3 + 24) */
+}
+
+/* ---- what a cell says of its points */
+
+MOTE_HD uint8_t planes_odds_at(const planes_grid *g, uint32_t plane, uint32_t i) {
+    return planes_odds(g->count[i], g->tracts[plane].strays);
+}
+
+/* ---- for backends, on the host */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Lays out the grids of planes whose bounds are known.
+   beside  [planes] strays beside each
+   whole   every cell with points is a core cell
+   points  that there are
+   tracts  [planes] out, but for axes
+   Returns the number of cells; 0: so many that those with points are to be listed. */
+uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *beside, uint32_t planes, bool whole,
+                         uint64_t points, planes_tract *tracts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
