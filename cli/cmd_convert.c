@@ -128,19 +128,19 @@ static int thin(session *s, const convert_options *o, mote_cloud **cloud) {
 
 /* ---- choosing attributes */
 
-#define NAMES_MOST 512
+#define NAMES_MAX 512
 
 /* What the input has that is nearly called so; "" if nothing. */
 static void nearest_attribute(session *s, const char *input, const char *name, char *near, size_t size) {
     const mote_cloud *cloud = NULL;
     mote_reader *reader = NULL;
-    const char *names[NAMES_MOST + 1];
+    const char *names[NAMES_MAX + 1];
     uint32_t count = 0;
     near[0] = '\0';
     if (path_is_stream(input)) return; /* it was read, and is no more */
     mote_status status = mote_reader_open(s->ctx, input, NULL, &reader);
     if (status == MOTE_OK) status = mote_reader_next(reader, &cloud);
-    while (status == MOTE_OK && cloud != NULL && count < mote_cloud_column_count(cloud) && count < NAMES_MOST) {
+    while (status == MOTE_OK && cloud != NULL && count < mote_cloud_column_count(cloud) && count < NAMES_MAX) {
         names[count] = mote_cloud_column(cloud, count)->name;
         count++;
     }
@@ -274,7 +274,7 @@ static int convert_all(session *s, const convert_options *o, const mote_write_pa
     if (code == EXIT_DONE) code = thin(s, o, &cloud);
     if (code == EXIT_DONE) {
         uint64_t points = mote_cloud_count(cloud);
-        if (points == 0 && o->bounds != NULL) session_note(s, "no point is left; the output is empty");
+        if (points == 0 && o->bounds != NULL) session_note(s, "no point remains; the output is empty");
         s->bar.points = points;
         mote_status status = mote_cloud_write(s->ctx, cloud, output, params);
         if (status == MOTE_OK) status = count_written(s, cloud, paths, &points);

@@ -37,7 +37,8 @@ static mote_status measure(session *s, info_facts *f) {
     f->has_box = mote_cloud_find(f->cloud, "x") != NULL && mote_cloud_find(f->cloud, "y") != NULL &&
                  mote_cloud_find(f->cloud, "z") != NULL;
     if (!f->has_box) return MOTE_OK;
-    const mote_status status = mote_cloud_bounds(s->ctx, f->cloud, &f->box, &f->skipped);
+    mote_status status = mote_cloud_bounds(s->ctx, f->cloud, &f->box, &f->skipped);
+    if (status == MOTE_OK) status = mote_cloud_strays(s->ctx, f->cloud, &f->box, &f->strays);
     if (status != MOTE_OK) return status;
     f->has_box = f->box.min[0] <= f->box.max[0];
     const double area = (f->box.max[0] - f->box.min[0]) * (f->box.max[1] - f->box.min[1]);
@@ -56,7 +57,7 @@ static void forget_octree(session *s, info_facts *f) {
 static mote_status look_at_levels(session *s, info_facts *f, const struct stat *info) {
     f->is_potree = strcmp(f->format, "potree") == 0;
     if (strcmp(f->format, "las") == 0 && S_ISREG(info->st_mode)) {
-        const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MOST, &f->copc);
+        const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MAX, &f->copc);
         if (status == MOTE_ERROR_DATA) {
             forget_octree(s, f);
             return MOTE_OK;
@@ -66,7 +67,7 @@ static mote_status look_at_levels(session *s, info_facts *f, const struct stat *
     }
     if (!f->is_potree) return MOTE_OK;
     f->is_las = false; /* it was once, and the folder remembers */
-    return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MOST, &f->potree);
+    return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MAX, &f->potree);
 }
 
 static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
@@ -127,21 +128,21 @@ typedef struct device_word {
     char chars[16];
 } device_word;
 
-static device_word word_of(const mote_device *device) {
+static device_word word_of(const mote_device_info *device) {
     device_word word = {"cpu"};
     if (device->kind == MOTE_DEVICE_CPU) return word;
     snprintf(word.chars, sizeof word.chars, device->index > 0 ? "cuda:%d" : "cuda", device->index);
     return word;
 }
 
-static void print_device(const mote_device *device) {
+static void print_device(const mote_device_info *device) {
     printf("%-8s%s", word_of(device).chars, device->name);
     if (device->memory_bytes > 0) printf(", %s", text_bytes(device->memory_bytes).chars);
     if (!device->usable) printf(": not used: %s", device->reason);
     putchar('\n');
 }
 
-static void emit_device(json_writer *json, const mote_device *device) {
+static void emit_device(json_writer *json, const mote_device_info *device) {
     emit_open(json, NULL, '{');
     emit_text(json, "device", word_of(device).chars);
     emit_text(json, "name", device->name);
@@ -152,7 +153,7 @@ static void emit_device(json_writer *json, const mote_device *device) {
 }
 
 static void list_devices(bool as_json) {
-    mote_device devices[DEVICES_MAX];
+    mote_device_info devices[DEVICES_MAX];
     uint32_t count = mote_devices(devices, DEVICES_MAX);
     if (count > DEVICES_MAX) count = DEVICES_MAX;
     json_writer json;

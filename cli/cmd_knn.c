@@ -59,15 +59,15 @@ static int check_lists(const knn_options *o) {
 }
 
 static int check_shifted(const knn_options *o) {
-    if (o->compression_given && !(o->compression >= 1 && o->compression <= MOTE_KNN_MOST_COMPRESSION)) {
-        return usage_error("knn", "--compression: %g is not in 1..%.0f", o->compression, MOTE_KNN_MOST_COMPRESSION);
+    if (o->compression_given && !(o->compression >= 1 && o->compression <= MOTE_KNN_MAX_COMPRESSION)) {
+        return usage_error("knn", "--compression: %g is not in 1..%.0f", o->compression, MOTE_KNN_MAX_COMPRESSION);
     }
     if (o->approximate && o->compression > 1) {
         return usage_error("knn", "--approximate is for spheres: of ellipsoids, --method shifted is");
     }
     if (o->lambda_given && o->method != MOTE_KNN_SHIFTED) return usage_error("knn", "--lambda is for --method shifted");
-    if (o->lambda < 1 || o->lambda > MOTE_KNN_MOST_LAMBDA) {
-        return usage_error("knn", "--lambda: %" PRIu64 " is not in 1..%u", o->lambda, MOTE_KNN_MOST_LAMBDA);
+    if (o->lambda < 1 || o->lambda > MOTE_KNN_MAX_LAMBDA) {
+        return usage_error("knn", "--lambda: %" PRIu64 " is not in 1..%u", o->lambda, MOTE_KNN_MAX_LAMBDA);
     }
     if (o->buckets && (o->method != MOTE_KNN_SHIFTED || !(o->compression > 1))) {
         return usage_error("knn", "--buckets is for --method shifted with --compression above 1");
@@ -76,8 +76,8 @@ static int check_shifted(const knn_options *o) {
 }
 
 static int check_usage(const knn_options *o) {
-    if (o->k < 1 || o->k > MOTE_KNN_MOST) {
-        return usage_error("knn", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MOST);
+    if (o->k < 1 || o->k > MOTE_KNN_MAX_K) {
+        return usage_error("knn", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MAX_K);
     }
     if (o->radius_given && !(o->radius > 0)) return usage_error("knn", "--radius: %g is not above 0", o->radius);
     if (o->approximate && o->method != MOTE_KNN_GRID) return usage_error("knn", "--approximate is for --method grid");

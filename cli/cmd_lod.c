@@ -7,6 +7,7 @@
 
 #include "lod_print.h"
 #include "paths.h"
+#include "strays.h"
 #include "text.h"
 
 static const command_help help = {
@@ -34,9 +35,9 @@ static const command_help help = {
 
 typedef struct lod_options {
     int scheme, sampling, filter, encoding, quality;
-    bool scheme_given, filter_given, encoding_given, quality_given, grid_given, merge_given, most_given;
+    bool scheme_given, filter_given, encoding_given, quality_given, grid_given, merge_given, max_given;
     bool copc; /* what to write */
-    uint64_t grid, merge, most;
+    uint64_t grid, merge, max;
     const char *attributes, *name;
     bool stats, plan;
 } lod_options;
@@ -52,7 +53,7 @@ static int check_copc_usage(const lod_options *o) {
         return usage_error("lod", "COPC holds each point as it is: --filter is for folders");
     }
     if (o->encoding_given) return usage_error("lod", "COPC is LAZ: --encoding is for folders");
-    if (o->most_given) return usage_error("lod", "COPC has one node in one place: --max-node is for folders");
+    if (o->max_given) return usage_error("lod", "COPC has one node in one place: --max-node is for folders");
     if (o->name != NULL) return usage_error("lod", "COPC has no place for a name: --name is for folders");
     return EXIT_DONE;
 }
@@ -95,7 +96,7 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
     if (params.scheme == MOTE_LOD_REPLACING && !o->filter_given) params.filter = MOTE_LOD_FILTER_CELL;
     if (o->grid_given) params.grid = (uint32_t)o->grid;
     if (o->merge_given) params.merge_points = (uint32_t)o->merge;
-    if (o->most_given) params.max_node_points = o->most;
+    if (o->max_given) params.max_node_points = o->max;
     if (o->copc) params.max_node_points = 0;
     params.on_device = !o->copc; /* what writes COPC reads the order on the host */
     if (s->options.seed_given) params.seed = s->options.seed;
@@ -104,7 +105,7 @@ static mote_lod_params lod_params(session *s, const lod_options *o) {
 
 /* ---- attributes */
 
-#define NAMES_MOST 512
+#define NAMES_MAX 512
 
 /* Attributes of the Potree format that several columns make up. */
 typedef struct attribute_group {
@@ -153,10 +154,10 @@ static int check_attributes(session *s, const char *list, const char *const *nam
 
 /* What --attributes does not name, for attributes_left_out. Positions always stay. */
 static int attributes_left_out(session *s, const char *list, const mote_cloud *cloud,
-                               const char *left_out[NAMES_MOST + 1]) {
-    const char *names[NAMES_MOST + 1];
+                               const char *left_out[NAMES_MAX + 1]) {
+    const char *names[NAMES_MAX + 1];
     uint32_t count = 0, out = 0;
-    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MOST - GROUP_COUNT; count++) {
+    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MAX - GROUP_COUNT; count++) {
         names[count] = mote_cloud_column(cloud, count)->name;
         const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
         if (!position && !list_has_column(list, names[count])) left_out[out++] = names[count];
@@ -192,7 +193,7 @@ static char *columns_but(const mote_cloud *cloud, const char *const *left_out) {
 typedef struct lod_task {
     const mote_cloud *cloud;
     const char *output;
-    const char *names[NAMES_MOST + 1];
+    const char *names[NAMES_MAX + 1];
     const char *const *left_out; /* attributes; NULL: none */
     const char *columns;         /* what is not left out; NULL: all */
     session *session;
@@ -240,6 +241,22 @@ static mote_status write_copc(session *s, const lod_task *task, const mote_lod *
     return status;
 }
 
+/* A stray makes the cube large, and the points a few of its finest cells. */
+static mote_status note_strays(session *s, const mote_cloud *cloud, const mote_lod *lod) {
+    const mote_lattice *lattice = mote_lod_lattice(lod);
+    mote_strays strays;
+    mote_box cube;
+    if (mote_cloud_on_device(cloud)) return MOTE_OK; /* whose points the host does not see */
+    for (int k = 0; k < 3; k++) {
+        cube.min[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
+        cube.max[k] = cube.min[k] + (double)lattice->side[k] * lattice->scale[k];
+    }
+    const mote_status status = mote_cloud_strays(s->ctx, cloud, &cube, &strays);
+    if (status == MOTE_OK && strays.count > 0)
+        session_note(s, "%s", strays_say(&strays, mote_cloud_count(cloud)).chars);
+    return status;
+}
+
 static void report_written(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
                            const lod_written *written) {
     const double seconds = seconds_now() - s->started;
@@ -274,6 +291,7 @@ static int build_and_write(session *s, const lod_options *o, lod_task *task) {
     }
     progress_clear(&s->bar);
     if (status == MOTE_OK) report_written(s, o, task, lod, &written);
+    if (status == MOTE_OK) status = note_strays(s, task->cloud, lod);
     mote_lod_destroy(lod);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
@@ -303,8 +321,8 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     lod_task task = {.output = paths->output, .session = s};
     int code = check_output(s, o, paths);
     mote_read_params reading = mote_read_defaults();
-    reading.prepare_order = !o->plan;
-    reading.to_device = !o->plan && !o->copc;
+    reading.prepare_order = true;
+    reading.to_device = !o->copc;
     if (is_plain(o)) reading.known = begin_output;
     reading.known_user = &task;
     if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
@@ -330,8 +348,8 @@ int cmd_lod(int argc, char **argv) {
         {"grid", 0, OPTION_COUNT, &o.grid, &o.grid_given, "N",
          "sampling cells per side of a node, a power of two; default 128"},
         {"merge", 0, OPTION_COUNT, &o.merge, &o.merge_given, "N",
-         "cells with at most so many points are not divided; default 10000"},
-        {"max-node", 0, OPTION_COUNT, &o.most, &o.most_given, "N",
+         "cells with at most N points are not divided; default 10000"},
+        {"max-node", 0, OPTION_COUNT, &o.max, &o.max_given, "N",
          "more points than this in one place become a chain of\nnodes; default 16777216, 0 = no bound"},
         {"encoding", 0, OPTION_CHOICE, &o.encoding, &o.encoding_given, "default|brotli",
          "of the points on disk; default default"},
@@ -340,7 +358,7 @@ int cmd_lod(int argc, char **argv) {
          "only these beside the position; default all.\nrgb stands for red, green and blue"},
         {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
-        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "estimate nodes, bytes in memory and on disk; write nothing"},
+        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk, but nothing is\nwritten"},
         {0},
     };
     common_options common;

@@ -61,8 +61,8 @@ static int check_orient(normals_options *o, mote_normals_params *params) {
     if (o->graph_given && o->orient != MOTE_ORIENT_PROPAGATE) {
         return usage_error("normals", "--graph is for --orient propagate");
     }
-    if (o->graph_k < 1 || o->graph_k > MOTE_NORMALS_GRAPH_MOST) {
-        return usage_error("normals", "--graph: %" PRIu64 " is not in 1..%u", o->graph_k, MOTE_NORMALS_GRAPH_MOST);
+    if (o->graph_k < 1 || o->graph_k > MOTE_NORMALS_MAX_GRAPH_K) {
+        return usage_error("normals", "--graph: %" PRIu64 " is not in 1..%u", o->graph_k, MOTE_NORMALS_MAX_GRAPH_K);
     }
     params->orient = (mote_normals_orient)o->orient;
     params->graph_k = (uint32_t)o->graph_k;
@@ -70,8 +70,8 @@ static int check_orient(normals_options *o, mote_normals_params *params) {
 }
 
 static int check_usage(normals_options *o, mote_normals_params *params) {
-    if (o->k < 3 || o->k > MOTE_KNN_MOST) {
-        return usage_error("normals", "-k: %" PRIu64 " is not in 3..%u", o->k, MOTE_KNN_MOST);
+    if (o->k < 3 || o->k > MOTE_KNN_MAX_K) {
+        return usage_error("normals", "-k: %" PRIu64 " is not in 3..%u", o->k, MOTE_KNN_MAX_K);
     }
     if (o->radius_given && !(o->radius > 0)) return usage_error("normals", "--radius: %g is not above 0", o->radius);
     params->k = o->radius_given && !o->k_given ? 0 : (uint32_t)o->k;
@@ -153,7 +153,7 @@ int cmd_normals(int argc, char **argv) {
     normals_options o = {.k = params.k, .graph_k = params.graph_k, .orient = (int)params.orient};
     const option rows[] = {
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
-         "from so many nearest points, the point itself among them,\n3..1024; default 16"},
+         "from the N nearest points, the point itself among them,\n3..1024; default 16"},
         {"radius", 0, OPTION_REAL, &o.radius, &o.radius_given, "R",
          "from all points at most so far away, in units of the input;\nwith -k from the k nearest of them"},
         {"orient", 0, OPTION_CHOICE, &o.orient, &o.orient_given, "up|viewpoint|propagate|none",
@@ -161,7 +161,7 @@ int cmd_normals(int argc, char **argv) {
          "Default up"},
         {"viewpoint", 0, OPTION_TEXT, &o.viewpoint, NULL, "X,Y,Z", "where the scanner was; implies --orient viewpoint"},
         {"graph", 0, OPTION_COUNT, &o.graph_k, &o.graph_given, "N",
-         "propagate: through so many nearest points, 1..64; default 8"},
+         "propagate: through the N nearest points, 1..64; default 8"},
         {"density", 0, OPTION_FLAG, &o.density, NULL, NULL, "also surface_density and volume_density"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},

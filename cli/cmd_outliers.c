@@ -22,7 +22,7 @@ static const command_help help = {
 };
 
 typedef struct outliers_options {
-    uint64_t k, least;
+    uint64_t k, min_neighbors;
     double sigmas, radius;
     bool k_given, sigma_given, radius_given, min_given;
     bool mark, distances, stats;
@@ -34,8 +34,8 @@ static int check_radius(const outliers_options *o) {
         return usage_error("outliers", "--radius counts points, -k and --sigma compare distances: one or the other");
     }
     if (o->distances) return usage_error("outliers", "--distances: --radius counts points, and compares no distances");
-    if (o->least < 1 || o->least > MOTE_KNN_MOST) {
-        return usage_error("outliers", "--min: %" PRIu64 " is not in 1..%u", o->least, MOTE_KNN_MOST);
+    if (o->min_neighbors < 1 || o->min_neighbors > MOTE_KNN_MAX_K) {
+        return usage_error("outliers", "--min: %" PRIu64 " is not in 1..%u", o->min_neighbors, MOTE_KNN_MAX_K);
     }
     return EXIT_DONE;
 }
@@ -43,8 +43,8 @@ static int check_radius(const outliers_options *o) {
 static int check_usage(const outliers_options *o) {
     if (o->radius_given) return check_radius(o);
     if (o->min_given) return usage_error("outliers", "--min is for --radius");
-    if (o->k < 1 || o->k > MOTE_KNN_MOST) {
-        return usage_error("outliers", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MOST);
+    if (o->k < 1 || o->k > MOTE_KNN_MAX_K) {
+        return usage_error("outliers", "-k: %" PRIu64 " is not in 1..%u", o->k, MOTE_KNN_MAX_K);
     }
     if (!(o->sigmas >= 0)) return usage_error("outliers", "--sigma: %g is below 0", o->sigmas);
     return EXIT_DONE;
@@ -69,14 +69,14 @@ static int write_rest(session *s, outliers_task *task) {
     const uint64_t count = task->run.points - task->result.count;
     uint64_t *indices = malloc((size_t)count * sizeof *indices + 1), kept = 0;
     mote_cloud *rest = NULL;
-    if (indices == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: the list of points that are left");
+    if (indices == NULL) return session_error(s, EXIT_RESOURCES, "out of memory: the list of the remaining points");
     for (uint64_t i = 0; i < task->run.points; i++) {
         if (task->result.outlier[i] == 0) indices[kept++] = i;
     }
     const mote_status status = mote_cloud_select(s->ctx, task->run.cloud, indices, count, &rest);
     free(indices);
     if (status != MOTE_OK) return session_fail(s, status, false);
-    if (count == 0) session_note(s, "no point is left; the output is empty");
+    if (count == 0) session_note(s, "no point remains; the output is empty");
     const int code = point_run_write(s, &task->run, rest);
     mote_cloud_destroy(rest);
     return code;
@@ -104,7 +104,7 @@ static void emit_facts(const void *user, json_writer *json) {
         emit_real(json, "threshold", r->threshold);
     } else {
         emit_real(json, "radius", task->params.radius);
-        emit_count(json, "min", task->params.least);
+        emit_count(json, "min", task->params.min_neighbors);
     }
 }
 
@@ -141,15 +141,16 @@ static int run_outliers(session *s, const outliers_options *o, const mote_outlie
 
 int cmd_outliers(int argc, char **argv) {
     mote_outliers_params params = mote_outliers_defaults();
-    outliers_options o = {.k = params.k, .least = params.least, .sigmas = params.sigmas};
+    outliers_options o = {.k = params.k, .min_neighbors = params.min_neighbors, .sigmas = params.sigmas};
     const option rows[] = {
         {"neighbors", 'k', OPTION_COUNT, &o.k, &o.k_given, "N",
-         "compare distances to so many nearest, 1..1024; default 8"},
+         "compare distances to the N nearest, 1..1024; default 8"},
         {"sigma", 0, OPTION_REAL, &o.sigmas, &o.sigma_given, "S",
          "an outlier is farther than the mean of all and S times\ntheir standard deviation; default 2"},
         {"radius", 0, OPTION_REAL, &o.radius, &o.radius_given, "R",
          "instead: an outlier has too few others at most so far away,\nin units of the input"},
-        {"min", 0, OPTION_COUNT, &o.least, &o.min_given, "N", "with --radius: fewer than so many, 1..1024; default 2"},
+        {"min", 0, OPTION_COUNT, &o.min_neighbors, &o.min_given, "N",
+         "with --radius: fewer than N, 1..1024; default 2"},
         {"mark", 0, OPTION_FLAG, &o.mark, NULL, NULL, "keep all points; attribute outlier (uint8) is 1 or 0"},
         {"distances", 0, OPTION_FLAG, &o.distances, NULL, NULL, "attribute mean_distance (float32): what was compared"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
@@ -168,7 +169,7 @@ int cmd_outliers(int argc, char **argv) {
     params.k = (uint32_t)o.k;
     params.sigmas = o.sigmas;
     params.radius = o.radius;
-    params.least = (uint32_t)o.least;
+    params.min_neighbors = (uint32_t)o.min_neighbors;
     session s;
     code = session_open(&s, "outliers", &common);
     if (code == EXIT_DONE) code = run_outliers(&s, &o, &params, &paths);

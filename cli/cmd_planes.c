@@ -32,8 +32,8 @@ static const command_help help = {
 
 typedef struct planes_options {
     int directions, votes;
-    uint64_t min_points, sample, most, suppress_bins;
-    bool resolution_given, cone_given, bin_given, tolerance_given, min_given, sample_given, most_given, normal_given;
+    uint64_t min_points, sample, max, suppress_bins;
+    bool resolution_given, cone_given, bin_given, tolerance_given, min_given, sample_given, max_given, normal_given;
     bool csv, stats;
     const char *boundaries;
     mote_planes_params params;
@@ -78,8 +78,8 @@ static int check_usage(planes_options *o, const common_options *common, const io
     if (o->csv && common->json) return usage_error("planes", "--csv or --json, not both");
     if (common->hash && paths->output == NULL)
         return usage_error("planes", "--hash is of the output, and there is none");
-    if (o->most_given && (o->most < 1 || o->most > MOTE_PLANES_MOST)) {
-        return usage_error("planes", "--most: %" PRIu64 " is not in 1..%u", o->most, MOTE_PLANES_MOST);
+    if (o->max_given && (o->max < 1 || o->max > MOTE_PLANES_MAX)) {
+        return usage_error("planes", "--most: %" PRIu64 " is not in 1..%u", o->max, MOTE_PLANES_MAX);
     }
     if (o->min_given && o->min_points < 3) return usage_error("planes", "--min-points: a plane has 3 or more");
     if (o->sample_given && o->sample < 3) return usage_error("planes", "--sample: 3 points or more");
@@ -94,7 +94,7 @@ static void take_options(planes_options *o) {
     o->params.votes = (mote_planes_votes)o->votes;
     o->params.min_points = o->min_points;
     o->params.sample = o->sample;
-    o->params.most = (uint32_t)o->most;
+    o->params.max_planes = (uint32_t)o->max;
     o->params.suppress_bins = (uint32_t)o->suppress_bins;
 }
 
@@ -110,8 +110,9 @@ static void plane_color(int32_t plane, uint8_t rgb[3]) {
     }
     const double turns = plane * 0.61803398875, hue = 6 * (turns - floor(turns)), light = plane % 2 == 0 ? 255 : 205;
     const double ramp = 1 - fabs(fmod(hue, 2) - 1);
-    const double parts[6][3] = {{1, ramp, 0}, {ramp, 1, 0}, {0, 1, ramp}, {0, ramp, 1}, {ramp, 0, 1}, {1, 0, ramp}};
-    for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)lround(light * (0.2 + 0.8 * parts[(int)hue % 6][k]));
+    const double components[6][3] = {{1, ramp, 0}, {ramp, 1, 0}, {0, 1, ramp},
+                                     {0, ramp, 1}, {ramp, 0, 1}, {1, 0, ramp}};
+    for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)lround(light * (0.2 + 0.8 * components[(int)hue % 6][k]));
 }
 
 typedef struct planes_task {
@@ -312,8 +313,8 @@ int cmd_planes(int argc, char **argv) {
          "how far a point may be off its plane;\ndefault: three times the noise"},
         {"min-points", 0, OPTION_COUNT, &o.min_points, &o.min_given, "N",
          "that a plane needs; default: one in 200, 12 at least"},
-        {"most", 0, OPTION_COUNT, &o.most, &o.most_given, "N", "at most so many planes; default 4096"},
-        {"parts", 0, OPTION_FLAG, &p->parts, NULL, NULL, "what is not connected is a plane of its own"},
+        {"most", 0, OPTION_COUNT, &o.max, &o.max_given, "N", "at most N planes; default 4096"},
+        {"parts", 0, OPTION_FLAG, &p->components, NULL, NULL, "what is not connected is a plane of its own"},
         {"whole", 0, OPTION_FLAG, &p->whole, NULL, NULL, "planes without end: also points far from the others"},
         {"boundaries", 0, OPTION_TEXT, &o.boundaries, NULL, "OUT.obj", "writes the convex hulls as faces"},
         {"csv", 0, OPTION_FLAG, &o.csv, NULL, NULL, "prints a line of values per plane"},
@@ -323,7 +324,7 @@ int cmd_planes(int argc, char **argv) {
         {"normal-angle", 0, OPTION_REAL, &p->normal_deg, &o.normal_given, "DEG",
          "by how much normals of points may differ from their\nplane's; 90: do not look at them; default 45"},
         {"sample", 0, OPTION_COUNT, &o.sample, &o.sample_given, "N",
-         "so many points vote in a round; default: what planes of\n--min-points need, up to 16384"},
+         "N points vote in a round; default: what planes of\n--min-points need, up to 16384"},
         {"greedy", 0, OPTION_FLAG, &p->greedy, NULL, NULL, "one plane a round: find, remove its points, vote again"},
         {"suppress", 0, OPTION_REAL, &p->suppress_deg, NULL, "DEG",
          "radius of non-maximum suppression; default 2.5 steps"},

@@ -102,16 +102,16 @@ static void print_examples(const char *lines) {
 }
 
 static void print_option(const option *row) {
-    char left[160];
+    char label[160];
     char letter[8] = "    ";
     if (row->letter != 0) snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, row->values != NULL ? " " : "",
+    snprintf(label, sizeof label, "  %s--%s%s%s", letter, row->name, row->values != NULL ? " " : "",
              row->values != NULL ? row->values : "");
-    const int width = text_width(left, strlen(left));
+    const int width = text_width(label, strlen(label));
     if (width + 2 <= OPTION_COLUMN) {
-        printf("%s%*s", left, OPTION_COLUMN - width, "");
+        printf("%s%*s", label, OPTION_COLUMN - width, "");
     } else {
-        printf("%s\n%*s", left, OPTION_COLUMN, "");
+        printf("%s\n%*s", label, OPTION_COLUMN, "");
     }
     print_words(row->help, strlen(row->help), OPTION_COLUMN, OPTION_COLUMN);
     putchar('\n');

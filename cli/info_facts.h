@@ -5,7 +5,7 @@
 #include "info_stats.h"
 #include "json.h"
 
-#define INFO_LEVELS_MOST 32
+#define INFO_LEVELS_MAX 32
 
 typedef struct info_facts {
     const char *path;
@@ -16,15 +16,16 @@ typedef struct info_facts {
     mote_las_facts las;
     bool has_box;
     mote_box box;
+    mote_strays strays;
     uint64_t skipped; /* points without finite coordinates */
     double density;   /* points per square unit of the box seen from above; 0 if unknown */
     bool has_hash;
     uint64_t hash;
     bool is_potree;
     mote_potree_facts potree;
-    mote_potree_level levels[INFO_LEVELS_MOST];
+    mote_potree_level levels[INFO_LEVELS_MAX];
     mote_copc_facts copc; /* is_copc: a LAZ file with an octree */
-    mote_copc_level copc_levels[INFO_LEVELS_MOST];
+    mote_copc_level copc_levels[INFO_LEVELS_MAX];
     const cloud_stats *stats; /* NULL without --stats */
 } info_facts;
 

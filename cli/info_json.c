@@ -15,6 +15,19 @@ static void emit_corner(json_writer *json, const char *name, const info_facts *f
     emit_close(json, ']');
 }
 
+/* Points that stretch the box, and the box of the others. */
+static void emit_strays(json_writer *json, const info_facts *f) {
+    emit_open(json, "strays", '{');
+    emit_count(json, "count", f->strays.count);
+    if (f->strays.count > 0) {
+        emit_count(json, "farthest", f->strays.farthest);
+        emit_real(json, "distance", f->strays.distance);
+        emit_corner(json, "rest_min", f, f->strays.rest.min);
+        emit_corner(json, "rest_max", f, f->strays.rest.max);
+    }
+    emit_close(json, '}');
+}
+
 static void emit_stats(json_writer *json, const mote_column *column, const column_stats *stats) {
     emit_number(json, "min", digits_exact(column, stats->min));
     emit_number(json, "max", digits_exact(column, stats->max));
@@ -75,7 +88,7 @@ static void emit_potree(json_writer *json, const info_facts *f) {
     emit_count(json, "nodes", f->potree.nodes);
     emit_count(json, "stored", f->potree.points);
     emit_open(json, "levels", '[');
-    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MOST; i++) {
+    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MAX; i++) {
         emit_open(json, NULL, '{');
         emit_count(json, "nodes", f->levels[i].nodes);
         emit_count(json, "leaves", f->levels[i].leaves);
@@ -112,7 +125,7 @@ static void emit_copc(json_writer *json, const info_facts *f) {
     emit_real(json, "halfsize", copc->halfsize);
     emit_real(json, "spacing", copc->spacing);
     emit_open(json, "levels", '[');
-    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
+    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MAX; i++) {
         emit_open(json, NULL, '{');
         emit_count(json, "nodes", f->copc_levels[i].nodes);
         emit_count(json, "points", f->copc_levels[i].points);
@@ -153,6 +166,7 @@ void info_print_json(const info_facts *f, json_writer *json) {
         emit_corner(json, "min", f, f->box.min);
         emit_corner(json, "max", f, f->box.max);
         emit_count(json, "not_finite", f->skipped);
+        emit_strays(json, f);
     }
     if (f->density > 0) emit_real(json, "density", f->density);
     emit_text(json, "crs", mote_cloud_crs(f->cloud));

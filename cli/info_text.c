@@ -7,6 +7,7 @@
 
 #include "info_digits.h"
 #include "info_facts.h"
+#include "strays.h"
 #include "text.h"
 
 /* ASPRS standard classes, LAS 1.4 R15 table 17. */
@@ -104,6 +105,9 @@ static void print_box(const info_facts *f) {
     print_triple("min", min);
     print_triple("max", max);
     print_triple("size", size);
+    if (f->strays.count > 0) {
+        printf("  %-12s%s\n", "strays", strays_say(&f->strays, mote_cloud_count(f->cloud)).chars);
+    }
     if (f->density > 0)
         printf("  %-12s%.*f points per square unit of the box\n", "density", f->density < 1 ? 4 : 2, f->density);
 }
@@ -151,7 +155,7 @@ static void print_head(const info_facts *f) {
     if (f->has_hash) printf("  %-12s%016" PRIx64 "\n", "hash", f->hash);
 }
 
-/* A distance between points, which nobody needs to more than four digits. */
+/* A distance between points, with four digits, which is enough. */
 static text spacing_text(double spacing) {
     char rounded[32];
     snprintf(rounded, sizeof rounded, "%.4g", spacing);
@@ -164,7 +168,7 @@ static void print_copc(const info_facts *f) {
            digits_of_value(mote_cloud_find(f->cloud, "x"), 2 * copc->halfsize).chars, spacing_text(copc->spacing).chars,
            text_count(copc->nodes).chars, text_count(copc->points).chars, text_count(copc->pages).chars,
            copc->pages == 1 ? "" : "s");
-    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MOST; i++) {
+    for (uint32_t i = 0; i < copc->level_count && i < INFO_LEVELS_MAX; i++) {
         printf("    level %2u  %9s nodes  %14s points  spacing %s\n", i, text_count(f->copc_levels[i].nodes).chars,
                text_count(f->copc_levels[i].points).chars, spacing_text(f->copc_levels[i].spacing).chars);
     }
@@ -176,7 +180,7 @@ static void print_levels(const info_facts *f) {
     printf("  %-12s%s, %s; %s nodes hold %s points\n", "octree", f->potree.replacing ? "replacing" : "additive",
            f->potree.brotli ? "brotli" : "not compressed", text_count(f->potree.nodes).chars,
            text_count(f->potree.points).chars);
-    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MOST; i++) {
+    for (uint32_t i = 0; i < f->potree.level_count && i < INFO_LEVELS_MAX; i++) {
         printf("    level %2u  %9s nodes  %9s leaves  %14s points\n", i, text_count(f->levels[i].nodes).chars,
                text_count(f->levels[i].leaves).chars, text_count(f->levels[i].points).chars);
     }

@@ -15,7 +15,7 @@ void emit_end(json_writer *json) { fputc('\n', json->to); }
 
 /* Bytes of the well-formed UTF-8 character at s; 0 if there is none. */
 static int utf8_length(const unsigned char *s) {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const int length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
     if (length < 2) return length;
     uint32_t code = s[0] & (0xFFu >> (length + 1));
@@ -24,7 +24,7 @@ static int utf8_length(const unsigned char *s) {
         code = code << 6 | (s[i] & 0x3Fu);
     }
     const bool surrogate = code >= 0xD800 && code < 0xE000;
-    return code >= least[length] && code <= 0x10FFFF && !surrogate ? length : 0;
+    return code >= min[length] && code <= 0x10FFFF && !surrogate ? length : 0;
 }
 
 static void put_string(FILE *to, const char *value) {

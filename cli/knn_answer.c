@@ -11,9 +11,9 @@
 
 /* An array of the answer; it counts as memory of the run. */
 static void *make_array(session *s, knn_answer *a, uint64_t count, uint32_t item_bytes) {
-    const uint64_t most = s->options.memory_bytes, bytes = count * item_bytes;
+    const uint64_t max = s->options.memory_bytes, bytes = count * item_bytes;
     if (count > SIZE_MAX / 2 / item_bytes) return NULL;
-    if (most != 0 && mote_context_memory_bytes(s->ctx) + a->array_bytes + bytes > most) return NULL;
+    if (max != 0 && mote_context_memory_bytes(s->ctx) + a->array_bytes + bytes > max) return NULL;
     a->array_bytes += bytes;
     return malloc((size_t)bytes + 1);
 }
@@ -77,7 +77,7 @@ static npz_array make_table(const knn_answer *a, const char *name, const char *t
     return array;
 }
 
-int knn_answer_arrays(const knn_answer *a, npz_array arrays[NPZ_ARRAYS_MOST]) {
+int knn_answer_arrays(const knn_answer *a, npz_array arrays[NPZ_ARRAYS_MAX]) {
     const mote_knn_result *rows = &a->rows;
     const mote_knn_lists *lists = a->lists;
     if (lists != NULL) {
@@ -102,7 +102,7 @@ static mote_type type_of(const npz_array *array) {
 }
 
 int knn_answer_hash(session *s, const knn_answer *a, uint64_t *hash) {
-    npz_array arrays[NPZ_ARRAYS_MOST];
+    npz_array arrays[NPZ_ARRAYS_MAX];
     const int count = knn_answer_arrays(a, arrays);
     *hash = a->k;
     for (int i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ static bool on_written(void *user, double done) {
 
 static mote_status write_npz(session *s, const knn_answer *a, mote_output *output) {
     const npz_params params = {mote_context_threads(s->ctx), UINT32_MAX, on_written, s};
-    npz_array arrays[NPZ_ARRAYS_MOST];
+    npz_array arrays[NPZ_ARRAYS_MAX];
     const int count = knn_answer_arrays(a, arrays);
     return npz_write(s->ctx, output, arrays, count, &params);
 }

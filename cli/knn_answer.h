@@ -32,7 +32,7 @@ static inline double knn_answer_distance2(const knn_answer *a, uint64_t place) {
 }
 
 /* The arrays of the .npz. Returns how many. */
-int knn_answer_arrays(const knn_answer *a, npz_array arrays[NPZ_ARRAYS_MOST]);
+int knn_answer_arrays(const knn_answer *a, npz_array arrays[NPZ_ARRAYS_MAX]);
 /* A checksum of them, whatever file they go to. Returns an exit code. */
 int knn_answer_hash(session *s, const knn_answer *a, uint64_t *hash);
 /* Writes them, as .csv or as .npz. Returns an exit code. */

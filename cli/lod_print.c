@@ -35,12 +35,12 @@ static level_stats measure_level(const mote_lod_node *nodes, uint32_t first, uin
     return level;
 }
 
-int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MOST]) {
+int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MAX]) {
     const mote_lod_node *nodes = mote_lod_nodes(lod);
     const uint32_t count = mote_lod_node_count(lod);
     uint64_t *counts = malloc((size_t)count * sizeof *counts + 1);
     int level_count = 0;
-    for (uint32_t first = 0; counts != NULL && first < count && level_count < LEVELS_MOST;) {
+    for (uint32_t first = 0; counts != NULL && first < count && level_count < LEVELS_MAX;) {
         uint32_t last = first;
         while (last < count && nodes[last].level == nodes[first].level) last++;
         levels[level_count++] = measure_level(nodes, first, last, counts);
@@ -51,7 +51,7 @@ int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MOST]) {
 }
 
 static void print_levels(const mote_lod *lod) {
-    level_stats levels[LEVELS_MOST];
+    level_stats levels[LEVELS_MAX];
     const int count = lod_levels(lod, levels);
     printf("%5s %9s %9s %9s %14s   %s\n", "level", "nodes", "inner", "leaves", "points",
            "points per node: min  median     p90     max");
@@ -74,7 +74,7 @@ void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *w
 }
 
 static void emit_levels(json_writer *json, const mote_lod *lod) {
-    level_stats levels[LEVELS_MOST];
+    level_stats levels[LEVELS_MAX];
     const int count = lod_levels(lod, levels);
     emit_open(json, "levels", '[');
     for (int i = 0; i < count; i++) {

@@ -10,10 +10,10 @@ typedef struct level_stats {
     uint64_t node_min, node_median, node_p90, node_max; /* points per node */
 } level_stats;
 
-#define LEVELS_MOST 64
+#define LEVELS_MAX 64
 
 /* Fills levels[0 … count) and returns count; 0 when there is no memory. */
-int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MOST]);
+int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MAX]);
 
 /* What was written: a Potree folder, or a COPC file. */
 typedef struct lod_written {

@@ -14,15 +14,15 @@
 #define END_BYTES     (56u + 20u + 22u) /* zip64 record, its locator, end record */
 #define ZIP64_FIELD   0x0001u
 #define ALIGN_FIELD   0xA11Eu /* of Apache Commons Compress: alignment, then filling */
-#define NAME_MOST     64u
-#define HEADER_MOST   512u
+#define NAME_MAX      64u
+#define HEADER_MAX    512u
 #define PIECE_BYTES   (4u << 20)
 #define BATCH_PIECES  64 /* between two looks at progress */
 
 /* One .npy in the file. */
 typedef struct member {
     const npz_array *array;
-    char name[NAME_MOST];
+    char name[NAME_MAX];
     uint64_t offset; /* of its local header */
     uint64_t start;  /* of the .npy */
     uint64_t size_bytes;
@@ -36,7 +36,7 @@ typedef struct npz_file {
     mote_context *ctx;
     mote_output *output;
     const npz_params *params;
-    member members[NPZ_ARRAYS_MOST];
+    member members[NPZ_ARRAYS_MAX];
     int count;
     uint64_t central; /* offset of the central directory */
     uint64_t all_bytes, done_bytes;
@@ -83,9 +83,9 @@ static void make_npy(member *m) {
 
 /* Bytes between a local header's fixed part with its name and the .npy. */
 static uint64_t extra_bytes(const member *m) {
-    const uint64_t least = (m->is_large ? 20u : 0u) + 6u;
-    const uint64_t end = m->offset + LOCAL_BYTES + strlen(m->name) + least;
-    return least + (ALIGNMENT - end % ALIGNMENT) % ALIGNMENT;
+    const uint64_t min = (m->is_large ? 20u : 0u) + 6u;
+    const uint64_t end = m->offset + LOCAL_BYTES + strlen(m->name) + min;
+    return min + (ALIGNMENT - end % ALIGNMENT) % ALIGNMENT;
 }
 
 static void plan_file(npz_file *f, const npz_array *arrays) {
@@ -136,10 +136,10 @@ static mote_status write_batch(npz_file *f, member *m, uint64_t first, uint64_t 
 }
 
 static mote_status write_values(npz_file *f, member *m) {
-    const uint64_t size_bytes = npz_bytes(m->array), most = (uint64_t)PIECE_BYTES * BATCH_PIECES;
+    const uint64_t size_bytes = npz_bytes(m->array), max = (uint64_t)PIECE_BYTES * BATCH_PIECES;
     m->crc = crc_of(&f->tables, m->npy, NPY_BYTES);
-    for (uint64_t first = 0; first < size_bytes; first += most) {
-        const uint64_t some = size_bytes - first < most ? size_bytes - first : most;
+    for (uint64_t first = 0; first < size_bytes; first += max) {
+        const uint64_t some = size_bytes - first < max ? size_bytes - first : max;
         const mote_status status = write_batch(f, m, first, some);
         if (status != MOTE_OK) return status;
         if (!report(f, some)) return MOTE_CANCELLED;
@@ -165,7 +165,7 @@ static uint8_t *put_common(uint8_t *at, const member *m, uint64_t extra) {
 
 /* The local header, filled up to the .npy, and the header of that. */
 static mote_status write_local(const npz_file *f, const member *m) {
-    uint8_t bytes[HEADER_MOST] = {0};
+    uint8_t bytes[HEADER_MAX] = {0};
     const uint64_t extra = extra_bytes(m), filled = extra - (m->is_large ? 20u : 0u);
     uint8_t *at = put(bytes, 0x04034B50, 4);
     at = put_name(put_common(at, m, extra), m);
@@ -203,7 +203,7 @@ static uint8_t *put_end64(uint8_t *at, const npz_file *f, uint64_t directory_byt
 }
 
 static mote_status write_directory(const npz_file *f) {
-    uint8_t bytes[NPZ_ARRAYS_MOST * (CENTRAL_BYTES + NAME_MOST + 28) + END_BYTES];
+    uint8_t bytes[NPZ_ARRAYS_MAX * (CENTRAL_BYTES + NAME_MAX + 28) + END_BYTES];
     uint8_t *at = bytes;
     for (int i = 0; i < f->count; i++) at = put_central(at, &f->members[i]);
     const uint64_t directory_bytes = (uint64_t)(at - bytes), count = (uint64_t)f->count;
@@ -223,7 +223,7 @@ mote_status npz_write(mote_context *ctx, mote_output *output, const npz_array *a
     f->ctx = ctx;
     f->output = output;
     f->params = params;
-    f->count = count < NPZ_ARRAYS_MOST ? count : NPZ_ARRAYS_MOST;
+    f->count = count < NPZ_ARRAYS_MAX ? count : NPZ_ARRAYS_MAX;
     crc_prepare(&f->tables);
     plan_file(f, arrays);
     mote_status status = MOTE_OK;

@@ -5,7 +5,7 @@
 
 #include <mote/mote.h>
 
-#define NPZ_ARRAYS_MOST 8
+#define NPZ_ARRAYS_MAX 8
 
 typedef struct npz_array {
     const char *name; /* the member is NAME.npy; short */
@@ -21,8 +21,8 @@ uint64_t npz_bytes(const npz_array *array);
 
 typedef struct npz_params {
     int threads;
-    uint32_t zip64_from; /* sizes and offsets from here on go to the fields of zip64; 2^32 - 1, but for tests */
-    /* Called on the caller's thread, done is 0..1; returning false cancels. NULL: nobody wants to know */
+    uint32_t zip64_from; /* sizes and offsets from here on go to the fields of zip64; 2^32 - 1, except in tests */
+    /* Called on the caller's thread, done is 0..1; returning false cancels. NULL: not called */
     bool (*progress)(void *user, double done);
     void *user;
 } npz_params;

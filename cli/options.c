@@ -139,7 +139,7 @@ static void add_common(table *all, unsigned mask, common_options *c) {
     const option run[] = {
         {"device", 0, OPTION_TEXT, &c->device, NULL, "D", "auto, cpu, cuda or cuda:N; default auto"},
         {"threads", 0, OPTION_INT, &c->threads, &c->threads_given, "N", "CPU threads; default all cores"},
-        {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE", "use at most so much memory; default no bound"},
+        {"memory", 0, OPTION_BYTES, &c->memory_bytes, NULL, "SIZE", "use at most this much memory; default no bound"},
         {"quiet", 'q', OPTION_FLAG, &c->quiet, NULL, NULL, "no messages but errors, no progress bar"},
         {"verbose", 'v', OPTION_FLAG, &c->verbose, NULL, NULL, "seconds per stage and bytes per structure"},
     };

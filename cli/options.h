@@ -47,7 +47,7 @@ typedef struct common_options {
     const char *output; /* of -o; NULL if not given */
     const char *format; /* of the output: an ending without its dot; NULL: by its ending */
     bool force;         /* an output that is named by its place in the line may replace a file, too */
-    bool no_stages;     /* on a GPU: marks between them would take time */
+    bool no_stages;     /* on a GPU: events between them would take time */
 } common_options;
 
 /* Which of them a command has. */
@@ -75,7 +75,7 @@ parse_result options_parse(const command_help *help, const option *rows, unsigne
 /* Says what is wrong with the usage of a command ("mote: error: …" and where to find help); returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int usage_error(const char *command, const char *format, ...);
 
-/* A whole text as a number, with k, M, G of that many units (1000 or 1024; 0: no letters). */
+/* A whole text as a number, with k, M, G for powers of unit (1000 or 1024; 0: no letters). */
 bool parse_count(const char *word, uint64_t kilo, uint64_t *out);
 bool parse_real(const char *word, double *out);
 

@@ -20,10 +20,10 @@ typedef struct point_run {
 int point_run_read(session *s, const io_paths *paths, point_run *run);
 /* After the work, begun at some time, its outcome; returns an exit code. */
 int point_run_worked(session *s, point_run *run, double begin, mote_status status, uint64_t skipped);
-/* Writes a cloud: the run's own, or what is left of it. Returns an exit code. */
+/* Writes a cloud: the run's own, or its remaining points. Returns an exit code. */
 int point_run_write(session *s, point_run *run, const mote_cloud *cloud);
 
-/* What a column of so many values of a type is filled through; NULL, and *code says why, when there is none. */
+/* What a column of count values of a type is filled through; NULL, and *code says why, when there is none. */
 void *point_run_column(session *s, point_run *run, const char *name, mote_type type, int *code);
 
 /* What the command itself knows: lines of --stats, members of --json. */

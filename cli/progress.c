@@ -64,12 +64,13 @@ static void draw(progress_bar *bar, double now, const char *stage) {
     if (bar->points > 0 && bar->done > 0) {
         snprintf(rate, sizeof rate, "  %s points/s", text_rate((double)bar->points * bar->done / spent).chars);
     }
-    const double left = bar->done > 0 ? spent * (1 - bar->done) / bar->done : -1;
+    const double remaining = bar->done > 0 ? spent * (1 - bar->done) / bar->done : -1;
     fprintf(stderr, "\r\033[K%-20.20s", stage);
     if (columns >= 20 + BAR_CELLS + 10) fprintf(stderr, " %s %3d %%", shape, (int)(bar->done * 100));
     if (columns >= 20 + BAR_CELLS + 40) fprintf(stderr, "%s", rate);
-    if (columns >= 20 + BAR_CELLS + 54 && left >= 60) fprintf(stderr, "  %s left", text_seconds(left).chars);
-    if (columns >= 20 + BAR_CELLS + 54 && left >= 0 && left < 60) fprintf(stderr, "  %.0f s left", ceil(left));
+    if (columns >= 20 + BAR_CELLS + 54 && remaining >= 60) fprintf(stderr, "  %s left", text_seconds(remaining).chars);
+    if (columns >= 20 + BAR_CELLS + 54 && remaining >= 0 && remaining < 60)
+        fprintf(stderr, "  %.0f s left", ceil(remaining));
     fflush(stderr);
 }
 

@@ -1,5 +1,5 @@
-/* Options of reading that mean something for some formats only: one that would do nothing for the inputs is a mistake.
- */
+/* Options of reading that mean something for some formats only: one that would do nothing for the inputs is a
+   mistake. */
 #ifndef CLI_READ_OPTIONS_H
 #define CLI_READ_OPTIONS_H
 

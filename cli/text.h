@@ -23,7 +23,7 @@ text text_rate(double per_second);
 text text_real(double value);
 /* The shortest decimal that reads back as the same float. */
 text text_float(float value);
-/* Rounded to a number of decimals; text_real where a double cannot hold that many. */
+/* Rounded to a number of decimals; text_real where a double cannot hold that number. */
 text text_fixed(double value, int decimals);
 /* The decimals that a step of that size can tell apart. */
 int text_step_decimals(double step);

@@ -12,10 +12,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
-watched=(lod_parity lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
+watched=(lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
     order_parity order_runs_parity potree_parity laz_parity cuda_primitives knn_sample_parity normals_parity
     shuffle_parity planes_parity)
-shared=(knn_parity knn_shifted_parity knn_ellipsoid_parity) # many comparisons: eight processes at once make an eighth each
+# many comparisons: eight processes at once make an eighth each
+shared=(lod_parity knn_parity knn_shifted_parity knn_ellipsoid_parity)
 tools=(memcheck racecheck initcheck)
 passed=0 failed=0 skipped=0
 

@@ -21,7 +21,8 @@ WORK = ROOT / "build/mutants"
 TREE, BUILD = WORK / "tree", WORK / "tree/build/mutants"
 EQUIVALENT = ROOT / "tests/mutants_equivalent.txt"
 # Code that runs only where there is a GPU, which the tests of make test do not have.
-GPU_FILES = re.compile(r"cuda|_warp|las_device|las_upload|lod_parts|potree_(encode|moves|pieces|records)|backend/devices\.c")
+GPU_FILES = re.compile(r"cuda|_warp|las_device|las_upload|lod_parts|potree_(encode|moves|pieces|records)|device/devices\.c|device/device_cloud\.c")
+HAVE_BLOCKS = re.compile(r"MOTE_HAVE_")  # what stands for a library that is not there is not compiled
 GPU_BLOCKS = re.compile(r"__CUDA|__NVCC|MOTE_CUDA|__aarch64__|_WIN32|__APPLE__")
 
 # ---- places
@@ -77,17 +78,21 @@ def blank(text, pattern):
 def without_preprocessor(text):
     """Blanks comments, lines of the preprocessor, and blocks for other machines."""
     text = blank(text, re.compile(r"/\*.*?\*/|//[^\n]*", re.S))
-    lines, blocks, directive = text.split("\n"), [], False
+    lines, blocks, without_library, directive = text.split("\n"), [], [], False
     for i, line in enumerate(lines):
         word = re.match(r"\s*#\s*(\w+)(.*)", line)
         if word and not directive:
             if word[1] in ("if", "ifdef", "ifndef"):
-                foreign = bool(GPU_BLOCKS.search(word[2])) and word[1] != "ifndef" and "!" not in word[2]
+                negated = word[1] == "ifndef" or "!" in word[2]
+                has_library = bool(HAVE_BLOCKS.search(word[2]))
+                foreign = has_library if negated else bool(GPU_BLOCKS.search(word[2]))
                 blocks.append(foreign)
+                without_library.append(has_library and not negated)
             elif word[1] in ("else", "elif") and blocks:
-                blocks[-1] = bool(GPU_BLOCKS.search(word[2]))
+                blocks[-1] = bool(GPU_BLOCKS.search(word[2])) or without_library[-1]
             elif word[1] == "endif" and blocks:
                 blocks.pop()
+                without_library.pop()
         directive = (bool(word) or directive) and line.endswith("\\")
         if word or directive or (i > 0 and lines[i - 1].endswith("\\")) or any(blocks):
             lines[i] = " " * (len(line) - 1) + "\\" if directive else " " * len(line)

@@ -51,7 +51,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 file(GLOB emulator_sources CONFIGURE_DEPENDS emulator/*.cpp)
 list(FILTER emulator_sources EXCLUDE REGEX "_test[.]cpp$")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu)
-list(FILTER kernel_sources EXCLUDE REGEX "/src/backend/") # the runtime of a true GPU
+list(FILTER kernel_sources EXCLUDE REGEX "/src/device/") # the runtime of a true GPU
 set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX)
 if(MOTE_SANITIZE)
   # Many variants, which take longest to make; their tests are hardly slower without.
@@ -64,10 +64,11 @@ if(MOTE_SANITIZE MATCHES "address")
   set_source_files_properties(emulator/emulator.cpp PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=all")
   set_source_files_properties(emulator/fiber.cpp PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=undefined")
 endif()
-set(above_cuda ${PROJECT_SOURCE_DIR}/src/backend/cuda_cloud.c ${PROJECT_SOURCE_DIR}/src/backend/cuda_staging.c)
-add_library(mote_emulated OBJECT ${emulator_sources} ${kernel_sources} ${above_cuda})
+file(GLOB cuda_host_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/device/cuda/*.c)
+add_library(mote_emulated OBJECT ${emulator_sources} ${kernel_sources} ${cuda_host_sources} ${PROJECT_SOURCE_DIR}/src/backends.c)
 target_include_directories(mote_emulated PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(mote_emulated PUBLIC MOTE_CUDA_EMULATED)
+target_compile_definitions(mote_emulated PRIVATE MOTE_HAS_CUDA)
+target_include_directories(mote_emulated BEFORE PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/emulator/include) # <cuda_runtime.h>
 target_link_libraries(mote_emulated PUBLIC OpenMP::OpenMP_C)
 target_compile_options(mote_emulated PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wno-unknown-pragmas;-ffp-contract=off>")
 if(MOTE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -4,8 +4,8 @@
 
 #include "session.h"
 
-#define BENCH_RUNS_MOST  99
-#define BENCH_SIZES_MOST 8
+#define BENCH_RUNS_MAX  99
+#define BENCH_SIZES_MAX 8
 
 typedef struct bench_options {
     common_options common;
@@ -28,7 +28,7 @@ typedef struct bench_options {
 
 /* Runs of one case, in the case's unit: a rate (more is better), or milliseconds. */
 typedef struct bench_runs {
-    double values[BENCH_RUNS_MOST];
+    double values[BENCH_RUNS_MAX];
     int count;
 } bench_runs;
 
@@ -58,7 +58,7 @@ mote_context_params bench_context_params(const session *s, int threads);
 mote_status bench_context(const session *s, int threads, mote_context **ctx);
 
 /* "1M,10M" as numbers of points. Returns how many; 0 if it is no such list. */
-int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]);
+int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MAX]);
 /* Says so. */
 int bench_sizes_error(const char *list);
 /* Says that --case names none of these cases, which end with NULL. Returns an exit code. */

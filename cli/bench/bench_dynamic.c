@@ -1,5 +1,5 @@
-/* mote bench dynamic: points that move each frame; the index is made anew in place and all neighbours are found again.
- */
+/* mote bench dynamic: points that move each frame; the index is made anew in place and all neighbours are found
+   again. */
 #define _GNU_SOURCE /* aligned_alloc under -std=c17 */
 #include <math.h>
 #include <stdatomic.h>

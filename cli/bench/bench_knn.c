@@ -192,7 +192,7 @@ static void summarize(const knn_job *job, const bench_runs runs[4], bench_result
     }
 }
 
-/* Runs of one job: the first warms up and does not count. patience_s: there are fewer after so many seconds. */
+/* Runs of one job: the first warms up and does not count. patience_s: there are fewer after this many seconds. */
 static mote_status measure(const bench_options *o, knn_job *job, double patience_s, bench_result base,
                            knn_timing *timing, bool *is_right) {
     bench_runs runs[4] = {{.count = 0}};
@@ -211,9 +211,8 @@ static mote_status measure(const bench_options *o, knn_job *job, double patience
     return check_answer(job, is_right);
 }
 
-/* Measures a cloud of the host, which goes to the GPU first where that is to compute. */
-static mote_status measure_cloud(session *s, const bench_options *o, const knn_case *c, const mote_cloud *cloud,
-                                 int threads, double patience_s, knn_timing *timing, bool *is_right) {
+mote_status knn_measure_cloud(session *s, const bench_options *o, const knn_case *c, const mote_cloud *cloud,
+                              int threads, double patience_s, knn_timing *timing, bool *is_right) {
     knn_job job = {.host = cloud, .points = cloud, .count = mote_cloud_count(cloud), .params = mote_knn_defaults()};
     const bench_result base = {.bench = "knn", .name = c->name, .unit = "ms", .threads = threads};
     mote_context *own = NULL;
@@ -236,8 +235,7 @@ static mote_status measure_cloud(session *s, const bench_options *o, const knn_c
     return status;
 }
 
-/* A case that does not fit is no reason to leave out the others. Returns an exit code. */
-static int case_failed(session *s, const char *name, mote_status status) {
+int knn_case_failed(session *s, const char *name, mote_status status) {
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) {
         if (mote_context_message(s->ctx)[0] != '\0' || status == MOTE_CANCELLED) return session_fail(s, status, false);
         return session_error(s, EXIT_FAILED, "%s: %s", name, mote_status_name(status));
@@ -249,8 +247,7 @@ static int case_failed(session *s, const char *name, mote_status status) {
     return EXIT_DONE;
 }
 
-/* Three lines: build, search, both; of a GPU also fetched. */
-static int record(session *s, const bench_options *o, const knn_case *c, const char *order, const knn_timing *timing) {
+int knn_record(session *s, const bench_options *o, const knn_case *c, const char *order, const knn_timing *timing) {
     const bench_result *const parts[4] = {&timing->build, &timing->search, &timing->both, &timing->fetched};
     static const char *const names[4] = {"build", "search", "both", "fetched"};
     char device[200], name[120];
@@ -267,7 +264,7 @@ static int record(session *s, const bench_options *o, const knn_case *c, const c
     return code;
 }
 
-static int wrong_answer(session *s, const char *name) {
+int knn_wrong_answer(session *s, const char *name) {
     return session_error(s, EXIT_FAILED, "%s: the grid and brute force find different neighbours", name);
 }
 
@@ -279,11 +276,11 @@ static int run_order(session *s, const bench_options *o, const knn_case *c, cons
     knn_timing timing;
     bool is_right = false;
     const text label = knn_label(c, mote_cloud_count(cloud));
-    const mote_status status = measure_cloud(s, o, c, cloud, threads, 1e9, &timing, &is_right);
-    if (status != MOTE_OK) return case_failed(s, label.chars, status);
+    const mote_status status = knn_measure_cloud(s, o, c, cloud, threads, 1e9, &timing, &is_right);
+    if (status != MOTE_OK) return knn_case_failed(s, label.chars, status);
     knn_print_row(s, c, order, &timing);
-    if (!is_right) return wrong_answer(s, label.chars);
-    return record(s, o, c, order == 0 ? "file" : "Morton", &timing);
+    if (!is_right) return knn_wrong_answer(s, label.chars);
+    return knn_record(s, o, c, order == 0 ? "file" : "Morton", &timing);
 }
 
 /* A GPU sorts as fast as it reads: the order matters to the CPU. */
@@ -292,10 +289,10 @@ static int run_case(session *s, const bench_options *o, const knn_case *c, int t
     const uint64_t count = o->count_given && c->kind != NULL ? o->count : c->points;
     const text label = knn_label(c, count);
     mote_status status = make_cloud(s, c, count, &cloud);
-    int code = status == MOTE_OK ? run_order(s, o, c, cloud, 0, threads) : case_failed(s, label.chars, status);
+    int code = status == MOTE_OK ? run_order(s, o, c, cloud, 0, threads) : knn_case_failed(s, label.chars, status);
     if (code == EXIT_DONE && status == MOTE_OK && !bench_on_gpu(s)) {
         status = sort_cloud(s, &cloud);
-        code = status == MOTE_OK ? run_order(s, o, c, cloud, 1, threads) : case_failed(s, label.chars, status);
+        code = status == MOTE_OK ? run_order(s, o, c, cloud, 1, threads) : knn_case_failed(s, label.chars, status);
     }
     mote_cloud_destroy(cloud);
     return code;
@@ -306,11 +303,12 @@ static bool wanted(const bench_options *o, const knn_case *c) {
 }
 
 static int check_case(const bench_options *o) {
-    const char *names[KNN_CASES + 1] = {NULL};
+    const char *names[KNN_CASES + 2] = {NULL};
     for (size_t i = 0; i < KNN_CASES; i++) {
         names[i] = knn_cases()[i].name;
         if (wanted(o, &knn_cases()[i])) return EXIT_DONE;
     }
+    names[KNN_CASES] = KNN_SHAPES;
     return bench_no_case(o, names);
 }
 
@@ -324,7 +322,7 @@ static int run_cases(session *s, const bench_options *o, int threads) {
 }
 
 static int run_scaling(session *s, const bench_options *o, int threads) {
-    uint64_t sizes[BENCH_SIZES_MOST];
+    uint64_t sizes[BENCH_SIZES_MAX];
     const knn_case c = {.name = "uniform", .kind = "uniform", .k = 10};
     const int count = bench_parse_sizes(o->sizes != NULL ? o->sizes : SCALING_SIZES, sizes);
     if (count == 0) return bench_sizes_error(o->sizes);
@@ -335,14 +333,14 @@ static int run_scaling(session *s, const bench_options *o, int threads) {
         knn_timing timing;
         bool is_right = false;
         mote_status status = make_cloud(s, &c, sizes[i], &cloud);
-        if (status == MOTE_OK) status = measure_cloud(s, o, &c, cloud, threads, PATIENCE_S, &timing, &is_right);
+        if (status == MOTE_OK) status = knn_measure_cloud(s, o, &c, cloud, threads, PATIENCE_S, &timing, &is_right);
         mote_cloud_destroy(cloud);
         if (status != MOTE_OK) {
-            code = case_failed(s, text_count(sizes[i]).chars, status);
+            code = knn_case_failed(s, text_count(sizes[i]).chars, status);
             continue;
         }
         knn_print_scaling_row(&timing);
-        code = is_right ? record(s, o, &c, "file", &timing) : wrong_answer(s, text_count(sizes[i]).chars);
+        code = is_right ? knn_record(s, o, &c, "file", &timing) : knn_wrong_answer(s, text_count(sizes[i]).chars);
     }
     return code;
 }
@@ -350,6 +348,7 @@ static int run_scaling(session *s, const bench_options *o, int threads) {
 int bench_knn(session *s, const bench_options *o) {
     const int all = mote_context_threads(s->ctx);
     if (o->scaling) return run_scaling(s, o, all);
+    if (o->only != NULL && strcmp(o->only, KNN_SHAPES) == 0) return bench_knn_shapes(s, o, all);
     int code = check_case(o);
     if (code == EXIT_DONE && !bench_on_gpu(s) && all > 1) {
         code = run_cases(s, o, 1);

@@ -24,7 +24,7 @@ typedef struct knn_case {
 } knn_case;
 /* [KNN_CASES] */
 const knn_case *knn_cases(void);
-/* Its name in a table: another where it is measured with so many points instead of its own. */
+/* Its name in a table: another where it is measured with this many points instead of its own. */
 text knn_label(const knn_case *c, uint64_t points);
 
 /* Milliseconds of one case. */
@@ -32,6 +32,20 @@ typedef struct knn_timing {
     bench_result build, search, both;
     bench_result fetched; /* GPU: search and its answer in the host's memory */
 } knn_timing;
+
+/* Measures a cloud of the host, which goes to the GPU first where that is to compute.
+   patience_s  there are fewer runs after this many seconds
+   is_right    out: some answers are those of brute force */
+mote_status knn_measure_cloud(session *s, const bench_options *o, const knn_case *c, const mote_cloud *cloud,
+                              int threads, double patience_s, knn_timing *timing, bool *is_right);
+/* A case that does not fit is no reason to leave out the others. These return exit codes. */
+int knn_case_failed(session *s, const char *name, mote_status status);
+int knn_wrong_answer(session *s, const char *name);
+/* Lines of the history: build, search, both; of a GPU also fetched. */
+int knn_record(session *s, const bench_options *o, const knn_case *c, const char *order, const knn_timing *timing);
+
+#define KNN_SHAPES "shapes" /* a case that is a table of its own */
+int bench_knn_shapes(session *s, const bench_options *o, int threads);
 
 void knn_print_head(const session *s, int threads, int runs);
 /* order: 0 as in the file, 1 Morton. The figures of others are for the case's own number of points. */

@@ -13,7 +13,7 @@
 #include "bench/bench.h"
 #include "text.h"
 
-#define WORDS_MOST 24
+#define WORDS_MAX 24
 
 /* A row: the ending of the input, the options of mote lod, what the peer reaches and what we are out for, in M
    points/s. */
@@ -113,8 +113,8 @@ static const char *child_device(const session *s, uint64_t points) {
 static int run_lod(session *s, const lod_case *c, const lod_place *at, lod_run *run) {
     static char json[1 << 16];
     char threads[16];
-    const char *words[WORDS_MOST] = {"mote",    "lod",       at->input, at->folder, "--json",
-                                     "--quiet", "--threads", threads,   "--device", child_device(s, at->points)};
+    const char *words[WORDS_MAX] = {"mote",    "lod",       at->input, at->folder, "--json",
+                                    "--quiet", "--threads", threads,   "--device", child_device(s, at->points)};
     int count = 10;
     snprintf(threads, sizeof threads, "%d", mote_context_threads(s->ctx));
     for (int i = 0; i < 6 && c->options[i] != NULL; i++) words[count++] = c->options[i];
@@ -152,10 +152,10 @@ static void warm_up(const char *path) {
 }
 
 /* The most of each figure over the runs. */
-static void keep_peaks(lod_run *most, const lod_run *run) {
-    if (run->peak_bytes > most->peak_bytes) most->peak_bytes = run->peak_bytes;
-    if (run->device_bytes > most->device_bytes) most->device_bytes = run->device_bytes;
-    if (run->resident_bytes > most->resident_bytes) most->resident_bytes = run->resident_bytes;
+static void keep_peaks(lod_run *max, const lod_run *run) {
+    if (run->peak_bytes > max->peak_bytes) max->peak_bytes = run->peak_bytes;
+    if (run->device_bytes > max->device_bytes) max->device_bytes = run->device_bytes;
+    if (run->resident_bytes > max->resident_bytes) max->resident_bytes = run->resident_bytes;
 }
 
 static void print_head(const session *s, const char *input, uint64_t points, int runs) {
@@ -166,13 +166,13 @@ static void print_head(const session *s, const char *input, uint64_t points, int
     puts(bench_on_gpu(s) ? "    GPU/point" : "");
 }
 
-static void print_row(const session *s, const lod_case *c, const bench_result *result, const lod_run *most) {
+static void print_row(const session *s, const lod_case *c, const bench_result *result, const lod_run *max) {
     const double n = result->points > 0 ? (double)result->points : 1;
     char target[16] = "–";
     if (c->target > 0) snprintf(target, sizeof target, "%.1f", c->target);
     printf("%-10s %12.2f %8.2f – %-8.2f %12.1f %12.1f %10s %10s", c->name, result->median, result->low, result->high,
-           most->peak_bytes / n, most->resident_bytes / n, c->peer, target);
-    if (bench_on_gpu(s)) printf(" %12.1f", most->device_bytes / n);
+           max->peak_bytes / n, max->resident_bytes / n, c->peer, target);
+    if (bench_on_gpu(s)) printf(" %12.1f", max->device_bytes / n);
     putchar('\n');
     fflush(stdout);
 }
@@ -185,7 +185,7 @@ static int run_case(session *s, const bench_options *o, const lod_case *c, const
                            .unit = "M points/s",
                            .points = at->points,
                            .threads = mote_context_threads(s->ctx)};
-    lod_run most = {0};
+    lod_run max = {0};
     if (bench_on_gpu(s)) {
         bench_device_name(s, device, sizeof device);
         result.device = device;
@@ -197,11 +197,11 @@ static int run_case(session *s, const bench_options *o, const lod_case *c, const
         if (session_cancelled()) return EXIT_CANCELLED;
         if (code != EXIT_DONE) return code;
         runs.values[runs.count] = (double)at->points / run.seconds / 1e6;
-        keep_peaks(&most, &run);
+        keep_peaks(&max, &run);
     }
     bench_summarize(&runs, &result);
-    result.peak_bytes_per_point = most.peak_bytes / (at->points > 0 ? (double)at->points : 1);
-    print_row(s, c, &result, &most);
+    result.peak_bytes_per_point = max.peak_bytes / (at->points > 0 ? (double)at->points : 1);
+    print_row(s, c, &result, &max);
     return bench_record(s, o, &result);
 }
 

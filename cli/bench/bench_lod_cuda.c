@@ -1,5 +1,5 @@
-/* mote bench lod --device cuda: from points in the memory of the GPU to the bytes of octree.bin there, in this process.
- */
+/* mote bench lod --device cuda: from points in the memory of the GPU to the bytes of octree.bin there, in this
+   process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,7 +264,7 @@ static int run_size(session *s, const bench_options *o, uint64_t count, const ch
 }
 
 /* --sizes, -n, or the default. */
-static int choose_sizes(const bench_options *o, uint64_t sizes[BENCH_SIZES_MOST]) {
+static int choose_sizes(const bench_options *o, uint64_t sizes[BENCH_SIZES_MAX]) {
     sizes[0] = o->count;
     if (o->count_given && o->sizes == NULL) return 1;
     return bench_parse_sizes(o->sizes != NULL ? o->sizes : DEFAULT_SIZES, sizes);

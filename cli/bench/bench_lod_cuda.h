@@ -20,7 +20,7 @@ const resident_case *resident_cases(void);
 
 /* Rates of each size and case; 0 where it was not run. */
 typedef struct resident_table {
-    uint64_t sizes[BENCH_SIZES_MOST];
+    uint64_t sizes[BENCH_SIZES_MAX];
     int count;
     const bench_result *results; /* [count][RESIDENT_CASES] */
 } resident_table;

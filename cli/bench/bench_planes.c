@@ -6,13 +6,13 @@
 #include "bench/bench.h"
 #include "text.h"
 
-#define DIRECTIONS   32400.0 /* 180 x 180, the slides' */
-#define SLIDES_BIN   0.1     /* a room of 18 m in about as many bins as the slides' 2 x 92 */
-#define WINNERS_MOST 10
-#define LARGE        10000000u /* from so many points on, a case is for GPUs that have the room */
-#define LARGE_BYTES  64u       /* that a point may take there */
+#define DIRECTIONS  32400.0 /* 180 x 180, the slides' */
+#define SLIDES_BIN  0.1     /* a room of 18 m in about as many bins as the slides' 2 x 92 */
+#define MAX_PEAKS   10
+#define LARGE       10000000u /* from this many points on, a case is for GPUs that have the room */
+#define LARGE_BYTES 64u       /* that a point may take there */
 
-/* Votes, suppression and winners. Published: Duca 2016, seconds, its best GPU version and its CPU. */
+/* Votes, suppression and peaks. Published: Duca 2016, seconds, its best GPU version and its CPU. */
 typedef struct vote_case {
     uint64_t points;
     double gpu_s, cpu_s;
@@ -20,11 +20,11 @@ typedef struct vote_case {
 static const vote_case by_points[] = {{1, 0.047, 15},    {1000, 0.05, 17},    {10000, 0.1, 23},
                                       {100000, 0.7, 88}, {1000000, 6.8, 676}, {23000000, 152, 14400}};
 
-typedef struct winner_case {
+typedef struct peak_case {
     uint32_t planes;
     double gpu_s, cpu_s;
-} winner_case;
-static const winner_case by_planes[] = {{2, 0.05, 16}, {5, 0.05, 16.5}, {10, 0.05, 17}};
+} peak_case;
+static const peak_case by_planes[] = {{2, 0.05, 16}, {5, 0.05, 16.5}, {10, 0.05, 17}};
 
 /* Planes of a room, to the end. Measured on 2 cores: CGAL 5, efficient RANSAC and region growing, normals included. */
 typedef struct room_case {
@@ -59,13 +59,13 @@ static mote_status make_room(planes_bench *b, uint64_t points, double noise_m, d
 
 static mote_status vote_once(planes_bench *b, uint32_t planes, double *seconds) {
     mote_planes_params params = mote_planes_defaults();
-    mote_planes_winner winners[WINNERS_MOST];
+    mote_planes_peak peaks[MAX_PEAKS];
     mote_planes_facts facts;
     uint32_t count;
     params.directions = MOTE_PLANES_GRID;
     params.bin = SLIDES_BIN;
     const double begin = seconds_now();
-    const mote_status status = mote_planes_vote(b->ctx, b->cloud, &params, planes, winners, &count, &facts);
+    const mote_status status = mote_planes_vote(b->ctx, b->cloud, &params, planes, peaks, &count, &facts);
     *seconds = seconds_now() - begin;
     return status;
 }
@@ -83,8 +83,8 @@ static mote_status find_once(planes_bench *b, double *seconds, uint32_t *found) 
     return status;
 }
 
-/* Runs one case and summarises it; found: planes of a room, 0 winners asked for. */
-static int measure(planes_bench *b, const char *name, uint32_t winners, uint32_t *found, bench_result *result) {
+/* Runs one case and summarises it; found: planes of a room, 0 peaks asked for. */
+static int measure(planes_bench *b, const char *name, uint32_t peaks, uint32_t *found, bench_result *result) {
     bench_runs runs = {.count = 0};
     mote_status status = MOTE_OK;
     const bench_result empty = {.bench = "planes", .name = name, .unit = "s", .points = mote_cloud_count(b->cloud)};
@@ -93,7 +93,7 @@ static int measure(planes_bench *b, const char *name, uint32_t winners, uint32_t
     if (bench_on_gpu(b->s)) result->device = b->device;
     for (; runs.count < b->o->runs && status == MOTE_OK && !session_cancelled(); runs.count++) {
         double *seconds = &runs.values[runs.count];
-        status = winners > 0 ? vote_once(b, winners, seconds) : find_once(b, seconds, found);
+        status = peaks > 0 ? vote_once(b, peaks, seconds) : find_once(b, seconds, found);
     }
     if (session_cancelled()) return EXIT_CANCELLED;
     if (status != MOTE_OK) return session_error(b->s, EXIT_FAILED, "%s: %s", name, mote_context_message(b->ctx));
@@ -123,7 +123,7 @@ static case_name votes_name(const vote_case *c) {
     return name;
 }
 
-static case_name planes_name(const winner_case *c) {
+static case_name planes_name(const peak_case *c) {
     case_name name;
     snprintf(name.chars, sizeof name.chars, "%u planes", c->planes);
     return name;
@@ -175,7 +175,7 @@ static int table_by_planes(planes_bench *b) {
     int code = failed(b, make_room(b, 1000, 0.003, 0.1));
     printf("\n%-12s %10s %21s   %s\n", "planes", "seconds", "lowest – highest", "slides 2016: GPU, CPU; 1,000 points");
     for (size_t i = 0; i < COUNT(by_planes) && code == EXIT_DONE; i++) {
-        const winner_case *c = &by_planes[i];
+        const peak_case *c = &by_planes[i];
         const case_name name = planes_name(c);
         uint32_t found;
         bench_result result;
@@ -215,9 +215,8 @@ int bench_planes(session *s, const bench_options *o) {
     const mote_status status = bench_context(s, mote_context_threads(s->ctx), &b.ctx);
     int code = status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
     if (code == EXIT_DONE) {
-        printf(
-            "planes: %s; median and spread of %d runs. 32,400 directions, bins of %g m; votes, suppression, winners\n",
-            b.device, o->runs, SLIDES_BIN);
+        printf("planes: %s; median and spread of %d runs. 32,400 directions, bins of %g m; votes, suppression, peaks\n",
+               b.device, o->runs, SLIDES_BIN);
         code = table_by_points(&b);
     }
     if (code == EXIT_DONE) code = table_by_planes(&b);

@@ -16,7 +16,7 @@ static int compare_values(const void *a, const void *b) {
 }
 
 void bench_summarize(const bench_runs *runs, bench_result *result) {
-    double sorted[BENCH_RUNS_MOST];
+    double sorted[BENCH_RUNS_MAX];
     memcpy(sorted, runs->values, sizeof sorted);
     qsort(sorted, (size_t)runs->count, sizeof *sorted, compare_values);
     const int middle = runs->count / 2;

@@ -285,8 +285,8 @@ static int run_clouds(session *s, const bench_options *o) {
 }
 
 /* 128, 2 k, 32 k … and the number asked for. */
-static uint64_t next_size(uint64_t size, uint64_t most) {
-    return size >= most ? most + 1 : size > most / 16 ? most : size * 16;
+static uint64_t next_size(uint64_t size, uint64_t max) {
+    return size >= max ? max + 1 : size > max / 16 ? max : size * 16;
 }
 
 static int run_queries(session *s, const bench_options *o) {

@@ -24,6 +24,7 @@ static const command_help help = {
     "  mote bench knn --device cuda            on the GPU, points in its memory\n"
     "  mote bench knn --scaling --sizes 10k,1M,100M\n"
     "  mote bench knn --case tiers             k = 32, 100, 200, 1000, and brute force\n"
+    "  mote bench knn --case shapes            rooms, strays, clusters, ties, by k\n"
     "  mote bench shifted                      approximate neighbours, spheres and ellipsoids, 100 k points\n"
     "  mote bench shifted --device cuda --case clouds   2 M points and 2 M queries, as published\n"
     "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
@@ -50,8 +51,8 @@ static const bench benches[] = {
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
-#define FILES_COUNT  100000000u /* lod --files with a GPU */
-#define DEVICES_MOST 64
+#define FILES_COUNT 100000000u /* lod --files with a GPU */
+#define DEVICES_MAX 64
 
 bool bench_on_gpu(const session *s) { return strncmp(s->options.device, "cuda", 4) == 0; }
 
@@ -64,12 +65,12 @@ static int gpu_index(const session *s) {
 }
 
 /* The device that is computed on; false if it is not listed. */
-static bool find_device(const session *s, mote_device *found) {
-    mote_device devices[DEVICES_MOST];
+static bool find_device(const session *s, mote_device_info *found) {
+    mote_device_info devices[DEVICES_MAX];
     const mote_device_kind kind = bench_on_gpu(s) ? MOTE_DEVICE_CUDA : MOTE_DEVICE_CPU;
     const int index = bench_on_gpu(s) ? gpu_index(s) : 0;
-    const uint32_t count = mote_devices(devices, DEVICES_MOST);
-    for (uint32_t i = 0; i < count && i < DEVICES_MOST; i++) {
+    const uint32_t count = mote_devices(devices, DEVICES_MAX);
+    for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
         if (devices[i].kind != kind || devices[i].index != index) continue;
         *found = devices[i];
         return true;
@@ -78,12 +79,12 @@ static bool find_device(const session *s, mote_device *found) {
 }
 
 void bench_device_name(const session *s, char *name, size_t size) {
-    mote_device device;
+    mote_device_info device;
     snprintf(name, size, "%s", find_device(s, &device) ? device.name : "unknown device");
 }
 
 uint64_t bench_device_bytes(const session *s) {
-    mote_device device;
+    mote_device_info device;
     return find_device(s, &device) ? device.memory_bytes : 0;
 }
 
@@ -100,12 +101,12 @@ mote_status bench_context(const session *s, int threads, mote_context **ctx) {
     return mote_context_create(&params, ctx);
 }
 
-int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]) {
+int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MAX]) {
     char word[32];
     int count = 0;
     for (const char *at = list; *at != '\0'; at += at[0] == ',') {
         const size_t length = strcspn(at, ",");
-        if (length >= sizeof word || count == BENCH_SIZES_MOST) return 0;
+        if (length >= sizeof word || count == BENCH_SIZES_MAX) return 0;
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         if (!parse_count(word, 1000, &sizes[count]) || sizes[count] < 1 || sizes[count] >= UINT32_MAX) return 0;
         at += length;
@@ -115,7 +116,7 @@ int bench_parse_sizes(const char *list, uint64_t sizes[BENCH_SIZES_MOST]) {
 }
 
 int bench_sizes_error(const char *list) {
-    return usage_error("bench", "--sizes: \"%s\" is no list like 1M,10M of up to %d sizes", list, BENCH_SIZES_MOST);
+    return usage_error("bench", "--sizes: \"%s\" is no list like 1M,10M of up to %d sizes", list, BENCH_SIZES_MAX);
 }
 
 int bench_no_case(const bench_options *o, const char *const *names) {
@@ -197,7 +198,7 @@ int cmd_bench(int argc, char **argv) {
     if (!o.count_given) o.count = found->count;
     if (!runs_given) o.runs = found->runs;
     if (o.count < 1 || o.count >= UINT32_MAX) return usage_error("bench", "-n is not in 1..%u", UINT32_MAX - 1);
-    if (o.runs < 1 || o.runs > BENCH_RUNS_MOST) return usage_error("bench", "--runs is not in 1..%d", BENCH_RUNS_MOST);
+    if (o.runs < 1 || o.runs > BENCH_RUNS_MAX) return usage_error("bench", "--runs is not in 1..%d", BENCH_RUNS_MAX);
     session s;
     o.common.no_stages = !o.stages;
     int code = session_open(&s, "bench", &o.common);

@@ -102,7 +102,7 @@ static void open_browser(const char *url) {
         waitpid(child, NULL, 0);
         return;
     }
-    /* Forked twice, so that the browser is nobody's zombie and outlives the server. */
+    /* Forked twice, so that the browser is no zombie of ours and outlives the server. */
     if (fork() != 0) _exit(0);
     sigset_t none;
     sigemptyset(&none);
@@ -125,9 +125,10 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     const double end = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + seconds;
     for (;;) {
         clock_gettime(CLOCK_MONOTONIC, &now);
-        const double left = end - (double)now.tv_sec - 1e-9 * (double)now.tv_nsec;
-        if (left <= 0) return;
-        struct timespec limit = {.tv_sec = (time_t)left, .tv_nsec = (long)(1e9 * (left - (double)(time_t)left))};
+        const double remaining = end - (double)now.tv_sec - 1e-9 * (double)now.tv_nsec;
+        if (remaining <= 0) return;
+        struct timespec limit = {.tv_sec = (time_t)remaining,
+                                 .tv_nsec = (long)(1e9 * (remaining - (double)(time_t)remaining))};
         if (sigtimedwait(signals, NULL, &limit) > 0) return;
     }
 }
@@ -165,7 +166,6 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
 #ifndef MOTE_HAVE_CIVETWEB
     return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
-    if (access(input, F_OK) != 0) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno));
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Part of the key: change it when the conversion or its defaults change, so that old results are not shown.
- */
+/* Part of the key: change it when the conversion or its defaults change, so that old results are not
+   shown. */
 #define CONVERSION_VERSION "lod-1 additive random default"
 
 /* Converts input with default options into out_dir, which does not exist yet and appears only when it is complete. */

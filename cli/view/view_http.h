@@ -1,5 +1,5 @@
-/* The parts of HTTP that `mote view` needs, as plain functions of strings: paths, ranges, types. No sockets.
- */
+/* The parts of HTTP that `mote view` needs, as plain functions of strings: paths, ranges, types. No
+   sockets. */
 #ifndef MOTE_CLI_VIEW_HTTP_H
 #define MOTE_CLI_VIEW_HTTP_H
 

@@ -111,8 +111,8 @@ static void send_bytes(struct mg_connection *conn, int fd, uint64_t first, uint6
     char *piece = malloc(PIECE_BYTES);
     uint64_t at = first;
     while (piece != NULL && at <= last) {
-        const uint64_t left = last - at + 1;
-        const ssize_t got = pread(fd, piece, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, (off_t)at);
+        const uint64_t remaining = last - at + 1;
+        const ssize_t got = pread(fd, piece, remaining < PIECE_BYTES ? (size_t)remaining : PIECE_BYTES, (off_t)at);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0 || mg_write(conn, piece, (size_t)got) != (int)got) break;
         at += (uint64_t)got;

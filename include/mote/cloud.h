@@ -169,6 +169,24 @@ typedef struct mote_box {
 /// Cost     one pass over the positions, in parallel
 MOTE_API mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_box *box, uint64_t *skipped);
 
+/// A few points so far from all others that they stretch the box: a zero, a bird, a far reflection.
+typedef struct mote_strays {
+    uint64_t count;       ///< 0: there are none, and all else is 0
+    uint64_t farthest;    ///< index of the one that is farthest from the rest; of several the first
+    double distance;      ///< how far that is from the box of the rest, world units
+    mote_box rest;        ///< the box of all other points with finite coordinates
+    uint64_t reserved[8]; ///< zero, see types.h
+} mote_strays;
+
+/// Finds strays: at most one point in 100, more than eight times as far from where nearly all points are as these
+/// reach. Where nearly all are, a sample of 8,192 points tells: those between the 1st and the 99th hundredth on each
+/// axis. A cloud of fewer than 100 points has none. The same for any number of threads. bounds   a box that holds all
+/// finite points, if the caller knows one, else NULL Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z),
+/// MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (on a GPU) Cost     one pass over the positions, in parallel; with bounds
+/// that hold no strays, the sample
+MOTE_API mote_status mote_cloud_strays(mote_context *ctx, const mote_cloud *cloud, const mote_box *bounds,
+                                       mote_strays *strays);
+
 /// A 64-bit checksum of count, column names, types, scales and all values; layout does not matter.
 /// Same on every machine, for any number of threads.
 MOTE_API mote_status mote_cloud_hash(mote_context *ctx, const mote_cloud *cloud, uint64_t *hash);

@@ -30,7 +30,7 @@ typedef void (*mote_log_fn)(void *user, mote_log_level level, const char *messag
 typedef enum mote_device_kind { MOTE_DEVICE_AUTO, MOTE_DEVICE_CPU, MOTE_DEVICE_CUDA } mote_device_kind;
 
 /// Something to compute on.
-typedef struct mote_device {
+typedef struct mote_device_info {
     mote_device_kind kind; ///< CPU or CUDA
     int index;             ///< among those of its kind
     bool usable;           ///< by this version of mote, on this machine
@@ -38,10 +38,10 @@ typedef struct mote_device {
     char name[128];        ///< "AMD EPYC, 2 threads", "NVIDIA H200, compute capability 9.0"
     char reason[160];      ///< why it is not usable; "" if it is
     uint64_t reserved[4];  ///< zero, see types.h
-} mote_device;
+} mote_device_info;
 /// Lists the CPU and, where this build has CUDA, the GPUs, or one line that says why there is none. Copies up to
 /// capacity entries and returns how many there are.
-MOTE_API uint32_t mote_devices(mote_device *devices, uint32_t capacity);
+MOTE_API uint32_t mote_devices(mote_device_info *devices, uint32_t capacity);
 
 /// What this processor, or the system on it, lacks of what the library was compiled for: "AVX2", "FMA" ...; NULL: it
 /// lacks nothing. On a processor that does, these can be called: this function, mote_version, mote_devices,
@@ -52,16 +52,16 @@ typedef struct mote_context_params {
     mote_device_kind device;     ///< AUTO: the GPU where one answers and the work is large enough to pay, else the CPU
     int device_index;            ///< which GPU
     int threads;                 ///< CPU threads; 0 = all cores
-    uint64_t memory_limit_bytes; ///< more than so much, on the host or on the device, fails as if memory had run out;
+    uint64_t memory_limit_bytes; ///< more than this, on the host or on the device, fails as if memory had run out;
                                  ///< 0 = no bound
     mote_allocator allocator;    ///< allocate == NULL: the C library's
     mote_progress_fn progress;   ///< NULL: none
     void *progress_user;
     mote_log_fn log; ///< NULL: messages are dropped
     void *log_user;
-    void *stream;         ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
-    bool device_stages;   ///< CUDA: times stages on the GPU, by marks in the stream that take some 3 µs each; false: a
-                          ///< context that has a GPU tells no seconds of stages
+    void *stream;       ///< CUDA: the caller's cudaStream_t, on which all work is put in order; NULL: one of its own
+    bool device_stages; ///< CUDA: times stages on the GPU, by events in the stream that take some 3 µs each; false: a
+                        ///< context that has a GPU tells no seconds of stages
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_context_params;
 

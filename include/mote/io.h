@@ -25,13 +25,13 @@ typedef struct mote_read_params {
     double resolution;      ///< octrees (COPC, Potree): levels down to the first whose points are no farther apart than
                             ///< this; world units, 0 = all
     bool prepare_order; ///< LAZ: make the Morton codes while points are decoded, for mote_lod_build; 8 bytes a point
-    bool to_device;     ///< LAS, LAZ: where a GPU would compute on so many points, into its memory, for mote_lod_build;
+    bool to_device; ///< LAS, LAZ: where a GPU would compute on this many points, into its memory, for mote_lod_build;
                     ///< copied while the rest is read, never whole on the host. As without it: other formats, several
                     ///< inputs, bounds, salvage of damaged chunks, too many points for its memory, mote_reader. The
                     ///< result is told by mote_cloud_on_device.
-    bool salvage; ///< where a file is cut, damaged, or holds another number of points than it states: all points that
-                  ///< are whole, with a warning what is missing, instead of an error. An error only where none is. A
-                  ///< last line of text without an end is left out: it may be cut within a number.
+    bool salvage;   ///< where a file is cut, damaged, or holds another number of points than it states: all points that
+                    ///< are whole, with a warning what is missing, instead of an error. An error only where none is. A
+                    ///< last line of text without an end is left out: it may be cut within a number.
     void (*known)(void *user, const mote_cloud *header); ///< LAS, LAZ, not of several inputs: called once the header is
                                                          ///< read, with its columns and count but no values yet, so
                                                          ///< that the output can be prepared. NULL: nothing is
@@ -49,7 +49,7 @@ MOTE_API mote_status mote_cloud_read(mote_context *ctx, const char *path, const 
                                      mote_cloud **out);
 
 /// Reads several inputs as one cloud, in the order given. A folder stands for all point files in it, a
-/// pattern with * or ? for what it matches, each in name order. Differing attributes are united
+/// pattern with * or ? for what it matches, each in name order. Differing attributes are merged
 /// (missing values are 0), differing scales too where that loses nothing; else the reason is given.
 MOTE_API mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, uint32_t path_count,
                                           const mote_read_params *params, mote_cloud **out);

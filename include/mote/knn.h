@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-#define MOTE_KNN_MOST             1024u /* neighbours of one query */
-#define MOTE_KNN_MOST_LAMBDA      16u
-#define MOTE_KNN_MOST_COMPRESSION 1e6
+#define MOTE_KNN_MAX_K           1024u /* neighbours of one query */
+#define MOTE_KNN_MAX_LAMBDA      16u
+#define MOTE_KNN_MAX_COMPRESSION 1e6
 
 typedef enum mote_knn_method {
     MOTE_KNN_GRID,    ///< leaves of eight points along a curve through the cells of the Morton order; exact
@@ -30,16 +30,17 @@ typedef enum mote_knn_method {
 
 typedef struct mote_knn_params {
     mote_knn_method method;
-    uint32_t k;        ///< 1..MOTE_KNN_MOST
+    uint32_t k;        ///< 1..MOTE_KNN_MAX_K
     double radius;     ///< only neighbours at most so far away; world units; 0 = any distance
     bool exclude_self; ///< queries NULL: a point is not its own neighbour
-    bool approximate;  ///< grid: the first shell of leaves with k points ends the search: see docs/knn.md
-    /// Ellipsoids: distances along each query's normal count so many times as much, 1 to MOTE_KNN_MOST_COMPRESSION; the
-    /// distances given are these. 0 or 1: spheres. The normals are columns normal_x, normal_y, normal_z (or nx, ny, nz)
-    /// of the queries, of the cloud itself if queries is NULL, of any length; without length: a sphere.
+    bool approximate;  ///< grid: the first shell of leaves with k points may end the search: see docs/knn.md. On a GPU
+                       ///< the answer may be exact all the same
+    /// Ellipsoids: distances along each query's normal count this many times as much, 1 to MOTE_KNN_MAX_COMPRESSION;
+    /// the distances given are these. 0 or 1: spheres. The normals are columns normal_x, normal_y, normal_z (or nx, ny,
+    /// nz) of the queries, of the cloud itself if queries is NULL, of any length; without length: a sphere.
     double compression;
     uint32_t lambda; ///< shifted: lambda · k points before and behind a query in each order are looked at; 1 to
-                     ///< MOTE_KNN_MOST_LAMBDA, lambda · k at most 4096; 0 = 1
+                     ///< MOTE_KNN_MAX_LAMBDA, lambda · k at most 4096; 0 = 1
     bool buckets;    ///< shifted, compression above 1: orders of spaces stretched along 9 axes, each query in the one
                      ///< that is nearest to its normal
     uint64_t reserved[8]; ///< zero, see types.h

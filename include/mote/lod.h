@@ -1,5 +1,5 @@
 /// mote: levels of detail. An octree over a cloud in Morton order; each inner node holds one point per cell of
-/// a grid over its cube, each leaf what is left (additive) or everything (replacing).
+/// a grid over its cube, each leaf the remaining points (additive) or everything (replacing).
 /// Source: P. Klaus, In-Core Level-Of-Detail Generation for Point Clouds on GPUs, TU Wien 2023; docs/lod.md.
 #ifndef MOTE_LOD_H
 #define MOTE_LOD_H
@@ -18,7 +18,7 @@ typedef enum mote_lod_scheme {
 typedef enum mote_lod_sampling {
     MOTE_LOD_RANDOM, ///< per cell the point with the smallest hash
     MOTE_LOD_FIRST,  ///< per cell the point that came first in the input
-    MOTE_LOD_POISSON ///< blue noise: no two points of a level closer than its spacing
+    MOTE_LOD_POISSON ///< blue noise: no two points of a level's inner nodes closer than its spacing
 } mote_lod_sampling;
 
 typedef enum mote_lod_filter {
@@ -33,7 +33,7 @@ typedef struct mote_lod_params {
     mote_lod_sampling sampling;
     mote_lod_filter filter;   ///< other than NONE needs REPLACING
     uint32_t grid;            ///< sampling cells per side of a node, a power of two in 2..1024; 128
-    uint32_t merge_points;    ///< a cell with at most so many points is not divided; 10,000
+    uint32_t merge_points;    ///< a cell with at most this many points is not divided; 10,000
     uint64_t max_node_points; ///< more points in one place than this become a chain of nodes; 2^24, 0 = no bound
     uint64_t seed;
     bool on_device;       ///< on a GPU: leave the order there; mote_lod_node_points then needs mote_lod_fetch first
@@ -44,7 +44,7 @@ MOTE_API mote_lod_params mote_lod_defaults(void);
 
 /// A node. Nodes are stored level by level, within a level in Morton order, so children are neighbours.
 typedef struct mote_lod_node {
-    uint64_t prefix; ///< Morton code of the cell: 3·min(level, 21) bits
+    uint64_t prefix; ///< Morton code of the cell, 3 bits a level: the last 63 of them
     uint64_t first;  ///< its points (with those of all descendants) in the order: [first, first + total)
     uint64_t total;
     uint64_t point_count; ///< points stored in this node

@@ -24,14 +24,14 @@ typedef enum mote_normals_orient {
     MOTE_ORIENT_NONE       ///< as it comes
 } mote_normals_orient;
 
-#define MOTE_NORMALS_GRAPH_MOST 64u
+#define MOTE_NORMALS_MAX_GRAPH_K 64u
 
 typedef struct mote_normals_params {
-    uint32_t k; ///< from how many nearest points, the point itself among them: 3..MOTE_KNN_MOST; 0: all within radius
+    uint32_t k; ///< from how many nearest points, the point itself among them: 3..MOTE_KNN_MAX_K; 0: all within radius
     double radius; ///< only points at most so far away; world units; 0 = any distance
     mote_normals_orient orient;
     double viewpoint[3];  ///< VIEWPOINT: world coordinates
-    uint32_t graph_k;     ///< PROPAGATE: edges to so many nearest, 1..MOTE_NORMALS_GRAPH_MOST
+    uint32_t graph_k;     ///< PROPAGATE: edges to this many nearest, 1..MOTE_NORMALS_MAX_GRAPH_K
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_normals_params;
 /// k = 16, any distance, up; graph_k = 8.
@@ -69,24 +69,24 @@ MOTE_API mote_status mote_normals(mote_context *ctx, const mote_cloud *cloud, co
                                   mote_normals_result *result);
 
 /// How dense points are around each: of its k nearest others, as in mote_normals_result.
-/// k                1..MOTE_KNN_MOST - 1
+/// k                1..MOTE_KNN_MAX_K - 1
 /// surface, volume  [points] out, may be NULL
 MOTE_API mote_status mote_density(mote_context *ctx, const mote_cloud *cloud, uint32_t k, float *surface,
                                   float *volume);
 
 typedef enum mote_outliers_method {
     MOTE_OUTLIERS_STATISTICAL, ///< the mean distance to the k nearest others is above mean + sigmas · standard
-                               ///< deviation of these over all points
+                               ///< deviation (with n - 1) of these over all points
     MOTE_OUTLIERS_RADIUS       ///< fewer than least others are at most radius away
 } mote_outliers_method;
 
 typedef struct mote_outliers_params {
     mote_outliers_method method;
-    uint32_t k;           ///< STATISTICAL: 1..MOTE_KNN_MOST
-    double sigmas;        ///< STATISTICAL: 0 or more
-    double radius;        ///< RADIUS: above 0, world units
-    uint32_t least;       ///< RADIUS: 1..MOTE_KNN_MOST
-    uint64_t reserved[8]; ///< zero, see types.h
+    uint32_t k;             ///< STATISTICAL: 1..MOTE_KNN_MAX_K
+    double sigmas;          ///< STATISTICAL: 0 or more
+    double radius;          ///< RADIUS: above 0, world units
+    uint32_t min_neighbors; ///< RADIUS: 1..MOTE_KNN_MAX_K
+    uint64_t reserved[8];   ///< zero, see types.h
 } mote_outliers_params;
 /// Statistical, k = 8, sigmas = 2; least = 2. (As PDAL's filters.outlier.)
 MOTE_API mote_outliers_params mote_outliers_defaults(void);

@@ -27,7 +27,7 @@ typedef struct mote_lattice {
 
 /// Interleaves three 21-bit coordinates; higher bits are ignored.
 MOTE_API uint64_t mote_morton_code(uint32_t x, uint32_t y, uint32_t z);
-/// Takes a code apart.
+/// Splits a code into its cell.
 MOTE_API void mote_morton_coordinates(uint64_t code, uint32_t xyz[3]);
 
 /// Finds the lattice of a cloud: for integer positions their own, for floats and doubles the decimal step of

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define MOTE_PLANES_MOST 4096u /* planes of one call */
+#define MOTE_PLANES_MAX 4096u /* planes of one call */
 
 typedef enum mote_planes_directions {
     MOTE_PLANES_BALL, ///< equal areas of the half sphere
@@ -30,18 +30,18 @@ typedef struct mote_planes_params {
     mote_planes_directions directions;
     double resolution_deg; ///< BALL: between neighbouring directions, 0.5..10
     mote_planes_votes votes;
-    double cone_deg;     ///< VOTE_NORMALS: above 0, up to 90
-    double bin;          ///< width of a bin of rho, world units; 0: chosen
-    double tolerance;    ///< distance up to which a point belongs to a plane, world units; 0: from the noise
-    double normal_deg;   ///< a point with a normal belongs to a plane only if they differ by at most so much; 90: any
-    uint64_t min_points; ///< support that a plane needs; 0: chosen
-    uint64_t sample;     ///< so many points vote, evenly along the Morton order; 0: chosen; UINT64_MAX: all
-    double suppress_deg; ///< radius of non-maximum suppression on the sphere; 0: 2.5 steps of the accumulator
+    double cone_deg;        ///< VOTE_NORMALS: above 0, up to 90
+    double bin;             ///< width of a bin of rho, world units; 0: chosen
+    double tolerance;       ///< distance up to which a point belongs to a plane, world units; 0: from the noise
+    double normal_deg;      ///< a point with a normal belongs to a plane only if they differ by at most this; 90: any
+    uint64_t min_points;    ///< support that a plane needs; 0: chosen
+    uint64_t sample;        ///< this many points vote, evenly along the Morton order; 0: chosen; UINT64_MAX: all
+    double suppress_deg;    ///< radius of non-maximum suppression on the sphere; 0: 2.5 steps of the accumulator
     uint32_t suppress_bins; ///< and along rho; 0: 2 bins
-    uint32_t most;          ///< planes at most, those of the most points; 0: MOTE_PLANES_MOST
+    uint32_t max_planes;    ///< planes at most, those of the most points; 0: MOTE_PLANES_MAX
     bool greedy;            ///< one plane a round: find, remove its points, vote again
     bool whole;             ///< planes reach across gaps, however thin: points far from the others belong too
-    bool parts;             ///< what is not connected is a plane of its own
+    bool components;        ///< what is not connected is a plane of its own
     uint64_t reserved[8];   ///< zero, see types.h
 } mote_planes_params;
 /// Ball of 2 degrees, all vote; cone 20, normals within 45 degrees; all else chosen.
@@ -106,23 +106,22 @@ MOTE_API const double *mote_planes_hull(const mote_planes *planes, uint32_t i, u
 MOTE_API mote_planes_facts mote_planes_get_facts(const mote_planes *planes);
 
 /// A maximum of the accumulator.
-typedef struct mote_planes_winner {
+typedef struct mote_planes_peak {
     uint64_t votes;
     double normal[3], offset; ///< of the middle of its cell
     uint64_t reserved[4];     ///< zero, see types.h
-} mote_planes_winner;
+} mote_planes_peak;
 
 /// The transform alone: all points vote (or the sample that params asks for), what is no maximum is suppressed, and the
 /// cells with the most votes win. Where params gives the bin, nothing else is measured: spacing and noise are 0 then,
 /// and so is a tolerance that was not given. The directions stay with ctx for the next call; see mote_context_trim.
-/// winners   [most] out, by votes
-/// most      1 or more
+/// peaks     [max] out, by votes
+/// max       1 or more
 /// count     out: how many there are
 /// facts     out, may be NULL
 /// Returns   as mote_planes_find
 MOTE_API mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
-                                      uint32_t most, mote_planes_winner *winners, uint32_t *count,
-                                      mote_planes_facts *facts);
+                                      uint32_t max, mote_planes_peak *peaks, uint32_t *count, mote_planes_facts *facts);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "backend/backend.h"
 #include "core/column_math.h"
 #include "math/hash.h"
 
@@ -18,8 +17,8 @@ mote_status mote_cloud_new(mote_context *ctx, uint64_t count, mote_cloud **out) 
 }
 
 static void release_block(mote_context *ctx, const mote_block *block) {
-    if (block->on_device) {
-        mote_cuda.free_device(ctx, block->memory);
+    if (block->device != NULL) {
+        device_free(block->device, block->memory);
     } else {
         mote_free(ctx, block->memory);
         mote_file_unmap(ctx, block->mapped);
@@ -57,8 +56,8 @@ mote_status mote_cloud_adopt_mapped(mote_cloud *cloud, mote_mapped_file *mapped)
     return adopt_block(cloud, (mote_block){.mapped = mapped});
 }
 
-mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory) {
-    return adopt_block(cloud, (mote_block){.memory = memory, .on_device = true});
+mote_status mote_cloud_adopt_device(mote_cloud *cloud, mote_device *device, void *memory) {
+    return adopt_block(cloud, (mote_block){.memory = memory, .device = device});
 }
 
 mote_status mote_cloud_check(const mote_cloud *cloud) {
@@ -69,7 +68,7 @@ mote_status mote_cloud_check(const mote_cloud *cloud) {
 }
 
 mote_status mote_cloud_need_host(mote_context *ctx, const mote_cloud *cloud, const char *what) {
-    if (!cloud->on_device) return MOTE_OK;
+    if (cloud->device == NULL) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the points are in the memory of the GPU", what);
 }
 
@@ -122,39 +121,7 @@ mote_status mote_cloud_wrap(mote_context *ctx, uint64_t count, const mote_column
     return MOTE_OK;
 }
 
-mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
-                                   mote_cloud **out) {
-    *out = NULL;
-    mote_backend_for(ctx, UINT64_MAX); /* under AUTO it may not be open yet */
-    if (ctx->cuda == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
-    }
-    MOTE_TRY(mote_cloud_wrap(ctx, count, columns, column_count, out));
-    (*out)->on_device = true;
-    return MOTE_OK;
-}
-
-mote_status mote_cloud_to_device(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out) {
-    *out = NULL;
-    if (cloud->on_device) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud is in the memory of the GPU already");
-    mote_backend_for(ctx, UINT64_MAX); /* asked for by name: worth waking a GPU, however few the points */
-    if (ctx->cuda == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
-    }
-    mote_cloud *copy = NULL;
-    mote_status status = mote_cuda.upload_cloud(ctx, cloud, &copy);
-    if (status == MOTE_OK) status = mote_cloud_copy_extras(copy, cloud);
-    if (status != MOTE_OK) {
-        mote_cloud_destroy(copy);
-        return status;
-    }
-    copy->grid_width = cloud->grid_width;
-    copy->grid_height = cloud->grid_height;
-    *out = copy;
-    return MOTE_OK;
-}
-
-bool mote_cloud_on_device(const mote_cloud *cloud) { return cloud->on_device; }
+bool mote_cloud_on_device(const mote_cloud *cloud) { return cloud->device != NULL; }
 
 /* Zeroes size bytes with all threads: the pages of a large block are touched here for the first time. */
 static void zero_parallel(const mote_context *ctx, uint8_t *memory, uint64_t size_bytes) {
@@ -263,9 +230,23 @@ const mote_column *mote_cloud_find(const mote_cloud *cloud, const char *name) {
     return NULL;
 }
 
+const char *const mote_axis_names[3] = {"x", "y", "z"};
+
+bool mote_cloud_find_positions(const mote_cloud *cloud, const mote_column *axes[3]) {
+    for (int k = 0; k < 3; k++) axes[k] = mote_cloud_find(cloud, mote_axis_names[k]);
+    return axes[0] != NULL && axes[1] != NULL && axes[2] != NULL;
+}
+
+mote_status mote_cloud_positions(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]) {
+    if (mote_cloud_find_positions(cloud, axes)) return MOTE_OK;
+    int missing = 0;
+    while (axes[missing] != NULL) missing++;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no column %s", mote_axis_names[missing]);
+}
+
 void *mote_cloud_column_data(mote_cloud *cloud, const char *name) {
     const mote_column *column = mote_cloud_find(cloud, name);
-    if (column == NULL || cloud->on_device) return NULL;
+    if (column == NULL || cloud->device != NULL) return NULL;
     for (uint64_t i = 0; i < cloud->block_count; i++) {
         const mote_block *block = &cloud->blocks[i];
         const uint64_t from_start = (uint64_t)((const uint8_t *)column->data - (uint8_t *)block->memory);

@@ -31,11 +31,11 @@ typedef struct mote_las_origin {
 /* What goes with the cloud: memory, or a mapped file that its columns look at. */
 typedef struct mote_block {
     void *memory;
-    mote_mapped_file *mapped; /* NULL: memory from mote_alloc, or cuda_alloc */
-    bool on_device;           /* from cuda_alloc */
+    mote_mapped_file *mapped; /* NULL: memory from mote_alloc, or device_alloc */
+    mote_device *device;      /* whose memory it is; NULL: the host's */
 } mote_block;
 
-/* What the order already knows of a cloud's points; see order/order_early.h. */
+/* What the order already knows of a cloud's points; see order/order_streaming.h. */
 typedef struct mote_prepared {
     bool box_known; /* low and high: stored coordinates, of all points */
     int32_t low[3], high[3];
@@ -45,7 +45,7 @@ typedef struct mote_prepared {
 struct mote_cloud {
     mote_context *ctx;
     uint64_t count;
-    bool on_device; /* the columns are in the memory of the context's GPU */
+    mote_device *device; /* in whose memory the columns are; NULL: the host's */
     mote_column *columns;
     uint64_t column_count, column_capacity;
     mote_record *records;
@@ -69,7 +69,14 @@ mote_status mote_cloud_add_view(mote_cloud *cloud, const mote_column *column);
 mote_status mote_cloud_adopt(mote_cloud *cloud, void *memory);
 mote_status mote_cloud_adopt_mapped(mote_cloud *cloud, mote_mapped_file *mapped);
 
-mote_status mote_cloud_adopt_device(mote_cloud *cloud, void *memory);
+/* The same with memory of a device. */
+mote_status mote_cloud_adopt_device(mote_cloud *cloud, mote_device *device, void *memory);
+
+extern const char *const mote_axis_names[3]; /* x y z */
+/* The columns x, y and z of a cloud; NULL for those that it lacks. Returns whether it has all three. */
+bool mote_cloud_find_positions(const mote_cloud *cloud, const mote_column *axes[3]);
+/* The same, for work that needs them: one that is missing is an error. */
+mote_status mote_cloud_positions(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]);
 /* MOTE_ERROR_UNSUPPORTED with a message if the cloud is on the device; what names what needs it on the host. */
 mote_status mote_cloud_need_host(mote_context *ctx, const mote_cloud *cloud, const char *what);
 

@@ -21,12 +21,9 @@ void mote_column_read(const mote_column *column, uint64_t first, uint64_t count,
 }
 
 mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_box *box, uint64_t *skipped) {
-    const mote_column *axes[3] = {mote_cloud_find(cloud, "x"), mote_cloud_find(cloud, "y"),
-                                  mote_cloud_find(cloud, "z")};
+    const mote_column *axes[3];
     MOTE_TRY(mote_cloud_need_host(ctx, cloud, "the box"));
-    if (axes[0] == NULL || axes[1] == NULL || axes[2] == NULL) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no x, y and z");
-    }
+    MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
     double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
     uint64_t left_out = 0;
     const int64_t count = (int64_t)cloud->count;

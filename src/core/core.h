@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/device.h"
 #include "mote/cloud.h"
 #include "mote/context.h"
 
@@ -13,34 +14,32 @@
 extern "C" {
 #endif
 
-struct mote_backend;
-struct mote_mapped_file;
+/* A context lists the files that it has mapped, so that whatever fails, or finishes an output, can check them all. */
+typedef struct mote_mapped_file mote_mapped_file;
 
-#define MOTE_MESSAGE_BYTES 1024
-#define MOTE_USAGE_LINES   96
-#define MOTE_KEPT_MOST     8
+#define MOTE_MESSAGE_BYTES     1024
+#define MOTE_USAGE_LINES       96
+#define MOTE_CACHE_MAX_ENTRIES 8
+#define MOTE_MAX_DEVICES       9 /* the CPU, and the GPUs of one machine */
 
-/* Memory that a step keeps from one call to the next, see mote_keep. */
-typedef void (*mote_kept_release)(mote_context *ctx, void *memory);
-typedef struct mote_kept {
+/* Memory that a step keeps from one call to the next, see mote_cache_put. */
+typedef void (*mote_cache_release_fn)(mote_device *device, void *memory);
+typedef struct mote_cache_entry {
     const char *name;
     void *memory;
-    mote_kept_release release;
-    bool on_device; /* release gives back memory of the device, too */
-} mote_kept;
+    mote_cache_release_fn release;
+    mote_device *device; /* whose memory release gives back; mote_cpu_device: the host's alone */
+} mote_cache_entry;
 
 struct mote_context {
     mote_context_params params;
-    const struct mote_backend *backend;
-    struct cuda_state *cuda; /* the GPU, once it is open; src/backend/cuda_backend.cu */
-    bool cuda_tried;         /* under AUTO: asked once */
-    pthread_t waker;         /* wakes the GPU beside other work; see mote_backend_wake */
-    bool waking;             /* there is such a thread, to be joined */
-    bool awake;              /* set by it, atomically, when it is done */
+    mote_device devices[MOTE_MAX_DEVICES]; /* [0] is the CPU */
+    uint32_t device_count;
+    mote_device *last_used; /* what mote_context_backend names; nothing else depends on it */
     int threads;
-    pthread_mutex_t lock;                  /* guards all below */
-    struct mote_mapped_file *mapped_files; /* the first of a list; core/mapped_file.h */
-    uint64_t missing_seen; /* guard_missing_count() when they were last checked for the sake of progress */
+    pthread_mutex_t lock;           /* guards all below */
+    mote_mapped_file *mapped_files; /* the first of a list; core/mapped_file.h */
+    uint64_t missing_seen;          /* guard_missing_count() when they were last checked for the sake of progress */
     mote_status status;
     char message[MOTE_MESSAGE_BYTES];
     uint64_t memory_bytes, memory_peak_bytes;
@@ -52,12 +51,15 @@ struct mote_context {
     uint32_t stage_count;
     int stage_now;
     double stage_started;
-    mote_kept kept[MOTE_KEPT_MOST];
-    uint32_t kept_count;
+    mote_cache_entry cache[MOTE_CACHE_MAX_ENTRIES];
+    uint32_t cache_count;
     double progress_first, progress_last; /* what 0 and 1 of a step within the running call mean to the caller */
     double progress_done;                 /* reported last */
     const char *progress_stage;           /* its stage; NULL: nothing was reported yet */
 };
+
+/* mote_context_create without devices, which device/device_choose.c adds. */
+mote_status mote_context_make(const mote_context_params *params, mote_context **out);
 
 /* Notes the failure (the first one wins) and returns its status. Callable from any thread. Where a mapped input changed
    under its reader, that is the failure, whatever seemed wrong with the bytes: MOTE_ERROR_IO. */
@@ -77,6 +79,8 @@ bool mote_reserved_is_zero(const void *reserved, size_t size_bytes);
 mote_status mote_check_reserved(mote_context *ctx, const void *reserved, size_t size_bytes, const char *name,
                                 const char *start);
 
+/* An allocator without functions becomes the default: the C library's memory, and the system's for large blocks. */
+void mote_allocator_complete(mote_allocator *allocator);
 /* Memory, aligned to 64 bytes. structure is a string literal that names the use, for --stats.
    NULL when there is none (the failure is noted). size 0 gives a valid pointer. */
 void *mote_alloc(mote_context *ctx, uint64_t size_bytes, const char *structure);
@@ -85,21 +89,21 @@ void *mote_alloc_zero(mote_context *ctx, uint64_t size_bytes, const char *struct
 bool mote_reserve(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
                   const char *structure);
 /* Makes *memory hold at least count elements, not keeping what was in it: for scratch that is used again and again. */
-bool mote_make_room(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
-                    const char *structure);
+bool mote_reserve_scratch(mote_context *ctx, void **memory, uint64_t *capacity, uint64_t count, uint64_t element_bytes,
+                          const char *structure);
 char *mote_strdup(mote_context *ctx, const char *text);
 void mote_free(mote_context *ctx, void *memory);
 
-/* Keeps what would be made again in the next call, under a name (a literal), in place of what was kept under it before.
-   It is the context's then: released with it, by mote_context_trim, or when memory runs short (on_device: that of the
-   device; then on the caller's thread, else on any). */
-void mote_keep(mote_context *ctx, const char *name, void *memory, mote_kept_release release, bool on_device);
+/* Keeps what would be made again in the next call on a device, under a name (a literal), in place of what was kept
+   under it before. It is the context's then: released with it, by mote_context_trim, or when the memory of that device
+   runs short (a GPU: on the caller's thread; mote_cpu_device: on any). */
+void mote_cache_put(mote_device *device, const char *name, void *memory, mote_cache_release_fn release);
 /* What is kept under a name, for the caller again; NULL: nothing (any more). */
-void *mote_take_kept(mote_context *ctx, const char *name);
-/* Releases what is kept; false if there was nothing. */
-bool mote_release_kept(mote_context *ctx, bool on_device);
+void *mote_cache_take(mote_device *device, const char *name);
+/* Releases what is kept of a device; false if there was nothing. */
+bool mote_cache_release(mote_device *device);
 
-/* For the backend of a GPU: counts bytes of its memory that are about to be taken; false if the limit forbids it.
+/* For devices: counts bytes of its memory that are about to be taken; false if the limit forbids it.
    Then, or when it is given back: the number of the structure that counted them. */
 bool mote_count_device(mote_context *ctx, uint64_t size_bytes, const char *structure, uint32_t *number);
 void mote_uncount_device(mote_context *ctx, uint64_t size_bytes, uint32_t number);
@@ -121,6 +125,9 @@ double mote_seconds(void);
 
 /* The number of the calling thread within a parallel region, from 0. */
 int mote_thread_number(void);
+
+/* The device that computes in the memory of the host. */
+static inline mote_device *mote_cpu_device(mote_context *ctx) { return &ctx->devices[0]; }
 
 #define MOTE_TRY(call)                                                                                                 \
     do {                                                                                                               \

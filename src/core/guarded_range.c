@@ -16,8 +16,8 @@
  * is never freed, only used again, and a version tells whether it was changed while it was being read:
  *
  *   first_range → [version | begin | size | missing_at] → [ … ] → [ … ] → NULL
- *                  odd: being changed; begin 0: free
- */
+ *                  odd: being changed; begin 0:
+   free */
 struct guarded_range {
     atomic_uint version;
     _Atomic uintptr_t begin;

@@ -1,24 +1,12 @@
-#define _GNU_SOURCE /* the times of stat, strerror_r */
+#define _GNU_SOURCE /* strerror_r */
 #include "core/mapped_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "core/guarded_range.h"
-
-struct mote_mapped_file {
-    void *memory;
-    uint64_t size_bytes;
-    guarded_range *guard;
-    char *path;
-    dev_t device; /* which file it is, and its state when it was mapped */
-    ino_t inode;
-    struct timespec modified;
-    mote_mapped_file *previous, *next; /* in the list of the context */
-};
+#include "core/mapped_state.h"
 
 static void enter_list(mote_context *ctx, mote_mapped_file *mapped) {
     pthread_mutex_lock(&ctx->lock);
@@ -85,45 +73,9 @@ const uint8_t *mote_mapped_bytes(const mote_mapped_file *mapped) { return mapped
 
 /* ---- whether the file is still what it was */
 
-/* A file that was renamed or removed, and is not found under its name any more, can only be asked by its pages. */
-static bool was_changed(const mote_mapped_file *mapped, struct stat *now) {
-    if (stat(mapped->path, now) != 0 || now->st_dev != mapped->device || now->st_ino != mapped->inode) return false;
-    return (uint64_t)now->st_size != mapped->size_bytes || now->st_mtim.tv_sec != mapped->modified.tv_sec ||
-           now->st_mtim.tv_nsec != mapped->modified.tv_nsec;
-}
-
-/* Writes what happened to the file to why; false if nothing did. Where the file ends now says more than the page that a
-   thread, one of several, missed first, and it does not depend on the threads. */
-static bool explain(const mote_mapped_file *mapped, char *why) {
-    struct stat now;
-    uint64_t missing_at = 0;
-    if (mapped->guard == NULL) return false;
-    const bool changed = was_changed(mapped, &now), missing = guard_found_missing(mapped->guard, &missing_at);
-    if (changed && (uint64_t)now.st_size < mapped->size_bytes) {
-        snprintf(why, MOTE_MESSAGE_BYTES,
-                 "%s: offset %" PRIu64 ": the file became shorter while it was read; it had %" PRIu64 " bytes",
-                 mapped->path, (uint64_t)now.st_size, mapped->size_bytes);
-    } else if (missing) {
-        snprintf(why, MOTE_MESSAGE_BYTES, "%s: offset %" PRIu64 ": the file could not be read from here on",
-                 mapped->path, missing_at);
-    } else if (changed) {
-        snprintf(why, MOTE_MESSAGE_BYTES, "%s: the file was changed while it was read; it had %" PRIu64 " bytes%s",
-                 mapped->path, mapped->size_bytes,
-                 (uint64_t)now.st_size > mapped->size_bytes ? " and has more now: is it still being written?" : "");
-    }
-    return changed || missing;
-}
-
-bool mote_mapped_explains(const mote_context *ctx, char *why) {
-    for (const mote_mapped_file *mapped = ctx->mapped_files; mapped != NULL; mapped = mapped->next) {
-        if (explain(mapped, why)) return true;
-    }
-    return false;
-}
-
 mote_status mote_mapped_check(mote_context *ctx, const mote_mapped_file *mapped) {
     char why[MOTE_MESSAGE_BYTES];
-    return explain(mapped, why) ? mote_fail(ctx, MOTE_ERROR_IO, "%s", why) : MOTE_OK;
+    return mote_mapped_explain(mapped, why) ? mote_fail(ctx, MOTE_ERROR_IO, "%s", why) : MOTE_OK;
 }
 
 mote_status mote_mapped_check_all(mote_context *ctx) {

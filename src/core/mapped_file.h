@@ -11,9 +11,6 @@ extern "C" {
 
 struct stat;
 
-/* A context lists the files that it has mapped, so that whatever fails, or finishes an output, can check them all. */
-typedef struct mote_mapped_file mote_mapped_file;
-
 /* Maps a whole file, not empty, that is open for reading; info is what fstat says of it. The file may be closed then.
    Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_MEMORY */
 mote_status mote_file_map(mote_context *ctx, const char *path, int file, const struct stat *info,
@@ -27,10 +24,6 @@ const uint8_t *mote_mapped_bytes(const mote_mapped_file *mapped);
 mote_status mote_mapped_check(mote_context *ctx, const mote_mapped_file *mapped);
 /* The same for all files that ctx has mapped now. */
 mote_status mote_mapped_check_all(mote_context *ctx);
-
-/* For mote_fail, which holds the lock of ctx: whether one of its mapped files explains a failure; why has
-   MOTE_MESSAGE_BYTES. */
-bool mote_mapped_explains(const mote_context *ctx, char *why);
 
 #ifdef __cplusplus
 }

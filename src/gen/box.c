@@ -9,7 +9,7 @@
 #define SPHERES    2
 #define LIGHT_SIDE 0.3
 #define STAYS      0.6 /* probability, at each surface */
-#define BOUNCES    8   /* after so many it stays for sure */
+#define BOUNCES    8   /* after this many it stays for sure */
 
 static const double centers[SPHERES][3] = {{0.29, 0.66, 0.2}, {0.7, 0.33, 0.17}};
 static const double radii[SPHERES] = {0.2, 0.17};

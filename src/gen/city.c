@@ -20,7 +20,7 @@
 #define TURN_S         90.0 /* to come back for the next line */
 #define GPS_START_S    3.2e8
 #define JITTER_M       0.05
-#define SAMPLES        32768u /* at least so many pulses find out how many echoes there are per pulse */
+#define SAMPLES        32768u /* at least this many pulses are traced to count echoes per pulse */
 #define GOLDEN_RATIO   0.6180339887498949
 
 #define UTM_EAST    500000.0 /* the map's origin */
@@ -30,7 +30,7 @@
 #define GPS_AND_WKT 0x11  /* global encoding: adjusted standard GPS time, CRS as WKT */
 
 #define BLOCK_PULSES      1024u
-#define BLOCKS_PER_THREAD 32 /* in a turn: threads wait for each other once in so many */
+#define BLOCKS_PER_THREAD 32 /* in a turn: threads wait for each other once in this many blocks */
 #define PULSE_SALT        0x70756c7365ull
 
 /* A record of LAS point format 7. */

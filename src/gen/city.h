@@ -140,16 +140,19 @@ float city_terrain(uint64_t seed, double u, double v);
 /* The same within a block, from its grid. */
 float city_ground(const city_block *block, float u, float v);
 
+/* ---- city_use.c */
+
+/* What the block of that number is for. */
+city_use city_use_of(uint64_t seed, int32_t at_u, int32_t at_v);
+/* Whether the power line runs through that row of blocks. */
+bool city_has_power(int32_t at_v);
+
 /* ---- city_block.c, city_lots.c */
 
 /* Empties a cache, for the town of a seed. */
 void city_cache_clear(city_cache *cache, uint64_t seed);
 /* The block of that number, built if need be. Stays valid while blocks less than a cache's width away are asked for. */
 city_block *city_find_block(city_cache *cache, int32_t at_u, int32_t at_v);
-/* Adds a thing, cut to the block; dropped when the block is full or the thing outside. */
-void city_add(city_block *block, const city_thing *thing);
-/* Whether the power line runs through that row of blocks. */
-bool city_has_power(int32_t at_v);
 /* Fills a block's lot, and its streets. */
 void city_fill_lot(city_block *block, uint64_t seed);
 void city_fill_streets(city_block *block, uint64_t seed);
@@ -196,7 +199,7 @@ typedef struct city_surface {
     city_rgb color;    /* under full light */
     float reflectance; /* for the laser, 0..1 */
     float normal[3];   /* along u, v, up */
-    float lift;        /* the surface lies so much higher than the plain ground: kerbs, grass */
+    float lift;        /* height of the surface above the plain ground: kerbs, grass */
     float ambient;     /* share of the sky that it sees */
     uint8_t class;
 } city_surface;

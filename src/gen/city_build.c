@@ -1,4 +1,4 @@
-/* The bricks of the town: buildings, cars, trees. */
+/* The bricks of the town: buildings, cars, trees; and the list of what stands in each cell of a block. */
 #include "gen/city_build.h"
 
 #include <math.h>
@@ -17,6 +17,29 @@ city_rgb city_draw_color(city_site *site, const city_rgb *colors, uint32_t count
     const float light = city_draw(site, 0.9f, 1.08f);
     color.r *= light, color.g *= light, color.b *= light;
     return color;
+}
+
+static int cell_of(float coordinate, int cells) {
+    const int cell = (int)(coordinate / CITY_CELL);
+    return cell < 0 ? 0 : cell >= cells ? cells - 1 : cell;
+}
+
+void city_add(city_block *block, const city_thing *thing) {
+    city_thing cut = *thing;
+    if (cut.u0 < 0) cut.u0 = 0;
+    if (cut.v0 < 0) cut.v0 = 0;
+    if (cut.u1 > CITY_BLOCK_U) cut.u1 = CITY_BLOCK_U;
+    if (cut.v1 > CITY_BLOCK_V) cut.v1 = CITY_BLOCK_V;
+    if (block->thing_count == CITY_THINGS || cut.u0 >= cut.u1 || cut.v0 >= cut.v1) return;
+    const uint32_t index = block->thing_count++;
+    block->things[index] = cut;
+    for (int j = cell_of(cut.v0, CITY_CELLS_V); j <= cell_of(cut.v1, CITY_CELLS_V); j++) {
+        for (int i = cell_of(cut.u0, CITY_CELLS_U); i <= cell_of(cut.u1, CITY_CELLS_U); i++) {
+            city_cell *cell = &block->cells[j][i];
+            cell->things[index / 64] |= 1ull << index % 64;
+            if (cut.top > cell->top) cell->top = cut.top;
+        }
+    }
 }
 
 static city_thing thing_at(city_site *site, city_rectangle where, uint8_t shape, uint8_t class) {

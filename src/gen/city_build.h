@@ -36,6 +36,8 @@ bool city_chance(city_site *site, float probability);
 /* One of count colours, a little lighter or darker. */
 city_rgb city_draw_color(city_site *site, const city_rgb *colors, uint32_t count);
 
+/* Adds a thing, cut to the block; dropped when the block is full or the thing outside. */
+void city_add(city_block *block, const city_thing *thing);
 /* A building on the ground under its middle. */
 void city_building(city_site *site, city_rectangle where, const city_style *style);
 /* A plain block of class from bottom_m to top_m above the ground. */

@@ -7,7 +7,7 @@
 #define TURN_COS 0.96
 #define TURN_SIN 0.28
 
-#define GROUND_STEPS  3      /* the hills are flat enough for the beam to find its foot in so many */
+#define GROUND_STEPS  3      /* the hills are flat enough for the beam to find its foot in this many steps */
 #define RANGE_NOISE_M 0.012f /* standard deviation along the beam */
 #define SPOT_NOISE_M  0.02f  /* and across */
 #define BOUGH_SALT    0x626f756768ull
@@ -20,7 +20,7 @@ typedef struct beam {
     city_ray ray;
     city_return *returns;
     uint32_t count;
-    float energy;  /* what is left of the pulse */
+    float energy;  /* the remaining energy of the pulse, 0 to 1 */
     float reached; /* height of the last echo above the foot: what comes later lies below */
 } beam;
 

@@ -1,4 +1,4 @@
-/* What the synthetic clouds share: the random stream and the table of kinds. */
+/* What the synthetic clouds share: the random stream, the kinds, and how a cloud is filled. */
 #ifndef MOTE_GEN_INTERNAL_H
 #define MOTE_GEN_INTERNAL_H
 
@@ -31,6 +31,7 @@ mote_status gen_room(mote_context *ctx, uint64_t count, const mote_gen_params *p
 mote_status gen_box(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 mote_status gen_city(mote_context *ctx, uint64_t count, const mote_gen_params *params, mote_cloud **out);
 
+/* ---- gen_cloud.c */
 /* An empty cloud of count points with x y z as dense float triples. */
 mote_status gen_cloud_xyz(mote_context *ctx, uint64_t count, mote_cloud **out, float **xyz);
 

@@ -95,7 +95,7 @@ mote_status gen_clusters(mote_context *ctx, uint64_t count, const mote_gen_param
 #define TORUS_TUBE        0.35
 #define TORUS_NOISE       0.0005
 #define TORUS_MARK_POINTS 256u  /* the stream's state is noted so often … */
-#define TORUS_MARKS       8192u /* … and so many times before the threads fill in */
+#define TORUS_MARKS       8192u /* … and this many times before the threads fill in */
 
 typedef struct direction {
     double cosine, sine;

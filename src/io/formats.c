@@ -15,27 +15,13 @@ const mote_format mote_formats[] = {
 };
 const uint32_t mote_format_count = sizeof mote_formats / sizeof mote_formats[0];
 
-mote_read_params mote_read_defaults(void) {
-    mote_read_params params;
-    memset(&params, 0, sizeof params);
-    params.level = -1;
-    return params;
-}
-
-mote_write_params mote_write_defaults(void) {
-    mote_write_params params;
-    memset(&params, 0, sizeof params);
-    params.las_format = -1;
-    return params;
-}
-
 static bool is_copc(const char *path) {
     const size_t length = strlen(path);
     return length >= 9 && strcasecmp(path + length - 9, ".copc.laz") == 0;
 }
 
-/* The format whose list of endings has the path's; NULL if none. COPC is LAZ to read; to write, an octree of its own.
- */
+/* The format whose list of endings has the path's; NULL if none. COPC is LAZ to read; to write, an octree of its
+   own. */
 static const mote_format *format_by_ending(const char *path) {
     const char *dot = is_copc(path) ? NULL : strrchr(path, '.');
     if (dot == NULL || strlen(dot) > 8 || strchr(dot, ' ') != NULL) return NULL;
@@ -78,20 +64,6 @@ mote_status mote_written_format(mote_context *ctx, const char *path, const mote_
     }
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                      "%s: the ending names no format that mote writes (.las .laz .ply .pcd .xyz .csv)", path);
-}
-
-bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending) {
-    return params->format != NULL ? strcasecmp(params->format, ending + 1) == 0 : mote_path_has_ending(path, ending);
-}
-
-bool mote_path_has_ending(const char *path, const char *ending) {
-    const size_t length = strlen(path), tail = strlen(ending);
-    if (length < tail) return false;
-    for (size_t i = 0; i < tail; i++) {
-        const char c = path[length - tail + i];
-        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != ending[i]) return false;
-    }
-    return true;
 }
 
 static const mote_format *format_by_content(const mote_input *input) {
@@ -166,14 +138,14 @@ mote_status mote_cloud_read_input(mote_context *ctx, mote_input *input, const mo
 }
 
 /* The numbers of the points whose coordinates are all finite; *indices is NULL when there is no memory. */
-static uint64_t find_finite(mote_context *ctx, const mote_cloud *cloud, uint64_t most, uint64_t **indices) {
-    const mote_column *const x = mote_cloud_find(cloud, "x"), *const y = mote_cloud_find(cloud, "y"),
-                             *const z = mote_cloud_find(cloud, "z");
+static uint64_t find_finite(mote_context *ctx, const mote_cloud *cloud, uint64_t max, uint64_t **indices) {
+    const mote_column *axes[3];
+    mote_cloud_find_positions(cloud, axes);
     uint64_t count = 0;
-    *indices = mote_alloc(ctx, most * sizeof **indices, "finite points");
-    for (uint64_t i = 0; i < cloud->count && *indices != NULL && count < most; i++) {
-        const bool finite =
-            isfinite(mote_column_value(x, i)) && isfinite(mote_column_value(y, i)) && isfinite(mote_column_value(z, i));
+    *indices = mote_alloc(ctx, max * sizeof **indices, "finite points");
+    for (uint64_t i = 0; i < cloud->count && *indices != NULL && count < max; i++) {
+        const bool finite = isfinite(mote_column_value(axes[0], i)) && isfinite(mote_column_value(axes[1], i)) &&
+                            isfinite(mote_column_value(axes[2], i));
         if (finite) (*indices)[count++] = i;
     }
     return count;

@@ -81,12 +81,6 @@ mote_status mote_output_close(mote_context *ctx, mote_output *output, mote_statu
    without a reader, else MOTE_ERROR_IO. */
 mote_status mote_system_error(mote_context *ctx, const char *path, const char *doing);
 
-/* Does the path end so (".pcd"), in any case of letters? */
-bool mote_path_has_ending(const char *path, const char *ending);
-
-/* Whether the path is written in the variant of its format that this ending names (".laz", ".csv"). */
-bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending);
-
 /* A file format. probe looks at the first bytes (and the path) and says whether it is this one. */
 typedef struct mote_format {
     const char *name;
@@ -101,6 +95,12 @@ typedef struct mote_format {
 /* One row per format, in src/io/formats.c. */
 extern const mote_format mote_formats[];
 extern const uint32_t mote_format_count;
+
+/* Names of attributes that mean the same in every format, whatever a file's case and punctuation: ReturnNumber,
+   gps-time are return_number, gps_time. The first are those of positions. */
+#define MOTE_STANDARD_NAMES     27u
+#define MOTE_STANDARD_POSITIONS 3u
+extern const char *const mote_standard_names[MOTE_STANDARD_NAMES];
 
 /* The format that params or the ending of the path name, for writing; else why not. */
 mote_status mote_written_format(mote_context *ctx, const char *path, const mote_write_params *params,
@@ -131,7 +131,13 @@ mote_status mote_xyz_write(mote_context *ctx, const mote_cloud *cloud, const cha
 bool mote_potree_probe(const char *path);
 mote_status mote_potree_read(mote_context *ctx, const char *path, const mote_read_params *params, mote_cloud **out);
 
-/* ---- choose.c */
+/* ---- ending.c */
+/* Does the path end so (".pcd"), in any case of letters? */
+bool mote_path_has_ending(const char *path, const char *ending);
+/* Whether the path is written in the variant of its format that this ending names (".laz", ".csv"). */
+bool mote_writes_as(const char *path, const mote_write_params *params, const char *ending);
+
+/* ---- filter.c */
 /* Whether list, names separated by commas, has name. */
 bool mote_list_has(const char *list, const char *name);
 /* Drops the columns that select (see mote_read_params) does not name. NULL: keeps all. */
@@ -142,8 +148,8 @@ mote_status mote_cloud_find_inside(mote_context *ctx, const mote_cloud *cloud, c
 /* Replaces *cloud by its points in the box; leaves it alone if that is all of them. On failure it is still there. */
 mote_status mote_cloud_keep_inside(mote_context *ctx, mote_cloud **cloud, const mote_box *box);
 
-/* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/merge/unite.c */
-mote_status mote_cloud_unite(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
+/* Unites clouds of one context into one, in order, without loss; consumes none of them. src/io/merge/merge.c */
+mote_status mote_cloud_merge(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
                              mote_cloud **out);
 
 #endif

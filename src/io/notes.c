@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define CRS_BYTES_MOST 330000u /* escaped it may be three times as long, and a header line has 1 MiB */
+#define CRS_BYTES_MAX 330000u /* escaped it may be three times as long, and a header line has 1 MiB */
 
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 
@@ -134,7 +134,7 @@ static mote_status put_number(mote_context *ctx, mote_output *output, const char
 mote_status mote_notes_put_cloud(mote_context *ctx, mote_output *output, const char *prefix, const mote_cloud *cloud,
                                  double step) {
     const char *const crs = mote_cloud_crs(cloud);
-    if (crs[0] != '\0' && strlen(crs) < CRS_BYTES_MOST) {
+    if (crs[0] != '\0' && strlen(crs) < CRS_BYTES_MAX) {
         MOTE_TRY(mote_output_text(ctx, output, prefix));
         MOTE_TRY(put_escaped(ctx, output, " crs ", crs));
         MOTE_TRY(mote_output_text(ctx, output, "\n"));

@@ -2,8 +2,8 @@
  *
  *   a file, new or there     NAME.PID.part beside it, which takes its name when complete
  *   a pipe, a device, "-"    written as the bytes come, where they come in order; else
- *                            a temporary file without a name, copied there when complete
- */
+ *                            a temporary file without a name, copied there when
+   complete */
 #define _GNU_SOURCE /* O_CLOEXEC, F_DUPFD_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>

@@ -29,10 +29,10 @@ static uint64_t piece_points(const mote_reader *reader) {
 /* Chunks of the piece that starts at chunk first; *points: what they hold. */
 static uint64_t piece_chunks(const mote_reader *reader, uint64_t first, uint64_t *points) {
     const las_chunks *chunks = &reader->source.chunks;
-    const uint64_t most = piece_points(reader);
+    const uint64_t max = piece_points(reader);
     uint64_t end = first;
     *points = 0;
-    while (end < chunks->count && (end == first || (*points < most && chunks->list[end].points <= most - *points))) {
+    while (end < chunks->count && (end == first || (*points < max && chunks->list[end].points <= max - *points))) {
         *points += chunks->list[end++].points;
     }
     return end - first;
@@ -163,8 +163,8 @@ static mote_status decode_piece(mote_reader *reader, bool *more) {
 
 static mote_status copy_piece(mote_reader *reader, bool *more) {
     const las_header *header = &reader->source.header;
-    const uint64_t left = reader->count - reader->next, most = piece_points(reader);
-    const uint64_t points = left < most ? left : most;
+    const uint64_t remaining = reader->count - reader->next, max = piece_points(reader);
+    const uint64_t points = remaining < max ? remaining : max;
     *more = points > 0;
     if (!*more) return MOTE_OK;
     copy_records(reader, reader->next, points);

@@ -110,12 +110,12 @@ static const uint8_t *ready_rows(const mote_rows *rows) {
 
 mote_status mote_rows_write(mote_context *ctx, mote_output *output, const mote_rows *rows, uint64_t count,
                             const char *stage) {
-    const uint64_t most = BLOCK_BYTES > rows->row_bytes ? BLOCK_BYTES / rows->row_bytes : 1;
+    const uint64_t max = BLOCK_BYTES > rows->row_bytes ? BLOCK_BYTES / rows->row_bytes : 1;
     const uint8_t *const ready = ready_rows(rows);
-    uint8_t *const block = ready == NULL ? mote_alloc(ctx, most * rows->row_bytes, "output") : NULL;
+    uint8_t *const block = ready == NULL ? mote_alloc(ctx, max * rows->row_bytes, "output") : NULL;
     mote_status status = ready == NULL && block == NULL ? MOTE_ERROR_MEMORY : MOTE_OK;
-    for (uint64_t first = 0; first < count && status == MOTE_OK; first += most) {
-        const uint64_t part = count - first < most ? count - first : most;
+    for (uint64_t first = 0; first < count && status == MOTE_OK; first += max) {
+        const uint64_t part = count - first < max ? count - first : max;
         if (block != NULL) fill_block(ctx, rows, first, part, block);
         const uint8_t *const from = block != NULL ? block : ready + first * rows->row_bytes;
         status = mote_output_write(ctx, output, from, part * rows->row_bytes);

@@ -1,9 +1,10 @@
 /* Nearest neighbours, public entries: validate, dispatch. */
 #include "knn/knn.h"
 
-#include "backend/backend.h"
 #include "core/cloud.h"
+#include "device/backend.h"
 #include "knn/knn_ops.h"
+#include "knn/search/knn_normals.h"
 
 mote_knn_params mote_knn_defaults(void) {
     mote_knn_params params;
@@ -14,57 +15,40 @@ mote_knn_params mote_knn_defaults(void) {
     return params;
 }
 
-/* The backend: points on the GPU stay there. */
-static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mote_knn_ops **ops) {
-    *ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->knn;
-    if (*ops != NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no nearest neighbours", ctx->backend->name);
-}
-
-bool knn_find_normals(const mote_cloud *cloud, const mote_column *normals[3]) {
-    static const char *const names[2][3] = {{"normal_x", "normal_y", "normal_z"}, {"nx", "ny", "nz"}};
-    for (int set = 0; set < 2; set++) {
-        bool all = true;
-        for (int k = 0; k < 3; k++) {
-            normals[k] = mote_cloud_find(cloud, names[set][k]);
-            all = all && normals[k] != NULL;
-        }
-        if (all) return true;
-    }
-    return false;
-}
+static const mote_knn_ops *ops_of(const mote_knn_index *index) { return index->device->backend->knn; }
 
 /* asked: the cloud of the queries, which may be that of the points. */
-static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p, const mote_cloud *asked) {
+static mote_status check_ellipsoids(mote_context *ctx, const mote_knn_params *p, const mote_cloud *query_set) {
     const mote_column *normals[3];
-    if (!(p->compression >= 1 && p->compression <= MOTE_KNN_MOST_COMPRESSION)) {
+    if (!(p->compression >= 1 && p->compression <= MOTE_KNN_MAX_COMPRESSION)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the compression is %g, needs 1 to %g", p->compression,
-                         MOTE_KNN_MOST_COMPRESSION);
+                         MOTE_KNN_MAX_COMPRESSION);
     }
     if (p->compression <= 1) return MOTE_OK;
     if (p->approximate && p->method == MOTE_KNN_GRID) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "approximate ellipsoids are what shifted sorting is for");
     }
-    if (knn_find_normals(asked, normals)) return MOTE_OK;
+    if (knn_find_normals(query_set, normals)) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
                      "ellipsoids need normals: the queries have no columns normal_x, "
                      "normal_y, normal_z");
 }
 
 static mote_status check_shifted(mote_context *ctx, const mote_knn_params *p) {
-    if (p->lambda > MOTE_KNN_MOST_LAMBDA) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda is %u, needs 1 to %u", p->lambda, MOTE_KNN_MOST_LAMBDA);
+    if (p->lambda > MOTE_KNN_MAX_LAMBDA) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda is %u, needs 1 to %u", p->lambda, MOTE_KNN_MAX_LAMBDA);
     }
-    if (p->lambda * p->k <= KNN_MOST_BESIDE) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda * k is %u, needs at most %u", p->lambda * p->k, KNN_MOST_BESIDE);
+    if (p->lambda * p->k <= KNN_MAX_SIDE_CANDIDATES) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "lambda * k is %u, needs at most %u", p->lambda * p->k,
+                     KNN_MAX_SIDE_CANDIDATES);
 }
 
 static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *cloud,
                                 const mote_cloud *queries) {
     MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_knn_params", "mote_knn_defaults()"));
     if ((unsigned)p->method > MOTE_KNN_BRUTE) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
-    if (p->k < 1 || p->k > MOTE_KNN_MOST) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MOST);
+    if (p->k < 1 || p->k > MOTE_KNN_MAX_K) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MAX_K);
     }
     if (!(p->radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", p->radius);
     if (p->exclude_self && queries != NULL) {
@@ -75,7 +59,7 @@ static mote_status check_params(mote_context *ctx, const mote_knn_params *p, con
 }
 
 /* Params as backends have them: what does not apply is off, what is 0 and means something else is that. */
-static mote_knn_params settled(mote_knn_params p) {
+static mote_knn_params resolved(mote_knn_params p) {
     const bool ellipsoids = p.compression > 1;
     p.compression = p.compression == 0 ? 1 : p.compression;
     p.lambda = p.lambda > 0 ? p.lambda : 1;
@@ -83,7 +67,7 @@ static mote_knn_params settled(mote_knn_params p) {
     return p;
 }
 
-static bool is_on_cpu(const mote_knn_index *index) { return index->ops == &mote_knn_cpu; }
+static bool is_on_cpu(const mote_knn_index *index) { return index->device->ops == NULL; }
 
 /* Of a file that another process cut or changed meanwhile there is no answer. */
 static mote_status check_clouds(const mote_knn_index *index, const mote_cloud *queries) {
@@ -93,7 +77,7 @@ static mote_status check_clouds(const mote_knn_index *index, const mote_cloud *q
 
 static mote_status check_queries(mote_knn_index *index, const mote_cloud *queries) {
     mote_context *ctx = index->ctx;
-    mote_backend_for(ctx, 0); /* that of the index, whatever ran since */
+    ctx->last_used = index->device;
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
     if (queries == NULL) return MOTE_OK;
     if (is_on_cpu(index)) MOTE_TRY(mote_cloud_need_host(ctx, queries, "nearest neighbours on the CPU"));
@@ -107,33 +91,40 @@ mote_status mote_knn_rebuild(mote_knn_index *index) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "%llu points: one index takes up to 4,294,967,294",
                          (unsigned long long)index->cloud->count);
     }
-    mote_backend_for(index->ctx, 0);
+    index->ctx->last_used = index->device;
     index->ready = false;
-    mote_status status = index->ops->build(index);
+    mote_status status = ops_of(index)->build(index);
     if (status == MOTE_OK) status = mote_cloud_check(index->cloud);
     mote_stage(index->ctx, NULL);
     index->ready = status == MOTE_OK;
     return status;
 }
 
-bool knn_falls_back(mote_knn_index *index, mote_status status) {
+bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status) {
+    mote_context *ctx = index->ctx;
     if (status != MOTE_ERROR_MEMORY && status != MOTE_ERROR_UNSUPPORTED) return false;
-    if (is_on_cpu(index) || index->ctx->params.device != MOTE_DEVICE_AUTO || index->cloud->on_device) return false;
-    index->ops->release(index);
-    index->ops = &mote_knn_cpu;
-    mote_context_clear(index->ctx);
+    if (is_on_cpu(index) || ctx->params.device != MOTE_DEVICE_AUTO || index->cloud->device != NULL) return false;
+    ops_of(index)->release(index);
+    index->device = mote_cpu_device(ctx);
+    if (before == MOTE_OK) mote_context_clear(ctx);
     return true;
 }
 
-mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_knn_ops *ops, mote_knn_index **out) {
-    mote_knn_index *index = mote_alloc_zero(ctx, sizeof *index, "knn index");
+mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out) {
+    mote_context *ctx = device->ctx;
     *out = NULL;
+    if (device->backend->knn == NULL) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no nearest neighbours",
+                         device->backend->name);
+    }
+    const mote_status before = mote_context_status(ctx);
+    mote_knn_index *index = mote_alloc_zero(ctx, sizeof *index, "knn index");
     if (index == NULL) return MOTE_ERROR_MEMORY;
     index->ctx = ctx;
     index->cloud = cloud;
-    index->ops = ops;
+    index->device = device;
     mote_status status = mote_knn_rebuild(index);
-    if (status != MOTE_OK && knn_falls_back(index, status)) status = mote_knn_rebuild(index);
+    if (status != MOTE_OK && knn_falls_back(index, before, status)) status = mote_knn_rebuild(index);
     if (status != MOTE_OK) {
         mote_knn_destroy(index);
         return status;
@@ -143,27 +134,25 @@ mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const mote_
 }
 
 mote_status mote_knn_build(mote_context *ctx, const mote_cloud *cloud, mote_knn_index **out) {
-    const mote_knn_ops *ops;
     if (cloud == NULL || out == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud, or no place for the index");
     *out = NULL;
-    MOTE_TRY(find_ops(ctx, cloud, &ops));
-    return knn_build_by(ctx, cloud, ops, out);
+    return knn_build_on(mote_device_of_cloud(ctx, cloud), cloud, out);
 }
 
 void mote_knn_destroy(mote_knn_index *index) {
     if (index == NULL) return;
-    index->ops->release(index);
+    ops_of(index)->release(index);
     mote_free(index->ctx, index);
 }
 
 /* Whether queries and results are where the CPU can have them. */
 static bool may_move(const mote_cloud *queries, const mote_knn_result *result) {
-    return !result->on_device && (queries == NULL || !queries->on_device);
+    return !result->on_device && (queries == NULL || queries->device == NULL);
 }
 
 mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                             mote_knn_result *result) {
-    const mote_knn_params p = settled(params != NULL ? *params : mote_knn_defaults());
+    const mote_knn_params p = resolved(params != NULL ? *params : mote_knn_defaults());
     if (result == NULL) return mote_fail(index->ctx, MOTE_ERROR_ARGUMENT, "no place for the result");
     MOTE_TRY(check_params(index->ctx, &p, index->cloud, queries));
     MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_knn_result",
@@ -172,10 +161,11 @@ mote_status mote_knn_search(mote_knn_index *index, const mote_cloud *queries, co
     if (result->on_device && is_on_cpu(index)) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
     }
-    mote_status status = index->ops->search(index, queries, &p, result);
-    if (status != MOTE_OK && may_move(queries, result) && knn_falls_back(index, status)) {
+    const mote_status before = mote_context_status(index->ctx);
+    mote_status status = ops_of(index)->search(index, queries, &p, result);
+    if (status != MOTE_OK && may_move(queries, result) && knn_falls_back(index, before, status)) {
         status = mote_knn_rebuild(index);
-        if (status == MOTE_OK) status = index->ops->search(index, queries, &p, result);
+        if (status == MOTE_OK) status = ops_of(index)->search(index, queries, &p, result);
     }
     if (status == MOTE_OK) status = check_clouds(index, queries);
     mote_stage(index->ctx, NULL);
@@ -218,7 +208,7 @@ mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, do
     MOTE_TRY(check_queries(index, queries));
     mote_status status = MOTE_OK;
     if (out != NULL) status = make_lists(ctx, queries != NULL ? queries->count : index->cloud->count, &lists);
-    if (status == MOTE_OK) status = index->ops->within(index, queries, radius, exclude_self, counts, lists);
+    if (status == MOTE_OK) status = ops_of(index)->within(index, queries, radius, exclude_self, counts, lists);
     if (status == MOTE_OK) status = check_clouds(index, queries);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {

@@ -1,77 +1,15 @@
-/* The inside of an index of neighbours. */
+/* The index of nearest neighbours for other folders: making one, and what to do where a GPU cannot. Its neighbours are
+   visited by knn_visit.h, on a GPU by knn_visit_cuda.cuh; other folders include these three alone. */
 #ifndef MOTE_KNN_INTERNAL_H
 #define MOTE_KNN_INTERNAL_H
 
-#include "core/core.h"
-#include "knn/search/knn_metric.h"
-#include "mote/knn.h"
-#include "mote/order.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define KNN_LEAF       8u  /* points of a leaf, and boxes tested at once */
-#define KNN_MOST_LEVEL 12u /* 8^12 > 2^32 leaves */
-
-#define KNN_MOST_BESIDE 4096u /* lambda * k: candidates on one side of a query in one shifted order */
-
-/* Consecutive points of the Morton order: leaf i has those from 8 i on. Each leaf stands as x[8] y[8] z[8]; the last
-   one is filled up with its last point. */
-typedef struct knn_points {
-    void *leaves;          /* int32, float or double by the metric's kind */
-    const uint32_t *order; /* [count] which points they are */
-    uint32_t count;
-    uint64_t leaf_bytes; /* that leaves have room for */
-} knn_points;
-
-/* Boxes over them: node i of a level has the eight nodes, or points, from 8 i on of the level below. Eight boxes stand
-   together as min x[8] y[8] z[8], max x[8] y[8] z[8], in the type of the points. */
-typedef struct knn_tree {
-    knn_metric metric;
-    knn_points points;
-    uint32_t level_count; /* level 0: the leaves. The last has at most eight nodes */
-    uint32_t nodes[KNN_MOST_LEVEL];
-    uint64_t first_block[KNN_MOST_LEVEL]; /* of eight boxes, in boxes */
-    void *boxes;
-    uint64_t box_bytes; /* that they have room for */
-    /* [node] by level as boxes: how many leaves just before the node's first one hold nothing but copies of the one
-       point that all of the node's points are; 255 at most. NULL: too few copies to matter. Leaves with enough of them
-       before have no neighbour to offer, for ties go by index, and copies stand in its order. */
-    const uint8_t *copies;
-    void *copies_memory;
-    uint64_t copies_bytes;
-} knn_tree;
-
-struct mote_knn_index {
-    mote_context *ctx;
-    const mote_cloud *cloud;
-    const struct mote_knn_ops *ops;
-    bool ready; /* false after a rebuild that failed */
-    mote_lattice lattice;
-    uint64_t skipped;
-    uint32_t *order; /* [points]: finite ones first */
-    uint64_t *codes; /* by sorted place */
-    uint64_t order_capacity, codes_capacity;
-    int64_t origin[3]; /* KNN_INT: the stored values that are step 0; see knn_integer */
-    uint64_t span[3];  /* KNN_INT: the largest step */
-    knn_tree stored;   /* over the stored values */
-    knn_tree other;    /* over doubles, for queries of another kind; made when the first come */
-    bool other_is_made, other_is_world;
-    struct knn_cuda *cuda; /* all that the GPU has of it; knn_cuda.h */
-};
-
-/* The columns of normals: normal_x, normal_y, normal_z, else nx, ny, nz. False: there are none. */
-bool knn_find_normals(const mote_cloud *cloud, const mote_column *normals[3]);
+#include "knn/index/knn_index.h"
 
 /* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
-   the CPU's, and to be built anew. */
-bool knn_falls_back(mote_knn_index *index, mote_status status);
-/* As mote_knn_build, by a backend of the caller's choice. */
-mote_status knn_build_by(mote_context *ctx, const mote_cloud *cloud, const struct mote_knn_ops *ops,
-                         mote_knn_index **out);
+   the CPU's, and to be built anew. before: mote_context_status before what failed, which is forgotten if it was the
+   first failure. */
+bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status);
+/* As mote_knn_build, on a device of the caller's choice. */
+mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -6,10 +6,9 @@
 #ifndef MOTE_KNN_CUDA_H
 #define MOTE_KNN_CUDA_H
 
-#include "backend/cuda_cloud.h"
-#include "backend/cuda_primitives.h"
-#include "knn/knn.h"
-#include "knn/knn_ops.h"
+#include "device/cuda/cuda_primitives.h"
+#include "device/device_cloud.h"
+#include "knn/index/knn_index.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +21,7 @@ extern "C" {
 #define KNN_CUDA_TOP     64u  /* the most nodes of the last level */
 #define KNN_CUDA_CELLS   13u  /* the most bits of an axis of the curve */
 #define KNN_CUDA_PARTS   264u /* blocks that look for the bounds */
-#define KNN_CUDA_CROWDED 4u   /* so many points a cell are too many: their cube is divided anew */
+#define KNN_CUDA_CROWDED 4u   /* points a cell; with more, their cube is divided anew */
 #define KNN_CUDA_FINER   14u  /* into 2^14 cells a side */
 
 /* Views of points: their box, and how many are finite. */
@@ -41,7 +40,7 @@ typedef struct knn_cuda_reading {
     double center[3], unit[3];    /* KNN_DOUBLE: view = (value - center) · unit */
 } knn_cuda_reading;
 
-/* Points along the curve, those that are nowhere behind the others; arrays filled up to whole lowest nodes. */
+/* Points along the curve, those that are not finite behind the others; arrays filled up to whole lowest nodes. */
 typedef struct knn_cuda_points {
     const float *views;            /* [leaf][3][8]; NaN: no point */
     const void *exact;             /* [leaf][3][8] int32 steps or doubles; stored floats: the views */
@@ -53,7 +52,7 @@ typedef struct knn_cuda_points {
 
 typedef struct knn_cuda_box {
     float low[3];
-    uint32_t least; /* the smallest number of a point in it */
+    uint32_t min; /* the smallest number of a point in it */
     float high[3];
     uint32_t spare;
 } knn_cuda_box;
@@ -67,22 +66,22 @@ typedef struct knn_cuda_tree {
 } knn_cuda_tree;
 
 /* Device memory that is used again and again. */
-typedef struct knn_cuda_room {
+typedef struct knn_cuda_buffer {
     void *memory;
     uint64_t size_bytes;
-} knn_cuda_room;
+} knn_cuda_buffer;
 
 /* What is made of points of one reading, and the memory for it. */
-typedef struct knn_cuda_made {
+typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
-    knn_cuda_room views, exact, order, boxes, parts;
-} knn_cuda_made;
+    knn_cuda_buffer views, exact, order, boxes, parts;
+} knn_cuda_point_set;
 
 typedef struct knn_cuda_curve {
     uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
     uint64_t *keys;
-    knn_cuda_room all[3];
+    knn_cuda_buffer all[3];
 } knn_cuda_curve;
 
 /* What keys are made by. */
@@ -92,34 +91,34 @@ typedef struct knn_cuda_curve_key {
     const knn_cuda_extent *divided; /* what the cells divide; NULL: the extent */
 } knn_cuda_curve_key;
 
-/* What searches of few neighbours leave for later, see knn_few_cuda.h: kept from one to the next. */
-typedef struct knn_cuda_later {
-    knn_cuda_room room;
+/* What searches of few neighbours leave for later, see knn_small_k_cuda.cuh: kept from one to the next. */
+typedef struct knn_deferred_buffers {
+    knn_cuda_buffer buffer;
     uint32_t turn; /* which of two sets of counters is zero */
-} knn_cuda_later;
+} knn_deferred_buffers;
 
-#define KNN_SHIFTED_ROOMS 14u
+#define KNN_SHIFTED_BUFFERS 14u
 
 typedef struct knn_cuda {
-    cuda_cloud cloud; /* x, y, z */
+    device_cloud cloud; /* x, y, z */
     knn_cuda_curve curve;
-    knn_cuda_made stored, other; /* other: doubles, for queries of another kind */
-    bool other_is_made;
-    knn_cuda_room normals; /* of the queries of an ellipsoidal search */
-    knn_cuda_later later;
-    knn_cuda_room shifted[KNN_SHIFTED_ROOMS]; /* of knn_shifted_orders_cuda.h, from search to search */
+    knn_cuda_point_set stored, other; /* other: doubles, for queries of another kind */
+    bool other_is_set;
+    knn_cuda_buffer normals; /* of the queries of an ellipsoidal search */
+    knn_deferred_buffers deferred_buffers;
+    knn_cuda_buffer shifted[KNN_SHIFTED_BUFFERS]; /* of knn_shifted_orders_cuda.cuh, from search to search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
-typedef struct knn_cuda_asked {
+typedef struct knn_cuda_query_set {
     const knn_cuda_tree *tree;
     knn_cuda_points points;
     uint64_t rows;
     bool own; /* the points themselves */
     knn_cuda_curve curve;
-    knn_cuda_made made;
-    cuda_cloud cloud;
-} knn_cuda_asked;
+    knn_cuda_point_set point_set;
+    device_cloud cloud;
+} knn_cuda_query_set;
 
 /* What a search writes: device memory, rows in the order of the queries' cloud. NULL: not wanted. */
 typedef struct knn_cuda_rows {
@@ -130,7 +129,7 @@ typedef struct knn_cuda_rows {
     uint32_t *count;
 } knn_cuda_rows;
 
-typedef struct knn_cuda_ask {
+typedef struct knn_search_args {
     knn_cuda_tree tree;
     knn_cuda_points queries;
     uint32_t first, end; /* the sorted places of the queries that are asked; of few neighbours always all */
@@ -141,57 +140,63 @@ typedef struct knn_cuda_ask {
     uint64_t limit;        /* the largest key */
     knn_metric keys;       /* how keys are read: the tree's, or that of ellipsoids */
     const double *normals; /* [place][3] of the queries, of unit length or 0; NULL: spheres */
-    double compression, squeeze;
+    double compression, normal_weight;
     knn_cuda_rows rows;
-} knn_cuda_ask;
+} knn_search_args;
 
-bool knn_cuda_make_room(mote_context *ctx, knn_cuda_room *room, uint64_t size_bytes, const char *structure);
-void knn_cuda_drop_room(mote_context *ctx, knn_cuda_room *room);
+bool knn_cuda_buffer_reserve(mote_device *gpu, knn_cuda_buffer *buffer, uint64_t size_bytes, const char *structure);
+void knn_cuda_buffer_release(mote_device *gpu, knn_cuda_buffer *buffer);
 
 /* Steps of the build. First the extent of the views alone, or that and the curve through them.
    divided  what the cells of the curve divide; NULL: the extent */
-mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made);
-mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
-                          knn_cuda_curve *curve);
-/* Parts of that: makes keys of up to KNN_SAMPLE_MOST points, and sorts them, crowded ones as below; */
-mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set);
+mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
+                          knn_cuda_point_set *point_set, knn_cuda_curve *curve);
+/* Parts of that: makes keys of up to KNN_SAMPLE_MAX points, and sorts them, crowded ones as below; */
+mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve);
 /* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
-mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys);
 /* Then what is searched. boxes false: queries, which need none. */
-mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
-                            knn_cuda_made *made);
+mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
+                            knn_cuda_point_set *point_set);
 /* The least and the largest integers of finite points. */
-mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+mote_status knn_cuda_integer_bounds(mote_device *gpu, const mote_column *const axes[3], uint64_t count, int64_t low[3],
                                     int64_t high[3]);
 
+/* x, y and z of a cloud, uploaded if they are on the host. device is zero, or was opened for the cloud before; it is
+   valid to close in any case. */
+mote_status knn_cuda_open_positions(mote_device *gpu, const mote_cloud *cloud, device_cloud *device);
 /* Which reading a cloud needs, and its metric. May wait, but not for floats. */
-mote_status knn_cuda_choose(mote_knn_index *index, const cuda_cloud *cloud, knn_cuda_made *made);
-void knn_cuda_free_made(mote_context *ctx, knn_cuda_made *made);
-void knn_cuda_free_curve(mote_context *ctx, knn_cuda_curve *curve);
+mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, knn_cuda_point_set *point_set);
+void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set);
+void knn_cuda_free_curve(mote_device *gpu, knn_cuda_curve *curve);
 
-mote_status knn_cuda_open_asked(mote_knn_index *index, const mote_cloud *queries, knn_cuda_asked *asked);
-void knn_cuda_close_asked(mote_context *ctx, knn_cuda_asked *asked);
+mote_status knn_cuda_query_set_open(mote_knn_index *index, const mote_cloud *queries, knn_cuda_query_set *query_set);
+void knn_cuda_query_set_close(mote_device *gpu, knn_cuda_query_set *query_set);
 
 /* Makes what ellipsoids are to be asked for by: their normals, keys and limit. */
-mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
-                             const mote_knn_params *params, knn_cuda_ask *ask);
+mote_status knn_cuda_normal_weight(mote_knn_index *index, const mote_cloud *queries,
+                                   const knn_cuda_query_set *query_set, const mote_knn_params *params,
+                                   knn_search_args *args);
 
-#define KNN_CUDA_FEW 16u /* neighbours that one lane keeps */
-mote_status knn_cuda_search_few(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_later *later);
-mote_status knn_cuda_search_many(mote_context *ctx, const knn_cuda_ask *ask);
-mote_status knn_cuda_search_all(mote_context *ctx, const knn_cuda_ask *ask); /* nothing is ruled out */
+#define KNN_CUDA_SMALL_K 16u /* neighbours that one lane keeps */
+mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *args,
+                                    knn_deferred_buffers *deferred_buffers);
+mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args);
+mote_status knn_cuda_search_all(mote_device *gpu, const knn_search_args *args); /* nothing is ruled out */
 
 /* By shifted sorting. queries NULL: the points themselves. */
-mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
-                                    const mote_knn_params *params, const knn_cuda_rows *rows);
+mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries,
+                                    const knn_cuda_query_set *query_set, const mote_knn_params *params,
+                                    const knn_cuda_rows *rows);
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);
 
 /* Counts all neighbours within the limit, into ask->rows.count. */
-mote_status knn_cuda_count_within(mote_context *ctx, const knn_cuda_ask *ask);
+mote_status knn_cuda_count_within(mote_device *gpu, const knn_search_args *args);
 
 /* Lists of all neighbours of some queries, as one: device memory. Those of row r have the places [first[r],
    first[r + 1]) of pairs.values, which are their places in row, index and key. */
@@ -205,8 +210,8 @@ typedef struct knn_cuda_lists {
 } knn_cuda_lists;
 #define KNN_CUDA_LISTED 40u /* bytes of an entry */
 /* lists is zero before; free it in any case. Waits for the number of entries. */
-mote_status knn_cuda_list_within(mote_context *ctx, const knn_cuda_ask *ask, knn_cuda_lists *lists);
-void knn_cuda_free_lists(mote_context *ctx, knn_cuda_lists *lists);
+mote_status knn_cuda_list_within(mote_device *gpu, const knn_search_args *args, knn_cuda_lists *lists);
+void knn_cuda_free_lists(mote_device *gpu, knn_cuda_lists *lists);
 
 mote_status knn_cuda_within(mote_knn_index *index, const mote_cloud *queries, double radius, bool exclude_self,
                             uint32_t *counts, mote_knn_lists *lists);

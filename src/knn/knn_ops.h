@@ -2,7 +2,7 @@
 #ifndef MOTE_KNN_OPS_H
 #define MOTE_KNN_OPS_H
 
-#include "knn/knn.h"
+#include "knn/index/knn_index.h"
 
 #ifdef __cplusplus
 extern "C" {

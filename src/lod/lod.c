@@ -1,29 +1,6 @@
 /* Levels of detail, public entries: validate, put the steps in order, answer questions. */
-#include "lod/lod.h"
-
-#include "backend/backend.h"
-#include "core/column_math.h"
-#include "lod/lod_cuda.h"
+#include "device/backend.h"
 #include "lod/lod_ops.h"
-
-uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
-    const uint32_t cell = level + (uint32_t)__builtin_ctz(lod->params.grid);
-    return cell < MOTE_ORDER_BITS ? cell : MOTE_ORDER_BITS;
-}
-
-uint16_t lod_color(const mote_column *column, uint64_t index) { return column_color(column, column_at(column, index)); }
-
-mote_status lod_place_colors(mote_lod *lod) {
-    uint64_t representatives = 0;
-    lod->color_first = mote_alloc_zero(lod->ctx, lod->node_count * sizeof *lod->color_first, "nodes");
-    if (lod->color_first == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < lod->node_count; i++) {
-        lod->color_first[i] = representatives;
-        if (lod_is_inner(&lod->nodes[i])) representatives += lod->nodes[i].point_count;
-    }
-    lod->colors = mote_alloc(lod->ctx, representatives * 3 * sizeof *lod->colors, "colours");
-    return lod->colors != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
 
 static bool find_rgb(const mote_cloud *cloud, const mote_column *rgb[3]) {
     static const char *const names[3] = {"red", "green", "blue"};
@@ -47,7 +24,7 @@ static mote_status prepare_colors(mote_lod *lod) {
         return MOTE_OK;
     }
     if (all_plain(lod->rgb)) return MOTE_OK;
-    if (lod->source->on_device) {
+    if (lod->source->device != NULL) {
         for (int k = 0; k < 3; k++) lod->color_rules[k] = mote_color_unseen(lod->rgb[k]);
         return MOTE_OK;
     }
@@ -74,7 +51,7 @@ static mote_status build(mote_lod *lod) {
     }
     if (lod->ops == NULL) {
         return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no levels of detail",
-                         lod->ctx->backend->name);
+                         lod->device->backend->name);
     }
     MOTE_TRY(prepare_colors(lod));
     if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] == NULL) {
@@ -95,7 +72,9 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
     lod->source = cloud;
     lod->cloud = cloud;
     lod->params = p;
-    lod->ops = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count)->lod;
+    lod->finest = MOTE_ORDER_BITS;
+    lod->device = mote_device_of_cloud(ctx, cloud);
+    lod->ops = lod->device->backend->lod;
     mote_status status = build(lod);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
     mote_stage(ctx, NULL);
@@ -110,9 +89,11 @@ mote_status mote_lod_build(mote_context *ctx, const mote_cloud *cloud, const mot
 void mote_lod_destroy(mote_lod *lod) {
     if (lod == NULL) return;
     mote_context *ctx = lod->ctx;
+    if (lod->device_records != NULL) device_free(lod->device, lod->device_records);
     if (lod->ops != NULL && lod->ops->release != NULL) lod->ops->release(lod);
-    void *const owned[] = {lod->order, lod->codes,       lod->level,  lod->nodes,           lod->level_first,
-                           lod->kept,  lod->color_first, lod->colors, lod->colored.columns, lod};
+    void *const owned[] = {
+        lod->order,           lod->codes,       lod->fine,   lod->level,           lod->nodes, lod->level_first,
+        lod->representatives, lod->color_first, lod->colors, lod->colored.columns, lod};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(ctx, owned[i]);
 }
 
@@ -121,14 +102,19 @@ mote_status mote_lod_fetch(mote_context *ctx, mote_lod *lod) {
     return lod->order != NULL || lod->ops->fetch == NULL ? MOTE_OK : lod->ops->fetch(lod);
 }
 
+bool lod_view_device(const mote_lod *lod, lod_device_view *view) {
+    return lod->ops->view != NULL && lod->ops->view(lod, view);
+}
+
 bool mote_lod_device_arrays(const mote_lod *lod, mote_lod_device *arrays) {
-    if (lod->device == NULL) return false;
+    lod_device_view view;
+    if (!lod_view_device(lod, &view)) return false;
     memset(arrays, 0, sizeof *arrays);
-    arrays->order = lod->device->order;
-    arrays->level = lod->device->level;
+    arrays->order = view.order;
+    arrays->level = view.level;
     arrays->count = lod->count;
-    arrays->items = lod->device->items;
-    arrays->item_count = lod->device->item_count;
+    arrays->items = view.items;
+    arrays->item_count = view.item_count;
     return true;
 }
 
@@ -137,7 +123,6 @@ const mote_lattice *mote_lod_lattice(const mote_lod *lod) { return &lod->lattice
 uint64_t mote_lod_skipped(const mote_lod *lod) { return lod->skipped; }
 uint32_t mote_lod_node_count(const mote_lod *lod) { return (uint32_t)lod->node_count; }
 const mote_lod_node *mote_lod_nodes(const mote_lod *lod) { return lod->nodes; }
-const mote_cloud *mote_lod_cloud(const mote_lod *lod) { return lod->source; }
 
 void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
     uint32_t at = lod->nodes[node].level;
@@ -154,15 +139,14 @@ void mote_lod_node_name(const mote_lod *lod, uint32_t node, char *name) {
 
 /* The sorted positions whose byte is in [least, most], eight bytes at a time: most bytes of a coarse node's range
    belong to finer nodes. */
-static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t least, uint8_t most,
-                        uint32_t *indices) {
+static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t min, uint8_t max, uint32_t *indices) {
     const uint8_t *level = lod->level;
     const uint64_t last = node->first + node->total;
     uint64_t found = 0;
     for (uint64_t i = node->first; i < last && found < node->point_count;) {
         if (last - i >= 8) {
             uint32_t any = 0;
-            for (uint64_t j = 0; j < 8; j++) any |= (uint32_t)((uint8_t)(level[i + j] - least) <= most - least);
+            for (uint64_t j = 0; j < 8; j++) any |= (uint32_t)((uint8_t)(level[i + j] - min) <= max - min);
             if (any == 0) {
                 i += 8;
                 continue;
@@ -170,7 +154,7 @@ static uint64_t collect(const mote_lod *lod, const mote_lod_node *node, uint8_t 
         }
         const uint64_t stop = last - i < 8 ? last : i + 8;
         for (; i < stop; i++) {
-            if ((uint8_t)(level[i] - least) <= most - least) indices[found++] = lod->order[i];
+            if ((uint8_t)(level[i] - min) <= max - min) indices[found++] = lod->order[i];
         }
     }
     return found;
@@ -189,7 +173,7 @@ void mote_lod_node_points(const mote_lod *lod, uint32_t node, uint32_t *indices,
         memcpy(colors, lod->colors + 3 * lod->color_first[node], 3 * n->point_count * sizeof *colors);
         return;
     }
-    const bool known = lod->rgb[0] != NULL && !lod->cloud->on_device;
+    const bool known = lod->rgb[0] != NULL && lod->cloud->device == NULL;
     for (uint64_t i = 0; i < n->point_count; i++) {
         for (int k = 0; k < 3; k++) colors[3 * i + (uint64_t)k] = known ? lod_color(lod->rgb[k], indices[i]) : 0;
     }

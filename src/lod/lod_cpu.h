@@ -2,7 +2,7 @@
 #ifndef MOTE_LOD_CPU_H
 #define MOTE_LOD_CPU_H
 
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,14 +15,25 @@ typedef struct lod_lists {
 } lod_lists;
 
 /* Whether an inner node takes a sample from below: nodes of a chain hold their own share instead. */
-bool lod_samples(const mote_lod *lod, const mote_lod_node *node);
+static inline bool lod_samples(const mote_lod *lod, const mote_lod_node *node) {
+    return lod_is_inner(node) && lod->nodes[node->first_child].first == node->first;
+}
 
 /* The candidates of an inner node from one child: its chosen points, or all of a leaf's. */
 typedef struct lod_candidates {
     const uint32_t *positions; /* NULL: first, first + 1 … */
     uint64_t first, count;
 } lod_candidates;
-lod_candidates lod_child_candidates(const mote_lod *lod, const lod_lists *lists, uint32_t child);
+
+static inline lod_candidates lod_child_candidates(const mote_lod *lod, const lod_lists *lists, uint32_t child) {
+    const mote_lod_node *node = &lod->nodes[child];
+    lod_candidates candidates = {NULL, node->first, node->point_count};
+    if (lod_samples(lod, node)) {
+        candidates.positions = lists->chosen + node->first;
+        candidates.count = lod->representatives[child];
+    }
+    return candidates;
+}
 
 /* Chooses the points of all inner nodes of one level. */
 mote_status lod_sample_cells(mote_lod *lod, lod_lists *lists, uint32_t level);

@@ -1,5 +1,5 @@
 /* Levels of detail on the GPU: the steps in order, and what comes back. The kernels are in lod_tree_cuda.cu,
-   lod_sample_cuda.cu, lod_poisson_cuda.cu, lod_items_cuda.cu and lod_filter_cuda.cu. */
+   lod_sample_cuda.cu, lod_poisson_cuda.cu, lod_node_points_cuda.cu and lod_filter_cuda.cu. */
 #include "lod/lod_cuda.h"
 
 #include "lod/lod_ops.h"
@@ -7,55 +7,55 @@
 
 /* ---- what fits */
 
-/* Device memory that a build takes at most, beside the points: codes, order and their twins in the sort; filters keep
-   sums of cells as well, poisson its candidates. */
+/* Device memory that a build takes at most, beside the points: codes, order, fine codes and their twins in the sort;
+   filters keep sums of cells as well, poisson its candidates. */
 static uint64_t bytes_per_point(const mote_lod_params *params) {
-    return params->filter != MOTE_LOD_FILTER_NONE ? 112 : params->sampling == MOTE_LOD_POISSON ? 72 : 40;
+    return params->filter != MOTE_LOD_FILTER_NONE ? 120 : params->sampling == MOTE_LOD_POISSON ? 80 : 52;
 }
 
 static bool fits_device(const mote_lod *lod) {
     uint64_t record_bytes = 0; /* of columns that lie interleaved, too much: they share their records */
     for (uint64_t c = 0; c < lod->cloud->column_count; c++) record_bytes += mote_type_size(lod->cloud->columns[c].type);
     const uint64_t point_bytes = record_bytes + bytes_per_point(&lod->params);
-    return lod->cloud->on_device || cuda_memory_left(lod->ctx) / point_bytes >= lod->cloud->count;
+    return lod->cloud->device != NULL || cuda_available(lod->device) / point_bytes >= lod->cloud->count;
 }
 
 /* Whether a sorted copy of the points does as well. */
 static bool sorted_points_fit(const mote_lod *lod) {
     const uint64_t copy_bytes = 16; /* a point: only short records are copied */
-    return cuda_memory_left(lod->ctx) / (copy_bytes + bytes_per_point(&lod->params)) >= lod->cloud->count;
+    return cuda_available(lod->device) / (copy_bytes + bytes_per_point(&lod->params)) >= lod->cloud->count;
 }
 
 /* ---- the steps */
 
 static mote_status build_order(mote_lod *lod, lod_cuda *device) {
-    mote_context *ctx = lod->ctx;
-    mote_stage(ctx, "upload");
-    MOTE_TRY(cuda_cloud_open(ctx, lod->cloud, &device->cloud));
-    MOTE_TRY(mote_progress(ctx, 0.1, "copying points to the GPU"));
-    mote_stage(ctx, "bounds");
+    mote_device *gpu = lod->device;
+    mote_stage(gpu->ctx, "upload");
+    MOTE_TRY(device_cloud_open(gpu, lod->cloud, &device->cloud));
+    MOTE_TRY(mote_progress(gpu->ctx, 0.1, "copying points to the GPU"));
+    mote_stage(gpu->ctx, "bounds");
     MOTE_TRY(order_cuda_lattice(&device->cloud, &lod->lattice, &lod->skipped));
     lod->count = lod->cloud->count - lod->skipped;
-    mote_stage(ctx, "sort");
+    mote_stage(gpu->ctx, "sort");
     const bool ties = lod->params.sampling != MOTE_LOD_FIRST; /* first: the input's order counts */
-    cuda_cloud sorted;
+    device_cloud sorted;
     memset(&sorted, 0, sizeof sorted);
     MOTE_TRY(order_cuda_build(&device->cloud, &lod->lattice, lod->skipped, ties, &device->codes, &device->order,
                               sorted_points_fit(lod) ? &sorted : NULL));
     if (sorted.columns != NULL) { /* what was uploaded is not needed any more */
-        cuda_cloud_close(&device->cloud);
+        device_cloud_close(&device->cloud);
         device->cloud = sorted;
         device->cloud_sorted = true;
     }
-    return mote_progress(ctx, 0.5, "sorting");
+    return mote_progress(gpu->ctx, 0.5, "sorting");
 }
 
 static mote_status sample(mote_lod *lod, lod_cuda *device) {
-    mote_context *ctx = lod->ctx;
+    mote_device *gpu = lod->device;
     if (lod->params.sampling != MOTE_LOD_POISSON) return lod_cuda_sample(lod, device);
-    device->level = (uint8_t *)cuda_alloc(ctx, lod->count, "levels");
+    device->level = (uint8_t *)cuda_alloc(gpu, lod->count, "levels");
     if (device->level == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_copy(ctx, device->level, device->leaf_level, lod->count));
+    MOTE_TRY(cuda_copy(gpu, device->level, device->leaf_level, lod->count));
     return lod->level_count < 2 ? MOTE_OK : lod_cuda_poisson(lod, device);
 }
 
@@ -63,27 +63,28 @@ static mote_status download_nodes(mote_lod *lod, const lod_cuda *device) {
     mote_free(lod->ctx, lod->nodes);
     lod->nodes = (mote_lod_node *)mote_alloc(lod->ctx, lod->node_count * sizeof *lod->nodes, "nodes");
     if (lod->nodes == NULL) return MOTE_ERROR_MEMORY;
-    return cuda_download(lod->ctx, lod->nodes, device->nodes, lod->node_count * sizeof *lod->nodes);
+    return cuda_download(lod->device, lod->nodes, device->nodes, lod->node_count * sizeof *lod->nodes);
 }
 
 static mote_status build_levels(mote_lod *lod, lod_cuda *device) {
-    mote_context *ctx = lod->ctx;
-    mote_stage(ctx, "tree");
+    mote_device *gpu = lod->device;
+    mote_stage(gpu->ctx, "tree");
     MOTE_TRY(lod_cuda_tree(lod, device));
     if (lod->params.sampling == MOTE_LOD_POISSON) MOTE_TRY(download_nodes(lod, device));
-    mote_stage(ctx, "sampling");
+    mote_stage(gpu->ctx, "sampling");
     MOTE_TRY(sample(lod, device));
-    MOTE_TRY(mote_progress(ctx, 0.7, "sampling"));
-    mote_stage(ctx, "nodes");
-    MOTE_TRY(lod_cuda_items(lod, device));
+    MOTE_TRY(mote_progress(gpu->ctx, 0.7, "sampling"));
+    mote_stage(gpu->ctx, "nodes");
+    MOTE_TRY(lod_cuda_node_points(lod, device));
     MOTE_TRY(download_nodes(lod, device));
     if (lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
-        mote_stage(ctx, "filter");
+        mote_stage(gpu->ctx, "filter");
         MOTE_TRY(lod_cuda_filter(lod, device));
     }
-    cuda_free(ctx, device->codes);
-    device->codes = NULL;
-    return mote_progress(ctx, 0.9, "filtering colours");
+    cuda_free(gpu, device->codes);
+    cuda_free(gpu, device->fine);
+    device->codes = device->fine = NULL;
+    return mote_progress(gpu->ctx, 0.9, "filtering colours");
 }
 
 /* ---- to the host */
@@ -102,27 +103,27 @@ static void pack_colors(mote_lod *lod, const uint16_t *item_colors) {
 }
 
 static mote_status fetch_colors(mote_lod *lod, const lod_cuda *device) {
-    mote_context *ctx = lod->ctx;
+    mote_device *gpu = lod->device;
     if (device->item_colors == NULL || lod->level_count < 2) return MOTE_OK;
     MOTE_TRY(lod_place_colors(lod));
     const uint64_t size_bytes = device->item_count * 4 * sizeof(uint16_t);
-    uint16_t *item_colors = (uint16_t *)mote_alloc(ctx, size_bytes, "filter colours");
+    uint16_t *item_colors = (uint16_t *)mote_alloc(gpu->ctx, size_bytes, "filter colours");
     if (item_colors == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = cuda_download(ctx, item_colors, device->item_colors, size_bytes);
+    const mote_status status = cuda_download(gpu, item_colors, device->item_colors, size_bytes);
     if (status == MOTE_OK) pack_colors(lod, item_colors);
-    mote_free(ctx, item_colors);
+    mote_free(gpu->ctx, item_colors);
     return status;
 }
 
 static mote_status cuda_fetch(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    const lod_cuda *device = lod->device;
-    mote_stage(ctx, "download");
-    lod->order = (uint32_t *)mote_alloc(ctx, lod->count * sizeof *lod->order, "order");
-    lod->level = (uint8_t *)mote_alloc(ctx, lod->count, "levels");
+    mote_device *gpu = lod->device;
+    const lod_cuda *device = lod->cuda;
+    mote_stage(gpu->ctx, "download");
+    lod->order = (uint32_t *)mote_alloc(gpu->ctx, lod->count * sizeof *lod->order, "order");
+    lod->level = (uint8_t *)mote_alloc(gpu->ctx, lod->count, "levels");
     if (lod->order == NULL || lod->level == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_download(ctx, lod->order, device->order, lod->count * sizeof *lod->order));
-    MOTE_TRY(cuda_download(ctx, lod->level, device->level, lod->count));
+    MOTE_TRY(cuda_download(gpu, lod->order, device->order, lod->count * sizeof *lod->order));
+    MOTE_TRY(cuda_download(gpu, lod->level, device->level, lod->count));
     return fetch_colors(lod, device);
 }
 
@@ -130,23 +131,37 @@ static mote_status cuda_build(mote_lod *lod) {
     if (!fits_device(lod)) return lod_cuda_build_parts(lod);
     lod_cuda *device = (lod_cuda *)mote_alloc_zero(lod->ctx, sizeof *device, "nodes");
     if (device == NULL) return MOTE_ERROR_MEMORY;
-    lod->device = device;
+    lod->cuda = device;
     MOTE_TRY(build_order(lod, device));
     MOTE_TRY(build_levels(lod, device));
     if (!lod->params.on_device) MOTE_TRY(cuda_fetch(lod));
     return mote_progress(lod->ctx, 1.0, "building the octree");
 }
 
-static void cuda_release(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    lod_cuda *device = lod->device;
-    if (device == NULL) return;
-    void *const owned[] = {device->codes, device->order, device->level,       device->leaf_level,
-                           device->nodes, device->items, device->item_colors, device->records};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
-    cuda_cloud_close(&device->cloud);
-    mote_free(ctx, device);
-    lod->device = NULL;
+static bool cuda_view(const mote_lod *lod, lod_device_view *view) {
+    const lod_cuda *device = lod->cuda;
+    if (device == NULL) return false;
+    view->columns = device->cloud.columns;
+    view->column_count = device->cloud.column_count;
+    view->index = lod_cuda_index(device);
+    view->order = device->order;
+    view->level = device->level;
+    view->items = device->items;
+    view->item_count = device->item_count;
+    view->item_colors = device->item_colors;
+    return true;
 }
 
-const mote_lod_ops mote_lod_on_cuda = {cuda_build, cuda_fetch, cuda_release};
+static void cuda_release(mote_lod *lod) {
+    mote_device *gpu = lod->device;
+    lod_cuda *device = lod->cuda;
+    if (device == NULL) return;
+    void *const owned[] = {device->codes,      device->fine,  device->order, device->level,
+                           device->leaf_level, device->nodes, device->items, device->item_colors};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(gpu, owned[i]);
+    device_cloud_close(&device->cloud);
+    mote_free(gpu->ctx, device);
+    lod->cuda = NULL;
+}
+
+const mote_lod_ops mote_lod_on_cuda = {cuda_build, cuda_fetch, cuda_view, cuda_release};

@@ -2,18 +2,20 @@
 #ifndef MOTE_LOD_CUDA_H
 #define MOTE_LOD_CUDA_H
 
-#include "backend/cuda_cloud.h"
-#include "lod/lod.h"
-#include "math/host_device.h"
+#include "device/cuda/cuda.h"
+#include "device/device_cloud.h"
+#include "lod/lod_device_view.h"
+#include "lod/lod_octree.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct lod_cuda {
-    cuda_cloud cloud;     /* the points to read, by lod_cuda_index: as they came, or by sorted position */
+    device_cloud cloud;   /* the points to read, by lod_cuda_index(): as they came, or by sorted position */
     bool cloud_sorted;    /* the latter: a copy of the octree's own */
     uint64_t *codes;      /* [count] sorted; NULL once the octree is complete */
+    uint64_t *fine;       /* [count] as mote_lod.fine; NULL */
     uint32_t *order;      /* [count] sorted position → index in the cloud as it came */
     uint8_t *level;       /* [count] by sorted position, as mote_lod.level */
     uint8_t *leaf_level;  /* [count] level of the leaf (or of the node of a chain) that the point lies in */
@@ -24,19 +26,20 @@ typedef struct lod_cuda {
        in the node table. */
     uint32_t *items; /* [item_count] sorted positions */
     uint64_t item_count;
-    uint64_t level_items[LOD_MOST_LEVELS + 1]; /* on the host */
-    /* [4 · item_count] red, green, blue of each item, averaged where it stands in an inner node (the fourth is then 1),
-       else its own (0); NULL without a filter */
-    uint16_t *item_colors;
-    void *records; /* of mote_potree_records; NULL until they are asked for */
+    uint64_t level_items[LOD_MAX_LEVELS + 1]; /* on the host */
+    uint16_t *item_colors;                    /* [4 · item_count] as in lod_device_view */
 } lod_cuda;
 
-/* Sorted position → point of device->cloud; NULL: they are the same. */
+/* index of lod_device_view */
 static inline const uint32_t *lod_cuda_index(const lod_cuda *device) {
     return device->cloud_sorted ? NULL : device->order;
 }
-MOTE_HD uint32_t lod_cuda_point(const uint32_t *index, uint32_t position) {
-    return index != NULL ? index[position] : position;
+
+/* lod_window_at */
+static inline lod_window lod_cuda_window(const lod_cuda *device, uint32_t cell_level) {
+    const uint32_t first = lod_window_first(cell_level);
+    const lod_window window = {first > 0 ? device->fine : device->codes, first > 0 ? device->codes : NULL, first};
+    return window;
 }
 
 /* The steps, each on lod->count points: what it fills.
@@ -48,12 +51,13 @@ MOTE_HD uint32_t lod_cuda_point(const uint32_t *index, uint32_t position) {
 mote_status lod_cuda_tree(mote_lod *lod, lod_cuda *device);
 mote_status lod_cuda_sample(mote_lod *lod, lod_cuda *device);
 mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device);
-mote_status lod_cuda_items(mote_lod *lod, lod_cuda *device);
+mote_status lod_cuda_node_points(mote_lod *lod, lod_cuda *device);
 mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device);
 
 /* The contest of random and first: a stretch of the sorted order. */
-typedef struct lod_cuda_contest {
+typedef struct lod_cuda_selection {
     const uint64_t *codes;
+    const uint64_t *fine; /* fine codes, or NULL */
     const uint32_t *order;
     const uint8_t *leaf_level; /* NULL: not known yet */
     uint8_t *level;            /* [count] out; without leaf_level the finest level of cells at which a point loses */
@@ -62,19 +66,19 @@ typedef struct lod_cuda_contest {
     uint64_t code_before, code_after;
     uint32_t grid_bits; /* log2(grid): the coarsest level of cells */
     bool random;        /* else the first in the input wins */
-} lod_cuda_contest;
+} lod_cuda_selection;
 
-/* Points of a stretch that may still lose to one beyond it, ascending: winners of the cells that reach past its ends,
-   one per end and level. On the host. */
-#define LOD_MOST_OPEN 44u
-typedef struct lod_cuda_open {
+/* Points of a stretch that may still lose to one beyond it, ascending: representatives of the cells that reach past its
+   ends, one per end and level. On the host. */
+#define LOD_MAX_UNRESOLVED 44u
+typedef struct lod_cuda_unresolved {
     uint32_t count;
-    uint32_t positions[LOD_MOST_OPEN]; /* within the stretch */
-    uint8_t lost[LOD_MOST_OPEN];       /* at which level so far; MOTE_LOD_NEVER: at none */
-} lod_cuda_open;
+    uint32_t positions[LOD_MAX_UNRESOLVED]; /* within the stretch */
+    uint8_t lost[LOD_MAX_UNRESOLVED];       /* at which level so far; MOTE_LOD_NEVER: at none */
+} lod_cuda_unresolved;
 
 /* Finds the levels. open may be NULL if there is nothing beside the stretch. count > 0 */
-mote_status lod_cuda_play(mote_context *ctx, const lod_cuda_contest *contest, lod_cuda_open *open);
+mote_status lod_cuda_select(mote_device *gpu, const lod_cuda_selection *selection, lod_cuda_unresolved *open);
 
 /* Builds an octree whose points do not fit the device: src/lod/lod_parts_cuda.cu */
 mote_status lod_cuda_build_parts(mote_lod *lod);

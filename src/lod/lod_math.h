@@ -7,8 +7,9 @@
 #include "math/hash.h"
 #include "math/morton.h"
 
-/* A point's rank in random sampling. It depends on its place and not on the cell or level, so the winner of a cell
-   is the best of the winners within, and not on the order of the input; ties go to the first in the order. */
+/* A point's rank in random sampling. It depends on its place and not on the cell or level, so the
+   representative of a cell is the best of those of the cells within, and not on the order of the input; ties go to the
+   first in the order. */
 MOTE_HD uint64_t mote_lod_rank(uint64_t seed, uint64_t code) { return mote_hash_pair(seed, code); }
 
 #define MOTE_LOD_NEVER 255u /* lost at no level */
@@ -33,6 +34,17 @@ MOTE_HD uint32_t mote_lod_chosen(uint32_t lost, uint32_t leaf_level, uint32_t gr
     if (lost == MOTE_LOD_NEVER || lost + 1 < grid_bits) return 0;
     if (lost >= MOTE_MORTON_BITS) return leaf_level;
     return lost + 1 - grid_bits < leaf_level ? lost + 1 - grid_bits : leaf_level;
+}
+
+/* Whether a node that is to be divided needs fine codes: because its points have one code, or because its sampling
+   cells, grid_bits levels below its own, are finer than those of codes. */
+MOTE_HD bool mote_lod_needs_fine(uint32_t level, uint32_t grid_bits, bool one_code) {
+    return one_code || level + grid_bits > MOTE_MORTON_BITS;
+}
+
+/* A prefix of a node's code: the last 63 bits. */
+MOTE_HD uint64_t mote_lod_child_prefix(uint64_t prefix, uint64_t octant) {
+    return (prefix << 3 | octant) & ((1ull << 3 * MOTE_MORTON_BITS) - 1);
 }
 
 /* The weights of the gaussian filter are products of one number per axis: exp(-x²/0.1) of the distance over the
@@ -66,9 +78,9 @@ static inline mote_lod_weights mote_lod_gaussian(void) {
 
 /* The place of a point within its cell of a level, in eighths; the middle where the code has no finer bits. */
 MOTE_HD void mote_lod_eighths(uint64_t code, uint32_t level, uint32_t eighth[3]) {
-    const uint32_t left = MOTE_MORTON_BITS - level;
-    const uint32_t bits = left < 3 ? left : 3;
-    const uint64_t within = code >> (3 * (left - bits)) & ((1u << 3 * bits) - 1);
+    const uint32_t remaining = MOTE_MORTON_BITS - level;
+    const uint32_t bits = remaining < 3 ? remaining : 3;
+    const uint64_t within = code >> (3 * (remaining - bits)) & ((1u << 3 * bits) - 1);
     const uint32_t middle = (1u << (3 - bits)) >> 1;
     eighth[0] = mote_morton_compact(within >> 2) << (3 - bits) | middle;
     eighth[1] = mote_morton_compact(within >> 1) << (3 - bits) | middle;

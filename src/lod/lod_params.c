@@ -1,5 +1,5 @@
 /* The parameters of an octree. In a file of its own because defaults are asked for on any processor. */
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 
 mote_lod_params mote_lod_defaults(void) {
     mote_lod_params params;

@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
+#include "device/backend.h"
 #include "lod/lod_cpu.h"
 #include "lod/lod_math.h"
+#include "math/search.h"
 #include "order/order_ops.h"
-#include "order/order_ties.h"
 
-#define MOST_PARTS        4096u
+#define MAX_PARTS         4096u
 #define SAMPLES_PER_PART  256u /* codes looked at, to find ranges of about equal size */
 #define SHARES_PER_THREAD 4u
 
@@ -20,16 +21,8 @@ static int compare_codes(const void *a, const void *b) {
 
 /* Which part a code belongs to: the last whose first code is not above it. */
 static uint32_t part_of(const lod_parts *parts, uint64_t code) {
-    uint32_t low = 0, high = parts->part_count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (parts->parts[middle].first_code <= code) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    const lod_part *const first = parts->parts; /* of code 0 */
+    return (uint32_t)mote_lower_bound64_strided(&first->first_code, sizeof *first, parts->part_count, code + 1) - 1;
 }
 
 /* First codes of up to wanted parts, from a sample of all codes. */
@@ -49,7 +42,7 @@ static mote_status choose_ranges(mote_lod *lod, uint32_t wanted, lod_parts *part
         const uint64_t code = sample[found * p / wanted];
         const uint64_t last = parts->parts[parts->part_count - 1].first_code;
         /* A code that is found again may be a heap: it gets a part of its own. */
-        if (code >= last && parts->part_count < MOST_PARTS) {
+        if (code >= last && parts->part_count < MAX_PARTS) {
             parts->parts[parts->part_count++].first_code = code > last ? code : code + 1;
         }
     }
@@ -90,7 +83,8 @@ static uint64_t place_parts(lod_parts *parts, uint64_t shares, uint64_t *counts)
             next += own;
         }
         parts->parts[p].count = next - parts->parts[p].first;
-        if (!lod_part_is_heap(&parts->parts[p]) && parts->parts[p].count > largest) largest = parts->parts[p].count;
+        if (!lod_part_is_duplicates(&parts->parts[p]) && parts->parts[p].count > largest)
+            largest = parts->parts[p].count;
     }
     return largest;
 }
@@ -109,15 +103,15 @@ static void deal_out(const mote_lod *lod, const lod_parts *parts, uint64_t share
     }
 }
 
-static mote_status split(mote_lod *lod, uint64_t most_points, uint64_t shares, uint64_t *counts, lod_parts *parts) {
+static mote_status split(mote_lod *lod, uint64_t max_points, uint64_t shares, uint64_t *counts, lod_parts *parts) {
     mote_context *ctx = lod->ctx;
-    for (uint64_t wanted = 2 * (lod->count / (most_points > 0 ? most_points : 1) + 1);; wanted *= 2) {
-        if (wanted > MOST_PARTS) {
+    for (uint64_t wanted = 2 * (lod->count / (max_points > 0 ? max_points : 1) + 1);; wanted *= 2) {
+        if (wanted > MAX_PARTS) {
             return mote_fail(ctx, MOTE_ERROR_MEMORY, "the memory of the GPU does not hold the points of one place");
         }
         MOTE_TRY(choose_ranges(lod, (uint32_t)wanted, parts));
         count_parts(lod, parts, shares, counts);
-        if (place_parts(parts, shares, counts) <= most_points) break;
+        if (place_parts(parts, shares, counts) <= max_points) break;
     }
     deal_out(lod, parts, shares, counts);
     return mote_progress(ctx, 0.3, "dealing points out to parts");
@@ -131,22 +125,23 @@ static mote_status make_codes(mote_lod *lod) {
     lod->codes = mote_alloc(ctx, lod->cloud->count * sizeof *lod->codes, "codes");
     if (lod->codes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(ctx, "codes");
-    MOTE_TRY(mote_order_cpu.codes(ctx, lod->cloud, &lod->lattice, lod->codes));
+    mote_device *cpu = mote_cpu_device(ctx);
+    MOTE_TRY(cpu->backend->order->codes(cpu, lod->cloud, &lod->lattice, lod->codes));
     return mote_progress(ctx, 0.2, "computing Morton codes");
 }
 
-mote_status lod_parts_make(mote_lod *lod, uint64_t most_points, lod_parts *parts) {
+mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, lod_parts *parts) {
     mote_context *ctx = lod->ctx;
     const uint64_t shares = SHARES_PER_THREAD * (uint64_t)ctx->threads;
     MOTE_TRY(make_codes(lod));
     mote_stage(ctx, "parts");
-    parts->parts = mote_alloc(ctx, MOST_PARTS * sizeof *parts->parts, "parts");
+    parts->parts = mote_alloc(ctx, MAX_PARTS * sizeof *parts->parts, "parts");
     parts->codes = mote_alloc(ctx, lod->count * sizeof *parts->codes, "parts");
     parts->indices = mote_alloc(ctx, lod->count * sizeof *parts->indices, "parts");
-    uint64_t *counts = mote_alloc(ctx, shares * (MOST_PARTS + 1) * sizeof *counts, "parts");
+    uint64_t *counts = mote_alloc(ctx, shares * (MAX_PARTS + 1) * sizeof *counts, "parts");
     mote_status status = MOTE_ERROR_MEMORY;
     if (parts->parts != NULL && parts->codes != NULL && parts->indices != NULL && counts != NULL) {
-        status = split(lod, most_points, shares, counts, parts);
+        status = split(lod, max_points, shares, counts, parts);
     }
     mote_free(ctx, counts);
     return status;
@@ -170,7 +165,7 @@ mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, u
     return MOTE_OK;
 }
 
-mote_status lod_parts_heap(mote_lod *lod, const lod_part *part, lod_parts *parts) {
+mote_status lod_parts_duplicates(mote_lod *lod, const lod_part *part, lod_parts *parts) {
     memcpy(lod->codes + part->first, parts->codes + part->first, part->count * sizeof *lod->codes);
     memcpy(lod->order + part->first, parts->indices + part->first, part->count * sizeof *lod->order);
     memset(lod->level + part->first, MOTE_ORDER_BITS, part->count);
@@ -219,10 +214,10 @@ static void count_node_points(mote_lod *lod) {
     for (uint64_t n = 0; n < lod->node_count; n++) {
         mote_lod_node *node = &lod->nodes[n];
         if (!additive && !lod_is_inner(node)) continue;
-        const uint8_t least = additive ? node->level : 0;
+        const uint8_t min = additive ? node->level : 0;
         uint64_t count = 0;
         for (uint64_t i = node->first; i < node->first + node->total; i++) {
-            count += (uint8_t)(lod->level[i] - least) <= node->level - least;
+            count += (uint8_t)(lod->level[i] - min) <= node->level - min;
         }
         node->point_count = count;
     }
@@ -245,16 +240,15 @@ mote_status lod_parts_finish(mote_lod *lod, const lod_parts *parts) {
     uint8_t *lost = lod->level;
     lod->level = mote_alloc(ctx, lod->count, "levels");
     mote_status status = lod->level != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && lod->params.sampling != MOTE_LOD_FIRST) {
-        status = order_settle_ties(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count);
-    }
     if (status == MOTE_OK) status = lod_tree_build(lod);
-    if (status == MOTE_OK && by_cells) {
+    const bool known = by_cells && lod->fine == NULL; /* else the parts did not look deep enough */
+    if (status == MOTE_OK && known) {
         if (lod->level_count > 1) combine(lod, lost);
         count_node_points(lod);
     }
     mote_free(ctx, lost);
-    if (status != MOTE_OK || by_cells) return status;
-    mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU chooses them by distance");
+    if (status != MOTE_OK || known) return status;
+    mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU chooses them %s",
+              by_cells ? "where they are too dense for one code" : "by distance");
     return lod_sample_cpu(lod);
 }

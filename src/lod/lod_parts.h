@@ -3,7 +3,7 @@
 #ifndef MOTE_LOD_PARTS_H
 #define MOTE_LOD_PARTS_H
 
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,16 +29,16 @@ typedef struct lod_parts {
     uint64_t open_count, open_capacity;
 } lod_parts;
 
-/* Points of one code are in order as they come, and the first of them is the best: a part of them is never too large.
- */
-static inline bool lod_part_is_heap(const lod_part *part) { return part->end_code - part->first_code == 1; }
+/* Points of one code are in order as they come, and the first of them is the best: a part of them is never too
+   large. */
+static inline bool lod_part_is_duplicates(const lod_part *part) { return part->end_code - part->first_code == 1; }
 
-/* Lattice, codes, and parts of at most so many points, heaps left out. parts is to be freed in any case. */
-mote_status lod_parts_make(mote_lod *lod, uint64_t most_points, lod_parts *parts);
+/* Lattice, codes, and parts of at most this many points, duplicates left out. parts is to be freed in any case. */
+mote_status lod_parts_make(mote_lod *lod, uint64_t max_points, lod_parts *parts);
 void lod_parts_free(mote_context *ctx, lod_parts *parts);
 
 /* Fills lod->codes, order and level of a heap. count > 0 */
-mote_status lod_parts_heap(mote_lod *lod, const lod_part *part, lod_parts *parts);
+mote_status lod_parts_duplicates(mote_lod *lod, const lod_part *part, lod_parts *parts);
 /* Notes an open point; positions ascend. */
 mote_status lod_parts_open(mote_lod *lod, lod_parts *parts, uint64_t position, uint8_t lost);
 

@@ -1,5 +1,5 @@
 /* An octree of more points than the device holds: each part is sorted and played there, the rest is the host's. */
-#include "backend/cuda_primitives.h"
+#include "device/cuda/cuda_primitives.h"
 #include "lod/lod_cpu.h"
 #include "lod/lod_cuda.h"
 #include "lod/lod_parts.h"
@@ -14,23 +14,24 @@ typedef struct part_memory {
     uint8_t *level;
 } part_memory;
 
-static mote_status allocate(mote_context *ctx, uint64_t count, part_memory *m) {
-    m->pairs.keys = (uint64_t *)cuda_alloc(ctx, count * sizeof(uint64_t), "codes");
-    m->pairs.other_keys = (uint64_t *)cuda_alloc(ctx, count * sizeof(uint64_t), "codes");
-    m->pairs.values = (uint32_t *)cuda_alloc(ctx, count * sizeof(uint32_t), "order");
-    m->pairs.other_values = (uint32_t *)cuda_alloc(ctx, count * sizeof(uint32_t), "order");
-    m->level = (uint8_t *)cuda_alloc(ctx, count, "levels");
+static mote_status allocate(mote_device *gpu, uint64_t count, part_memory *m) {
+    m->pairs.keys = (uint64_t *)cuda_alloc(gpu, count * sizeof(uint64_t), "codes");
+    m->pairs.other_keys = (uint64_t *)cuda_alloc(gpu, count * sizeof(uint64_t), "codes");
+    m->pairs.values = (uint32_t *)cuda_alloc(gpu, count * sizeof(uint32_t), "order");
+    m->pairs.other_values = (uint32_t *)cuda_alloc(gpu, count * sizeof(uint32_t), "order");
+    m->level = (uint8_t *)cuda_alloc(gpu, count, "levels");
     const bool all = m->pairs.keys != NULL && m->pairs.other_keys != NULL && m->pairs.values != NULL &&
                      m->pairs.other_values != NULL && m->level != NULL;
     return all ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static void release(mote_context *ctx, part_memory *m) {
+static void release(mote_device *gpu, part_memory *m) {
     void *const owned[] = {m->pairs.keys, m->pairs.other_keys, m->pairs.values, m->pairs.other_values, m->level};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(gpu, owned[i]);
 }
 
-static mote_status keep_open(mote_lod *lod, const lod_part *part, const lod_cuda_open *open, lod_parts *parts) {
+static mote_status keep_unresolved(mote_lod *lod, const lod_part *part, const lod_cuda_unresolved *open,
+                                   lod_parts *parts) {
     for (uint32_t i = 0; i < open->count; i++) {
         MOTE_TRY(lod_parts_open(lod, parts, part->first + open->positions[i], open->lost[i]));
     }
@@ -38,69 +39,68 @@ static mote_status keep_open(mote_lod *lod, const lod_part *part, const lod_cuda
 }
 
 /* Finds at which level of cells each point of the part loses. */
-static mote_status play_part(mote_lod *lod, const lod_part *part, const part_memory *m, lod_parts *parts) {
-    mote_context *ctx = lod->ctx;
-    lod_cuda_contest contest;
-    lod_cuda_open open;
-    memset(&contest, 0, sizeof contest);
-    contest.codes = m->pairs.keys;
-    contest.order = m->pairs.values;
-    contest.level = m->level;
-    contest.count = part->count;
-    contest.seed = lod->params.seed;
-    contest.code_before = part->first_code > 0 ? part->first_code - 1 : UINT64_MAX;
-    contest.code_after = part->end_code < 1ull << 3 * MOTE_ORDER_BITS ? part->end_code : UINT64_MAX;
-    contest.grid_bits = lod_cell_level(lod, 0);
-    contest.random = lod->params.sampling != MOTE_LOD_FIRST;
-    MOTE_TRY(lod_cuda_play(ctx, &contest, &open));
-    MOTE_TRY(keep_open(lod, part, &open, parts));
-    return cuda_download(ctx, lod->level + part->first, m->level, part->count);
+static mote_status select_part(mote_lod *lod, const lod_part *part, const part_memory *m, lod_parts *parts) {
+    mote_device *gpu = lod->device;
+    lod_cuda_selection selection;
+    lod_cuda_unresolved open;
+    memset(&selection, 0, sizeof selection);
+    selection.codes = m->pairs.keys;
+    selection.order = m->pairs.values;
+    selection.level = m->level;
+    selection.count = part->count;
+    selection.seed = lod->params.seed;
+    selection.code_before = part->first_code > 0 ? part->first_code - 1 : UINT64_MAX;
+    selection.code_after = part->end_code < 1ull << 3 * MOTE_ORDER_BITS ? part->end_code : UINT64_MAX;
+    selection.grid_bits = lod_cell_level(lod, 0);
+    selection.random = lod->params.sampling != MOTE_LOD_FIRST;
+    MOTE_TRY(lod_cuda_select(gpu, &selection, &open));
+    MOTE_TRY(keep_unresolved(lod, part, &open, parts));
+    return cuda_download(gpu, lod->level + part->first, m->level, part->count);
 }
 
 static mote_status build_part(mote_lod *lod, const lod_part *part, part_memory *m, lod_parts *parts) {
-    mote_context *ctx = lod->ctx;
-    if (lod_part_is_heap(part)) return lod_parts_heap(lod, part, parts);
-    MOTE_TRY(allocate(ctx, part->count, m));
-    MOTE_TRY(cuda_upload(ctx, m->pairs.keys, parts->codes + part->first, part->count * sizeof(uint64_t)));
-    MOTE_TRY(cuda_upload(ctx, m->pairs.values, parts->indices + part->first, part->count * sizeof(uint32_t)));
-    MOTE_TRY(cuda_sort64(ctx, &m->pairs, part->count, 0, 3 * MOTE_ORDER_BITS));
-    MOTE_TRY(cuda_download(ctx, lod->codes + part->first, m->pairs.keys, part->count * sizeof(uint64_t)));
-    MOTE_TRY(cuda_download(ctx, lod->order + part->first, m->pairs.values, part->count * sizeof(uint32_t)));
-    return lod->params.sampling == MOTE_LOD_POISSON ? MOTE_OK : play_part(lod, part, m, parts);
+    mote_device *gpu = lod->device;
+    if (lod_part_is_duplicates(part)) return lod_parts_duplicates(lod, part, parts);
+    MOTE_TRY(allocate(gpu, part->count, m));
+    MOTE_TRY(cuda_upload(gpu, m->pairs.keys, parts->codes + part->first, part->count * sizeof(uint64_t)));
+    MOTE_TRY(cuda_upload(gpu, m->pairs.values, parts->indices + part->first, part->count * sizeof(uint32_t)));
+    MOTE_TRY(cuda_sort64(gpu, &m->pairs, part->count, 0, 3 * MOTE_ORDER_BITS));
+    MOTE_TRY(cuda_download(gpu, lod->codes + part->first, m->pairs.keys, part->count * sizeof(uint64_t)));
+    MOTE_TRY(cuda_download(gpu, lod->order + part->first, m->pairs.values, part->count * sizeof(uint32_t)));
+    return lod->params.sampling == MOTE_LOD_POISSON ? MOTE_OK : select_part(lod, part, m, parts);
 }
 
 static mote_status build_all(mote_lod *lod, lod_parts *parts) {
-    mote_context *ctx = lod->ctx;
-    const uint64_t left = cuda_memory_left(ctx);
-    MOTE_TRY(lod_parts_make(lod, left > SPARE_BYTES ? (left - SPARE_BYTES) / PART_BYTES : 0, parts));
-    lod->order = (uint32_t *)mote_alloc(ctx, lod->count * sizeof *lod->order, "order");
-    lod->level = (uint8_t *)mote_alloc(ctx, lod->count, "levels");
+    mote_device *gpu = lod->device;
+    const uint64_t available = cuda_available(gpu);
+    MOTE_TRY(lod_parts_make(lod, available > SPARE_BYTES ? (available - SPARE_BYTES) / PART_BYTES : 0, parts));
+    lod->order = (uint32_t *)mote_alloc(gpu->ctx, lod->count * sizeof *lod->order, "order");
+    lod->level = (uint8_t *)mote_alloc(gpu->ctx, lod->count, "levels");
     if (lod->order == NULL || lod->level == NULL) return MOTE_ERROR_MEMORY;
-    mote_stage(ctx, "sort and sampling");
+    mote_stage(gpu->ctx, "sort and sampling");
     for (uint32_t p = 0; p < parts->part_count; p++) {
         part_memory m;
         memset(&m, 0, sizeof m);
         const lod_part *part = &parts->parts[p];
         const mote_status status = part->count > 0 ? build_part(lod, part, &m, parts) : MOTE_OK;
-        release(ctx, &m);
+        release(gpu, &m);
         if (status != MOTE_OK) return status;
-        MOTE_TRY(mote_progress(ctx, 0.3 + 0.4 * (p + 1) / parts->part_count, "sorting in parts"));
+        MOTE_TRY(mote_progress(gpu->ctx, 0.3 + 0.4 * (p + 1) / parts->part_count, "sorting in parts"));
     }
     return lod_parts_finish(lod, parts);
 }
 
 mote_status lod_cuda_build_parts(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
+    mote_device *gpu = lod->device;
     lod_parts parts;
     memset(&parts, 0, sizeof parts);
     mote_status status = build_all(lod, &parts);
-    lod_parts_free(ctx, &parts);
+    lod_parts_free(gpu->ctx, &parts);
     if (status == MOTE_OK && lod->params.filter != MOTE_LOD_FILTER_NONE && lod->rgb[0] != NULL) {
-        mote_warn(ctx, "the memory of the GPU does not hold all points: the CPU filters their colours");
-        mote_stage(ctx, "filter");
+        mote_warn(gpu->ctx, "the memory of the GPU does not hold all points: the CPU filters their colours");
+        mote_stage(gpu->ctx, "filter");
         status = lod_filter_cpu(lod);
     }
-    mote_free(ctx, lod->codes);
-    lod->codes = NULL;
+    lod_drop_codes(lod);
     return status;
 }

@@ -46,7 +46,7 @@ MOTE_HD uint64_t mote_morton_encode(uint32_t x, uint32_t y, uint32_t z) {
     return mote_morton_spread(x) << 2 | mote_morton_spread(y) << 1 | mote_morton_spread(z);
 }
 
-/* Division by an invariant side: q = floor(p · 2^21 / side) exactly, without a division per point. */
+/* Division by an invariant side: q = floor(p · 2^bits / side) exactly, without a division per point. */
 typedef struct mote_cell_divisor {
     uint64_t side;
     uint64_t reciprocal; /* floor((2^64 - 1) / side) */
@@ -59,16 +59,20 @@ MOTE_HD mote_cell_divisor mote_cell_divisor_make(uint64_t side) {
     return d;
 }
 
-/* p < 2^32. The estimate from the reciprocal is low by one or two at most; the loop mends it. */
-MOTE_HD uint32_t mote_cell_of(uint64_t p, mote_cell_divisor d) {
-    const uint64_t n = p << MOTE_MORTON_BITS;
+/* The cell of p among 2^bits, bits at most 31; the last one is closed. p < 2^32. The estimate from the reciprocal is
+   low by one or two at most; the loop mends it. */
+MOTE_HD uint32_t mote_cell_among(uint64_t p, mote_cell_divisor d, uint32_t bits) {
+    const uint64_t n = p << bits, last = (1ull << bits) - 1;
     uint64_t q = mote_mul_high(n, d.reciprocal);
     uint64_t rest = n - q * d.side;
     while (rest >= d.side) {
         rest -= d.side;
         q++;
     }
-    return q < MOTE_MORTON_MASK ? (uint32_t)q : MOTE_MORTON_MASK;
+    return (uint32_t)(q < last ? q : last);
 }
+
+/* Among 2^21. */
+MOTE_HD uint32_t mote_cell_of(uint64_t p, mote_cell_divisor d) { return mote_cell_among(p, d, MOTE_MORTON_BITS); }
 
 #endif

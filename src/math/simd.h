@@ -45,12 +45,12 @@ SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
 }
 
 /* Of all lanes. */
-SIMD_INLINE float simd_f_least(simd_f a) {
+SIMD_INLINE float simd_f_reduce_min(simd_f a) {
     __m128 m = _mm_min_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     m = _mm_min_ps(m, _mm_movehl_ps(m, m));
     return _mm_cvtss_f32(_mm_min_ss(m, _mm_shuffle_ps(m, m, 1)));
 }
-SIMD_INLINE float simd_f_most(simd_f a) {
+SIMD_INLINE float simd_f_reduce_max(simd_f a) {
     __m128 m = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     m = _mm_max_ps(m, _mm_movehl_ps(m, m));
     return _mm_cvtss_f32(_mm_max_ss(m, _mm_shuffle_ps(m, m, 1)));
@@ -87,17 +87,17 @@ SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) {
 }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { return _mm256_set_m128(_mm256_cvtpd_ps(a.high), _mm256_cvtpd_ps(a.low)); }
 
-/* Which lanes come first if those of the set bits are moved together; for simd_f_pick and simd_pick_numbers. */
-SIMD_INLINE simd_i simd_picking(uint32_t bits) {
+/* Which lanes come first if those of the set bits are moved together; for simd_f_compress and simd_compress_indices. */
+SIMD_INLINE simd_i simd_mask(uint32_t bits) {
     const uint64_t bytes = _pdep_u64(bits, 0x0101010101010101ull) * 255;
     return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)_pext_u64(0x0706050403020100ull, bytes)));
 }
-SIMD_INLINE void simd_f_pick(float *to, simd_f a, simd_i picking) {
-    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(a, picking));
+SIMD_INLINE void simd_f_compress(float *to, simd_f a, simd_i mask) {
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(a, mask));
 }
 /* The numbers of the picked lanes, counted from first. */
-SIMD_INLINE void simd_pick_numbers(uint32_t *to, uint32_t first, simd_i picking) {
-    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_add_epi32(picking, _mm256_set1_epi32((int32_t)first)));
+SIMD_INLINE void simd_compress_indices(uint32_t *to, uint32_t first, simd_i mask) {
+    _mm256_storeu_si256((__m256i *)(void *)to, _mm256_add_epi32(mask, _mm256_set1_epi32((int32_t)first)));
 }
 
 /* Rows become columns. */
@@ -170,15 +170,15 @@ SIMD_INLINE uint32_t simd_f_at_most(simd_f a, simd_f b) {
     return bits;
 }
 
-SIMD_INLINE float simd_f_least(simd_f a) {
-    float least = a.lane[0];
-    for (int l = 1; l < 8; l++) least = a.lane[l] < least ? a.lane[l] : least;
-    return least;
+SIMD_INLINE float simd_f_reduce_min(simd_f a) {
+    float min = a.lane[0];
+    for (int l = 1; l < 8; l++) min = a.lane[l] < min ? a.lane[l] : min;
+    return min;
 }
-SIMD_INLINE float simd_f_most(simd_f a) {
-    float most = a.lane[0];
-    for (int l = 1; l < 8; l++) most = a.lane[l] > most ? a.lane[l] : most;
-    return most;
+SIMD_INLINE float simd_f_reduce_max(simd_f a) {
+    float max = a.lane[0];
+    for (int l = 1; l < 8; l++) max = a.lane[l] > max ? a.lane[l] : max;
+    return max;
 }
 
 SIMD_INLINE simd_i simd_i_set(int32_t value) { SIMD_EACH(simd_i, value); }
@@ -202,18 +202,18 @@ SIMD_INLINE simd_d simd_d_mul(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] 
 SIMD_INLINE simd_d simd_d_max(simd_d a, simd_d b) { SIMD_EACH(simd_d, a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
 SIMD_INLINE simd_f simd_d_to_f(simd_d a) { SIMD_EACH(simd_f, (float)a.lane[l]); }
 
-SIMD_INLINE simd_i simd_picking(uint32_t bits) {
-    simd_i picking = {{0, 0, 0, 0, 0, 0, 0, 0}};
+SIMD_INLINE simd_i simd_mask(uint32_t bits) {
+    simd_i mask = {{0, 0, 0, 0, 0, 0, 0, 0}};
     for (int l = 0, at = 0; l < 8; l++) {
-        if ((bits >> l & 1) != 0) picking.lane[at++] = l;
+        if ((bits >> l & 1) != 0) mask.lane[at++] = l;
     }
-    return picking;
+    return mask;
 }
-SIMD_INLINE void simd_f_pick(float *to, simd_f a, simd_i picking) {
-    for (int l = 0; l < 8; l++) to[l] = a.lane[picking.lane[l]];
+SIMD_INLINE void simd_f_compress(float *to, simd_f a, simd_i mask) {
+    for (int l = 0; l < 8; l++) to[l] = a.lane[mask.lane[l]];
 }
-SIMD_INLINE void simd_pick_numbers(uint32_t *to, uint32_t first, simd_i picking) {
-    for (int l = 0; l < 8; l++) to[l] = first + (uint32_t)picking.lane[l];
+SIMD_INLINE void simd_compress_indices(uint32_t *to, uint32_t first, simd_i mask) {
+    for (int l = 0; l < 8; l++) to[l] = first + (uint32_t)mask.lane[l];
 }
 
 SIMD_INLINE void simd_f_transpose(simd_f r[8]) {

@@ -1,7 +1,7 @@
 /* Normals and density, public entries: validate, dispatch. */
-#include "backend/backend.h"
 #include "core/cloud.h"
-#include "knn/knn_ops.h"
+#include "device/backend.h"
+#include "knn/knn.h"
 #include "normals/normals_index.h"
 #include "normals/normals_orient.h"
 
@@ -16,28 +16,19 @@ mote_normals_params mote_normals_defaults(void) {
 
 mote_status normals_find_ops(mote_knn_index *index, const mote_normals_ops **ops) {
     mote_context *ctx = index->ctx;
-    const mote_backend *backend = mote_backend_for(ctx, 0);
-    if (backend->knn != index->ops && ctx->cuda != NULL) backend = ctx->backend = mote_cuda.backend;
+    const mote_backend *backend = index->device->backend;
+    ctx->last_used = index->device;
     *ops = backend->normals;
     if (!index->ready) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the index could not be rebuilt: it has no points");
-    if (*ops != NULL && index->ops == backend->knn) return MOTE_OK;
+    if (*ops != NULL) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", backend->name);
 }
 
-/* Points on the GPU stay there. */
-static mote_status find_backend(mote_context *ctx, const mote_cloud *cloud, const mote_backend **backend) {
-    *backend = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count);
-    if ((*backend)->normals != NULL && (*backend)->knn != NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no normals and no outliers", (*backend)->name);
-}
-
 mote_status normals_with_index(mote_context *ctx, const mote_cloud *cloud, normals_work work, void *user) {
-    const mote_backend *backend;
     mote_knn_index *index = NULL;
     if (cloud == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no cloud");
-    MOTE_TRY(find_backend(ctx, cloud, &backend));
     mote_progress_share(ctx, 0, 0.3);
-    mote_status status = knn_build_by(ctx, cloud, backend->knn, &index);
+    mote_status status = knn_build_on(mote_device_of_cloud(ctx, cloud), cloud, &index);
     mote_progress_share(ctx, 0.3, 1);
     if (status == MOTE_OK) status = work(index, user);
     mote_progress_share(ctx, 0, 1);
@@ -51,8 +42,8 @@ static mote_status check_params(mote_context *ctx, const mote_normals_params *p,
     MOTE_TRY(mote_check_reserved(ctx, result->reserved, sizeof result->reserved, "mote_normals_result",
                                  "a struct of zeros"));
     const int axes = (result->normal_x != NULL) + (result->normal_y != NULL) + (result->normal_z != NULL);
-    if (p->k > MOTE_KNN_MOST || (p->k < 3 && p->k != 0)) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 3 to %u, or 0 and a radius", p->k, MOTE_KNN_MOST);
+    if (p->k > MOTE_KNN_MAX_K || (p->k < 3 && p->k != 0)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 3 to %u, or 0 and a radius", p->k, MOTE_KNN_MAX_K);
     }
     if (!(p->radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", p->radius);
     if (p->k == 0 && !(p->radius > 0)) {
@@ -61,8 +52,9 @@ static mote_status check_params(mote_context *ctx, const mote_normals_params *p,
     if ((unsigned)p->orient > MOTE_ORIENT_NONE) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the orientation is out of range");
     }
-    if (p->orient == MOTE_ORIENT_PROPAGATE && (p->graph_k < 1 || p->graph_k > MOTE_NORMALS_GRAPH_MOST)) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "graph_k is %u, needs 1 to %u", p->graph_k, MOTE_NORMALS_GRAPH_MOST);
+    if (p->orient == MOTE_ORIENT_PROPAGATE && (p->graph_k < 1 || p->graph_k > MOTE_NORMALS_MAX_GRAPH_K)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "graph_k is %u, needs 1 to %u", p->graph_k,
+                         MOTE_NORMALS_MAX_GRAPH_K);
     }
     for (int k = 0; k < 3 && p->orient == MOTE_ORIENT_VIEWPOINT; k++) {
         if (p->viewpoint[k] - p->viewpoint[k] == 0) continue;
@@ -75,7 +67,7 @@ static mote_status check_params(mote_context *ctx, const mote_normals_params *p,
 static mote_status check_device(const mote_knn_index *index, const mote_normals_params *p,
                                 const mote_normals_result *result) {
     if (!result->on_device) return MOTE_OK;
-    if (index->ops == &mote_knn_cpu) {
+    if (index->device->ops == NULL) {
         return mote_fail(index->ctx, MOTE_ERROR_UNSUPPORTED, "the index is the CPU's: its results are on the host");
     }
     if (p->orient != MOTE_ORIENT_PROPAGATE) return MOTE_OK;
@@ -129,8 +121,9 @@ static mote_status estimate_once(mote_knn_index *index, const mote_normals_param
 
 static mote_status estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result) {
     MOTE_TRY(check_device(index, params, result));
+    const mote_status before = mote_context_status(index->ctx);
     mote_status status = estimate_once(index, params, result);
-    if (status != MOTE_OK && !result->on_device && knn_falls_back(index, status)) {
+    if (status != MOTE_OK && !result->on_device && knn_falls_back(index, before, status)) {
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = estimate_once(index, params, result);
     }
@@ -175,8 +168,8 @@ static mote_status measure_density(mote_knn_index *index, void *user) {
 mote_status mote_density(mote_context *ctx, const mote_cloud *cloud, uint32_t k, float *surface, float *volume) {
     mote_normals_params params = mote_normals_defaults();
     mote_normals_result result;
-    if (k < 1 || k > MOTE_KNN_MOST - 1) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", k, MOTE_KNN_MOST - 1);
+    if (k < 1 || k > MOTE_KNN_MAX_K - 1) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", k, MOTE_KNN_MAX_K - 1);
     }
     params.k = k + 1;
     memset(&result, 0, sizeof result);

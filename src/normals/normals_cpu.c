@@ -1,6 +1,6 @@
 /* Normals and mean distances on CPU cores: visitors of the search for neighbours. */
 #include "core/cloud.h"
-#include "knn/knn_cpu.h"
+#include "knn/knn_visit.h"
 #include "normals/normals_math.h"
 #include "normals/normals_ops.h"
 
@@ -85,12 +85,12 @@ static void write_density(const estimate *all, uint64_t row, const knn_near *lis
 }
 
 static void write_edges(const estimate *all, uint64_t row, const knn_near *list, uint32_t count) {
-    const uint32_t most = all->params->graph_k;
-    uint32_t *edges = all->graph + row * most, found = 0;
-    for (uint32_t i = 0; i < count && found < most; i++) {
+    const uint32_t max = all->params->graph_k;
+    uint32_t *edges = all->graph + row * max, found = 0;
+    for (uint32_t i = 0; i < count && found < max; i++) {
         if (list[i].index != row) edges[found++] = list[i].index;
     }
-    while (found < most) edges[found++] = UINT32_MAX;
+    while (found < max) edges[found++] = UINT32_MAX;
 }
 
 SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t query, const knn_near *list,
@@ -126,8 +126,9 @@ SIMD_INLINE void visit_shape(knn_kind kind, const void *user, uint32_t query, co
     if (waiting->count == LANES) flush(all, waiting);
 }
 
-SIMD_INLINE void estimate_batch(knn_kind kind, const estimate *all, knn_scratch *scratch, uint32_t first,
+SIMD_INLINE void estimate_batch(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
                                 uint32_t groups) {
+    const estimate *all = user;
     batch waiting;
     const estimating mine = {all, &waiting};
     memset(&waiting, 0, sizeof waiting);
@@ -135,17 +136,9 @@ SIMD_INLINE void estimate_batch(knn_kind kind, const estimate *all, knn_scratch 
     flush(all, &waiting);
 }
 
-static void estimate_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_INT, user, scratch, first, groups);
-}
-static void estimate_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_FLOAT, user, scratch, first, groups);
-}
-static void estimate_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    estimate_batch(KNN_DOUBLE, user, scratch, first, groups);
-}
+KNN_WORKS(estimate_works, estimate_batch)
 
-/* Zeros for a point that is nowhere. */
+/* Zeros for a point that is not finite. */
 static void write_nothing(const estimate *all, uint64_t row) {
     const mote_normals_result *to = all->result;
     float *const arrays[] = {to->normal_x,  to->normal_y,        to->normal_z,
@@ -157,7 +150,7 @@ static void write_nothing(const estimate *all, uint64_t row) {
 }
 
 /* Of neighbours that only the radius bounds: the most that any point has. */
-static mote_status count_most(mote_knn_index *index, double radius, uint32_t *most) {
+static mote_status count_max(mote_knn_index *index, double radius, uint32_t *max) {
     mote_context *ctx = index->ctx;
     const uint64_t points = index->cloud->count;
     uint32_t found = 1;
@@ -169,7 +162,7 @@ static mote_status count_most(mote_knn_index *index, double radius, uint32_t *mo
         for (uint64_t i = 0; i < points; i++) found = counts[i] > found ? counts[i] : found;
     }
     mote_free(ctx, counts);
-    *most = found;
+    *max = found;
     return status;
 }
 
@@ -190,31 +183,31 @@ static void set_units(const knn_metric *metric, double unit[3]) {
 
 static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
                                 uint32_t *graph) {
-    static const knn_work works[] = {estimate_int, estimate_float, estimate_double};
     mote_context *ctx = index->ctx;
-    knn_asked asked;
+    knn_query_set query_set;
     estimate all;
     uint32_t k = params->k;
     const double first = params->k == 0 ? 0.4 : 0, begin = ctx->progress_first, end = ctx->progress_last;
     memset(&all, 0, sizeof all);
-    MOTE_TRY(knn_find_axes(ctx, index->cloud, all.axes));
+    MOTE_TRY(mote_cloud_positions(ctx, index->cloud, all.axes));
     if (params->k == 0) {
         mote_progress_share(ctx, begin, begin + (end - begin) * first);
-        const mote_status status = count_most(index, params->radius, &k);
+        const mote_status status = count_max(index, params->radius, &k);
         mote_progress_share(ctx, begin, end);
         MOTE_TRY(status);
     }
     mote_stage(ctx, "normals");
-    MOTE_TRY(knn_ask(index, NULL, &asked));
-    all.search = knn_search_of(index, &asked, NULL, k, params->radius);
+    MOTE_TRY(knn_query_set_make(index, NULL, &query_set));
+    all.search = knn_search_of(index, &query_set, NULL, k, params->radius);
     all.params = params;
     all.result = result;
     all.graph = graph;
     all.wants_shape = result->normal_x != NULL || result->curvature != NULL;
-    set_units(&asked.tree->metric, all.unit);
-    for (uint64_t i = asked.points.count; i < asked.rows; i++) write_nothing(&all, asked.points.order[i]);
-    const mote_status status = knn_for_batches(ctx, &all.search, works[asked.tree->metric.kind], &all, first, 1);
-    knn_asked_free(ctx, &asked);
+    set_units(&query_set.tree->metric, all.unit);
+    for (uint64_t i = query_set.points.count; i < query_set.rows; i++) write_nothing(&all, query_set.points.order[i]);
+    const mote_status status =
+        knn_for_batches(ctx, &all.search, estimate_works[query_set.tree->metric.kind], &all, first, 1);
+    knn_query_set_free(ctx, &query_set);
     if (status == MOTE_OK) result->without = count_without(index, result);
     return status;
 }
@@ -238,38 +231,30 @@ SIMD_INLINE void visit_distances(knn_kind kind, const void *user, uint32_t query
     if (all->count != NULL) all->count[row] = count;
 }
 
-SIMD_INLINE void measure_batch(knn_kind kind, const distances *all, knn_scratch *scratch, uint32_t first,
-                               uint32_t groups) {
+SIMD_INLINE void measure_batch(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const distances *all = user;
     knn_search_batch(kind, false, &all->search, scratch, first, groups, visit_distances, all);
 }
 
-static void measure_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    measure_batch(KNN_INT, user, scratch, first, groups);
-}
-static void measure_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    measure_batch(KNN_FLOAT, user, scratch, first, groups);
-}
-static void measure_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
-    measure_batch(KNN_DOUBLE, user, scratch, first, groups);
-}
+KNN_WORKS(measure_works, measure_batch)
 
 static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count) {
-    static const knn_work works[] = {measure_int, measure_float, measure_double};
-    knn_asked asked;
+    knn_query_set query_set;
     distances all;
     memset(&all, 0, sizeof all);
     mote_stage(index->ctx, "distances");
-    MOTE_TRY(knn_ask(index, NULL, &asked));
-    all.search = knn_search_of(index, &asked, NULL, k, radius);
+    MOTE_TRY(knn_query_set_make(index, NULL, &query_set));
+    all.search = knn_search_of(index, &query_set, NULL, k, radius);
     all.search.exclude_self = true;
     all.mean = mean;
     all.count = count;
-    for (uint64_t i = asked.points.count; i < asked.rows; i++) {
-        if (mean != NULL) mean[asked.points.order[i]] = NORMALS_NOWHERE;
-        if (count != NULL) count[asked.points.order[i]] = 0;
+    for (uint64_t i = query_set.points.count; i < query_set.rows; i++) {
+        if (mean != NULL) mean[query_set.points.order[i]] = NORMALS_NON_FINITE;
+        if (count != NULL) count[query_set.points.order[i]] = 0;
     }
-    const mote_status status = knn_for_batches(index->ctx, &all.search, works[asked.tree->metric.kind], &all, 0, 1);
-    knn_asked_free(index->ctx, &asked);
+    const mote_status status =
+        knn_for_batches(index->ctx, &all.search, measure_works[query_set.tree->metric.kind], &all, 0, 1);
+    knn_query_set_free(index->ctx, &query_set);
     return status;
 }
 

@@ -49,15 +49,15 @@ typedef struct normals_shape {
 /* Of a solved matrix. Of equal values the first is the least. */
 MOTE_HD normals_shape normals_shape_of(const double *m, uint32_t stride) {
     const double a = m[0], b = m[3 * stride], c = m[5 * stride];
-    const double low = fmin(a, b), high = fmax(a, b), least = fmin(low, c);
-    const double middle = fmax(low, fmin(high, c)), most = fmax(high, c);
+    const double low = fmin(a, b), high = fmax(a, b), min = fmin(low, c);
+    const double middle = fmax(low, fmin(high, c)), max = fmax(high, c);
     normals_shape shape = {{0, 0, 0}, 0};
-    if (!(middle > NORMALS_FLAT * most)) return shape;
+    if (!(middle > NORMALS_FLAT * max)) return shape;
     for (uint32_t k = 0; k < 3; k++) { /* picked without an index, which would cost a GPU its registers */
         const double x = m[(6 + k) * stride], y = m[(9 + k) * stride], z = m[(12 + k) * stride];
-        shape.normal[k] = a == least ? x : b == least ? y : z;
+        shape.normal[k] = a == min ? x : b == min ? y : z;
     }
-    if (least > 0) shape.curvature = least / ((a + b) + c);
+    if (min > 0) shape.curvature = min / ((a + b) + c);
     return shape;
 }
 

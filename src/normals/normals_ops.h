@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-#define NORMALS_ALONE   (-1.0) /* mean distance of a point without neighbours */
-#define NORMALS_NOWHERE (-2.0) /* of one without a finite position */
+#define NORMALS_ALONE      (-1.0) /* mean distance of a point without neighbours */
+#define NORMALS_NON_FINITE (-2.0) /* of one without a finite position */
 
 typedef struct mote_normals_ops {
     /* Fills the arrays of result, and without, which is 0 where counting would have to wait. params are valid;
@@ -20,7 +20,7 @@ typedef struct mote_normals_ops {
     mote_status (*estimate)(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
                             uint32_t *graph);
     /* The mean distance to the at most k nearest others at most radius away (0: any distance), NORMALS_ALONE without
-       any, and how many they are; for points without a finite position NORMALS_NOWHERE and 0. Either may be NULL. */
+       any, and how many they are; for points without a finite position NORMALS_NON_FINITE and 0. Either may be NULL. */
     mote_status (*distances)(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count);
 } mote_normals_ops;
 

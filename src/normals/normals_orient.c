@@ -5,12 +5,15 @@
 #include "normals/normals_orient.h"
 
 #include "core/cloud.h"
+#include "device/backend.h"
 #include "normals/normals_math.h"
+#include "order/order_ops.h"
 
 #define FLIPPED 0x80000000u /* in parent: 2^31 points at most */
 
 typedef struct graph {
     mote_context *ctx;
+    mote_device *device; /* sorts the edges */
     const mote_column *z;
     mote_normals_result *normals;
     uint32_t k;
@@ -46,14 +49,14 @@ mote_status normals_make_graph(mote_knn_index *index, uint32_t graph_k, uint32_t
     return *neighbours != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-static mote_status make_room(graph *g) {
+static mote_status reserve(graph *g) {
     const uint64_t places = g->points * g->k;
     g->costs = mote_alloc(g->ctx, places * sizeof *g->costs, "normal edges");
     g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");
     g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal tree");
     g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
-    const bool made = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
-    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const bool point_set = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
+    return point_set ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* ---- edges */
@@ -169,11 +172,11 @@ static mote_status propagate(graph *g) {
     mote_context *ctx = g->ctx;
     const double begin = ctx->progress_first, end = ctx->progress_last;
     mote_stage(ctx, "edges");
-    MOTE_TRY(make_room(g));
+    MOTE_TRY(reserve(g));
     make_edges(g);
     mote_stage(ctx, "edge sort");
     mote_progress_share(ctx, begin, begin + (end - begin) * 0.6);
-    const mote_status status = mote_order_sort(ctx, g->costs, g->edges, g->points * g->k);
+    const mote_status status = g->device->backend->order->sort(g->device, g->costs, g->edges, g->points * g->k);
     mote_progress_share(ctx, begin, end);
     MOTE_TRY(status);
     mote_stage(ctx, "orientation");
@@ -188,6 +191,7 @@ mote_status normals_propagate(mote_knn_index *index, const uint32_t *neighbours,
     graph g;
     memset(&g, 0, sizeof g);
     g.ctx = index->ctx;
+    g.device = index->device;
     g.z = mote_cloud_find(index->cloud, "z");
     g.normals = result;
     g.k = graph_k;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/cloud.h"
+#include "knn/knn.h"
 #include "normals/normals_index.h"
 
 mote_outliers_params mote_outliers_defaults(void) {
@@ -10,21 +11,21 @@ mote_outliers_params mote_outliers_defaults(void) {
     params.method = MOTE_OUTLIERS_STATISTICAL;
     params.k = 8;
     params.sigmas = 2;
-    params.least = 2;
+    params.min_neighbors = 2;
     return params;
 }
 
 static mote_status check_params(mote_context *ctx, const mote_outliers_params *p) {
     const bool statistical = p->method == MOTE_OUTLIERS_STATISTICAL;
-    const uint32_t count = statistical ? p->k : p->least;
+    const uint32_t count = statistical ? p->k : p->min_neighbors;
     MOTE_TRY(
         mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_outliers_params", "mote_outliers_defaults()"));
     if ((unsigned)p->method > MOTE_OUTLIERS_RADIUS) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the method is out of range");
     }
-    if (count < 1 || count > MOTE_KNN_MOST) {
+    if (count < 1 || count > MOTE_KNN_MAX_K) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s is %u, needs 1 to %u", statistical ? "k" : "least", count,
-                         MOTE_KNN_MOST);
+                         MOTE_KNN_MAX_K);
     }
     if (statistical && !(p->sigmas >= 0)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "sigmas is %g, needs 0 or more", p->sigmas);
@@ -98,7 +99,7 @@ static mote_status judge_distances(mote_knn_index *index, const mote_normals_ops
     const double threshold = result->threshold;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < points; i++) {
-        const bool outlier = mean[i] > threshold || mean[i] == NORMALS_NOWHERE;
+        const bool outlier = mean[i] > threshold || mean[i] == NORMALS_NON_FINITE;
         found += outlier;
         if (result->outlier != NULL) result->outlier[i] = outlier;
         if (result->distance != NULL) result->distance[i] = mean[i] > 0 ? (float)mean[i] : 0;
@@ -111,10 +112,10 @@ static mote_status judge_counts(mote_knn_index *index, const mote_normals_ops *o
                                 uint32_t *counts, mote_outliers_result *result) {
     const uint64_t points = index->cloud->count;
     uint64_t found = 0;
-    MOTE_TRY(ops->distances(index, p->least, p->radius, NULL, counts));
+    MOTE_TRY(ops->distances(index, p->min_neighbors, p->radius, NULL, counts));
 #pragma omp parallel for schedule(static) num_threads(index->ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < points; i++) {
-        const bool outlier = counts[i] < p->least;
+        const bool outlier = counts[i] < p->min_neighbors;
         found += outlier;
         if (result->outlier != NULL) result->outlier[i] = outlier;
     }
@@ -143,8 +144,9 @@ mote_status mote_outliers_find(mote_knn_index *index, const mote_outliers_params
     MOTE_TRY(check_params(index->ctx, &p));
     MOTE_TRY(mote_check_reserved(index->ctx, result->reserved, sizeof result->reserved, "mote_outliers_result",
                                  "a struct of zeros"));
+    const mote_status before = mote_context_status(index->ctx);
     mote_status status = judge(index, &p, result);
-    if (status != MOTE_OK && knn_falls_back(index, status)) {
+    if (status != MOTE_OK && knn_falls_back(index, before, status)) {
         status = mote_knn_rebuild(index);
         if (status == MOTE_OK) status = judge(index, &p, result);
     }

@@ -1,9 +1,9 @@
 /* The Morton order on CPU cores: codes and permutation. The sort is in order_sort_cpu.c. */
 #include "core/cloud.h"
 #include "math/morton.h"
-#include "order/lattice.h"
+#include "order/lattice/lattice.h"
 #include "order/order_ops.h"
-#include "order/order_sort_cpu.h"
+#include "order/sort/order_sort_cpu.h"
 
 static void cpu_codes_of(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, uint64_t count,
                          uint64_t *codes) {
@@ -24,24 +24,29 @@ static void cpu_codes_of(const mote_cloud *cloud, const mote_lattice *lattice, u
 
 #define CODES_AT_ONCE (64u * LATTICE_BLOCK)
 
-static mote_status cpu_codes(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes) {
-    MOTE_TRY(mote_cloud_need_host(ctx, cloud, "Morton codes on the CPU"));
+static mote_status cpu_codes(mote_device *device, const mote_cloud *cloud, const mote_lattice *lattice,
+                             uint64_t *codes) {
+    MOTE_TRY(mote_cloud_need_host(device->ctx, cloud, "Morton codes on the CPU"));
     const int64_t parts = (int64_t)((cloud->count + CODES_AT_ONCE - 1) / CODES_AT_ONCE);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(device->ctx->threads)
     for (int64_t p = 0; p < parts; p++) {
-        const uint64_t first = (uint64_t)p * CODES_AT_ONCE, left = cloud->count - first;
-        cpu_codes_of(cloud, lattice, first, left < CODES_AT_ONCE ? left : CODES_AT_ONCE, codes);
+        const uint64_t first = (uint64_t)p * CODES_AT_ONCE, remaining = cloud->count - first;
+        cpu_codes_of(cloud, lattice, first, remaining < CODES_AT_ONCE ? remaining : CODES_AT_ONCE, codes);
     }
     return MOTE_OK;
 }
 
 #define AHEAD 32 /* how many records ahead of use their memory is asked for */
 
-static mote_status cpu_permute(mote_context *ctx, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
+static mote_status cpu_sort(mote_device *device, uint64_t *codes, uint32_t *indices, uint64_t count) {
+    return order_sort_cpu(device->ctx, codes, indices, count);
+}
+
+static mote_status cpu_permute(mote_device *device, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
                                const uint32_t *indices, uint64_t count, void *out) {
     const uint8_t *from = values;
     uint8_t *to = out;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(device->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         if ((uint64_t)i + AHEAD < count) __builtin_prefetch(from + (uint64_t)indices[i + AHEAD] * stride_bytes);
         const uint8_t *source = from + (uint64_t)indices[i] * stride_bytes;
@@ -58,4 +63,4 @@ static mote_status cpu_permute(mote_context *ctx, const void *values, uint32_t s
     return MOTE_OK;
 }
 
-const mote_order_ops mote_order_cpu = {cpu_codes, cpu_codes_of, order_sort_cpu, cpu_permute};
+const mote_order_ops mote_order_cpu = {cpu_codes, cpu_codes_of, cpu_sort, cpu_permute};

@@ -2,7 +2,7 @@
 #ifndef MOTE_ORDER_CUDA_H
 #define MOTE_ORDER_CUDA_H
 
-#include "backend/cuda_cloud.h"
+#include "device/device_cloud.h"
 #include "mote/order.h"
 
 #ifdef __cplusplus
@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* As mote_order_lattice. */
-mote_status order_cuda_lattice(const cuda_cloud *cloud, mote_lattice *lattice, uint64_t *skipped);
+mote_status order_cuda_lattice(const device_cloud *cloud, mote_lattice *lattice, uint64_t *skipped);
 
 /* Codes and indices of the points that are not skipped, sorted by code; what shares a code by coordinates and then
    index (ties), or by index alone. codes and order are device memory from cuda_alloc, [cloud->count - skipped], for
@@ -18,8 +18,13 @@ mote_status order_cuda_lattice(const cuda_cloud *cloud, mote_lattice *lattice, u
    ties    as order_settle_ties makes them: not for sampling that asks for the input's order
    sorted  out, to be closed: a copy of the cloud by sorted position, if it is made on the way at little cost (aligned
            records of 16 bytes that begin with whole coordinates); else without columns. NULL: none is wanted */
-mote_status order_cuda_build(const cuda_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
-                             uint64_t **codes, uint32_t **order, cuda_cloud *sorted);
+mote_status order_cuda_build(const device_cloud *cloud, const mote_lattice *lattice, uint64_t skipped, bool ties,
+                             uint64_t **codes, uint32_t **order, device_cloud *sorted);
+
+/* As order_fine_codes, on the device: fine is memory from cuda_alloc, for the caller to free.
+   sorted  the cloud has its points by sorted position, in records of 16 bytes, which are put into the new order, too */
+mote_status order_cuda_fine_codes(const device_cloud *cloud, const mote_lattice *lattice, bool sorted,
+                                  const uint64_t *codes, uint32_t *order, uint64_t count, uint64_t **fine);
 
 #ifdef __cplusplus
 }

@@ -10,13 +10,13 @@ extern "C" {
 #endif
 
 typedef struct mote_order_ops {
-    mote_status (*codes)(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
-    /* The codes of points [first, first + count) alone, on the calling thread, for order_early.h; NULL if the backend
-       computes elsewhere. */
+    mote_status (*codes)(mote_device *device, const mote_cloud *cloud, const mote_lattice *lattice, uint64_t *codes);
+    /* The codes of points [first, first + count) alone, on the calling thread, for order_streaming.h; NULL if the
+       backend computes elsewhere. */
     void (*codes_of)(const mote_cloud *cloud, const mote_lattice *lattice, uint64_t first, uint64_t count,
                      uint64_t *codes);
-    mote_status (*sort)(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count);
-    mote_status (*permute)(mote_context *ctx, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
+    mote_status (*sort)(mote_device *device, uint64_t *codes, uint32_t *indices, uint64_t count);
+    mote_status (*permute)(mote_device *device, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
                            const uint32_t *indices, uint64_t count, void *out);
 } mote_order_ops;
 

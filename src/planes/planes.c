@@ -1,20 +1,12 @@
-/* Planes, public entries: validate, choose what was not given, dispatch. */
+/* Planes, public entries: validate, put the steps in order, dispatch. */
 #include "planes/planes.h"
 
-#include "backend/backend.h"
+#include "device/backend.h"
 
 #define PI            3.14159265358979323846
 #define SAMPLE        16384u /* points that vote in a round */
-#define NOISES        3.0    /* standard deviations that a point may be off its plane */
-#define UNKNOWN       0.005  /* of the typical distance to the centre: the tolerance where nothing is flat */
-#define BIN_SHARE     0.4    /* of what a step between directions moves a typical point */
-#define MIN_SHARE     200u   /* the support of a plane is one point in so many */
-#define MIN_POINTS    12u
 #define CELL_SPACINGS 3.0
-#define CHOSEN_BINS   2047u /* more are only there if the caller asks for them */
-#define MOST_BINS     65535u
-#define MOST_CELLS    (1ull << 31) /* of an accumulator */
-#define MOST_RADII    4.0          /* a longer tolerance or bin says no more, and may be more than a float holds */
+#define MAX_CELLS     (1ull << 31) /* of an accumulator */
 
 mote_planes_params mote_planes_defaults(void) {
     mote_planes_params params;
@@ -48,8 +40,8 @@ static mote_status check_params(mote_context *ctx, const mote_planes_params *p) 
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "suppression over %g degrees and %u bins, needs at most 45 and 1000",
                          p->suppress_deg, p->suppress_bins);
     }
-    if (p->most <= MOTE_PLANES_MOST) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%u planes at most, needs up to %u", p->most, MOTE_PLANES_MOST);
+    if (p->max_planes <= MOTE_PLANES_MAX) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%u planes at most, needs up to %u", p->max_planes, MOTE_PLANES_MAX);
 }
 
 static mote_status check_cloud(mote_context *ctx, const mote_cloud *cloud) {
@@ -59,67 +51,31 @@ static mote_status check_cloud(mote_context *ctx, const mote_cloud *cloud) {
                      (unsigned long long)cloud->count);
 }
 
-/* Under AUTO the CPU's where the GPU's has none. */
-static mote_status find_ops(mote_context *ctx, const mote_cloud *cloud, const mote_planes_ops **ops) {
-    const mote_backend *backend = mote_backend_for(ctx, cloud->on_device ? UINT64_MAX : cloud->count);
-    if (backend->planes == NULL && ctx->params.device == MOTE_DEVICE_AUTO) backend = mote_backend_for(ctx, 0);
-    *ops = backend->planes;
+static mote_status find_ops(const mote_device *device, const mote_planes_ops **ops) {
+    *ops = device->backend->planes;
     if (*ops != NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no planes", backend->name);
+    return mote_fail(device->ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no planes", device->backend->name);
 }
 
-/* ---- what was not given */
+/* ---- what a run needs */
 
-void planes_choose_tolerance(planes_run *run) {
-    const double step = run->points->frame.step;
-    run->tolerance_given = run->params.tolerance > 0;
-    run->tolerance = NOISES * run->scale.noise;
-    if (!run->scale.flat) run->tolerance = UNKNOWN * run->scale.typical;
-    run->tolerance = fmax(run->tolerance, fmax(4, run->scale.resolution));
-    if (run->tolerance_given) run->tolerance = fmax(run->params.tolerance / step, 1);
-    run->tolerance = fmin(run->tolerance, MOST_RADII * run->scale.radius);
-    run->cone = run->points->normals && run->params.normal_deg < 90
-                    ? (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(run->params.normal_deg * PI / 180))
-                    : 0;
-}
-
-static mote_status choose_bin(planes_run *run) {
-    const double radius = run->scale.radius;
-    const double given = fmin(run->params.bin / run->points->frame.step, MOST_RADII * radius);
-    run->resolution = planes_table_resolution(&run->params);
-    run->bin = fmax(2 * run->tolerance, BIN_SHARE * run->resolution * run->scale.typical);
-    run->bin = fmax(run->bin, 2 * radius / (CHOSEN_BINS - 8));
-    if (given > 0) run->bin = given;
-    if (2 * radius / run->bin < MOST_BINS - 8) return MOTE_OK;
-    return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "bins of %g would be more than %u over an extent of %g",
-                     run->params.bin, MOST_BINS, 2 * radius * run->points->frame.step);
-}
-
-static mote_status make_sample(planes_run *run) {
+static mote_status choose_max_voters(planes_run *run) {
     const uint64_t points = run->points->count, wanted = run->params.sample > 0 ? run->params.sample : SAMPLE;
     const uint64_t capacity = wanted < points ? wanted : points;
     if (capacity > INT32_MAX) {
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "a sample has at most 2,147,483,647 points");
     }
-    if (!run->ops->keeps_samples) MOTE_TRY(planes_sample_make(run->ctx, (uint32_t)capacity, &run->sample));
-    run->sample.capacity = (uint32_t)capacity;
+    run->max_voters = (uint32_t)capacity;
     run->free_points = points;
     return MOTE_OK;
 }
 
 static mote_status make_table(planes_run *run) {
-    MOTE_TRY(
-        planes_table_open(run->ctx, &run->params, run->scale.radius, run->bin, !run->ops->fills_tables, &run->table));
+    MOTE_TRY(planes_directions_open(run->ctx, &run->params, run->scale.radius, run->bin, &run->table));
     if (!run->points->normals) run->table.cone = 0;
-    if ((uint64_t)run->table.directions * run->table.bins < MOST_CELLS) return MOTE_OK;
+    if ((uint64_t)run->table.directions * run->table.bins < MAX_CELLS) return MOTE_OK;
     return mote_fail(run->ctx, MOTE_ERROR_ARGUMENT, "%u directions of %u bins are too many", run->table.directions,
                      run->table.bins);
-}
-
-static void choose_support(planes_run *run) {
-    const uint64_t share = run->points->count / MIN_SHARE;
-    run->min_points = share > MIN_POINTS ? share : MIN_POINTS;
-    if (run->params.min_points > 0) run->min_points = run->params.min_points;
 }
 
 /* What voting may have changed. */
@@ -139,7 +95,7 @@ static void write_facts(planes_run *run) {
     facts->bin = run->bin * step;
     facts->resolution_deg = run->resolution * 180 / PI;
     facts->min_points = run->min_points;
-    facts->sample = run->sample.capacity;
+    facts->sample = run->max_voters;
     facts->directions = run->table.directions;
     facts->bins = run->table.bins;
     facts->points = points->cloud->count;
@@ -162,10 +118,11 @@ static mote_status open_run(planes_run *run, mote_context *ctx, const mote_cloud
     run->params = params != NULL ? *params : mote_planes_defaults();
     MOTE_TRY(check_cloud(ctx, cloud));
     MOTE_TRY(check_params(ctx, &run->params));
-    MOTE_TRY(find_ops(ctx, cloud, &run->ops));
+    mote_device *device = mote_device_of_cloud(ctx, cloud);
+    MOTE_TRY(find_ops(device, &run->ops));
     MOTE_TRY(mote_progress(ctx, 0, "ordering points"));
     mote_stage(ctx, "ordering points");
-    return run->ops->open(ctx, cloud, wants_normals(&run->params), &run->points);
+    return run->ops->open(device, cloud, wants_normals(&run->params), &run->points);
 }
 
 /* What is in the cloud: all that can be measured before a vote. */
@@ -180,9 +137,9 @@ static mote_status measure_run(planes_run *run) {
 
 static mote_status prepare_run(planes_run *run) {
     MOTE_TRY(measure_run(run));
-    choose_support(run);
-    MOTE_TRY(choose_bin(run));
-    MOTE_TRY(make_sample(run));
+    planes_choose_support(run);
+    MOTE_TRY(planes_choose_bin(run));
+    MOTE_TRY(choose_max_voters(run));
     mote_stage(run->ctx, "making directions");
     MOTE_TRY(make_table(run));
     write_facts(run);
@@ -191,8 +148,7 @@ static mote_status prepare_run(planes_run *run) {
 
 static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
-    planes_table_close(ctx, &run->table);
-    planes_sample_free(ctx, &run->sample);
+    planes_directions_close(ctx, &run->table);
     mote_free(ctx, run->found);
     if (run->points != NULL) run->ops->release(run->points);
     mote_stage(ctx, NULL);
@@ -201,7 +157,7 @@ static void close_run(planes_run *run) {
 static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *out) {
     mote_context *ctx = run->ctx;
     if (run->points->finite > 0) {
-        run->found = mote_alloc(ctx, MOTE_PLANES_MOST * sizeof *run->found, "planes found");
+        run->found = mote_alloc(ctx, MOTE_PLANES_MAX * sizeof *run->found, "planes found");
         if (run->found == NULL) return MOTE_ERROR_MEMORY;
         MOTE_TRY(prepare_run(run));
         MOTE_TRY(planes_search(run));
@@ -211,7 +167,7 @@ static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *ou
     if (run->points->finite > 0) write_measures(run);
     out->facts = run->facts;
     MOTE_TRY(planes_finish(run, out));
-    if (labels != NULL && run->points->finite > 0) MOTE_TRY(run->ops->labels(run->points, labels));
+    if (labels != NULL && run->points->finite > 0) MOTE_TRY(run->ops->read_labels(run->points, labels));
     if (labels != NULL && run->points->finite == 0) memset(labels, 0xFF, run->points->cloud->count * sizeof *labels);
     return mote_progress(ctx, 1, "finding planes");
 }
@@ -246,56 +202,51 @@ static mote_status measure_for_vote(planes_run *run) {
     return MOTE_OK;
 }
 
-static mote_status vote_once(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
+static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
     const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
-    if (some) {
-        MOTE_TRY(make_sample(run));
-        MOTE_TRY(run->ops->choose(run->points, run->sample.capacity, &run->sample));
-    }
+    run->max_voters = run->points->count;
+    if (some) MOTE_TRY(choose_max_voters(run));
     MOTE_TRY(make_table(run));
     write_facts(run);
     run->facts.cell = 0;
-    run->facts.sample = some ? run->sample.count : run->points->count;
     run->facts.votes = run->facts.sample * run->table.directions;
     run->facts.rounds = 1;
     mote_stage(run->ctx, "voting");
     MOTE_TRY(mote_progress(run->ctx, 0.2, "voting"));
-    MOTE_TRY(run->ops->vote(run->points, some ? &run->sample : NULL, &run->table));
-    mote_stage(run->ctx, "choosing winners");
-    MOTE_TRY(mote_progress(run->ctx, 0.8, "choosing winners"));
-    return run->ops->winners(run->points, &run->table, radius, 1, most, cells, count);
+    const planes_voting how = {run->max_voters, &run->table, radius, 1, max};
+    return run->ops->vote(run->points, &how, cells, count);
 }
 
 /* cells [most] is room. */
-static mote_status run_vote(planes_run *run, uint32_t most, planes_winner *cells, uint32_t *count) {
+static mote_status run_vote(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
     MOTE_TRY(measure_for_vote(run));
-    choose_support(run);
-    MOTE_TRY(choose_bin(run));
-    return vote_once(run, most, cells, count);
+    planes_choose_support(run);
+    MOTE_TRY(planes_choose_bin(run));
+    return vote_once(run, max, cells, count);
 }
 
-static void describe_winner(const planes_run *run, const planes_winner *cell, mote_planes_winner *winner) {
+static void describe_peak(const planes_run *run, const planes_peak *cell, mote_planes_peak *peak) {
     const planes_frame *frame = &run->points->frame;
     double offset;
-    planes_table_cell(&run->table, cell->direction, cell->bin, winner->normal, &offset);
-    winner->votes = cell->votes;
-    memset(winner->reserved, 0, sizeof winner->reserved);
-    winner->offset = offset * frame->step;
-    for (int k = 0; k < 3; k++) winner->offset += winner->normal[k] * frame->centre[k];
+    planes_directions_cell(&run->table, cell->direction, cell->bin, peak->normal, &offset);
+    peak->votes = cell->votes;
+    memset(peak->reserved, 0, sizeof peak->reserved);
+    peak->offset = offset * frame->step;
+    for (int k = 0; k < 3; k++) peak->offset += peak->normal[k] * frame->centre[k];
 }
 
-mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
-                             uint32_t most, mote_planes_winner *winners, uint32_t *count, mote_planes_facts *facts) {
+mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params, uint32_t max,
+                             mote_planes_peak *peaks, uint32_t *count, mote_planes_facts *facts) {
     planes_run run;
-    planes_winner *cells = NULL;
+    planes_peak *cells = NULL;
     *count = 0;
-    if (most < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for winners");
+    if (max < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for peaks");
     mote_status status = open_run(&run, ctx, cloud, params);
     if (status == MOTE_OK && run.points->finite > 0) {
-        cells = mote_alloc(ctx, most * sizeof *cells, "planes winners");
-        status = cells != NULL ? run_vote(&run, most, cells, count) : MOTE_ERROR_MEMORY;
-        for (uint32_t i = 0; i < *count && status == MOTE_OK; i++) describe_winner(&run, &cells[i], &winners[i]);
+        cells = mote_alloc(ctx, max * sizeof *cells, "planes peaks");
+        status = cells != NULL ? run_vote(&run, max, cells, count) : MOTE_ERROR_MEMORY;
+        for (uint32_t i = 0; i < *count && status == MOTE_OK; i++) describe_peak(&run, &cells[i], &peaks[i]);
     }
     if (facts != NULL) *facts = run.facts;
     mote_free(ctx, cells);

@@ -41,8 +41,9 @@ typedef struct planes_run {
     mote_planes_params params;
     planes_points *points;
     planes_scale scale;
-    planes_table table;
-    planes_sample sample;
+    planes_directions table;
+    uint32_t max_voters;   /* of a round */
+    uint32_t voters;       /* of this round */
     double resolution;     /* radians between directions */
     double tolerance, bin; /* steps */
     bool tolerance_given;
@@ -57,54 +58,58 @@ typedef struct planes_run {
 
 /* Places the points in a lattice, without strays that would blur it, and measures all but noise and spacing. */
 mote_status planes_frame_points(planes_run *run);
-/* The same but for how far points typically are from the centre, and in any order unless it is asked for. */
+/* The same, except how far points typically are from the centre; ordered only on request. */
 mote_status planes_place_points(planes_run *run, bool ordered);
 
-/* ---- planes_table.c */
+/* ---- planes_directions.c */
 
-/* The directions of params and what suppression compares; bins of that many steps reach as far as radius. */
-mote_status planes_table_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                              planes_table *table);
-/* The same for a run: what the context kept of another is taken over, and close gives it back to be kept.
-   lists  false: directions and bins alone, for backends that make the rest themselves */
-mote_status planes_table_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
-                              bool lists, planes_table *table);
-void planes_table_close(mote_context *ctx, planes_table *table);
-void planes_table_free(mote_context *ctx, planes_table *table);
-double planes_table_resolution(const mote_planes_params *params); /* radians */
+/* The directions of params and what suppression compares; bins of that number of steps reach as far as radius. */
+mote_status planes_directions_make(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                                   planes_directions *table);
+/* The same for a run, not filled: what the context kept of another is taken over, and close gives it back to be
+   kept. */
+mote_status planes_directions_open(mote_context *ctx, const mote_planes_params *params, double radius, double bin,
+                                   planes_directions *table);
+void planes_directions_close(mote_context *ctx, planes_directions *table);
+void planes_directions_free(mote_context *ctx, planes_directions *table);
+double planes_directions_resolution(const mote_planes_params *params); /* radians */
 /* Direction and rho in steps of a cell. */
-void planes_table_cell(const planes_table *table, uint32_t direction, uint32_t bin, double normal[3], double *offset);
-
-/* ---- planes_sample.c */
-
-mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample);
-void planes_sample_free(mote_context *ctx, planes_sample *sample);
+void planes_directions_cell(const planes_directions *table, uint32_t direction, uint32_t bin, double normal[3],
+                            double *offset);
 
 /* ---- planes_noise.c */
 
 /* Measures noise and spacing. */
 mote_status planes_measure_noise(planes_run *run);
 
-/* ---- planes.c */
+/* ---- planes_settings.c */
 
 /* The tolerance that was given, or what the noise makes of it. */
 void planes_choose_tolerance(planes_run *run);
+/* The resolution, and the bin that was given or suits it and the tolerance. */
+mote_status planes_choose_bin(planes_run *run);
+/* How many points a plane has at least. */
+void planes_choose_support(planes_run *run);
+/* How peaks are refined now. */
+planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 
 /* ---- planes_calibrate.c */
 
 /* Sets the tolerance, unless it was given, by how far the points of the most voted planes lie around them. */
-mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t least);
+mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min);
+
+/* ---- planes_fit.c */
+
+/* Fits planes to all points, and drops those that do not stand or are another.
+   quick  a few turns, before others are looked for; else until that changes nothing */
+mote_status planes_fit_all(planes_run *run, bool quick);
+/* Labels all points with the planes that were found. */
+mote_status planes_label_all(planes_run *run);
 
 /* ---- planes_search.c */
 
-/* How winners are refined now. */
-planes_refining planes_how_to_refine(const planes_run *run, uint32_t least);
-/* The plane as passes over all points take it. */
-planes_plane planes_plane_of(const planes_run *run, const planes_fit *fit);
 /* Finds planes, round by round. */
 mote_status planes_search(planes_run *run);
-/* Labels all points with the planes that were found. */
-mote_status planes_label_all(planes_run *run);
 
 /* ---- planes_extent.c */
 

@@ -6,16 +6,16 @@
 
 #include "planes/planes.h"
 
-static int compare_peaks(const void *a, const void *b) {
-    const planes_peak *x = a, *y = b;
+static int compare_calibrated(const void *a, const void *b) {
+    const planes_calibrated *x = a, *y = b;
     if (x->noise != y->noise) return x->noise < y->noise ? -1 : 1;
     return x->weight < y->weight ? -1 : x->weight > y->weight;
 }
 
 /* The median by weight; below 0 if there is none. */
-static double middle_noise(planes_peak *found, uint32_t count) {
+static double middle_noise(planes_calibrated *found, uint32_t count) {
     double all = 0, so_far = 0;
-    qsort(found, count, sizeof *found, compare_peaks);
+    qsort(found, count, sizeof *found, compare_calibrated);
     for (uint32_t i = 0; i < count; i++) all += found[i].weight;
     for (uint32_t i = 0; i < count; i++) {
         so_far += found[i].weight;
@@ -24,12 +24,13 @@ static double middle_noise(planes_peak *found, uint32_t count) {
     return -1;
 }
 
-mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t least) {
-    planes_peak found[PLANES_CALIBRATED];
+mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min) {
+    planes_calibrated found[PLANES_CALIBRATED];
     const uint32_t looked_at = count < PLANES_CALIBRATED ? count : PLANES_CALIBRATED;
-    const planes_refining how = planes_how_to_refine(run, least);
+    const planes_refining how = planes_how_to_refine(run, min);
     if (run->tolerance_given || looked_at == 0) return MOTE_OK;
-    MOTE_TRY(run->ops->calibrate(run->points, &run->sample, &how, starts, looked_at, found));
+    planes_refined refined = {found, NULL, 0};
+    MOTE_TRY(run->ops->refine(run->points, &how, starts, looked_at, &refined));
     const double noise = middle_noise(found, looked_at);
     if (noise < 0) return MOTE_OK;
     run->scale.noise = noise;

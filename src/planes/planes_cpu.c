@@ -1,9 +1,9 @@
-/* Planes on CPU cores: taking in the points, putting them in order, choosing among them. */
+/* Planes on CPU cores: taking in the points, putting them in order, giving labels back. */
 #include "planes/planes_cpu.h"
 
 #include "core/cloud.h"
 #include "core/column_math.h"
-#include "order/order_sort_cpu.h"
+#include "order/sort/order_sort_cpu.h"
 
 /* ---- open and release */
 
@@ -16,12 +16,11 @@ static void find_normals(planes_cpu *p) {
 }
 
 static mote_status take_cloud(planes_cpu *p) {
-    static const char *const names[3] = {"x", "y", "z"};
     mote_context *ctx = p->base.ctx;
     uint64_t skipped = 0;
     MOTE_TRY(mote_cloud_need_host(ctx, p->base.cloud, "planes on the CPU"));
     MOTE_TRY(mote_cloud_bounds(ctx, p->base.cloud, &p->base.box, &skipped));
-    for (int k = 0; k < 3; k++) p->axes[k] = mote_cloud_find(p->base.cloud, names[k]);
+    MOTE_TRY(mote_cloud_positions(ctx, p->base.cloud, p->axes));
     p->base.finite = p->base.cloud->count - skipped;
     if (p->base.normals) find_normals(p);
     return MOTE_OK;
@@ -39,16 +38,18 @@ static void release_points(planes_points *points) {
     mote_free(ctx, p->label);
     mote_free(ctx, p->free_points);
     mote_free(ctx, p->blocks);
+    planes_sample_free(ctx, &p->chosen);
     mote_free(ctx, p->counters);
-    planes_cover_free_cpu(p);
+    planes_footprint_free_cpu(p);
     mote_free(ctx, p);
 }
 
-static mote_status open_points(mote_context *ctx, const mote_cloud *cloud, bool normals, planes_points **out) {
+static mote_status open_points(mote_device *device, const mote_cloud *cloud, bool normals, planes_points **out) {
     *out = NULL;
-    planes_cpu *p = mote_alloc_zero(ctx, sizeof *p, "planes");
+    planes_cpu *p = mote_alloc_zero(device->ctx, sizeof *p, "planes");
     if (p == NULL) return MOTE_ERROR_MEMORY;
-    p->base.ctx = ctx;
+    p->base.ctx = device->ctx;
+    p->base.device = device;
     p->base.cloud = cloud;
     p->base.normals = normals;
     const mote_status status = take_cloud(p);
@@ -60,7 +61,7 @@ static mote_status open_points(mote_context *ctx, const mote_cloud *cloud, bool 
     return MOTE_OK;
 }
 
-static mote_status peek_points(planes_points *points, const uint64_t *at, uint32_t count, double *xyz) {
+static mote_status read_points(planes_points *points, const uint64_t *at, uint32_t count, double *xyz) {
     const planes_cpu *p = planes_on_cpu(points);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < 3; k++) xyz[3 * i + k] = column_value(p->axes[k], at[i]);
@@ -86,7 +87,7 @@ static uint64_t make_codes(const planes_cpu *p, uint64_t *codes) {
     for (int64_t i = 0; i < count; i++) {
         float q[3];
         const bool in = place_point(p, (uint64_t)i, q);
-        codes[i] = in ? planes_code(q[0], q[1], q[2]) : PLANES_NOWHERE;
+        codes[i] = in ? planes_code(q[0], q[1], q[2]) : PLANES_NON_FINITE;
         inside += in;
     }
     return inside;
@@ -171,34 +172,7 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     return MOTE_OK;
 }
 
-/* ---- some of them */
-
-static mote_status fetch_points(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample) {
-    const planes_cpu *p = planes_on_cpu(points);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = place[i];
-        sample->place[i] = at;
-        sample->x[i] = p->x[at];
-        sample->y[i] = p->y[at];
-        sample->z[i] = p->z[at];
-        sample->normal[i] = p->normal != NULL ? p->normal[at] : 0;
-    }
-    sample->count = count;
-    return MOTE_OK;
-}
-
-static mote_status choose_points(planes_points *points, uint32_t most, planes_sample *sample) {
-    const planes_cpu *p = planes_on_cpu(points);
-    const uint64_t found = p->free_count, wanted = found < most ? found : most;
-    uint64_t rank = 0, chosen = 0, next = wanted > 0 ? found / (2 * wanted) : 0;
-    for (uint32_t i = 0; i < points->count && chosen < wanted; i++) {
-        if (p->free_points[i] == 0) continue;
-        if (rank++ < next) continue;
-        sample->place[chosen++] = i;
-        next = (2 * chosen + 1) * found / (2 * wanted);
-    }
-    return fetch_points(points, sample->place, (uint32_t)chosen, sample);
-}
+/* ---- labels out */
 
 static mote_status write_labels(planes_points *points, int32_t *labels) {
     const planes_cpu *p = planes_on_cpu(points);
@@ -210,25 +184,7 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,
-    release_points,
-    peek_points,
-    place_points,
-    fetch_points,
-    choose_points,
-    planes_vote_cpu,
-    planes_read_votes_cpu,
-    planes_winners_cpu,
-    planes_flatness_cpu,
-    planes_calibrate_cpu,
-    planes_refine_cpu,
-    planes_sums_cpu,
-    planes_label_cpu,
-    planes_cover_cpu,
-    planes_relabel_cpu,
-    planes_outline_cpu,
-    planes_sums_of_labels_cpu,
-    write_labels,
-    false,
-    false,
+    open_points,       release_points,         place_points,          planes_flatness_cpu, planes_vote_cpu,
+    planes_refine_cpu, planes_assign_cpu,      planes_footprint_cpu,  planes_relabel_cpu,  planes_outline_cpu,
+    read_points,       planes_read_sample_cpu, planes_read_votes_cpu, write_labels,
 };

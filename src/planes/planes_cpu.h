@@ -13,11 +13,11 @@ typedef struct planes_block {
 } planes_block;
 
 /* Labelled points of a block, one after the other, that are in the same cell. */
-typedef struct planes_cells_run {
+typedef struct planes_footprint_run {
     uint64_t code;
     uint32_t count;
     uint32_t place; /* of the cell, in the grid */
-} planes_cells_run;
+} planes_footprint_run;
 
 typedef struct planes_cpu {
     planes_points base;
@@ -30,18 +30,20 @@ typedef struct planes_cpu {
     planes_block *blocks; /* [block_count] */
     uint32_t block_count;
     uint64_t free_count;
-    uint64_t capacity;  /* of the arrays above, points */
-    uint32_t *counters; /* of the last vote, so many cells */
+    uint64_t capacity;    /* of the arrays above, points */
+    planes_sample chosen; /* memory of voters that are some of the points */
+    planes_sample voters; /* of the last vote: chosen, or the columns above */
+    uint32_t *counters;   /* [cells] of the last vote */
     uint64_t cells;
     uint64_t counter_capacity;
     /* What cover made last, for relabel. */
     planes_grid grid;
-    planes_tract *tracts;   /* [planes] */
-    uint64_t *codes;        /* [cells] if they are listed */
-    uint32_t *cell_memory;  /* what the grid has of its own */
-    planes_cells_run *runs; /* [points] those of a block from its first point on */
-    uint32_t *run_count;    /* [block_count] */
-    bool by_plane;          /* so parts are numbered */
+    planes_tract *tracts;       /* [planes] */
+    uint64_t *codes;            /* [cells] if they are listed */
+    uint32_t *cell_memory;      /* what the grid has of its own */
+    planes_footprint_run *runs; /* [points] those of a block from its first point on */
+    uint32_t *run_count;        /* [block_count] */
+    bool by_plane;              /* so parts are numbered */
 } planes_cpu;
 
 static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }
@@ -54,40 +56,37 @@ static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b)
 
 /* The least label above that one; -1 if there is none. For all labels in turn, from -1 on. */
 static inline int32_t planes_next_label(const int32_t *label, uint32_t count, int32_t last) {
-    uint32_t least = UINT32_MAX;
+    uint32_t min = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t above = (uint32_t)label[i] - (uint32_t)(last + 1); /* of those below it, very large */
-        least = above < least ? above : least;
+        min = above < min ? above : min;
     }
-    return least <= INT32_MAX ? last + 1 + (int32_t)least : -1;
+    return min <= INT32_MAX ? last + 1 + (int32_t)min : -1;
 }
 
-/* Writes those planes into list that may have points of a block within reach times their own reach: so many of the
+/* Writes those planes into list that may have points of a block within reach times their own reach: that number of the
    tolerance or, if larger, the guard. Returns how many. */
 uint32_t planes_of_block(const planes_block *block, const planes_plane *planes, uint32_t count, float tolerances,
                          uint32_t *list);
 
-mote_status planes_vote_cpu(planes_points *points, const planes_sample *sample, const planes_table *table);
+mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_sample *sample);
+mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
-mote_status planes_winners_cpu(planes_points *points, const planes_table *table, uint32_t radius, uint32_t least,
-                               uint32_t most, planes_winner *winners, uint32_t *count);
+mote_status planes_peaks_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_flatness_cpu(planes_points *points, uint32_t windows, double resolution, planes_flatness *found);
-mote_status planes_calibrate_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
-                                 const planes_start *starts, uint32_t count, planes_peak *peaks);
-mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
-                              const planes_start *starts, uint32_t count, planes_candidate *accepted,
-                              uint32_t *accepted_count);
-mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums);
-mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points);
-mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixture *mixtures, uint32_t count,
-                                      planes_sums *sums);
-mote_status planes_cover_cpu(planes_points *points, const planes_axes *axes, const uint64_t *beside, uint32_t planes,
-                             const planes_footing *footing, planes_part **parts, uint64_t *count);
-void planes_cover_free_cpu(planes_cpu *p);
+mote_status planes_refine_cpu(planes_points *points, const planes_refining *how, const planes_start *starts,
+                              uint32_t count, planes_refined *refined);
+mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how);
+mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
+                                 uint32_t planes, const planes_footprint_params *footprint_params,
+                                 planes_component **components, uint64_t *count);
+void planes_footprint_free_cpu(planes_cpu *p);
 /* Of a grid whose cells are counted: connected parts, and those of enough points. */
-mote_status planes_find_parts(mote_context *ctx, const planes_grid *g, const planes_footing *footing,
-                              planes_part **parts, uint64_t *count);
-mote_status planes_relabel_cpu(planes_points *points, const planes_part *parts, uint64_t count, const int32_t *labels);
+mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
+                                   const planes_footprint_params *footprint_params, planes_component **components,
+                                   uint64_t *count);
+mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
+                               const int32_t *labels);
 mote_status planes_outline_cpu(planes_points *points, const planes_axes *axes, uint32_t planes, planes_corner **corners,
                                uint64_t *count);
 

@@ -8,11 +8,11 @@
 
 #define LATTICE_STEPS 8388600.0 /* on either side of the centre; a few fewer than PLANES_REACH, for rounding */
 #define STRAY_SAMPLE  8192u
-#define STRAY_SHARE   1000u /* at most one in so many at either end of an axis are strays */
-#define STRAYS_MOST   (STRAY_SAMPLE / STRAY_SHARE)
+#define STRAY_SHARE   1000u /* at most one point in these, at either end of an axis, is a stray */
+#define STRAYS_MAX    (STRAY_SAMPLE / STRAY_SHARE)
 #define STRAY_TURNS   6    /* strays may hide others that are less far out */
-#define GLANCE        256u /* so many of the sample mostly tell that there are none */
-#define STRAY_TIMES   16.0 /* a cloud that reaches so many times as far as the rest has strays */
+#define GLANCE        256u /* points of the sample that mostly tell that there are none */
+#define STRAY_TIMES   16.0 /* a cloud that reaches these times as far as the rest has strays */
 #define STRAY_MARGIN  2.0  /* times as far as the rest reaches, the lattice does */
 
 static planes_frame frame_of(const double centre[3], double half) {
@@ -57,7 +57,7 @@ static mote_status look_at(planes_run *run, uint32_t step, stray_sample *sample,
     *looked = 0;
     if (at == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < size; i += step) at[(*looked)++] = place_in_cloud(i, points);
-    const mote_status status = run->ops->peek(run->points, at, *looked, sample->xyz[0]);
+    const mote_status status = run->ops->read_positions(run->points, at, *looked, sample->xyz[0]);
     mote_free(run->ctx, at);
     return status;
 }
@@ -75,21 +75,21 @@ static void place_sample(const planes_frame *frame, uint32_t looked, stray_sampl
 
 /* The cut + 1 least and the cut + 1 largest of the values, each sorted outwards in. */
 typedef struct value_ends {
-    float least[STRAYS_MOST + 1], largest[STRAYS_MOST + 1];
+    float min[STRAYS_MAX + 1], largest[STRAYS_MAX + 1];
 } value_ends;
 
-static void put_least(float *least, uint32_t cut, float value) {
+static void put_min(float *min, uint32_t cut, float value) {
     uint32_t at = cut;
-    for (; at > 0 && value < least[at - 1]; at--) least[at] = least[at - 1];
-    least[at] = value;
+    for (; at > 0 && value < min[at - 1]; at--) min[at] = min[at - 1];
+    min[at] = value;
 }
 
 static value_ends ends_of(const float *values, uint32_t count, uint32_t cut) {
     value_ends ends;
-    for (uint32_t i = 0; i <= cut; i++) ends.least[i] = ends.largest[i] = INFINITY;
+    for (uint32_t i = 0; i <= cut; i++) ends.min[i] = ends.largest[i] = INFINITY;
     for (uint32_t i = 0; i < count; i++) {
-        if (values[i] < ends.least[cut]) put_least(ends.least, cut, values[i]);
-        if (-values[i] < ends.largest[cut]) put_least(ends.largest, cut, -values[i]);
+        if (values[i] < ends.min[cut]) put_min(ends.min, cut, values[i]);
+        if (-values[i] < ends.largest[cut]) put_min(ends.largest, cut, -values[i]);
     }
     for (uint32_t i = 0; i <= cut; i++) ends.largest[i] = -ends.largest[i];
     return ends;
@@ -99,29 +99,29 @@ static uint64_t square_of(float value) { return (uint64_t)((int64_t)value * (int
 
 /* What most points are in, of one axis, and the mean square of their distance to the centre. Values are whole numbers:
    sums are exact. */
-static double spread(const float *values, uint32_t count, double most[2]) {
+static double spread(const float *values, uint32_t count, double max[2]) {
     const uint32_t cut = count / STRAY_SHARE;
     const value_ends ends = ends_of(values, count, cut);
     uint64_t squares = 0;
-    most[0] = (double)ends.least[cut];
-    most[1] = (double)ends.largest[cut];
+    max[0] = (double)ends.min[cut];
+    max[1] = (double)ends.largest[cut];
     for (uint32_t i = 0; i < count; i++) squares += square_of(values[i]);
-    for (uint32_t i = 0; i < cut; i++) squares -= square_of(ends.least[i]) + square_of(ends.largest[i]);
+    for (uint32_t i = 0; i < cut; i++) squares -= square_of(ends.min[i]) + square_of(ends.largest[i]);
     return (double)squares / (count - 2 * cut);
 }
 
 /* How far the box reaches from the centre, in steps, on the axis where that is most. */
 static double half_of_box(const planes_points *points, const planes_frame *frame) {
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < 3; k++) {
         const double half = 0.5 * (points->box.max[k] - points->box.min[k]) * frame->inverse;
-        most = fmax(most, fmin(half, PLANES_REACH));
+        max = fmax(max, fmin(half, PLANES_REACH));
     }
-    return most;
+    return max;
 }
 
-/* Whether a glance tells that without_strays would say so: on an axis more than the strays lie far out on both sides.
- */
+/* Whether a glance tells that without_strays would say so: on an axis more than the strays lie far out on both
+   sides. */
 static bool surely_without(const stray_sample *sample, double half) {
     const double far = half / STRAY_TIMES + 1;
     for (int k = 0; k < 3; k++) {
@@ -130,23 +130,23 @@ static bool surely_without(const stray_sample *sample, double half) {
             below += (double)sample->axes[k][i] <= -far;
             above += (double)sample->axes[k][i] >= far;
         }
-        if (below > STRAYS_MOST && above > STRAYS_MOST) return true;
+        if (below > STRAYS_MAX && above > STRAYS_MAX) return true;
     }
     return false;
 }
 
 /* A smaller frame where strays blur this one. */
 static bool shrink(const planes_points *points, const stray_sample *sample, planes_frame *frame) {
-    double centre[3], most_half = 0;
+    double centre[3], max_half = 0;
     for (int k = 0; k < 3; k++) {
-        double most[2];
-        spread(sample->axes[k], sample->count, most);
-        centre[k] = frame->centre[k] + 0.5 * (most[0] + most[1]) * frame->step;
-        most_half = fmax(most_half, 0.5 * (most[1] - most[0]));
+        double max[2];
+        spread(sample->axes[k], sample->count, max);
+        centre[k] = frame->centre[k] + 0.5 * (max[0] + max[1]) * frame->step;
+        max_half = fmax(max_half, 0.5 * (max[1] - max[0]));
     }
-    most_half = fmax(most_half, 0.5); /* all in one step: it is looked into */
-    if (half_of_box(points, frame) < STRAY_TIMES * most_half) return false;
-    const planes_frame smaller = frame_of(centre, STRAY_MARGIN * most_half * frame->step);
+    max_half = fmax(max_half, 0.5); /* all in one step: it is looked into */
+    if (half_of_box(points, frame) < STRAY_TIMES * max_half) return false;
+    const planes_frame smaller = frame_of(centre, STRAY_MARGIN * max_half * frame->step);
     if (smaller.step >= frame->step) return false;
     *frame = smaller;
     return true;
@@ -200,25 +200,24 @@ static double axis_resolution(const mote_cloud *cloud, const char *name, double 
 }
 
 static void measure_resolution(planes_run *run) {
-    static const char *const names[3] = {"x", "y", "z"};
     const planes_frame *frame = &run->points->frame;
-    double most = frame->step;
+    double max = frame->step;
     for (int k = 0; k < 3; k++) {
         const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
-        most = fmax(most, axis_resolution(run->points->cloud, names[k], largest));
+        max = fmax(max, axis_resolution(run->points->cloud, mote_axis_names[k], largest));
     }
-    run->scale.resolution = most * frame->inverse;
+    run->scale.resolution = max * frame->inverse;
 }
 
 /* How far points are from the centre, of a sample of those in the lattice. */
 static mote_status measure_typical(planes_run *run) {
     planes_sample sample;
-    double square = 0, most[2];
+    double square = 0, max[2];
     mote_status status = planes_sample_make(run->ctx, STRAY_SAMPLE, &sample);
-    if (status == MOTE_OK) status = run->ops->choose(run->points, STRAY_SAMPLE, &sample);
+    if (status == MOTE_OK) status = run->ops->read_sample(run->points, STRAY_SAMPLE, &sample);
     if (status == MOTE_OK && sample.count > 0) {
         const float *axes[3] = {sample.x, sample.y, sample.z};
-        for (int k = 0; k < 3; k++) square += spread(axes[k], sample.count, most);
+        for (int k = 0; k < 3; k++) square += spread(axes[k], sample.count, max);
     }
     run->scale.typical = sqrt(square);
     planes_sample_free(run->ctx, &sample);

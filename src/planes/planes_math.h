@@ -12,8 +12,8 @@
 #include "math/host_device.h"
 #include "math/morton.h"
 
-#define PLANES_REACH   8388608.0  /* 2^23: the farthest step from the centre, on an axis */
-#define PLANES_NOWHERE UINT64_MAX /* the code of points that are not in the lattice */
+#define PLANES_REACH      8388608.0  /* 2^23: the farthest step from the centre, on an axis */
+#define PLANES_NON_FINITE UINT64_MAX /* the code of points that are not in the lattice */
 
 /* ---- positions */
 
@@ -123,15 +123,15 @@ MOTE_HD planes_band planes_band_of(const planes_plane *plane, float distance) {
 MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal,
                                int32_t *first) {
     int32_t best = -1;
-    float least = 0;
+    float min = 0;
     *first = -1;
     for (uint32_t i = 0; i < count; i++) {
         const float size = fabsf(planes_distance(&planes[i], x, y, z));
         if (!(size <= planes[i].tolerance) || !planes_normal_allows(normal, planes[i].normal, planes[i].cone)) continue;
         if (best < 0) *first = (int32_t)i;
-        if (best >= 0 && !(size < least)) continue;
+        if (best >= 0 && !(size < min)) continue;
         best = (int32_t)i;
-        least = size;
+        min = size;
     }
     return best;
 }
@@ -143,9 +143,9 @@ MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float
 /* Exact, so in any order: a sum of products is low + high · 2^32, in whichever way it is shared between the two. */
 typedef struct planes_sums {
     uint64_t count;
-    uint64_t own;       /* of them that no plane before it is within its tolerance of */
-    uint64_t inner;     /* of its own within half the tolerance */
-    uint64_t beside[2]; /* points of no plane in the bands below and above */
+    uint64_t own;         /* of them that no plane before it is within its tolerance of */
+    uint64_t inner;       /* of its own within half the tolerance */
+    uint64_t in_bands[2]; /* points of no plane in the bands below and above */
     int64_t first[3];
     uint64_t low[PLANES_PRODUCTS];
     int64_t high[PLANES_PRODUCTS];

@@ -1,14 +1,14 @@
 #include "planes/planes.h"
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample) {
-    const uint64_t room = ((uint64_t)capacity + 7) / 8 * 8;
+    const uint64_t storage = ((uint64_t)capacity + 7) / 8 * 8;
     memset(sample, 0, sizeof *sample);
     sample->capacity = capacity;
-    sample->x = mote_alloc(ctx, room * sizeof *sample->x, "planes sample");
-    sample->y = mote_alloc(ctx, room * sizeof *sample->y, "planes sample");
-    sample->z = mote_alloc(ctx, room * sizeof *sample->z, "planes sample");
-    sample->normal = mote_alloc(ctx, room * sizeof *sample->normal, "planes sample");
-    sample->place = mote_alloc(ctx, room * sizeof *sample->place, "planes sample");
+    sample->x = mote_alloc(ctx, storage * sizeof *sample->x, "planes sample");
+    sample->y = mote_alloc(ctx, storage * sizeof *sample->y, "planes sample");
+    sample->z = mote_alloc(ctx, storage * sizeof *sample->z, "planes sample");
+    sample->normal = mote_alloc(ctx, storage * sizeof *sample->normal, "planes sample");
+    sample->place = mote_alloc(ctx, storage * sizeof *sample->place, "planes sample");
     return mote_context_status(ctx);
 }
 

@@ -1,5 +1,6 @@
-/* Some of the points, for the host or to vote. */
-#include "backend/cuda_kernel.h"
+/* Free points, evenly spaced in the order: for the host, or to vote. */
+#include "device/cuda/warp.cuh"
+#include "math/search.h"
 #include "planes/planes_cuda.h"
 
 #define THREADS PLANES_CUDA_BLOCK
@@ -18,12 +19,6 @@ static __device__ inline void take_point(const planes_cuda_point *points, uint32
     out[4 * (uint64_t)count + i] = at;
 }
 
-/* place is where out has the places. */
-static __global__ void fetch_kernel(const planes_cuda_point *points, uint32_t count, uint32_t *out) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) take_point(points, out[4 * (uint64_t)count + i], out, i, count);
-}
-
 /* A warp finds the free point of a rank: its block by the sums, then its place among the block's flags.
    out, kept: where points go, columns or whole; one of them is NULL */
 static __global__ void choose_kernel(const planes_cuda_point *points, const uint8_t *free_points,
@@ -32,24 +27,16 @@ static __global__ void choose_kernel(const planes_cuda_point *points, const uint
     const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
     if (i >= wanted) return;
     const uint64_t rank = (2 * (uint64_t)i + 1) * free_count / (2 * (uint64_t)wanted);
-    uint32_t low = 0, high = blocks; /* first_free[low] <= rank < first_free[high] */
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (first_free[middle] <= rank) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    uint32_t left = (uint32_t)(rank - first_free[low]);
+    const uint32_t low = mote_lower_bound32(first_free, blocks, (uint32_t)rank + 1) - 1;
+    uint32_t remaining = (uint32_t)(rank - first_free[low]);
     for (uint32_t k = 0; k < PLANES_CUDA_BLOCK; k += CUDA_WARP) {
         const uint64_t at = (uint64_t)low * PLANES_CUDA_BLOCK + k + lane;
         const uint32_t flags = __ballot_sync(CUDA_ALL, at < point_count && free_points[at] != 0);
-        const bool mine = (flags >> lane & 1) != 0 && (uint32_t)__popc(flags & ((1u << lane) - 1)) == left;
+        const bool mine = (flags >> lane & 1) != 0 && warp_rank(flags) == remaining;
         if (mine && out != NULL) take_point(points, (uint32_t)at, out, i, wanted);
         if (mine && kept != NULL) kept[i] = points[at];
-        if (left < (uint32_t)__popc(flags)) return; /* all lanes */
-        left -= (uint32_t)__popc(flags);
+        if (remaining < (uint32_t)__popc(flags)) return; /* all lanes */
+        remaining -= (uint32_t)__popc(flags);
     }
 }
 
@@ -57,7 +44,7 @@ static mote_status download_sample(planes_cuda *p, const uint32_t *device, uint3
     const uint64_t bytes = count * sizeof(uint32_t);
     uint8_t *host = planes_cuda_scratch(p, SAMPLE_COLUMNS * bytes);
     if (host == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_download(p->base.ctx, host, device, SAMPLE_COLUMNS * bytes));
+    MOTE_TRY(cuda_download(p->base.device, host, device, SAMPLE_COLUMNS * bytes));
     memcpy(sample->x, host, bytes);
     memcpy(sample->y, host + bytes, bytes);
     memcpy(sample->z, host + 2 * bytes, bytes);
@@ -67,50 +54,38 @@ static mote_status download_sample(planes_cuda *p, const uint32_t *device, uint3
     return MOTE_OK;
 }
 
-mote_status planes_fetch_cuda(planes_points *points, const uint32_t *place, uint32_t count, planes_sample *sample) {
-    planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
-    sample->count = 0;
-    if (count == 0) return MOTE_OK;
-    uint32_t *out = (uint32_t *)cuda_alloc(ctx, SAMPLE_COLUMNS * (uint64_t)count * sizeof *out, "planes sample");
-    if (out == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = cuda_upload(ctx, out + 4 * (uint64_t)count, place, count * sizeof *place);
-    if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, fetch_kernel, cuda_blocks(count, THREADS), THREADS, p->points, count, out);
-        status = cuda_launched(ctx, "fetching points");
-    }
-    if (status == MOTE_OK) status = download_sample(p, out, count, sample);
-    cuda_free(ctx, out);
-    return status;
-}
-
 static mote_status launch_choice(const planes_cuda *p, uint32_t wanted, uint32_t *out, planes_cuda_point *kept) {
-    CUDA_LAUNCH(p->base.ctx, choose_kernel, cuda_blocks(wanted, WARPS), THREADS, p->points, p->free_points,
+    CUDA_LAUNCH(p->base.device, choose_kernel, cuda_blocks(wanted, WARPS), THREADS, p->points, p->free_points,
                 p->first_free, p->block_count, p->base.count, p->free_count, wanted, out, kept);
-    return cuda_launched(p->base.ctx, "choosing points");
+    return cuda_launched(p->base.device, "choosing points");
 }
 
-/* A sample that stays here, to vote; nothing waits. */
-static mote_status choose_voters(planes_cuda *p, uint32_t wanted, planes_sample *sample) {
-    mote_context *ctx = p->base.ctx;
-    cuda_free(ctx, p->voters);
-    p->voters = (planes_cuda_point *)cuda_alloc(ctx, wanted * sizeof *p->voters, "planes sample");
+static uint32_t count_chosen(const planes_cuda *p, uint32_t max) {
+    return p->free_count < max ? (uint32_t)p->free_count : max;
+}
+
+/* Nothing waits. */
+mote_status planes_choose_voters_cuda(planes_cuda *p, uint32_t max) {
+    mote_device *gpu = p->base.device;
+    cuda_free(gpu, p->voters);
+    p->voters = NULL;
+    p->voter_count = count_chosen(p, max);
+    if (p->voter_count == p->base.count) return MOTE_OK;
+    p->voters = (planes_cuda_point *)cuda_alloc(gpu, p->voter_count * sizeof *p->voters, "planes sample");
     if (p->voters == NULL) return MOTE_ERROR_MEMORY;
-    sample->count = wanted;
-    return launch_choice(p, wanted, NULL, p->voters);
+    return p->voter_count > 0 ? launch_choice(p, p->voter_count, NULL, p->voters) : MOTE_OK;
 }
 
-mote_status planes_choose_cuda(planes_points *points, uint32_t most, planes_sample *sample) {
+mote_status planes_read_sample_cuda(planes_points *points, uint32_t max, planes_sample *sample) {
     planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
-    const uint32_t wanted = p->free_count < most ? (uint32_t)p->free_count : most;
+    mote_device *gpu = points->device;
+    const uint32_t wanted = count_chosen(p, max);
     sample->count = 0;
     if (wanted == 0) return MOTE_OK;
-    if (sample->x == NULL) return choose_voters(p, wanted, sample);
-    uint32_t *out = (uint32_t *)cuda_alloc(ctx, SAMPLE_COLUMNS * (uint64_t)wanted * sizeof *out, "planes sample");
+    uint32_t *out = (uint32_t *)cuda_alloc(gpu, SAMPLE_COLUMNS * (uint64_t)wanted * sizeof *out, "planes sample");
     if (out == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = launch_choice(p, wanted, out, NULL);
     if (status == MOTE_OK) status = download_sample(p, out, wanted, sample);
-    cuda_free(ctx, out);
+    cuda_free(gpu, out);
     return status;
 }

@@ -2,7 +2,8 @@
 //   node tests/browser/by_hand.mjs [--mote BINARY] [--dist FOLDER_OF_THE_PAGE] [--out DIR] [NAME...]
 // Ends with 1 if anything is wrong. Pictures are left in DIR.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openPage, withBrowser, withTimeout } from './browser.mjs';
@@ -99,7 +100,34 @@ function changeMetadata(folder, change) {
     writeFileSync(file, JSON.stringify(metadata));
 }
 
+// A slope of 20 x 20 m, and one point as far away as the zero of coordinates mostly is.
+function slopeWithStray(folder, stray) {
+    const rows = [stray.join(' ')];
+    for (let i = 0; i < 200; i++) for (let j = 0; j < 200; j++) rows.push(`${500000 + i / 10} ${5400000 + j / 10} ${300 + i / 40}`);
+    const file = join(folder, 'slope.xyz');
+    writeFileSync(file, `x y z\n${rows.join('\n')}\n`);
+    execFileSync(options.mote, ['lod', file, join(folder, 'slope.mote'), '-q']);
+    for (const name of ['metadata.json', 'hierarchy.bin', 'octree.bin']) cpSync(join(folder, 'slope.mote', name), join(folder, name));
+    rmSync(join(folder, 'slope.mote'), { recursive: true });
+}
+
 const CHECKS = {
+    'one point far away leaves the others in view, sharp and in all colours of the ramp': {
+        needsMote: true,
+        data: (folder) => slopeWithStray(folder, [0, 0, 0]),
+        query: '&color=height',
+        async run({ page, out }) {
+            await plain(page);
+            await idle(page);
+            await page.screenshot({ path: join(out, 'by-hand-stray.png') });
+            const seen = await lit(page);
+            assert.ok(seen.width > 300 && seen.count > 20000, `${seen.width} pixels wide, ${seen.count} pixels`);
+            assert.ok(seen.colours.size > 40, `${seen.colours.size} colours`);
+            await press(page, 't'); // from above: rows of points are 10 cm apart, not as far as floats from zero are
+            const above = await lit(page);
+            assert.ok(Math.abs(above.width / above.height - 1) < 0.1, `${above.width} x ${above.height} pixels of a square`);
+        },
+    },
     'the bounding box shows over the background with eye-dome lighting': {
         data: (folder) => writeDataset(folder, terrain(20000), ONE_NODE),
         async run({ page }) {
@@ -614,7 +642,8 @@ const DIST = resolve(new URL('../../viewer/dist', import.meta.url).pathname);
 const options = parseArguments(process.argv.slice(2));
 if (!existsSync(join(options.dist ?? DIST, 'index.html'))) throw new Error('the page is not built: make viewer');
 mkdirSync(options.out, { recursive: true });
-const chosen = Object.entries(CHECKS).filter(([name]) => options.names.length === 0 || options.names.some((part) => name.includes(part)));
+const chosen = Object.entries(CHECKS).filter(([, { needsMote }]) => options.mote || !needsMote)
+    .filter(([name]) => options.names.length === 0 || options.names.some((part) => name.includes(part)));
 let failed = 0;
 await withBrowser(async (context) => {
     for (const [name, one] of chosen) {

@@ -11,6 +11,8 @@ import { openPage } from './browser.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const viewer = join(here, '../../viewer');
 const MIN_LIT_PIXELS = 100;
+// What it says of nodes whose points all stand in coarser ones: there is nothing to draw, and nothing is wrong.
+const OF_EMPTY_NODES = /^console warning: loaded node with 0 bytes/;
 
 async function buildPage(folder) {
     const { build } = createRequire(join(viewer, 'package.json'))('esbuild');
@@ -30,15 +32,15 @@ export async function checkPotreeCore(context, set, out, name) {
         const { page, problems } = await openPage(context);
         await page.goto(server.url);
         await page.waitForFunction(() => typeof window.show === 'function');
-        const result = await page.evaluate(([url, rgb, minLit]) => Promise.race([
-            window.show(url, rgb, minLit),
+        const result = await page.evaluate(([url, rgb, minLit, rest]) => Promise.race([
+            window.show(url, rgb, minLit, rest),
             new Promise((_, reject) => setTimeout(() => reject(new Error('nothing drawn after 60 s')), 60000)),
-        ]), [`${server.url}data/`, set.hasRgb, MIN_LIT_PIXELS]);
+        ]), [`${server.url}data/`, set.hasRgb, MIN_LIT_PIXELS, set.metadata.mote?.rest ?? null]);
         await page.screenshot({ path: join(out, `${name}-potree-core.png`) });
         await page.close();
         assert.ok(result.points > 0, 'no points');
         assert.ok(result.lit >= Math.min(MIN_LIT_PIXELS, result.points / 4), `only ${result.lit} pixels are lit`);
-        assert.deepEqual(problems, []);
+        assert.deepEqual(problems.filter((text) => !OF_EMPTY_NODES.test(text)), []);
         return result;
     } finally {
         await server?.close();

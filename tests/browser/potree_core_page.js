@@ -1,11 +1,12 @@
 // A bare page around npm's potree-core, a reader that others wrote: does it draw what mote writes?
-import { PerspectiveCamera, Scene, WebGLRenderer } from 'three';
+import { Box3, PerspectiveCamera, Scene, Vector3, WebGLRenderer } from 'three';
 import { PointColorType, PointSizeType, Potree } from 'potree-core';
 
 const STABLE_MS = 400; // nothing new for this long: loaded
 const MOST_MS = 40000; // points count as visible before they are decoded: look until they show, or so long
 
-window.show = async (url, hasRgb, minLit) => {
+// rest: where nearly all points are, if a few others stretch the box.
+window.show = async (url, hasRgb, minLit, rest) => {
     const enough = (points) => Math.min(minLit, points / 4);
     const renderer = new WebGLRenderer({ canvas: document.querySelector('canvas'), preserveDrawingBuffer: true });
     renderer.setSize(800, 600);
@@ -22,7 +23,8 @@ window.show = async (url, hasRgb, minLit) => {
     cloud.minNodePixelSize = 1;
     scene.add(cloud);
     scene.updateMatrixWorld(true);
-    const box = (cloud.pcoGeometry.tightBoundingBox ?? cloud.pcoGeometry.boundingBox).clone().applyMatrix4(cloud.matrixWorld);
+    const own = (cloud.pcoGeometry.tightBoundingBox ?? cloud.pcoGeometry.boundingBox).clone().applyMatrix4(cloud.matrixWorld);
+    const box = rest ? new Box3(new Vector3(...rest.min), new Vector3(...rest.max)) : own;
     const centre = box.min.clone().add(box.max).multiplyScalar(0.5);
     const size = Math.max(box.max.distanceTo(box.min), 1);
     const camera = new PerspectiveCamera(50, 800 / 600, size / 1000, size * 10);

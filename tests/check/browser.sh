@@ -12,7 +12,12 @@ make --no-print-directory viewer
 "$mote" gen city -o "$scratch/city.las" -n 300k -q
 "$mote" lod "$scratch/city.las" -o "$scratch/additive" -q
 "$mote" lod "$scratch/city.las" -o "$scratch/gaussian-brotli" -q --filter gaussian --encoding brotli
-sets=("$scratch/additive" "$scratch/gaussian-brotli")
+# A scan with a zero among its points: its octree is deeper than codes are.
+"$mote" gen city -o "$scratch/scan.las" -n 100k -q
+"$mote" convert "$scratch/scan.las" -o "$scratch/scan.xyz" -q
+{ grep -v '^#' "$scratch/scan.xyz" | cut -d' ' -f1-3; echo "0 0 0"; } >"$scratch/stray.xyz"
+"$mote" lod "$scratch/stray.xyz" -o "$scratch/stray" -q
+sets=("$scratch/additive" "$scratch/gaussian-brotli" "$scratch/stray")
 if [[ -e $data/las/autzen_trim.las ]]; then
     "$mote" lod "$data/las/autzen_trim.las" -o "$scratch/autzen-poisson" -q --sampling poisson
     sets+=("$scratch/autzen-poisson")

@@ -10,5 +10,5 @@ if wide 121 $pages || wide 101 ARCHITECTURE.md; then
 fi
 echo "$(wc -w <<<"$pages") pages are narrow enough"
 command -v clang-format >/dev/null || { echo "skipped: clang-format is not there"; exit 77; }
-git ls-files '*.c' '*.h' '*.cu' | xargs clang-format --dry-run -Werror
-echo "$(git ls-files '*.c' '*.h' '*.cu' | wc -l) files are well formed"
+git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run -Werror
+echo "$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' | wc -l) files are well formed"

@@ -12,7 +12,7 @@ if ! clang -fopenmp -fsanitize=thread -o "$scratch/one" "$scratch/one.c" 2>"$scr
     echo "skipped: clang has no OpenMP, or no ThreadSanitizer, here (Debian: libomp-dev): $(head -1 "$scratch/log")"
     exit 77
 fi
-tests=(order_squeeze_test lod_limits_test unite_test pool_test)
+tests=(order_compact_codes_test lod_limits_test merge_test pool_test)
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 cmake --preset tsan "${launcher[@]}" >/dev/null

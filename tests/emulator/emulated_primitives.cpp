@@ -1,5 +1,5 @@
-/* backend/cuda_primitives.h the naive way. */
-#include "backend/cuda_primitives.h"
+/* device/cuda/cuda_primitives.h the naive way. */
+#include "device/cuda/cuda_primitives.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,20 +27,20 @@ template <class P, class K> static mote_status sort_pairs(P *pairs, uint64_t cou
     return MOTE_OK;
 }
 
-mote_status cuda_sort32(mote_context *ctx, cuda_pairs32 *pairs, uint64_t count, int first_bit, int last_bit) {
-    (void)ctx;
+mote_status cuda_sort32(mote_device *gpu, cuda_pairs32 *pairs, uint64_t count, int first_bit, int last_bit) {
+    (void)gpu;
     return sort_pairs<cuda_pairs32, uint32_t>(pairs, count, first_bit, last_bit);
 }
 
-mote_status cuda_sort64(mote_context *ctx, cuda_pairs64 *pairs, uint64_t count, int first_bit, int last_bit) {
-    (void)ctx;
+mote_status cuda_sort64(mote_device *gpu, cuda_pairs64 *pairs, uint64_t count, int first_bit, int last_bit) {
+    (void)gpu;
     return sort_pairs<cuda_pairs64, uint64_t>(pairs, count, first_bit, last_bit);
 }
 
-mote_status cuda_sort_keys64(mote_context *ctx, cuda_keys64 *keys, uint64_t count, int first_bit, int last_bit) {
+mote_status cuda_sort_keys64(mote_device *gpu, cuda_keys64 *keys, uint64_t count, int first_bit, int last_bit) {
     std::vector<uint32_t> values(2 * count);
     cuda_pairs64 pairs = {keys->keys, values.data(), keys->other_keys, values.data() + count};
-    const mote_status status = cuda_sort64(ctx, &pairs, count, first_bit, last_bit);
+    const mote_status status = cuda_sort64(gpu, &pairs, count, first_bit, last_bit);
     keys->keys = pairs.keys;
     keys->other_keys = pairs.other_keys;
     return status;
@@ -57,23 +57,23 @@ template <class I, class O> static mote_status sum(const I *in, O *out, uint64_t
     return MOTE_OK;
 }
 
-mote_status cuda_sum32(mote_context *ctx, const uint32_t *in, uint32_t *out, uint64_t count) {
-    (void)ctx;
+mote_status cuda_sum32(mote_device *gpu, const uint32_t *in, uint32_t *out, uint64_t count) {
+    (void)gpu;
     return sum(in, out, count);
 }
 
-mote_status cuda_sum64(mote_context *ctx, const uint64_t *in, uint64_t *out, uint64_t count) {
-    (void)ctx;
+mote_status cuda_sum64(mote_device *gpu, const uint64_t *in, uint64_t *out, uint64_t count) {
+    (void)gpu;
     return sum(in, out, count);
 }
 
-mote_status cuda_sum32_wide(mote_context *ctx, const uint32_t *in, uint64_t *out, uint64_t count) {
-    (void)ctx;
+mote_status cuda_sum32_wide(mote_device *gpu, const uint32_t *in, uint64_t *out, uint64_t count) {
+    (void)gpu;
     return sum(in, out, count);
 }
 
-mote_status cuda_select(mote_context *ctx, const uint8_t *flags, uint64_t count, uint32_t *out, uint64_t *found) {
-    (void)ctx;
+mote_status cuda_select(mote_device *gpu, const uint8_t *flags, uint64_t count, uint32_t *out, uint64_t *found) {
+    (void)gpu;
     uint64_t n = 0;
     for (uint64_t i = 0; i < count; i++) {
         if (flags[i] != 0) out[n++] = (uint32_t)i;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/cuda_emulator.h"
 #include "emulator/device_memory.h"
 #include "emulator/fiber.h"
+#include "emulator/include/cuda_runtime.h"
 #include "math/hash.h"
 
-#define MOST_THREADS 1024u
-#define MOST_BLOCKS  0x7FFFFFFFull
-#define WARP         32u
-#define POISON       0xA5A5A5A5A5A5A5A5ull
+#define MAX_THREADS 1024u
+#define MAX_BLOCKS  0x7FFFFFFFull
+#define WARP        32u
+#define POISON      0xA5A5A5A5A5A5A5A5ull
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -38,16 +38,16 @@ struct block_run {
     void (*work)(void *user);
     void *user;
     uint32_t threads;
-    emulator_order running;       /* not mixed */
-    uint32_t lanes[WARP];         /* in which order those of each warp begin and go on */
-    uint32_t order[MOST_THREADS]; /* in which threads begin, warp by warp */
+    emulator_order running;      /* not mixed */
+    uint32_t lanes[WARP];        /* in which order those of each warp begin and go on */
+    uint32_t order[MAX_THREADS]; /* in which threads begin, warp by warp */
     uint32_t begun, ended;
-    uint32_t ready[MOST_THREADS]; /* a ring of those that may go on */
+    uint32_t ready[MAX_THREADS]; /* a ring of those that may go on */
     uint32_t ready_first, ready_count;
     uint32_t at_barrier;
-    uint32_t warp_waits[MOST_THREADS / WARP], warp_ended[MOST_THREADS / WARP]; /* lanes */
-    uint32_t self;                                                             /* the thread that runs */
-    thread all[MOST_THREADS];
+    uint32_t warp_waits[MAX_THREADS / WARP], warp_ended[MAX_THREADS / WARP]; /* lanes */
+    uint32_t self;                                                           /* the thread that runs */
+    thread all[MAX_THREADS];
 };
 
 struct settings {
@@ -59,7 +59,7 @@ struct settings {
 static block_run run;
 static settings chosen;
 static emulator_work work_done;
-static fiber *free_fibers[MOST_THREADS + 1];
+static fiber *free_fibers[MAX_THREADS + 1];
 static uint32_t free_fiber_count;
 static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
 
@@ -118,7 +118,7 @@ static bool waits_alike(const thread *a, const thread *b) {
 
 static void make_ready(uint32_t i) {
     run.all[i].state = RUNS;
-    run.ready[(run.ready_first + run.ready_count++) % MOST_THREADS] = i;
+    run.ready[(run.ready_first + run.ready_count++) % MAX_THREADS] = i;
 }
 
 static void release_barrier(void) {
@@ -173,7 +173,7 @@ static void give_turn(fiber *from) {
     fiber *to;
     if (run.ready_count > 0) {
         to = run.all[run.ready[run.ready_first]].on;
-        run.ready_first = (run.ready_first + 1) % MOST_THREADS;
+        run.ready_first = (run.ready_first + 1) % MAX_THREADS;
         run.ready_count--;
     } else if (run.begun < run.threads) {
         to = take_fiber();
@@ -346,8 +346,8 @@ static void run_block(uint64_t index, uint64_t block) {
 }
 
 static void begin_launch(const char *name, uint64_t blocks, uint64_t threads, void (*work)(void *user), void *user) {
-    if (blocks < 1 || blocks > MOST_BLOCKS) fail_launch(name, "needs 1 to 2^31 - 1 blocks");
-    if (threads < WARP || threads > MOST_THREADS || threads % WARP != 0) {
+    if (blocks < 1 || blocks > MAX_BLOCKS) fail_launch(name, "needs 1 to 2^31 - 1 blocks");
+    if (threads < WARP || threads > MAX_THREADS || threads % WARP != 0) {
         fail_launch(name, "needs 32 to 1024 threads a block, whole warps");
     }
     if (!chosen.known) order_from_environment();

@@ -1,49 +1,13 @@
 /* The emulator itself: what threads of a block and lanes of a warp tell each other, in every order of running, and that
    it notices what would hang or be undefined on a GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-extern "C" {
-#include <cmocka.h>
-}
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/cuda_kernel.h"
-#include "backend/cuda_primitives.h"
-#include "emulator/emulator.h"
-
-#define BLOCK 128u
-
-static mote_context *make_context(uint64_t memory_limit_bytes) {
-    mote_context_params params = mote_context_defaults();
-    mote_context *ctx = nullptr;
-    params.device = MOTE_DEVICE_CUDA;
-    params.memory_limit_bytes = memory_limit_bytes;
-    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-    return ctx;
-}
-
-template <class T> static T *take(mote_context *ctx, uint64_t count) {
-    T *memory = (T *)cuda_alloc(ctx, count * sizeof(T), "test");
-    assert_non_null(memory);
-    return memory;
-}
-
-/* Does work in every order of running. */
-static void in_all_orders(void (*work)(mote_context *ctx)) {
-    mote_context *ctx = make_context(0);
-    for (uint64_t seed = 0; seed < 6; seed++) {
-        emulator_set_order(seed == 0 ? EMULATOR_ASCENDING : seed == 1 ? EMULATOR_DESCENDING : EMULATOR_SHUFFLED, seed);
-        work(ctx);
-    }
-    mote_context_destroy(ctx);
-}
+#include "device/cuda/cuda_primitives.h"
+#include "emulator/emulator_fixture.h"
 
 /* ---- barriers */
 
@@ -58,18 +22,18 @@ static __global__ void sum_kernel(const uint32_t *in, uint32_t count, uint32_t *
     if (threadIdx.x == 0) sums[blockIdx.x] = part[0];
 }
 
-static void sum_by_blocks(mote_context *ctx) {
+static void sum_by_blocks(mote_device *gpu) {
     const uint32_t count = 1000, blocks = cuda_blocks(count, BLOCK);
-    uint32_t *in = take<uint32_t>(ctx, count), *sums = take<uint32_t>(ctx, blocks);
+    uint32_t *in = take<uint32_t>(gpu, count), *sums = take<uint32_t>(gpu, blocks);
     for (uint32_t i = 0; i < count; i++) in[i] = i * i;
-    CUDA_LAUNCH(ctx, sum_kernel, blocks, BLOCK, in, count, sums);
+    CUDA_LAUNCH(gpu, sum_kernel, blocks, BLOCK, in, count, sums);
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t expected = 0;
         for (uint32_t i = BLOCK * b; i < BLOCK * (b + 1) && i < count; i++) expected += i * i;
         assert_int_equal(sums[b], expected);
     }
-    cuda_free(ctx, in);
-    cuda_free(ctx, sums);
+    cuda_free(gpu, in);
+    cuda_free(gpu, sums);
 }
 
 static void test_barriers(void **state) {
@@ -88,12 +52,12 @@ static __global__ void votes_kernel(int *votes) {
     votes[0] = any != 0, votes[1] = none != 0, votes[2] = all != 0, votes[3] = not_all != 0, votes[4] = count;
 }
 
-static void vote_in_block(mote_context *ctx) {
+static void vote_in_block(mote_device *gpu) {
     static const int expected[5] = {1, 0, 1, 0, 32};
-    int *votes = take<int>(ctx, 5);
-    CUDA_LAUNCH(ctx, votes_kernel, 2, BLOCK, votes);
+    int *votes = take<int>(gpu, 5);
+    CUDA_LAUNCH(gpu, votes_kernel, 2, BLOCK, votes);
     assert_memory_equal(votes, expected, sizeof expected);
-    cuda_free(ctx, votes);
+    cuda_free(gpu, votes);
 }
 
 static void test_votes_of_a_block(void **state) {
@@ -152,11 +116,11 @@ static void check_lane(const lane_results *r, uint32_t warp, uint32_t lane) {
     assert_int_equal(r->half, lane < 16 ? 0xAAAAu : 0);
 }
 
-static void ask_lanes(mote_context *ctx) {
-    lane_results *results = take<lane_results>(ctx, BLOCK);
-    CUDA_LAUNCH(ctx, lanes_kernel, 1, BLOCK, results);
+static void ask_lanes(mote_device *gpu) {
+    lane_results *results = take<lane_results>(gpu, BLOCK);
+    CUDA_LAUNCH(gpu, lanes_kernel, 1, BLOCK, results);
     for (uint32_t i = 0; i < BLOCK; i++) check_lane(&results[i], i / CUDA_WARP, i % CUDA_WARP);
-    cuda_free(ctx, results);
+    cuda_free(gpu, results);
 }
 
 static void test_warps(void **state) {
@@ -178,13 +142,13 @@ template <int ADD> static __global__ void atomics_kernel(uint32_t *counts, unsig
     if (atomicCAS(&counts[7], 0u, i + 1) == 0) atomicExch(&counts[8], i + 1);
 }
 
-static void count_by_atomics(mote_context *ctx) {
-    uint32_t *counts = take<uint32_t>(ctx, 9), parity = 0;
-    unsigned long long *wide = take<unsigned long long>(ctx, 1);
-    int *least = take<int>(ctx, 1);
-    assert_int_equal(cuda_fill(ctx, counts, 0, 9 * sizeof *counts), MOTE_OK);
+static void count_by_atomics(mote_device *gpu) {
+    uint32_t *counts = take<uint32_t>(gpu, 9), parity = 0;
+    unsigned long long *wide = take<unsigned long long>(gpu, 1);
+    int *least = take<int>(gpu, 1);
+    assert_int_equal(cuda_fill(gpu, counts, 0, 9 * sizeof *counts), MOTE_OK);
     counts[5] = 0xFFFFFFFFu, *wide = 0, *least = 1000;
-    CUDA_LAUNCH(ctx, (atomics_kernel<2>), 4, BLOCK, counts, wide, least);
+    CUDA_LAUNCH(gpu, (atomics_kernel<2>), 4, BLOCK, counts, wide, least);
     for (uint32_t i = 0; i < 4 * BLOCK; i++) parity ^= i;
     assert_int_equal(counts[0] + counts[1] + counts[2], 2 * 4 * BLOCK);
     assert_true(*wide == (uint64_t)(4 * BLOCK) << 32);
@@ -194,9 +158,9 @@ static void count_by_atomics(mote_context *ctx) {
     assert_int_equal(counts[5], 0xFFFFFC00u);
     assert_int_equal(counts[6], parity);
     assert_int_equal(counts[7], counts[8]);
-    cuda_free(ctx, counts);
-    cuda_free(ctx, wide);
-    cuda_free(ctx, least);
+    cuda_free(gpu, counts);
+    cuda_free(gpu, wide);
+    cuda_free(gpu, least);
 }
 
 static void test_atomics(void **state) {
@@ -234,17 +198,17 @@ static __global__ void order_kernel(uint32_t *turn, uint32_t *when) {
 
 static void test_orders(void **state) {
     (void)state;
-    mote_context *ctx = make_context(0);
+    mote_device *gpu = make_gpu(0);
     const uint32_t count = 5 * BLOCK;
-    uint32_t *turn = take<uint32_t>(ctx, 1), *when = take<uint32_t>(ctx, count), moved = 0;
+    uint32_t *turn = take<uint32_t>(gpu, 1), *when = take<uint32_t>(gpu, count), moved = 0;
     uint8_t seen[5 * BLOCK] = {0};
     *turn = 0;
     emulator_set_order(EMULATOR_DESCENDING, 0);
-    CUDA_LAUNCH(ctx, order_kernel, 5, BLOCK, turn, when);
+    CUDA_LAUNCH(gpu, order_kernel, 5, BLOCK, turn, when);
     for (uint32_t i = 0; i < count; i++) assert_int_equal(when[i], count - 1 - i);
     *turn = 0;
     emulator_set_order(EMULATOR_SHUFFLED, 3);
-    CUDA_LAUNCH(ctx, order_kernel, 5, BLOCK, turn, when);
+    CUDA_LAUNCH(gpu, order_kernel, 5, BLOCK, turn, when);
     for (uint32_t i = 0; i < count; i++) {
         assert_true(when[i] < count);
         assert_int_equal(seen[when[i]]++, 0);
@@ -252,9 +216,9 @@ static void test_orders(void **state) {
     }
     assert_true(moved > count / 2);
     emulator_set_order(EMULATOR_ASCENDING, 0);
-    cuda_free(ctx, turn);
-    cuda_free(ctx, when);
-    mote_context_destroy(ctx);
+    cuda_free(gpu, turn);
+    cuda_free(gpu, when);
+    mote_context_destroy(gpu->ctx);
 }
 
 /* ---- what must be noticed; each ends a child process, which says why */
@@ -300,7 +264,7 @@ static __global__ void shared_kernel(int places, int *sum) {
 #endif
 
 /* Runs work in a child, which must be ended with a message that has text in it. */
-static void assert_noticed(const char *text, void (*work)(mote_context *ctx)) {
+static void assert_noticed(const char *text, void (*work)(mote_device *gpu)) {
     char said[4096];
     int ends[2];
     fflush(nullptr);
@@ -309,7 +273,7 @@ static void assert_noticed(const char *text, void (*work)(mote_context *ctx)) {
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         signal(SIGABRT, SIG_DFL);
-        work(make_context(0));
+        work(make_gpu(0));
         _exit(0);
     }
     close(ends[1]);
@@ -327,38 +291,37 @@ static void assert_noticed(const char *text, void (*work)(mote_context *ctx)) {
 
 static void test_notices_threads(void **state) {
     (void)state;
-    assert_noticed("no thread can go on", [](mote_context *ctx) { CUDA_LAUNCH(ctx, half_block_kernel, 1, 96, 0); });
-    assert_noticed("at different barriers",
-                   [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_barrier_kernel, 1, 96, 0); });
-    assert_noticed("no thread can go on", [](mote_context *ctx) { CUDA_LAUNCH(ctx, missing_lane_kernel, 1, 32, 0); });
-    assert_noticed("lane that has ended", [](mote_context *ctx) { CUDA_LAUNCH(ctx, ended_lane_kernel, 1, 32, 0); });
-    assert_noticed("a mask names", [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_mask_kernel, 1, 32, 0); });
+    assert_noticed("no thread can go on", [](mote_device *gpu) { CUDA_LAUNCH(gpu, half_block_kernel, 1, 96, 0); });
+    assert_noticed("at different barriers", [](mote_device *gpu) { CUDA_LAUNCH(gpu, other_barrier_kernel, 1, 96, 0); });
+    assert_noticed("no thread can go on", [](mote_device *gpu) { CUDA_LAUNCH(gpu, missing_lane_kernel, 1, 32, 0); });
+    assert_noticed("lane that has ended", [](mote_device *gpu) { CUDA_LAUNCH(gpu, ended_lane_kernel, 1, 32, 0); });
+    assert_noticed("a mask names", [](mote_device *gpu) { CUDA_LAUNCH(gpu, other_mask_kernel, 1, 32, 0); });
     assert_noticed("at different intrinsics",
-                   [](mote_context *ctx) { CUDA_LAUNCH(ctx, other_intrinsic_kernel, 1, 32, 0); });
-    assert_noticed("not in its own mask", [](mote_context *ctx) { CUDA_LAUNCH(ctx, not_in_mask_kernel, 1, 32, 0); });
+                   [](mote_device *gpu) { CUDA_LAUNCH(gpu, other_intrinsic_kernel, 1, 32, 0); });
+    assert_noticed("not in its own mask", [](mote_device *gpu) { CUDA_LAUNCH(gpu, not_in_mask_kernel, 1, 32, 0); });
 }
 
 static void test_notices_launches(void **state) {
     (void)state;
-    assert_noticed("blocks", [](mote_context *ctx) { CUDA_LAUNCH(ctx, nothing_kernel, 0, 32, 0); });
-    assert_noticed("blocks", [](mote_context *ctx) { CUDA_LAUNCH(ctx, nothing_kernel, 1ull << 31, 32, 0); });
-    assert_noticed("whole warps", [](mote_context *ctx) { CUDA_LAUNCH(ctx, nothing_kernel, 1, 33, 0); });
-    assert_noticed("whole warps", [](mote_context *ctx) { CUDA_LAUNCH(ctx, nothing_kernel, 1, 2048, 0); });
+    assert_noticed("blocks", [](mote_device *gpu) { CUDA_LAUNCH(gpu, nothing_kernel, 0, 32, 0); });
+    assert_noticed("blocks", [](mote_device *gpu) { CUDA_LAUNCH(gpu, nothing_kernel, 1ull << 31, 32, 0); });
+    assert_noticed("whole warps", [](mote_device *gpu) { CUDA_LAUNCH(gpu, nothing_kernel, 1, 33, 0); });
+    assert_noticed("whole warps", [](mote_device *gpu) { CUDA_LAUNCH(gpu, nothing_kernel, 1, 2048, 0); });
 }
 
 static void test_notices_memory(void **state) {
     (void)state;
-    assert_noticed("not the device's", [](mote_context *ctx) {
+    assert_noticed("not the device's", [](mote_device *gpu) {
         int on_host = 0;
-        CUDA_LAUNCH(ctx, pointer_kernel, 1, 32, &on_host);
+        CUDA_LAUNCH(gpu, pointer_kernel, 1, 32, &on_host);
     });
-    assert_noticed("not given back", [](mote_context *ctx) {
-        take<int>(ctx, 1);
-        mote_context_destroy(ctx);
+    assert_noticed("not given back", [](mote_device *gpu) {
+        take<int>(gpu, 1);
+        mote_context_destroy(gpu->ctx);
     });
 #if defined(__SANITIZE_ADDRESS__)
     assert_noticed("buffer-overflow",
-                   [](mote_context *ctx) { CUDA_LAUNCH(ctx, shared_kernel, 1, 32, 1, take<int>(ctx, 1)); });
+                   [](mote_device *gpu) { CUDA_LAUNCH(gpu, shared_kernel, 1, 32, 1, take<int>(gpu, 1)); });
 #endif
 }
 
@@ -366,18 +329,18 @@ static void test_notices_memory(void **state) {
 
 static void test_memory_limit(void **state) {
     (void)state;
-    mote_context *ctx = make_context(1000);
-    assert_int_equal(cuda_memory_left(ctx), 1000);
-    uint8_t *memory = take<uint8_t>(ctx, 600);
+    mote_device *gpu = make_gpu(1000);
+    assert_int_equal(cuda_available(gpu), 1000);
+    uint8_t *memory = take<uint8_t>(gpu, 600);
     assert_int_equal(memory[599], 0xA5);
-    assert_int_equal(cuda_memory_left(ctx), 400);
-    assert_null(cuda_alloc(ctx, 401, "test"));
-    assert_true(cuda_is_device_memory(ctx, memory + 599));
-    assert_false(cuda_is_device_memory(ctx, &ctx));
-    cuda_free(ctx, memory);
-    assert_int_equal(mote_context_device_bytes(ctx), 0);
-    assert_int_equal(mote_context_device_peak_bytes(ctx), 600);
-    mote_context_destroy(ctx);
+    assert_int_equal(cuda_available(gpu), 400);
+    assert_null(cuda_alloc(gpu, 401, "test"));
+    assert_true(cuda_is_device_memory(gpu, memory + 599));
+    assert_false(cuda_is_device_memory(gpu, &gpu));
+    cuda_free(gpu, memory);
+    assert_int_equal(mote_context_device_bytes(gpu->ctx), 0);
+    assert_int_equal(mote_context_device_peak_bytes(gpu->ctx), 600);
+    mote_context_destroy(gpu->ctx);
 }
 
 static void test_primitives(void **state) {
@@ -385,19 +348,19 @@ static void test_primitives(void **state) {
     uint32_t keys[4] = {0x31, 0x12, 0x33, 0x11}, values[4] = {0, 1, 2, 3}, other_keys[4], other_values[4];
     cuda_pairs32 pairs = {keys, values, other_keys, other_values};
     static const uint32_t by_high_digit[4] = {1, 3, 0, 2};
-    mote_context *ctx = make_context(0);
-    assert_int_equal(cuda_sort32(ctx, &pairs, 4, 4, 8), MOTE_OK);
+    mote_device *gpu = make_gpu(0);
+    assert_int_equal(cuda_sort32(gpu, &pairs, 4, 4, 8), MOTE_OK);
     assert_memory_equal(pairs.values, by_high_digit, sizeof by_high_digit);
     uint32_t numbers[4] = {5, 0xFFFFFFFFu, 2, 9}, found[4];
     uint64_t sums[4], how_many;
-    assert_int_equal(cuda_sum32_wide(ctx, numbers, sums, 4), MOTE_OK);
+    assert_int_equal(cuda_sum32_wide(gpu, numbers, sums, 4), MOTE_OK);
     assert_true(sums[0] == 0 && sums[3] == 0x100000006ull);
-    assert_int_equal(cuda_sum32(ctx, numbers, numbers, 4), MOTE_OK);
+    assert_int_equal(cuda_sum32(gpu, numbers, numbers, 4), MOTE_OK);
     assert_true(numbers[0] == 0 && numbers[1] == 5 && numbers[2] == 4 && numbers[3] == 6);
     static const uint8_t flags[4] = {0, 1, 0, 200};
-    assert_int_equal(cuda_select(ctx, flags, 4, found, &how_many), MOTE_OK);
+    assert_int_equal(cuda_select(gpu, flags, 4, found, &how_many), MOTE_OK);
     assert_true(how_many == 2 && found[0] == 1 && found[1] == 3);
-    mote_context_destroy(ctx);
+    mote_context_destroy(gpu->ctx);
 }
 
 int main(void) {

@@ -12,7 +12,7 @@
 #define STACK_BYTES (128u << 10)
 #endif
 #define GUARD_BYTES 4096u
-#define MOST_FIBERS 1025u /* the threads of a block, and one that begins the next */
+#define MAX_FIBERS  1025u /* the threads of a block, and one that begins the next */
 
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -129,12 +129,12 @@ fiber *fiber_make(void (*run)(void)) {
     static uint32_t made;
     fiber *f = (fiber *)calloc(1, sizeof *f);
     if (made == 0) {
-        of_fibers.bytes = MOST_FIBERS * (size_t)(GUARD_BYTES + STACK_BYTES);
+        of_fibers.bytes = MAX_FIBERS * (size_t)(GUARD_BYTES + STACK_BYTES);
         of_fibers.bottom = (uint8_t *)mmap(nullptr, of_fibers.bytes, PROT_READ | PROT_WRITE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     uint8_t *memory = of_fibers.bottom + (size_t)made * (GUARD_BYTES + STACK_BYTES);
-    if (f == nullptr || of_fibers.bottom == MAP_FAILED || made == MOST_FIBERS ||
+    if (f == nullptr || of_fibers.bottom == MAP_FAILED || made == MAX_FIBERS ||
         mprotect(memory, GUARD_BYTES, PROT_NONE) != 0) {
         fprintf(stderr, "emulator: no memory for a stack\n");
         abort();

@@ -6,7 +6,7 @@
 #include "fuzz/fuzz_support.h"
 #include "io/copc/copc.h"
 
-#define POINTS_MOST 1000000u /* what the header says */
+#define POINTS_MAX 1000000u /* what the header says */
 
 /* A file of which only the header is ours. */
 static uint8_t *make_file(const uint8_t *data, size_t size, size_t *file_bytes) {
@@ -19,7 +19,7 @@ static uint8_t *make_file(const uint8_t *data, size_t size, size_t *file_bytes) 
     las_put(file + 94, LAS_HEADER_BYTES_14, 2);
     las_put(file + 96, COPC_INFO_AT + COPC_INFO_BYTES, 4);
     las_put(file + 100, 1, 4);
-    las_put(file + 247, POINTS_MOST, 8);
+    las_put(file + 247, POINTS_MAX, 8);
     for (uint32_t k = 0; k < 3; k++) las_put_f64(file + 131 + 8 * k, 0.01);
     memcpy(file + LAS_HEADER_BYTES_14 + 2, COPC_USER, sizeof COPC_USER);
     las_put(file + LAS_HEADER_BYTES_14 + 18, COPC_ID_INFO, 2);
@@ -35,12 +35,12 @@ static void check_nodes(mote_context *ctx, const mote_input *input, const copc_n
         const copc_node *node = &nodes->nodes[i];
         fuzz_require(ctx, node->at >= end && node->size_bytes > 0, "chunks overlap");
         fuzz_require(ctx, node->at < input->size_bytes && node->size_bytes <= input->size_bytes - node->at, "outside");
-        fuzz_require(ctx, node->key.level < COPC_LEVELS_MOST, "level");
+        fuzz_require(ctx, node->key.level < COPC_LEVELS_MAX, "level");
         for (int k = 0; k < 3; k++) fuzz_require(ctx, (uint64_t)node->key.cell[k] >> node->key.level == 0, "cell");
         end = node->at + node->size_bytes;
         points += node->points;
     }
-    fuzz_require(ctx, points <= POINTS_MOST, "more points than the header says");
+    fuzz_require(ctx, points <= POINTS_MAX, "more points than the header says");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (way == 2) params.resolution = 0.25;
         mote_context_clear(ctx);
         fuzz_require(ctx, mote_copc_probe(&input), "not recognised");
-        if (mote_copc_choose(ctx, &input, &params, &nodes) == MOTE_OK) check_nodes(ctx, &input, &nodes);
+        if (mote_copc_filter(ctx, &input, &params, &nodes) == MOTE_OK) check_nodes(ctx, &input, &nodes);
         mote_free(ctx, nodes.nodes);
     }
     mote_copc_info_note(ctx, &input);

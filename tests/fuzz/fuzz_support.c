@@ -63,12 +63,12 @@ static mote_column axis_of(const uint8_t *head, const uint8_t *positions, int k)
     return column;
 }
 
-mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t most) {
+mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t max) {
     mote_column columns[6];
     mote_cloud *cloud = NULL;
     for (int k = 0; k < 6; k++) columns[k] = axis_of(head, positions, k);
     const uint64_t count = size / columns[0].stride_bytes;
-    const mote_status status = mote_cloud_wrap(ctx, count < most ? count : most, columns, 6, &cloud);
+    const mote_status status = mote_cloud_wrap(ctx, count < max ? count : max, columns, 6, &cloud);
     fuzz_require(ctx, status == MOTE_OK, "no cloud");
     return cloud;
 }

@@ -1,5 +1,5 @@
-/* What the fuzz targets share: a context, clouds of any bytes, a scratch file, and "what was written reads the same".
- */
+/* What the fuzz targets share: a context, clouds of any bytes, a scratch file, and "what was written reads the
+   same". */
 #ifndef MOTE_FUZZ_SUPPORT_H
 #define MOTE_FUZZ_SUPPORT_H
 
@@ -13,7 +13,7 @@ mote_context *fuzz_context(void);
 /* A cloud whose records are three values of a type, read wherever the input lies: positions, and normals that have the
    same bytes. The type is head[0]; scales are head[2], or one an axis from head[2] on if head[1] is odd; offsets
    head[5]. most: points. */
-mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t most);
+mote_cloud *fuzz_cloud(mote_context *ctx, const uint8_t *head, const uint8_t *positions, size_t size, uint64_t max);
 /* A file of that name in a scratch folder, which goes at exit. One name per target. */
 const char *fuzz_path(const char *name);
 /* Ends the target with a message unless holds. */

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_support.h"
 
 #define HEADER_BYTES 16
-#define MOST_POINTS  700u
+#define MAX_POINTS   700u
 
 static void require(bool condition) {
     if (!condition) abort();
@@ -76,8 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(mote_context_create(&context, &ctx) == MOTE_OK);
     const size_t part = (size - HEADER_BYTES) / 4; /* queries: the last quarter, in another type if the input says so */
     const uint8_t *positions = data + HEADER_BYTES, *last = data + size - part;
-    mote_cloud *cloud = fuzz_cloud(ctx, data, positions, size - HEADER_BYTES - part, MOST_POINTS);
-    mote_cloud *queries = fuzz_cloud(ctx, data[6] & 1 ? data : data + 7, last, part, MOST_POINTS);
+    mote_cloud *cloud = fuzz_cloud(ctx, data, positions, size - HEADER_BYTES - part, MAX_POINTS);
+    mote_cloud *queries = fuzz_cloud(ctx, data[6] & 1 ? data : data + 7, last, part, MAX_POINTS);
     mote_knn_params params = mote_knn_defaults();
     params.k = 1 + data[13] % 40u;
     params.radius = data[14] & 1 ? ldexp(1, (int8_t)data[15]) : 0;

@@ -5,7 +5,7 @@
 
 #include "fuzz/laz_fuzz_support.h"
 
-#define MOST_POINTS 2047u
+#define MAX_POINTS 2047u
 
 /* Two chunks in memory that is exactly as large, so that a step outside is seen. */
 typedef struct pair {
@@ -33,7 +33,7 @@ static pair take_pair(const laz_fuzz_head *head, const uint8_t *data, uint64_t s
     pair p;
     const bool both = (head->own[4] & TRY_LANES) != 0;
     const uint64_t cut = both ? size_bytes * head->own[0] / 256 : size_bytes;
-    const uint64_t points = (head->own[1] | (uint64_t)head->own[2] << 8) & MOST_POINTS;
+    const uint64_t points = (head->own[1] | (uint64_t)head->own[2] << 8) & MAX_POINTS;
     take_chunk(&p, 0, data, cut, points);
     take_chunk(&p, 1, data + cut, size_bytes - cut, both ? points - points * (head->own[2] >> 4) / 15 : 0);
     return p;

@@ -5,15 +5,15 @@
 
 #include "fuzz/laz_fuzz_support.h"
 
-#define MOST_POINTS  3000u
-#define MOST_CHUNKS  3u /* beginning one is what takes a fuzzer's time */
-#define MOST_ENTRIES 200u
+#define MAX_POINTS  3000u
+#define MAX_CHUNKS  3u /* beginning one is what takes a fuzzer's time */
+#define MAX_ENTRIES 200u
 
 /* Encoded chunks, one behind the other. */
 typedef struct stream {
     uint8_t *bytes;
     uint64_t size_bytes;
-    laz_entry entries[MOST_CHUNKS];
+    laz_entry entries[MAX_CHUNKS];
     uint32_t count;
 } stream;
 
@@ -29,13 +29,13 @@ static uint64_t make_alike(const uint8_t *data, size_t size, uint32_t record_byt
     uint8_t *record = exact(record_bytes);
     memset(record, 0, record_bytes);
     uint64_t count = 0;
-    for (size_t at = 0; at < size && count < MOST_POINTS; at++) {
+    for (size_t at = 0; at < size && count < MAX_POINTS; at++) {
         if (data[at] < 240) {
             record[data[at] % record_bytes] ^= at + 1 < size ? data[at + 1] : 1;
             at++;
             continue;
         }
-        for (uint32_t i = 239; i < data[at] && count < MOST_POINTS; i++) {
+        for (uint32_t i = 239; i < data[at] && count < MAX_POINTS; i++) {
             memcpy(records + count++ * record_bytes, record, record_bytes);
         }
     }
@@ -45,10 +45,10 @@ static uint64_t make_alike(const uint8_t *data, size_t size, uint32_t record_byt
 
 static uint64_t make_records(const laz_fuzz_head *head, const uint8_t *data, size_t size, uint32_t record_bytes,
                              uint8_t **out) {
-    *out = exact((uint64_t)MOST_POINTS * record_bytes);
+    *out = exact((uint64_t)MAX_POINTS * record_bytes);
     if (head->own[0] & 1) return make_alike(data, size, record_bytes, *out);
     uint64_t count = size / record_bytes;
-    if (count > MOST_POINTS) count = MOST_POINTS;
+    if (count > MAX_POINTS) count = MAX_POINTS;
     if (count > 0) memcpy(*out, data, (size_t)(count * record_bytes));
     return count;
 }
@@ -86,7 +86,7 @@ static void encode(const laz_schema *schema, const uint8_t *records, uint64_t co
 static void check_decoded(const laz_schema *schema, const uint8_t *records, uint64_t count, const stream *s) {
     static laz_fuzz_cache cache;
     const laz_selection whole = {.wanted = LAZ_WANT_ALL, .stride_bytes = schema->record_bytes};
-    laz_chunk chunks[MOST_CHUNKS];
+    laz_chunk chunks[MAX_CHUNKS];
     uint8_t *decoded = exact(count * schema->record_bytes);
     uint64_t at = 0, first = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -109,12 +109,12 @@ static void check_decoded(const laz_schema *schema, const uint8_t *records, uint
 
 /* A table of any chunks, eight bytes of the input each. */
 static void check_table(const uint8_t *data, size_t size, bool variable) {
-    static uint8_t bytes[16 * MOST_ENTRIES + 64];
-    laz_entry entries[MOST_ENTRIES], back[MOST_ENTRIES];
+    static uint8_t bytes[16 * MAX_ENTRIES + 64];
+    laz_entry entries[MAX_ENTRIES], back[MAX_ENTRIES];
     uint32_t count = 0;
     memset(entries, 0, sizeof entries);
     memset(back, 0, sizeof back);
-    for (; count < MOST_ENTRIES && size - count * 8u >= 8; count++) {
+    for (; count < MAX_ENTRIES && size - count * 8u >= 8; count++) {
         uint32_t pair[2];
         memcpy(pair, data + count * 8u, sizeof pair);
         entries[count] = (laz_entry){.points = pair[0], .size_bytes = pair[1]};
@@ -140,8 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     head.versions = 0; /* the encoder writes the newest only */
     laz_fuzz_schema(&head, &schema);
     const uint64_t count = make_records(&head, data, size, schema.record_bytes, &records);
-    const uint64_t least = count / MOST_CHUNKS + 1; /* points of a chunk */
-    encode(&schema, records, count, head.own[1] > least ? head.own[1] : count, &s);
+    const uint64_t min = count / MAX_CHUNKS + 1; /* points of a chunk */
+    encode(&schema, records, count, head.own[1] > min ? head.own[1] : count, &s);
     check_decoded(&schema, records, count, &s);
     check_table(data, size, (head.own[0] & 2) != 0);
     free(s.bytes);

@@ -40,7 +40,7 @@ void laz_fuzz_schema(const laz_fuzz_head *head, laz_schema *schema) {
     const uint32_t record_bytes = base_bytes[head->format] + extra_bytes(head->extra_bytes);
     mote_laz_schema_make(head->format, record_bytes, LAZ_CHUNK_POINTS, schema);
     turn_versions(schema, head->versions);
-    uint8_t payload[LAZ_RECORD_MOST];
+    uint8_t payload[LAZ_RECORD_MAX];
     laz_schema back;
     const mote_input input = {.path = "fuzz", .data = payload, .size_bytes = mote_laz_schema_write(schema, payload)};
     fuzz_require(

@@ -7,7 +7,7 @@
 #include "mote/lod.h"
 
 #define HEADER_BYTES 16
-#define MOST_POINTS  1500u
+#define MAX_POINTS   1500u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         columns[3 + k] = color_of(data, positions, k);
     }
     uint64_t count = (size - HEADER_BYTES) / columns[0].stride_bytes;
-    if (count > MOST_POINTS) count = MOST_POINTS;
+    if (count > MAX_POINTS) count = MAX_POINTS;
     require(mote_context_create(&params, &ctx) == MOTE_OK);
     require(mote_cloud_wrap(ctx, count, columns, data[10] & 1 ? 3 : 6, &cloud) == MOTE_OK);
     build(ctx, data, cloud);

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_support.h"
 
 #define HEADER_BYTES 24
-#define MOST_POINTS  600u
+#define MAX_POINTS   600u
 #define WINNERS      40u
 
 /* Little memory bounds the accumulator, and with it the time. */
@@ -30,7 +30,7 @@ static mote_planes_params params_of(const uint8_t *head) {
     p.votes = flags & 2 ? MOTE_PLANES_VOTE_NORMALS : MOTE_PLANES_VOTE_ALL;
     p.greedy = (flags & 4) != 0;
     p.whole = (flags & 8) != 0;
-    p.parts = (flags & 16) != 0;
+    p.components = (flags & 16) != 0;
     p.resolution_deg = 5 + head[7] % 21 * 0.25;
     p.cone_deg = 1 + head[8] % 90;
     p.normal_deg = flags & 1 ? 1 + head[9] % 90 : 90;
@@ -38,7 +38,7 @@ static mote_planes_params params_of(const uint8_t *head) {
     p.sample = head[11] < 128 ? 0 : head[11] == 255 ? UINT64_MAX : head[11] % 128u * 3;
     p.suppress_deg = head[12] % 46;
     p.suppress_bins = head[13] < 128 ? 0 : 1u << head[13] % 10;
-    p.most = head[14] % 5u;
+    p.max_planes = head[14] % 5u;
     p.tolerance = length_of(head[15]);
     p.bin = length_of(head[16]);
     return p;
@@ -56,7 +56,7 @@ typedef struct answer {
 static answer find(const uint8_t *data, size_t size, int threads) {
     answer a = {context_of(threads), NULL, NULL, NULL};
     const mote_planes_params params = params_of(data);
-    a.cloud = fuzz_cloud(a.ctx, data, data + HEADER_BYTES, size - HEADER_BYTES, MOST_POINTS);
+    a.cloud = fuzz_cloud(a.ctx, data, data + HEADER_BYTES, size - HEADER_BYTES, MAX_POINTS);
     a.labels = malloc((mote_cloud_count(a.cloud) + 1) * sizeof *a.labels);
     if (a.labels == NULL) abort();
     const mote_status status = mote_planes_find(a.ctx, a.cloud, &params, a.labels, &a.planes);
@@ -136,16 +136,16 @@ static void check_same(const answer *a, const answer *b) {
 /* ---- the transform alone */
 
 static void check_votes(const answer *a, const mote_planes_params *params) {
-    mote_planes_winner winners[WINNERS];
+    mote_planes_peak peaks[WINNERS];
     mote_planes_facts facts;
     uint32_t count;
-    const mote_status status = mote_planes_vote(a->ctx, a->cloud, params, WINNERS, winners, &count, &facts);
+    const mote_status status = mote_planes_vote(a->ctx, a->cloud, params, WINNERS, peaks, &count, &facts);
     if (status != MOTE_OK) return;
-    fuzz_require(a->ctx, count <= WINNERS, "too many winners");
+    fuzz_require(a->ctx, count <= WINNERS, "too many peaks");
     for (uint32_t i = 0; i < count; i++) {
-        fuzz_require(a->ctx, winners[i].votes > 0 && winners[i].votes <= facts.sample, "a winner of impossible votes");
-        fuzz_require(a->ctx, i == 0 || winners[i].votes <= winners[i - 1].votes, "winners are not sorted");
-        fuzz_require(a->ctx, is_unit(winners[i].normal), "a direction is not of unit length");
+        fuzz_require(a->ctx, peaks[i].votes > 0 && peaks[i].votes <= facts.sample, "a peak of impossible votes");
+        fuzz_require(a->ctx, i == 0 || peaks[i].votes <= peaks[i - 1].votes, "peaks are not sorted");
+        fuzz_require(a->ctx, is_unit(peaks[i].normal), "a direction is not of unit length");
     }
 }
 

@@ -5,14 +5,14 @@
 
 #include "io/potree/potree.h"
 
-#define MOST_MEMORY (64ull << 20)
+#define MAX_MEMORY (64ull << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Refuses what the input's size cannot justify, so that the sanitizer's own limits are not what is tested. */
 static void *limited_allocate(void *user, size_t size_bytes) {
     (void)user;
-    return size_bytes <= MOST_MEMORY ? aligned_alloc(64, (size_bytes + 63) / 64 * 64) : NULL;
+    return size_bytes <= MAX_MEMORY ? aligned_alloc(64, (size_bytes + 63) / 64 * 64) : NULL;
 }
 
 static void limited_release(void *user, void *memory, size_t size_bytes) {

@@ -7,13 +7,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define MOST_BYTES (4u << 20) /* larger files are for benchmarks */
+#define MAX_BYTES (4u << 20) /* larger files are for benchmarks */
 
 static long replayed;
 
 static int replay(const char *path, const struct stat *info, int kind, struct FTW *where) {
     (void)where;
-    if (kind != FTW_F || info->st_size > MOST_BYTES) return 0;
+    if (kind != FTW_F || info->st_size > MAX_BYTES) return 0;
     FILE *file = fopen(path, "rb");
     if (file == NULL) return 0;
     uint8_t *data = malloc((size_t)info->st_size + 1);

@@ -113,8 +113,16 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int index) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-    *value = 0;
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+    *value = attribute == cudaDevAttrMultiProcessorCount           ? 4
+             : attribute == cudaDevAttrMaxThreadsPerMultiProcessor ? 2048
+                                                                   : 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, size_t) {
+    FAIL_IF_LOST;
+    *blocks = 2;
     return cudaSuccess;
 }
 
@@ -261,9 +269,9 @@ cudaError_t cudaHostAlloc(void **memory, size_t size_bytes, unsigned) {
 cudaError_t cudaFree(void *memory) { return give_back(memory, cudaMemoryTypeDevice); }
 cudaError_t cudaFreeHost(void *memory) { return give_back(memory, cudaMemoryTypeHost); }
 
-cudaError_t cudaMemGetInfo(size_t *left, size_t *all) {
+cudaError_t cudaMemGetInfo(size_t *remaining, size_t *all) {
     FAIL_IF_LOST;
-    *left = DEVICE_BYTES - device.held_bytes;
+    *remaining = DEVICE_BYTES - device.held_bytes;
     *all = DEVICE_BYTES;
     return cudaSuccess;
 }

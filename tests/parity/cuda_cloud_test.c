@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda.h"
 #include "core/cloud.h"
+#include "device/cuda/cuda.h"
+#include "support/gpu.h"
 #include "support/support.h"
 
 #define POINTS 777
@@ -29,7 +30,7 @@ static void check_column(mote_context *ctx, const mote_column *there, const mote
     const uint64_t bytes = (POINTS - 1) * (uint64_t)there->stride_bytes + mote_type_size(there->type);
     uint8_t *copy = malloc(bytes);
     assert_non_null(copy);
-    assert_int_equal(cuda_download(ctx, copy, there->data, bytes), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(ctx), copy, there->data, bytes), MOTE_OK);
     mote_column fetched = *there;
     fetched.data = copy;
     for (uint64_t i = 0; i < POINTS; i++) assert_true(mote_column_stored(&fetched, i) == mote_column_stored(here, i));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "backend/cuda_cloud.h"
+#include "device/device_cloud.h"
 #include "parity/parity_support.h"
 #include "support/support.h"
 
@@ -38,10 +38,10 @@ static void close_clean(mote_context *ctx) {
 }
 
 static void *take(mote_context *ctx, uint64_t size_bytes) {
-    void *device = cuda_alloc(ctx, size_bytes, "test");
+    void *device = cuda_alloc(gpu_of(ctx), size_bytes, "test");
     assert_non_null(device);
     assert_int_equal((uintptr_t)device % 256, 0);
-    assert_true(cuda_is_device_memory(ctx, device));
+    assert_true(cuda_is_device_memory(gpu_of(ctx), device));
     return device;
 }
 
@@ -55,15 +55,15 @@ static void check_round_trip(mote_context *ctx, uint64_t size_bytes, uint32_t ho
     assert_true(from != NULL && to != NULL);
     fill_pattern(from + host_shift, size_bytes, size_bytes);
     memset(to, 0xEE, size_bytes + 2 * GUARD);
-    assert_int_equal(cuda_upload(ctx, device + device_shift, from + host_shift, size_bytes), MOTE_OK);
+    assert_int_equal(cuda_upload(gpu_of(ctx), device + device_shift, from + host_shift, size_bytes), MOTE_OK);
     memset(from, 0, size_bytes + host_shift); /* it may be used again */
-    assert_int_equal(cuda_download(ctx, to + GUARD - host_shift, device + device_shift, size_bytes), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(ctx), to + GUARD - host_shift, device + device_shift, size_bytes), MOTE_OK);
     check_pattern(to + GUARD - host_shift, size_bytes, size_bytes);
     for (uint64_t i = 0; i < GUARD - host_shift; i++) assert_int_equal(to[i], 0xEE);
     for (uint64_t i = 0; i < GUARD + host_shift; i++) {
         assert_int_equal(to[GUARD - host_shift + size_bytes + i], 0xEE);
     }
-    cuda_free(ctx, device);
+    cuda_free(gpu_of(ctx), device);
     free(from);
     free(to);
 }
@@ -97,12 +97,12 @@ static void uploads_many_small_pieces(void **state) {
     assert_non_null(all);
     for (uint64_t i = 0; i < PIECES; i++) {
         fill_pattern(piece, PIECE, i * PIECE);
-        assert_int_equal(cuda_upload(ctx, device + i * PIECE, piece, PIECE), MOTE_OK);
+        assert_int_equal(cuda_upload(gpu_of(ctx), device + i * PIECE, piece, PIECE), MOTE_OK);
         memset(piece, 0, PIECE);
     }
-    assert_int_equal(cuda_download(ctx, all, device, (uint64_t)PIECES * PIECE), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(ctx), all, device, (uint64_t)PIECES * PIECE), MOTE_OK);
     check_pattern(all, (uint64_t)PIECES * PIECE, 0);
-    cuda_free(ctx, device);
+    cuda_free(gpu_of(ctx), device);
     free(all);
     close_clean(ctx);
 }
@@ -112,22 +112,23 @@ static void copies_within_the_device(void **state) {
     mote_context *ctx = make_context(0);
     uint8_t host[5000], *a = take(ctx, sizeof host), *b = take(ctx, sizeof host);
     fill_pattern(host, sizeof host, 1);
-    assert_false(cuda_is_device_memory(ctx, host));
-    assert_int_equal(cuda_upload(ctx, a, host, sizeof host), MOTE_OK);
-    assert_int_equal(cuda_copy(ctx, b, a, sizeof host), MOTE_OK);
-    assert_int_equal(cuda_fill(ctx, a, 0x5A, sizeof host - 1), MOTE_OK);
-    assert_int_equal(cuda_download(ctx, a + 100, b + 100, 1000), MOTE_OK); /* the host side may be the device's */
-    assert_int_equal(cuda_upload(ctx, a + 2000, b + 2000, 1000), MOTE_OK);
-    assert_int_equal(cuda_download(ctx, host, a, sizeof host), MOTE_OK);
+    assert_false(cuda_is_device_memory(gpu_of(ctx), host));
+    assert_int_equal(cuda_upload(gpu_of(ctx), a, host, sizeof host), MOTE_OK);
+    assert_int_equal(cuda_copy(gpu_of(ctx), b, a, sizeof host), MOTE_OK);
+    assert_int_equal(cuda_fill(gpu_of(ctx), a, 0x5A, sizeof host - 1), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(ctx), a + 100, b + 100, 1000),
+                     MOTE_OK); /* the host side may be the device's */
+    assert_int_equal(cuda_upload(gpu_of(ctx), a + 2000, b + 2000, 1000), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(ctx), host, a, sizeof host), MOTE_OK);
     for (uint64_t i = 0; i < sizeof host; i++) {
         const bool copied = (i >= 100 && i < 1100) || (i >= 2000 && i < 3000) || i == sizeof host - 1;
         assert_int_equal(host[i], copied ? pattern(i, 1) : 0x5A);
     }
-    assert_int_equal(cuda_copy(ctx, b, a, 0), MOTE_OK);
-    assert_int_equal(cuda_fill(ctx, b, 0, 0), MOTE_OK);
-    cuda_free(ctx, a);
-    cuda_free(ctx, b);
-    cuda_free(ctx, NULL);
+    assert_int_equal(cuda_copy(gpu_of(ctx), b, a, 0), MOTE_OK);
+    assert_int_equal(cuda_fill(gpu_of(ctx), b, 0, 0), MOTE_OK);
+    cuda_free(gpu_of(ctx), a);
+    cuda_free(gpu_of(ctx), b);
+    cuda_free(gpu_of(ctx), NULL);
     close_clean(ctx);
 }
 
@@ -135,34 +136,35 @@ static void copies_that_only_begin(void **state) {
     (void)state;
     const uint64_t size_bytes = 20 * MIB + 3;
     mote_context *ctx = make_context(0);
-    uint8_t *up = cuda_pinned_alloc(ctx, size_bytes, "test"), *down = cuda_pinned_alloc(ctx, size_bytes, "test");
+    uint8_t *up = cuda_pinned_alloc(gpu_of(ctx), size_bytes, "test"),
+            *down = cuda_pinned_alloc(gpu_of(ctx), size_bytes, "test");
     uint8_t *a = take(ctx, size_bytes), *b = take(ctx, size_bytes);
-    cuda_ticket uploaded, downloaded, nothing;
+    device_transfer uploaded, downloaded, nothing;
     assert_true(up != NULL && down != NULL);
     assert_true(mote_context_memory_bytes(ctx) >= 2 * size_bytes);
     for (uint64_t round = 0; round < 3; round++) {
         fill_pattern(up, size_bytes, round);
-        assert_int_equal(cuda_upload_begin(ctx, a, up, size_bytes, &uploaded), MOTE_OK);
-        assert_int_equal(cuda_copy(ctx, b, a, size_bytes), MOTE_OK);
-        assert_int_equal(cuda_download_begin(ctx, down, b, size_bytes, &downloaded), MOTE_OK);
+        assert_int_equal(cuda_upload_begin(gpu_of(ctx), a, up, size_bytes, &uploaded), MOTE_OK);
+        assert_int_equal(cuda_copy(gpu_of(ctx), b, a, size_bytes), MOTE_OK);
+        assert_int_equal(cuda_download_begin(gpu_of(ctx), down, b, size_bytes, &downloaded), MOTE_OK);
         /* What is given back while it is read may be handed out and overwritten. */
-        cuda_free(ctx, b);
+        cuda_free(gpu_of(ctx), b);
         b = take(ctx, size_bytes);
-        assert_int_equal(cuda_fill(ctx, b, 0, size_bytes), MOTE_OK);
-        if (round == 1) assert_int_equal(cuda_finish(ctx, "test"), MOTE_OK);
-        assert_int_equal(cuda_wait(ctx, &uploaded), MOTE_OK);
+        assert_int_equal(cuda_fill(gpu_of(ctx), b, 0, size_bytes), MOTE_OK);
+        if (round == 1) assert_int_equal(cuda_finish(gpu_of(ctx), "test"), MOTE_OK);
+        assert_int_equal(cuda_wait(gpu_of(ctx), &uploaded), MOTE_OK);
         memset(up, 0, size_bytes);
-        assert_int_equal(cuda_wait(ctx, &downloaded), MOTE_OK);
+        assert_int_equal(cuda_wait(gpu_of(ctx), &downloaded), MOTE_OK);
         check_pattern(down, size_bytes, round);
     }
-    assert_int_equal(cuda_download_begin(ctx, down, a, 0, &nothing), MOTE_OK);
-    assert_int_equal(cuda_wait(ctx, &nothing), MOTE_OK);
-    assert_int_equal(cuda_finish(ctx, "test"), MOTE_OK);
-    cuda_free(ctx, a);
-    cuda_free(ctx, b);
-    cuda_pinned_free(ctx, up);
-    cuda_pinned_free(ctx, down);
-    cuda_pinned_free(ctx, NULL);
+    assert_int_equal(cuda_download_begin(gpu_of(ctx), down, a, 0, &nothing), MOTE_OK);
+    assert_int_equal(cuda_wait(gpu_of(ctx), &nothing), MOTE_OK);
+    assert_int_equal(cuda_finish(gpu_of(ctx), "test"), MOTE_OK);
+    cuda_free(gpu_of(ctx), a);
+    cuda_free(gpu_of(ctx), b);
+    cuda_pinned_free(gpu_of(ctx), up);
+    cuda_pinned_free(gpu_of(ctx), down);
+    cuda_pinned_free(gpu_of(ctx), NULL);
     close_clean(ctx);
 }
 
@@ -172,15 +174,15 @@ static void keeps_the_limit(void **state) {
     (void)state;
     mote_context *ctx = make_context(MIB);
     void *a = take(ctx, 600000);
-    assert_int_equal(cuda_memory_left(ctx), MIB - 600000);
-    assert_null(cuda_alloc(ctx, MIB - 600000 + 1, "too much"));
+    assert_int_equal(cuda_available(gpu_of(ctx)), MIB - 600000);
+    assert_null(cuda_alloc(gpu_of(ctx), MIB - 600000 + 1, "too much"));
     assert_int_equal(mote_context_status(ctx), MOTE_ERROR_MEMORY);
     assert_non_null(strstr(mote_context_message(ctx), "too much"));
     mote_context_clear(ctx);
-    cuda_free(ctx, a);
+    cuda_free(gpu_of(ctx), a);
     a = take(ctx, MIB);
-    assert_int_equal(cuda_memory_left(ctx), 0);
-    cuda_free(ctx, a);
+    assert_int_equal(cuda_available(gpu_of(ctx)), 0);
+    cuda_free(gpu_of(ctx), a);
     assert_int_equal(mote_context_device_peak_bytes(ctx), MIB);
     close_clean(ctx);
 }
@@ -189,12 +191,12 @@ static void keeps_the_limit(void **state) {
 static void runs_out_of_memory(void **state) {
     (void)state;
     mote_context *ctx = make_context(0);
-    assert_true(cuda_memory_left(ctx) > 0);
-    assert_null(cuda_alloc(ctx, 1ull << 50, "far too much"));
+    assert_true(cuda_available(gpu_of(ctx)) > 0);
+    assert_null(cuda_alloc(gpu_of(ctx), 1ull << 50, "far too much"));
     assert_int_equal(mote_context_status(ctx), MOTE_ERROR_MEMORY);
     assert_non_null(strstr(mote_context_message(ctx), "far too much"));
     mote_context_clear(ctx);
-    assert_null(cuda_alloc(ctx, UINT64_MAX, "far too much"));
+    assert_null(cuda_alloc(gpu_of(ctx), UINT64_MAX, "far too much"));
     mote_context_clear(ctx);
     check_round_trip(ctx, MIB, 0, 0);
     close_clean(ctx);
@@ -206,8 +208,8 @@ static void runs_out_of_memory(void **state) {
 
 /* The device's columns hold the host's values, and say the same of them. */
 static void check_cloud(mote_context *ctx, const mote_cloud *cloud, uint32_t blocks) {
-    cuda_cloud device;
-    assert_int_equal(cuda_cloud_open(ctx, cloud, &device), MOTE_OK);
+    device_cloud device;
+    assert_int_equal(device_cloud_open(gpu_of(ctx), cloud, &device), MOTE_OK);
     assert_int_equal(device.count, mote_cloud_count(cloud));
     assert_int_equal(device.column_count, mote_cloud_column_count(cloud));
     assert_int_equal(device.block_count, blocks);
@@ -216,18 +218,18 @@ static void check_cloud(mote_context *ctx, const mote_cloud *cloud, uint32_t blo
         const uint64_t size_bytes = mote_type_size(host->type);
         uint8_t *copy = malloc(POINTS * host->stride_bytes);
         assert_non_null(copy);
-        assert_ptr_equal(cuda_cloud_find(&device, host->name), column);
+        assert_ptr_equal(device_cloud_find(&device, host->name), column);
         assert_int_equal(column->stride_bytes, host->stride_bytes);
         assert_int_equal(column->type, host->type);
         const uint64_t all = (device.count - 1) * host->stride_bytes + size_bytes;
-        assert_int_equal(cuda_download(ctx, copy, column->data, all), MOTE_OK);
+        assert_int_equal(cuda_download(gpu_of(ctx), copy, column->data, all), MOTE_OK);
         for (uint64_t i = 0; i < device.count; i++) {
             assert_memory_equal(copy + i * host->stride_bytes, mote_column_at(host, i), size_bytes);
         }
         free(copy);
     }
-    assert_null(cuda_cloud_find(&device, "none"));
-    cuda_cloud_close(&device);
+    assert_null(device_cloud_find(&device, "none"));
+    device_cloud_close(&device);
 }
 
 static mote_column view(const char *name, mote_type type, const void *data, uint32_t stride_bytes) {
@@ -311,11 +313,11 @@ static void aligns_records(void **state) {
     const mote_column columns[] = {view("x", MOTE_FLOAT32, r, 16), view("y", MOTE_FLOAT32, r + 4, 16),
                                    view("z", MOTE_FLOAT32, r + 8, 16), view("red", MOTE_UINT8, r + 12, 16)};
     mote_cloud *cloud = NULL;
-    cuda_cloud device;
+    device_cloud device;
     assert_int_equal(mote_cloud_wrap(ctx, POINTS, columns, 4, &cloud), MOTE_OK);
-    assert_int_equal(cuda_cloud_open(ctx, cloud, &device), MOTE_OK);
+    assert_int_equal(device_cloud_open(gpu_of(ctx), cloud, &device), MOTE_OK);
     assert_int_equal((uintptr_t)device.columns[0].data % 16, 0);
-    cuda_cloud_close(&device);
+    device_cloud_close(&device);
     mote_cloud_destroy(cloud);
     close_clean(ctx);
 }
@@ -325,16 +327,16 @@ static void looks_at_device_columns(void **state) {
     mote_context *ctx = make_context(0);
     uint8_t host[POINTS * 4], *memory = take(ctx, sizeof host);
     mote_cloud *cloud = NULL;
-    cuda_cloud device;
+    device_cloud device;
     const mote_column column = view("x", MOTE_FLOAT32, memory, 4);
     assert_int_equal(mote_cloud_wrap_device(ctx, POINTS, &column, 1, &cloud), MOTE_OK);
     assert_true(mote_cloud_on_device(cloud));
-    assert_int_equal(cuda_cloud_open(ctx, cloud, &device), MOTE_OK);
+    assert_int_equal(device_cloud_open(gpu_of(ctx), cloud, &device), MOTE_OK);
     assert_int_equal(device.block_count, 0);
     assert_ptr_equal(device.columns[0].data, memory);
-    cuda_cloud_close(&device);
+    device_cloud_close(&device);
     mote_cloud_destroy(cloud);
-    cuda_free(ctx, memory);
+    cuda_free(gpu_of(ctx), memory);
     close_clean(ctx);
 }
 
@@ -345,13 +347,13 @@ static void cleans_up_when_a_block_does_not_fit(void **state) {
     mote_context *ctx = make_context(4 * MIB);
     const mote_column columns[] = {view("x", MOTE_FLOAT32, memory, 4), view("t", MOTE_FLOAT64, memory + 4 * POINTS, 8)};
     mote_cloud *cloud = NULL;
-    cuda_cloud device;
+    device_cloud device;
     assert_int_equal(mote_cloud_wrap(ctx, POINTS, columns, 2, &cloud), MOTE_OK);
     void *rest = take(ctx, 4 * MIB - POINTS * 12 + 1); /* room for the first, not for both */
-    assert_int_equal(cuda_cloud_open(ctx, cloud, &device), MOTE_ERROR_MEMORY);
-    cuda_cloud_close(&device);
+    assert_int_equal(device_cloud_open(gpu_of(ctx), cloud, &device), MOTE_ERROR_MEMORY);
+    device_cloud_close(&device);
     mote_context_clear(ctx);
-    cuda_free(ctx, rest);
+    cuda_free(gpu_of(ctx), rest);
     check_cloud(ctx, cloud, 2);
     mote_cloud_destroy(cloud);
     close_clean(ctx);

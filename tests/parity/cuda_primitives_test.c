@@ -1,7 +1,7 @@
 /* Sorting, sums and selection on a GPU against loops. */
 #include <stdlib.h>
 
-#include "backend/cuda_primitives.h"
+#include "device/cuda/cuda_primitives.h"
 #include "parity/parity_support.h"
 #include "support/support.h"
 
@@ -23,17 +23,17 @@ static mote_context *make_context(void) {
 
 /* Device memory of that content; NULL: anything. */
 static void *put(mote_context *ctx, const void *values, uint64_t size_bytes) {
-    void *device = cuda_alloc(ctx, size_bytes, "test");
+    void *device = cuda_alloc(gpu_of(ctx), size_bytes, "test");
     assert_non_null(device);
-    const mote_status status =
-        values != NULL ? cuda_upload(ctx, device, values, size_bytes) : cuda_fill(ctx, device, 0xA5, size_bytes);
+    const mote_status status = values != NULL ? cuda_upload(gpu_of(ctx), device, values, size_bytes)
+                                              : cuda_fill(gpu_of(ctx), device, 0xA5, size_bytes);
     assert_int_equal(status, MOTE_OK);
     return device;
 }
 
 static void get(mote_context *ctx, void *values, void *device, uint64_t size_bytes) {
-    assert_int_equal(cuda_download(ctx, values, device, size_bytes), MOTE_OK);
-    cuda_free(ctx, device);
+    assert_int_equal(cuda_download(gpu_of(ctx), values, device, size_bytes), MOTE_OK);
+    cuda_free(gpu_of(ctx), device);
 }
 
 static void *room(uint64_t size_bytes) {
@@ -74,11 +74,11 @@ static void check_sort64(mote_context *ctx, uint64_t count, int spread, int firs
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)i;
     cuda_pairs64 pairs = {put(ctx, before, 8 * count), put(ctx, values, 4 * count), put(ctx, NULL, 8 * count),
                           put(ctx, NULL, 4 * count)};
-    assert_int_equal(cuda_sort64(ctx, &pairs, count, first_bit, last_bit), MOTE_OK);
+    assert_int_equal(cuda_sort64(gpu_of(ctx), &pairs, count, first_bit, last_bit), MOTE_OK);
     get(ctx, after, pairs.keys, 8 * count);
     get(ctx, values, pairs.values, 4 * count);
-    cuda_free(ctx, pairs.other_keys);
-    cuda_free(ctx, pairs.other_values);
+    cuda_free(gpu_of(ctx), pairs.other_keys);
+    cuda_free(gpu_of(ctx), pairs.other_values);
     check_sorted(before, after, values, count, mask_of(first_bit, last_bit));
     free(before);
     free(after);
@@ -91,9 +91,9 @@ static void check_sort_keys(mote_context *ctx, uint64_t count, int first_bit, in
     uint32_t *values = room(4 * count);
     for (uint64_t i = 0; i < count; i++) before[i] = random_at(i) >> (64 - spread) << first_bit | i;
     cuda_keys64 keys = {put(ctx, before, 8 * count), put(ctx, NULL, 8 * count)};
-    assert_int_equal(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + spread), MOTE_OK);
+    assert_int_equal(cuda_sort_keys64(gpu_of(ctx), &keys, count, first_bit, first_bit + spread), MOTE_OK);
     get(ctx, after, keys.keys, 8 * count);
-    cuda_free(ctx, keys.other_keys);
+    cuda_free(gpu_of(ctx), keys.other_keys);
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)(after[i] & mask_of(0, first_bit));
     check_sorted(before, after, values, count, mask_of(first_bit, first_bit + spread));
     free(before);
@@ -108,11 +108,11 @@ static void check_sort32(mote_context *ctx, uint64_t count, int spread, int firs
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)i;
     cuda_pairs32 pairs = {put(ctx, keys, 4 * count), put(ctx, values, 4 * count), put(ctx, NULL, 4 * count),
                           put(ctx, NULL, 4 * count)};
-    assert_int_equal(cuda_sort32(ctx, &pairs, count, first_bit, last_bit), MOTE_OK);
+    assert_int_equal(cuda_sort32(gpu_of(ctx), &pairs, count, first_bit, last_bit), MOTE_OK);
     get(ctx, keys, pairs.keys, 4 * count);
     get(ctx, values, pairs.values, 4 * count);
-    cuda_free(ctx, pairs.other_keys);
-    cuda_free(ctx, pairs.other_values);
+    cuda_free(gpu_of(ctx), pairs.other_keys);
+    cuda_free(gpu_of(ctx), pairs.other_values);
     for (uint64_t i = 0; i < count; i++) after[i] = keys[i];
     check_sorted(before, after, values, count, mask_of(first_bit, last_bit));
     free(before);
@@ -146,9 +146,9 @@ static void check_sum32(mote_context *ctx, uint64_t count, bool in_place) {
     uint32_t *values = room(4 * count), *sums = room(4 * count), sum = 0;
     for (uint64_t i = 0; i < count; i++) values[i] = (uint32_t)random_at(i); /* sums wrap, as in C */
     void *in = put(ctx, values, 4 * count), *out = in_place ? in : put(ctx, NULL, 4 * count);
-    assert_int_equal(cuda_sum32(ctx, in, out, count), MOTE_OK);
+    assert_int_equal(cuda_sum32(gpu_of(ctx), in, out, count), MOTE_OK);
     get(ctx, sums, out, 4 * count);
-    if (!in_place) cuda_free(ctx, in);
+    if (!in_place) cuda_free(gpu_of(ctx), in);
     for (uint64_t i = 0; i < count; sum += values[i++]) assert_int_equal(sums[i], sum);
     free(values);
     free(sums);
@@ -158,7 +158,7 @@ static void check_sum64(mote_context *ctx, uint64_t count) {
     uint64_t *values = room(8 * count), *sums = room(8 * count), sum = 0;
     for (uint64_t i = 0; i < count; i++) values[i] = random_at(i) >> 20;
     void *in = put(ctx, values, 8 * count);
-    assert_int_equal(cuda_sum64(ctx, in, in, count), MOTE_OK);
+    assert_int_equal(cuda_sum64(gpu_of(ctx), in, in, count), MOTE_OK);
     get(ctx, sums, in, 8 * count);
     for (uint64_t i = 0; i < count; sum += values[i++]) assert_int_equal(sums[i], sum);
     free(values);
@@ -171,9 +171,9 @@ static void check_sum_wide(mote_context *ctx, uint64_t count) {
     uint64_t *sums = room(8 * count), sum = 0;
     for (uint64_t i = 0; i < count; i++) values[i] = UINT32_MAX - (uint32_t)(i % 7);
     void *in = put(ctx, values, 4 * count), *out = put(ctx, NULL, 8 * count);
-    assert_int_equal(cuda_sum32_wide(ctx, in, out, count), MOTE_OK);
+    assert_int_equal(cuda_sum32_wide(gpu_of(ctx), in, out, count), MOTE_OK);
     get(ctx, sums, out, 8 * count);
-    cuda_free(ctx, in);
+    cuda_free(gpu_of(ctx), in);
     for (uint64_t i = 0; i < count; sum += values[i++]) assert_int_equal(sums[i], sum);
     free(values);
     free(sums);
@@ -203,11 +203,11 @@ static void check_select(mote_context *ctx, uint64_t count, uint64_t one_in) {
         flags[i] = one_in > 0 && random % one_in == 0 ? (uint8_t)(1 + (random >> 32) % 255) : 0;
     }
     void *in = put(ctx, flags, count), *out = put(ctx, NULL, 4 * count), *total = put(ctx, &found, 8);
-    assert_int_equal(cuda_select(ctx, in, count, out, total), MOTE_OK);
+    assert_int_equal(cuda_select(gpu_of(ctx), in, count, out, total), MOTE_OK);
     get(ctx, &found, total, 8);
     assert_true(found <= count);
     get(ctx, numbers, out, 4 * count);
-    cuda_free(ctx, in);
+    cuda_free(gpu_of(ctx), in);
     for (uint64_t i = 0; i < count; i++) {
         if (flags[i] == 0) continue;
         assert_true(expected < found);

@@ -4,7 +4,7 @@
 
 #include "parity/knn_parity_support.h"
 
-#include "backend/cuda.h"
+#include "device/cuda/cuda.h"
 #include "math/hash.h"
 #include "reference/knn_reference.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda.h"
+#include "device/cuda/cuda.h"
 #include "math/hash.h"
 #include "parity/knn_parity_support.h"
 #include "reference/knn_reference.h"

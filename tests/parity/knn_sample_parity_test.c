@@ -1,10 +1,10 @@
-/* What the GPU makes of an index: points along the curve, each once, those that are nowhere last, by whichever sort;
+/* What the GPU makes of an index: points along the curve, each once, those that are not finite last, by whichever sort;
    and boxes around boxes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda.h"
+#include "device/cuda/cuda.h"
 #include "knn/index/knn_sample.h"
 #include "knn/knn_cuda.h"
 #include "parity/knn_parity_support.h"
@@ -14,7 +14,7 @@
 static void check_boxes(parity_pair *pair, const knn_cuda_tree *tree) {
     const uint32_t top = tree->level_count - 1, count = tree->first[top] + tree->nodes[top];
     knn_cuda_box *const boxes = malloc(count * sizeof *boxes + 1);
-    knn_must(pair->cuda, cuda_download(pair->cuda, boxes, tree->boxes, count * sizeof *boxes), "boxes");
+    knn_must(pair->cuda, cuda_download(gpu_of(pair->cuda), boxes, tree->boxes, count * sizeof *boxes), "boxes");
     for (uint32_t level = 1; level <= top; level++) {
         for (uint32_t node = 0; node < tree->nodes[level]; node++) {
             const knn_cuda_box *const box = &boxes[tree->first[level] + node];
@@ -24,16 +24,17 @@ static void check_boxes(parity_pair *pair, const knn_cuda_tree *tree) {
                 const knn_cuda_box *const child = &boxes[tree->first[level - 1] + i];
                 for (int k = 0; k < 3; k++) around.low[k] = fminf(around.low[k], child->low[k]);
                 for (int k = 0; k < 3; k++) around.high[k] = fmaxf(around.high[k], child->high[k]);
-                around.least = child->least < around.least ? child->least : around.least;
+                around.min = child->min < around.min ? child->min : around.min;
             }
             for (int k = 0; k < 3; k++) assert_true(box->low[k] == around.low[k] && box->high[k] == around.high[k]);
-            assert_int_equal(box->least, around.least);
+            assert_int_equal(box->min, around.min);
         }
     }
     free(boxes);
 }
 
-/* How many keys stand behind a greater one. Fails the test where a point lacks, or one that is nowhere is not last. */
+/* How many keys stand behind a greater one. Fails the test where a point lacks, or one that is not finite is not
+   last. */
 static uint64_t count_descents(parity_pair *pair, mote_cloud *cloud, const char *what) {
     const uint64_t count = mote_cloud_count(cloud);
     mote_knn_index *index = NULL;
@@ -42,8 +43,8 @@ static uint64_t count_descents(parity_pair *pair, mote_cloud *cloud, const char 
     uint64_t *const keys = malloc(count * sizeof *keys + 1);
     bool *const found = calloc(count + 1, 1);
     knn_cuda_extent extent;
-    knn_must(pair->cuda, cuda_download(pair->cuda, keys, points->keys, count * sizeof *keys), what);
-    knn_must(pair->cuda, cuda_download(pair->cuda, &extent, points->extent, sizeof extent), what);
+    knn_must(pair->cuda, cuda_download(gpu_of(pair->cuda), keys, points->keys, count * sizeof *keys), what);
+    knn_must(pair->cuda, cuda_download(gpu_of(pair->cuda), &extent, points->extent, sizeof extent), what);
     uint64_t descents = 0;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t place = keys[i] >> points->index_bits, number = keys[i] & ((1ull << points->index_bits) - 1);
@@ -90,8 +91,8 @@ static void check_places(parity_pair *pair, const mote_cloud *cloud) {
     const knn_cuda_points *const points = &index->cuda->stored.tree.points;
     uint64_t *const keys = malloc(count * sizeof *keys);
     knn_cuda_extent extent;
-    knn_must(pair->cuda, cuda_download(pair->cuda, keys, points->keys, count * sizeof *keys), "keys");
-    knn_must(pair->cuda, cuda_download(pair->cuda, &extent, points->extent, sizeof extent), "extent");
+    knn_must(pair->cuda, cuda_download(gpu_of(pair->cuda), keys, points->keys, count * sizeof *keys), "keys");
+    knn_must(pair->cuda, cuda_download(gpu_of(pair->cuda), &extent, points->extent, sizeof extent), "extent");
     float side = 0;
     for (int k = 0; k < 3; k++) side = fmaxf(side, extent.high[k] - extent.low[k]);
     const float cells = (float)(1u << points->cell_bits), factor = cells / side;
@@ -111,7 +112,7 @@ static void check_places(parity_pair *pair, const mote_cloud *cloud) {
 
 /* By either sort. */
 static void places_are_those_of_the_curve(void **state) {
-    const uint64_t sizes[] = {3000, parity_extent(2500, KNN_SAMPLE_MOST + 1, KNN_SAMPLE_MOST + 1)};
+    const uint64_t sizes[] = {3000, parity_extent(2500, KNN_SAMPLE_MAX + 1, KNN_SAMPLE_MAX + 1)};
     parity_pair *pair = *state;
     for (size_t s = 0; s < 2; s++) {
         mote_cloud *cloud = awkward_cloud_make(pair->cpu, awkward_cloud_named("uniform float"), sizes[s], 0);
@@ -125,10 +126,10 @@ static void points_are_in_order(void **state) {
                                         "shells of integers", "some not finite",    "none finite"};
     static const uint64_t sizes[] = {1, 255, 2048, 2049, 5000, 12011};
     parity_pair *pair = *state;
-    const size_t most = parity_extent(5, 6, 6);
+    const size_t max = parity_extent(5, 6, 6);
     for (size_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         const awkward_cloud *const kind = awkward_cloud_named(names[c]);
-        for (size_t s = 0; s < most; s++) {
+        for (size_t s = 0; s < max; s++) {
             mote_cloud *cloud = awkward_cloud_make(pair->cpu, kind, sizes[s], 0);
             assert_int_equal(count_descents(pair, cloud, names[c]), 0);
             mote_cloud_destroy(cloud);
@@ -138,9 +139,9 @@ static void points_are_in_order(void **state) {
 
 /* On either side of the size from which on it is a radix sort. */
 static void many_points_are_in_order(void **state) {
-    const uint64_t most = parity_extent(20000, KNN_SAMPLE_MOST, KNN_SAMPLE_MOST);
+    const uint64_t max = parity_extent(20000, KNN_SAMPLE_MAX, KNN_SAMPLE_MAX);
     parity_pair *pair = *state;
-    for (uint64_t count = most; count <= most + 1; count++) {
+    for (uint64_t count = max; count <= max + 1; count++) {
         mote_cloud *cloud = NULL;
         knn_must(pair->cpu, mote_generate(pair->cpu, "clusters", count, NULL, &cloud), "clusters");
         assert_int_equal(count_descents(pair, cloud, "clusters"), 0);
@@ -150,7 +151,7 @@ static void many_points_are_in_order(void **state) {
 
 /* The sample is spread over a cube, all others stand in a corner, some nowhere: a bucket overflows. */
 static void a_full_bucket_loses_nothing(void **state) {
-    const uint64_t count = 3 * KNN_SAMPLE_ROOM / 2;
+    const uint64_t count = 3 * KNN_SAMPLE_CAPACITY / 2;
     const uint32_t samples = KNN_SAMPLE_EACH * knn_sample_buckets(count);
     parity_pair *pair = *state;
     double *const points = malloc(3 * count * sizeof *points);

@@ -10,7 +10,7 @@
 
 /* The GPU decodes however few chunks there are. */
 static const las_upload_limits limits = {
-    .buffers = 256u << 10, .early = 100u << 10, .block = 3000, .chunks = 1, .streams = 1};
+    .buffers = 256u << 10, .before_warm_up = 100u << 10, .block = 3000, .chunks = 1, .streams = 1};
 
 typedef struct readers {
     listener l[2];
@@ -189,7 +189,7 @@ static bool is_known(mote_context *ctx, const char *path, uint64_t *points) {
     return known;
 }
 
-static int check_folder(readers *on, const char *name, uint64_t most_points) {
+static int check_folder(readers *on, const char *name, uint64_t max_points) {
     char folder[4096], path[4500];
     const mote_read_params params = to_device();
     uint64_t points;
@@ -201,7 +201,7 @@ static int check_folder(readers *on, const char *name, uint64_t most_points) {
         const size_t length = strlen(entry->d_name);
         if (length < 4 || strcmp(entry->d_name + length - 4, ".laz") != 0) continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!is_known(on->cpu, path, &points) || points > most_points) continue;
+        if (!is_known(on->cpu, path, &points) || points > max_points) continue;
         assert_int_equal(check(on, path, &params), MOTE_OK);
         assert_int_equal(did_decode(on->gpu, true), points > 0);
         files++;
@@ -213,9 +213,9 @@ static int check_folder(readers *on, const char *name, uint64_t most_points) {
 static void real_files(void **state) {
     readers *on = *state;
     if (test_data("laz") == NULL) skip();
-    const uint64_t most_points = parity_extent(1100, 20000, UINT64_MAX);
-    assert_true(check_folder(on, "laz", most_points) >= 15);
-    assert_true(check_folder(on, "copc", most_points) >= 3);
+    const uint64_t max_points = parity_extent(1100, 20000, UINT64_MAX);
+    assert_true(check_folder(on, "laz", max_points) >= 15);
+    assert_true(check_folder(on, "copc", max_points) >= 3);
 }
 
 /* Nodes of an octree: chunks in another order than that of the file. */

@@ -9,7 +9,7 @@
 
 static void compare(const mote_lod *cpu, const lod_cuda *device, const char *what) {
     uint16_t *right = parity_item_colors(cpu);
-    uint16_t *found = parity_download(device->cloud.ctx, device->item_colors, 8 * device->item_count);
+    uint16_t *found = parity_download(device->cloud.device->ctx, device->item_colors, 8 * device->item_count);
     uint32_t level = 0;
     for (uint64_t j = 0; j < device->item_count; j++) {
         const uint16_t *r = right + 4 * j, *f = found + 4 * j;
@@ -30,10 +30,10 @@ static void check(const parity_pair *b, const mote_cloud *cloud, const mote_lod_
     assert_int_equal(mote_lod_build(b->cpu, cloud, params, &lod), MOTE_OK);
     mote_lod *on_gpu = parity_device_make(b->cuda, lod, PARITY_NO_COLORS);
     const uint64_t given = mote_context_device_bytes(b->cuda);
-    assert_int_equal(lod_cuda_filter(on_gpu, on_gpu->device), MOTE_OK);
-    assert_int_equal(mote_context_device_bytes(b->cuda), given + 8 * on_gpu->device->item_count);
-    compare(lod, on_gpu->device, what);
-    parity_device_free(on_gpu);
+    assert_int_equal(lod_cuda_filter(on_gpu, on_gpu->cuda), MOTE_OK);
+    assert_int_equal(mote_context_device_bytes(b->cuda), given + 8 * on_gpu->cuda->item_count);
+    compare(lod, on_gpu->cuda, what);
+    mote_lod_destroy(on_gpu);
     mote_lod_destroy(lod);
 }
 
@@ -230,18 +230,18 @@ static void memory_runs_out(void **state) {
         uint32_t failures = 0;
         for (uint64_t more = 0; status != MOTE_OK; more += 1500, failures++) {
             b->cuda->params.memory_limit_bytes = given + more;
-            status = lod_cuda_filter(on_gpu, on_gpu->device);
+            status = lod_cuda_filter(on_gpu, on_gpu->cuda);
             b->cuda->params.memory_limit_bytes = 0;
             if (status == MOTE_OK) break;
             assert_int_equal(status, MOTE_ERROR_MEMORY);
-            cuda_free(b->cuda, on_gpu->device->item_colors); /* the octree's, not the filter's */
-            on_gpu->device->item_colors = NULL;
+            cuda_free(gpu_of(b->cuda), on_gpu->cuda->item_colors); /* the octree's, not the filter's */
+            on_gpu->cuda->item_colors = NULL;
             assert_int_equal(mote_context_device_bytes(b->cuda), given);
             mote_context_clear(b->cuda);
         }
         assert_true(failures > 5);
-        parity_device_free(on_gpu);
-        cuda_free(b->cuda, ballast);
+        mote_lod_destroy(on_gpu);
+        cuda_free(gpu_of(b->cuda), ballast);
         mote_lod_destroy(lod);
     }
     mote_cloud_destroy(cloud);

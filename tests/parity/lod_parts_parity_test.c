@@ -27,13 +27,13 @@ static int setup(void **state) {
     *state = &on;
     if (on.cuda == NULL || on.cpu == NULL) return -1;
     on.cuda->params.log = on_log;
-    on.taken = cuda_alloc(on.cuda, LIMIT_BYTES - LEFT_BYTES, "taken");
+    on.taken = cuda_alloc(gpu_of(on.cuda), LIMIT_BYTES - LEFT_BYTES, "taken");
     return on.taken == NULL ? -1 : 0;
 }
 
 static int teardown(void **state) {
     const pair *on = *state;
-    cuda_free(on->cuda, on->taken);
+    cuda_free(gpu_of(on->cuda), on->taken);
     mote_context_destroy(on->cuda);
     mote_context_destroy(on->cpu);
     return 0;
@@ -58,7 +58,7 @@ static void compare(const pair *on, const mote_cloud *cloud, const mote_lod_para
     if (mote_lod_build(on->cuda, cloud, p, &b) != MOTE_OK) {
         fail_msg("%s, sampling %d: %s", what, (int)p->sampling, mote_context_message(on->cuda));
     }
-    assert_true(b->device == NULL);
+    assert_true(b->cuda == NULL);
     if (!parity_same_lods(a, b, p->filter != MOTE_LOD_FILTER_NONE, why)) {
         fail_msg("%s, sampling %d: %s", what, (int)p->sampling, why);
     }

@@ -25,7 +25,7 @@ static bool has_chain(const mote_lod *lod) {
 static void compare(const bench *b, const mote_lod *lod, const lod_cuda *device, const char *name) {
     uint8_t *level = malloc(lod->count + 1);
     assert_non_null(level);
-    assert_int_equal(cuda_download(b->gpu, level, device->level, lod->count), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(b->gpu), level, device->level, lod->count), MOTE_OK);
     for (uint64_t i = 0; i < lod->count; i++) {
         if (level[i] == lod->level[i]) continue;
         fail_msg("%s, %llu points, grid %u, merge %u, most %llu, seed %llu: point %llu is of level %u, on the CPU %u",
@@ -47,9 +47,9 @@ static void check(bench *b, const mote_cloud *cloud, const char *name, const mot
     }
     if (lod->level_count > 1) {
         mote_lod *on_gpu = parity_device_make(b->gpu, lod, PARITY_LEAF_LEVEL);
-        assert_int_equal(lod_cuda_poisson(on_gpu, on_gpu->device), MOTE_OK);
-        compare(b, lod, on_gpu->device, name);
-        parity_device_free(on_gpu);
+        assert_int_equal(lod_cuda_poisson(on_gpu, on_gpu->cuda), MOTE_OK);
+        compare(b, lod, on_gpu->cuda, name);
+        mote_lod_destroy(on_gpu);
         assert_int_equal(mote_context_device_bytes(b->gpu), 0);
         b->builds++;
         b->levels += lod->level_count - 1;
@@ -58,13 +58,13 @@ static void check(bench *b, const mote_cloud *cloud, const char *name, const mot
     mote_lod_destroy(lod);
 }
 
-static mote_lod_params poisson_params(uint32_t grid, uint32_t merge, uint64_t most, uint64_t seed) {
+static mote_lod_params poisson_params(uint32_t grid, uint32_t merge, uint64_t max, uint64_t seed) {
     mote_lod_params p = mote_lod_defaults();
     p.sampling = MOTE_LOD_POISSON;
     p.scheme = seed % 2 == 0 ? MOTE_LOD_ADDITIVE : MOTE_LOD_REPLACING;
     p.grid = grid;
     p.merge_points = merge;
-    p.max_node_points = most;
+    p.max_node_points = max;
     p.seed = seed;
     return p;
 }
@@ -117,11 +117,11 @@ static void larger_clouds_are_the_same(void **state) {
 /* Heaps in many places, each larger than a node may be: chains of all lengths beside what is sampled. */
 static void chains_are_the_same(void **state) {
     static const char *const names[] = {"heap of duplicates", "ticks", "pile", "one place", "bytes"};
-    static const uint64_t most[] = {1, 2, 4, 11, 50};
+    static const uint64_t max[] = {1, 2, 4, 11, 50};
     bench b = bench_of(state);
     for (size_t c = 0; c < sizeof names / sizeof names[0]; c++) {
-        for (size_t m = 0; m < sizeof most / sizeof most[0]; m++) {
-            const mote_lod_params params = poisson_params(4, 10, most[m], 2 * m);
+        for (size_t m = 0; m < sizeof max / sizeof max[0]; m++) {
+            const mote_lod_params params = poisson_params(4, 10, max[m], 2 * m);
             mote_cloud *cloud = awkward_cloud_make(b.cpu, awkward_cloud_named(names[c]), 1200, 0);
             check(&b, cloud, names[c], &params);
             mote_cloud_destroy(cloud);

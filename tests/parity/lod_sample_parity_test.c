@@ -7,7 +7,7 @@
 #include "lod/lod_math.h"
 #include "parity/parity_support.h"
 
-#define MOST_POINTS (71u * 2048 + 5) /* three rounds */
+#define MAX_POINTS (71u * 2048 + 5) /* three rounds */
 
 /* ---- orders: codes ascending, and how good each point is */
 
@@ -46,7 +46,7 @@ static uint64_t rank_key(uint32_t kind, uint64_t i) {
     }
 }
 
-typedef struct contest {
+typedef struct selection {
     uint64_t count;
     uint64_t *codes;
     uint32_t *order;
@@ -54,7 +54,7 @@ typedef struct contest {
     uint64_t code_before, code_after, seed;
     uint32_t grid_bits;
     bool random;
-} contest;
+} selection;
 
 static void *take(uint64_t count, uint64_t size_bytes) {
     void *memory = calloc(count + 1, size_bytes);
@@ -72,7 +72,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* Points that share a code stand in the order of the input. */
-static void fill_order(contest *c, uint32_t kind) {
+static void fill_order(selection *c, uint32_t kind) {
     run *runs = take(c->count, sizeof *runs);
     uint64_t n = 0;
     uint32_t next = 0;
@@ -88,10 +88,10 @@ static void fill_order(contest *c, uint32_t kind) {
 }
 
 /* Leaves of about merge points, some of more; of one code in chains of nodes of most. */
-static void fill_leaves(contest *c, uint64_t first, uint64_t end, uint32_t level, uint64_t merge, uint64_t most) {
-    if (c->codes[first] == c->codes[end - 1] && end - first > most && level < 250) {
-        memset(c->leaf + first, (int)level, most);
-        fill_leaves(c, first + most, end, level + 1, merge, most);
+static void fill_leaves(selection *c, uint64_t first, uint64_t end, uint32_t level, uint64_t merge, uint64_t max) {
+    if (c->codes[first] == c->codes[end - 1] && end - first > max && level < 250) {
+        memset(c->leaf + first, (int)level, max);
+        fill_leaves(c, first + max, end, level + 1, merge, max);
         return;
     }
     if (end - first <= merge || c->codes[first] == c->codes[end - 1]) {
@@ -102,13 +102,13 @@ static void fill_leaves(contest *c, uint64_t first, uint64_t end, uint32_t level
     for (uint64_t i = first; i < end;) {
         uint64_t next = i;
         while (next < end && c->codes[next] >> below == c->codes[i] >> below) next++;
-        fill_leaves(c, i, next, level + 1, merge, most);
+        fill_leaves(c, i, next, level + 1, merge, max);
         i = next;
     }
 }
 
-static contest make_contest(uint64_t count, next_code next, uint32_t kind, uint32_t grid_bits) {
-    contest c = {count, take(count, 8), take(count, 4), NULL, UINT64_MAX, UINT64_MAX, 11, grid_bits, false};
+static selection make_contest(uint64_t count, next_code next, uint32_t kind, uint32_t grid_bits) {
+    selection c = {count, take(count, 8), take(count, 4), NULL, UINT64_MAX, UINT64_MAX, 11, grid_bits, false};
     uint64_t code = 0;
     for (uint64_t i = 0; i < count; i++) c.codes[i] = code = next(i, code);
     assert_true(count == 0 || c.codes[count - 1] < 1ull << 63);
@@ -117,7 +117,7 @@ static contest make_contest(uint64_t count, next_code next, uint32_t kind, uint3
     return c;
 }
 
-static void free_contest(contest *c) {
+static void free_contest(selection *c) {
     free(c->codes);
     free(c->order);
     free(c->leaf);
@@ -125,7 +125,7 @@ static void free_contest(contest *c) {
 
 /* ---- what ought to come out */
 
-static bool is_better(const contest *c, uint64_t a, uint64_t b) {
+static bool is_better(const selection *c, uint64_t a, uint64_t b) {
     const uint64_t x = c->random ? mote_lod_rank(c->seed, c->codes[a]) : c->order[a];
     const uint64_t y = c->random ? mote_lod_rank(c->seed, c->codes[b]) : c->order[b];
     return x != y ? x < y : a < b;
@@ -138,20 +138,20 @@ static int shared_level(uint64_t a, uint64_t b) {
 /* The finest level shared with a better point before (step 1) or after (step -1) each, into lost; beyond: the level
    shared with what lies beyond that end, for those that meet no better one on the way. A stack of the points that none
    between beats, each with the least gap to the one below it. */
-static void look_one_way(const contest *c, int step, int *lost, int *beyond) {
+static void look_one_way(const selection *c, int step, int *lost, int *beyond) {
     uint64_t *point = take(c->count, sizeof *point), depth = 0;
     int *gap = take(c->count, sizeof *gap);
     for (uint64_t n = 0; n < c->count; n++) {
         const uint64_t i = step > 0 ? n : c->count - 1 - n;
         const uint64_t beside = n > 0 ? c->codes[step > 0 ? i - 1 : i + 1] : step > 0 ? c->code_before : c->code_after;
-        int least = shared_level(beside, c->codes[i]);
+        int min = shared_level(beside, c->codes[i]);
         for (; depth > 0 && is_better(c, i, point[depth - 1]); depth--) {
-            if (gap[depth - 1] < least) least = gap[depth - 1];
+            if (gap[depth - 1] < min) min = gap[depth - 1];
         }
-        if (depth > 0 && least > lost[i]) lost[i] = least;
-        if (depth == 0 && least > beyond[i]) beyond[i] = least;
+        if (depth > 0 && min > lost[i]) lost[i] = min;
+        if (depth == 0 && min > beyond[i]) beyond[i] = min;
         point[depth] = i;
-        gap[depth++] = least;
+        gap[depth++] = min;
     }
     free(point);
     free(gap);
@@ -160,31 +160,31 @@ static void look_one_way(const contest *c, int step, int *lost, int *beyond) {
 /* ---- one contest by the GPU */
 
 static void *to_device(mote_context *ctx, const void *host, uint64_t size_bytes) {
-    void *device = cuda_alloc(ctx, size_bytes, "test");
+    void *device = cuda_alloc(gpu_of(ctx), size_bytes, "test");
     assert_non_null(device);
-    assert_int_equal(cuda_upload(ctx, device, host, size_bytes), MOTE_OK);
+    assert_int_equal(cuda_upload(gpu_of(ctx), device, host, size_bytes), MOTE_OK);
     return device;
 }
 
-static uint8_t *play(mote_context *ctx, const contest *c, lod_cuda_open *open) {
+static uint8_t *select_points(mote_context *ctx, const selection *c, lod_cuda_unresolved *open) {
     uint64_t *codes = to_device(ctx, c->codes, c->count * sizeof *codes);
     uint32_t *order = to_device(ctx, c->order, c->count * sizeof *order);
     uint8_t *leaf = c->leaf != NULL ? to_device(ctx, c->leaf, c->count) : NULL;
-    uint8_t *level = cuda_alloc(ctx, c->count, "test");
-    const lod_cuda_contest in = {codes,   order,          leaf,          level,        c->count,
-                                 c->seed, c->code_before, c->code_after, c->grid_bits, c->random};
+    uint8_t *level = cuda_alloc(gpu_of(ctx), c->count, "test");
+    const lod_cuda_selection in = {codes,   NULL,           order,         leaf,         level,    c->count,
+                                   c->seed, c->code_before, c->code_after, c->grid_bits, c->random};
     assert_non_null(level);
-    assert_int_equal(lod_cuda_play(ctx, &in, open), MOTE_OK);
+    assert_int_equal(lod_cuda_select(gpu_of(ctx), &in, open), MOTE_OK);
     uint8_t *out = parity_download(ctx, level, c->count);
-    cuda_free(ctx, codes);
-    cuda_free(ctx, order);
-    cuda_free(ctx, leaf);
-    cuda_free(ctx, level);
+    cuda_free(gpu_of(ctx), codes);
+    cuda_free(gpu_of(ctx), order);
+    cuda_free(gpu_of(ctx), leaf);
+    cuda_free(gpu_of(ctx), level);
     return out;
 }
 
 /* Winners of cells that reach past an end: nothing else, and nothing less. */
-static void check_open(const contest *c, const lod_cuda_open *open, const int *lost, const int *beyond,
+static void check_open(const selection *c, const lod_cuda_unresolved *open, const int *lost, const int *beyond,
                        const char *what) {
     uint32_t found = 0;
     const int coarsest = (int)c->grid_bits - 1;
@@ -199,13 +199,13 @@ static void check_open(const contest *c, const lod_cuda_open *open, const int *l
     assert_int_equal(found, open->count);
 }
 
-static void check_contest(mote_context *ctx, const contest *c, const char *what) {
+static void check_contest(mote_context *ctx, const selection *c, const char *what) {
     int *lost = take(c->count, sizeof *lost), *beyond = take(c->count, sizeof *beyond);
-    lod_cuda_open open = {0};
+    lod_cuda_unresolved open = {0};
     for (uint64_t i = 0; i < c->count; i++) lost[i] = beyond[i] = -1;
     look_one_way(c, 1, lost, beyond);
     look_one_way(c, -1, lost, beyond);
-    uint8_t *level = play(ctx, c, c->leaf == NULL ? &open : NULL);
+    uint8_t *level = select_points(ctx, c, c->leaf == NULL ? &open : NULL);
     for (uint64_t i = 0; i < c->count; i++) {
         const uint32_t raw = lost[i] < (int)c->grid_bits ? MOTE_LOD_NEVER : (uint32_t)lost[i];
         const uint32_t right = c->leaf == NULL ? raw : mote_lod_chosen(raw, c->leaf[i], c->grid_bits);
@@ -221,7 +221,7 @@ static void check_contest(mote_context *ctx, const contest *c, const char *what)
 }
 
 /* Without leaves and neighbours, with neighbours, with leaves. */
-static void check_all(mote_context *ctx, contest *c, const char *what) {
+static void check_all(mote_context *ctx, selection *c, const char *what) {
     check_contest(ctx, c, what);
     if (c->count == 0) return;
     c->code_before = c->codes[0] > 0 ? c->codes[0] - 1 : UINT64_MAX;
@@ -237,15 +237,15 @@ static void check_all(mote_context *ctx, contest *c, const char *what) {
 
 static void levels_are_as_defined(void **state) {
     static const uint64_t counts[] = {1,   2,    7,    8,    9,    255,  256,   257,
-                                      700, 2047, 2048, 2049, 4096, 6000, 20000, MOST_POINTS};
+                                      700, 2047, 2048, 2049, 4096, 6000, 20000, MAX_POINTS};
     static const uint32_t grids[] = {1, 7, 10, MOTE_ORDER_BITS};
     const parity_pair *on = *state;
-    const uint32_t most = (uint32_t)parity_extent(10, 16, 16);
+    const uint32_t max = (uint32_t)parity_extent(10, 16, 16);
     char what[64];
-    for (uint32_t n = 0; n < most; n++) {
+    for (uint32_t n = 0; n < max; n++) {
         for (uint32_t k = 0; k < 8 * RANK_KINDS; k++) {
             if (counts[n] > 10000 && k % (counts[n] > 30000 ? 7 : 3) != 0) continue;
-            contest c = make_contest(counts[n], all_codes[k % 8], k / 8, grids[(n + k + k / 8) % 4]);
+            selection c = make_contest(counts[n], all_codes[k % 8], k / 8, grids[(n + k + k / 8) % 4]);
             snprintf(what, sizeof what, "codes %u, ranks %u", k % 8, k / 8);
             check_all(on->cuda, &c, what);
             free_contest(&c);
@@ -270,7 +270,7 @@ static int compare_codes(const void *a, const void *b) {
 /* Ranks that differ in their lower halves only. */
 static void half_of_a_rank_does_not_decide(void **state) {
     const parity_pair *on = *state;
-    contest c = make_contest(3000, next_same, RANK_RANDOM, 1);
+    selection c = make_contest(3000, next_same, RANK_RANDOM, 1);
     uint64_t found = 0;
     for (uint64_t low = 0; found < c.count; low++) {
         const uint64_t rank = 0x1234567800000000ull + low,
@@ -287,14 +287,14 @@ static void half_of_a_rank_does_not_decide(void **state) {
 static uint32_t check_items(const parity_pair *on, const mote_cloud *cloud, const mote_lod_params *params,
                             const char *what) {
     mote_lod *cpu = NULL;
-    uint64_t level_items[LOD_MOST_LEVELS + 1];
+    uint64_t level_items[LOD_MAX_LEVELS + 1];
     if (mote_lod_build(on->cpu, cloud, params, &cpu) != MOTE_OK) { /* too many points in one place */
         mote_context_clear(on->cpu);
         return 0;
     }
     mote_lod *lod = parity_device_make(on->cuda, cpu, PARITY_NO_ITEMS);
-    const lod_cuda *device = lod->device;
-    assert_int_equal(lod_cuda_items(lod, lod->device), MOTE_OK);
+    const lod_cuda *device = lod->cuda;
+    assert_int_equal(lod_cuda_node_points(lod, lod->cuda), MOTE_OK);
     uint32_t *right = parity_items(cpu, level_items);
     uint32_t *items = parity_download(on->cuda, device->items, device->item_count * sizeof *items);
     mote_lod_node *nodes = parity_download(on->cuda, device->nodes, cpu->node_count * sizeof *nodes);
@@ -310,7 +310,7 @@ static uint32_t check_items(const parity_pair *on, const mote_cloud *cloud, cons
     free(right);
     free(items);
     free(nodes);
-    parity_device_free(lod);
+    mote_lod_destroy(lod);
     mote_lod_destroy(cpu);
     return levels;
 }
@@ -320,7 +320,7 @@ static void items_are_as_defined(void **state) {
     static const char *const names[] = {"uniform float", "heap of duplicates", "one place", "far clusters", "shells"};
     static const uint64_t counts[] = {1, 15, 16, 17, 4095, 4096, 4097, 8192, 9000};
     const parity_pair *on = *state;
-    uint32_t fewest = UINT32_MAX, most = 0;
+    uint32_t fewest = UINT32_MAX, max = 0;
     for (uint32_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
         for (uint32_t k = 0; k < sizeof names / sizeof names[0]; k++) {
             mote_cloud *cloud = awkward_cloud_make(on->cpu, awkward_cloud_named(names[k]), counts[n], 0);
@@ -332,14 +332,14 @@ static void items_are_as_defined(void **state) {
                     p.max_node_points = kind == 2 ? 40 + counts[n] / 200 : 0;
                     const uint32_t levels = check_items(on, cloud, &p, names[k]);
                     if (levels > 0 && levels < fewest) fewest = levels;
-                    if (levels > most) most = levels;
+                    if (levels > max) max = levels;
                 }
             }
             mote_cloud_destroy(cloud);
         }
     }
     assert_int_equal(fewest, 1);
-    assert_true(most > 31);
+    assert_true(max > 31);
 }
 
 int main(void) {

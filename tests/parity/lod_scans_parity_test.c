@@ -35,11 +35,11 @@ static void compare(const parity_pair *on, const mote_cloud *cloud, const mote_l
 
 /* Returns whether the file was one to compare. */
 static bool check_file(const parity_pair *on, const char *path, uint32_t number) {
-    const uint64_t most = parity_extent(1100, 20000, 2000000);
+    const uint64_t max = parity_extent(1100, 20000, 2000000);
     mote_cloud *cloud = NULL;
     const bool read = mote_cloud_read(on->cpu, path, NULL, &cloud) == MOTE_OK;
     mote_context_clear(on->cpu);
-    const bool compared = read && mote_cloud_count(cloud) <= most && mote_cloud_find(cloud, "z") != NULL;
+    const bool compared = read && mote_cloud_count(cloud) <= max && mote_cloud_find(cloud, "z") != NULL;
     for (uint32_t r = 0; r < 2 && compared; r++) {
         compare(on, cloud, &rows[(number + 3 * r) % (sizeof rows / sizeof rows[0])], path);
     }

@@ -322,7 +322,7 @@ static void outliers_are_the_same(void **state) {
             params.sigmas = s % 2;
             compare_outliers(pair, cloud, &params, awkward_clouds[c].name);
             params.method = MOTE_OUTLIERS_RADIUS;
-            params.least = ks[(c + s + 1) % 5];
+            params.min_neighbors = ks[(c + s + 1) % 5];
             params.radius = (s % 2 == 0 ? 0.05 : 0.3) * awkward_cloud_size(&awkward_clouds[c]);
             compare_outliers(pair, cloud, &params, awkward_clouds[c].name);
             mote_cloud_destroy(cloud);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "order/order_cuda.h"
-#include "order/order_ties.h"
+#include "order/sort/order_ties.h"
 
 order_contexts order_open(void) {
     const order_contexts c = {test_context(2), parity_context(0)};
@@ -72,7 +72,7 @@ static void same_codes(const order_expected *e, order_contexts c, const mote_clo
 }
 
 /* Every value of every column of the sorted cloud is that of the point in its place; nothing in between is compared. */
-static void same_points(order_contexts c, const mote_cloud *cloud, const cuda_cloud *sorted, const uint32_t *order,
+static void same_points(order_contexts c, const mote_cloud *cloud, const device_cloud *sorted, const uint32_t *order,
                         const char *name) {
     const uint64_t n = mote_cloud_count(cloud);
     assert_int_equal(sorted->count, n);
@@ -84,7 +84,7 @@ static void same_points(order_contexts c, const mote_cloud *cloud, const cuda_cl
         assert_string_equal(column->name, from->name);
         assert_int_equal(column->type, from->type);
         uint8_t *values = order_take(reach, 1);
-        assert_int_equal(cuda_download(c.gpu, values, column->data, reach), MOTE_OK);
+        assert_int_equal(cuda_download(gpu_of(c.gpu), values, column->data, reach), MOTE_OK);
         for (uint64_t i = 0; i < n; i++) {
             const uint8_t *own = (const uint8_t *)from->data + order[i] * (uint64_t)from->stride_bytes;
             if (memcmp(values + i * column->stride_bytes, own, size_bytes) == 0) continue;
@@ -96,17 +96,17 @@ static void same_points(order_contexts c, const mote_cloud *cloud, const cuda_cl
 }
 
 /* copied: with the points themselves, if it can be done. Returns whether it was. */
-static bool same_order(const order_expected *e, order_contexts c, const mote_cloud *cloud, const cuda_cloud *device,
+static bool same_order(const order_expected *e, order_contexts c, const mote_cloud *cloud, const device_cloud *device,
                        bool ties, bool copied, const char *name) {
     uint64_t *device_codes, *codes = order_take(e->count, sizeof *codes);
     uint32_t *device_order, *order = order_take(e->count, sizeof *order);
-    cuda_cloud sorted;
+    device_cloud sorted;
     memset(&sorted, 0, sizeof sorted);
     assert_int_equal(
         order_cuda_build(device, &e->lattice, e->skipped, ties, &device_codes, &device_order, copied ? &sorted : NULL),
         MOTE_OK);
-    assert_int_equal(cuda_download(c.gpu, codes, device_codes, e->count * sizeof *codes), MOTE_OK);
-    assert_int_equal(cuda_download(c.gpu, order, device_order, e->count * sizeof *order), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(c.gpu), codes, device_codes, e->count * sizeof *codes), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(c.gpu), order, device_order, e->count * sizeof *order), MOTE_OK);
     for (uint64_t i = 0; i < e->count; i++) {
         if (codes[i] == e->sorted[i] && order[i] == e->order[ties][i]) continue;
         fail_msg("%s, ties %d, copied %d: place %llu of %llu has %u of code %llx, not %u of %llx", name, ties, copied,
@@ -115,9 +115,9 @@ static bool same_order(const order_expected *e, order_contexts c, const mote_clo
     }
     const bool has_points = sorted.columns != NULL;
     if (has_points) same_points(c, cloud, &sorted, order, name);
-    cuda_cloud_close(&sorted);
-    cuda_free(c.gpu, device_codes);
-    cuda_free(c.gpu, device_order);
+    device_cloud_close(&sorted);
+    cuda_free(gpu_of(c.gpu), device_codes);
+    cuda_free(gpu_of(c.gpu), device_order);
     free(codes);
     free(order);
     return has_points;
@@ -128,8 +128,8 @@ bool order_check(order_contexts c, const mote_cloud *cloud, const char *name) {
     order_expected e;
     mote_lattice lattice;
     uint64_t skipped = 99;
-    cuda_cloud device;
-    assert_int_equal(cuda_cloud_open(c.gpu, cloud, &device), MOTE_OK);
+    device_cloud device;
+    assert_int_equal(device_cloud_open(gpu_of(c.gpu), cloud, &device), MOTE_OK);
     if (order_expect(c.cpu, cloud, &e)) {
         assert_int_equal(order_cuda_lattice(&device, &lattice, &skipped), MOTE_OK);
         assert_int_equal(skipped, e.skipped);
@@ -145,7 +145,7 @@ bool order_check(order_contexts c, const mote_cloud *cloud, const char *name) {
         mote_context_clear(c.cpu);
         mote_context_clear(c.gpu);
     }
-    cuda_cloud_close(&device);
+    device_cloud_close(&device);
     assert_int_equal(c.gpu->device_bytes, 0);
     return copied;
 }

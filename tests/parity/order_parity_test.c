@@ -115,9 +115,9 @@ static void values_not_finite_count_for_nothing(void **state) {
 
 /* Device memory with the same bytes. */
 static void *on_gpu(order_contexts c, const void *host, uint64_t size_bytes) {
-    void *device = cuda_alloc(c.gpu, size_bytes, "test");
+    void *device = cuda_alloc(gpu_of(c.gpu), size_bytes, "test");
     assert_non_null(device);
-    assert_int_equal(cuda_upload(c.gpu, device, host, size_bytes), MOTE_OK);
+    assert_int_equal(cuda_upload(gpu_of(c.gpu), device, host, size_bytes), MOTE_OK);
     return device;
 }
 
@@ -141,10 +141,10 @@ static void check_sort(order_contexts c, int kind, uint64_t n, bool on_device) {
         uint64_t *device_codes = on_gpu(c, codes[1], n * 8);
         uint32_t *device_indices = on_gpu(c, indices[1], n * 4);
         assert_int_equal(mote_order_sort(c.gpu, device_codes, device_indices, n), MOTE_OK);
-        assert_int_equal(cuda_download(c.gpu, codes[1], device_codes, n * 8), MOTE_OK);
-        assert_int_equal(cuda_download(c.gpu, indices[1], device_indices, n * 4), MOTE_OK);
-        cuda_free(c.gpu, device_codes);
-        cuda_free(c.gpu, device_indices);
+        assert_int_equal(cuda_download(gpu_of(c.gpu), codes[1], device_codes, n * 8), MOTE_OK);
+        assert_int_equal(cuda_download(gpu_of(c.gpu), indices[1], device_indices, n * 4), MOTE_OK);
+        cuda_free(gpu_of(c.gpu), device_codes);
+        cuda_free(gpu_of(c.gpu), device_indices);
     } else {
         assert_int_equal(mote_order_sort(c.gpu, codes[1], indices[1], n), MOTE_OK);
     }
@@ -175,13 +175,13 @@ static void check_permute(order_contexts c, uint32_t size, uint32_t stride, uint
     assert_memory_equal(out[0], out[1], n * size + 1);
     uint8_t *device_values = on_gpu(c, values, bytes), *device_out = on_gpu(c, out[1], n * size);
     uint32_t *device_indices = on_gpu(c, indices, n * sizeof *indices);
-    assert_int_equal(cuda_fill(c.gpu, device_out, 0, n * size), MOTE_OK);
+    assert_int_equal(cuda_fill(gpu_of(c.gpu), device_out, 0, n * size), MOTE_OK);
     assert_int_equal(mote_order_permute(c.gpu, device_values + lead, size, stride, device_indices, n, device_out),
                      MOTE_OK);
-    assert_int_equal(cuda_download(c.gpu, out[1], device_out, n * size), MOTE_OK);
+    assert_int_equal(cuda_download(gpu_of(c.gpu), out[1], device_out, n * size), MOTE_OK);
     assert_memory_equal(out[0], out[1], n * size);
     void *const taken[] = {device_values, device_out, device_indices};
-    for (int i = 0; i < 3; i++) cuda_free(c.gpu, taken[i]);
+    for (int i = 0; i < 3; i++) cuda_free(gpu_of(c.gpu), taken[i]);
     free(values), free(out[0]), free(out[1]), free(indices);
 }
 

@@ -22,16 +22,16 @@ typedef struct run_cloud {
 } run_cloud;
 
 static uint32_t run_coordinate(const run_cloud *r, uint64_t run, uint64_t i, uint32_t k) {
-    const uint64_t most = (1ull << r->bits[k]) - 1, low = r->low < r->bits[k] ? r->low : r->bits[k];
+    const uint64_t max = (1ull << r->bits[k]) - 1, low = r->low < r->bits[k] ? r->low : r->bits[k];
     const uint64_t within = (1ull << low) - 1;
-    return (uint32_t)((mote_hash_pair(run, k) & most & ~within) | (mote_hash_pair(i, 10 + k) & within));
+    return (uint32_t)((mote_hash_pair(run, k) & max & ~within) | (mote_hash_pair(i, 10 + k) & within));
 }
 
 static void make_runs(const run_cloud *r, int32_t *xyz) {
-    uint64_t run = 0, left = r->lengths[0];
-    for (uint64_t i = 0; i < r->count; i++, left--) {
+    uint64_t run = 0, remaining = r->lengths[0];
+    for (uint64_t i = 0; i < r->count; i++, remaining--) {
         const uint64_t slot = i * 104729 % r->count; /* a prime that divides no count */
-        while (left == 0) left = r->lengths[++run % 16 == 15 ? 3 : run % 3];
+        while (remaining == 0) remaining = r->lengths[++run % 16 == 15 ? 3 : run % 3];
         for (uint32_t k = 0; k < 3; k++) {
             const uint32_t corner = i == 1 ? (uint32_t)((1ull << r->bits[k]) - 1) : 0;
             xyz[3 * slot + k] = (int32_t)((i < 2 ? corner : run_coordinate(r, run, i, k)) - 0x80000000u);
@@ -75,7 +75,7 @@ static bool check_runs(order_contexts c, const run_cloud *r, const char *name) {
 }
 
 /* At least so many are copied: not those with too many points in long runs, or a lattice coarser than their steps. */
-static void check_all_runs(const run_cloud *clouds, size_t count, size_t least_copied, const char *what) {
+static void check_all_runs(const run_cloud *clouds, size_t count, size_t min_copied, const char *what) {
     const order_contexts c = order_open();
     size_t copied = 0;
     for (size_t i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ static void check_all_runs(const run_cloud *clouds, size_t count, size_t least_c
         snprintf(name, sizeof name, "%s %zu", what, i);
         copied += check_runs(c, &clouds[i], name);
     }
-    assert_in_range(copied, least_copied, count);
+    assert_in_range(copied, min_copied, count);
     order_close(c);
 }
 
@@ -188,8 +188,8 @@ static void tie_at(order_contexts c, int32_t *xyz, uint64_t count, uint64_t plac
     mote_cloud_destroy(cloud);
 }
 
-/* Nothing else leads to such a tie. Runs are of some eight points, so that it may come from the next tile, or go there.
- */
+/* Nothing else leads to such a tie. Runs are of some eight points, so that it may come from the next tile, or go
+   there. */
 static void lonely_ties_about_a_tile_are_settled(void **state) {
     (void)state;
     const order_contexts c = order_open();
@@ -287,8 +287,8 @@ static void check_memory(order_contexts c, const mote_cloud *cloud, bool copied)
     const uint64_t n = mote_cloud_count(cloud);
     uint32_t failures = 0;
     mote_lattice lattice;
-    cuda_cloud device;
-    assert_int_equal(cuda_cloud_open(c.gpu, cloud, &device), MOTE_OK);
+    device_cloud device;
+    assert_int_equal(device_cloud_open(gpu_of(c.gpu), cloud, &device), MOTE_OK);
     assert_int_equal(order_cuda_lattice(&device, &lattice, NULL), MOTE_OK);
     void *ballast = parity_ballast(c.gpu);
     const uint64_t before = c.gpu->device_bytes;
@@ -296,14 +296,14 @@ static void check_memory(order_contexts c, const mote_cloud *cloud, bool copied)
     for (uint64_t limit = 1024; status != MOTE_OK && limit < 96 * n; limit += 1024) {
         uint64_t *codes;
         uint32_t *order;
-        cuda_cloud sorted;
+        device_cloud sorted;
         memset(&sorted, 0, sizeof sorted);
         c.gpu->params.memory_limit_bytes = before + limit;
         status = order_cuda_build(&device, &lattice, 0, true, &codes, &order, copied ? &sorted : NULL);
         assert_int_equal(sorted.columns != NULL, copied && status == MOTE_OK);
-        cuda_cloud_close(&sorted);
-        cuda_free(c.gpu, codes);
-        cuda_free(c.gpu, order);
+        device_cloud_close(&sorted);
+        cuda_free(gpu_of(c.gpu), codes);
+        cuda_free(gpu_of(c.gpu), order);
         assert_true(status == MOTE_OK || status == MOTE_ERROR_MEMORY);
         assert_int_equal(c.gpu->device_bytes, before);
         failures += status != MOTE_OK;
@@ -311,8 +311,8 @@ static void check_memory(order_contexts c, const mote_cloud *cloud, bool copied)
     }
     assert_int_equal(status, MOTE_OK);
     assert_true(failures > 10);
-    cuda_free(c.gpu, ballast);
-    cuda_cloud_close(&device);
+    cuda_free(gpu_of(c.gpu), ballast);
+    device_cloud_close(&device);
 }
 
 static void gives_all_back_when_memory_ends(void **state) {

@@ -1,6 +1,8 @@
 /* An octree of the CPU as arrays of the device. */
 #include <stdlib.h>
 
+#include "device/backend.h"
+#include "lod/lod_ops.h"
 #include "order/order_ops.h"
 #include "parity/parity_support.h"
 
@@ -12,7 +14,7 @@ static void *take(uint64_t size_bytes) {
 
 void *parity_download(mote_context *ctx, const void *device, uint64_t size_bytes) {
     void *memory = take(size_bytes);
-    if (cuda_download(ctx, memory, device, size_bytes) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+    if (cuda_download(gpu_of(ctx), memory, device, size_bytes) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
     return memory;
 }
 
@@ -25,6 +27,19 @@ uint64_t *parity_codes(const mote_lod *cpu) {
     for (uint64_t i = 0; i < cpu->count; i++) sorted[i] = codes[cpu->order[i]];
     free(codes);
     return sorted;
+}
+
+/* NULL for an octree that needs none. */
+static uint64_t *fine_codes(const mote_lod *cpu) {
+    if (cpu->finest == MOTE_ORDER_BITS) return NULL;
+    uint64_t *fine = take(cpu->count * sizeof *fine);
+    uint32_t *xyz = take(3 * cpu->count * sizeof *xyz);
+    mote_cell_divisor by[3];
+    for (int k = 0; k < 3; k++) by[k] = mote_cell_divisor_make(cpu->lattice.side[k]);
+    mote_order_coordinates(cpu->cloud, &cpu->lattice, cpu->order, cpu->count, xyz);
+    for (uint64_t i = 0; i < cpu->count; i++) fine[i] = order_fine_code(xyz + 3 * i, by);
+    free(xyz);
+    return fine;
 }
 
 /* How many of the first of its points a node keeps before coarser ones choose; an inner node that samples: none. */
@@ -65,8 +80,8 @@ static uint64_t count_items(const mote_lod *cpu) {
 }
 
 uint32_t *parity_items(const mote_lod *cpu, uint64_t *level_items) {
-    const uint64_t most = count_items(cpu);
-    uint32_t *items = take(most * sizeof *items);
+    const uint64_t max = count_items(cpu);
+    uint32_t *items = take(max * sizeof *items);
     uint64_t count = 0;
     uint32_t level = 0;
     level_items[0] = 0;
@@ -76,12 +91,12 @@ uint32_t *parity_items(const mote_lod *cpu, uint64_t *level_items) {
         while (level < node->level) level_items[++level] = count;
         for (uint64_t at = node->first; at < node->first + node->total; at++) {
             if (!holds(cpu, node, at)) continue;
-            assert_true(count < most);
+            assert_true(count < max);
             items[count++] = (uint32_t)at;
         }
         assert_int_equal(count - before, node->point_count);
     }
-    while (level < LOD_MOST_LEVELS) level_items[++level] = count;
+    while (level < LOD_MAX_LEVELS) level_items[++level] = count;
     return items;
 }
 
@@ -106,8 +121,8 @@ uint16_t *parity_item_colors(const mote_lod *cpu) {
 
 /* Hands an array over to the device; frees it here. */
 static void *upload(mote_context *ctx, void *host, uint64_t size_bytes) {
-    void *device = cuda_alloc(ctx, size_bytes, "parity");
-    if (device == NULL || cuda_upload(ctx, device, host, size_bytes) != MOTE_OK) {
+    void *device = cuda_alloc(gpu_of(ctx), size_bytes, "parity");
+    if (device == NULL || cuda_upload(gpu_of(ctx), device, host, size_bytes) != MOTE_OK) {
         fail_msg("%s", mote_context_message(ctx));
     }
     free(host);
@@ -125,20 +140,23 @@ static mote_lod *make_host_part(mote_context *ctx, const mote_lod *cpu, unsigned
     mote_lod *lod = mote_alloc_zero(ctx, sizeof *lod, "nodes");
     assert_non_null(lod);
     lod->ctx = ctx;
+    lod->device = gpu_of(ctx);
+    lod->ops = lod->device->backend->lod;
     lod->source = cpu->source;
     memcpy(lod->color_rules, cpu->color_rules, sizeof lod->color_rules);
     lod->cloud = cpu->cloud;
     lod->params = cpu->params;
     lod->lattice = cpu->lattice;
     lod->skipped = cpu->skipped;
+    lod->finest = cpu->finest;
     lod->count = cpu->count;
     lod->node_count = cpu->node_count;
     lod->level_count = cpu->level_count;
     for (int k = 0; k < 3; k++) lod->rgb[k] = cpu->rgb[k];
     lod->level_first = mote_alloc(ctx, (cpu->level_count + 1) * sizeof *lod->level_first, "nodes");
     lod->nodes = mote_alloc(ctx, cpu->node_count * sizeof *lod->nodes, "nodes");
-    lod->device = mote_alloc_zero(ctx, sizeof *lod->device, "nodes");
-    assert_true(lod->level_first != NULL && lod->nodes != NULL && lod->device != NULL);
+    lod->cuda = mote_alloc_zero(ctx, sizeof *lod->cuda, "nodes");
+    assert_true(lod->level_first != NULL && lod->nodes != NULL && lod->cuda != NULL);
     memcpy(lod->level_first, cpu->level_first, (cpu->level_count + 1) * sizeof *lod->level_first);
     mote_lod_node *nodes = parity_tree_nodes(cpu);
     memcpy(lod->nodes, (lacks & PARITY_NO_ITEMS) != 0 ? nodes : cpu->nodes, cpu->node_count * sizeof *nodes);
@@ -147,7 +165,7 @@ static mote_lod *make_host_part(mote_context *ctx, const mote_lod *cpu, unsigned
 }
 
 static void upload_items(mote_lod *lod, const mote_lod *cpu, unsigned lacks) {
-    lod_cuda *device = lod->device;
+    lod_cuda *device = lod->cuda;
     device->item_count = count_items(cpu);
     uint32_t *items = parity_items(cpu, device->level_items);
     device->items = upload(lod->ctx, items, device->item_count * sizeof *items);
@@ -157,10 +175,13 @@ static void upload_items(mote_lod *lod, const mote_lod *cpu, unsigned lacks) {
 
 mote_lod *parity_device_make(mote_context *ctx, const mote_lod *cpu, unsigned lacks) {
     mote_lod *lod = make_host_part(ctx, cpu, lacks);
-    lod_cuda *device = lod->device;
+    lod_cuda *device = lod->cuda;
     const uint64_t n = cpu->count;
-    if (cuda_cloud_open(ctx, cpu->cloud, &device->cloud) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+    if (device_cloud_open(gpu_of(ctx), cpu->cloud, &device->cloud) != MOTE_OK)
+        fail_msg("%s", mote_context_message(ctx));
     device->codes = upload(ctx, parity_codes(cpu), n * sizeof *device->codes);
+    uint64_t *fine = fine_codes(cpu);
+    if (fine != NULL) device->fine = upload(ctx, fine, n * sizeof *fine);
     device->order = upload(ctx, copy_of(cpu->order, n * sizeof *cpu->order), n * sizeof *cpu->order);
     device->leaf_level = upload(ctx, parity_leaf_levels(cpu), n);
     device->nodes =
@@ -174,21 +195,9 @@ mote_lod *parity_device_make(mote_context *ctx, const mote_lod *cpu, unsigned la
     return lod;
 }
 
-void parity_device_free(mote_lod *lod) {
-    mote_context *ctx = lod->ctx;
-    lod_cuda *device = lod->device;
-    void *const owned[] = {device->codes, device->order, device->level,       device->leaf_level,
-                           device->nodes, device->items, device->item_colors, device->records};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
-    cuda_cloud_close(&device->cloud);
-    mote_free(ctx, device);
-    lod->device = NULL;
-    mote_lod_destroy(lod); /* no ops: nothing else of the device's */
-}
-
 void *parity_ballast(mote_context *ctx) {
     enum { STAGING_BYTES = 4 << 20 }; /* what copies may take yet under a low limit, and more */
-    void *ballast = cuda_alloc(ctx, mote_context_memory_bytes(ctx) + STAGING_BYTES, "ballast");
+    void *ballast = cuda_alloc(gpu_of(ctx), mote_context_memory_bytes(ctx) + STAGING_BYTES, "ballast");
     if (ballast == NULL) fail_msg("%s", mote_context_message(ctx));
     return ballast;
 }

@@ -9,7 +9,7 @@
 /* ---- how much */
 
 static bool is_emulated(void) {
-    mote_device devices[8];
+    mote_device_info devices[8];
     const uint32_t count = mote_devices(devices, 8);
     for (uint32_t i = 0; i < count && i < 8; i++) {
         if (strcmp(devices[i].name, "CUDA emulator") == 0) return true;
@@ -66,7 +66,7 @@ static mote_context *make_context(mote_device_kind device, uint64_t memory_limit
 mote_context *parity_context(uint64_t memory_limit_bytes) {
     mote_context *ctx = make_context(MOTE_DEVICE_CUDA, memory_limit_bytes, NULL);
     if (ctx != NULL) return ctx;
-    mote_device devices[8];
+    mote_device_info devices[8];
     const uint32_t count = mote_devices(devices, 8);
     for (uint32_t i = 0; i < count && i < 8; i++) {
         if (devices[i].kind == MOTE_DEVICE_CUDA)
@@ -229,7 +229,7 @@ static bool same_points(const mote_lod *a, const mote_lod *b, uint32_t node, con
 
 static bool same_nodes(const mote_lod *a, const mote_lod *b, const node_points *points, char *why) {
     const uint32_t count = mote_lod_node_count(a), other = mote_lod_node_count(b);
-    char name[LOD_MOST_LEVELS + 2];
+    char name[LOD_MAX_LEVELS + 2];
     bool same = true;
     for (uint32_t i = 0; i < count && i < other && same; i++) {
         mote_lod_node_name(a, i, name);
@@ -249,9 +249,9 @@ bool parity_same_lods(const mote_lod *a, const mote_lod *b, bool colors, char *w
         DIFFERS("%llu and %llu points left out", (unsigned long long)mote_lod_skipped(a),
                 (unsigned long long)mote_lod_skipped(b));
     }
-    const uint64_t most = a->count + b->count + 1;
-    node_points points = {malloc(most * 4), malloc(most * 4), NULL, NULL};
-    if (colors) points.a_colors = malloc(most * 6), points.b_colors = malloc(most * 6);
+    const uint64_t max = a->count + b->count + 1;
+    node_points points = {malloc(max * 4), malloc(max * 4), NULL, NULL};
+    if (colors) points.a_colors = malloc(max * 6), points.b_colors = malloc(max * 6);
     const bool same = same_nodes(a, b, &points, why);
     free(points.a);
     free(points.b);

@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "lod/lod_cuda.h"
 #include "reference/awkward_clouds.h"
+#include "support/gpu.h"
 #include "support/support.h"
 
 #define PARITY_WHY_BYTES 400
@@ -18,8 +19,8 @@ uint64_t parity_extent(uint64_t few, uint64_t emulated, uint64_t all);
    eight programs share the work where it is slow (compute-sanitizer). */
 bool parity_is_mine(void);
 
-/* A context of the GPU. NULL, and a line on the terminal that says why, when none answers. memory_limit_bytes 0: none
- */
+/* A context of the GPU. NULL, and a line on the terminal that says why, when none answers. memory_limit_bytes 0:
+   none */
 mote_context *parity_context(uint64_t memory_limit_bytes);
 /* Its twin of the CPU. */
 mote_context *parity_cpu_context(void);
@@ -65,17 +66,16 @@ typedef enum parity_lacks {
 } parity_lacks;
 
 /* The octree that the CPU has built, as ctx (of the GPU) would have it: an octree without order and level on the host
-   whose device says the same, codes included. cpu and its cloud must outlive it. Fails the test when memory runs out.
- */
+   whose device says the same, codes included. cpu and its cloud must outlive it. Fails the test when memory runs
+   out. */
 mote_lod *parity_device_make(mote_context *ctx, const mote_lod *cpu, unsigned lacks);
-void parity_device_free(mote_lod *lod);
 
 /* The arrays of lod_cuda as they ought to be, from an octree of the CPU; on the host, for free(). */
 uint64_t *parity_codes(const mote_lod *cpu);
 uint8_t *parity_leaf_levels(const mote_lod *cpu);
 /* Nodes before sampling: they hold what the tree gave them. */
 mote_lod_node *parity_tree_nodes(const mote_lod *cpu);
-/* level_items [LOD_MOST_LEVELS + 1] out */
+/* level_items [LOD_MAX_LEVELS + 1] out */
 uint32_t *parity_items(const mote_lod *cpu, uint64_t *level_items);
 /* As lod_cuda.item_colors. */
 uint16_t *parity_item_colors(const mote_lod *cpu);

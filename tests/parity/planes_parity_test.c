@@ -39,9 +39,9 @@ static void free_answer(answer *a) {
     free(a->labels);
 }
 
-static void same_bytes(const void *a, const void *b, uint64_t size_bytes, const char *what, const char *part,
+static void same_bytes(const void *a, const void *b, uint64_t size_bytes, const char *what, const char *component,
                        uint64_t i) {
-    if (memcmp(a, b, size_bytes) != 0) fail_msg("%s: %s %llu differs", what, part, (unsigned long long)i);
+    if (memcmp(a, b, size_bytes) != 0) fail_msg("%s: %s %llu differs", what, component, (unsigned long long)i);
 }
 
 static void same_facts(const mote_planes_facts *a, const mote_planes_facts *b, const char *what) {
@@ -92,7 +92,7 @@ static void compare_votes_of(const parity_pair *pair, const mote_cloud *cloud, c
                              const mote_planes_params *params, const char *name) {
     enum { MOST = 5000 };
     static const uint32_t wanted[] = {MOST, 1, 6};
-    mote_planes_winner *cpu = calloc(MOST, sizeof *cpu), *other = calloc(MOST, sizeof *other);
+    mote_planes_peak *cpu = calloc(MOST, sizeof *cpu), *other = calloc(MOST, sizeof *other);
     mote_planes_facts facts, others;
     uint32_t count, count_b;
     assert_non_null(cpu);
@@ -100,13 +100,13 @@ static void compare_votes_of(const parity_pair *pair, const mote_cloud *cloud, c
     must(pair->cpu, mote_planes_vote(pair->cpu, cloud, params, MOST, cpu, &count, &facts), name);
     for (uint32_t turn = 0; turn < 6; turn++) {
         mote_context *ctx = turn % 2 == 0 ? pair->cuda : pair->cpu;
-        const uint32_t most = wanted[turn / 2];
-        must(ctx, mote_planes_vote(ctx, turn % 2 == 0 ? on_device : cloud, params, most, other, &count_b, &others),
+        const uint32_t max = wanted[turn / 2];
+        must(ctx, mote_planes_vote(ctx, turn % 2 == 0 ? on_device : cloud, params, max, other, &count_b, &others),
              name);
         same_facts(&facts, &others, name);
-        const uint32_t expected = count < most ? count : most;
-        same_bytes(&expected, &count_b, sizeof expected, name, "number of winners", turn);
-        for (uint32_t i = 0; i < expected; i++) same_bytes(&cpu[i], &other[i], sizeof *cpu, name, "winner", i);
+        const uint32_t expected = count < max ? count : max;
+        same_bytes(&expected, &count_b, sizeof expected, name, "number of peaks", turn);
+        for (uint32_t i = 0; i < expected; i++) same_bytes(&cpu[i], &other[i], sizeof *cpu, name, "peak", i);
     }
     free(cpu);
     free(other);
@@ -230,7 +230,7 @@ static void ways_are_the_same(void **state) {
         mote_planes_params params = coarse();
         mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(400, 2500, 200000), place_corner);
         params.votes = way == 0 ? MOTE_PLANES_VOTE_NORMALS : MOTE_PLANES_VOTE_ALL;
-        params.parts = way == 1;
+        params.components = way == 1;
         params.greedy = way == 2;
         params.whole = way == 3;
         params.normal_deg = way == 4 ? 90 : 45;
@@ -270,7 +270,7 @@ static void many_parts_are_the_same(void **state) {
     const parity_pair *pair = *state;
     const uint64_t islands = parity_extent(60, 1200, 4000);
     mote_planes_params params = coarse();
-    params.parts = true;
+    params.components = true;
     params.tolerance = 0.005;
     params.min_points = 8;
     mote_cloud *cloud = make_cloud(pair->cpu, 25 * islands, place_islands);
@@ -309,23 +309,25 @@ static void votes_are_the_same(void **state) {
 typedef struct crowd {
     uint32_t directions, bins, count;
     uint32_t *counters;
-    planes_winner winners[500];
+    planes_peak peaks[500];
 } crowd;
 
-static void keep_first(planes_table *table, uint32_t directions) {
-    uint32_t kept = 0;
+static void keep_first(planes_directions *table, uint32_t directions) {
+    uint32_t representatives = 0;
     for (uint32_t d = 0; d < directions; d++) {
         const uint32_t from = table->first[d];
-        table->first[d] = kept;
+        table->first[d] = representatives;
         for (uint32_t i = from; i < table->first[d + 1]; i++) {
-            if (table->near[i] >> 1 < directions) table->near[kept++] = table->near[i];
+            if (table->near[i] >> 1 < directions) table->near[representatives++] = table->near[i];
         }
     }
-    table->first[directions] = kept;
+    table->first[directions] = representatives;
     table->directions = directions;
 }
 
-static crowd *vote_in_crowd(mote_context *ctx, const mote_planes_ops *ops, const mote_cloud *cloud) {
+static crowd *vote_in_crowd(mote_device *device, const mote_cloud *cloud) {
+    mote_context *ctx = device->ctx;
+    const mote_planes_ops *ops = device->backend->planes;
     mote_planes_params params = mote_planes_defaults();
     planes_run run;
     crowd *c = calloc(1, sizeof *c);
@@ -334,18 +336,18 @@ static crowd *vote_in_crowd(mote_context *ctx, const mote_planes_ops *ops, const
     params.directions = MOTE_PLANES_GRID;
     run.ctx = ctx;
     run.ops = ops;
-    must(ctx, ops->open(ctx, cloud, false, &run.points), "open");
+    must(ctx, ops->open(device, cloud, false, &run.points), "open");
     must(ctx, planes_frame_points(&run), "place");
-    must(ctx, planes_table_make(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
+    must(ctx, planes_directions_make(ctx, &params, run.scale.radius, run.scale.radius / 20.3, &run.table), "table");
     if (parity_extent(0, 0, 1) == 0) keep_first(&run.table, 3 * 180 + 7);
     c->directions = run.table.directions;
     c->bins = run.table.bins;
     c->counters = calloc((uint64_t)c->directions * c->bins, sizeof *c->counters);
     assert_non_null(c->counters);
-    must(ctx, ops->vote(run.points, NULL, &run.table), "vote");
+    const planes_voting how = {run.points->count, &run.table, 2, 2, 500};
+    must(ctx, ops->vote(run.points, &how, c->peaks, &c->count), "vote");
     must(ctx, ops->read_votes(run.points, c->counters), "votes");
-    must(ctx, ops->winners(run.points, &run.table, 2, 2, 500, c->winners, &c->count), "winners");
-    planes_table_free(ctx, &run.table);
+    planes_directions_free(ctx, &run.table);
     ops->release(run.points);
     return c;
 }
@@ -353,14 +355,14 @@ static crowd *vote_in_crowd(mote_context *ctx, const mote_planes_ops *ops, const
 static void crowded_directions_are_the_same(void **state) {
     const parity_pair *pair = *state;
     mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(100, 700, 20000), place_corner);
-    crowd *cpu = vote_in_crowd(pair->cpu, &mote_planes_cpu, cloud);
-    crowd *cuda = vote_in_crowd(pair->cuda, &mote_planes_on_cuda, cloud);
+    crowd *cpu = vote_in_crowd(mote_cpu_device(pair->cpu), cloud);
+    crowd *cuda = vote_in_crowd(gpu_of(pair->cuda), cloud);
     assert_int_equal(cuda->directions, cpu->directions);
     assert_int_equal(cuda->bins, cpu->bins);
     assert_int_equal(cuda->count, cpu->count);
     assert_in_range(cpu->count, 1, 500);
     same_bytes(cpu->counters, cuda->counters, 4ull * cpu->directions * cpu->bins, "grid", "votes", 0);
-    same_bytes(cpu->winners, cuda->winners, cpu->count * sizeof *cpu->winners, "grid", "winners", 0);
+    same_bytes(cpu->peaks, cuda->peaks, cpu->count * sizeof *cpu->peaks, "grid", "peaks", 0);
     free(cpu->counters);
     free(cuda->counters);
     free(cpu);
@@ -440,7 +442,7 @@ static void entries_are_right(void **state) {
             params.suppress_deg = 5 + 4 * (turn % 5);
             mote_cloud *cloud = awkward_cloud_make(pair->cuda, &awkward_clouds[c], sizes[s], 0);
             snprintf(what, sizeof what, "%s, %llu points", awkward_clouds[c].name, (unsigned long long)sizes[s]);
-            planes_reference_check(pair->cuda, &mote_planes_on_cuda, cloud, &params, what);
+            planes_reference_check(mote_device_choose(pair->cuda, UINT64_MAX), cloud, &params, what);
             mote_cloud_destroy(cloud);
         }
     }

@@ -14,18 +14,18 @@
 
 /* ---- writing and comparing */
 
-static const uint64_t piece_sizes[] = {0, 1, 20000}; /* 1: the fewest records that a piece can have */
+static const uint64_t batch_sizes[] = {0, 1, 20000}; /* 1: the fewest records that a piece can have */
 
-static void write_source(mote_context *ctx, const mote_lod *lod, uint64_t piece_bytes, const char *path,
+static void write_source(mote_context *ctx, const mote_lod *lod, uint64_t batch_bytes, const char *path,
                          const mote_potree_params *params, mote_potree_report *report, const char *what) {
     potree_source source;
     mote_status status = potree_source_of_lod(ctx, lod, &source);
-    source.piece_bytes = piece_bytes;
+    source.batch_bytes = batch_bytes;
     if (status == MOTE_OK) status = potree_write_source(ctx, &source, path, params, report);
     if (status != MOTE_OK) fail_msg("%s: %s", what, mote_context_message(ctx));
 }
 
-static void compare_file(const char *name, const char *what, uint64_t piece_bytes) {
+static void compare_file(const char *name, const char *what, uint64_t batch_bytes) {
     char a_path[600], b_path[600];
     snprintf(a_path, sizeof a_path, "%s/%s", test_path("cpu"), name);
     snprintf(b_path, sizeof b_path, "%s/%s", test_path("cuda"), name);
@@ -33,7 +33,7 @@ static void compare_file(const char *name, const char *what, uint64_t piece_byte
     size_t at = 0;
     while (at < a.size && at < b.size && a.data[at] == b.data[at]) at++;
     if (a.size != b.size || at < a.size) {
-        fail_msg("%s, pieces of %llu: %s differs at %zu of %zu and %zu", what, (unsigned long long)piece_bytes, name,
+        fail_msg("%s, pieces of %llu: %s differs at %zu of %zu and %zu", what, (unsigned long long)batch_bytes, name,
                  at, a.size, b.size);
     }
     free(a.data);
@@ -41,13 +41,13 @@ static void compare_file(const char *name, const char *what, uint64_t piece_byte
 }
 
 /* The folder of cpu stands at "cpu" already. */
-static void compare_folder(const parity_pair *on, const mote_lod *cuda, uint64_t piece_bytes,
+static void compare_folder(const parity_pair *on, const mote_lod *cuda, uint64_t batch_bytes,
                            const mote_potree_params *params, const mote_potree_report *expected, const char *what) {
     mote_potree_report report;
-    write_source(on->cuda, cuda, piece_bytes, test_path("cuda"), params, &report, what);
-    compare_file("octree.bin", what, piece_bytes);
-    compare_file("hierarchy.bin", what, piece_bytes);
-    compare_file("metadata.json", what, piece_bytes);
+    write_source(on->cuda, cuda, batch_bytes, test_path("cuda"), params, &report, what);
+    compare_file("octree.bin", what, batch_bytes);
+    compare_file("hierarchy.bin", what, batch_bytes);
+    compare_file("metadata.json", what, batch_bytes);
     assert_true(report.hash == expected->hash);
     assert_int_equal(report.points, expected->points);
     assert_int_equal(report.octree_bytes, expected->octree_bytes);
@@ -79,10 +79,10 @@ static void compare_octree(const parity_pair *on, const mote_lod *cpu, const mot
         p.encoding = brotli ? MOTE_POTREE_BROTLI : MOTE_POTREE_DEFAULT;
         p.name = "parity";
         write_source(on->cpu, cpu, 0, test_path("cpu"), &p, &report, what);
-        for (int s = brotli; s < 3; s++) compare_folder(on, cuda, piece_sizes[s], &p, &report, what);
+        for (int s = brotli; s < 3; s++) compare_folder(on, cuda, batch_sizes[s], &p, &report, what);
         if (!brotli) compare_records(on, cuda, &p, what);
     }
-    parity_device_free(cuda);
+    mote_lod_destroy(cuda);
 }
 
 static void compare_cloud(const parity_pair *on, const mote_cloud *cloud, const mote_lod_params *lod_params,
@@ -446,12 +446,12 @@ static void can_be_cancelled(void **state) {
             mote_potree_params writing = mote_potree_defaults();
             writing.encoding = brotli ? MOTE_POTREE_BROTLI : MOTE_POTREE_DEFAULT;
             assert_int_equal(potree_source_of_lod(ctx, cuda, &source), MOTE_OK);
-            source.piece_bytes = 2000;
+            source.batch_bytes = 2000;
             cancel.step = step;
             status = potree_write_source(ctx, &source, test_path("cancelled"), &writing, NULL);
             assert_true(status == MOTE_CANCELLED || (status == MOTE_OK && step > 1));
             assert_int_equal(access(test_path("cancelled"), F_OK) == 0, status == MOTE_OK);
-            parity_device_free(cuda);
+            mote_lod_destroy(cuda);
             assert_int_equal(mote_context_device_bytes(ctx), 0);
             mote_context_destroy(ctx);
         }
@@ -476,7 +476,7 @@ static void says_what_it_cannot(void **state) {
     mote_context_clear(on->cuda);
     assert_int_equal(mote_potree_write(on->cpu, cuda, test_path("other"), NULL, NULL), MOTE_ERROR_ARGUMENT);
     mote_context_clear(on->cpu);
-    parity_device_free(cuda);
+    mote_lod_destroy(cuda);
     mote_lod_destroy(cpu);
     mote_cloud_destroy(cloud);
 }

@@ -3,17 +3,18 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
-#include "backend/cuda.h"
+#include "device/backend.h"
+#include "device/cuda/cuda.h"
 #include "io/las/las_upload.h"
 #include "parity/parity_support.h"
 #include "parity/read_support.h"
 #include "support/laz_files.h"
 
 /* Buffers for a few points each; what is larger goes through ordinary memory. */
-static const las_upload_limits tiny = {.buffers = 4096, .early = 1000, .block = 100};
-static const las_upload_limits by_gpu = {.buffers = 4096, .early = 1000, .block = 100, .chunks = 1, .streams = 1};
-static const las_upload_limits small = {.buffers = 256u << 10, .early = 100u << 10, .block = 3000};
+static const las_upload_limits tiny = {.buffers = 4096, .before_warm_up = 1000, .block = 100};
+static const las_upload_limits by_gpu = {
+    .buffers = 4096, .before_warm_up = 1000, .block = 100, .chunks = 1, .streams = 1};
+static const las_upload_limits small = {.buffers = 256u << 10, .before_warm_up = 100u << 10, .block = 3000};
 
 /* ---- what is whole */
 
@@ -338,8 +339,8 @@ static void failures_leave_nothing(void **state) {
 
 /* ---- waking */
 
-/* So many points that the GPU is woken for them: chunks are decoded meanwhile, more than may wait in ordinary memory.
- */
+/* So many points that the GPU is woken for them: chunks are decoded meanwhile, more than may wait in ordinary
+   memory. */
 static void the_gpu_is_woken_for_many(void **state) {
     (void)state;
     listener l[2];
@@ -377,7 +378,7 @@ static void the_gpu_sleeps_on(void **state) {
     mote_cloud *cloud = NULL;
     assert_int_equal(mote_cloud_read(ctx, test_path("few.laz"), &params, &cloud), MOTE_OK);
     assert_false(mote_cloud_on_device(cloud));
-    assert_null(ctx->cuda);
+    assert_int_not_equal(ctx->devices[1].state, DEVICE_OPEN);
     mote_cloud_destroy(cloud);
     laz_free_made(&m);
     mote_context_destroy(ctx);
@@ -388,9 +389,9 @@ static void a_context_ends_while_it_wakes(void **state) {
     (void)state;
     listener l;
     mote_context *ctx = context_for(MOTE_DEVICE_AUTO, 2, &l);
-    assert_true(mote_backend_wake(ctx, MOTE_GPU_POINTS));
-    assert_true(mote_backend_wake(ctx, MOTE_GPU_POINTS));
-    assert_false(mote_backend_wake(ctx, MOTE_GPU_POINTS - 1));
+    assert_non_null(mote_device_warm_up(ctx, MOTE_GPU_POINTS));
+    assert_non_null(mote_device_warm_up(ctx, MOTE_GPU_POINTS));
+    assert_null(mote_device_warm_up(ctx, MOTE_GPU_POINTS - 1));
     mote_context_destroy(ctx);
 }
 

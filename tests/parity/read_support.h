@@ -2,8 +2,8 @@
 #ifndef MOTE_PARITY_READ_SUPPORT_H
 #define MOTE_PARITY_READ_SUPPORT_H
 
-#include "backend/backend.h"
-#include "backend/cuda.h"
+#include "device/backend.h"
+#include "device/cuda/cuda.h"
 #include "io/las/las_upload.h"
 #include "support/las_files.h"
 
@@ -102,10 +102,10 @@ static inline uint8_t *download(const mote_cloud *cloud, const uint8_t **base) {
     const uint64_t size_bytes = cloud->count * cloud->columns[0].stride_bytes;
     uint8_t *copy = malloc(size_bytes);
     for (uint64_t i = 0; i < cloud->block_count; i++) {
-        if (!cloud->blocks[i].on_device) continue;
+        if (cloud->blocks[i].device == NULL) continue;
         *base = cloud->blocks[i].memory;
-        assert_int_equal(cuda_download(cloud->ctx, copy, *base, size_bytes), MOTE_OK);
-        assert_int_equal(cuda_finish(cloud->ctx, "downloading"), MOTE_OK);
+        assert_int_equal(cuda_download(gpu_of(cloud->ctx), copy, *base, size_bytes), MOTE_OK);
+        assert_int_equal(cuda_finish(gpu_of(cloud->ctx), "downloading"), MOTE_OK);
         return copy;
     }
     fail_msg("the cloud is not on the device");

@@ -84,15 +84,15 @@ static void same_neighbours(const knn_found *all, const knn_found *found, const 
     assert_non_null(renamed);
     for (uint64_t query = 0; query < s->count; query++) {
         const uint64_t row = query * s->count, now = s->new_of[query] * (uint64_t)k;
-        const uint32_t many = all->count[query], kept = many < k ? many : k;
+        const uint32_t many = all->count[query], representatives = many < k ? many : k;
         for (uint32_t i = 0; i < many; i++) {
             renamed[i] = (neighbour){all->distance2_wide[row + i], s->new_of[all->index[row + i]]};
         }
         qsort(renamed, many, sizeof *renamed, nearer);
-        assert_int_equal(found->count[s->new_of[query]], kept);
-        for (uint32_t i = 0; i < kept; i++) assert_int_equal(found->index[now + i], renamed[i].index);
-        assert_memory_equal(found->distance2 + now, all->distance2 + row, kept * sizeof(float));
-        assert_memory_equal(found->distance2_wide + now, all->distance2_wide + row, kept * sizeof(double));
+        assert_int_equal(found->count[s->new_of[query]], representatives);
+        for (uint32_t i = 0; i < representatives; i++) assert_int_equal(found->index[now + i], renamed[i].index);
+        assert_memory_equal(found->distance2 + now, all->distance2 + row, representatives * sizeof(float));
+        assert_memory_equal(found->distance2_wide + now, all->distance2_wide + row, representatives * sizeof(double));
     }
     free(renamed);
 }

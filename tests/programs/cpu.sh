@@ -24,7 +24,7 @@ for source in $(sed -n '/^set(for_any_processor/,/)$/p' "$sources/CMakeLists.txt
     ((count += 1))
 done
 [[ $count -ge 10 ]] || { echo "only $count files for any processor"; exit 1; }
-objdump -d --no-show-raw-insn "$(find "$objects" -path '*/src/order/order.c.o')" >code
+objdump -d --no-show-raw-insn "$(find "$objects" -path '*/src/order/order_codes.c.o')" >code
 grep -qE 'pdep' code || { echo "the search finds no BMI2 where it is"; exit 1; }
 
 command -v qemu-x86_64 >/dev/null || { echo "skipped: qemu-x86_64 is not there (Debian: qemu-user)"; exit 77; }
@@ -43,7 +43,7 @@ static void say(void *user, mote_log_level level, const char *message) {
 int main(void) {
     mote_context_params params = mote_context_defaults();
     mote_context *ctx = (mote_context *)&params;
-    mote_device cpu;
+    mote_device_info cpu;
     const mote_knn_params knn = mote_knn_defaults();
     const mote_lod_params lod = mote_lod_defaults();
     const mote_gen_params gen = mote_gen_defaults("room");

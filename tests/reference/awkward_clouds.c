@@ -65,6 +65,24 @@ static void place_center(uint64_t i, uint64_t n, double at[3]) {
     for (int k = 0; k < 3; k++) at[k] = 0.5 + ldexp(at[k] - 0.5, -(int)(i % 16));
 }
 
+/* One point far from all others, whose place, a plane with copies, is a millionth of the cube. */
+static void place_stray(uint64_t i, uint64_t n, double at[3]) {
+    place_uniform(i % 7 == 0 ? i / 2 : i, n, at);
+    at[2] = at[2] < 0.5 ? 0 : at[0];
+    for (int k = 0; k < 3; k++) at[k] = i == n / 2 ? 1 : 0.3 + ldexp(at[k], -20);
+}
+
+/* Ever smaller cubes, as deep as a cube of 2^31 steps can be divided; and the same around the middle. */
+static void place_deep(uint64_t i, uint64_t n, double at[3]) {
+    place_uniform(i, n, at);
+    for (int k = 0; k < 3; k++) at[k] = 0.3 + 0.7 * ldexp(at[k], -(int)(i % 32));
+}
+
+static void place_deep_center(uint64_t i, uint64_t n, double at[3]) {
+    place_uniform(i, n, at);
+    for (int k = 0; k < 3; k++) at[k] = 0.5 + ldexp(at[k] - 0.5, -(int)(i < 8 ? 0 : 20 + i % 10));
+}
+
 /* Two dense clusters far apart and next to nothing between them. */
 static void place_far(uint64_t i, uint64_t n, double at[3]) {
     place_uniform(i, n, at);
@@ -106,6 +124,10 @@ const awkward_cloud awkward_clouds[] = {
     {"shells", place_shells, ALL(MOTE_FLOAT64), {0}, {0}, {0}, CUBE(100), 0, MOTE_UINT16},
     {"shells of integers", place_shells, ALL(MOTE_INT32), CUBE(0.001), UTM, {0}, CUBE(2e9), 0, MOTE_UINT16},
     {"around the middle", place_center, ALL(MOTE_FLOAT32), {0}, {0}, CUBE(-50), CUBE(100), 0, MOTE_UINT16},
+    {"a stray", place_stray, ALL(MOTE_FLOAT64), {0}, {0}, UTM, CUBE(5e6), 0, MOTE_UINT16},
+    {"a stray among integers", place_stray, ALL(MOTE_INT32), CUBE(0.001), {0}, {0}, CUBE(2e9), 0, MOTE_UINT8},
+    {"deep shells", place_deep, ALL(MOTE_FLOAT64), {0}, {0}, {0}, CUBE(100), 0, MOTE_UINT16},
+    {"deep around the middle", place_deep_center, ALL(MOTE_FLOAT64), {0}, {0}, CUBE(-50), CUBE(100), 0, MOTE_UINT8},
     {"far clusters", place_far, ALL(MOTE_FLOAT64), {0}, {0}, UTM, CUBE(5000), 0, MOTE_UINT8},
     {"some not finite", place_some_bad, ALL(MOTE_FLOAT32), {0}, {0}, {0}, CUBE(10), 0, MOTE_UINT16},
     {"none finite", place_all_bad, ALL(MOTE_FLOAT64), {0}, {0}, {0}, CUBE(10), 0, MOTE_UINT8},

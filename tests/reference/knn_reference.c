@@ -77,21 +77,20 @@ static bool is_before(const knn_reference_neighbour *a, const knn_reference_neig
 }
 
 /* Puts one where it belongs among the at most `most` that are sorted already; returns how many there are then. */
-static uint64_t insert(const knn_reference_neighbour *one, knn_reference_neighbour *row, uint64_t count,
-                       uint64_t most) {
-    if (count == most && (most == 0 || !is_before(one, &row[most - 1]))) return count;
-    uint64_t at = count < most ? count++ : most - 1;
+static uint64_t insert(const knn_reference_neighbour *one, knn_reference_neighbour *row, uint64_t count, uint64_t max) {
+    if (count == max && (max == 0 || !is_before(one, &row[max - 1]))) return count;
+    uint64_t at = count < max ? count++ : max - 1;
     for (; at > 0 && is_before(one, &row[at - 1]); at--) row[at] = row[at - 1];
     row[at] = *one;
     return count;
 }
 
 knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_cloud *queries) {
-    const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
+    const axes points = axes_of(cloud), query_set = axes_of(queries != NULL ? queries : cloud);
     const uint64_t query_count = queries != NULL ? mote_cloud_count(queries) : 0;
-    if (!same_columns(&points, &asked)) return KNN_REFERENCE_WORLD;
-    return are_steps(&points, mote_cloud_count(cloud), &asked, query_count) ? KNN_REFERENCE_STEPS
-                                                                            : KNN_REFERENCE_STORED;
+    if (!same_columns(&points, &query_set)) return KNN_REFERENCE_WORLD;
+    return are_steps(&points, mote_cloud_count(cloud), &query_set, query_count) ? KNN_REFERENCE_STEPS
+                                                                                : KNN_REFERENCE_STORED;
 }
 
 /* of: NULL for a sphere */
@@ -125,29 +124,29 @@ static void measure(knn_reference_rule by, const knn_reference_ellipsoid *of, co
 
 static uint64_t row_of(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
                        bool exclude_self, knn_reference_rule rule, const knn_reference_ellipsoid *of,
-                       const uint8_t *candidates, uint64_t most, knn_reference_neighbour *row) {
-    const axes points = axes_of(cloud), asked = axes_of(queries != NULL ? queries : cloud);
+                       const uint8_t *candidates, uint64_t max, knn_reference_neighbour *row) {
+    const axes points = axes_of(cloud), query_set = axes_of(queries != NULL ? queries : cloud);
     const uint64_t count = mote_cloud_count(cloud);
     uint64_t found = 0;
-    if (!is_finite(&asked, query)) return 0;
+    if (!is_finite(&query_set, query)) return 0;
     for (uint64_t i = 0; i < count; i++) {
         knn_reference_neighbour one;
         if (!is_finite(&points, i) || (exclude_self && i == query)) continue;
         if (candidates != NULL && !candidates[i]) continue;
-        measure(rule, of, &asked, query, &points, i, &one);
-        if (one.distance2 <= radius * radius) found = insert(&one, row, found, most);
+        measure(rule, of, &query_set, query, &points, i, &one);
+        if (one.distance2 <= radius * radius) found = insert(&one, row, found, max);
     }
     return found;
 }
 
 uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
-                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row) {
-    return row_of(cloud, queries, query, radius, exclude_self, rule, NULL, NULL, most, row);
+                           bool exclude_self, knn_reference_rule rule, uint64_t max, knn_reference_neighbour *row) {
+    return row_of(cloud, queries, query, radius, exclude_self, rule, NULL, NULL, max, row);
 }
 
 /* ---- checks */
 
-#define MOST_ROWS 150u /* of larger results every second, third … row is checked */
+#define MAX_ROWS 150u /* of larger results every second, third … row is checked */
 
 static void require(bool holds, const char *what, uint64_t row, const char *of) {
     if (holds) return;
@@ -191,7 +190,7 @@ static void check_rows(const mote_cloud *cloud, const mote_cloud *queries, const
     knn_reference_neighbour *row = room(p->k, sizeof *row);
     uint8_t *candidates = room(mote_cloud_count(cloud), 1);
     shifted_reference *shifted = p->method == MOTE_KNN_SHIFTED ? shifted_reference_make(cloud, queries, p) : NULL;
-    for (uint64_t q = 0; q < rows; q += 1 + rows / MOST_ROWS) {
+    for (uint64_t q = 0; q < rows; q += 1 + rows / MAX_ROWS) {
         const uint64_t found = asked_row(cloud, queries, q, p, rule, shifted, candidates, row);
         require(result->count[q] == found, what, q, "count");
         for (uint64_t i = 0; i < p->k; i++) {
@@ -252,7 +251,7 @@ void knn_reference_check_within(mote_context *ctx, const mote_cloud *cloud, cons
     require(mote_knn_within(index, queries, radius, exclude_self, counts, &lists) == MOTE_OK, what, 0, "within");
     require(lists->query_count == rows && lists->first[0] == 0 && lists->skipped == bad_points(cloud), what, 0,
             "lists");
-    for (uint64_t q = 0; q < rows; q += 1 + rows / MOST_ROWS) {
+    for (uint64_t q = 0; q < rows; q += 1 + rows / MAX_ROWS) {
         const uint64_t found = knn_reference_row(cloud, queries, q, radius, exclude_self, rule, count, row);
         require(counts[q] == found && lists->first[q + 1] - lists->first[q] == found, what, q, "count");
         for (uint64_t i = 0; i < found; i++) {

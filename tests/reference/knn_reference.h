@@ -21,7 +21,7 @@ knn_reference_rule knn_reference_rule_of(const mote_cloud *cloud, const mote_clo
 /* All neighbours of a query by (distance, index), at most `most` of them; returns how many.
    queries  NULL: the points themselves */
 uint64_t knn_reference_row(const mote_cloud *cloud, const mote_cloud *queries, uint64_t query, double radius,
-                           bool exclude_self, knn_reference_rule rule, uint64_t most, knn_reference_neighbour *row);
+                           bool exclude_self, knn_reference_rule rule, uint64_t max, knn_reference_neighbour *row);
 
 /* Runs a search, in a context of so many threads, exact or by shifted sorting, of spheres or ellipsoids, and checks the
    rows of every array, of large results some, against the reference. */

@@ -123,13 +123,13 @@ static uint64_t code_in(const shifted_reference *r, int space, int shift, const 
 /* ---- cube and spaces */
 
 static int space_of(const mote_cloud *queries, uint64_t query) {
-    double normal[3], most = 0;
+    double normal[3], max = 0;
     int best = PLAIN;
     shifted_reference_normal(queries, query, normal);
     for (int space = 0; space < SPACES; space++) {
         const double along = fabs(product(axes[space], normal));
-        if (along > most) {
-            most = along;
+        if (along > max) {
+            max = along;
             best = space;
         }
     }
@@ -206,15 +206,15 @@ static void sort_points(const shifted_reference *r, int space, int shift, sorted
 shifted_reference *shifted_reference_make(const mote_cloud *cloud, const mote_cloud *queries,
                                           const mote_knn_params *params) {
     shifted_reference *r = room(sizeof *r);
-    const mote_cloud *asked = queries != NULL ? queries : cloud;
+    const mote_cloud *query_set = queries != NULL ? queries : cloud;
     const bool buckets = params->buckets && params->compression > 1;
     bool used[SPACES + 1] = {false};
     r->cloud = positions_of(cloud);
-    r->queries = positions_of(asked);
+    r->queries = positions_of(query_set);
     r->spaces = room(r->queries.count * sizeof *r->spaces);
     r->params = *params;
     for (uint64_t i = 0; i < r->queries.count; i++) {
-        r->spaces[i] = buckets ? space_of(asked, i) : PLAIN;
+        r->spaces[i] = buckets ? space_of(query_set, i) : PLAIN;
         used[r->spaces[i]] = true;
     }
     find_cube(r);

@@ -15,14 +15,14 @@ static void *must(void *memory) {
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 uint32_t reference_cell(uint64_t p, uint64_t side, uint32_t level) {
-    const uint64_t cell = (p << level) / side, last = (1ull << level) - 1; /* p < 2^31, level ≤ 21: no overflow */
+    const uint64_t cell = (p << level) / side, last = (1ull << level) - 1; /* p < 2^31, level ≤ 31: no overflow */
     return (uint32_t)(cell < last ? cell : last);
 }
 
 uint32_t reference_cell_level(const lod_reference *r, uint32_t level) {
     uint32_t cells = level;
     for (uint32_t side = r->params.grid; side > 1; side /= 2) cells++;
-    return smaller(cells, MOTE_ORDER_BITS);
+    return smaller(cells, r->finest);
 }
 
 /* ---- the points in Morton order */
@@ -44,15 +44,21 @@ static uint16_t color_of(const mote_column *column, uint64_t i) {
 static int by_code_and_index(const void *a, const void *b) {
     const reference_point *p = a, *q = b;
     if (p->code != q->code) return p->code < q->code ? -1 : 1;
+    if (p->fine != q->fine) return p->fine < q->fine ? -1 : 1;
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
 static int by_code_and_place(const void *a, const void *b) {
     const reference_point *p = a, *q = b;
-    for (int k = 0; k < 3 && p->code == q->code; k++) {
+    for (int k = 0; k < 3 && p->code == q->code && p->fine == q->fine; k++) {
         if (p->p[k] != q->p[k]) return p->p[k] < q->p[k] ? -1 : 1;
     }
     return by_code_and_index(a, b);
+}
+
+static void sort_points(lod_reference *r) {
+    qsort(r->points, r->count, sizeof *r->points,
+          r->params.sampling == MOTE_LOD_FIRST ? by_code_and_index : by_code_and_place);
 }
 
 static void order_points(lod_reference *r, const mote_cloud *cloud) {
@@ -81,8 +87,20 @@ static void order_points(lod_reference *r, const mote_cloud *cloud) {
         r->skipped += !finite;
     }
     free(xyz);
-    qsort(r->points, r->count, sizeof *r->points,
-          r->params.sampling == MOTE_LOD_FIRST ? by_code_and_index : by_code_and_place);
+    sort_points(r);
+}
+
+/* Points get a second code, of which the last bits tell them apart that the first does not. */
+static void refine_points(lod_reference *r) {
+    r->finest = 31;
+    for (uint64_t i = 0; i < r->count; i++) {
+        reference_point *point = &r->points[i];
+        uint32_t cell[3];
+        for (int k = 0; k < 3; k++) cell[k] = reference_cell(point->p[k], r->lattice.side[k], r->finest);
+        point->fine = interleave(cell, MOTE_ORDER_BITS); /* of the last 21 bits */
+        point->rank = mote_hash_pair(r->params.seed, point->fine);
+    }
+    sort_points(r);
 }
 
 /* ---- the tree */
@@ -98,14 +116,14 @@ static reference_node *add_node(lod_reference *r, uint32_t parent, uint32_t leve
     node->total = total;
     node->share = total;
     for (int k = 0; k < 3 && total > 0; k++) {
-        node->cell[k] = reference_cell(r->points[first].p[k], r->lattice.side[k], smaller(level, MOTE_ORDER_BITS));
+        node->cell[k] = reference_cell(r->points[first].p[k], r->lattice.side[k], smaller(level, r->finest));
     }
     return node;
 }
 
 static uint32_t octant_of(const lod_reference *r, uint64_t position, uint32_t level) {
     uint32_t octant = 0;
-    if (level > MOTE_ORDER_BITS) return 0;
+    if (level > r->finest) return 0;
     for (int k = 0; k < 3; k++) {
         octant = octant << 1 | (reference_cell(r->points[position].p[k], r->lattice.side[k], level) & 1);
     }
@@ -131,29 +149,46 @@ static void divide(lod_reference *r, uint32_t index) {
 }
 
 /* Equal points: the node keeps the first of them, as many as it may hold; the rest go to one child. */
-static void hand_down(lod_reference *r, uint32_t index, uint64_t most) {
+static void hand_down(lod_reference *r, uint32_t index, uint64_t max) {
     const reference_node node = r->nodes[index];
     r->nodes[index].first_child = r->node_count;
     r->nodes[index].child_mask = (uint8_t)(1u << octant_of(r, node.first, node.level + 1));
-    r->nodes[index].share = most;
-    add_node(r, index, node.level + 1, node.first + most, node.total - most);
+    r->nodes[index].share = max;
+    add_node(r, index, node.level + 1, node.first + max, node.total - max);
+}
+
+/* Whether a cell that is to be divided, or whose points are to be chosen from, asks for cells finer than codes tell. */
+static bool needs_finer_cells(const lod_reference *r) {
+    const uint64_t max = r->params.max_node_points > 0 ? r->params.max_node_points : UINT64_MAX;
+    const uint64_t merge = r->params.merge_points < max ? r->params.merge_points : max;
+    uint32_t grid_bits = 0;
+    bool has_finer = false;
+    for (uint32_t side = r->params.grid; side > 1; side /= 2) grid_bits++;
+    for (int k = 0; k < 3; k++) has_finer = has_finer || r->lattice.side[k] > 1u << MOTE_ORDER_BITS;
+    /* A cell of this level with more than merge points would be an inner node, whose sampling cells are one finer. */
+    const uint32_t shift = 3 * (grid_bits - 1);
+    for (uint64_t i = merge; i < r->count && has_finer; i++) {
+        if (r->points[i].code >> shift == r->points[i - merge].code >> shift) return true;
+    }
+    return false;
 }
 
 static void grow_tree(lod_reference *r) {
-    const uint64_t most = r->params.max_node_points > 0 ? r->params.max_node_points : UINT64_MAX;
+    const uint64_t max = r->params.max_node_points > 0 ? r->params.max_node_points : UINT64_MAX;
     add_node(r, UINT32_MAX, 0, 0, r->count);
     for (uint32_t i = 0; i < r->node_count; i++) {
         const reference_node node = r->nodes[i];
-        if (node.total <= r->params.merge_points && node.total <= most) continue;
+        if (node.total <= r->params.merge_points && node.total <= max) continue;
         bool one_place = true;
         for (uint64_t j = 1; j < node.total; j++) {
-            one_place = one_place && r->points[node.first + j].code == r->points[node.first].code;
+            one_place = one_place && r->points[node.first + j].code == r->points[node.first].code &&
+                        r->points[node.first + j].fine == r->points[node.first].fine;
         }
         if (!one_place) divide(r, i);
-        if (one_place && node.total > most) {
+        if (one_place && node.total > max) {
             r->refused = r->params.scheme == MOTE_LOD_REPLACING || node.level + 1 >= 256;
             if (r->refused) return;
-            hand_down(r, i, most);
+            hand_down(r, i, max);
         }
     }
     r->level_count = r->nodes[r->node_count - 1].level + 1;
@@ -190,14 +225,16 @@ static void take_best_of_cells(lod_reference *r, const reference_node *node) {
 
 /* What a level of poisson samples chooses from, in the order of choosing. */
 typedef struct candidate {
-    uint64_t block, rank, position;
-    uint32_t phase;
+    uint32_t block[3], phase;
+    uint64_t rank, position;
 } candidate;
 
 static int by_turn(const void *a, const void *b) {
     const candidate *p = a, *q = b;
     if (p->phase != q->phase) return p->phase < q->phase ? -1 : 1;
-    if (p->block != q->block) return p->block < q->block ? -1 : 1;
+    for (int k = 0; k < 3; k++) { /* blocks of a phase do not touch: their order does not matter */
+        if (p->block[k] != q->block[k]) return p->block[k] < q->block[k] ? -1 : 1;
+    }
     if (p->rank != q->rank) return p->rank < q->rank ? -1 : 1;
     return p->position < q->position ? -1 : p->position > q->position;
 }
@@ -207,12 +244,13 @@ static candidate make_candidate(const lod_reference *r, uint32_t level, uint64_t
     const reference_point *point = &r->points[position];
     const uint32_t cell_level = reference_cell_level(r, level);
     const uint32_t block_level = cell_level >= level + 3 ? cell_level - 3 : level;
-    uint32_t block[3], parity[3];
+    candidate c = {.rank = point->rank, .position = position};
+    uint32_t parity[3];
     for (int k = 0; k < 3; k++) {
-        block[k] = reference_cell(point->p[k], r->lattice.side[k], block_level);
-        parity[k] = block[k] & 1;
+        c.block[k] = reference_cell(point->p[k], r->lattice.side[k], block_level);
+        parity[k] = c.block[k] & 1;
     }
-    const candidate c = {interleave(block, block_level), point->rank, position, (uint32_t)interleave(parity, 1)};
+    c.phase = (uint32_t)interleave(parity, 1);
     return c;
 }
 
@@ -240,12 +278,12 @@ double lod_reference_spacing(const lod_reference *r, uint32_t level) {
 /* Measured in a power of two near the spacing: no square of a length that a double holds over- or underflows. */
 static bool too_close(const lod_reference *r, uint64_t i, uint64_t j, double spacing) {
     int exponent;
-    const double least = frexp(spacing, &exponent);
+    const double min = frexp(spacing, &exponent);
     double d[3];
     for (int k = 0; k < 3; k++) {
         d[k] = ((double)r->points[i].p[k] - (double)r->points[j].p[k]) * ldexp(r->lattice.scale[k], -exponent);
     }
-    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < least * least;
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < min * min;
 }
 
 static void take_poisson(lod_reference *r, uint32_t level) {
@@ -295,8 +333,10 @@ lod_reference *lod_reference_build(mote_context *ctx, const mote_cloud *cloud, c
     lod_reference *r = must(calloc(1, sizeof *r));
     uint64_t skipped;
     r->params = *params;
+    r->finest = MOTE_ORDER_BITS;
     if (mote_order_lattice(ctx, cloud, &r->lattice, &skipped) != MOTE_OK) abort();
     order_points(r, cloud);
+    if (needs_finer_cells(r)) refine_points(r);
     grow_tree(r);
     if (r->refused) return r;
     r->taken = must(calloc(r->level_count * r->count + 1, 1));

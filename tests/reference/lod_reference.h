@@ -9,8 +9,9 @@
 #define REFERENCE_NAME_BYTES 200 /* of the name of a build */
 
 typedef struct reference_point {
-    uint64_t code;  /* Morton code of the point's cell of the finest grid, 2^21 cells a side */
-    uint64_t rank;  /* for random and poisson: the hash of seed and code */
+    uint64_t code;  /* Morton code of the point's cell of a grid of 2^21 cells a side */
+    uint64_t fine;  /* if the tree needs finer cells: that of a grid of 2^31, its last 63 bits; else 0 */
+    uint64_t rank;  /* for random and poisson: the hash of seed and code, or of seed and fine code */
     uint32_t index; /* in the cloud */
     uint32_t p[3];  /* lattice coordinates */
     uint16_t rgb[3];
@@ -20,7 +21,7 @@ typedef struct reference_node {
     uint64_t first, total; /* its points, those below included: points[first .. first + total) */
     uint64_t share;        /* how many of the first of them are its own before coarser nodes choose; 0 if it samples */
     uint32_t parent, first_child, level;
-    uint32_t cell[3]; /* of the grid of 2^min(level, 21) cells a side */
+    uint32_t cell[3]; /* of the grid of 2^min(level, finest) cells a side */
     uint8_t child_mask;
     bool samples; /* holds what it chooses from below */
 } reference_node;
@@ -29,6 +30,7 @@ typedef struct lod_reference {
     mote_lod_params params;
     mote_lattice lattice;
     uint64_t count, skipped;
+    uint32_t finest; /* level of cells: 21; 31 where cells of more points than merge have, or are sampled by, finer */
     reference_point *points; /* [count] in Morton order; equal codes by coordinates but for first, then by index */
     reference_node *nodes;   /* level by level, in Morton order */
     uint32_t node_count, level_count;

@@ -110,6 +110,7 @@ bool lod_reference_check_lattice(const mote_cloud *cloud, const mote_lattice *l,
 
 /* ---- node by node */
 
+/* The last 63 bits. */
 static uint64_t prefix_of(const reference_node *node) {
     uint64_t prefix = 0;
     for (uint32_t bit = node->level < MOTE_ORDER_BITS ? node->level : MOTE_ORDER_BITS; bit-- > 0;) {
@@ -118,12 +119,12 @@ static uint64_t prefix_of(const reference_node *node) {
     return prefix;
 }
 
-static void name_of(const reference_node *node, char *name) {
+static void name_of(const lod_reference *r, const reference_node *node, char *name) {
     name[0] = 'r';
     for (uint32_t l = 1; l <= node->level; l++) {
         uint32_t digit = 0;
-        for (int k = 0; k < 3 && l <= MOTE_ORDER_BITS; k++) {
-            const uint32_t depth = node->level < MOTE_ORDER_BITS ? node->level : MOTE_ORDER_BITS;
+        for (int k = 0; k < 3 && l <= r->finest; k++) {
+            const uint32_t depth = node->level < r->finest ? node->level : r->finest;
             digit = digit << 1 | (node->cell[k] >> (depth - l) & 1);
         }
         name[l] = (char)('0' + digit);
@@ -136,7 +137,7 @@ static bool compare_entry(const lod_reference *r, const mote_lod *lod, uint32_t 
     const reference_node *expected = &r->nodes[n];
     char name[512], expected_name[512];
     mote_lod_node_name(lod, n, name);
-    name_of(expected, expected_name);
+    name_of(r, expected, expected_name);
     REQUIRE(strcmp(name, expected_name) == 0, "node %u is named %.100s, should be %.100s", n, name, expected_name);
     REQUIRE(node->level == expected->level && node->prefix == prefix_of(expected),
             "node %.100s: level %u prefix %" PRIx64, name, node->level, node->prefix);
@@ -183,7 +184,7 @@ static bool compare_points(const lod_reference *r, const mote_lod *lod, uint32_t
     const mote_lod_node *node = &mote_lod_nodes(lod)[n];
     const uint64_t expected = lod_reference_stored(r, n, b->positions);
     char name[512];
-    name_of(&r->nodes[n], name);
+    name_of(r, &r->nodes[n], name);
     REQUIRE(node->point_count == expected, "node %.100s holds %" PRIu64 " points, should hold %" PRIu64, name,
             node->point_count, expected);
     mote_lod_node_points(lod, n, b->indices, b->colors);
@@ -252,12 +253,12 @@ typedef struct stored {
 } stored;
 
 /* In exact integers: cell ≤ p · 2^level / side ≤ cell + 1, the upper end only for the last cell. */
-static bool in_box(const lod_reference *r, const mote_lod_node *node, const reference_point *point) {
-    const uint32_t level = node->level < MOTE_ORDER_BITS ? node->level : MOTE_ORDER_BITS;
+static bool in_box(const lod_reference *r, const char *name, const reference_point *point) {
+    const uint32_t depth = (uint32_t)strlen(name) - 1, level = depth < r->finest ? depth : r->finest;
     bool inside = true;
     for (int k = 0; k < 3; k++) {
         uint64_t cell = 0;
-        for (uint32_t bit = level; bit-- > 0;) cell = cell << 1 | (node->prefix >> (3 * bit + 2 - (uint32_t)k) & 1);
+        for (uint32_t l = 1; l <= level; l++) cell = cell << 1 | ((uint32_t)(name[l] - '0') >> (2 - k) & 1);
         const wide scaled = (wide)point->p[k] << level, side = r->lattice.side[k];
         const bool last = cell + 1 == 1ull << level;
         inside = inside && scaled >= cell * side && (last ? scaled <= (cell + 1) * side : scaled < (cell + 1) * side);
@@ -268,13 +269,15 @@ static bool in_box(const lod_reference *r, const mote_lod_node *node, const refe
 static bool note_stored(stored *s, const uint32_t *position_of, uint32_t *indices, char *why) {
     for (uint32_t n = 0; n < mote_lod_node_count(s->lod); n++) {
         const mote_lod_node *node = &mote_lod_nodes(s->lod)[n];
+        char name[512];
         REQUIRE(node->point_count <= s->r->count, "node %u claims %" PRIu64 " points", n, node->point_count);
         mote_lod_node_points(s->lod, n, indices, NULL);
+        mote_lod_node_name(s->lod, n, name);
         for (uint64_t i = 0; i < node->point_count; i++) {
             const uint32_t position = position_of[indices[i]];
             REQUIRE(position != NOWHERE, "node %u holds point %u, which is not finite", n, indices[i]);
             REQUIRE(i == 0 || position > position_of[indices[i - 1]], "node %u: not in order at %" PRIu64, n, i);
-            REQUIRE(in_box(s->r, node, &s->r->points[position]), "node %u: point %u is outside its box", n, indices[i]);
+            REQUIRE(in_box(s->r, name, &s->r->points[position]), "node %u: point %u is outside its box", n, indices[i]);
             if (s->times[position]++ == 0) s->level[position] = node->level;
         }
     }

@@ -42,12 +42,12 @@ void reference_average(const reference_filter *f, uint64_t position, uint32_t re
 }
 
 /* Where a point lies within its cell along one axis, 0..1. With eighths: the middle of its eighth; below the finest
-   grid of 2^21 cells nothing is known, and the eighth at the middle of what is known counts. */
+   grid nothing is known, and the eighth at the middle of what is known counts. */
 static double place_in_cell(const reference_filter *f, uint64_t i, int k, bool eighths) {
     const uint64_t p = f->r->points[i].p[k], side = f->r->lattice.side[k];
     const uint32_t cell = f->cells[3 * i + (uint64_t)k];
     if (!eighths) return ldexp((double)p / (double)side, (int)f->cell_level) - cell;
-    const uint32_t left = MOTE_ORDER_BITS - f->cell_level, known = left < 3 ? left : 3;
+    const uint32_t left = f->r->finest - f->cell_level, known = left < 3 ? left : 3;
     const uint32_t part = reference_cell(p, side, f->cell_level + known) - (cell << known);
     const uint32_t eighth = known == 3 ? part : (2 * part + 1) << (2 - known);
     return (eighth + 0.5) / 8;

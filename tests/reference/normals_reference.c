@@ -204,16 +204,16 @@ static void check_density(const mote_normals_params *p, const knn_reference_neig
 
 static void check_point(const mote_cloud *cloud, const mote_normals_params *p, knn_reference_rule rule, const arrays *a,
                         uint64_t i, uint64_t *without, uint64_t *open_points, const char *what) {
-    const uint64_t most = p->k > 0 ? p->k : mote_cloud_count(cloud);
+    const uint64_t max = p->k > 0 ? p->k : mote_cloud_count(cloud);
     const float n[3] = {a->all[0][i], a->all[1][i], a->all[2][i]};
     bool open = false;
     if (!is_finite(cloud, i)) {
-        for (int t = 0; t < 6; t++) require(a->all[t][i] == 0, what, i, "a value of a point that is nowhere");
+        for (int t = 0; t < 6; t++) require(a->all[t][i] == 0, what, i, "a value of a point that is not finite");
         return;
     }
-    knn_reference_neighbour *row = room(most, sizeof *row);
+    knn_reference_neighbour *row = room(max, sizeof *row);
     const uint64_t count =
-        knn_reference_row(cloud, NULL, i, p->radius > 0 ? p->radius : INFINITY, false, rule, most, row);
+        knn_reference_row(cloud, NULL, i, p->radius > 0 ? p->radius : INFINITY, false, rule, max, row);
     if (check_shape(cloud, row, count, a, i, &open, what)) {
         check_direction(cloud, p, i, n, what);
     } else {
@@ -378,12 +378,12 @@ static void check_flags(const mote_cloud *cloud, const mote_outliers_params *p, 
     const double threshold = statistical ? threshold_of(distance, count, n, p->sigmas) : 0;
     uint64_t outliers = 0, skipped = 0;
     for (uint64_t i = 0; i < n; i++) {
-        const bool nowhere = !is_finite(cloud, i), near = fabs(distance[i] - threshold) <= 1e-12 * threshold;
-        const bool expected = nowhere || (statistical ? distance[i] > threshold : count[i] < p->least);
-        require((result->outlier[i] != 0) == expected || (statistical && near && !nowhere), what, i, "outlier");
+        const bool non_finite = !is_finite(cloud, i), near = fabs(distance[i] - threshold) <= 1e-12 * threshold;
+        const bool expected = non_finite || (statistical ? distance[i] > threshold : count[i] < p->min_neighbors);
+        require((result->outlier[i] != 0) == expected || (statistical && near && !non_finite), what, i, "outlier");
         if (statistical) require(result->distance[i] == (float)distance[i], what, i, "distance");
         outliers += result->outlier[i];
-        skipped += nowhere;
+        skipped += non_finite;
     }
     require(result->outlier[n] == 0x5A, what, n, "written past the end");
     require(result->count == outliers && result->skipped == skipped, what, 0, "counts");
@@ -395,17 +395,17 @@ void normals_reference_check_outliers(mote_context *ctx, const mote_cloud *cloud
     const uint64_t n = mote_cloud_count(cloud);
     const bool statistical = params->method == MOTE_OUTLIERS_STATISTICAL;
     const knn_reference_rule rule = knn_reference_rule_of(cloud, NULL);
-    const uint32_t most = statistical ? params->k : params->least;
+    const uint32_t max = statistical ? params->k : params->min_neighbors;
     double *distance = room(n, sizeof *distance);
     uint64_t *count = room(n, sizeof *count);
-    knn_reference_neighbour *row = room(most, sizeof *row);
+    knn_reference_neighbour *row = room(max, sizeof *row);
     mote_outliers_result result;
     memset(&result, 0, sizeof result);
     result.outlier = room(n, 1);
     result.distance = room(n, sizeof *result.distance);
     require(mote_outliers(ctx, cloud, params, &result) == MOTE_OK, what, 0, mote_context_message(ctx));
     for (uint64_t i = 0; i < n; i++) {
-        count[i] = knn_reference_row(cloud, NULL, i, statistical ? INFINITY : params->radius, true, rule, most, row);
+        count[i] = knn_reference_row(cloud, NULL, i, statistical ? INFINITY : params->radius, true, rule, max, row);
         distance[i] = mean_distance(row, count[i]);
     }
     check_flags(cloud, params, &result, distance, count, what);

@@ -1,12 +1,13 @@
 /* Planes: the order of points, their votes, which directions are near each other, and which votes win. */
 #include "reference/planes_reference.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/column_math.h"
-#include "reference/planes_reference_parts.h"
+#include "reference/planes_reference_components.h"
 #include "reference/planes_refine_reference.h"
 #include "support/support.h"
 
@@ -46,11 +47,11 @@ static void check_place(planes_run *run, planes_placed *all, const char *what) {
     const uint64_t count = place_all(run->points, all);
     fail_unless(run->points->count == count, what, "count of points", run->points->count);
     assert_int_equal(planes_sample_make(run->ctx, (uint32_t)count, &sample), MOTE_OK);
-    for (uint32_t i = 0; i < count; i++) sample.place[i] = i;
-    assert_int_equal(run->ops->fetch(run->points, sample.place, (uint32_t)count, &sample), MOTE_OK);
+    assert_int_equal(run->ops->read_sample(run->points, (uint32_t)count, &sample), MOTE_OK);
+    fail_unless(sample.count == count, what, "count of free points", sample.count);
     for (uint32_t i = 0; i < count; i++) {
         const bool same = sample.x[i] == all[i].q[0] && sample.y[i] == all[i].q[1] && sample.z[i] == all[i].q[2];
-        fail_unless(same && sample.normal[i] == all[i].normal, what, "fetch", i);
+        fail_unless(same && sample.place[i] == i && sample.normal[i] == all[i].normal, what, "sample", i);
     }
     planes_flatness_reference_check(run, &sample, what);
     planes_sample_free(run->ctx, &sample);
@@ -58,7 +59,7 @@ static void check_place(planes_run *run, planes_placed *all, const char *what) {
 
 /* ---- votes */
 
-static bool votes_for(const planes_table *t, uint32_t direction, uint32_t normal) {
+static bool votes_for(const planes_directions *t, uint32_t direction, uint32_t normal) {
     if (t->cone == 0 || normal == 0) return true;
     int32_t dot = 0;
     for (int k = 0; k < 3; k++) dot += planes_normal_part(normal, k) * planes_normal_part(t->normal[direction], k);
@@ -66,26 +67,27 @@ static bool votes_for(const planes_table *t, uint32_t direction, uint32_t normal
 }
 
 /* The bin in double precision; the float's may be the other one where this is near a border. */
-static void check_bin(const planes_table *t, uint32_t d, const float q[3], uint32_t bin, const char *what) {
+static void check_bin(const planes_directions *t, uint32_t d, const float q[3], uint32_t bin, const char *what) {
     const double rho = (double)t->a[d] * (double)q[0] + (double)t->b[d] * (double)q[1] +
                        (double)t->c[d] * (double)q[2] + (double)t->middle;
     fail_unless(fabs(rho - bin) <= 0.5 + 1e-6 * t->bins && bin < t->bins, what, "bin", d);
 }
 
-static void check_votes(planes_run *run, const planes_sample *sample, const planes_placed *all, const char *what) {
-    const planes_table *t = &run->table;
+/* sample: who votes. peaks [how->max] out. */
+static void check_votes(planes_run *run, const planes_voting *how, const planes_sample *sample,
+                        const planes_placed *all, planes_peak *peaks, uint32_t *count, const char *what) {
+    const planes_directions *t = &run->table;
     const uint64_t cells = (uint64_t)t->directions * t->bins;
     uint32_t *mine = room_for(cells, sizeof *mine), *theirs = room_for(cells, sizeof *theirs);
-    const uint32_t count = sample != NULL ? sample->count : run->points->count;
-    for (uint32_t i = 0; i < count; i++) {
-        const planes_placed *p = sample != NULL ? &all[sample->place[i]] : &all[i];
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const planes_placed *p = &all[sample->place[i]];
         for (uint32_t d = 0; d < t->directions; d++) {
             const uint32_t bin = planes_bin(p->q[0], p->q[1], p->q[2], t->a[d], t->b[d], t->c[d], t->middle);
             if ((i + d) % 61 == 0) check_bin(t, d, p->q, bin, what);
             if (votes_for(t, d, p->normal)) mine[(uint64_t)d * t->bins + bin]++;
         }
     }
-    assert_int_equal(run->ops->vote(run->points, sample, t), MOTE_OK);
+    assert_int_equal(run->ops->vote(run->points, how, peaks, count), MOTE_OK);
     assert_int_equal(run->ops->read_votes(run->points, theirs), MOTE_OK);
     for (uint64_t c = 0; c < cells; c++) fail_unless(mine[c] == theirs[c], what, "votes", c);
     free(mine);
@@ -94,7 +96,7 @@ static void check_votes(planes_run *run, const planes_sample *sample, const plan
 
 /* ---- directions and maxima */
 
-static double cosine_of(const planes_table *t, uint32_t a, uint32_t b) {
+static double cosine_of(const planes_directions *t, uint32_t a, uint32_t b) {
     const double dot =
         (double)t->a[a] * (double)t->a[b] + (double)t->b[a] * (double)t->b[b] + (double)t->c[a] * (double)t->c[b];
     return dot * t->bin * t->bin;
@@ -102,7 +104,7 @@ static double cosine_of(const planes_table *t, uint32_t a, uint32_t b) {
 
 /* Every pair of directions, and each with the other end of the other, must be listed if near, or not. */
 static void check_table(const planes_run *run, double radius_deg, const char *what) {
-    const planes_table *t = &run->table;
+    const planes_directions *t = &run->table;
     const double near = cos((radius_deg + 1e-3) * 3.14159265358979323846 / 180);
     const double surely = cos((radius_deg - 1e-3) * 3.14159265358979323846 / 180);
     for (uint32_t d = 0; d < t->directions; d += 1 + t->directions / 300) {
@@ -124,7 +126,7 @@ static bool beats(uint32_t votes, uint64_t cell, uint32_t other_votes, uint64_t 
     return other_votes > votes || (other_votes == votes && other_cell < cell);
 }
 
-static bool is_beaten(const planes_table *t, const uint32_t *counters, uint32_t d, uint32_t bin, uint32_t radius) {
+static bool is_beaten(const planes_directions *t, const uint32_t *counters, uint32_t d, uint32_t bin, uint32_t radius) {
     const uint64_t cell = (uint64_t)d * t->bins + bin;
     for (uint32_t i = t->first[d]; i <= t->first[d + 1]; i++) {
         const bool own = i == t->first[d + 1];
@@ -139,38 +141,52 @@ static bool is_beaten(const planes_table *t, const uint32_t *counters, uint32_t 
     return false;
 }
 
-static int compare_winners(const void *a, const void *b) {
-    const planes_winner *x = a, *y = b;
+static int compare_peaks(const void *a, const void *b) {
+    const planes_peak *x = a, *y = b;
     if (x->votes != y->votes) return x->votes > y->votes ? -1 : 1;
     if (x->direction != y->direction) return x->direction < y->direction ? -1 : 1;
     return x->bin < y->bin ? -1 : 1;
 }
 
-static void check_winners(planes_run *run, uint32_t radius, uint32_t least, const char *what) {
-    enum { MOST = 40 };
-    const planes_table *t = &run->table;
+static void check_peaks(planes_run *run, const planes_voting *how, const planes_peak *theirs, uint32_t their_count,
+                        const char *what) {
+    const planes_directions *t = &run->table;
     const uint64_t cells = (uint64_t)t->directions * t->bins;
-    planes_winner *mine = room_for(cells, sizeof *mine), theirs[MOST];
-    uint32_t *counters = room_for(cells, sizeof *counters), count = 0, their_count;
+    planes_peak *mine = room_for(cells, sizeof *mine);
+    uint32_t *counters = room_for(cells, sizeof *counters), count = 0;
     assert_int_equal(run->ops->read_votes(run->points, counters), MOTE_OK);
     for (uint32_t d = 0; d < t->directions; d++) {
         for (uint32_t b = 0; b < t->bins; b++) {
             const uint32_t votes = counters[(uint64_t)d * t->bins + b];
-            if (votes == 0 || votes < least || is_beaten(t, counters, d, b, radius)) continue;
-            mine[count++] = (planes_winner){votes, d, b};
+            if (votes == 0 || votes < how->min || is_beaten(t, counters, d, b, how->radius)) continue;
+            mine[count++] = (planes_peak){votes, d, b};
         }
     }
-    qsort(mine, count, sizeof *mine, compare_winners);
-    if (count > MOST) count = MOST;
-    assert_int_equal(run->ops->winners(run->points, t, radius, least, MOST, theirs, &their_count), MOTE_OK);
-    fail_unless(their_count == count, what, "number of winners", their_count);
+    qsort(mine, count, sizeof *mine, compare_peaks);
+    if (count > how->max) count = how->max;
+    fail_unless(their_count == count, what, "number of peaks", their_count);
     for (uint32_t i = 0; i < count; i++) {
         const bool same = mine[i].votes == theirs[i].votes && mine[i].direction == theirs[i].direction &&
                           mine[i].bin == theirs[i].bin;
-        fail_unless(same, what, "winner", i);
+        fail_unless(same, what, "peak", i);
     }
     free(mine);
     free(counters);
+}
+
+static void check_vote(planes_run *run, uint32_t voters, uint32_t radius, uint32_t min, const planes_placed *all,
+                       const char *what) {
+    enum { MAX_PEAKS = 40 };
+    const planes_voting how = {voters, &run->table, radius, min, MAX_PEAKS};
+    planes_peak peaks[MAX_PEAKS];
+    planes_sample sample;
+    uint32_t count;
+    assert_int_equal(planes_sample_make(run->ctx, voters, &sample), MOTE_OK);
+    assert_int_equal(run->ops->read_sample(run->points, voters, &sample), MOTE_OK);
+    check_votes(run, &how, &sample, all, peaks, &count, what);
+    check_peaks(run, &how, peaks, count, what);
+    planes_refine_reference_check(run, &sample, what);
+    planes_sample_free(run->ctx, &sample);
 }
 
 /* ---- all of it */
@@ -190,33 +206,28 @@ static void check_planes(planes_run *run, const planes_placed *all, const char *
     }
 }
 
-void planes_reference_check(mote_context *ctx, const mote_planes_ops *ops, const mote_cloud *cloud,
-                            const mote_planes_params *params, const char *what) {
+void planes_reference_check(mote_device *device, const mote_cloud *cloud, const mote_planes_params *params,
+                            const char *what) {
     planes_run run;
-    planes_sample sample;
     memset(&run, 0, sizeof run);
+    const mote_planes_ops *ops = device->backend->planes;
+    mote_context *ctx = device->ctx;
     run.ctx = ctx;
     run.ops = ops;
     run.params = *params;
-    assert_int_equal(ops->open(ctx, cloud, true, &run.points), MOTE_OK);
+    assert_int_equal(ops->open(device, cloud, true, &run.points), MOTE_OK);
     if (run.points->finite > 0) {
         planes_placed *all = room_for(cloud->count, sizeof *all);
         assert_int_equal(planes_frame_points(&run), MOTE_OK);
         check_place(&run, all, what);
         const double bin = run.scale.radius / 20.3;
-        assert_int_equal(planes_table_make(ctx, params, run.scale.radius, bin, &run.table), MOTE_OK);
+        assert_int_equal(planes_directions_make(ctx, params, run.scale.radius, bin, &run.table), MOTE_OK);
         if (!run.points->normals) run.table.cone = 0;
         check_table(&run, params->suppress_deg, what);
-        check_votes(&run, NULL, all, what);
-        check_winners(&run, 1 + (uint32_t)cloud->count % 3, 1 + run.points->count / 50, what);
-        assert_int_equal(planes_sample_make(ctx, 1 + run.points->count / 3, &sample), MOTE_OK);
-        assert_int_equal(ops->choose(run.points, sample.capacity, &sample), MOTE_OK);
-        check_votes(&run, &sample, all, what);
-        check_winners(&run, 2, 1, what);
-        planes_refine_reference_check(&run, &sample, what);
-        planes_sample_free(ctx, &sample);
+        check_vote(&run, run.points->count, 1 + (uint32_t)cloud->count % 3, 1 + run.points->count / 50, all, what);
+        check_vote(&run, 1 + run.points->count / 3, 2, 1, all, what);
         check_planes(&run, all, what);
-        planes_table_free(ctx, &run.table);
+        planes_directions_free(ctx, &run.table);
         free(all);
     }
     ops->release(run.points);

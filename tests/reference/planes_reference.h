@@ -23,7 +23,7 @@ planes_reference_score planes_reference_judge(const mote_cloud *room, const mote
 planes_reference_score planes_reference_oracle(const mote_cloud *room);
 
 /* Every entry of a backend against the reference, on one cloud and one set of parameters. */
-void planes_reference_check(mote_context *ctx, const mote_planes_ops *ops, const mote_cloud *cloud,
-                            const mote_planes_params *params, const char *what);
+void planes_reference_check(mote_device *device, const mote_cloud *cloud, const mote_planes_params *params,
+                            const char *what);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "math/hash.h"
 #include "planes/footprint/planes_extent.h"
-#include "reference/planes_reference_parts.h"
+#include "reference/planes_reference_components.h"
 #include "reference/planes_refine_reference.h"
 
 static void make_axes(const planes_run *run, const planes_plane *planes, uint32_t count, double width,
@@ -27,7 +27,7 @@ typedef struct plain_cell {
     uint32_t plane, u, v;
     uint64_t count;
     bool core;
-    int64_t part;
+    int64_t component;
     float strays;
 } plain_cell;
 
@@ -62,19 +62,19 @@ static uint64_t count_cells(const planes_axes *axes, const planes_placed *all, c
 }
 
 /* Of the cells of one plane: those with more points than strays make likely. */
-static void find_cores(plain_cell *cells, uint64_t count, uint64_t beside, bool whole) {
+static void find_cores(plain_cell *cells, uint64_t count, uint64_t in_bands, bool whole) {
     uint32_t low = UINT32_MAX, high = 0;
     for (uint64_t i = 0; i < count; i++) {
         low = cells[i].u < low ? cells[i].u : low;
         high = cells[i].u > high ? cells[i].u : high;
     }
     const double rows = (double)(cells[count - 1].v - cells[0].v + 1), columns = (double)(high - low + 1);
-    const double strays = 0.5 * (double)beside / (rows * columns);
-    const double least = whole ? 1 : fmax(2, ceil(strays + 3 * sqrt(strays) + 1));
+    const double strays = 0.5 * (double)in_bands / (rows * columns);
+    const double min = whole ? 1 : fmax(2, ceil(strays + 3 * sqrt(strays) + 1));
     for (uint64_t i = 0; i < count; i++) {
         cells[i].strays = (float)strays;
-        cells[i].core = (double)cells[i].count >= least;
-        cells[i].part = cells[i].core ? (int64_t)i : -1;
+        cells[i].core = (double)cells[i].count >= min;
+        cells[i].component = cells[i].core ? (int64_t)i : -1;
     }
 }
 
@@ -82,16 +82,16 @@ static bool are_around(const plain_cell *a, const plain_cell *b) {
     return abs((int)a->u - (int)b->u) <= 1 && abs((int)a->v - (int)b->v) <= 1;
 }
 
-/* Parts: the smaller number goes from neighbour to neighbour until it is everywhere; then to those around core cells.
- */
+/* Parts: the smaller number goes from neighbour to neighbour until it is everywhere; then to those around core
+   cells. */
 static void spread_parts(plain_cell *cells, uint64_t count) {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint64_t i = 0; i < count * count; i++) {
             plain_cell *a = &cells[i / count];
             const plain_cell *b = &cells[i % count];
-            if (!a->core || !b->core || b->part >= a->part || !are_around(a, b)) continue;
-            a->part = b->part;
+            if (!a->core || !b->core || b->component >= a->component || !are_around(a, b)) continue;
+            a->component = b->component;
             changed = true;
         }
     }
@@ -99,20 +99,20 @@ static void spread_parts(plain_cell *cells, uint64_t count) {
         plain_cell *a = &cells[i / count];
         const plain_cell *b = &cells[i % count];
         if (a->core || !b->core || !are_around(a, b)) continue;
-        a->part = a->part < 0 || b->part < a->part ? b->part : a->part;
+        a->component = a->component < 0 || b->component < a->component ? b->component : a->component;
     }
 }
 
 static void drop_islands(plain_cell *cells, uint64_t count) {
     uint64_t *points = room_for(count, sizeof *points), all = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (cells[i].part < 0) continue;
-        points[cells[i].part] += cells[i].count;
+        if (cells[i].component < 0) continue;
+        points[cells[i].component] += cells[i].count;
         all += cells[i].count;
     }
     for (uint64_t i = 0; i < count; i++) {
-        if (cells[i].part < 0) continue;
-        cells[i].part = (double)points[cells[i].part] < fmax(8, 0.01 * (double)all) ? -1 : 0;
+        if (cells[i].component < 0) continue;
+        cells[i].component = (double)points[cells[i].component] < fmax(8, 0.01 * (double)all) ? -1 : 0;
     }
     free(points);
 }
@@ -121,7 +121,7 @@ static bool is_inner(const plain_cell *cells, uint64_t count, const plain_cell *
     int sides = 0;
     for (uint64_t i = 0; i < count; i++) {
         const int away = abs((int)at->u - (int)cells[i].u) + abs((int)at->v - (int)cells[i].v);
-        sides += cells[i].part >= 0 && away == 1;
+        sides += cells[i].component >= 0 && away == 1;
     }
     return sides == 4;
 }
@@ -131,7 +131,7 @@ static uint64_t area_of(const plain_cell *cells, uint64_t count, const plain_cel
     if (is_inner(cells, count, at)) return PLANES_CELL_WHOLE;
     for (uint64_t i = 0; i < count; i++) {
         const plain_cell *other = &cells[i];
-        if (other == at || other->part < 0 || !are_around(at, other) || !is_inner(cells, count, other)) continue;
+        if (other == at || other->component < 0 || !are_around(at, other) || !is_inner(cells, count, other)) continue;
         points += other->count;
         inner++;
     }
@@ -140,54 +140,57 @@ static uint64_t area_of(const plain_cell *cells, uint64_t count, const plain_cel
 }
 
 /* Parts of one plane, after those before; part of each cell then: its place in the list, -1: none. */
-static uint64_t list_parts(plain_cell *cells, uint64_t count, const planes_footing *footing, planes_part *parts,
-                           uint64_t found) {
+static uint64_t list_components(plain_cell *cells, uint64_t count, const planes_footprint_params *footprint_params,
+                                planes_component *components, uint64_t found) {
     uint64_t *area = room_for(count, sizeof *area);
     int64_t *place = room_for(count, sizeof *place);
     for (uint64_t i = 0; i < count; i++) area[i] = area_of(cells, count, &cells[i]);
     for (uint64_t first = 0; first < count; first++) {
-        planes_part part = {cells[0].plane, 0, 0, 0};
+        planes_component component = {cells[0].plane, 0, 0, 0};
         for (uint64_t i = 0; i < count; i++) {
-            if (cells[i].part != (int64_t)first) continue;
-            part.points += cells[i].count;
-            part.area += area[i];
+            if (cells[i].component != (int64_t)first) continue;
+            component.points += cells[i].count;
+            component.area += area[i];
         }
-        place[first] = part.points >= footing->least ? (int64_t)found : -1;
-        if (part.points >= footing->least) parts[found++] = part;
+        place[first] = component.points >= footprint_params->min ? (int64_t)found : -1;
+        if (component.points >= footprint_params->min) components[found++] = component;
     }
-    for (uint64_t i = 0; i < count; i++) cells[i].part = cells[i].part < 0 ? -1 : place[cells[i].part];
+    for (uint64_t i = 0; i < count; i++) cells[i].component = cells[i].component < 0 ? -1 : place[cells[i].component];
     free(area);
     free(place);
     return found;
 }
 
-static uint64_t find_parts(plain_cell *cells, uint64_t count, const uint64_t *beside, const planes_footing *footing,
-                           planes_part *parts) {
+static uint64_t find_parts(plain_cell *cells, uint64_t count, const uint64_t *in_bands,
+                           const planes_footprint_params *footprint_params, planes_component *components) {
     uint64_t found = 0;
     for (uint64_t first = 0, end; first < count; first = end) {
         const uint32_t plane = cells[first].plane;
         for (end = first; end < count && cells[end].plane == plane;) end++;
-        find_cores(cells + first, end - first, beside[plane], footing->whole);
+        find_cores(cells + first, end - first, in_bands[plane], footprint_params->whole);
         spread_parts(cells + first, end - first);
-        for (uint64_t i = first; i < end && footing->whole && !footing->parts; i++) cells[i].part = 0;
-        if (!footing->whole && !footing->parts) drop_islands(cells + first, end - first);
-        found = list_parts(cells + first, end - first, footing, parts, found);
+        for (uint64_t i = first; i < end && footprint_params->whole && !footprint_params->components; i++)
+            cells[i].component = 0;
+        if (!footprint_params->whole && !footprint_params->components) drop_islands(cells + first, end - first);
+        found = list_components(cells + first, end - first, footprint_params, components, found);
     }
     return found;
 }
 
 /* Checks parts, then gives every third of them no label and the others one by their number; label as it is then. odds:
    of each place, out. */
-static void check_cover(planes_run *run, const planes_axes *axes, uint32_t planes, const planes_footing *footing,
-                        const planes_placed *all, int32_t *label, uint8_t *odds, const char *what) {
+static void check_cover(planes_run *run, const planes_axes *axes, uint32_t planes,
+                        const planes_footprint_params *footprint_params, const planes_placed *all, int32_t *label,
+                        uint8_t *odds, const char *what) {
     const uint32_t points = run->points->count;
     plain_cell *cells = room_for(points, sizeof *cells);
-    planes_part *mine = room_for(points, sizeof *mine), *theirs;
-    uint64_t *beside = room_for(planes, sizeof *beside), count;
-    for (uint32_t i = 0; i < planes; i++) beside[i] = i % 3 == 0 ? 0 : mote_hash_pair(planes, i) % (4 * points);
+    planes_component *mine = room_for(points, sizeof *mine), *theirs;
+    uint64_t *in_bands = room_for(planes, sizeof *in_bands), count;
+    for (uint32_t i = 0; i < planes; i++) in_bands[i] = i % 3 == 0 ? 0 : mote_hash_pair(planes, i) % (4 * points);
     const uint64_t cell_count = count_cells(axes, all, label, points, cells);
-    const uint64_t found = find_parts(cells, cell_count, beside, footing, mine);
-    assert_int_equal(run->ops->cover(run->points, axes, beside, planes, footing, &theirs, &count), MOTE_OK);
+    const uint64_t found = find_parts(cells, cell_count, in_bands, footprint_params, mine);
+    assert_int_equal(run->ops->footprint(run->points, axes, in_bands, planes, footprint_params, &theirs, &count),
+                     MOTE_OK);
     fail_unless(found == count, what, "number of parts", count);
     int32_t *new_label = room_for(count, sizeof *new_label);
     for (uint64_t i = 0; i < count; i++) {
@@ -202,12 +205,12 @@ static void check_cover(planes_run *run, const planes_axes *axes, uint32_t plane
         const plain_cell at = cell_of(axes, label[i], &all[i]);
         const plain_cell *cell = bsearch(&at, cells, cell_count, sizeof at, compare_cells);
         assert_non_null(cell);
-        label[i] = cell->part < 0 ? -1 : new_label[cell->part];
+        label[i] = cell->component < 0 ? -1 : new_label[cell->component];
         odds[i] = planes_odds((uint32_t)cell->count, cell->strays);
     }
     mote_free(run->ctx, theirs);
     free(new_label);
-    free(beside);
+    free(in_bands);
     free(cells);
     free(mine);
 }
@@ -240,7 +243,7 @@ static void check_outline(planes_run *run, const planes_axes *axes, uint32_t pla
 void planes_reference_check_footprints(planes_run *run, const planes_plane *planes, uint32_t count,
                                        const planes_placed *all, const char *what) {
     static const struct {
-        planes_footing footing;
+        planes_footprint_params footprint_params;
         double width; /* of a cell, of the radius */
     } ways[] = {{{false, false, 1}, 0.05}, {{false, true, 3}, 0.08}, {{true, false, 2}, 0.02},
                 {{false, false, 9}, 0.15}, {{false, true, 1}, 0.2},  {{true, true, 1}, 1e-5}};
@@ -250,7 +253,7 @@ void planes_reference_check_footprints(planes_run *run, const planes_plane *plan
     for (uint32_t i = (count + run->points->count) % 3; i < sizeof ways / sizeof ways[0]; i += 3) {
         make_axes(run, planes, count, ways[i].width, axes);
         planes_reference_check_labels(run, planes, count, all, label, what);
-        check_cover(run, axes, count, &ways[i].footing, all, label, odds, what);
+        check_cover(run, axes, count, &ways[i].footprint_params, all, label, odds, what);
         planes_reference_check_relabelled(run, count, all, label, what);
         planes_reference_check_weighted(run, planes, count, all, label, odds, what);
         check_outline(run, axes, count, all, label, what);

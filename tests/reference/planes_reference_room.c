@@ -65,9 +65,9 @@ static void fit_plane(const moments *m, double normal[3], double middle[3]) {
     }
     eigen3_solve(matrix, 1);
     const double values[3] = {matrix[0], matrix[3], matrix[5]};
-    int least = values[1] < values[0] ? 1 : 0;
-    if (values[2] < values[least]) least = 2;
-    for (int k = 0; k < 3; k++) normal[k] = matrix[6 + 3 * least + k];
+    int min = values[1] < values[0] ? 1 : 0;
+    if (values[2] < values[min]) min = 2;
+    for (int k = 0; k < 3; k++) normal[k] = matrix[6 + 3 * min + k];
 }
 
 planes_reference_score planes_reference_oracle(const mote_cloud *room) {
@@ -114,7 +114,7 @@ static int plane_of_room(const mote_plane *found, double *angle, double *distanc
 planes_reference_score planes_reference_judge(const mote_cloud *room, const mote_planes *planes,
                                               const int32_t *labels) {
     planes_reference_score score;
-    int times[PLANES_REFERENCE_ROOM] = {0}, real_of[MOTE_PLANES_MOST];
+    int times[PLANES_REFERENCE_ROOM] = {0}, real_of[MOTE_PLANES_MAX];
     memset(&score, 0, sizeof score);
     for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
         double angle, distance;

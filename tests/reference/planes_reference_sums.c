@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "math/hash.h"
-#include "reference/planes_reference_parts.h"
+#include "reference/planes_reference_components.h"
 #include "reference/planes_refine_reference.h"
 
 void planes_reference_random_planes(const planes_run *run, uint64_t seed, const planes_placed *all,
@@ -31,14 +31,14 @@ void planes_reference_random_planes(const planes_run *run, uint64_t seed, const 
 
 static int32_t nearest_of(const planes_plane *planes, uint32_t count, const planes_placed *p, int32_t *first) {
     int32_t best = -1;
-    float least = INFINITY;
+    float min = INFINITY;
     *first = -1;
     for (uint32_t i = 0; i < count; i++) {
         const float size = fabsf(planes_distance(&planes[i], p->q[0], p->q[1], p->q[2]));
         if (size > planes[i].tolerance || !planes_normal_allows(p->normal, planes[i].normal, planes[i].cone)) continue;
         if (*first < 0) *first = (int32_t)i;
-        if (size >= least) continue;
-        least = size;
+        if (size >= min) continue;
+        min = size;
         best = (int32_t)i;
     }
     return best;
@@ -47,7 +47,7 @@ static int32_t nearest_of(const planes_plane *planes, uint32_t count, const plan
 __extension__ typedef __int128 wide;
 
 typedef struct plain_sums {
-    uint64_t count, own, inner, beside[2];
+    uint64_t count, own, inner, in_bands[2];
     wide first[3], products[PLANES_PRODUCTS];
 } plain_sums;
 
@@ -62,7 +62,7 @@ static void add_point(plain_sums *to, const planes_placed *p, int32_t times) {
 
 static bool same_sums(const plain_sums *mine, const planes_sums *theirs) {
     bool same = mine->count == theirs->count && mine->own == theirs->own && mine->inner == theirs->inner &&
-                mine->beside[0] == theirs->beside[0] && mine->beside[1] == theirs->beside[1];
+                mine->in_bands[0] == theirs->in_bands[0] && mine->in_bands[1] == theirs->in_bands[1];
     for (int k = 0; k < 3; k++) same = same && mine->first[k] == theirs->first[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
         same = same && mine->products[k] == (wide)theirs->low[k] + (wide)theirs->high[k] * ((wide)1 << 32);
@@ -83,8 +83,8 @@ static void sum_point(const planes_plane *planes, uint32_t count, const planes_p
     for (uint32_t i = 0; i < count; i++) {
         const float distance = planes_distance(&planes[i], p->q[0], p->q[1], p->q[2]);
         const float t = planes[i].tolerance;
-        sums[i].beside[0] += distance < -t && distance >= -3.0f * t;
-        sums[i].beside[1] += distance > t && distance <= 3.0f * t;
+        sums[i].in_bands[0] += distance < -t && distance >= -3.0f * t;
+        sums[i].in_bands[1] += distance > t && distance <= 3.0f * t;
     }
 }
 
@@ -93,7 +93,8 @@ void planes_reference_check_sums(planes_run *run, const planes_plane *planes, ui
     plain_sums *mine = room_for(count, sizeof *mine);
     planes_sums *theirs = room_for(count, sizeof *theirs);
     for (uint32_t i = 0; i < run->points->count; i++) sum_point(planes, count, &all[i], mine);
-    assert_int_equal(run->ops->sums(run->points, planes, count, theirs), MOTE_OK);
+    const planes_assignment how = {planes, NULL, count, theirs, NULL};
+    assert_int_equal(run->ops->assign(run->points, &how), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) fail_unless(same_sums(&mine[i], &theirs[i]), what, "sums", i);
     free(mine);
     free(theirs);
@@ -116,18 +117,19 @@ void planes_reference_check_labels(planes_run *run, const planes_plane *planes, 
         }
         if (!held) free_places[free_count++] = i;
     }
-    assert_int_equal(run->ops->label(run->points, planes, count, &their_free), MOTE_OK);
-    assert_int_equal(run->ops->labels(run->points, theirs), MOTE_OK);
+    const planes_assignment how = {planes, NULL, count, NULL, &their_free};
+    assert_int_equal(run->ops->assign(run->points, &how), MOTE_OK);
+    assert_int_equal(run->ops->read_labels(run->points, theirs), MOTE_OK);
     fail_unless(their_free == free_count, what, "number of free points", their_free);
     for (uint64_t i = 0; i < points; i++) fail_unless(mine[i] == theirs[i], what, "labels", i);
-    for (uint32_t most = 1; most < 2 * run->points->count; most = 3 * most + 1) {
+    for (uint32_t max = 1; max < 2 * run->points->count; max = 3 * max + 1) {
         planes_sample sample;
-        const uint64_t wanted = most < free_count ? most : free_count;
-        assert_int_equal(planes_sample_make(run->ctx, most, &sample), MOTE_OK);
-        assert_int_equal(run->ops->choose(run->points, most, &sample), MOTE_OK);
-        fail_unless(sample.count == wanted, what, "size of a sample", most);
+        const uint64_t wanted = max < free_count ? max : free_count;
+        assert_int_equal(planes_sample_make(run->ctx, max, &sample), MOTE_OK);
+        assert_int_equal(run->ops->read_sample(run->points, max, &sample), MOTE_OK);
+        fail_unless(sample.count == wanted, what, "size of a sample", max);
         for (uint64_t i = 0; i < wanted; i++) {
-            const uint64_t rank = most < free_count ? (2 * i + 1) * free_count / (2 * (uint64_t)most) : i;
+            const uint64_t rank = max < free_count ? (2 * i + 1) * free_count / (2 * (uint64_t)max) : i;
             fail_unless(sample.place[i] == free_places[rank], what, "sample", i);
         }
         planes_sample_free(run->ctx, &sample);
@@ -142,12 +144,13 @@ void planes_reference_check_relabelled(planes_run *run, uint32_t planes, const p
     plain_sums *mine = room_for(planes, sizeof *mine);
     planes_sums *theirs = room_for(planes, sizeof *theirs);
     int32_t *labels = room_for(run->points->cloud->count, sizeof *labels);
-    assert_int_equal(run->ops->labels(run->points, labels), MOTE_OK);
+    assert_int_equal(run->ops->read_labels(run->points, labels), MOTE_OK);
     for (uint32_t i = 0; i < run->points->count; i++) {
         fail_unless(labels[all[i].index] == label[i], what, "relabel", i);
         if (label[i] >= 0) add_point(&mine[label[i]], &all[i], 1);
     }
-    assert_int_equal(run->ops->sums_of_labels(run->points, NULL, planes, theirs), MOTE_OK);
+    const planes_assignment how = {NULL, NULL, planes, theirs, NULL};
+    assert_int_equal(run->ops->assign(run->points, &how), MOTE_OK);
     for (uint32_t i = 0; i < planes; i++) fail_unless(same_sums(&mine[i], &theirs[i]), what, "sums of labels", i);
     free(mine);
     free(theirs);
@@ -170,7 +173,8 @@ void planes_reference_check_weighted(planes_run *run, const planes_plane *planes
         const float distance = planes_distance(&m->plane, all[i].q[0], all[i].q[1], all[i].q[2]);
         add_point(&mine[label[i]], &all[i], planes_weight(m, distance, odds[i]));
     }
-    assert_int_equal(run->ops->sums_of_labels(run->points, mixtures, count, theirs), MOTE_OK);
+    const planes_assignment how = {NULL, mixtures, count, theirs, NULL};
+    assert_int_equal(run->ops->assign(run->points, &how), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) fail_unless(same_sums(&mine[i], &theirs[i]), what, "weighted sums", i);
     free(mixtures);
     free(mine);

@@ -9,7 +9,7 @@ typedef struct points {
     const planes_sample *s;
     const planes_refining *how;
     bool *open;   /* in no plane that was accepted */
-    bool *pooled; /* near the plane that a winner began with */
+    bool *pooled; /* near the plane that a peak began with */
 } points;
 
 static float distance_of(const planes_sample *s, const planes_plane *plane, uint32_t i) {
@@ -32,7 +32,7 @@ static planes_sums sum_points(const points *p, const planes_fit *fit, double rea
         const int64_t q[3] = {(int64_t)p->s->x[i], (int64_t)p->s->y[i], (int64_t)p->s->z[i]};
         int to = 0;
         if (!p->pooled[i] || !planes_normal_allows(p->s->normal[i], plane.normal, plane.cone)) continue;
-        sums.beside[0] += size > plane.tolerance && size <= 2 * plane.tolerance;
+        sums.in_bands[0] += size > plane.tolerance && size <= 2 * plane.tolerance;
         if (size > plane.tolerance) continue;
         sums.count++;
         sums.inner += size <= plane.tolerance / 2;
@@ -55,7 +55,7 @@ static uint32_t pool(points *p, const planes_fit *fit, double reach) {
     return count;
 }
 
-/* ---- one winner */
+/* ---- one peak */
 
 static void count_tilt(const points *p, const planes_refinement *r, const planes_level *level, uint32_t tilt,
                        uint32_t counts[PLANES_LEVEL_ROWS]) {
@@ -77,26 +77,26 @@ static void count_tilt(const points *p, const planes_refinement *r, const planes
 /* 0: no plane; 1: no more levels; 2: another. */
 static int improve(const points *p, planes_refinement *r) {
     planes_level level;
-    uint32_t most = 2, best_tilt = 0, best_row = 0;
+    uint32_t max = 2, best_tilt = 0, best_row = 0;
     const planes_sums sums = sum_points(p, &r->fit, r->reach);
     if (!planes_level_begin(p->how, &sums, r, &level)) return 0;
     for (uint32_t tilt = 0; tilt < PLANES_TILTS; tilt++) {
         uint32_t counts[PLANES_LEVEL_ROWS] = {0};
         count_tilt(p, r, &level, tilt, counts);
         for (uint32_t row = 0; row + 1 < 2 * (uint32_t)level.bins; row++) {
-            if (counts[row + 1] + counts[row + 2] <= most) continue;
-            most = counts[row + 1] + counts[row + 2];
+            if (counts[row + 1] + counts[row + 2] <= max) continue;
+            max = counts[row + 1] + counts[row + 2];
             best_tilt = tilt;
             best_row = row;
         }
     }
-    if (most < 3) return 0;
+    if (max < 3) return 0;
     return planes_level_end(p->how, &level, best_tilt, best_row, r) ? 2 : 1;
 }
 
 static planes_fit refine(points *p, const planes_start *start) {
     planes_refinement r = planes_refinement_begin(p->how, start);
-    if (pool(p, &r.fit, planes_pool_reach(p->how)) < p->how->least) return r.fit;
+    if (pool(p, &r.fit, planes_pool_reach(p->how)) < p->how->min) return r.fit;
     for (int turn = 0; turn < PLANES_LEVELS; turn++) {
         const int next = improve(p, &r);
         if (next == 0) return r.fit;
@@ -112,14 +112,14 @@ static planes_fit refine(points *p, const planes_start *start) {
 static void count_points(const points *p, planes_candidate *c) {
     const planes_plane plane = planes_plane_from(&c->fit, p->how->tolerance, p->how->guard, p->how->cone);
     const float t = plane.tolerance;
-    c->count = c->inner = c->beside[0] = c->beside[1] = 0;
+    c->count = c->inner = c->in_bands[0] = c->in_bands[1] = 0;
     for (uint32_t i = 0; i < p->s->count; i++) {
         const float d = distance_of(p->s, &plane, i);
         if (!p->open[i] || !planes_normal_allows(p->s->normal[i], plane.normal, plane.cone)) continue;
         c->count += fabsf(d) <= t;
         c->inner += fabsf(d) <= 0.5f * t;
-        c->beside[0] += planes_band_of(&plane, d) == PLANES_BELOW;
-        c->beside[1] += planes_band_of(&plane, d) == PLANES_ABOVE;
+        c->in_bands[0] += planes_band_of(&plane, d) == PLANES_BELOW;
+        c->in_bands[1] += planes_band_of(&plane, d) == PLANES_ABOVE;
     }
 }
 
@@ -134,8 +134,8 @@ static void claim(const points *p, const planes_plane *plane) {
 
 static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count, planes_candidate *accepted) {
     uint32_t found = 0;
-    planes_candidate batch[PLANES_WINNERS];
-    bool tried[PLANES_WINNERS];
+    planes_candidate batch[PLANES_MAX_PEAKS];
+    bool tried[PLANES_MAX_PEAKS];
     for (uint32_t first = 0, size; first < count; first += size) {
         size = planes_batch_size(p->s->count, first, count);
         for (uint32_t i = 0; i < size; i++) {
@@ -145,9 +145,9 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
             tried[i] = false;
             if (batch[i].fit.valid) count_points(p, &batch[i]);
         }
-        planes_candidate before[PLANES_WINNERS]; /* whose counts say the order */
+        planes_candidate before[PLANES_MAX_PEAKS]; /* whose counts say the order */
         memcpy(before, batch, sizeof before);
-        for (uint32_t turn = 0; turn < size && found < p->how->most; turn++) {
+        for (uint32_t turn = 0; turn < size && found < p->how->max; turn++) {
             uint32_t next = UINT32_MAX;
             for (uint32_t i = 0; i < size; i++) {
                 if (tried[i]) continue;
@@ -155,9 +155,10 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
             }
             planes_candidate *c = &batch[next];
             tried[next] = true;
-            if (!c->fit.valid || c->count < p->how->least) continue;
+            if (!c->fit.valid || c->count < p->how->min) continue;
             count_points(p, c);
-            if (!planes_stands(c->count, c->inner, c->beside[0], c->beside[1], p->how->least, p->how->peaked)) continue;
+            if (!planes_stands(c->count, c->inner, c->in_bands[0], c->in_bands[1], p->how->min, p->how->peaked))
+                continue;
             const planes_plane plane = planes_plane_from(&c->fit, p->how->tolerance, p->how->guard, p->how->cone);
             claim(p, &plane);
             accepted[found++] = *c;
@@ -166,8 +167,8 @@ static uint32_t refine_all(points *p, const planes_start *starts, uint32_t count
     return found;
 }
 
-static planes_peak measure_peak(points *p, const planes_start *start, planes_fit *fit) {
-    planes_peak peak = {0, 0, start->votes};
+static planes_calibrated measure_peak(points *p, const planes_start *start, planes_fit *fit) {
+    planes_calibrated calibrated = {0, 0, start->votes};
     double t = 0.5 * p->how->tolerance;
     bool last = false;
     pool(p, fit, 4 * fmax(t, p->how->bin));
@@ -186,48 +187,48 @@ static planes_peak measure_peak(points *p, const planes_start *start, planes_fit
         }
         if (fits < 2) continue;
         const planes_sums wide = sum_points(p, fit, 2 * t);
-        if (planes_peak_within(&wide, fit, t, &peak)) break;
+        if (planes_calibrated_within(&wide, fit, t, &calibrated)) break;
     }
-    return peak;
+    return calibrated;
 }
 
-static void keep_peaks(points *p, planes_peak *peaks, const planes_fit *fits, uint32_t size) {
-    bool tried[PLANES_PEAKS] = {false};
-    planes_peak before[PLANES_PEAKS];
-    memcpy(before, peaks, size * sizeof *peaks);
+static void keep_calibrated(points *p, planes_calibrated *calibrated_list, const planes_fit *fits, uint32_t size) {
+    bool tried[PLANES_CALIBRATED_BATCH] = {false};
+    planes_calibrated before[PLANES_CALIBRATED_BATCH];
+    memcpy(before, calibrated_list, size * sizeof *calibrated_list);
     for (uint32_t turn = 0; turn < size; turn++) {
         uint32_t next = UINT32_MAX, in = 0, open = 0;
         for (uint32_t i = 0; i < size; i++) {
             if (tried[i]) continue;
-            if (next == UINT32_MAX || planes_peak_goes_before(&before[i], i, &before[next], next)) next = i;
+            if (next == UINT32_MAX || planes_calibrated_goes_before(&before[i], i, &before[next], next)) next = i;
         }
         tried[next] = true;
-        if (!(peaks[next].weight > 0)) continue;
-        const planes_plane plane = planes_peak_plane(p->how, &fits[next], &peaks[next]);
+        if (!(calibrated_list[next].weight > 0)) continue;
+        const planes_plane plane = planes_calibrated_plane(p->how, &fits[next], &calibrated_list[next]);
         for (uint32_t i = 0; i < p->s->count; i++) {
             const bool allowed = planes_normal_allows(p->s->normal[i], plane.normal, plane.cone);
             const bool inside = allowed && fabsf(distance_of(p->s, &plane, i)) <= plane.tolerance;
             in += inside;
             open += inside && p->open[i];
         }
-        if (planes_peak_is_new(in, open)) {
+        if (planes_calibrated_is_new(in, open)) {
             claim(p, &plane);
         } else {
-            peaks[next].weight = 0;
+            calibrated_list[next].weight = 0;
         }
     }
 }
 
-static void calibrate_all(points *p, const planes_start *starts, uint32_t count, planes_peak *peaks) {
-    for (uint32_t first = 0; first < count; first += PLANES_PEAKS) {
-        const uint32_t size = count - first < PLANES_PEAKS ? count - first : PLANES_PEAKS;
-        planes_fit fits[PLANES_PEAKS];
+static void calibrate_all(points *p, const planes_start *starts, uint32_t count, planes_calibrated *calibrated_list) {
+    for (uint32_t first = 0; first < count; first += PLANES_CALIBRATED_BATCH) {
+        const uint32_t size = count - first < PLANES_CALIBRATED_BATCH ? count - first : PLANES_CALIBRATED_BATCH;
+        planes_fit fits[PLANES_CALIBRATED_BATCH];
         for (uint32_t i = 0; i < size; i++) {
             fits[i] = refine(p, &starts[first + i]);
-            memset(&peaks[first + i], 0, sizeof *peaks);
-            if (fits[i].valid) peaks[first + i] = measure_peak(p, &starts[first + i], &fits[i]);
+            memset(&calibrated_list[first + i], 0, sizeof *calibrated_list);
+            if (fits[i].valid) calibrated_list[first + i] = measure_peak(p, &starts[first + i], &fits[i]);
         }
-        keep_peaks(p, peaks + first, fits, size);
+        keep_calibrated(p, calibrated_list + first, fits, size);
     }
 }
 
@@ -248,26 +249,29 @@ static void check_accepted(const points *p, const planes_candidate *mine, uint32
     for (uint32_t i = 0; i < count; i++) {
         const planes_candidate *a = &mine[i], *b = &theirs[i];
         const bool same = same_fits(&a->fit, &b->fit) && a->votes == b->votes && a->count == b->count &&
-                          a->inner == b->inner && a->beside[0] == b->beside[0] && a->beside[1] == b->beside[1];
+                          a->inner == b->inner && a->in_bands[0] == b->in_bands[0] && a->in_bands[1] == b->in_bands[1];
         fail_unless(same, what, "accepted plane", i);
-        fail_unless(p->how->least <= a->count && a->inner <= a->count, what, "count of a plane", i);
+        fail_unless(p->how->min <= a->count && a->inner <= a->count, what, "count of a plane", i);
     }
 }
 
 static void check_way(planes_run *run, points *p, const planes_start *starts, uint32_t count, const char *what) {
-    planes_candidate *mine = room_for(PLANES_WINNERS, sizeof *mine), *theirs = room_for(PLANES_WINNERS, sizeof *mine);
-    planes_peak peaks[PLANES_CALIBRATED], their_peaks[PLANES_CALIBRATED];
+    planes_candidate *mine = room_for(PLANES_MAX_PEAKS, sizeof *mine),
+                     *theirs = room_for(PLANES_MAX_PEAKS, sizeof *mine);
+    planes_calibrated calibrated_list[PLANES_CALIBRATED], their_peaks[PLANES_CALIBRATED];
     const uint32_t measured = count < PLANES_CALIBRATED ? count : PLANES_CALIBRATED;
-    uint32_t their_count;
     open_all(p);
     const uint32_t found = refine_all(p, starts, count, mine);
-    assert_int_equal(run->ops->refine(run->points, p->s, p->how, starts, count, theirs, &their_count), MOTE_OK);
-    check_accepted(p, mine, found, theirs, their_count, what);
+    planes_refined refined = {NULL, theirs, 0};
+    assert_int_equal(run->ops->refine(run->points, p->how, starts, count, &refined), MOTE_OK);
+    check_accepted(p, mine, found, theirs, refined.accepted_count, what);
     open_all(p);
-    calibrate_all(p, starts, measured, peaks);
-    assert_int_equal(run->ops->calibrate(run->points, p->s, p->how, starts, measured, their_peaks), MOTE_OK);
+    calibrate_all(p, starts, measured, calibrated_list);
+    planes_refined calibrated = {their_peaks, NULL, 0};
+    assert_int_equal(run->ops->refine(run->points, p->how, starts, measured, &calibrated), MOTE_OK);
     for (uint32_t i = 0; i < measured; i++) {
-        const bool same = peaks[i].noise == their_peaks[i].noise && peaks[i].weight == their_peaks[i].weight;
+        const bool same =
+            calibrated_list[i].noise == their_peaks[i].noise && calibrated_list[i].weight == their_peaks[i].weight;
         fail_unless(same, what, "peak", i);
     }
     free(mine);
@@ -276,24 +280,25 @@ static void check_way(planes_run *run, points *p, const planes_start *starts, ui
 
 void planes_refine_reference_check(planes_run *run, const planes_sample *sample, const char *what) {
     enum { MOST = 40 };
-    planes_winner winners[MOST];
+    planes_peak peaks[MOST];
     planes_start starts[MOST];
     planes_refining how;
     uint32_t count;
     points p = {sample, &how, room_for(sample->count, 1), room_for(sample->count, 1)};
-    assert_int_equal(run->ops->winners(run->points, &run->table, 1, 1, MOST, winners, &count), MOTE_OK);
+    const planes_voting voting = {sample->count, &run->table, 1, 1, MOST};
+    assert_int_equal(run->ops->vote(run->points, &voting, peaks, &count), MOTE_OK);
     for (uint32_t i = 0; i < count; i++) {
-        planes_table_cell(&run->table, winners[i].direction, winners[i].bin, starts[i].normal, &starts[i].offset);
-        starts[i].votes = winners[i].votes;
+        planes_directions_cell(&run->table, peaks[i].direction, peaks[i].bin, starts[i].normal, &starts[i].offset);
+        starts[i].votes = peaks[i].votes;
     }
     for (uint32_t way = 0; way < 2; way++) {
-        how.resolution = planes_table_resolution(&run->params);
+        how.resolution = planes_directions_resolution(&run->params);
         how.typical = run->scale.typical;
         how.bin = run->table.bin;
         how.tolerance = (way == 0 ? 0.01 : 0.06) * run->scale.radius;
         how.guard = (way == 0 ? 2 : 1) * how.tolerance;
-        how.least = way == 0 ? 6 : 3 + sample->count / 40;
-        how.most = way == 0 ? PLANES_WINNERS : 2;
+        how.min = way == 0 ? 6 : 3 + sample->count / 40;
+        how.max = way == 0 ? PLANES_MAX_PEAKS : 2;
         how.cone = run->points->normals && way == 0 ? 150000 : 0;
         how.peaked = way == 0;
         check_way(run, &p, starts, count, what);
@@ -312,7 +317,7 @@ static int compare_floats(const void *a, const void *b) {
 /* At one scale. */
 static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, uint32_t window, uint64_t step,
                                    double resolution) {
-    float at[PLANES_WINDOW][3], least = INFINITY, sorted[PLANES_WINDOW];
+    float at[PLANES_WINDOW][3], min = INFINITY, sorted[PLANES_WINDOW];
     planes_plane plane, best = {0, 0, 0, 0, 0, 0, 0, 0};
     const planes_flatness none = {0, 0, false};
     const uint32_t middle = planes_window_place(all->count, windows, window, step, PLANES_WINDOW / 2);
@@ -329,12 +334,12 @@ static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, u
         if (!planes_through(corner[0], corner[1], corner[2], &plane)) continue;
         for (uint32_t i = 0; i < PLANES_WINDOW; i++) sorted[i] = planes_residual(&plane, at[i]);
         qsort(sorted, PLANES_WINDOW, sizeof *sorted, compare_floats);
-        if (sorted[PLANES_QUANTILE] >= least) continue;
-        least = sorted[PLANES_QUANTILE];
+        if (sorted[PLANES_QUANTILE] >= min) continue;
+        min = sorted[PLANES_QUANTILE];
         best = plane;
     }
-    if (isinf(least)) return none;
-    planes_window_fit fit = planes_window_begin(least, resolution);
+    if (isinf(min)) return none;
+    planes_window_fit fit = planes_window_begin(min, resolution);
     for (int turn = 0; turn < PLANES_WINDOW_FITS; turn++) {
         planes_wide products[PLANES_PRODUCTS] = {0};
         planes_sums sums;

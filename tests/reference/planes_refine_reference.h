@@ -1,4 +1,4 @@
-/* Refining winners, measuring their noise and the flatness of windows without pools, masks or batches side by side:
+/* Refining peaks, measuring their noise and the flatness of windows without pools, masks or batches side by side:
    every pass looks at every point, and sums are of 128 bits. */
 #ifndef MOTE_PLANES_REFINE_REFERENCE_H
 #define MOTE_PLANES_REFINE_REFERENCE_H

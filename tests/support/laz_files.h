@@ -42,9 +42,9 @@ static inline void laz_make_records(uint8_t *records, uint64_t count, uint32_t f
     }
 }
 
-static inline uint64_t laz_chunk_length(uint32_t chunk_points, uint32_t chunk, uint64_t left) {
+static inline uint64_t laz_chunk_length(uint32_t chunk_points, uint32_t chunk, uint64_t remaining) {
     const uint64_t length = chunk_points != LAZ_VARIABLE ? chunk_points : 1 + 37 * chunk % 500;
-    return length < left ? length : left;
+    return length < remaining ? length : remaining;
 }
 
 static inline void laz_put_header(laz_made *m, const laz_schema *schema) {

@@ -70,12 +70,12 @@ static bool stop_at(void *user, double done, const char *stage) {
 void test_each_step_cancels(test_work work, void *user) {
     mote_status status = MOTE_CANCELLED;
     for (long n = 1; status != MOTE_OK; n++) {
-        long left = n;
+        long remaining = n;
         mote_context_params params = mote_context_defaults();
         params.threads = 2;
         params.device = MOTE_DEVICE_CPU;
         params.progress = stop_at;
-        params.progress_user = &left;
+        params.progress_user = &remaining;
         mote_context *ctx = NULL;
         assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
         status = work(ctx, user);

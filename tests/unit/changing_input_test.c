@@ -365,33 +365,48 @@ static bool is_same(const outcome *a, const outcome *b) {
     return a->status == b->status && a->sum == b->sum && strcmp(a->message, b->message) == 0;
 }
 
-/* The file may be changed before it is opened, and after all was read of it: then the outcome is that of the changed
-   file, or of the unchanged one. Otherwise the change is noticed. */
+/* The works of one input: how it is changed, and what comes of it unchanged, and changed before the work begins. */
+typedef struct disturbance {
+    const work *work;
+    const char *input, *changed, *bytes;
+    size_t size;
+    change kind;
+    outcome unchanged, before;
+} disturbance;
+
+/* Changes the file at a moment; whether that was noticed. The file may be changed before it is opened, and after all
+   was read of it: then the outcome is that of the changed file, or of the unchanged one. */
+static bool change_at(const disturbance *w, long at) {
+    disturber d = {.path = w->changed, .kind = w->kind, .at = at};
+    restore(w->changed, w->bytes, w->size);
+    const outcome now = run_once(w->work, w->input, &d);
+    const bool told = now.status == MOTE_ERROR_IO && strstr(now.message, w->changed) != NULL;
+    if (!told && !is_same(&now, &w->before) && !is_same(&now, &w->unchanged)) {
+        fail_msg("%s of %s, change %d at moment %ld: status %d, %s", w->work->name, w->input, (int)w->kind, at,
+                 (int)now.status, now.message);
+    }
+    return told;
+}
+
+/* Some change is noticed. Which moments lie between opening and the last byte depends on how the threads run: a few
+   are tried, and where these all missed, one after another. */
 static void disturb_work(const work *w, const char *input, const char *changed, const char *bytes, size_t size) {
     const long tries = (long)test_extent(2, 3);
     disturber d = {.path = changed};
+    disturbance all = {.work = w, .input = input, .changed = changed, .bytes = bytes, .size = size};
     restore(changed, bytes, size);
-    const outcome unchanged = run_once(w, input, &d);
+    all.unchanged = run_once(w, input, &d);
     const long moments = d.moments;
-    if (unchanged.status != MOTE_OK) fail_msg("%s of %s: %s", w->name, input, unchanged.message);
-    for (change kind = 0; kind < CHANGES; kind++) {
+    if (all.unchanged.status != MOTE_OK) fail_msg("%s of %s: %s", w->name, input, all.unchanged.message);
+    for (all.kind = 0; all.kind < CHANGES; all.kind++) {
         long noticed = 0;
         restore(changed, bytes, size);
-        change_file(changed, kind);
+        change_file(changed, all.kind);
         d = (disturber){.path = changed};
-        const outcome before = run_once(w, input, &d);
-        for (long t = 0; t < tries; t++) {
-            d = (disturber){.path = changed, .kind = kind, .at = 2 + t * (moments - 2) / tries};
-            restore(changed, bytes, size);
-            const outcome now = run_once(w, input, &d);
-            const bool told = now.status == MOTE_ERROR_IO && strstr(now.message, changed) != NULL;
-            if (!told && !is_same(&now, &before) && !is_same(&now, &unchanged)) {
-                fail_msg("%s of %s, change %d at moment %ld of %ld: status %d, %s", w->name, input, (int)kind, d.at,
-                         moments, (int)now.status, now.message);
-            }
-            noticed += told;
-        }
-        if (noticed == 0) fail_msg("%s of %s: no change %d was noticed", w->name, input, (int)kind);
+        all.before = run_once(w, input, &d);
+        for (long t = 0; t < tries; t++) noticed += change_at(&all, 2 + t * (moments - 2) / tries);
+        for (long at = 1; at <= moments && noticed == 0; at++) noticed += change_at(&all, at);
+        if (noticed == 0) fail_msg("%s of %s: no change %d was noticed", w->name, input, (int)all.kind);
     }
 }
 

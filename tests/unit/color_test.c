@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 
 #include "support/cloud_files.h"
 

@@ -1,7 +1,7 @@
 /* COPC as mote writes it, seen by the naive reader of the tests: one file is valid, holds every point once and with
    all that it had, in the cube of its node. */
 #include "unit/copc_test.h"
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 #include "reference/awkward_clouds.h"
 
 mote_lod *copc_build(mote_context *ctx, const mote_cloud *cloud, uint32_t merge) {

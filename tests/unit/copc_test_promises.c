@@ -117,14 +117,14 @@ void every_allocation_can_fail(void **state) {
 }
 
 typedef struct cancelling {
-    int left;
+    int remaining;
 } cancelling;
 
 static bool count_down(void *user, double done, const char *stage) {
     cancelling *c = user;
     (void)stage;
     assert_true(done >= 0 && done <= 1);
-    return --c->left >= 0;
+    return --c->remaining >= 0;
 }
 
 void every_step_can_be_cancelled(void **state) {
@@ -142,7 +142,7 @@ void every_step_can_be_cancelled(void **state) {
     mote_status status = MOTE_CANCELLED;
     int steps = 0;
     for (; status == MOTE_CANCELLED; steps++) {
-        c.left = steps;
+        c.remaining = steps;
         mote_context_clear(ctx);
         status = mote_copc_write(ctx, lod, path, NULL, NULL);
         if (status == MOTE_CANCELLED) assert_int_equal(leftovers(path), 0);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knn/knn.h"
+#include "knn/index/knn_index.h"
 #include "knn/search/knn_best.h"
 #include "math/hash.h"
 #include "math/hilbert.h"

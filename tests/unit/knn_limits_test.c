@@ -88,7 +88,7 @@ static void refuses_wrong_parameters(void **state) {
         mote_status status;
     } wrong[] = {
         {{.method = MOTE_KNN_GRID, .k = 0}, false, MOTE_ERROR_ARGUMENT},
-        {{.method = MOTE_KNN_GRID, .k = MOTE_KNN_MOST + 1}, false, MOTE_ERROR_ARGUMENT},
+        {{.method = MOTE_KNN_GRID, .k = MOTE_KNN_MAX_K + 1}, false, MOTE_ERROR_ARGUMENT},
         {{.method = MOTE_KNN_GRID, .k = 1, .radius = -1}, false, MOTE_ERROR_ARGUMENT},
         {{.method = MOTE_KNN_GRID, .k = 1, .radius = NAN}, false, MOTE_ERROR_ARGUMENT},
         {{.method = (mote_knn_method)3, .k = 1}, false, MOTE_ERROR_ARGUMENT},
@@ -255,7 +255,7 @@ static int64_t cell_of(double at) { return (int64_t)floor(at); }
 static int64_t by_printed_rule(const double *points, uint64_t count, uint64_t query) {
     int64_t best = -1, shell = 0;
     uint64_t inside = 0;
-    double least = INFINITY;
+    double min = INFINITY;
     while (inside < 2) { /* itself and k = 1 */
         shell++;
         inside = 0;
@@ -276,8 +276,8 @@ static int64_t by_printed_rule(const double *points, uint64_t count, uint64_t qu
             seen = seen && llabs(cell_of(points[3 * i + k]) - cell_of(points[3 * query + k])) <= shell + 2;
             d2 += d * d;
         }
-        if (seen && d2 < least) {
-            least = d2;
+        if (seen && d2 < min) {
+            min = d2;
             best = (int64_t)i;
         }
     }

@@ -1,5 +1,5 @@
-/* Nearest neighbours against the reference: every awkward cloud, every kind of query, every k that takes another way.
- */
+/* Nearest neighbours against the reference: every awkward cloud, every kind of query, every k that takes another
+   way. */
 #include <stdio.h>
 
 #include "reference/awkward_clouds.h"

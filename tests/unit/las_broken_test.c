@@ -400,11 +400,11 @@ static void cancel_leaves_nothing(void **state) {
     (void)state;
     bool finished = false;
     for (int calls = 0; !finished; calls++) {
-        int left = calls;
+        int remaining = calls;
         mote_context_params params = mote_context_defaults();
         params.threads = 2;
         params.progress = stop_at_zero;
-        params.progress_user = &left;
+        params.progress_user = &remaining;
         mote_context *ctx = NULL;
         assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
         mote_cloud *cloud = large_cloud(ctx, 600000);

@@ -48,13 +48,13 @@ void cut_files_keep_what_is_there(void **state) {
         for (uint32_t c = 1; c <= m.chunks; c++) {
             mote_cloud *cloud = NULL;
             const uint64_t bytes = m.chunk_at[c] - m.chunk_at[c - 1];
-            const uint64_t most = formats[f] == 3 ? m.chunk_at[c - 1] + bytes * 3 / 4 : m.chunk_at[c] - bytes / 20;
+            const uint64_t max = formats[f] == 3 ? m.chunk_at[c - 1] + bytes * 3 / 4 : m.chunk_at[c] - bytes / 20;
             assert_int_equal(broken_read(ctx, &l, m.file.data, m.chunk_at[c], true, &cloud), MOTE_OK);
             assert_int_equal(cloud->count, m.chunk_first[c]);
             assert_true(broken_same_records(cloud, 0, &m, 0, cloud->count));
             mote_cloud_destroy(cloud);
             cloud = NULL;
-            assert_int_equal(broken_read(ctx, &l, m.file.data, most, true, &cloud), MOTE_OK);
+            assert_int_equal(broken_read(ctx, &l, m.file.data, max, true, &cloud), MOTE_OK);
             assert_in_range(cloud->count, m.chunk_first[c - 1] + 10, m.chunk_first[c] - 1);
             assert_true(broken_same_records(cloud, 0, &m, 0, cloud->count));
             assert_non_null(strstr(l.warnings, "lost"));

@@ -9,7 +9,7 @@
 #include "support/laz_records.h"
 #include "support/support.h"
 
-#define CHUNKS_MOST 64u
+#define CHUNKS_MAX 64u
 
 /* ---- Coding */
 
@@ -47,8 +47,8 @@ static void round_trip(mote_context *ctx, const laz_schema *schema, const uint8_
     uint8_t **data = calloc(count, sizeof *data), *back = malloc((uint64_t)points * schema->record_bytes);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t first = (uint64_t)i * chunk_points * schema->record_bytes;
-        const uint32_t left = points - i * chunk_points;
-        chunks[i].points = left < chunk_points ? left : chunk_points;
+        const uint32_t remaining = points - i * chunk_points;
+        chunks[i].points = remaining < chunk_points ? remaining : chunk_points;
         data[i] = encode(ctx, schema, records + first, chunks[i].points, &chunks[i].size_bytes);
         chunks[i].data = data[i];
         chunks[i].records = back + first;
@@ -118,7 +118,7 @@ typedef struct laz_file {
     laz_schema schema;
     uint64_t points, sum; /* of all records */
     uint32_t chunk_count;
-    laz_chunk chunks[CHUNKS_MOST];
+    laz_chunk chunks[CHUNKS_MAX];
     uint8_t *records;
 } laz_file;
 
@@ -133,24 +133,24 @@ static void find_schema(mote_context *ctx, laz_file *f) {
 
 static void find_chunks(laz_file *f) {
     const uint8_t *data = f->bytes.data, *at = data + laz_get(data + 96, 4), *table = data + laz_get(at, 8);
-    laz_entry entries[CHUNKS_MOST];
+    laz_entry entries[CHUNKS_MAX];
     const bool variable = f->schema.chunk_points == LAZ_VARIABLE;
-    uint64_t left = f->points = laz_get(data + 247, 8);
+    uint64_t remaining = f->points = laz_get(data + 247, 8);
     f->chunk_count = (uint32_t)laz_get(table + 4, 4);
-    assert_true(f->chunk_count <= CHUNKS_MOST);
+    assert_true(f->chunk_count <= CHUNKS_MAX);
     assert_null(mote_laz_table_decode(table + 8, f->bytes.size - (uint64_t)(table + 8 - data), variable, f->chunk_count,
                                       entries));
     uint8_t *to = f->records = malloc(f->points * f->schema.record_bytes);
     at += 8;
     for (uint32_t i = 0; i < f->chunk_count; i++) {
-        const uint64_t fixed = left < f->schema.chunk_points ? left : f->schema.chunk_points;
+        const uint64_t fixed = remaining < f->schema.chunk_points ? remaining : f->schema.chunk_points;
         const uint64_t points = variable ? entries[i].points : fixed;
         f->chunks[i] = (laz_chunk){.data = at, .size_bytes = entries[i].size_bytes, .points = points, .records = to};
         at += entries[i].size_bytes;
         to += points * f->schema.record_bytes;
-        left -= points;
+        remaining -= points;
     }
-    assert_int_equal(left, 0);
+    assert_int_equal(remaining, 0);
 }
 
 /* A file, decoded; NULL: the folder of real data is not there. */

@@ -12,7 +12,7 @@
 #include "support/support.h"
 
 #define FORMATS      6u
-#define CHUNKS_MOST  1024u
+#define CHUNKS_MAX   1024u
 #define RECORD_BYTES 4096u
 
 static const uint16_t format_bytes[FORMATS] = {20, 28, 26, 34, 57, 63};
@@ -52,7 +52,7 @@ typedef struct laz_file {
     uint64_t points, points_at;
     laz_schema schema;
     uint32_t chunk_count;
-    uint64_t chunk_points[CHUNKS_MOST], chunk_bytes[CHUNKS_MOST];
+    uint64_t chunk_points[CHUNKS_MAX], chunk_bytes[CHUNKS_MAX];
 } laz_file;
 
 static void read_header(laz_file *f) {
@@ -81,15 +81,17 @@ static void read_table(laz_file *f) {
     uint32_t bits, points = 0, size_bytes = 0;
     f->chunk_count = (uint32_t)number(table + 4, 4);
     f->points_at += 8;
-    assert_true(f->chunk_count <= CHUNKS_MOST);
+    assert_true(f->chunk_count <= CHUNKS_MAX);
     laz_reader_start(&r, table + 8, f->bytes.size - (uint64_t)(table + 8 - f->bytes.data));
     laz_integer_start(integer, 32, 2);
     for (uint32_t i = 0; i < f->chunk_count; i++) {
         const bool variable = f->schema.chunk_points == LAZ_VARIABLE;
         if (variable) points = laz_read_integer(&r, integer, 32, 0, points, &bits);
         size_bytes = laz_read_integer(&r, integer, 32, 1, size_bytes, &bits);
-        const uint64_t left = f->points - (uint64_t)i * f->schema.chunk_points;
-        f->chunk_points[i] = variable ? points : left < f->schema.chunk_points ? left : f->schema.chunk_points;
+        const uint64_t remaining = f->points - (uint64_t)i * f->schema.chunk_points;
+        f->chunk_points[i] = variable                             ? points
+                             : remaining < f->schema.chunk_points ? remaining
+                                                                  : f->schema.chunk_points;
         f->chunk_bytes[i] = size_bytes;
     }
     free(integer);

@@ -429,7 +429,7 @@ static void pieces_of_other_formats(void **state) {
 
 /* ---- together with others */
 
-static void inputs_are_united(void **state) {
+static void inputs_are_merged(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     laz_made a = laz_make(ctx, 3, 0, 1000, 300), b = laz_make(ctx, 7, 4, 500, 200);
@@ -477,7 +477,7 @@ int main(void) {
         cmocka_unit_test(bounds_of_other_formats),
         cmocka_unit_test(pieces_are_the_whole),
         cmocka_unit_test(pieces_of_other_formats),
-        cmocka_unit_test(inputs_are_united),
+        cmocka_unit_test(inputs_are_merged),
         cmocka_unit_test(facts_are_kept),
     };
     return cmocka_run_group_tests_name("laz_read", tests, NULL, NULL);

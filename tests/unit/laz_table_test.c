@@ -7,7 +7,7 @@ static void schemas_there_and_back(void **state) {
     mote_context *ctx = test_context(1);
     for (uint32_t format = 0; format < LAS_FORMATS; format++) {
         for (uint32_t extra = 0; extra < 5; extra += 4) {
-            uint8_t payload[LAZ_RECORD_MOST];
+            uint8_t payload[LAZ_RECORD_MAX];
             laz_schema made, read;
             mote_laz_schema_make(format, mote_las_record_bytes(format) + extra, 77, &made);
             const uint32_t size = mote_laz_schema_write(&made, payload);
@@ -32,7 +32,7 @@ typedef struct patch {
 static void check_patches(mote_context *ctx, uint32_t format, uint32_t record_bytes, const patch *patches,
                           size_t count) {
     for (size_t i = 0; i < count; i++) {
-        uint8_t payload[LAZ_RECORD_MOST];
+        uint8_t payload[LAZ_RECORD_MAX];
         laz_schema schema;
         mote_laz_schema_make(format, record_bytes, 50000, &schema);
         const uint32_t size = mote_laz_schema_write(&schema, payload);
@@ -81,7 +81,7 @@ static void wrong_schemas(void **state) {
     mote_context *ctx = test_context(1);
     check_patches(ctx, 3, 38, pointwise, sizeof pointwise / sizeof pointwise[0]);
     check_patches(ctx, 7, 37, layered, sizeof layered / sizeof layered[0]);
-    uint8_t payload[LAZ_RECORD_MOST];
+    uint8_t payload[LAZ_RECORD_MAX];
     laz_schema schema;
     mote_laz_schema_make(3, 38, 50000, &schema);
     const uint32_t size = mote_laz_schema_write(&schema, payload);

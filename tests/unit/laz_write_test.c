@@ -98,9 +98,9 @@ static void check_chunks(mote_context *ctx, const file_bytes *file, const laz_fa
     }
     uint64_t at = points_at + 8;
     for (uint64_t i = 0; i < facts->chunks; i++) {
-        const uint64_t first = i * LAZ_CHUNK_POINTS, left = facts->points - first;
+        const uint64_t first = i * LAZ_CHUNK_POINTS, remaining = facts->points - first;
         laz_chunk chunk = {.data = file->data + at, .size_bytes = entries[i].size_bytes, .records = decoded};
-        chunk.points = left < LAZ_CHUNK_POINTS ? left : LAZ_CHUNK_POINTS;
+        chunk.points = remaining < LAZ_CHUNK_POINTS ? remaining : LAZ_CHUNK_POINTS;
         mote_laz_decode(decoder, &chunk, 1);
         if (chunk.fault != NULL) fail_msg("chunk %d: %s", (int)i, chunk.fault);
         assert_int_equal(chunk.done, chunk.points);
@@ -159,10 +159,10 @@ static void check_back(mote_context *ctx, const char *laz_path, const char *las_
 
 static void chunks_of_every_format(void **state) {
     (void)state;
-    static const uint64_t counts[] = {0, 1, 2, 49999, 50000, 50001, POINTS_MOST};
+    static const uint64_t counts[] = {0, 1, 2, 49999, 50000, 50001, POINTS_MAX};
     mote_context *ctx = test_context(2);
     for (uint8_t format = 0; format < LAS_FORMATS; format++) {
-        laz_write_make(test_path("source.las"), format, POINTS_MOST);
+        laz_write_make(test_path("source.las"), format, POINTS_MAX);
         mote_cloud *cloud = read_ok(ctx, test_path("source.las"));
         assert_int_equal(cloud->las.format, format);
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {

@@ -4,7 +4,7 @@
 
 #include "support/las_files.h"
 
-#define POINTS_MOST 100000u
+#define POINTS_MAX 100000u
 
 /* Writes a LAS file of a point format with two columns of extra bytes, a record before and one behind the points. */
 void laz_write_make(const char *path, uint8_t format, uint64_t count);

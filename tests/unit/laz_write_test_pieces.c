@@ -12,10 +12,10 @@ typedef struct test_piece {
     uint32_t stride_bytes;
 } test_piece;
 
-static test_piece make_piece(mote_context *ctx, const mote_cloud *whole, uint64_t most) {
+static test_piece make_piece(mote_context *ctx, const mote_cloud *whole, uint64_t max) {
     const mote_column *x = mote_cloud_find(whole, "x");
     test_piece piece = {.whole = whole, .stride_bytes = x->stride_bytes};
-    piece.records = malloc(most * x->stride_bytes + 1);
+    piece.records = malloc(max * x->stride_bytes + 1);
     assert_int_equal(mote_cloud_new(ctx, 0, &piece.cloud), MOTE_OK);
     for (uint64_t i = 0; i < whole->column_count; i++) {
         mote_column column = whole->columns[i];
@@ -39,12 +39,12 @@ static void free_piece(test_piece *piece) {
 
 mote_status laz_write_pieces(mote_context *ctx, const mote_cloud *whole, const char *path, const uint64_t *sizes) {
     mote_writer *writer = NULL;
-    test_piece piece = make_piece(ctx, whole, POINTS_MOST);
+    test_piece piece = make_piece(ctx, whole, POINTS_MAX);
     mote_status status = mote_writer_open(ctx, piece.cloud, whole->count, path, NULL, &writer);
     uint64_t turn = 0;
     for (uint64_t done = 0; status == MOTE_OK && done < whole->count;) {
         if (sizes[turn] == 0) turn = 0;
-        const uint64_t left = whole->count - done, count = sizes[turn] < left ? sizes[turn] : left;
+        const uint64_t remaining = whole->count - done, count = sizes[turn] < remaining ? sizes[turn] : remaining;
         take_points(&piece, done, count);
         status = mote_writer_add(writer);
         done += count;
@@ -61,9 +61,9 @@ void pieces_give_the_same_file(void **state) {
     static const uint8_t formats[] = {3, 7};
     mote_context *ctx = test_context(2);
     for (size_t f = 0; f < sizeof formats; f++) {
-        laz_write_make(test_path("pieces.las"), formats[f], POINTS_MOST);
+        laz_write_make(test_path("pieces.las"), formats[f], POINTS_MAX);
         mote_cloud *cloud = read_ok(ctx, test_path("pieces.las"));
-        const uint64_t counts[] = {0, 1, 50000, 50001, POINTS_MOST};
+        const uint64_t counts[] = {0, 1, 50000, 50001, POINTS_MAX};
         for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
             cloud->count = counts[c];
             write_ok(ctx, cloud, test_path("whole.laz"), NULL);

@@ -49,11 +49,11 @@ static bool stop_at_zero(void *user, double done, const char *stage) {
     return (*(int *)user)-- > 0;
 }
 
-static mote_context *stopping_context(int *left) {
+static mote_context *stopping_context(int *remaining) {
     mote_context_params params = mote_context_defaults();
     params.threads = 2;
     params.progress = stop_at_zero;
-    params.progress_user = left;
+    params.progress_user = remaining;
     mote_context *ctx = NULL;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
     return ctx;
@@ -67,16 +67,16 @@ void cancel_leaves_nothing(void **state) {
         bool finished = false;
         int calls = 0;
         for (; !finished; calls++) {
-            int left = calls;
+            int remaining = calls;
             const char *out = test_path("cancel.laz");
             unlink(out);
-            mote_context *ctx = stopping_context(&left);
+            mote_context *ctx = stopping_context(&remaining);
             mote_cloud *cloud = read_ok(ctx, test_path("stop.las"));
             const mote_status status =
                 pieces == 0 ? mote_cloud_write(ctx, cloud, out, NULL) : laz_write_pieces(ctx, cloud, out, sizes);
             finished = status == MOTE_OK;
             if (!finished) assert_int_equal(status, MOTE_CANCELLED);
-            if (!finished) assert_int_equal(left, -1); /* nobody asks again after a no */
+            if (!finished) assert_int_equal(remaining, -1); /* nobody asks again after a no */
             assert_int_equal(laz_write_entries("cancel.laz"), finished);
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);

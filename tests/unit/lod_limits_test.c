@@ -9,11 +9,10 @@
 #include "reference/lod_reference.h"
 #include "support/support.h"
 
-static void survives_failing_allocations(void **state) {
-    (void)state;
+static void check_failing_allocations(const char *name, uint32_t first) {
     mote_context *healthy = test_context(1);
-    mote_cloud *cloud = awkward_cloud_make(healthy, awkward_cloud_named("around the middle"), 120, 0);
-    for (uint32_t i = 8; i < lod_combination_count; i += 5) {
+    mote_cloud *cloud = awkward_cloud_make(healthy, awkward_cloud_named(name), 120, 0);
+    for (uint32_t i = first; i < lod_combination_count; i += 5) {
         mote_status status = MOTE_ERROR_MEMORY;
         for (long n = 2; status != MOTE_OK; n++) {
             test_allocator allocator = {.fail_at = n};
@@ -37,6 +36,12 @@ static void survives_failing_allocations(void **state) {
     mote_context_destroy(healthy);
 }
 
+static void survives_failing_allocations(void **state) {
+    (void)state;
+    check_failing_allocations("around the middle", 8);
+    check_failing_allocations("deep around the middle", 9);
+}
+
 typedef struct progress_watch {
     long calls, cancel_at;
     double last;
@@ -50,7 +55,7 @@ static bool watch_progress(void *user, double done, const char *stage) {
     return ++watch->calls != watch->cancel_at;
 }
 
-static mote_status build_watched(progress_watch *watch, const mote_lod_params *p) {
+static mote_status build_watched(progress_watch *watch, const char *name, uint64_t count, const mote_lod_params *p) {
     mote_context_params params = mote_context_defaults();
     params.threads = 1;
     params.device = MOTE_DEVICE_CPU;
@@ -59,7 +64,7 @@ static mote_status build_watched(progress_watch *watch, const mote_lod_params *p
     mote_context *ctx = NULL;
     mote_lod *lod = NULL;
     assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
-    mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named("shells"), 300, 0);
+    mote_cloud *cloud = awkward_cloud_make(ctx, awkward_cloud_named(name), count, 0);
     const mote_status status = mote_lod_build(ctx, cloud, p, &lod);
     if (status != MOTE_OK) assert_null(lod);
     mote_lod_destroy(lod);
@@ -74,15 +79,29 @@ static void cancels_at_every_step(void **state) {
     for (uint32_t i = 0; i < lod_combination_count; i += 3) {
         progress_watch watch = {0};
         if (lod_combinations[i].scheme == MOTE_LOD_REPLACING && lod_combinations[i].max_node_points > 0) continue;
-        assert_int_equal(build_watched(&watch, &lod_combinations[i]), MOTE_OK);
+        assert_int_equal(build_watched(&watch, "shells", 300, &lod_combinations[i]), MOTE_OK);
         assert_false(watch.backwards);
         assert_true(watch.calls > 4 && watch.last == 1);
         const long calls = watch.calls;
         for (long n = 1; n <= calls; n++) {
             progress_watch cancelling = {.cancel_at = n};
-            assert_int_equal(build_watched(&cancelling, &lod_combinations[i]), MOTE_CANCELLED);
+            assert_int_equal(build_watched(&cancelling, "shells", 300, &lod_combinations[i]), MOTE_CANCELLED);
             assert_int_equal(cancelling.calls, n); /* nobody asks again after a no */
         }
+    }
+}
+
+/* Points of one code so many that their sort by fine codes reports, too. */
+static void cancels_where_codes_are_fine(void **state) {
+    (void)state;
+    const mote_lod_params params = mote_lod_defaults();
+    progress_watch watch = {0};
+    assert_int_equal(build_watched(&watch, "a stray", 60000, &params), MOTE_OK);
+    assert_false(watch.backwards);
+    for (long n = 1; n <= watch.calls; n++) {
+        progress_watch cancelling = {.cancel_at = n};
+        assert_int_equal(build_watched(&cancelling, "a stray", 60000, &params), MOTE_CANCELLED);
+        assert_int_equal(cancelling.calls, n);
     }
 }
 
@@ -314,6 +333,7 @@ static void chains_end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(survives_failing_allocations),
                                        cmocka_unit_test(cancels_at_every_step),
+                                       cmocka_unit_test(cancels_where_codes_are_fine),
                                        cmocka_unit_test(refuses_wrong_parameters),
                                        cmocka_unit_test(refuses_clouds_without_positions),
                                        cmocka_unit_test(takes_extreme_positions),

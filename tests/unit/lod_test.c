@@ -5,6 +5,7 @@
 
 #include "reference/awkward_clouds.h"
 #include "reference/lod_reference.h"
+#include "support/random.h"
 #include "support/support.h"
 
 /* Builds with the library and the reference and compares them in every way. Returns the number of levels. */
@@ -29,7 +30,8 @@ static void matches_reference(void **state) {
             const uint32_t levels = check_build(ctx, cloud, kind->name, &lod_combinations[i]);
             if (levels > deepest) deepest = levels;
         }
-        if (strncmp(kind->name, "shells", 6) == 0) assert_true(deepest > 14); /* the cloud is there for that */
+        if (strncmp(kind->name, "shells", 6) == 0) assert_true(deepest > 14); /* the clouds are there for that */
+        if (strncmp(kind->name, "deep", 4) == 0) assert_true(deepest > 26);
         mote_cloud_destroy(cloud);
     }
     assert_int_equal(mote_context_memory_bytes(ctx), 0);
@@ -267,13 +269,91 @@ static void gaussian_is_near_the_exact_one(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* ---- a few points that stretch the cube */
+
+/* What an octree is like. */
+typedef struct shape {
+    uint64_t largest_leaf, inner, held; /* held: points of inner nodes */
+} shape;
+
+static shape shape_of(const mote_lod *lod) {
+    shape s = {0, 0, 0};
+    for (uint32_t n = 0; n < mote_lod_node_count(lod); n++) {
+        const mote_lod_node *node = &mote_lod_nodes(lod)[n];
+        if (node->child_mask == 0) {
+            s.largest_leaf = node->total > s.largest_leaf ? node->total : s.largest_leaf;
+        } else {
+            s.inner++;
+            s.held += node->point_count;
+        }
+    }
+    return s;
+}
+
+static shape build_shape(mote_context *ctx, double (*xyz)[3], uint64_t count, mote_lod_sampling sampling) {
+    static const char *const names[3] = {"x", "y", "z"};
+    mote_column columns[3];
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    mote_lod_params params = mote_lod_defaults();
+    memset(columns, 0, sizeof columns);
+    for (int k = 0; k < 3; k++) {
+        columns[k] = (mote_column){
+            .name = names[k], .data = &xyz[0][k], .stride_bytes = sizeof *xyz, .type = MOTE_FLOAT64, .scale = 1};
+    }
+    params.sampling = sampling;
+    params.merge_points = 1000;
+    assert_int_equal(mote_cloud_wrap(ctx, count, columns, 3, &cloud), MOTE_OK);
+    assert_int_equal(mote_lod_build(ctx, cloud, &params, &lod), MOTE_OK);
+    const shape s = shape_of(lod);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    return s;
+}
+
+/* A scan of a hillside at UTM offsets, with one point at zero and with one a hundred times as far away, is divided and
+   sampled as it is without: but for the nodes above, and for where its cells lie. */
+static void strays_change_little(void **state) {
+    (void)state;
+    enum { COUNT = 60000 };
+    static const double strays[][3] = {{0, 0, 0}, {5e8, -5e8, 3}, {500010, 5400005, 9000}};
+    static const mote_lod_sampling samplings[] = {MOTE_LOD_RANDOM, MOTE_LOD_FIRST, MOTE_LOD_POISSON};
+    mote_context *ctx = test_context(2);
+    double(*xyz)[3] = calloc(COUNT, sizeof *xyz);
+    assert_non_null(xyz);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const double x = test_random(0, i) * 400, y = test_random(1, i) * 300;
+        xyz[i][0] = 500000 + x, xyz[i][1] = 5400000 + y, xyz[i][2] = 300 + 20 * sin(x / 40) + y / 9;
+    }
+    for (size_t m = 0; m < 3; m++) {
+        const shape without = build_shape(ctx, xyz, COUNT, samplings[m]);
+        assert_true(without.largest_leaf <= 2000 && without.inner > 20);
+        for (size_t s = 0; s < sizeof strays / sizeof strays[0]; s++) {
+            double kept[3];
+            memcpy(kept, xyz[COUNT / 3], sizeof kept);
+            memcpy(xyz[COUNT / 3], strays[s], sizeof kept);
+            const shape with = build_shape(ctx, xyz, COUNT, samplings[m]);
+            memcpy(xyz[COUNT / 3], kept, sizeof kept);
+            assert_true(with.largest_leaf <= 2000);
+            assert_in_range(with.inner, without.inner / 2, 2 * without.inner + 31);
+            assert_in_range(with.held, without.held / 2, 2 * without.held);
+        }
+    }
+    free(xyz);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matches_reference),
-                                       cmocka_unit_test(matches_reference_at_any_count),
-                                       cmocka_unit_test(matches_reference_when_larger),
-                                       cmocka_unit_test(lattices_hold_every_point),
-                                       cmocka_unit_test(same_for_any_number_of_threads),
-                                       cmocka_unit_test(shuffling_renames_points),
-                                       cmocka_unit_test(gaussian_is_near_the_exact_one)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_reference),
+        cmocka_unit_test(matches_reference_at_any_count),
+        cmocka_unit_test(matches_reference_when_larger),
+        cmocka_unit_test(lattices_hold_every_point),
+        cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(shuffling_renames_points),
+        cmocka_unit_test(gaussian_is_near_the_exact_one),
+        cmocka_unit_test(strays_change_little),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -416,11 +416,11 @@ static void refuses_wrong_parameters(void **state) {
     mote_normals_params wrong[12];
     memset(&result, 0, sizeof result);
     for (int i = 0; i < 12; i++) wrong[i] = mote_normals_defaults();
-    wrong[0].k = 1, wrong[1].k = 2, wrong[2].k = MOTE_KNN_MOST + 1, wrong[3].k = 0;
+    wrong[0].k = 1, wrong[1].k = 2, wrong[2].k = MOTE_KNN_MAX_K + 1, wrong[3].k = 0;
     wrong[4].radius = -1, wrong[5].radius = NAN;
     wrong[6].orient = (mote_normals_orient)4, wrong[7].orient = (mote_normals_orient)-1;
     wrong[8].orient = wrong[9].orient = MOTE_ORIENT_PROPAGATE;
-    wrong[8].graph_k = 0, wrong[9].graph_k = MOTE_NORMALS_GRAPH_MOST + 1;
+    wrong[8].graph_k = 0, wrong[9].graph_k = MOTE_NORMALS_MAX_GRAPH_K + 1;
     wrong[10].orient = wrong[11].orient = MOTE_ORIENT_VIEWPOINT;
     wrong[10].viewpoint[1] = NAN, wrong[11].viewpoint[2] = INFINITY;
     for (int i = 0; i < 12; i++) {
@@ -434,7 +434,7 @@ static void refuses_wrong_parameters(void **state) {
     assert_int_equal(mote_normals(ctx, cloud, NULL, NULL), MOTE_ERROR_ARGUMENT);
     assert_int_equal(mote_normals(ctx, NULL, NULL, &result), MOTE_ERROR_ARGUMENT);
     assert_int_equal(mote_density(ctx, cloud, 0, values, NULL), MOTE_ERROR_ARGUMENT);
-    assert_int_equal(mote_density(ctx, cloud, MOTE_KNN_MOST, values, NULL), MOTE_ERROR_ARGUMENT);
+    assert_int_equal(mote_density(ctx, cloud, MOTE_KNN_MAX_K, values, NULL), MOTE_ERROR_ARGUMENT);
     assert_int_equal(mote_outliers(ctx, cloud, NULL, NULL), MOTE_ERROR_ARGUMENT);
     mote_cloud_destroy(cloud);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);

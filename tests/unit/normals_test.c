@@ -1,5 +1,5 @@
-/* Normals, density and outliers against the reference: every awkward cloud, every kind of neighbourhood and direction.
- */
+/* Normals, density and outliers against the reference: every awkward cloud, every kind of neighbourhood and
+   direction. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void finds_outliers(void **state) {
             p.sigmas = (double)(c % 5) * 0.5;
             normals_reference_check_outliers(ctx, cloud, &p, awkward_clouds[c].name);
             p.method = MOTE_OUTLIERS_RADIUS;
-            p.least = 1 + (c + s) % 14;
+            p.min_neighbors = 1 + (c + s) % 14;
             p.radius = 0.1 * awkward_cloud_size(&awkward_clouds[c]);
             normals_reference_check_outliers(ctx, cloud, &p, awkward_clouds[c].name);
             mote_cloud_destroy(cloud);

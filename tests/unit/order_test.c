@@ -5,7 +5,7 @@
 
 #include "math/hash.h"
 #include "math/morton.h"
-#include "order/order_sort_cpu.h"
+#include "order/sort/order_sort_cpu.h"
 #include "support/support.h"
 
 static void codes_interleave(void **state) {
@@ -31,10 +31,10 @@ static void cells_divide_exactly(void **state) {
     for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
         const mote_cell_divisor by = mote_cell_divisor_make(sides[s]);
         for (uint64_t i = 0; i < 3000; i++) {
-            const uint64_t most = sides[s] < 2147483647 ? sides[s] : 2147483647;
-            const uint64_t p = i < 1000   ? (i <= most ? i : most)
-                               : i < 2000 ? most - (i - 1000) % (most + 1)
-                                          : mote_hash64(i) % (most + 1);
+            const uint64_t max = sides[s] < 2147483647 ? sides[s] : 2147483647;
+            const uint64_t p = i < 1000   ? (i <= max ? i : max)
+                               : i < 2000 ? max - (i - 1000) % (max + 1)
+                                          : mote_hash64(i) % (max + 1);
             uint64_t cell = (p << 21) / sides[s];
             if (cell > MOTE_MORTON_MASK) cell = MOTE_MORTON_MASK;
             assert_int_equal(mote_cell_of(p, by), cell);
@@ -93,8 +93,8 @@ static void check_pairs(mote_context *ctx, int kind, uint64_t n) {
     pair *expected = malloc(n * sizeof *expected);
     uint64_t *codes = malloc(n * sizeof *codes);
     uint32_t *indices = malloc(n * sizeof *indices);
-    const uint64_t most = order_counters(ctx, n), rooms[] = {0, 20000, 40000, most};
-    order_room room = {malloc(n * ORDER_PAIR_BYTES), malloc((most + 40000) * sizeof *room.counters), 0};
+    const uint64_t max = order_counters(ctx, n), rooms[] = {0, 20000, 40000, max};
+    order_scratch room = {malloc(n * ORDER_PAIR_BYTES), malloc((max + 40000) * sizeof *room.counters), 0};
     for (int r = 0; r < 4; r++) {
         for (uint64_t i = 0; i < n; i++) {
             codes[i] = awkward_code(kind, i, n);
@@ -102,7 +102,7 @@ static void check_pairs(mote_context *ctx, int kind, uint64_t n) {
             expected[i] = (pair){codes[i], indices[i]};
         }
         qsort(expected, n, sizeof *expected, compare_pairs);
-        memset(room.counters, 255, (most + 40000) * sizeof *room.counters);
+        memset(room.counters, 255, (max + 40000) * sizeof *room.counters);
         room.counter_count = rooms[r];
         assert_int_equal(order_sort_in(ctx, codes, indices, n, true, &room), MOTE_OK);
         for (uint64_t i = 0; i < n; i++) {

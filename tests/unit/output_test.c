@@ -146,7 +146,7 @@ static void assert_same_file(const writer_row *row, const char *path, const char
 
 typedef struct pipe_reader {
     int file;
-    size_t most; /* bytes after which it closes */
+    size_t max; /* bytes after which it closes */
     char *bytes;
     size_t size;
 } pipe_reader;
@@ -155,8 +155,8 @@ static void *read_pipe(void *user) {
     pipe_reader *r = user;
     ssize_t got = 1;
     r->bytes = malloc(1 << 24);
-    while (got > 0 && r->size < r->most) {
-        got = read(r->file, r->bytes + r->size, r->most - r->size < 4096 ? r->most - r->size : 4096);
+    while (got > 0 && r->size < r->max) {
+        got = read(r->file, r->bytes + r->size, r->max - r->size < 4096 ? r->max - r->size : 4096);
         if (got > 0) r->size += (size_t)got;
     }
     close(r->file);
@@ -189,7 +189,7 @@ static void a_pipe_gets_the_bytes_of_the_file(void **state) {
         char path[700];
         snprintf(path, sizeof path, "%s/plain%s", fresh_folder("pipes"), row->ending);
         must(ctx, row, row->write(ctx, cloud, row, path));
-        pipe_reader reader = {.most = 1 << 24};
+        pipe_reader reader = {.max = 1 << 24};
         must(ctx, row, write_to_pipe(ctx, cloud, row, &reader));
         assert_same_file(row, path, reader.bytes, reader.size);
         free(reader.bytes);
@@ -210,7 +210,7 @@ static void a_fifo_is_written_to(void **state) {
         snprintf(fifo, sizeof fifo, "%s/fifo%s", folder, row->ending);
         must(ctx, row, row->write(ctx, cloud, row, path));
         assert_int_equal(mkfifo(fifo, 0600), 0);
-        pipe_reader reader = {.most = 1 << 24, .file = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+        pipe_reader reader = {.max = 1 << 24, .file = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
         assert_true(reader.file >= 0);
         fcntl(reader.file, F_SETFL, 0);
         const int kept = open(fifo, O_WRONLY | O_CLOEXEC); /* the reader sees no end before the writer came */
@@ -244,7 +244,7 @@ static void a_closed_pipe_is_an_error(void **state) {
     sigset_t before, after;
     pthread_sigmask(SIG_BLOCK, NULL, &before);
     for (size_t i = 0; i < FILE_WRITERS; i++) {
-        pipe_reader reader = {.most = 100};
+        pipe_reader reader = {.max = 100};
         mote_context_clear(ctx);
         const mote_status status = write_to_pipe(ctx, cloud, &writers[i], &reader);
         if (status != MOTE_ERROR_CLOSED) fail_msg("%s: status %d", writers[i].name, status);
@@ -268,7 +268,7 @@ static void signals_of_the_caller_stay_his(void **state) {
     pthread_sigmask(SIG_BLOCK, &pipes, &before);
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 1) pthread_kill(pthread_self(), SIGPIPE);
-        pipe_reader reader = {.most = 100};
+        pipe_reader reader = {.max = 100};
         mote_context_clear(ctx);
         assert_int_equal(write_to_pipe(ctx, cloud, &writers[0], &reader), MOTE_ERROR_CLOSED);
         free(reader.bytes);
@@ -523,15 +523,15 @@ static void leftovers_are_in_nobodys_way(void **state) {
     for (size_t i = 0; i < WRITERS; i++) {
         const writer_row *row = &writers[i];
         for (int kind = 0; kind < 3; kind++) { /* a file, a folder, a link to a file of someone else */
-            char path[700], left[800], mine[700];
+            char path[700], leftover[800], mine[700];
             const char *const folder = fresh_folder("left");
             snprintf(path, sizeof path, "%s/out%s", folder, row->ending);
-            snprintf(left, sizeof left, "%s.%ld.part", path, (long)getpid());
+            snprintf(leftover, sizeof leftover, "%s.%ld.part", path, (long)getpid());
             snprintf(mine, sizeof mine, "%s/mine", folder);
             test_write_file(mine, "mine", 4);
-            if (kind == 0) test_write_file(left, "half", 4);
-            if (kind == 1) assert_int_equal(mkdir(left, 0755), 0);
-            if (kind == 2) assert_int_equal(symlink(mine, left), 0);
+            if (kind == 0) test_write_file(leftover, "half", 4);
+            if (kind == 1) assert_int_equal(mkdir(leftover, 0755), 0);
+            if (kind == 2) assert_int_equal(symlink(mine, leftover), 0);
             mote_context_clear(ctx);
             must(ctx, row, row->write(ctx, cloud, row, path));
             assert_int_equal(entries_in(folder), 3);

@@ -36,7 +36,7 @@ static void the_largest_are_kept(void **state) {
     mote_context *ctx = test_context(2);
     mote_cloud *cloud;
     mote_planes_params params = mote_planes_defaults();
-    params.most = 3;
+    params.max_planes = 3;
     assert_int_equal(mote_generate(ctx, "room", 20000, NULL, &cloud), MOTE_OK);
     planes_answer all = planes_find_answer(ctx, cloud, NULL), some = planes_find_answer(ctx, cloud, &params);
     assert_int_equal(mote_planes_count(all.planes), 8);
@@ -190,7 +190,7 @@ static void parts_are_planes_of_their_own(void **state) {
     cloud = knn_reference_cloud(ctx, MOTE_FLOAT32, 1, 0, stored, COUNT);
     mote_planes_params params = mote_planes_defaults();
     planes_answer one = planes_find_answer(ctx, cloud, &params);
-    params.parts = true;
+    params.components = true;
     planes_answer four = planes_find_answer(ctx, cloud, &params);
     assert_int_equal(mote_planes_count(one.planes), 1);
     assert_int_equal(mote_planes_count(four.planes), 4);
@@ -251,14 +251,14 @@ static void votes_measure_what_they_need(void **state) {
     mote_cloud *cloud = planes_find_make(ctx, normal, middle, 0.002, 30000, 0, 9);
     for (int turn = 0; turn < 3; turn++) {
         mote_planes_params params = mote_planes_defaults();
-        mote_planes_winner winner;
+        mote_planes_peak peak;
         mote_planes_facts facts;
         uint32_t count;
         params.bin = turn > 0 ? 0.03 : 0;
         params.tolerance = turn > 1 ? 0.01 : 0;
-        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &winner, &count, &facts), MOTE_OK);
+        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &peak, &count, &facts), MOTE_OK);
         assert_int_equal(count, 1);
-        assert_true(planes_find_angle(winner.normal, normal) < 2);
+        assert_true(planes_find_angle(peak.normal, normal) < 2);
         assert_true(facts.extent > 4 && facts.bins > 50 && facts.directions > 5000);
         assert_int_equal(facts.min_points, 150);
         assert_int_equal(facts.sample, 30000);
@@ -328,7 +328,7 @@ static void threads_do_not_matter(void **state) {
             mote_gen_params room = mote_gen_defaults("room");
             room.outlier_ratio = 0.5;
             mote_planes_params params = mote_planes_defaults();
-            params.parts = kind == 2;
+            params.components = kind == 2;
             assert_int_equal(mote_generate(ctx, kind == 1 ? "city" : "room", 30000, kind == 1 ? NULL : &room, &cloud),
                              MOTE_OK);
             planes_answer a = planes_find_answer(ctx, cloud, &params);

@@ -62,7 +62,7 @@ void strays_are_few(void **state) {
     for (int turn = 0; turn < 3; turn++) {
         mote_context *ctx = test_context(2);
         mote_planes_params params = mote_planes_defaults();
-        mote_planes_winner winner;
+        mote_planes_peak peak;
         mote_planes_facts facts;
         uint32_t count;
         for (uint64_t i = 0; i < COUNT; i++) {
@@ -73,10 +73,10 @@ void strays_are_few(void **state) {
         }
         mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
         params.bin = turn == 2 ? 10 : 0.05;
-        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &winner, &count, &facts), MOTE_OK);
+        assert_int_equal(mote_planes_vote(ctx, cloud, &params, 1, &peak, &count, &facts), MOTE_OK);
         assert_int_equal(facts.outside, turn == 1 ? 20 : 0);
         assert_true(turn == 2 ? facts.extent > 9000 : facts.extent < 100);
-        assert_true(winner.normal[2] > 0.999);
+        assert_true(peak.normal[2] > 0.999);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }

@@ -11,7 +11,7 @@ static mote_status use_all(mote_context *ctx, void *user) {
     mote_cloud *cloud = NULL;
     mote_planes *planes = NULL;
     mote_planes_params params = mote_planes_defaults();
-    mote_planes_winner winners[4];
+    mote_planes_peak peaks[4];
     uint32_t count;
     params.resolution_deg = 8;
     mote_status status = mote_generate(ctx, "room", 700, NULL, &cloud);
@@ -22,7 +22,7 @@ static mote_status use_all(mote_context *ctx, void *user) {
         mote_context_trim(ctx);
         params.sample = turn % 2 == 0 ? 0 : 100;
         params.bin = turn < 2 ? 0 : 0.1;
-        if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, winners, &count, NULL);
+        if (status == MOTE_OK) status = mote_planes_vote(ctx, cloud, &params, 4, peaks, &count, NULL);
     }
     mote_context_trim(ctx);
     mote_planes_destroy(planes);
@@ -78,13 +78,13 @@ void refuses_wrong_parameters(void **state) {
     mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[0], 100, 0);
     mote_planes_params wrong[WRONG];
     mote_planes *planes;
-    mote_planes_winner winner;
+    mote_planes_peak peak;
     uint32_t count;
     for (int i = 0; i < WRONG; i++) wrong[i] = mote_planes_defaults();
     wrong[0].resolution_deg = 0.4, wrong[1].resolution_deg = 10.5, wrong[2].resolution_deg = NAN;
     wrong[3].cone_deg = 0, wrong[4].cone_deg = 91, wrong[5].normal_deg = 0, wrong[6].normal_deg = NAN;
     wrong[7].bin = -1, wrong[8].tolerance = INFINITY, wrong[9].tolerance = -0.1;
-    wrong[10].suppress_deg = 46, wrong[11].suppress_bins = 1001, wrong[12].most = MOTE_PLANES_MOST + 1;
+    wrong[10].suppress_deg = 46, wrong[11].suppress_bins = 1001, wrong[12].max_planes = MOTE_PLANES_MAX + 1;
     wrong[13].directions = (mote_planes_directions)2, wrong[14].votes = (mote_planes_votes)2;
     wrong[15].bin = 1e-12;
     for (int i = 0; i < WRONG; i++) {
@@ -93,11 +93,11 @@ void refuses_wrong_parameters(void **state) {
         assert_null(planes);
         assert_true(strlen(mote_context_message(ctx)) > 0);
         mote_context_clear(ctx);
-        assert_int_equal(mote_planes_vote(ctx, cloud, &wrong[i], 1, &winner, &count, NULL), MOTE_ERROR_ARGUMENT);
+        assert_int_equal(mote_planes_vote(ctx, cloud, &wrong[i], 1, &peak, &count, NULL), MOTE_ERROR_ARGUMENT);
     }
     mote_context_clear(ctx);
     assert_int_equal(mote_planes_find(ctx, NULL, NULL, NULL, &planes), MOTE_ERROR_ARGUMENT);
-    assert_int_equal(mote_planes_vote(ctx, cloud, NULL, 0, &winner, &count, NULL), MOTE_ERROR_ARGUMENT);
+    assert_int_equal(mote_planes_vote(ctx, cloud, NULL, 0, &peak, &count, NULL), MOTE_ERROR_ARGUMENT);
     mote_cloud_destroy(cloud);
     mote_planes_destroy(NULL);
     assert_int_equal(mote_context_memory_bytes(ctx), 0);

@@ -26,7 +26,7 @@ static void passes_are_right(void **state) {
             mote_context *ctx = test_context(thread_counts[turn % 3]);
             mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], sizes[s], 0);
             snprintf(what, sizeof what, "%s, %llu points", awkward_clouds[c].name, (unsigned long long)sizes[s]);
-            planes_reference_check(ctx, &mote_planes_cpu, cloud, &params, what);
+            planes_reference_check(mote_cpu_device(ctx), cloud, &params, what);
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
@@ -61,7 +61,7 @@ static void normals_count(void **state) {
         params.cone_deg = 15 + 30 * turn;
         mote_context *ctx = test_context(thread_counts[turn]);
         mote_cloud *cloud = with_normals(ctx, 777);
-        planes_reference_check(ctx, &mote_planes_cpu, cloud, &params, "with normals");
+        planes_reference_check(mote_cpu_device(ctx), cloud, &params, "with normals");
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
     }
@@ -84,20 +84,20 @@ static void many_votes_are_counted(void **state) {
         xyz[3 * i + 2] = (float)(7 - tan(tilt) * (double)(i % 350)); /* at right angles to the first direction */
     }
     mote_planes_params params = mote_planes_defaults();
-    mote_planes_winner winners[3];
+    mote_planes_peak peaks[3];
     mote_planes_facts facts;
     uint32_t count;
     params.resolution_deg = 10;
     params.bin = 1;
-    assert_int_equal(mote_planes_vote(ctx, cloud, &params, 3, winners, &count, &facts), MOTE_OK);
+    assert_int_equal(mote_planes_vote(ctx, cloud, &params, 3, peaks, &count, &facts), MOTE_OK);
     assert_int_equal(count, 3);
-    assert_int_equal(winners[0].votes, COUNT); /* all in one bin */
-    assert_float_equal(winners[0].normal[2], cos(tilt), 1e-6);
-    assert_float_equal(winners[0].offset, 7 * cos(tilt), 0.51);
+    assert_int_equal(peaks[0].votes, COUNT); /* all in one bin */
+    assert_float_equal(peaks[0].normal[2], cos(tilt), 1e-6);
+    assert_float_equal(peaks[0].offset, 7 * cos(tilt), 0.51);
     assert_true(facts.votes == (uint64_t)COUNT * facts.directions);
     params.directions = MOTE_PLANES_GRID;
     params.sample = 10;
-    assert_int_equal(mote_planes_vote(ctx, cloud, &params, 3, winners, &count, &facts), MOTE_OK);
+    assert_int_equal(mote_planes_vote(ctx, cloud, &params, 3, peaks, &count, &facts), MOTE_OK);
     assert_int_equal(facts.directions, 32400);
     assert_true(facts.votes == 10 * 32400);
     mote_cloud_destroy(cloud);
@@ -111,14 +111,14 @@ static void directions_cover_the_half_sphere(void **state) {
     mote_context *ctx = test_context(1);
     for (uint32_t turn = 0; turn < 4; turn++) {
         mote_planes_params params = mote_planes_defaults();
-        planes_table table;
+        planes_directions table;
         params.resolution_deg = 2 + turn;
-        assert_int_equal(planes_table_make(ctx, &params, 100, 3, &table), MOTE_OK);
+        assert_int_equal(planes_directions_make(ctx, &params, 100, 3, &table), MOTE_OK);
         const double area = 2 * 3.14159265358979 / pow((2 + turn) * 3.14159265358979 / 180, 2);
         assert_true(table.directions > area && table.directions < 1.05 * area);
         assert_int_equal(table.bins, 2 * 35 + 1);
         for (uint64_t i = 0; i < 2000; i++) { /* every direction has one within 0.75 steps, or its other end */
-            double at[3], length = 0, most = 0;
+            double at[3], length = 0, max = 0;
             for (uint64_t k = 0; k < 3; k++) {
                 at[k] = (double)(mote_hash_pair(k, i) >> 11) * 0x1p-52 - 1;
                 length += at[k] * at[k];
@@ -126,11 +126,11 @@ static void directions_cover_the_half_sphere(void **state) {
             if (i < 3) at[0] = i == 0, at[1] = i == 1, at[2] = i == 2, length = 1;
             for (uint32_t d = 0; d < table.directions; d++) {
                 const double dot = at[0] * (double)table.a[d] + at[1] * (double)table.b[d] + at[2] * (double)table.c[d];
-                most = fmax(most, fabs(dot) * 3 / sqrt(length));
+                max = fmax(max, fabs(dot) * 3 / sqrt(length));
             }
-            assert_true(acos(fmin(1, most)) * 180 / 3.14159265358979 < 0.75 * params.resolution_deg);
+            assert_true(acos(fmin(1, max)) * 180 / 3.14159265358979 < 0.75 * params.resolution_deg);
         }
-        planes_table_free(ctx, &table);
+        planes_directions_free(ctx, &table);
     }
     mote_context_destroy(ctx);
 }

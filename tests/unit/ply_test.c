@@ -249,6 +249,39 @@ static void keeps_what_ply_has_no_words_for(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Records in memory whose first bytes are what a row of the file has; but they are longer, or a value is of some
+   bits. */
+static void writes_rows_that_are_almost_ready(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const float records[2][4] = {{1, 2, 3, -9}, {4, 5, 6, -9}};
+    for (int bits = 0; bits < 2; bits++) {
+        uint8_t rows[2][13];
+        for (int i = 0; i < 2; i++) memcpy(rows[i], records[i], 12), rows[i][12] = (uint8_t)(0xA7 + i);
+        const uint8_t *const base = bits ? rows[0] : (const uint8_t *)records;
+        const uint64_t stride = bits ? 13 : 16;
+        mote_column columns[4];
+        memset(columns, 0, sizeof columns);
+        static const char *const names[] = {"x", "y", "z", "low"};
+        for (uint32_t c = 0; c < 4; c++) {
+            columns[c] = (mote_column){.name = names[c], .data = base + 4 * c, .stride_bytes = stride};
+            columns[c].type = c < 3 ? MOTE_FLOAT32 : MOTE_UINT8;
+            columns[c].bit_count = c < 3 ? 0 : 3;
+        }
+        mote_cloud *cloud = NULL;
+        assert_int_equal(mote_cloud_wrap(ctx, 2, columns, bits ? 4 : 3, &cloud), MOTE_OK);
+        write_file(ctx, cloud, test_path("rows.ply"), false, false);
+        mote_cloud *again = test_read(ctx, test_path("rows.ply"));
+        for (uint64_t i = 0; i < 2; i++) {
+            assert_true(test_value(again, "x", i) == records[i][0] && test_value(again, "z", i) == records[i][2]);
+            if (bits) assert_true(test_value(again, "low", i) == (rows[i][12] & 7));
+        }
+        mote_cloud_destroy(again);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
 static void writes_only_what_is_asked_for(void **state) {
     (void)state;
     mote_context *ctx = test_context(1);
@@ -458,6 +491,7 @@ int main(void) {
                                        cmocka_unit_test(refuses_bad_headers),
                                        cmocka_unit_test(refuses_bad_bodies),
                                        cmocka_unit_test(keeps_what_ply_has_no_words_for),
+                                       cmocka_unit_test(writes_rows_that_are_almost_ready),
                                        cmocka_unit_test(writes_only_what_is_asked_for),
                                        cmocka_unit_test(same_bytes_for_any_threads),
                                        cmocka_unit_test(survives_failing_allocations),

@@ -1,7 +1,7 @@
 /* The pool of device memory, over a source that only pretends. */
 #include <stdlib.h>
 
-#include "backend/pool.h"
+#include "device/pool.h"
 #include "support/support.h"
 
 #define SEGMENT POOL_SEGMENT_BYTES
@@ -50,7 +50,7 @@ static void open_limited(fixture *f, uint64_t device_bytes, uint64_t limit_bytes
     params.memory_limit_bytes = limit_bytes;
     assert_int_equal(mote_context_create(&params, &f->ctx), MOTE_OK);
     const pool_source source = {&f->fake, fake_allocate, fake_release, fake_left};
-    f->p = pool_make(f->ctx, &source);
+    f->p = pool_make(mote_cpu_device(f->ctx), &source);
     assert_non_null(f->p);
 }
 
@@ -95,7 +95,7 @@ static void fits_best_and_joins(void **state) {
     uint8_t *blocks[8];
     for (int i = 0; i < 8; i++) blocks[i] = pool_take(f.p, i < 7 ? 1024u << i : SEGMENT - 127 * 1024, "block");
     assert_int_equal(f.fake.held_bytes, SEGMENT);
-    assert_int_equal(pool_left(f.p), 0);
+    assert_int_equal(pool_available(f.p), 0);
     pool_give(f.p, blocks[6]);
     pool_give(f.p, blocks[3]);
     pool_give(f.p, blocks[1]);
@@ -118,7 +118,7 @@ static void never_joins_segments(void **state) {
     assert_ptr_equal((uint8_t *)a + SEGMENT, b);
     pool_give(f.p, a);
     pool_give(f.p, b);
-    assert_int_equal(pool_left(f.p), 2 * SEGMENT);
+    assert_int_equal(pool_available(f.p), 2 * SEGMENT);
     /* The two are one stretch of addresses, but only by chance: both go back, and a larger one comes. */
     assert_non_null(pool_take(f.p, SEGMENT + 1, "c"));
     assert_int_equal(f.fake.given, 2);
@@ -148,12 +148,12 @@ static void keeps_the_limit(void **state) {
     open_limited(&f, 10 * SEGMENT, 100000);
     void *a = pool_take(f.p, 60000, "a");
     assert_non_null(a);
-    assert_int_equal(pool_left(f.p), 40000);
+    assert_int_equal(pool_available(f.p), 40000);
     assert_null(pool_take(f.p, 40001, "b"));
     assert_non_null(strstr(mote_context_message(f.ctx), "40001 bytes for b, beyond the limit of 100000"));
     pool_give(f.p, a);
     assert_non_null(pool_take(f.p, 100000, "b"));
-    assert_int_equal(pool_left(f.p), 0);
+    assert_int_equal(pool_available(f.p), 0);
     finish(&f);
 }
 
@@ -186,7 +186,7 @@ static void survives_any_order(void **state) {
         assert_int_equal(mote_context_device_bytes(f.ctx), held);
     }
     for (int i = 0; i < BLOCKS; i++) pool_give(f.p, at[i]);
-    assert_int_equal(pool_left(f.p), 64 * SEGMENT);
+    assert_int_equal(pool_available(f.p), 64 * SEGMENT);
     finish(&f);
 }
 

@@ -44,8 +44,13 @@ mote_status small_make(mote_context *ctx, small_cloud *small) {
         small->nodes[n].first = 40ull * n;
         small->nodes[n].point_count = 40;
     }
-    const potree_source source = {
-        small->cloud, &small->lattice, &small->lod_params, small->nodes, NODES, 0, small, small_points, NULL, 0, NULL};
+    const potree_source source = {.cloud = small->cloud,
+                                  .lattice = &small->lattice,
+                                  .params = &small->lod_params,
+                                  .nodes = small->nodes,
+                                  .node_count = NODES,
+                                  .lod = small,
+                                  .node_points = small_points};
     small->source = source;
     return MOTE_OK;
 }
@@ -90,8 +95,21 @@ static set_bytes small_set(bool brotli) {
     return set_load(test_path("small"));
 }
 
+static char warnings[2000];
+
+static void on_log(void *user, mote_log_level level, const char *message) {
+    (void)user;
+    const size_t length = strlen(warnings);
+    if (level == MOTE_LOG_WARNING) snprintf(warnings + length, sizeof warnings - length, "%s\n", message);
+}
+
 static void expect(const set_bytes *set, mote_status wanted, const char *file) {
-    mote_context *ctx = test_context(2);
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    params.threads = 2;
+    params.log = on_log;
+    assert_int_equal(mote_context_create(&params, &ctx), MOTE_OK);
+    warnings[0] = '\0';
     potree_files files;
     memset(&files, 0, sizeof files);
     mote_input *inputs[3] = {&files.metadata, &files.hierarchy, &files.octree};
@@ -228,6 +246,15 @@ static void refuses_broken_hierarchy(void **state) {
         set_free(&set);
     }
     set_bytes set = small_set(false);
+    for (uint32_t points = 0; points < 3; points++) { /* a leaf that announces points, in no bytes */
+        const uint64_t none = 0;
+        memcpy(set.data[HIERARCHY] + 7 * RECORD + 2, &points, 4);
+        memcpy(set.data[HIERARCHY] + 7 * RECORD + 14, &none, 8);
+        expect(&set, MOTE_OK, NULL);
+        assert_int_equal(strstr(warnings, "announce points but have no bytes: 1;") != NULL, points > 0);
+    }
+    set_free(&set);
+    set = small_set(false);
     /* All nodes at the same place: a file can not stand for more points than it has bytes. */
     for (uint32_t r = 0; r < 8; r++) memset(set.data[HIERARCHY] + r * RECORD + 6, 0, r == 4 ? 0 : 8);
     expect(&set, MOTE_OK, NULL);
@@ -246,8 +273,8 @@ static void refuses_broken_streams(void **state) {
     set_bytes good = small_set(true);
     expect(&good, MOTE_OK, NULL);
     /* 2^32 - 1 points in a few bytes must not cost the memory of 2^32 - 1 points. */
-    const uint32_t most = UINT32_MAX;
-    memcpy(good.data[HIERARCHY] + RECORD + 2, &most, 4);
+    const uint32_t max = UINT32_MAX;
+    memcpy(good.data[HIERARCHY] + RECORD + 2, &max, 4);
     expect(&good, MOTE_ERROR_DATA, "octree.bin");
     set_free(&good);
     for (uint32_t seed = 0; seed < 200; seed++) {

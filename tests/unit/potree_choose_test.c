@@ -64,7 +64,7 @@ static mote_status count_chosen(mote_context *ctx, const potree_files *files, vo
     assert_int_equal(potree_layout_parse(ctx, files, &layout), MOTE_OK);
     assert_int_equal(potree_nodes_read(&layout, &nodes, &c->all), MOTE_OK);
     c->chosen = c->all;
-    assert_int_equal(potree_choose(&layout, c->params, nodes, &c->chosen), MOTE_OK);
+    assert_int_equal(potree_filter(&layout, c->params, nodes, &c->chosen), MOTE_OK);
     mote_free(ctx, nodes);
     potree_layout_free(&layout);
     return MOTE_OK;

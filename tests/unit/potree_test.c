@@ -5,7 +5,8 @@
 
 #include "core/cloud.h"
 #include "io/potree/potree.h"
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
+#include "lod/lod_ops.h"
 #include "reference/potree_reference.h"
 #include "unit/potree_test.h"
 
@@ -347,6 +348,12 @@ static void keeps_the_origin_of_las(void **state) {
     mote_context_destroy(ctx);
 }
 
+static bool view_nothing(const mote_lod *lod, lod_device_view *view) {
+    (void)lod;
+    memset(view, 0, sizeof *view);
+    return true;
+}
+
 /* Levels of detail on a GPU are in the memory of the context that built them: another one is refused. */
 static void trees_of_another_gpu_are_refused(void **state) {
     (void)state;
@@ -354,7 +361,8 @@ static void trees_of_another_gpu_are_refused(void **state) {
     mote_cloud *cloud = cloud_of_all_types(ctx, 10);
     mote_lod *lod = potree_build(ctx, cloud, MOTE_LOD_ADDITIVE, MOTE_LOD_FILTER_NONE);
     mote_lod on_device = *lod;
-    on_device.device = (struct lod_cuda *)&on_device; /* refused before anybody looks there */
+    const mote_lod_ops ops = {.view = view_nothing}; /* refused before anybody looks there */
+    on_device.ops = &ops;
     assert_int_equal(mote_potree_write(other, &on_device, test_path("other"), NULL, NULL), MOTE_ERROR_ARGUMENT);
     assert_non_null(strstr(mote_context_message(other), "another context's GPU"));
     mote_lod_destroy(lod);
@@ -394,7 +402,12 @@ static void writes_deep_chains(void **state) {
     }
     assert_true(used <= POINTS);
     const mote_lod_params lod_params = mote_lod_defaults();
-    potree_source source = {cloud, &lattice, &lod_params, nodes, NODES, 0, NULL, hand_points, NULL, 0, NULL};
+    potree_source source = {.cloud = cloud,
+                            .lattice = &lattice,
+                            .params = &lod_params,
+                            .nodes = nodes,
+                            .node_count = NODES,
+                            .node_points = hand_points};
     source.lod = &source;
     mote_potree_params params = encoding_params(0);
     mote_potree_report report;

@@ -46,7 +46,7 @@ static void reads_one_scan(void **state) {
     mote_context_destroy(ctx);
 }
 
-static void unites_scans(void **state) {
+static void merges_scans(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     mote_cloud *cloud = read_text(ctx, "1\n2\n" SCANNER IDENTITY "1 2 3 0.5\n0 0 0 0.5\n"
@@ -252,7 +252,7 @@ static void reads_real_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_one_scan),
-                                       cmocka_unit_test(unites_scans),
+                                       cmocka_unit_test(merges_scans),
                                        cmocka_unit_test(reads_many_scans),
                                        cmocka_unit_test(seeks_rows),
                                        cmocka_unit_test(refuses_bad_scans),

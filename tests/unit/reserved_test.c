@@ -1,5 +1,5 @@
-/* Reserved fields of the caller's structs: a call refuses those that are not zero, and sets those that it only writes.
- */
+/* Reserved fields of the caller's structs: a call refuses those that are not zero, and sets those that it only
+   writes. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -201,7 +201,7 @@ static mote_status finds_planes(fixture *f, const uint64_t reserved[FIELDS]) {
 
 static mote_status votes(fixture *f, const uint64_t reserved[FIELDS]) {
     mote_planes_params params = mote_planes_defaults();
-    mote_planes_winner winner;
+    mote_planes_peak winner;
     uint32_t count = 0;
     memcpy(params.reserved, reserved, sizeof params.reserved);
     const mote_status status = mote_planes_vote(f->ctx, f->cloud, &params, 1, &winner, &count, NULL);
@@ -288,7 +288,7 @@ static void sets_what_it_writes(void **state) {
     (void)state;
     fixture f;
     open_fixture(&f);
-    mote_device devices[2];
+    mote_device_info devices[2];
     memset(devices, 0xFF, sizeof devices);
     const uint32_t device_count = mote_devices(devices, 2);
     for (uint32_t i = 0; i < device_count && i < 2; i++) IS_ZERO(devices[i]);
@@ -335,7 +335,7 @@ static void sets_what_it_writes(void **state) {
     mote_context_clear(f.ctx);
 
     mote_planes *planes = NULL;
-    mote_planes_winner winner;
+    mote_planes_peak winner;
     mote_planes_facts facts;
     uint32_t count = 0;
     memset(&winner, 0xFF, sizeof winner);

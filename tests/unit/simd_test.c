@@ -14,7 +14,7 @@ static float random_float(uint64_t i) {
 static void floats_are_those_of_each_lane(void **state) {
     (void)state;
     for (uint64_t r = 0; r < ROUNDS; r++) {
-        float a[8], b[8], c[8], sum[8], difference[8], product[8], fused[8], least[8], most[8], root[8];
+        float a[8], b[8], c[8], sum[8], difference[8], product[8], fused[8], min[8], max[8], root[8];
         for (uint64_t l = 0; l < 8; l++) {
             a[l] = random_float(24 * r + l);
             b[l] = random_float(24 * r + 8 + l);
@@ -25,10 +25,10 @@ static void floats_are_those_of_each_lane(void **state) {
         simd_f_store(difference, simd_f_sub(va, vb));
         simd_f_store(product, simd_f_mul(va, vb));
         simd_f_store(fused, simd_f_fma(va, vb, vc));
-        simd_f_store(least, simd_f_min(va, vb));
-        simd_f_store(most, simd_f_max(va, simd_f_set(b[0])));
+        simd_f_store(min, simd_f_min(va, vb));
+        simd_f_store(max, simd_f_max(va, simd_f_set(b[0])));
         simd_f_store(root, simd_f_sqrt(simd_f_max(va, simd_f_set(0))));
-        float all_least = INFINITY, all_most = -INFINITY;
+        float all_min = INFINITY, all_max = -INFINITY;
         uint32_t bits = 0;
         for (int l = 0; l < 8; l++) {
             const float expected[] = {a[l] + b[l], a[l] - b[l], a[l] * b[l], fmaf(a[l], b[l], c[l])};
@@ -36,13 +36,13 @@ static void floats_are_those_of_each_lane(void **state) {
             for (int i = 0; i < 4; i++) {
                 assert_true(found[i][l] == expected[i] || (isnan(found[i][l]) && isnan(expected[i])));
             }
-            assert_true(least[l] == fminf(a[l], b[l]) && most[l] == fmaxf(a[l], b[0]));
+            assert_true(min[l] == fminf(a[l], b[l]) && max[l] == fmaxf(a[l], b[0]));
             assert_true(root[l] == sqrtf(fmaxf(a[l], 0)));
-            all_least = fminf(all_least, a[l]);
-            all_most = fmaxf(all_most, a[l]);
+            all_min = fminf(all_min, a[l]);
+            all_max = fmaxf(all_max, a[l]);
             bits |= (uint32_t)(a[l] <= b[l]) << l;
         }
-        assert_true(simd_f_least(va) == all_least && simd_f_most(va) == all_most);
+        assert_true(simd_f_reduce_min(va) == all_min && simd_f_reduce_max(va) == all_max);
         assert_int_equal(simd_f_at_most(va, vb), bits);
         assert_int_equal(simd_f_at_most(simd_f_set(NAN), vb), 0);
     }
@@ -80,8 +80,8 @@ static void picks_lanes(void **state) {
     for (uint32_t bits = 0; bits < 256; bits++) {
         float picked[8];
         uint32_t numbers[8], at = 0;
-        simd_f_pick(picked, simd_f_load(lanes), simd_picking(bits));
-        simd_pick_numbers(numbers, 1000, simd_picking(bits));
+        simd_f_compress(picked, simd_f_load(lanes), simd_mask(bits));
+        simd_compress_indices(numbers, 1000, simd_mask(bits));
         for (uint32_t l = 0; l < 8; l++) {
             if ((bits >> l & 1) == 0) continue;
             assert_true(picked[at] == (float)l);

@@ -302,7 +302,7 @@ static void same_for_any_threads(void **state) {
         assert_int_equal(mote_text_examine(ctx, &table, 2, survey, &rows), MOTE_OK);
         assert_true(survey[0].fraction && !survey[1].fraction && survey[1].beyond_one);
         assert_int_equal(survey[0].decimals, 3);
-        assert_int_equal(survey[1].most_negated, (ROWS - 1) * 7u);
+        assert_int_equal(survey[1].max_negated, (ROWS - 1) * 7u);
         mote_text_close(ctx, &table);
         if (first != NULL) assert_memory_equal(first, records, ROWS * 12u);
         if (first == NULL)

@@ -8,7 +8,7 @@ import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { checkChunk, createRoot, parseChunk, RECORD_BYTES } from '../../viewer/src/data/hierarchy.js';
 import { terrain, writeDataset } from './make_dataset.mjs';
 
-const META = { side: [8, 8, 8], spacing: 1 };
+const META = { corner: [0, 0, 0], side: [8, 8, 8], spacing: 1 };
 
 function rootFor(bytes, offset = 0, size = bytes.length) {
     const root = createRoot({ ...META, firstChunkSize: size });

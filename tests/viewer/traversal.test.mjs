@@ -22,7 +22,7 @@ function tree(depth) {
             bytes.writeBigInt64LE(2200n, at + 14);
         }
     }
-    const root = createRoot({ side: [64, 64, 64], spacing: 0.5, firstChunkSize: bytes.length });
+    const root = createRoot({ corner: [0, 0, 0], side: [64, 64, 64], spacing: 0.5, firstChunkSize: bytes.length });
     parseChunk(root, new Uint8Array(bytes));
     return root;
 }

@@ -15,6 +15,7 @@ import { sumByLevel } from './view/statistics.js';
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
 const PICK_RADIUS_PIXELS = 6;
+const SAMPLE_POINTS = 1000; // of a node that tells the range of a channel
 const MIN_ARRIVAL_MS = 50; // between two frames that only show newly arrived points
 const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a third of it goes into such frames
 const RESELECT_MS = 120; // while the camera rests, aborts and cache still get their turn
@@ -99,8 +100,8 @@ export class Viewer extends EventTarget {
         this.dataset = await new Dataset(url, this.pool, options).open(options.requests);
         const { meta } = this.dataset;
         this.scheme = meta.scheme;
-        // Everything is drawn relative to the corner of the cube: small numbers for 32-bit floats.
         this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
+        this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
         this.modes = colourModes(meta);
         this.filter = classFilterOf(meta);
         this.renderer.points.setFilter(this.filter);
@@ -153,10 +154,10 @@ export class Viewer extends EventTarget {
         }, { once: true });
     }
 
-    // Shows the whole cloud; where classes are hidden, what is known of the others.
+    // Shows the whole cloud, except a few points that lie far from it; where classes are hidden, what is known of the others.
     fit() {
         const loaded = this.filter.isActive ? [...this.loader.cache.entries.keys()] : [];
-        this.camera.fit(shownBox(loaded, (node) => this.filter.hiddenIn(node)) ?? this.box);
+        this.camera.fit(shownBox(loaded, (node) => this.filter.hiddenIn(node)) ?? this.rest ?? this.box);
         this.invalidate();
     }
 
@@ -215,12 +216,19 @@ export class Viewer extends EventTarget {
 
     draw() {
         this.renderer.points.show(this.nodesToDraw(), { additive: this.scheme === 'additive', spacing: this.drawnSpacing() });
-        this.renderer.draw(this.camera, this.box);
+        this.renderer.draw(this.camera, this.boxInSight());
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
         this.emit('frame');
         clearTimeout(this.lookTimer);
         this.lookTimer = setTimeout(() => this.look(), LOOK_MS);
+    }
+
+    // What depth must tell apart: not a few points that are a thousand times as far as all that is looked at.
+    boxInSight() {
+        if (!this.rest) return this.box;
+        const size = Math.hypot(...this.rest.max.map((m, i) => m - this.rest.min[i]));
+        return this.camera.distance < 10 * size ? this.rest : this.box;
     }
 
     // Says when nothing is in the picture any more, and when something is again.
@@ -265,7 +273,7 @@ export class Viewer extends EventTarget {
     nodeArrived(node, fresh) {
         const isRoot = node === this.dataset.root;
         if (isRoot && fresh) this.learnColours(node);
-        if (isRoot || !this.ranges.has(this.mode.name)) this.learnRange(node);
+        if (isRoot || this.rest || !this.ranges.has(this.mode.name)) this.learnRange(node);
         if (this.filter.learn(node)) this.emit('classes');
         this.renderer.points.addNode(node);
         if (fresh && isRoot) this.emit('root');
@@ -283,13 +291,28 @@ export class Viewer extends EventTarget {
     // Where the metadata has no range, or one that a few outliers stretch, the first node's values help.
     learnRange(node) {
         const { mode } = this;
-        if (mode.kind !== 'ramp' || this.ranges.has(mode.name)) return;
+        if (mode.kind !== 'ramp') return;
+        if (this.rest) this.widenRange(node);
+        if (this.rest || this.ranges.has(mode.name)) return;
         const full = mode.channel ? mode.channel.range : this.fullRange();
         if (full && node !== this.dataset.root) return; // only the root is a sample of the whole
         const values = this.valuesIn(node);
         const range = values && quantileRange(values);
         if (!range || (full && !/^intensity$/i.test(mode.name) && !isStretched(full, range))) return;
         this.ranges.set(mode.name, range);
+        this.applyColours();
+    }
+
+    // Where a few points stretch the cube, its root holds hardly any others: all nodes that hold many are the sample.
+    widenRange(node) {
+        const { mode } = this;
+        const known = this.ranges.get(mode.name);
+        if (node.numPoints < SAMPLE_POINTS || (known && known !== this.widened)) return; // a person's own stays
+        const values = this.valuesIn(node);
+        const range = values && quantileRange(values);
+        if (!range) return;
+        this.widened = known ? [Math.min(known[0], range[0]), Math.max(known[1], range[1])] : range;
+        this.ranges.set(mode.name, this.widened);
         this.applyColours();
     }
 
@@ -315,7 +338,7 @@ export class Viewer extends EventTarget {
 
     fullRange(mode = this.mode) {
         if (mode.channel) return mode.channel.range ?? this.ranges.get(mode.name) ?? [0, 1];
-        return heightRange(this.dataset.meta.box, this.settings.up);
+        return heightRange(this.dataset.meta.rest ?? this.dataset.meta.box, this.settings.up);
     }
 
     range() {

@@ -6,15 +6,20 @@
 #include "io/las/las_format.h"
 #include "mote/lod.h"
 
-#define COPC_USER         "copc"
-#define COPC_ID_INFO      1u
-#define COPC_ID_HIERARCHY 1000u
-#define COPC_INFO_BYTES   160u
-#define COPC_INFO_AT      (LAS_HEADER_BYTES_14 + LAS_VLR_BYTES) /* its payload: always the first record */
-#define COPC_ENTRY_BYTES  32u                                   /* of a page */
-#define COPC_LEVELS_MOST  32u                                   /* keys are int32 and less than 2^level */
-#define COPC_PAGE         (-1)                                  /* point count of an entry that refers to a page */
-#define COPC_PAGE_ENTRIES 4096u /* that a page should hold at most: 128 KB, one request of a web reader */
+#define COPC_USER            "copc"
+#define COPC_ID_INFO         1u
+#define COPC_ID_HIERARCHY    1000u
+#define COPC_INFO_BYTES      160u
+#define COPC_INFO_AT         (LAS_HEADER_BYTES_14 + LAS_VLR_BYTES) /* its payload: always the first record */
+#define COPC_ENTRY_BYTES     32u                                   /* of a page */
+#define COPC_ENTRY_AT_LEVEL  0u
+#define COPC_ENTRY_AT_CELL   4u /* x, y, z */
+#define COPC_ENTRY_AT_PLACE  16u
+#define COPC_ENTRY_AT_SIZE   24u
+#define COPC_ENTRY_AT_POINTS 28u
+#define COPC_LEVELS_MAX      32u   /* keys are int32 and less than 2^level */
+#define COPC_PAGE            (-1)  /* point count of an entry that refers to a page */
+#define COPC_PAGE_ENTRIES    4096u /* that a page should hold at most: 128 KB, one request of a web reader */
 
 /* The payload of the info record. */
 typedef struct copc_info {
@@ -59,7 +64,7 @@ uint32_t mote_copc_last_level(double spacing, double resolution);
 
 /* ---- copc_hierarchy.c */
 /* Reads all pages; nodes in the order of their chunks in the file, those without points left out. Chunks lie inside the
-   file and do not overlap; their points are no more than the header says. nodes is to be freed in any case. */
+   file and do not overlap; their points are at most those that the header says. nodes is to be freed in any case. */
 mote_status mote_copc_nodes_read(mote_context *ctx, const mote_input *input, const copc_info *info, copc_nodes *nodes);
 
 /* ---- copc_read.c */
@@ -67,7 +72,7 @@ mote_status mote_copc_nodes_read(mote_context *ctx, const mote_input *input, con
 bool mote_copc_needed(const mote_input *input, const mote_read_params *params);
 /* The nodes whose chunks hold what bounds and resolution ask for, in the order of the file. Points of these nodes can
    still lie outside the bounds. nodes is to be freed in any case. */
-mote_status mote_copc_choose(mote_context *ctx, const mote_input *input, const mote_read_params *params,
+mote_status mote_copc_filter(mote_context *ctx, const mote_input *input, const mote_read_params *params,
                              copc_nodes *nodes);
 
 #endif

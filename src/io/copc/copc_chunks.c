@@ -7,7 +7,7 @@
 #include "math/hash.h"
 
 #define NODES_PER_ROUND 16u         /* per thread; between rounds chunks are written and the caller hears of progress */
-#define POINTS_MOST     2147483647u /* of a node and bytes of its chunk: int32 in the hierarchy */
+#define POINTS_MAX      2147483647u /* of a node and bytes of its chunk: int32 in the hierarchy */
 #define AT_GPS          22u         /* byte of a record of formats 6 to 8 */
 
 /* A node's chunk until it is written. */
@@ -33,13 +33,13 @@ static mote_status encode_node(const copc_job *job, uint32_t node, chunk_slot *s
     if (count == 0) return MOTE_OK;
     mote_las_tally_count(&job->plan, worker->records, count, &worker->tally);
     tally_times(worker->records, count, job->plan.record_bytes, worker);
-    if (count <= POINTS_MOST) MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, &data, &size_bytes));
-    if (count > POINTS_MOST || size_bytes > POINTS_MOST) {
+    if (count <= POINTS_MAX) MOTE_TRY(mote_laz_encode(worker->encoder, worker->records, count, &data, &size_bytes));
+    if (count > POINTS_MAX || size_bytes > POINTS_MAX) {
         return mote_fail(job->ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: %llu points in one place are more than a node of COPC holds", job->plan.path,
                          (unsigned long long)count);
     }
-    if (!mote_make_room(job->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "COPC chunks")) {
+    if (!mote_reserve_scratch(job->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "COPC chunks")) {
         return MOTE_ERROR_MEMORY;
     }
     memcpy(slot->data, data, size_bytes);
@@ -86,7 +86,8 @@ static mote_status write_nodes(copc_job *job, chunk_slot *slots, uint32_t slot_c
     for (uint32_t n = 0; n < job->node_count; n++) all += job->nodes[n].point_count;
     for (uint32_t first = 0; first < job->node_count; first += slot_count) {
         MOTE_TRY(mote_progress(job->ctx, all > 0 ? (double)done / (double)all : 0, "writing COPC"));
-        const uint32_t left = job->node_count - first, last = first + (left < slot_count ? left : slot_count);
+        const uint32_t remaining = job->node_count - first,
+                       last = first + (remaining < slot_count ? remaining : slot_count);
         MOTE_TRY(encode_round(job, first, last, slots));
         MOTE_TRY(write_round(job, first, last, slots));
         for (uint32_t n = first; n < last; n++) done += job->nodes[n].point_count;
@@ -115,9 +116,9 @@ static mote_status write_table(copc_job *job) {
     if (entries != NULL && table != NULL) {
         const uint32_t count = list_chunks(job, entries);
         uint8_t pointer[8];
-        las_put(table + 4, count, 4); /* behind a version, 0 */
+        las_put(table + LAZ_TABLE_AT_COUNT, count, 4);
         uint64_t size_bytes = 8;
-        if (count > 0) size_bytes += mote_laz_table_encode(entries, count, true, table + 8);
+        if (count > 0) size_bytes += mote_laz_table_encode(entries, count, true, table + LAZ_TABLE_BYTES);
         las_put(pointer, job->at, 8);
         status = mote_output_write_at(job->ctx, &job->output, pointer, sizeof pointer, job->layout.points_at);
         if (status == MOTE_OK) status = mote_output_write_at(job->ctx, &job->output, table, size_bytes, job->at);

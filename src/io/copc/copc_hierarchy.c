@@ -53,7 +53,7 @@ static mote_status add_page(hierarchy *h, uint64_t refers_at, const page *added)
 }
 
 static mote_status check_key(const hierarchy *h, uint64_t at, const entry *e, const page *in, copc_key *key) {
-    bool inside = e->level >= 0 && e->level < (int32_t)COPC_LEVELS_MOST;
+    bool inside = e->level >= 0 && e->level < (int32_t)COPC_LEVELS_MAX;
     key->level = (uint32_t)e->level;
     for (int k = 0; k < 3; k++) {
         inside = inside && e->cell[k] >= 0 && (uint64_t)e->cell[k] >> e->level == 0;
@@ -77,7 +77,7 @@ static mote_status add_reference(hierarchy *h, uint64_t at, const entry *e, cons
                               e->level, e->cell[0], e->cell[1], e->cell[2]);
     }
     if (e->size_bytes <= 0) {
-        return mote_malformed(h->ctx, h->input, at + 24, "COPC: a page of %d bytes", e->size_bytes);
+        return mote_malformed(h->ctx, h->input, at + COPC_ENTRY_AT_SIZE, "COPC: a page of %d bytes", e->size_bytes);
     }
     const page added = {*key, false, e->at, (uint64_t)e->size_bytes};
     return add_page(h, at, &added);
@@ -110,8 +110,8 @@ static mote_status read_entry(hierarchy *h, uint64_t at, const page *in) {
     if (e.points == COPC_PAGE) return add_reference(h, at, &e, in, &key);
     if (e.points > 0) return add_node(h, at, &e, &key);
     if (e.points == 0) return MOTE_OK;
-    return mote_malformed(h->ctx, h->input, at + 28, "COPC: node %u-%u-%u-%u has %d points", key.level, key.cell[0],
-                          key.cell[1], key.cell[2], e.points);
+    return mote_malformed(h->ctx, h->input, at + COPC_ENTRY_AT_POINTS, "COPC: node %u-%u-%u-%u has %d points",
+                          key.level, key.cell[0], key.cell[1], key.cell[2], e.points);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -136,14 +136,14 @@ static mote_status check_chunks(const hierarchy *h) {
                               node[-1].key.cell[0], node[-1].key.cell[1], node[-1].key.cell[2], node->key.level,
                               node->key.cell[0], node->key.cell[1], node->key.cell[2]);
     }
-    const uint64_t stated = las_u64(h->input->data + 247);
+    const uint64_t stated = las_u64(h->input->data + LAS_AT_COUNT);
     if (points > stated || (points == 0 && stated > 0)) {
-        return mote_malformed(h->ctx, h->input, 247,
+        return mote_malformed(h->ctx, h->input, LAS_AT_COUNT,
                               "COPC: the nodes have %" PRIu64 " points, the header says %" PRIu64, points, stated);
     }
     if (points < stated) {
-        mote_warn(h->ctx, "%s: offset 247: COPC: the nodes have %" PRIu64 " points, the header says %" PRIu64,
-                  h->input->path, points, stated);
+        mote_warn(h->ctx, "%s: offset %u: COPC: the nodes have %" PRIu64 " points, the header says %" PRIu64,
+                  h->input->path, LAS_AT_COUNT, points, stated);
     }
     return MOTE_OK;
 }
@@ -167,7 +167,7 @@ mote_status mote_copc_nodes_read(mote_context *ctx, const mote_input *input, con
     memset(nodes, 0, sizeof *nodes);
     h.ctx = ctx;
     h.input = input;
-    h.points_at = las_u32(input->data + 96);
+    h.points_at = las_u32(input->data + LAS_AT_POINTS_AT);
     h.nodes = nodes;
     const mote_status status = read_pages(&h, info);
     mote_free(ctx, h.pages);

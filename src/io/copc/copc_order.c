@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "io/copc/copc_write.h"
+#include "math/ordered.h"
 
 #define WINDOWS       8u
 #define WINDOW_POINTS 256u
 #define RADIX_BITS    11u
-#define RADIX_LEAST   512u /* fewer are sorted by comparing */
+#define RADIX_MIN     512u /* fewer are sorted by comparing */
 #define AT_GPS        22u  /* byte of a record of formats 6 to 8 */
 
 /* ---- by the place in the source */
@@ -32,8 +33,8 @@ static void radix_pass(const uint32_t *from, uint64_t count, uint32_t shift, uin
 
 /* An odd number of passes: from stays, what is in scratch goes. */
 static void sort_indices(const uint32_t *from, uint64_t count, uint32_t *scratch, uint32_t *to) {
-    memcpy(count < RADIX_LEAST ? to : scratch, from, count * sizeof *to);
-    if (count < RADIX_LEAST) {
+    memcpy(count < RADIX_MIN ? to : scratch, from, count * sizeof *to);
+    if (count < RADIX_MIN) {
         qsort(to, count, sizeof *to, by_value);
         return;
     }
@@ -55,25 +56,18 @@ static int by_time(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The bits of a double as an integer of the same order. */
-static uint64_t ordered_bits(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 != 0 ? ~bits : bits | 1ull << 63;
-}
-
 /* Sources are mostly in the order of time already: then only the look is paid for. */
 static mote_status sort_by_time(const copc_job *job, copc_worker *worker, uint64_t count, uint32_t *indices) {
     const mote_column *gps = mote_cloud_find(job->plan.cloud, "gps_time");
     bool sorted = true;
     if (gps == NULL || count == 0) return MOTE_OK;
-    if (!mote_make_room(job->ctx, (void **)&worker->times, &worker->time_capacity, count, sizeof(timed_point),
-                        "COPC nodes")) {
+    if (!mote_reserve_scratch(job->ctx, (void **)&worker->times, &worker->time_capacity, count, sizeof(timed_point),
+                              "COPC nodes")) {
         return MOTE_ERROR_MEMORY;
     }
     timed_point *points = worker->times;
     for (uint64_t i = 0; i < count; i++) {
-        points[i].time = ordered_bits(mote_column_value(gps, indices[i]));
+        points[i].time = mote_ordered_real(mote_column_value(gps, indices[i]));
         points[i].index = indices[i];
         sorted = sorted && (i == 0 || points[i - 1].time <= points[i].time);
     }

@@ -3,7 +3,7 @@
 #include "io/copc/copc_write.h"
 
 typedef struct page_plan {
-    mote_context *ctx;
+    const copc_job *job;
     const mote_lod_node *nodes;
     uint32_t node_count;
     uint32_t *page;  /* [node_count] the page in which the node's entry stands */
@@ -47,17 +47,18 @@ static void number_pages(page_plan *p) {
     }
 }
 
-static void put_entry(const mote_lod_node *node, uint64_t at, uint64_t size_bytes, int64_t points, uint8_t *out) {
+static void put_entry(const copc_job *job, uint32_t node, uint64_t at, uint64_t size_bytes, int64_t points,
+                      uint8_t *out) {
     copc_key key;
-    mote_copc_key(node, &key);
-    las_put(out, key.level, 4);
-    for (uint32_t k = 0; k < 3; k++) las_put(out + 4 + 4 * k, key.cell[k], 4);
-    las_put(out + 16, at, 8);
-    las_put(out + 24, size_bytes, 4);
-    las_put(out + 28, (uint64_t)points, 4);
+    mote_copc_key(job, node, &key);
+    las_put(out + COPC_ENTRY_AT_LEVEL, key.level, 4);
+    for (uint32_t k = 0; k < 3; k++) las_put(out + COPC_ENTRY_AT_CELL + 4 * k, key.cell[k], 4);
+    las_put(out + COPC_ENTRY_AT_PLACE, at, 8);
+    las_put(out + COPC_ENTRY_AT_SIZE, size_bytes, 4);
+    las_put(out + COPC_ENTRY_AT_POINTS, (uint64_t)points, 4);
 }
 
-static void fill_pages(page_plan *p, const copc_place *places, uint64_t at, uint8_t *data) {
+static void fill_pages(page_plan *p, uint64_t at, uint8_t *data) {
     uint64_t before = 0;
     for (uint32_t i = 0; i < p->page_count; i++) {
         p->first[i] = before;
@@ -69,19 +70,20 @@ static void fill_pages(page_plan *p, const copc_place *places, uint64_t at, uint
         const uint32_t page = p->page[n], above = n > 0 ? p->page[p->nodes[n].parent] : page;
         const uint64_t page_at = at + p->first[page] * COPC_ENTRY_BYTES;
         if (page != above) {
-            put_entry(&p->nodes[n], page_at, (uint64_t)p->size[page] * COPC_ENTRY_BYTES, COPC_PAGE,
+            put_entry(p->job, n, page_at, (uint64_t)p->size[page] * COPC_ENTRY_BYTES, COPC_PAGE,
                       data + p->first[above]++ * COPC_ENTRY_BYTES);
         }
-        const copc_place *place = &places[n];
-        put_entry(&p->nodes[n], place->at, place->size_bytes, (int64_t)place->points,
+        const copc_place *place = &p->job->places[n];
+        put_entry(p->job, n, place->at, place->size_bytes, (int64_t)place->points,
                   data + p->first[page]++ * COPC_ENTRY_BYTES);
     }
 }
 
-mote_status mote_copc_pages_make(mote_context *ctx, const mote_lod_node *nodes, uint32_t node_count,
-                                 const copc_place *places, uint64_t at, uint8_t **data, uint64_t *size_bytes,
+mote_status mote_copc_pages_make(const copc_job *job, uint64_t at, uint8_t **data, uint64_t *size_bytes,
                                  uint64_t *root_bytes) {
-    page_plan p = {.ctx = ctx, .nodes = nodes, .node_count = node_count};
+    mote_context *ctx = job->ctx;
+    const uint32_t node_count = job->node_count;
+    page_plan p = {.job = job, .nodes = job->nodes, .node_count = node_count};
     *data = NULL;
     p.page = mote_alloc(ctx, node_count * sizeof *p.page, "COPC");
     p.size = mote_alloc_zero(ctx, node_count * sizeof *p.size, "COPC");
@@ -93,7 +95,7 @@ mote_status mote_copc_pages_make(mote_context *ctx, const mote_lod_node *nodes, 
         p.first = mote_alloc(ctx, p.page_count * sizeof *p.first, "COPC");
         if (p.first != NULL) *data = mote_alloc(ctx, *size_bytes, "COPC");
     }
-    if (*data != NULL) fill_pages(&p, places, at, *data);
+    if (*data != NULL) fill_pages(&p, at, *data);
     mote_free(ctx, p.page);
     mote_free(ctx, p.size);
     mote_free(ctx, p.first);

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "io/copc/copc_write.h"
-#include "lod/lod.h"
-#include "math/morton.h"
+#include "lod/lod_octree.h"
+#include "math/search.h"
 
-void mote_copc_key(const mote_lod_node *node, copc_key *key) {
+void mote_copc_key(const copc_job *job, uint32_t node, copc_key *key) {
     uint32_t cell[3];
-    mote_morton_coordinates(node->prefix, cell);
-    key->level = node->level;
+    lod_node_cell(job->nodes, node, job->lod->finest, cell);
+    key->level = job->nodes[node].level;
     memcpy(key->cell, cell, sizeof cell);
 }
 
@@ -22,13 +22,12 @@ void mote_copc_key(const mote_lod_node *node, copc_key *key) {
 
 /* How far a point can be from where the octree saw it. */
 static double rounding(const las_plan *plan, const mote_lattice *lattice) {
-    static const char *const names[3] = {"x", "y", "z"};
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < 3 && !lattice->exact; k++) {
-        const bool real = mote_type_is_float(mote_cloud_find(plan->cloud, names[k])->type);
-        most = fmax(most, lattice->scale[k] + (real ? plan->scale[k] : 0));
+        const bool real = mote_type_is_float(mote_cloud_find(plan->cloud, mote_axis_names[k])->type);
+        max = fmax(max, lattice->scale[k] + (real ? plan->scale[k] : 0));
     }
-    return most;
+    return max;
 }
 
 /* Whether cells of the lattice are cubes, and points stay where the octree saw them. */
@@ -81,10 +80,10 @@ static bool holds(const copc_job *job, const mote_box *cube, const uint8_t *reco
 /* The points that the octree gives a node, as records in the worker. */
 static mote_status load_own(const copc_job *job, copc_worker *worker, uint32_t node, uint64_t more, bool ordered) {
     const uint64_t count = job->nodes[node].point_count;
-    if (!mote_make_room(job->ctx, (void **)&worker->indices, &worker->index_capacity, 3 * count + more,
-                        sizeof *worker->indices, "COPC nodes") ||
-        !mote_make_room(job->ctx, (void **)&worker->records, &worker->record_capacity,
-                        (count + more) * job->plan.record_bytes, 1, "COPC nodes")) {
+    if (!mote_reserve_scratch(job->ctx, (void **)&worker->indices, &worker->index_capacity, 3 * count + more,
+                              sizeof *worker->indices, "COPC nodes") ||
+        !mote_reserve_scratch(job->ctx, (void **)&worker->records, &worker->record_capacity,
+                              (count + more) * job->plan.record_bytes, 1, "COPC nodes")) {
         return MOTE_ERROR_MEMORY;
     }
     mote_lod_node_points(job->lod, node, worker->indices, NULL);
@@ -101,7 +100,7 @@ static mote_status add_stray(const copc_job *job, copc_worker *worker, uint32_t 
     copc_key key;
     do {
         node = job->nodes[node].parent;
-        mote_copc_key(&job->nodes[node], &key);
+        mote_copc_key(job, node, &key);
         mote_copc_cube(&job->info, &key, &cube);
     } while (node > 0 && !holds(job, &cube, record));
     if (!mote_reserve(job->ctx, (void **)&worker->strays, &worker->stray_capacity, worker->stray_count + 1,
@@ -117,7 +116,7 @@ static mote_status find_in_node(const copc_job *job, copc_worker *worker, uint32
     copc_key key;
     mote_box cube;
     if (job->nodes[node].level <= job->settled_level) return MOTE_OK;
-    mote_copc_key(&job->nodes[node], &key);
+    mote_copc_key(job, node, &key);
     mote_copc_cube(&job->info, &key, &cube);
     MOTE_TRY(load_own(job, worker, node, 0, false));
     const uint8_t *record = worker->records;
@@ -166,16 +165,7 @@ mote_status mote_copc_find_strays(copc_job *job) {
 
 /* The first stray of a node or of one after it. */
 static uint64_t first_stray(const copc_job *job, uint32_t node) {
-    uint64_t low = 0, high = job->stray_count;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (job->strays[middle].node < node) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return mote_lower_bound32_strided(job->strays, sizeof *job->strays, (uint32_t)job->stray_count, node);
 }
 
 /* Takes out the records that do not belong; returns how many stay. */
@@ -185,7 +175,7 @@ static uint64_t drop_strays(const copc_job *job, copc_worker *worker, uint32_t n
     copc_key key;
     mote_box cube;
     uint64_t kept = 0;
-    mote_copc_key(&job->nodes[node], &key);
+    mote_copc_key(job, node, &key);
     mote_copc_cube(&job->info, &key, &cube);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *record = worker->records + i * bytes;

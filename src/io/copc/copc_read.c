@@ -8,7 +8,7 @@
    point may lie a step outside its cube. */
 static void widen(const mote_input *input, const copc_info *info, double margin[3]) {
     for (uint32_t k = 0; k < 3; k++) {
-        const double step = fabs(las_f64(input->data + 131 + 8 * k));
+        const double step = fabs(las_f64(input->data + LAS_AT_SCALE + 8 * k));
         margin[k] = 64 * DBL_EPSILON * (fabs(info->center[k]) + info->halfsize) + (isfinite(step) ? step : 0);
     }
 }
@@ -26,7 +26,7 @@ bool mote_copc_needed(const mote_input *input, const mote_read_params *params) {
     return (params->bounds != NULL || params->resolution > 0) && mote_copc_probe(input);
 }
 
-mote_status mote_copc_choose(mote_context *ctx, const mote_input *input, const mote_read_params *params,
+mote_status mote_copc_filter(mote_context *ctx, const mote_input *input, const mote_read_params *params,
                              copc_nodes *nodes) {
     copc_info info;
     double margin[3];

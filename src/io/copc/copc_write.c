@@ -4,7 +4,7 @@
 
 #include "io/copc/copc_write.h"
 #include "io/potree/potree.h" /* the checksum */
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 #include "math/hash.h"
 
 mote_copc_params mote_copc_defaults(void) {
@@ -19,7 +19,7 @@ static mote_status check_octree(mote_context *ctx, const mote_lod *lod, const ch
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
                          "%s: COPC holds each point once: the octree must be additive, not replacing", path);
     }
-    if (nodes[mote_lod_node_count(lod) - 1].level > MOTE_ORDER_BITS) {
+    if (nodes[mote_lod_node_count(lod) - 1].level > lod->finest) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
                          "%s: COPC has one node in one place: build the octree without a bound of points per node "
                          "(max_node_points 0)",
@@ -99,8 +99,7 @@ static mote_status write_hierarchy(copc_job *job, uint8_t **data) {
     copc_info *info = &job->info;
     job->layout.behind_at = job->at;
     info->root_at = job->at + LAS_EVLR_BYTES;
-    MOTE_TRY(mote_copc_pages_make(job->ctx, job->nodes, job->node_count, job->places, info->root_at, data,
-                                  &record->size_bytes, &info->root_bytes));
+    MOTE_TRY(mote_copc_pages_make(job, info->root_at, data, &record->size_bytes, &info->root_bytes));
     record->data = *data;
     return mote_las_records_write(job->ctx, &job->output, job->records.behind, job->records.behind_count, true,
                                   &job->at);

@@ -51,7 +51,7 @@ typedef struct copc_job {
 } copc_job;
 
 /* ---- copc_points.c: the points of a node as records */
-void mote_copc_key(const mote_lod_node *node, copc_key *key);
+void mote_copc_key(const copc_job *job, uint32_t node, copc_key *key);
 /* The octree's cube as the info record states it: all points lie in it, and those of a node in the node's cube, but
    for what rounding does to some. */
 void mote_copc_place_cube(copc_job *job);
@@ -70,8 +70,7 @@ mote_status mote_copc_write_chunks(copc_job *job);
 
 /* ---- copc_pages.c */
 /* The hierarchy as bytes of the file from at on; the first page comes first. data is for mote_free. */
-mote_status mote_copc_pages_make(mote_context *ctx, const mote_lod_node *nodes, uint32_t node_count,
-                                 const copc_place *places, uint64_t at, uint8_t **data, uint64_t *size_bytes,
+mote_status mote_copc_pages_make(const copc_job *job, uint64_t at, uint8_t **data, uint64_t *size_bytes,
                                  uint64_t *root_bytes);
 
 #endif

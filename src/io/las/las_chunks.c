@@ -4,9 +4,7 @@
 
 #include "io/las/las_source.h"
 
-#define OFFSET_BYTES     8u /* of the table, in front of the first chunk */
-#define TABLE_HEAD_BYTES 8u
-#define OFFSET_AT_END    UINT64_MAX /* -1: a writer that could not go back put it into the last bytes of the file */
+#define OFFSET_AT_END UINT64_MAX /* -1: a writer that could not go back put it into the last bytes of the file */
 
 /* The chunk table; problem: why it is of no use, NULL if it is. */
 typedef struct chunk_table {
@@ -18,49 +16,30 @@ typedef struct chunk_table {
     laz_entry *entries;
 } chunk_table;
 
-uint64_t mote_las_chunks_at(const las_source *source) {
-    const uint64_t at = (uint64_t)source->header.points_at + OFFSET_BYTES;
-    return at < source->input->size_bytes ? at : source->input->size_bytes;
-}
-
-mote_status mote_las_add_chunk(las_source *source, const las_chunk *chunk) {
-    las_chunks *chunks = &source->chunks;
-    if (!mote_reserve(source->ctx, (void **)&chunks->list, &chunks->capacity, chunks->count + 1, sizeof *chunks->list,
-                      "LAZ chunks")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    las_chunk *added = &chunks->list[chunks->count++];
-    *added = *chunk;
-    added->number = ++chunks->in_file;
-    added->first = chunks->points;
-    chunks->points += chunk->points;
-    return MOTE_OK;
-}
-
 /* ---- the table */
 
 /* Finds the table and looks at its head. */
 static void find_table(const las_source *source, chunk_table *table) {
     const mote_input *input = source->input;
-    const uint64_t at = source->header.points_at, left = input->size_bytes - at;
+    const uint64_t at = source->header.points_at, remaining = input->size_bytes - at;
     memset(table, 0, sizeof *table);
     table->problem_at = at;
     table->problem = "there is no room for the offset of the chunk table";
-    if (left < OFFSET_BYTES) return;
+    if (remaining < LAS_TABLE_OFFSET_BYTES) return;
     table->at = las_u64(input->data + at);
     table->problem = "the chunk table would start outside of the point data";
-    if (table->at == OFFSET_AT_END && left >= 2 * OFFSET_BYTES) {
-        table->problem_at = input->size_bytes - OFFSET_BYTES;
+    if (table->at == OFFSET_AT_END && remaining >= 2 * LAS_TABLE_OFFSET_BYTES) {
+        table->problem_at = input->size_bytes - LAS_TABLE_OFFSET_BYTES;
         table->at = las_u64(input->data + table->problem_at);
     }
-    table->cut = table->at > input->size_bytes - TABLE_HEAD_BYTES && table->at <= INT64_MAX;
+    table->cut = table->at > input->size_bytes - LAZ_TABLE_BYTES && table->at <= INT64_MAX;
     if (table->cut) table->problem = "the chunk table would start behind the end of the file";
-    if (table->at < at + OFFSET_BYTES || table->at > input->size_bytes - TABLE_HEAD_BYTES) return;
+    if (table->at < at + LAS_TABLE_OFFSET_BYTES || table->at > input->size_bytes - LAZ_TABLE_BYTES) return;
     table->problem_at = table->at;
     table->problem = "the version of the chunk table is unknown";
     if (las_u32(input->data + table->at) != 0) return;
-    table->count = las_u32(input->data + table->at + 4);
-    const uint64_t space = table->at - at - OFFSET_BYTES;
+    table->count = las_u32(input->data + table->at + LAZ_TABLE_AT_COUNT);
+    const uint64_t space = table->at - at - LAS_TABLE_OFFSET_BYTES;
     table->problem = "the chunk table lists more chunks than there is room for";
     if (table->count > space / source->schema.record_bytes) return;
     table->problem = "the chunk table is empty";
@@ -70,7 +49,7 @@ static void find_table(const las_source *source, chunk_table *table) {
 
 /* Whether the chunks fill the space between the table's offset and the table. */
 static const char *check_sizes(const las_source *source, const chunk_table *table) {
-    const uint64_t space = table->at - source->header.points_at - OFFSET_BYTES;
+    const uint64_t space = table->at - source->header.points_at - LAS_TABLE_OFFSET_BYTES;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < table->count; i++) sum += table->entries[i].size_bytes;
     if (sum > space) return "the chunks of the chunk table are larger than the point data";
@@ -78,7 +57,7 @@ static const char *check_sizes(const las_source *source, const chunk_table *tabl
 }
 
 static const char *decode_entries(const las_source *source, chunk_table *table, bool counted) {
-    const uint64_t at = table->at + TABLE_HEAD_BYTES;
+    const uint64_t at = table->at + LAZ_TABLE_BYTES;
     table->counted = counted;
     const char *wrong = mote_laz_table_decode(source->input->data + at, source->input->size_bytes - at, counted,
                                               table->count, table->entries);

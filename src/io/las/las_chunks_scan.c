@@ -8,15 +8,16 @@
 #define COUNT_BYTES 4u
 #define LAYER_BYTES 4u
 
-uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t left, uint64_t *size_bytes) {
+uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t remaining,
+                                 uint64_t *size_bytes) {
     const uint64_t layers = mote_laz_layer_count(schema);
     const uint64_t head_bytes = schema->record_bytes + COUNT_BYTES + layers * LAYER_BYTES;
-    if (left < head_bytes) return 0;
+    if (remaining < head_bytes) return 0;
     uint64_t sum = head_bytes;
     const uint8_t *at = data + schema->record_bytes;
     const uint64_t points = las_u32(at);
     for (uint64_t i = 0; i < layers; i++) sum += las_u32(at + COUNT_BYTES + i * LAYER_BYTES);
-    if (sum > left) return 0;
+    if (sum > remaining) return 0;
     *size_bytes = sum;
     return points;
 }
@@ -25,8 +26,8 @@ uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, 
 static uint64_t points_expected(const las_source *source) {
     const uint64_t stated = source->header.count, full = source->schema.chunk_points;
     if (stated == 0) return full;
-    const uint64_t left = stated - source->chunks.points;
-    return left < full ? left : full;
+    const uint64_t remaining = stated - source->chunks.points;
+    return remaining < full ? remaining : full;
 }
 
 /* Whether the chunks have all points that the header states. */
@@ -41,7 +42,7 @@ mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk) {
     const uint64_t layers = mote_laz_layer_count(&source->schema);
     const uint64_t head_bytes = source->schema.record_bytes + COUNT_BYTES + layers * LAYER_BYTES;
     if (chunk->size_bytes < head_bytes || source->chunks.mended != NULL) return MOTE_OK;
-    uint64_t left = chunk->size_bytes - head_bytes, at = head_bytes;
+    uint64_t remaining = chunk->size_bytes - head_bytes, at = head_bytes;
     /* A layer of which nothing is left gets a byte: then it is one that ends too early, and not one without changes. */
     uint8_t *mended = mote_alloc_zero(source->ctx, chunk->size_bytes + layers, "LAZ chunks");
     if (mended == NULL) return MOTE_ERROR_MEMORY;
@@ -49,9 +50,9 @@ mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk) {
     for (uint64_t i = 0; i < layers; i++) {
         uint8_t *size = mended + source->schema.record_bytes + COUNT_BYTES + i * LAYER_BYTES;
         uint64_t layer_bytes = las_u32(size);
-        if (layer_bytes > left) layer_bytes = left > 0 ? left : 1;
+        if (layer_bytes > remaining) layer_bytes = remaining > 0 ? remaining : 1;
         las_put(size, layer_bytes, LAYER_BYTES);
-        left -= layer_bytes < left ? layer_bytes : left;
+        remaining -= layer_bytes < remaining ? layer_bytes : remaining;
         at += layer_bytes;
     }
     chunk->mended = source->chunks.mended = mended;
@@ -98,11 +99,11 @@ static mote_status scan_layered(las_source *source, uint64_t end) {
     return MOTE_OK;
 }
 
-/* Finds the points and bytes of a chunk by decoding it into nowhere: as many points as are expected, or, where no
-   writer could have ended the chunk behind these, up to the first place where one could have. */
+/* Finds the points and bytes of a chunk by decoding it without keeping points: as many points as are expected, or,
+   where no writer could have ended the chunk behind these, up to the first place where one could have. */
 static bool find_end(const las_source *source, laz_decoder *decoder, laz_chunk *probe) {
-    uint8_t nowhere[8];
-    probe->records = nowhere;
+    uint8_t non_finite[8];
+    probe->records = non_finite;
     probe->points = is_complete(source) ? 0 : points_expected(source);
     if (probe->points > 0 && (source->schema.chunk_points != LAZ_VARIABLE || !source->salvage)) {
         mote_laz_decode(decoder, probe, 1);

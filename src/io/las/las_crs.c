@@ -13,7 +13,7 @@
 #define MODEL_PROJECTED   1u
 #define MODEL_GEOGRAPHIC  2u
 #define MODEL_GEOCENTRIC  3u
-#define CODE_LEAST        1024u /* lower codes are obsolete, those from 32767 on are not EPSG's */
+#define CODE_MIN          1024u /* lower codes are obsolete, those from 32767 on are not EPSG's */
 #define CODE_USER_DEFINED 32767u
 #define KEY_BYTES         8u
 
@@ -47,7 +47,7 @@ static uint32_t geo_key(const mote_record *record, uint32_t key) {
 static uint32_t geo_code(const mote_record *record) {
     uint32_t code = geo_key(record, KEY_PROJECTED);
     if (code == 0 && geo_key(record, KEY_MODEL_TYPE) != MODEL_PROJECTED) code = geo_key(record, KEY_GEOGRAPHIC);
-    return code >= CODE_LEAST && code < CODE_USER_DEFINED ? code : 0;
+    return code >= CODE_MIN && code < CODE_USER_DEFINED ? code : 0;
 }
 
 mote_status mote_las_crs(mote_context *ctx, const mote_record *records, uint64_t count, char **text) {
@@ -118,7 +118,7 @@ mote_status mote_las_crs_record(mote_context *ctx, const char *crs, mote_record 
         char *end = NULL;
         const unsigned long code = strtoul(crs + 5, &end, 10);
         const unsigned long vertical = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
-        if (*end == '\0' && code >= CODE_LEAST && code < CODE_USER_DEFINED && vertical < CODE_USER_DEFINED) {
+        if (*end == '\0' && code >= CODE_MIN && code < CODE_USER_DEFINED && vertical < CODE_USER_DEFINED) {
             return key_record(ctx, code, vertical, record);
         }
     } else if (strchr(crs, '[') != NULL) {

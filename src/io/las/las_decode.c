@@ -33,9 +33,9 @@ static void check_end(const las_chunk *chunk, laz_chunk *result) {
 }
 
 static void tell_order(const decode_job *job, const laz_chunk *result) {
-    if (job->source->early == NULL || job->scratch != NULL) return;
+    if (job->source->streaming == NULL || job->scratch != NULL) return;
     const uint64_t first = (uint64_t)(result->records - job->results[0].records) / job->selection->stride_bytes;
-    order_early_visit(job->source->early, first, result->points);
+    order_streaming_visit(job->source->streaming, first, result->points);
 }
 
 /* Asks for the bytes of chunks that will be decoded soon, here or in the next piece, so that no thread waits for the
@@ -75,7 +75,7 @@ static mote_status decode_group(decode_job *job, uint64_t first) {
     if (*decoder == NULL) {
         MOTE_TRY(mote_laz_decoder_make(job->source->ctx, &job->source->schema, job->selection, decoder));
     }
-    const uint64_t left = job->count - first, count = left < job->group ? left : job->group;
+    const uint64_t remaining = job->count - first, count = remaining < job->group ? remaining : job->group;
     laz_chunk *results = job->results + first;
     MOTE_TRY(place_group(job, first, count, &part));
     mote_laz_decode(*decoder, results, (uint32_t)count);
@@ -132,9 +132,9 @@ static void decode_all(decode_job *job) {
             stop = last;
             if (g > stop) continue;
             status = decode_group(job, (uint64_t)g * job->group);
-            const uint64_t left = job->count - (uint64_t)g * job->group;
+            const uint64_t remaining = job->count - (uint64_t)g * job->group;
 #pragma omp atomic update
-            job->done += left < job->group ? left : job->group;
+            job->done += remaining < job->group ? remaining : job->group;
             if (status == MOTE_OK && mote_thread_number() == 0) status = attend(job);
             if (status != MOTE_OK) note_failure(job, g, status, &last);
         }

@@ -1,18 +1,19 @@
 /* Chunks of LAZ decoded on the GPU: finds where their layers are, uploads their bytes as they are in the file,
    and has the backend decode them. A chunk with anything wrong is decoded again by a core, whose message it is. */
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "io/las/las_upload.h"
 #include "io/laz/laz_device.h"
 #include "io/laz/laz_format10.h"
 #include "io/laz/laz_layers.h"
 
-#define WORD_BYTES        4u
-#define CHUNK_POINTS_MOST (1u << 20) /* a warp takes a second for so many, and displays do not wait much longer */
-#define RANGE_MOST        2u         /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
-#define WORD_BYTES        4u
+#define WORD_BYTES       4u
+#define CHUNK_POINTS_MAX (1u << 20) /* a warp takes a second for these, and displays do not wait much longer */
+#define RANGE_MAX        2u         /* bytes of the file uploaded for one of the chunks: those of COPC may lie apart */
+#define WORD_BYTES       4u
 
 typedef struct chunk_job {
     las_source *source;
+    mote_device *gpu;
     uint64_t first_byte, end_byte; /* of the file */
     laz_device_job job;
     laz_device_chunk *chunks;
@@ -47,11 +48,11 @@ static uint64_t range_of(const las_chunks *chunks, uint64_t *first, uint64_t *en
 
 /* Whether the device decodes such items: all layers, of the others the newest versions. */
 static bool suits_items(const laz_schema *schema) {
-    if (schema->compressor == LAZ_LAYERED) return mote_laz_layer_count(schema) <= LAZ_DEVICE_FIELDS_MOST;
+    if (schema->compressor == LAZ_LAYERED) return mote_laz_layer_count(schema) <= LAZ_DEVICE_FIELDS_MAX;
     for (uint32_t i = 0; i < schema->item_count; i++) {
         const laz_item *item = &schema->items[i];
         if (item->version != (item->kind == LAZ_WAVEPACKET13 ? 1 : 2)) return false;
-        if (item->kind == LAZ_BYTE && item->size_bytes > LAZ_DEVICE_BYTES_MOST) return false;
+        if (item->kind == LAZ_BYTE && item->size_bytes > LAZ_DEVICE_BYTES_MAX) return false;
     }
     return schema->compressor == LAZ_POINTWISE_CHUNK;
 }
@@ -60,13 +61,13 @@ bool mote_las_suits_device(const las_source *source, const las_upload_limits *li
     const las_chunks *chunks = &source->chunks;
     uint64_t first, end;
     const bool layered = source->schema.compressor == LAZ_LAYERED;
-    const uint64_t least = layered ? limits->chunks : limits->streams;
-    if (least == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
+    const uint64_t min = layered ? limits->chunks : limits->streams;
+    if (min == 0 || chunks->mended != NULL || !suits_items(&source->schema)) return false;
     if (chunks->count > UINT32_MAX || chunks->points >= UINT32_MAX) return false;
     const uint64_t sum = range_of(chunks, &first, &end);
-    if ((end - first) / RANGE_MOST > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
+    if ((end - first) / RANGE_MAX > sum || (end - first) / WORD_BYTES >= UINT32_MAX) return false;
     const uint64_t largest = largest_chunk(chunks);
-    return largest <= CHUNK_POINTS_MOST && chunks->points / largest >= least;
+    return largest <= CHUNK_POINTS_MAX && chunks->points / largest >= min;
 }
 
 /* ---- what the device is told */
@@ -79,16 +80,16 @@ static uint32_t place_of(const laz_selection *selection, uint32_t at, uint32_t s
             return run->to + at - run->from;
         }
     }
-    return LAZ_NOWHERE;
+    return LAZ_NO_FIELD;
 }
 
 static laz_device_field field_at(const las_source *source, uint32_t kind, uint32_t layer, uint32_t from) {
     laz_device_field field = {.kind = kind, .layer = layer, .from = from};
-    for (uint32_t unit = 0; unit < LAZ_UNITS_MOST; unit++) {
+    for (uint32_t unit = 0; unit < LAZ_UNITS_MAX; unit++) {
         uint32_t at;
         const uint32_t size_bytes =
             kind == LAZ_LAYER_KINDS ? laz_point10_unit_bytes(unit, &at) : laz_unit_bytes(kind, unit, &at);
-        field.to[unit] = size_bytes > 0 ? place_of(&source->selection, from + at, size_bytes) : LAZ_NOWHERE;
+        field.to[unit] = size_bytes > 0 ? place_of(&source->selection, from + at, size_bytes) : LAZ_NO_FIELD;
     }
     return field;
 }
@@ -182,11 +183,11 @@ static mote_status describe(chunk_job *j) {
     job->plain_channels = job->pointwise || mote_laz_plain_channels(&source->schema);
     job->chunk_count = (uint32_t)source->chunks.count;
     job->layer_count = job->pointwise ? 1 : mote_laz_layer_count(&source->schema);
-    job->most_chunk_points = largest_chunk(&source->chunks);
+    job->max_chunk_points = largest_chunk(&source->chunks);
     const uint64_t layers = (uint64_t)job->chunk_count * job->layer_count;
     j->chunks = mote_alloc(source->ctx, job->chunk_count * sizeof *j->chunks, "LAZ chunks");
     j->layers = mote_alloc_zero(source->ctx, layers * sizeof *j->layers, "LAZ chunks");
-    j->fields = mote_alloc(source->ctx, LAZ_DEVICE_FIELDS_MOST * sizeof *j->fields, "LAZ chunks");
+    j->fields = mote_alloc(source->ctx, LAZ_DEVICE_FIELDS_MAX * sizeof *j->fields, "LAZ chunks");
     j->faulty = mote_alloc_zero(source->ctx, job->chunk_count * sizeof *j->faulty, "LAZ chunks");
     if (j->chunks == NULL || j->layers == NULL || j->fields == NULL || j->faulty == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < job->chunk_count; i++) (job->pointwise ? describe_stream : describe_chunk)(j, i);
@@ -209,7 +210,7 @@ static mote_status decode_again(chunk_job *j, uint32_t number) {
     if (records == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = mote_las_decode(source, number, 1, records, &points, NULL);
     if (status == MOTE_OK) {
-        status = cuda_upload(source->ctx, j->job.records + chunk->first * stride, records, points * stride);
+        status = device_upload(j->gpu, j->job.records + chunk->first * stride, records, points * stride);
     }
     mote_free(source->ctx, records);
     return status;
@@ -229,7 +230,7 @@ static mote_status decode_faulty(chunk_job *j, bool *on_host) {
 /* What is read of a record but kept by no layer is between columns; nobody reads it, but it is copied. */
 static mote_status clear_gaps(const chunk_job *j, uint64_t size_bytes) {
     const las_source *source = j->source;
-    return source->selection.run_count > 0 ? cuda_fill(source->ctx, j->job.records, 0, size_bytes) : MOTE_OK;
+    return source->selection.run_count > 0 ? device_fill(j->gpu, j->job.records, 0, size_bytes) : MOTE_OK;
 }
 
 /* data: the uploaded bytes. */
@@ -239,18 +240,18 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
     const uint64_t size_bytes = source->cloud->count * j->job.stride_bytes;
     bool declined = false;
     MOTE_TRY(mote_progress(ctx, 1, "reading LAZ"));
-    if (cuda_memory_left(ctx) < size_bytes) return MOTE_OK;
-    uint8_t *records = cuda_alloc(ctx, size_bytes, "points");
+    if (device_available(j->gpu) < size_bytes) return MOTE_OK;
+    uint8_t *records = device_alloc(j->gpu, size_bytes, "points");
     if (records == NULL) return MOTE_ERROR_MEMORY;
     j->job.data = data;
     j->job.records = records;
     mote_status status = clear_gaps(j, size_bytes);
-    if (status == MOTE_OK) status = ctx->backend->laz->decode(ctx, &j->job, j->faulty, &declined);
+    if (status == MOTE_OK) status = j->gpu->backend->laz->decode(j->gpu, &j->job, j->faulty, &declined);
     if (status == MOTE_OK && !declined) status = decode_faulty(j, on_host);
     if (status == MOTE_OK && !declined && !*on_host) {
         *device = records;
     } else {
-        cuda_free(ctx, records);
+        device_free(j->gpu, records);
     }
     return status;
 }
@@ -258,7 +259,7 @@ static mote_status decode(chunk_job *j, const uint8_t *data, uint8_t **device, b
 /* The device reads whole words: what the last one has behind the bytes of the file. */
 static mote_status clear_last_word(const chunk_job *j, las_upload *upload) {
     MOTE_TRY(las_upload_ready(upload));
-    return cuda_fill(j->source->ctx, upload->device + j->job.data_bytes - WORD_BYTES, 0, WORD_BYTES);
+    return device_fill(j->gpu, upload->device + j->job.data_bytes - WORD_BYTES, 0, WORD_BYTES);
 }
 
 /* Uploads the bytes of all chunks. */
@@ -266,7 +267,7 @@ static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, u
     las_source *source = j->source;
     las_upload upload;
     mote_status status =
-        las_upload_open(source->ctx, source->cloud->count, j->job.data_bytes, limits->block, limits, &upload);
+        las_upload_open(j->gpu, source->cloud->count, j->job.data_bytes, limits->block, limits, &upload);
     upload.stage = "read LAZ";
     upload.structure = "LAZ bytes";
     if (status == MOTE_OK) status = clear_last_word(j, &upload);
@@ -280,10 +281,10 @@ static mote_status upload_bytes(chunk_job *j, const las_upload_limits *limits, u
     return is_declined ? MOTE_OK : status;
 }
 
-mote_status mote_las_decode_on_device(las_source *source, const las_upload_limits *limits, uint8_t **device,
-                                      bool *on_host) {
+mote_status mote_las_decode_on_device(mote_device *gpu, las_source *source, const las_upload_limits *limits,
+                                      uint8_t **device, bool *on_host) {
     mote_context *ctx = source->ctx;
-    chunk_job j = {.source = source};
+    chunk_job j = {.source = source, .gpu = gpu};
     uint8_t *data = NULL;
     *device = NULL;
     *on_host = false;
@@ -292,7 +293,7 @@ mote_status mote_las_decode_on_device(las_source *source, const las_upload_limit
     mote_status status = describe(&j);
     if (status == MOTE_OK) status = upload_bytes(&j, limits, &data, on_host);
     if (status == MOTE_OK && data != NULL) status = decode(&j, data, device, on_host);
-    if (data != NULL) cuda_free(ctx, data);
+    device_free(gpu, data);
     mote_free(ctx, j.faulty);
     mote_free(ctx, j.fields);
     mote_free(ctx, j.layers);

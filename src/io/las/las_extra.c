@@ -158,10 +158,10 @@ void mote_las_describe_extra(const mote_column *column, const char *name, uint8_
 }
 
 /* The length of text cut to most bytes without splitting a UTF-8 character. */
-static size_t cut_length(const char *text, size_t most) {
+static size_t cut_length(const char *text, size_t max) {
     size_t length = strlen(text);
-    if (length <= most) return length;
-    for (length = most; length > 0 && ((uint8_t)text[length] & 0xC0) == 0x80; length--) {}
+    if (length <= max) return length;
+    for (length = max; length > 0 && ((uint8_t)text[length] & 0xC0) == 0x80; length--) {}
     return length;
 }
 

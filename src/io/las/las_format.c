@@ -74,6 +74,11 @@ bool mote_las_has_colors(uint32_t format) { return formats[format].colors_at != 
 bool mote_las_has_nir(uint32_t format) { return formats[format].nir_at != 0; }
 bool mote_las_has_waveforms(uint32_t format) { return formats[format].waveform_at != 0; }
 
+uint8_t mote_las_min_version(uint32_t format, uint64_t count) {
+    if (format >= 6 || count > UINT32_MAX) return 4;
+    return format >= 4 ? 3 : 2;
+}
+
 static uint32_t append(las_field *fields, uint32_t count, const las_field *rows, uint32_t row_count, uint32_t at) {
     for (uint32_t i = 0; i < row_count; i++) {
         fields[count + i] = rows[i];

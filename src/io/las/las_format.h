@@ -4,6 +4,7 @@
 #define MOTE_LAS_FORMAT_H
 
 #include "io/io_internal.h"
+#include "io/las/las_offsets.h"
 
 #define LAS_FORMATS            11u  /* point formats 0..10 */
 #define LAS_FIELDS_MAX         40u  /* more than any format has */
@@ -13,7 +14,7 @@
 #define LAS_HEADER_BYTES_15    393u
 #define LAS_VLR_BYTES          54u /* in front of a variable-length record */
 #define LAS_EVLR_BYTES         60u /* in front of an extended one */
-#define LAS_VLR_PAYLOAD_MOST   65535u
+#define LAS_VLR_PAYLOAD_MAX    65535u
 #define LAS_EXTRA_BYTES        192u /* one entry of the record that describes extra bytes */
 #define LAS_COMPRESSED_BITS    0xC0u
 #define LAS_ID_EXTRA_BYTES     4u
@@ -90,6 +91,8 @@ uint32_t mote_las_gps_time_at(uint32_t format);
 bool mote_las_has_colors(uint32_t format);
 bool mote_las_has_nir(uint32_t format);
 bool mote_las_has_waveforms(uint32_t format);
+/* The version that a format and a number of points need at least, 1.n. */
+uint8_t mote_las_min_version(uint32_t format, uint64_t count);
 /* The dimensions of a format in the order of the record; returns how many. fields has LAS_FIELDS_MAX. */
 uint32_t mote_las_fields(uint32_t format, las_field *fields);
 /* Whether a format of the specification has a dimension of that name. */
@@ -107,8 +110,8 @@ mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las
 uint64_t mote_las_points_end(const mote_input *input, const las_header *header);
 /* Sets header->count to what the header says, with a warning where it says two things. */
 void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_header *header);
-/* Settles header->count against the size of the file. salvage: a count that does not fit is replaced, with a warning.
- */
+/* Settles header->count against the size of the file. salvage: a count that does not fit is replaced, with a
+   warning. */
 mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salvage, las_header *header);
 
 /* ---- las_records.c: keeps the records of the file in cloud, as views of the input. The points do without them: a

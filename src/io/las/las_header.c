@@ -4,37 +4,37 @@
 
 #include "io/las/las_format.h"
 
-#define SCALE_MOST 1e100 /* beyond, coordinates overflow; no real file comes near */
+#define SCALE_MAX 1e100 /* beyond, coordinates overflow; no real file comes near */
 
 /* The smallest header of a version. 1.3 files with the header of 1.2 exist; they have no waveforms. */
-static uint32_t least_header_bytes(uint32_t version_minor) {
+static uint32_t min_header_bytes(uint32_t version_minor) {
     return version_minor >= 4 ? LAS_HEADER_BYTES_14 : LAS_HEADER_BYTES;
 }
 
 static mote_status check_layout(mote_context *ctx, const mote_input *input, const las_header *h) {
-    const uint32_t least = least_header_bytes(h->origin.version_minor);
-    if (h->header_bytes < least) {
-        return mote_malformed(ctx, input, 94, "header of %u bytes, LAS 1.%u needs %u", h->header_bytes,
-                              h->origin.version_minor, least);
+    const uint32_t min = min_header_bytes(h->origin.version_minor);
+    if (h->header_bytes < min) {
+        return mote_malformed(ctx, input, LAS_AT_HEADER_BYTES, "header of %u bytes, LAS 1.%u needs %u", h->header_bytes,
+                              h->origin.version_minor, min);
     }
     if (h->header_bytes > input->size_bytes) {
-        return mote_malformed(ctx, input, 94, "header of %u bytes in a file of %" PRIu64, h->header_bytes,
-                              input->size_bytes);
+        return mote_malformed(ctx, input, LAS_AT_HEADER_BYTES, "header of %u bytes in a file of %" PRIu64,
+                              h->header_bytes, input->size_bytes);
     }
     if (h->points_at < h->header_bytes) {
-        return mote_malformed(ctx, input, 96, "points start at %u, inside the header of %u bytes", h->points_at,
-                              h->header_bytes);
+        return mote_malformed(ctx, input, LAS_AT_POINTS_AT, "points start at %u, inside the header of %u bytes",
+                              h->points_at, h->header_bytes);
     }
     if (h->points_at > input->size_bytes) {
-        return mote_malformed(ctx, input, 96, "points start at %u, past the end of the file at %" PRIu64, h->points_at,
-                              input->size_bytes);
+        return mote_malformed(ctx, input, LAS_AT_POINTS_AT, "points start at %u, past the end of the file at %" PRIu64,
+                              h->points_at, input->size_bytes);
     }
     if (h->origin.format >= LAS_FORMATS) {
-        return mote_malformed(ctx, input, 104, "point format %u is unknown", h->origin.format);
+        return mote_malformed(ctx, input, LAS_AT_POINT_FORMAT, "point format %u is unknown", h->origin.format);
     }
     if (h->point_bytes < mote_las_record_bytes(h->origin.format)) {
-        return mote_malformed(ctx, input, 105, "point records of %u bytes, format %u needs %u", h->point_bytes,
-                              h->origin.format, mote_las_record_bytes(h->origin.format));
+        return mote_malformed(ctx, input, LAS_AT_POINT_BYTES, "point records of %u bytes, format %u needs %u",
+                              h->point_bytes, h->origin.format, mote_las_record_bytes(h->origin.format));
     }
     return MOTE_OK;
 }
@@ -42,11 +42,12 @@ static mote_status check_layout(mote_context *ctx, const mote_input *input, cons
 static mote_status check_lattice(mote_context *ctx, const mote_input *input, const las_header *h) {
     for (uint32_t k = 0; k < 3; k++) {
         const double scale = h->scale[k];
-        if (!isfinite(scale) || scale == 0 || fabs(scale) > SCALE_MOST) {
-            return mote_malformed(ctx, input, 131 + 8 * k, "the scale of %c is %g", (char)('x' + k), scale);
+        if (!isfinite(scale) || scale == 0 || fabs(scale) > SCALE_MAX) {
+            return mote_malformed(ctx, input, LAS_AT_SCALE + 8 * k, "the scale of %c is %g", (char)('x' + k), scale);
         }
         if (!isfinite(h->offset[k])) {
-            return mote_malformed(ctx, input, 155 + 8 * k, "the offset of %c is %g", (char)('x' + k), h->offset[k]);
+            return mote_malformed(ctx, input, LAS_AT_OFFSET + 8 * k, "the offset of %c is %g", (char)('x' + k),
+                                  h->offset[k]);
         }
     }
     return MOTE_OK;
@@ -56,34 +57,37 @@ static mote_status check_lattice(mote_context *ctx, const mote_input *input, con
 static void check_box(mote_context *ctx, const mote_input *input, const las_header *h) {
     if (h->count == 0) return;
     for (uint32_t k = 0; k < 3; k++) {
-        const double high = las_f64(input->data + 179 + 16 * k), low = las_f64(input->data + 187 + 16 * k);
+        const double high = las_f64(input->data + LAS_AT_MAX_OF_AXIS(k)),
+                     low = las_f64(input->data + LAS_AT_MIN_OF_AXIS(k));
         if (isfinite(low) && isfinite(high) && low <= high) continue;
         mote_warn(ctx, "%s: offset %u: the header's bounding box is not one (%c from %g to %g); it is not used",
-                  input->path, 179 + 16 * k, (char)('x' + k), low, high);
+                  input->path, LAS_AT_MAX_OF_AXIS(k), (char)('x' + k), low, high);
         return;
     }
 }
 
 static void read_origin(const uint8_t *data, mote_las_origin *origin) {
     origin->present = true;
-    origin->file_source_id = las_u16(data + 4);
-    origin->global_encoding = las_u16(data + 6);
-    memcpy(origin->guid, data + 8, sizeof origin->guid);
-    origin->version_minor = data[25];
-    memcpy(origin->system_id, data + 26, 32);
-    memcpy(origin->software, data + 58, 32);
-    origin->creation_day = las_u16(data + 90);
-    origin->creation_year = las_u16(data + 92);
-    origin->format = data[104] & (uint8_t)~LAS_COMPRESSED_BITS;
+    origin->file_source_id = las_u16(data + LAS_AT_FILE_SOURCE_ID);
+    origin->global_encoding = las_u16(data + LAS_AT_GLOBAL_ENCODING);
+    memcpy(origin->guid, data + LAS_AT_GUID, sizeof origin->guid);
+    origin->version_minor = data[LAS_AT_VERSION_MINOR];
+    memcpy(origin->system_id, data + LAS_AT_SYSTEM_ID, LAS_SYSTEM_ID_BYTES);
+    memcpy(origin->software, data + LAS_AT_SOFTWARE, LAS_SYSTEM_ID_BYTES);
+    origin->creation_day = las_u16(data + LAS_AT_CREATION_DAY);
+    origin->creation_year = las_u16(data + LAS_AT_CREATION_YEAR);
+    origin->format = data[LAS_AT_POINT_FORMAT] & (uint8_t)~LAS_COMPRESSED_BITS;
 }
 
 static void read_long_fields(const uint8_t *data, las_header *h) {
-    if (h->origin.version_minor >= 3 && h->header_bytes >= LAS_HEADER_BYTES_13) h->waveform_at = las_u64(data + 227);
+    if (h->origin.version_minor >= 3 && h->header_bytes >= LAS_HEADER_BYTES_13)
+        h->waveform_at = las_u64(data + LAS_AT_WAVEFORMS_AT);
     if (h->origin.version_minor < 4) return;
-    h->extended_at = las_u64(data + 235);
-    h->extended_count = las_u32(data + 243);
-    h->long_count = las_u64(data + 247);
-    if (h->origin.version_minor >= 5 && h->header_bytes >= LAS_HEADER_BYTES_15) h->time_offset = las_u16(data + 391);
+    h->extended_at = las_u64(data + LAS_AT_EXTENDED_AT);
+    h->extended_count = las_u32(data + LAS_AT_EXTENDED_COUNT);
+    h->long_count = las_u64(data + LAS_AT_COUNT);
+    if (h->origin.version_minor >= 5 && h->header_bytes >= LAS_HEADER_BYTES_15)
+        h->time_offset = las_u16(data + LAS_AT_TIME_OFFSET);
 }
 
 /* Some writers fill in the layout last: interrupted, they leave zeros for the header's size, the start of the points
@@ -99,13 +103,14 @@ static mote_status recover_layout(mote_context *ctx, const mote_input *input, la
             return mote_malformed(ctx, input, at, "the file was not finished, and record %u of %u is cut short", i + 1,
                                   h->record_count);
         }
-        at += LAS_VLR_BYTES + las_u16(input->data + at + 20);
+        at += LAS_VLR_BYTES + las_u16(input->data + at + LAS_VLR_AT_SIZE);
     }
     if (at > input->size_bytes || at > UINT32_MAX) {
         return mote_malformed(ctx, input, input->size_bytes, "the file was not finished: its records are cut short");
     }
     h->points_at = (uint32_t)at;
-    mote_warn(ctx, "%s: offset 94: the file was not finished; points are looked for at %u", input->path, h->points_at);
+    mote_warn(ctx, "%s: offset %u: the file was not finished; points are looked for at %u", input->path,
+              LAS_AT_HEADER_BYTES, h->points_at);
     return MOTE_OK;
 }
 
@@ -119,19 +124,20 @@ mote_status mote_las_read_header(mote_context *ctx, const mote_input *input, las
         return mote_malformed(ctx, input, input->size_bytes, "the header is cut short: LAS needs %u bytes",
                               LAS_HEADER_BYTES);
     }
-    if (data[24] != 1 || data[25] > 5) {
-        return mote_malformed(ctx, input, 24, "LAS version %u.%u is unknown", data[24], data[25]);
+    if (data[LAS_AT_VERSION_MAJOR] != 1 || data[LAS_AT_VERSION_MINOR] > 5) {
+        return mote_malformed(ctx, input, LAS_AT_VERSION_MAJOR, "LAS version %u.%u is unknown",
+                              data[LAS_AT_VERSION_MAJOR], data[LAS_AT_VERSION_MINOR]);
     }
     read_origin(data, &header->origin);
-    header->compressed = (data[104] & LAS_COMPRESSED_BITS) != 0;
-    header->header_bytes = las_u16(data + 94);
-    header->points_at = las_u32(data + 96);
-    header->record_count = las_u32(data + 100);
-    header->point_bytes = las_u16(data + 105);
-    header->legacy_count = las_u32(data + 107);
+    header->compressed = (data[LAS_AT_POINT_FORMAT] & LAS_COMPRESSED_BITS) != 0;
+    header->header_bytes = las_u16(data + LAS_AT_HEADER_BYTES);
+    header->points_at = las_u32(data + LAS_AT_POINTS_AT);
+    header->record_count = las_u32(data + LAS_AT_RECORD_COUNT);
+    header->point_bytes = las_u16(data + LAS_AT_POINT_BYTES);
+    header->legacy_count = las_u32(data + LAS_AT_LEGACY_COUNT);
     for (uint32_t k = 0; k < 3; k++) {
-        header->scale[k] = las_f64(data + 131 + 8 * k);
-        header->offset[k] = las_f64(data + 155 + 8 * k);
+        header->scale[k] = las_f64(data + LAS_AT_SCALE + 8 * k);
+        header->offset[k] = las_f64(data + LAS_AT_OFFSET + 8 * k);
     }
     MOTE_TRY(recover_layout(ctx, input, header));
     MOTE_TRY(check_layout(ctx, input, header));
@@ -156,7 +162,7 @@ static mote_status count_from_size(mote_context *ctx, const mote_input *input, b
     h->count = rest / h->point_bytes;
     if (h->count == 0) return MOTE_OK;
     if (over != 0 && !salvage) {
-        return mote_malformed(ctx, input, 107,
+        return mote_malformed(ctx, input, LAS_AT_LEGACY_COUNT,
                               "the header says no points, but %" PRIu64
                               " bytes follow it, no whole number of records of %u bytes" MOTE_SALVAGE_HINT,
                               rest, h->point_bytes);
@@ -175,8 +181,8 @@ void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_heade
     header->count = header->long_count != 0 ? header->long_count : header->legacy_count;
     if (header->long_count != 0 && header->legacy_count != 0 && header->legacy_count != header->long_count) {
         mote_warn(ctx,
-                  "%s: offset 107: %" PRIu64 " points in the old count, %" PRIu64 " in the 64-bit one, which is taken",
-                  input->path, header->legacy_count, header->long_count);
+                  "%s: offset %u: %" PRIu64 " points in the old count, %" PRIu64 " in the 64-bit one, which is taken",
+                  input->path, LAS_AT_LEGACY_COUNT, header->legacy_count, header->long_count);
     }
     check_box(ctx, input, header);
 }
@@ -185,7 +191,8 @@ void mote_las_stated_count(mote_context *ctx, const mote_input *input, las_heade
 static bool is_in_box(const mote_input *input, const las_header *h, uint64_t i) {
     const uint8_t *record = input->data + h->points_at + i * h->point_bytes;
     for (uint32_t k = 0; k < 3; k++) {
-        const double high = las_f64(input->data + 179 + 16 * k), low = las_f64(input->data + 187 + 16 * k);
+        const double high = las_f64(input->data + LAS_AT_MAX_OF_AXIS(k)),
+                     low = las_f64(input->data + LAS_AT_MIN_OF_AXIS(k));
         const double step = fabs(h->scale[k]);
         int32_t stored;
         memcpy(&stored, record + 4 * k, sizeof stored);
@@ -203,7 +210,7 @@ static void take_more(mote_context *ctx, const mote_input *input, las_header *h,
     while (rest % h->point_bytes == 0 && inside < held && is_in_box(input, h, inside)) inside++;
     if (inside == held) h->count = held;
     mote_warn(ctx, "%s: offset %u: the header says %" PRIu64 " points, the file has room for %" PRIu64 "; %s",
-              input->path, h->long_count != 0 ? 247 : 107, stated, held,
+              input->path, h->long_count != 0 ? LAS_AT_COUNT : LAS_AT_LEGACY_COUNT, stated, held,
               inside == held ? "all are taken" : "what follows is no points and is left out");
 }
 
@@ -216,7 +223,7 @@ mote_status mote_las_count(mote_context *ctx, const mote_input *input, bool salv
     if (header->count <= held) return MOTE_OK;
     if (salvage && held == 0) return mote_nothing_whole(ctx, input, header->points_at, header->count);
     if (!salvage) {
-        return mote_malformed(ctx, input, header->long_count != 0 ? 247 : 107,
+        return mote_malformed(ctx, input, header->long_count != 0 ? LAS_AT_COUNT : LAS_AT_LEGACY_COUNT,
                               "the header says %" PRIu64 " points of %u bytes, the file holds %" PRIu64 "%s",
                               header->count, header->point_bytes, held, held > 0 ? MOTE_SALVAGE_HINT : "");
     }

@@ -6,7 +6,6 @@
 #include "io/las/las_write.h"
 
 #define CODED_AHEAD 2u /* chunks per thread that are coded or wait for their place */
-#define TABLE_HEAD  8u /* version and number of chunks */
 #define PLACE_BYTES 8u /* the offset of the chunk table, at the start of the points */
 
 /* A chunk at work. */
@@ -39,8 +38,8 @@ static chunk_slot *slot_of(las_chunk_writer *chunks, uint64_t chunk) {
 
 /* The records of a chunk; the first one of a piece may have begun in the pieces before. */
 static const uint8_t *chunk_records(las_writer *w, uint64_t thread, uint64_t chunk, uint64_t *count) {
-    const uint64_t first = chunk * w->block_points, left = w->plan.count - first;
-    *count = left < w->block_points ? left : w->block_points;
+    const uint64_t first = chunk * w->block_points, remaining = w->plan.count - first;
+    *count = remaining < w->block_points ? remaining : w->block_points;
     if (first >= w->added) return mote_las_writer_records(w, thread, first - w->added, *count);
     uint8_t *held = w->chunks->held;
     const uint64_t before = w->added - first;
@@ -58,7 +57,7 @@ static mote_status code_chunk(las_writer *w, uint64_t thread, uint64_t chunk) {
     if (size_bytes > UINT32_MAX) {
         return mote_fail(w->ctx, MOTE_ERROR_UNSUPPORTED, "%s: a chunk needs more than 4 GB", w->path);
     }
-    if (!mote_make_room(w->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "LAZ chunks")) {
+    if (!mote_reserve_scratch(w->ctx, (void **)&slot->data, &slot->capacity, size_bytes, 1, "LAZ chunks")) {
         return MOTE_ERROR_MEMORY;
     }
     memcpy(slot->data, coded, size_bytes);
@@ -214,11 +213,11 @@ mote_status mote_las_chunk_writer_finish(las_writer *w) {
     las_chunk_writer *chunks = w->chunks;
     const uint32_t count = (uint32_t)chunks->count;
     uint8_t place[PLACE_BYTES];
-    uint8_t *table = mote_alloc_zero(w->ctx, TABLE_HEAD + 16 * chunks->count + 64, "LAZ chunks");
+    uint8_t *table = mote_alloc_zero(w->ctx, LAZ_TABLE_BYTES + 16 * chunks->count + 64, "LAZ chunks");
     if (table == NULL) return MOTE_ERROR_MEMORY;
-    uint64_t size_bytes = TABLE_HEAD;
-    las_put(table + 4, count, 4); /* behind the version, 0 */
-    if (count > 0) size_bytes += mote_laz_table_encode(chunks->table, count, false, table + TABLE_HEAD);
+    uint64_t size_bytes = LAZ_TABLE_BYTES;
+    las_put(table + LAZ_TABLE_AT_COUNT, count, 4);
+    if (count > 0) size_bytes += mote_laz_table_encode(chunks->table, count, false, table + LAZ_TABLE_BYTES);
     las_put(place, chunks->at, PLACE_BYTES);
     mote_status status = mote_output_write_at(w->ctx, &w->output, table, size_bytes, chunks->at);
     if (status == MOTE_OK) status = mote_output_write_at(w->ctx, &w->output, place, PLACE_BYTES, w->layout.points_at);

@@ -7,7 +7,7 @@
 #include "io/las/las_plan.h"
 #include "io/laz/laz.h"
 
-#define RECORD_MOST  65535u
+#define RECORD_MAX   65535u
 #define DOUBLE_WHOLE 9007199254740992.0 /* 2^53: a double holds all integers up to it */
 
 /* What the attributes ask of a format. */
@@ -15,30 +15,6 @@ typedef struct las_needs {
     bool modern; /* formats 6 to 10 */
     bool gps_time, colors, nir, waveforms;
 } las_needs;
-
-/* Whether the columns still look at records as a file of the cloud's origin has them. */
-static bool has_origin_layout(const mote_cloud *cloud) {
-    las_field fields[LAS_FIELDS_MAX];
-    const mote_column *x = mote_cloud_find(cloud, "x");
-    if (!cloud->las.present || cloud->las.format >= LAS_FORMATS || x == NULL) return false;
-    const uint32_t count = mote_las_fields(cloud->las.format, fields);
-    for (uint32_t i = 0; i < count; i++) {
-        const mote_column *column = mote_cloud_find(cloud, fields[i].name);
-        if (column == NULL || column->type != fields[i].type || column->stride_bytes != x->stride_bytes ||
-            column->bit_shift != fields[i].bit_shift || column->bit_count != fields[i].bit_count ||
-            (uintptr_t)column->data - (uintptr_t)x->data != fields[i].at) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column) {
-    const mote_column *x = mote_cloud_find(plan->cloud, "x");
-    if (!plan->origin_layout || plan->params->las_format >= 0 || column->stride_bytes != x->stride_bytes) return false;
-    const uintptr_t at = (uintptr_t)column->data - (uintptr_t)x->data; /* wraps when before */
-    return at >= mote_las_record_bytes(plan->cloud->las.format) && at < x->stride_bytes;
-}
 
 /* The column for a dimension; NULL if there is none. */
 static const mote_column *find_chosen(const las_plan *plan, const char *name) {
@@ -195,16 +171,11 @@ static bool format_serves(uint32_t format, const las_needs *needs) {
            mote_las_has_waveforms(format) >= needs->waveforms;
 }
 
-uint8_t mote_las_least_version(uint32_t format, uint64_t count) {
-    if (format >= 6 || count > UINT32_MAX) return 4;
-    return format >= 4 ? 3 : 2;
-}
-
 /* Records too long for LAS before 1.4, apart from the waveforms, which 1.3 holds. */
 static bool has_long_records(const mote_cloud *cloud) {
     for (uint64_t i = 0; i < cloud->record_count; i++) {
         const mote_record *record = &cloud->records[i];
-        if (record->size_bytes > LAS_VLR_PAYLOAD_MOST && !mote_las_record_is_ours(record) &&
+        if (record->size_bytes > LAS_VLR_PAYLOAD_MAX && !mote_las_record_is_ours(record) &&
             !mote_las_record_is_waveforms(record)) {
             return true;
         }
@@ -216,22 +187,22 @@ static mote_status choose_version(mote_context *ctx, las_plan *plan) {
     const mote_las_origin *origin = &plan->cloud->las;
     const int forced = plan->params->las_version_minor;
     const char *reason = plan->format >= 4 ? "its point format" : "the number of points";
-    uint8_t least = mote_las_least_version(plan->format, plan->count);
-    if (least < 4 && has_long_records(plan->cloud)) {
-        least = 4;
+    uint8_t min = mote_las_min_version(plan->format, plan->count);
+    if (min < 4 && has_long_records(plan->cloud)) {
+        min = 4;
         reason = "a record of more than 65535 bytes";
     }
     if (forced == 0) {
         const uint8_t before = origin->present ? (origin->version_minor > 4 ? 4 : origin->version_minor) : 0;
-        plan->version_minor = before > least ? before : least;
+        plan->version_minor = before > min ? before : min;
         return MOTE_OK;
     }
     if (forced < 2 || forced > 4) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: mote writes LAS 1.2 to 1.4, not 1.%d", plan->path, forced);
     }
-    if (forced < least) {
+    if (forced < min) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS 1.%d cannot hold the cloud: %s needs 1.%u", plan->path,
-                         forced, reason, least);
+                         forced, reason, min);
     }
     plan->version_minor = (uint8_t)forced;
     return MOTE_OK;
@@ -260,7 +231,7 @@ static mote_status choose_format(mote_context *ctx, las_plan *plan) {
     const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs) &&
                       !(forced == LAS_FORMAT_COPC && mote_las_has_waveforms(origin->format));
     const int version = plan->params->las_version_minor;
-    const bool in_version = version == 0 || version >= mote_las_least_version(origin->format, 0);
+    const bool in_version = version == 0 || version >= mote_las_min_version(origin->format, 0);
     plan->format = keep && in_version ? origin->format : best;
     return choose_version(ctx, plan);
 }
@@ -324,8 +295,8 @@ static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
     }
     if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
     const las_range range = range_of(plan, column);
-    const double most = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
-    return range.low > range.high || most <= DOUBLE_WHOLE * fabs(column->scale);
+    const double max = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
+    return range.low > range.high || max <= DOUBLE_WHOLE * fabs(column->scale);
 }
 
 /* Settles how the item's source becomes the dimension; false where it does not without loss. */
@@ -398,9 +369,9 @@ static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
         const mote_column *column = &plan->cloud->columns[i];
         if (!plan->chosen[i] || plan->used[i] || is_idle(plan, column)) continue;
         const uint32_t size_bytes = mote_type_size(column->type);
-        if (plan->record_bytes + size_bytes > RECORD_MOST) {
+        if (plan->record_bytes + size_bytes > RECORD_MAX) {
             return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the attributes need more than %u bytes per point",
-                             plan->path, RECORD_MOST);
+                             plan->path, RECORD_MAX);
         }
         las_item *item = &plan->items[plan->item_count++];
         memset(item, 0, sizeof *item);
@@ -467,9 +438,9 @@ static bool has_adjusted_time(const las_plan *plan) {
 }
 
 static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
-    plan->origin_layout = has_origin_layout(plan->cloud);
+    plan->origin_layout = mote_las_has_origin_layout(plan->cloud);
     MOTE_TRY(choose_columns(ctx, plan));
-    plan->settled = mote_las_is_settled(plan);
+    plan->settled = mote_las_is_passthrough(plan);
     if (!plan->settled && !whole) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: cannot be written in pieces: the values of all points decide what its format is",

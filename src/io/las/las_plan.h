@@ -83,10 +83,17 @@ bool mote_las_is_single(const mote_context *ctx, const mote_column *column, uint
 /* ---- las_position.c: makes the items of x, y and z and the header's scale and offset. */
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan);
 
-/* ---- las_settled.c */
+/* ---- las_origin.c */
+/* Whether the columns still look at records as a file of the cloud's origin has them. */
+bool mote_las_has_origin_layout(const mote_cloud *cloud);
+/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
+   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
+bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column);
+
+/* ---- las_passthrough.c */
 /* Whether the chosen columns are dimensions as the cloud's LAS origin has them, or no dimensions at all, so that the
    plan is the same for all values. */
-bool mote_las_is_settled(const las_plan *plan);
+bool mote_las_is_passthrough(const las_plan *plan);
 
 /* ---- las_plan.c */
 /* For a cloud written as a whole. A path that ends in .laz asks for compression. */
@@ -97,11 +104,6 @@ mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const
 mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
                                  const mote_write_params *params, const char *path, las_plan *plan);
 void mote_las_plan_free(mote_context *ctx, las_plan *plan);
-/* Whether a column looks at extra bytes of the file that the cloud came from. Those stay extra bytes, even under the
-   name of a dimension, so that a file comes back as it was; a format that was asked for overrides that. */
-bool mote_las_is_extra_of_origin(const las_plan *plan, const mote_column *column);
-/* The version that a format and a number of points need at least, 1.n. */
-uint8_t mote_las_least_version(uint32_t format, uint64_t count);
 
 /* ---- las_convert.c */
 #define LAS_BATCH_POINTS 512u /* the values of a batch stay in the first cache */

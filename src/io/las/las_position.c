@@ -6,7 +6,7 @@
 
 #include "io/las/las_plan.h"
 
-#define LATTICE_MOST  2147483000.0 /* steps from the offset to a point, a little below 2^31 */
+#define LATTICE_MAX   2147483000.0 /* steps from the offset to a point, a little below 2^31 */
 #define OFFSET_ROUND  1000.0       /* offsets are multiples of it where there is room */
 #define SAMPLE_POINTS 4096u
 #define STEPS_FINEST  12
@@ -22,14 +22,14 @@ static mote_status refuse_span(mote_context *ctx, const las_plan *plan, int axis
 
 /* A round number at or a little below low from which high is within reach of the lattice. */
 static double choose_offset(double low, double high, double step) {
-    if (fmax(fabs(low), fabs(high)) / step <= LATTICE_MOST) return 0;
+    if (fmax(fabs(low), fabs(high)) / step <= LATTICE_MAX) return 0;
     const double round = floor(low / OFFSET_ROUND) * OFFSET_ROUND;
-    if (step <= OFFSET_ROUND && (high - round) / step <= LATTICE_MOST) return round;
+    if (step <= OFFSET_ROUND && (high - round) / step <= LATTICE_MAX) return round;
     return step <= 1 ? floor(low) : floor(low / step) * step;
 }
 
 static bool spans(double low, double high, double step) {
-    return (high - choose_offset(low, high, step)) / step <= LATTICE_MOST;
+    return (high - choose_offset(low, high, step)) / step <= LATTICE_MAX;
 }
 
 /* Whether the lattice of 1/power gives back the values at first, first + stride, … : as the same float, or within
@@ -120,15 +120,14 @@ static mote_status plan_integer(mote_context *ctx, las_plan *plan, int axis, las
 }
 
 mote_status mote_las_plan_positions(mote_context *ctx, las_plan *plan) {
-    static const char *const names[3] = {"x", "y", "z"};
     mote_box box = {{0}, {0}};
     uint64_t broken = 0;
     bool any_real = false;
     for (int k = 0; k < 3; k++) {
-        const mote_column *column = mote_cloud_find(plan->cloud, names[k]);
+        const mote_column *column = mote_cloud_find(plan->cloud, mote_axis_names[k]);
         if (column == NULL) {
             return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS needs x, y and z; the cloud has no %s", plan->path,
-                             names[k]);
+                             mote_axis_names[k]);
         }
         plan->items[k].source = column;
         any_real = any_real || mote_type_is_float(column->type);

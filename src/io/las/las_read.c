@@ -57,7 +57,7 @@ static mote_status read_schema(las_source *source) {
         return mote_laz_schema_read(source->ctx, source->input, record->data, record->size_bytes, h->origin.format,
                                     h->point_bytes, &source->schema);
     }
-    return mote_malformed(source->ctx, source->input, 104,
+    return mote_malformed(source->ctx, source->input, LAS_AT_POINT_FORMAT,
                           "the points are compressed, but the record that says how (laszip encoded, 22204) is missing");
 }
 
@@ -74,7 +74,7 @@ static void keep_facts(las_source *source) {
 /* Of COPC only the chunks of the nodes that are asked for. */
 static mote_status find_nodes(las_source *source, const mote_read_params *params) {
     copc_nodes nodes;
-    mote_status status = mote_copc_choose(source->ctx, source->input, params, &nodes);
+    mote_status status = mote_copc_filter(source->ctx, source->input, params, &nodes);
     for (uint64_t i = 0; i < nodes.count && status == MOTE_OK; i++) {
         const copc_node *node = &nodes.nodes[i];
         const las_chunk chunk = {.at = node->at, .size_bytes = node->size_bytes, .points = node->points};
@@ -143,28 +143,28 @@ mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t *
 }
 
 /* Lets the order know the points as they come, in the cube of the box that the header states. */
-static mote_status begin_early(las_source *source) {
+static mote_status begin_streaming(las_source *source) {
     const las_header *h = &source->header;
-    const uint8_t *box = source->input->data + 179;
+    const uint8_t *data = source->input->data;
     int32_t low[3], high[3];
     for (uint32_t k = 0; k < 3; k++) {
-        const double top = rint((las_f64(box + 16 * k) - h->offset[k]) / h->scale[k]);
-        const double bottom = rint((las_f64(box + 16 * k + 8) - h->offset[k]) / h->scale[k]);
+        const double top = rint((las_f64(data + LAS_AT_MAX_OF_AXIS(k)) - h->offset[k]) / h->scale[k]);
+        const double bottom = rint((las_f64(data + LAS_AT_MIN_OF_AXIS(k)) - h->offset[k]) / h->scale[k]);
         if (!(bottom >= INT32_MIN && bottom <= top && top <= INT32_MAX)) return MOTE_OK;
         low[k] = (int32_t)bottom;
         high[k] = (int32_t)top;
     }
-    return order_early_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->early);
+    return order_streaming_begin(source->ctx, source->cloud, source->chunks.points, low, high, &source->streaming);
 }
 
 /* All chunks, in one piece of memory. */
 static mote_status decompress(las_source *source, bool prepare_order, las_losses *losses) {
     uint8_t *records = NULL;
     MOTE_TRY(mote_las_take_records(source, source->chunks.points, &records));
-    if (prepare_order) MOTE_TRY(begin_early(source));
+    if (prepare_order) MOTE_TRY(begin_streaming(source));
     const mote_status status = mote_las_decode(source, 0, source->chunks.count, records, &source->cloud->count, losses);
-    order_early_end(source->early, source->cloud, status == MOTE_OK && losses->chunks == 0);
-    source->early = NULL;
+    order_streaming_end(source->streaming, source->cloud, status == MOTE_OK && losses->chunks == 0);
+    source->streaming = NULL;
     MOTE_TRY(status);
     return mote_las_report_losses(source, losses, source->cloud->count);
 }

@@ -15,11 +15,12 @@ static mote_status keep_record(mote_context *ctx, const uint8_t *at, bool extend
     }
     mote_record *record = &cloud->records[cloud->record_count++];
     memset(record, 0, sizeof *record);
-    memcpy(record->user_id, at + 2, 16);
-    record->record_id = las_u16(at + 18);
+    memcpy(record->user_id, at + LAS_VLR_AT_USER, LAS_VLR_USER_BYTES);
+    record->record_id = las_u16(at + LAS_VLR_AT_ID);
     record->extended = extended;
     record->size_bytes = size_bytes;
-    memcpy(record->description, at + (extended ? 28 : 22), 32);
+    memcpy(record->description, at + (extended ? LAS_EVLR_AT_DESCRIPTION : LAS_VLR_AT_DESCRIPTION),
+           LAS_VLR_DESCRIPTION_BYTES);
     record->data = at + (extended ? LAS_EVLR_BYTES : LAS_VLR_BYTES);
     return MOTE_OK;
 }
@@ -39,16 +40,16 @@ static __attribute__((format(printf, 4, 5))) void warn_of_record(mote_context *c
 static mote_status read_front(mote_context *ctx, const mote_input *input, las_header *header, mote_cloud *cloud) {
     uint64_t at = header->header_bytes;
     for (uint32_t i = 0; i < header->record_count; i++) {
-        const uint64_t left = header->points_at - at;
-        const uint16_t size_bytes = left < LAS_VLR_BYTES ? 0 : las_u16(input->data + at + 20);
-        if (left < LAS_VLR_BYTES) {
+        const uint64_t remaining = header->points_at - at;
+        const uint16_t size_bytes = remaining < LAS_VLR_BYTES ? 0 : las_u16(input->data + at + LAS_VLR_AT_SIZE);
+        if (remaining < LAS_VLR_BYTES) {
             warn_of_record(ctx, input, at, "record %u of %u does not fit before the points, which start at %u", i + 1,
                            header->record_count, header->points_at);
-        } else if (size_bytes > left - LAS_VLR_BYTES) {
+        } else if (size_bytes > remaining - LAS_VLR_BYTES) {
             warn_of_record(ctx, input, at, "record %u of %u has %u bytes and runs over the points, which start at %u",
                            i + 1, header->record_count, size_bytes, header->points_at);
         }
-        if (left < LAS_VLR_BYTES || size_bytes > left - LAS_VLR_BYTES) {
+        if (remaining < LAS_VLR_BYTES || size_bytes > remaining - LAS_VLR_BYTES) {
             header->record_count = i;
             return MOTE_OK;
         }
@@ -62,15 +63,15 @@ static mote_status read_front(mote_context *ctx, const mote_input *input, las_he
    file. */
 static mote_status read_extended(mote_context *ctx, const mote_input *input, uint64_t *at, mote_cloud *cloud,
                                  bool *whole) {
-    const uint64_t left = *at <= input->size_bytes ? input->size_bytes - *at : 0;
-    const uint64_t size_bytes = left < LAS_EVLR_BYTES ? 0 : las_u64(input->data + *at + 20);
-    *whole = left >= LAS_EVLR_BYTES && size_bytes <= left - LAS_EVLR_BYTES;
-    if (left < LAS_EVLR_BYTES) {
+    const uint64_t remaining = *at <= input->size_bytes ? input->size_bytes - *at : 0;
+    const uint64_t size_bytes = remaining < LAS_EVLR_BYTES ? 0 : las_u64(input->data + *at + LAS_VLR_AT_SIZE);
+    *whole = remaining >= LAS_EVLR_BYTES && size_bytes <= remaining - LAS_EVLR_BYTES;
+    if (remaining < LAS_EVLR_BYTES) {
         warn_of_record(ctx, input, *at, "an extended record starts here, %" PRIu64 " bytes before the end of the file",
-                       left);
+                       remaining);
     } else if (!*whole) {
         warn_of_record(ctx, input, *at, "an extended record of %" PRIu64 " bytes where the file has %" PRIu64,
-                       size_bytes, left - LAS_EVLR_BYTES);
+                       size_bytes, remaining - LAS_EVLR_BYTES);
     }
     if (!*whole) return MOTE_OK;
     MOTE_TRY(keep_record(ctx, input->data + *at, true, size_bytes, cloud));

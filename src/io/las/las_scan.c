@@ -62,8 +62,8 @@ mote_status mote_las_scan(mote_context *ctx, las_scan *scans, uint32_t scan_coun
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t batch = 0; batch < batches; batch++) {
         las_range *mine = ranges + (uint64_t)omp_get_thread_num() * scan_count;
-        const uint64_t first = (uint64_t)batch * LAS_BATCH_POINTS, left = count - first;
-        const uint64_t points = left < LAS_BATCH_POINTS ? left : LAS_BATCH_POINTS;
+        const uint64_t first = (uint64_t)batch * LAS_BATCH_POINTS, remaining = count - first;
+        const uint64_t points = remaining < LAS_BATCH_POINTS ? remaining : LAS_BATCH_POINTS;
         for (uint32_t s = 0; s < scan_count; s++) scan_batch(&scans[s], first, points, &mine[s]);
     }
     for (uint32_t s = 0; s < scan_count; s++) {

@@ -27,7 +27,7 @@ static uint32_t part_of(uint32_t format, uint32_t at) {
     return mote_las_has_nir(format) && at < 38 ? LAZ_WANT_NIR : LAZ_WANT_WAVEPACKET;
 }
 
-/* Runs of used bytes; gaps of up to so many bytes are read along. false: they are too many. */
+/* Runs of used bytes; gaps of up to gap bytes are read along. false: the runs are too many. */
 static bool make_runs(const uint8_t *used, uint32_t record_bytes, uint32_t gap, laz_selection *selection) {
     selection->run_count = 0;
     selection->stride_bytes = 0;
@@ -36,7 +36,7 @@ static bool make_runs(const uint8_t *used, uint32_t record_bytes, uint32_t gap, 
         if (!used[at]) continue;
         if (run != NULL && at - (run->from + run->size_bytes) <= gap) {
             run->size_bytes = (uint16_t)(at + 1 - run->from);
-        } else if (selection->run_count == LAZ_RUNS_MOST) {
+        } else if (selection->run_count == LAZ_RUNS_MAX) {
             return false;
         } else {
             run = &selection->runs[selection->run_count++];
@@ -62,18 +62,18 @@ mote_status mote_las_select(las_source *source) {
     memset(selection, 0, sizeof *selection);
     uint8_t *used = mote_alloc_zero(source->ctx, record_bytes, "LAZ chunks");
     if (used == NULL) return MOTE_ERROR_MEMORY;
-    uint32_t left = record_bytes;
+    uint32_t remaining = record_bytes;
     for (uint64_t c = 0; c < source->cloud->column_count; c++) {
         const mote_column *column = &source->cloud->columns[c];
         memset(used + column_at(source, column), 1, mote_type_size(column->type));
     }
     for (uint32_t at = 0; at < record_bytes; at++) {
-        left -= used[at];
+        remaining -= used[at];
         if (used[at]) selection->wanted |= format < FIRST_LAYERED ? LAZ_WANT_ALL : part_of(format, at);
     }
-    for (uint32_t gap = 0; left > 0 && !make_runs(used, record_bytes, gap, selection); gap = 2 * gap + 1) {}
+    for (uint32_t gap = 0; remaining > 0 && !make_runs(used, record_bytes, gap, selection); gap = 2 * gap + 1) {}
     mote_free(source->ctx, used);
-    if (left == 0 || selection->stride_bytes == record_bytes) { /* the whole record, as it is */
+    if (remaining == 0 || selection->stride_bytes == record_bytes) { /* the whole record, as it is */
         memset(selection, 0, sizeof *selection);
         selection->wanted = LAZ_WANT_ALL;
         selection->stride_bytes = record_bytes;

@@ -5,7 +5,9 @@
 
 #include "io/las/las_format.h"
 #include "io/laz/laz.h"
-#include "order/order_early.h"
+#include "order/order_streaming.h"
+
+#define LAS_TABLE_OFFSET_BYTES 8u /* the offset of the chunk table, in front of the first chunk */
 
 /* A chunk of compressed points in the file. */
 typedef struct las_chunk {
@@ -32,10 +34,10 @@ typedef struct las_source {
     mote_input *input;
     las_header header;
     bool salvage;
-    struct las_upload *upload; /* where chunks go one by one as they are decoded; NULL: all to one place */
-    order_early *early;        /* told of the points as they are decoded; NULL: nobody is */
-    mote_cloud *cloud;         /* columns look at plain records at the start of the points, until they are placed */
-    laz_schema schema;         /* compressed points: */
+    struct las_upload *upload;  /* where chunks go one by one as they are decoded; NULL: all to one place */
+    order_streaming *streaming; /* told of the points as they are decoded; NULL: nobody is */
+    mote_cloud *cloud;          /* columns look at plain records at the start of the points, until they are placed */
+    laz_schema schema;          /* compressed points: */
     las_chunks chunks;
     laz_selection selection; /* what of a record is read */
     laz_decoder **decoders;  /* per thread; NULL until chunks are decoded */
@@ -45,15 +47,18 @@ typedef struct las_source {
 /* Reads header, records and columns and finds the points; params->select is obeyed. Close it in any case. */
 mote_status mote_las_open(mote_context *ctx, mote_input *input, const mote_read_params *params, las_source *source);
 void mote_las_close(las_source *source);
-/* Memory for so many records as the selection says, owned by the cloud; its columns look there from now on. */
+/* Memory for the records of the selection, owned by the cloud; its columns look there from now on. */
 mote_status mote_las_take_records(las_source *source, uint64_t points, uint8_t **records);
-/* ---- las_chunks.c */
-/* Finds all chunks of the file: by the chunk table, or without it by what is there, with a warning. */
-mote_status mote_las_find_chunks(las_source *source);
+
+/* ---- las_chunk_list.c */
 /* Appends to the list; number and first are counted here. */
 mote_status mote_las_add_chunk(las_source *source, const las_chunk *chunk);
 /* Where the first chunk starts: behind the offset of the chunk table. */
 uint64_t mote_las_chunks_at(const las_source *source);
+
+/* ---- las_chunks.c */
+/* Finds all chunks of the file: by the chunk table, or without it by what is there, with a warning. */
+mote_status mote_las_find_chunks(las_source *source);
 
 /* ---- las_chunks_scan.c: finds the chunks without a table, one after the other, up to end. */
 mote_status mote_las_scan_chunks(las_source *source, uint64_t end);
@@ -61,7 +66,8 @@ mote_status mote_las_scan_chunks(las_source *source, uint64_t end);
    that can be salvaged. */
 mote_status mote_las_mend_chunk(las_source *source, las_chunk *chunk);
 /* Points that a layered chunk says it holds; 0 if it is no chunk. *size_bytes: its bytes, at most left. */
-uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t left, uint64_t *size_bytes);
+uint64_t mote_las_layered_points(const laz_schema *schema, const uint8_t *data, uint64_t remaining,
+                                 uint64_t *size_bytes);
 
 /* ---- las_decode.c */
 /* What was salvaged around. Zeroed at first. */
@@ -72,7 +78,7 @@ typedef struct las_losses {
     char why[192];     /* of the first one */
 } las_losses;
 
-/* Before memory for so many points is taken: where that is far more than files usually need, decodes all chunks into
+/* Before memory for the points is taken: where that is far more than files usually need, decodes all chunks into
    nowhere to see that they hold them. */
 mote_status mote_las_prove_chunks(las_source *source, uint64_t points, las_losses *losses);
 /* Decodes chunks [first, first + count) of the list to records; *points: how many there are. Where points are to be

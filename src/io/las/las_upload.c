@@ -2,8 +2,6 @@
 
 #include <omp.h>
 
-#include "backend/backend.h"
-
 #define PARTS_PER_THREAD 3u /* one is filled, the others wait for the caller's thread or are on their way */
 #define LARGEST_SHARE    8u /* of all buffers, that one may have */
 #define LIMITED_SHARE    4u /* of what a memory limit leaves, that the buffers may have */
@@ -17,7 +15,7 @@
 las_upload_limits las_upload_defaults(const mote_context *ctx) {
     const uint64_t threads = (uint64_t)ctx->threads;
     const las_upload_limits limits = {.buffers = 256u << 20,
-                                      .early = 2ull << 30,
+                                      .before_warm_up = 2ull << 30,
                                       .block = 1u << 20,
                                       .chunks = GPU_CHUNKS * threads,
                                       .streams = GPU_STREAMS * threads};
@@ -56,28 +54,30 @@ static mote_status failure_of(las_upload *u) {
 
 /* ---- opening and closing */
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static void choose_sizes(las_upload *u, uint64_t part_bytes, const las_upload_limits *limits) {
     const uint64_t limit = u->ctx->params.memory_limit_bytes, used = mote_context_memory_bytes(u->ctx);
     uint64_t buffers = limits->buffers;
-    u->early_left = limits->early;
+    u->before_warm_up_left = limits->before_warm_up;
     if (limit > 0) { /* then what only saves time does not take from what is needed */
-        buffers = least(buffers, limit > used ? (limit - used) / LIMITED_SHARE : 0);
-        u->early_left = 0;
+        buffers = min(buffers, limit > used ? (limit - used) / LIMITED_SHARE : 0);
+        u->before_warm_up_left = 0;
     }
-    const uint64_t largest = most(buffers / LARGEST_SHARE / PART_ALIGNMENT, 1) * PART_ALIGNMENT;
-    u->part_bytes = least((part_bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT, largest);
+    const uint64_t largest = max(buffers / LARGEST_SHARE / PART_ALIGNMENT, 1) * PART_ALIGNMENT;
+    u->part_bytes = min((part_bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT, largest);
     const uint64_t wanted = PARTS_PER_THREAD * (uint64_t)u->ctx->threads;
-    const uint64_t useful = most(u->size_bytes / u->part_bytes + 1, 2);
-    u->part_count = most(least(least(wanted, useful), buffers / u->part_bytes), 2);
+    const uint64_t useful = max(u->size_bytes / u->part_bytes + 1, 2);
+    u->part_count = max(min(min(wanted, useful), buffers / u->part_bytes), 2);
 }
 
-mote_status las_upload_open(mote_context *ctx, uint64_t points, uint64_t size_bytes, uint64_t part_bytes,
+mote_status las_upload_open(mote_device *gpu, uint64_t points, uint64_t size_bytes, uint64_t part_bytes,
                             const las_upload_limits *limits, las_upload *upload) {
+    mote_context *ctx = gpu->ctx;
     memset(upload, 0, sizeof *upload);
     upload->ctx = ctx;
+    upload->gpu = gpu;
     upload->structure = "points";
     upload->points = points;
     upload->size_bytes = size_bytes;
@@ -90,7 +90,7 @@ mote_status las_upload_open(mote_context *ctx, uint64_t points, uint64_t size_by
 
 static mote_status land(las_upload *u) {
     las_part *part = take_first(&u->flying);
-    const mote_status status = cuda_wait(u->ctx, &part->ticket);
+    const mote_status status = device_wait(u->gpu, &part->transfer);
     pthread_mutex_lock(&u->lock);
     append(&u->free, part);
     pthread_cond_broadcast(&u->changed);
@@ -104,8 +104,8 @@ void las_upload_close(las_upload *upload) {
         las_part *part = take_first(&upload->filled);
         if (!part->pinned) mote_free(upload->ctx, part);
     }
-    if (upload->pinned != NULL) cuda_pinned_free(upload->ctx, upload->pinned);
-    if (upload->device != NULL) cuda_free(upload->ctx, upload->device);
+    if (upload->pinned != NULL) device_pinned_free(upload->gpu, upload->pinned);
+    if (upload->device != NULL) device_free(upload->gpu, upload->device);
     mote_free(upload->ctx, upload->parts);
     pthread_cond_destroy(&upload->changed);
     pthread_mutex_destroy(&upload->lock);
@@ -118,9 +118,9 @@ static mote_status decline(las_upload *u) {
 }
 
 static mote_status take_memory(las_upload *u) {
-    u->device = cuda_alloc(u->ctx, u->size_bytes, u->structure);
+    u->device = device_alloc(u->gpu, u->size_bytes, u->structure);
     if (u->device == NULL) return MOTE_ERROR_MEMORY;
-    u->pinned = cuda_pinned_alloc(u->ctx, u->part_count * u->part_bytes, "point buffers");
+    u->pinned = device_pinned_alloc(u->gpu, u->part_count * u->part_bytes, "point buffers");
     if (u->pinned == NULL) return MOTE_ERROR_MEMORY;
     pthread_mutex_lock(&u->lock);
     for (uint64_t i = 0; i < u->part_count; i++) {
@@ -139,10 +139,10 @@ mote_status las_upload_ready(las_upload *upload) {
     if (upload->ready) return MOTE_OK;
     MOTE_TRY(failure_of(upload));
     mote_stage(ctx, NULL); /* once the GPU is open, it measures the time of stages */
-    const mote_backend *backend = mote_backend_for(ctx, upload->points);
+    const bool is_open = device_try_open(upload->gpu);
     mote_stage(ctx, upload->stage);
-    if (backend->kind != MOTE_DEVICE_CUDA) return decline(upload);
-    if (cuda_memory_left(ctx) < upload->size_bytes) return decline(upload);
+    if (!is_open || device_available(upload->gpu) < upload->size_bytes) return decline(upload);
+    ctx->last_used = upload->gpu;
     const mote_status status = take_memory(upload);
     if (status != MOTE_OK) las_upload_stop(upload, status);
     return status;
@@ -153,25 +153,25 @@ mote_status las_upload_ready(las_upload *upload) {
 static mote_status send(las_upload *u, las_part *part) {
     uint8_t *to = u->device + part->at;
     if (!part->pinned) {
-        const mote_status status = cuda_upload(u->ctx, to, part->memory, part->size_bytes);
+        const mote_status status = device_upload(u->gpu, to, part->memory, part->size_bytes);
         mote_free(u->ctx, part);
         return status;
     }
-    part->ticket.event = NULL;
-    const mote_status status = cuda_upload_begin(u->ctx, to, part->memory, part->size_bytes, &part->ticket);
+    part->transfer.event = NULL;
+    const mote_status status = device_upload_begin(u->gpu, to, part->memory, part->size_bytes, &part->transfer);
     append(&u->flying, part);
     return status;
 }
 
-/* Sends what is filled, and waits for uploads until at most so many are left. */
-static mote_status send_all(las_upload *u, uint64_t left) {
+/* Sends what is filled, and waits for uploads until at most `remaining` are under way. */
+static mote_status send_all(las_upload *u, uint64_t remaining) {
     mote_status status = MOTE_OK;
     pthread_mutex_lock(&u->lock);
     las_parts filled = u->filled;
     memset(&u->filled, 0, sizeof u->filled);
     pthread_mutex_unlock(&u->lock);
     while (filled.count > 0 && status == MOTE_OK) status = send(u, take_first(&filled));
-    while (u->flying.count > left && status == MOTE_OK) status = land(u);
+    while (u->flying.count > remaining && status == MOTE_OK) status = land(u);
     while (filled.count > 0) { /* after a failure, for las_upload_close */
         las_part *part = take_first(&filled);
         if (!part->pinned) mote_free(u->ctx, part);
@@ -181,7 +181,7 @@ static mote_status send_all(las_upload *u, uint64_t left) {
 }
 
 mote_status las_upload_serve(las_upload *upload) {
-    if (!upload->ready && !mote_backend_is_awake(upload->ctx)) return MOTE_OK;
+    if (!upload->ready && !device_is_warm(upload->gpu)) return MOTE_OK;
     MOTE_TRY(las_upload_ready(upload));
     /* So many on their way that the bus is busy while this thread fills a buffer of its own. */
     return send_all(upload, upload->part_count / (2 * PARTS_PER_THREAD));
@@ -213,7 +213,7 @@ static las_turn turn_of(const las_upload *u, uint64_t size_bytes) {
     if (u->failure != MOTE_OK) return LAS_STOPPED;
     if (size_bytes > u->part_bytes) return LAS_ORDINARY;
     if (u->ready) return u->free.count > 0 ? LAS_PINNED : LAS_WAIT;
-    return u->early_left >= size_bytes ? LAS_ORDINARY : LAS_WAIT;
+    return u->before_warm_up_left >= size_bytes ? LAS_ORDINARY : LAS_WAIT;
 }
 
 static las_part *ordinary_part(las_upload *u, uint64_t size_bytes) {
@@ -240,7 +240,7 @@ mote_status las_upload_take(las_upload *upload, uint64_t at, uint64_t size_bytes
         pthread_mutex_lock(&upload->lock);
     }
     if (turn == LAS_PINNED) *part = take_first(&upload->free);
-    if (turn == LAS_ORDINARY && size_bytes <= upload->part_bytes) upload->early_left -= size_bytes;
+    if (turn == LAS_ORDINARY && size_bytes <= upload->part_bytes) upload->before_warm_up_left -= size_bytes;
     pthread_mutex_unlock(&upload->lock);
     if (turn == LAS_STOPPED) return failure_of(upload);
     if (turn == LAS_ORDINARY) *part = ordinary_part(upload, size_bytes);

@@ -10,21 +10,9 @@
 
 /* ---- points */
 
-const uint8_t *mote_las_writer_records(las_writer *w, uint64_t thread, uint64_t first, uint64_t count) {
-    const las_plan *plan = &w->plan;
-    const uint8_t *records = mote_las_same_records(plan, first);
-    if (records == NULL) {
-        uint8_t *buffer = w->buffers + thread * w->block_points * plan->record_bytes;
-        mote_las_convert(plan, first, count, buffer);
-        records = buffer;
-    }
-    mote_las_tally_count(plan, records, count, &w->tallies[thread]);
-    return records;
-}
-
 static mote_status write_block(las_writer *w, uint64_t block) {
-    const uint64_t first = block * w->block_points, left = w->plan.cloud->count - first;
-    const uint64_t count = left < w->block_points ? left : w->block_points;
+    const uint64_t first = block * w->block_points, remaining = w->plan.cloud->count - first;
+    const uint64_t count = remaining < w->block_points ? remaining : w->block_points;
     const uint32_t record_bytes = w->plan.record_bytes;
     const uint8_t *records = mote_las_writer_records(w, (uint64_t)omp_get_thread_num(), first, count);
     return mote_output_write_at(w->ctx, &w->output, records, count * record_bytes,
@@ -60,9 +48,9 @@ static uint64_t block_points(const las_plan *plan) {
 
 /* Small files need less memory, and no more threads than blocks. */
 static void choose_blocks(las_writer *w) {
-    const uint64_t count = w->plan.count, most = block_points(&w->plan);
-    const uint64_t blocks = (count + most - 1) / most, threads = (uint64_t)w->ctx->threads;
-    w->block_points = count > 0 && count < most ? count : most;
+    const uint64_t count = w->plan.count, max = block_points(&w->plan);
+    const uint64_t blocks = (count + max - 1) / max, threads = (uint64_t)w->ctx->threads;
+    w->block_points = count > 0 && count < max ? count : max;
     w->threads = blocks < threads ? blocks : threads;
     if (w->threads == 0) w->threads = 1;
 }

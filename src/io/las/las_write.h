@@ -2,7 +2,7 @@
 #ifndef MOTE_LAS_WRITE_H
 #define MOTE_LAS_WRITE_H
 
-#include "io/las/las_tail.h"
+#include "io/las/las_vlr_write.h"
 
 #define LAS_RETURNS 15u
 
@@ -40,7 +40,7 @@ typedef struct las_writer {
     mote_output output;
     uint64_t added;           /* points of the pieces before */
     uint64_t block_points;    /* what a thread takes at a time: of LAZ a chunk */
-    uint64_t threads;         /* no more than there are blocks */
+    uint64_t threads;         /* at most as many as there are blocks */
     uint8_t *buffers;         /* records of a block, per thread; NULL where the source has them as they are */
     las_tally *tallies;       /* per thread */
     las_chunk_writer *chunks; /* NULL: not compressed */
@@ -54,6 +54,8 @@ mote_status mote_las_writer_open(mote_context *ctx, const las_job *job, const ch
 mote_status mote_las_writer_add(las_writer *w);
 /* Completes the file (status MOTE_OK) or removes it (any other); frees what the writer has. */
 mote_status mote_las_writer_close(las_writer *w, mote_status status);
+
+/* ---- las_write_points.c */
 /* The records of points [first, first + count) of the cloud, counted: the source's own, or converted to the thread's
    buffer. */
 const uint8_t *mote_las_writer_records(las_writer *w, uint64_t thread, uint64_t first, uint64_t count);

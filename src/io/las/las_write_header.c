@@ -84,43 +84,44 @@ static uint16_t global_encoding(const las_plan *plan, const las_records *records
 
 static void put_origin(const las_plan *plan, const las_records *records, uint8_t *header) {
     const mote_las_origin *origin = &plan->cloud->las;
-    char software[33] = "";
+    char software[LAS_SYSTEM_ID_BYTES + 1] = "";
     snprintf(software, sizeof software, "mote %s", mote_version());
     memcpy(header, "LASF", 4);
-    las_put(header + 6, global_encoding(plan, records), 2);
-    header[24] = 1;
-    header[25] = plan->version_minor;
-    memcpy(header + 58, software, 32);
+    las_put(header + LAS_AT_GLOBAL_ENCODING, global_encoding(plan, records), 2);
+    header[LAS_AT_VERSION_MAJOR] = 1;
+    header[LAS_AT_VERSION_MINOR] = plan->version_minor;
+    memcpy(header + LAS_AT_SOFTWARE, software, LAS_SYSTEM_ID_BYTES);
     if (!origin->present) {
-        memcpy(header + 26, "mote", 4);
+        memcpy(header + LAS_AT_SYSTEM_ID, "mote", 4);
         return;
     }
-    las_put(header + 4, origin->file_source_id, 2);
-    memcpy(header + 8, origin->guid, sizeof origin->guid);
-    memcpy(header + 26, origin->system_id, 32);
-    las_put(header + 90, origin->creation_day, 2);
-    las_put(header + 92, origin->creation_year, 2);
+    las_put(header + LAS_AT_FILE_SOURCE_ID, origin->file_source_id, 2);
+    memcpy(header + LAS_AT_GUID, origin->guid, sizeof origin->guid);
+    memcpy(header + LAS_AT_SYSTEM_ID, origin->system_id, LAS_SYSTEM_ID_BYTES);
+    las_put(header + LAS_AT_CREATION_DAY, origin->creation_day, 2);
+    las_put(header + LAS_AT_CREATION_YEAR, origin->creation_year, 2);
 }
 
 static void put_counts(const las_plan *plan, const las_tally *tally, uint8_t *header) {
     const uint64_t count = plan->count;
     const bool legacy = plan->version_minor < 4 || (plan->format < 6 && count <= UINT32_MAX);
-    if (legacy) las_put(header + 107, count, 4);
-    for (uint32_t r = 0; r < LEGACY_RETURNS && legacy; r++) las_put(header + 111 + 4 * r, tally->returns[r + 1], 4);
+    if (legacy) las_put(header + LAS_AT_LEGACY_COUNT, count, 4);
+    for (uint32_t r = 0; r < LEGACY_RETURNS && legacy; r++)
+        las_put(header + LAS_AT_LEGACY_RETURNS + 4 * r, tally->returns[r + 1], 4);
     if (plan->version_minor < 4) return;
-    las_put(header + 247, count, 8);
-    for (uint32_t r = 0; r < LAS_RETURNS; r++) las_put(header + 255 + 8 * r, tally->returns[r + 1], 8);
+    las_put(header + LAS_AT_COUNT, count, 8);
+    for (uint32_t r = 0; r < LAS_RETURNS; r++) las_put(header + LAS_AT_RETURNS + 8 * r, tally->returns[r + 1], 8);
 }
 
 static void put_lattice(const las_plan *plan, const las_tally *tally, uint8_t *header) {
-    for (int k = 0; k < 3; k++) {
-        las_put_f64(header + 131 + 8 * k, plan->scale[k]);
-        las_put_f64(header + 155 + 8 * k, plan->offset[k]);
+    for (uint32_t k = 0; k < 3; k++) {
+        las_put_f64(header + LAS_AT_SCALE + 8 * k, plan->scale[k]);
+        las_put_f64(header + LAS_AT_OFFSET + 8 * k, plan->offset[k]);
         if (plan->count == 0) continue;
         const double a = (double)tally->low[k] * plan->scale[k] + plan->offset[k];
         const double b = (double)tally->high[k] * plan->scale[k] + plan->offset[k];
-        las_put_f64(header + 179 + 16 * k, fmax(a, b));
-        las_put_f64(header + 187 + 16 * k, fmin(a, b));
+        las_put_f64(header + LAS_AT_MAX_OF_AXIS(k), fmax(a, b));
+        las_put_f64(header + LAS_AT_MIN_OF_AXIS(k), fmin(a, b));
     }
 }
 
@@ -129,11 +130,11 @@ static void put_extended(const las_plan *plan, const las_records *records, uint6
     if (records->behind_count == 0) return;
     if (records->waveforms != 0) {
         const uint64_t before = mote_las_records_bytes(records->behind, records->waveforms - 1, true);
-        las_put(header + 227, behind_at + before, 8);
+        las_put(header + LAS_AT_WAVEFORMS_AT, behind_at + before, 8);
     }
     if (plan->version_minor < 4) return;
-    las_put(header + 235, behind_at, 8);
-    las_put(header + 243, records->behind_count, 4);
+    las_put(header + LAS_AT_EXTENDED_AT, behind_at, 8);
+    las_put(header + LAS_AT_EXTENDED_COUNT, records->behind_count, 4);
 }
 
 /* ---- the whole */
@@ -149,11 +150,11 @@ mote_status mote_las_lay_out(mote_context *ctx, const las_plan *plan, const las_
 void mote_las_header_fill(const las_plan *plan, const las_records *records, const las_layout *layout,
                           const las_tally *tally, uint8_t *header) {
     put_origin(plan, records, header);
-    las_put(header + 94, layout->header_bytes, 2);
-    las_put(header + 96, layout->points_at, 4);
-    las_put(header + 100, records->front_count, 4);
-    header[104] = (uint8_t)(plan->format | (plan->chunk_points != 0 ? COMPRESSED_BIT : 0));
-    las_put(header + 105, plan->record_bytes, 2);
+    las_put(header + LAS_AT_HEADER_BYTES, layout->header_bytes, 2);
+    las_put(header + LAS_AT_POINTS_AT, layout->points_at, 4);
+    las_put(header + LAS_AT_RECORD_COUNT, records->front_count, 4);
+    header[LAS_AT_POINT_FORMAT] = (uint8_t)(plan->format | (plan->chunk_points != 0 ? COMPRESSED_BIT : 0));
+    las_put(header + LAS_AT_POINT_BYTES, plan->record_bytes, 2);
     put_lattice(plan, tally, header);
     put_counts(plan, tally, header);
     if (plan->version_minor >= 3) put_extended(plan, records, layout->behind_at, header);

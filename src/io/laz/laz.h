@@ -7,7 +7,7 @@
 
 #include "io/io_internal.h"
 
-#define LAZ_ITEMS_MOST      8u         /* the largest schema (format 10 with extra bytes) has 4 */
+#define LAZ_ITEMS_MAX       8u         /* the largest schema (format 10 with extra bytes) has 4 */
 #define LAZ_CHUNK_POINTS    50000u     /* what mote writes */
 #define LAZ_VARIABLE        UINT32_MAX /* chunk_points: each chunk's count stands in the chunk table; in files also 0 */
 #define LAZ_POINTWISE       1u         /* compressors: one stream for the whole file */
@@ -38,7 +38,7 @@ typedef struct laz_schema {
     uint32_t chunk_points; /* 1 or more; LAZ_VARIABLE, also of LAZ_POINTWISE */
     uint32_t record_bytes; /* the sum of the items' */
     uint32_t item_count;
-    laz_item items[LAZ_ITEMS_MOST];
+    laz_item items[LAZ_ITEMS_MAX];
 } laz_schema;
 
 /* Parts of a record, for reading only some. In the layered format the others are not even decoded; the first layer
@@ -64,14 +64,14 @@ typedef struct laz_run {
     uint16_t from, to, size_bytes;
 } laz_run;
 
-#define LAZ_RUNS_MOST 24u
+#define LAZ_RUNS_MAX 24u
 
 /* What of each record is put out. run_count 0: the whole record as it is, stride record_bytes. */
 typedef struct laz_selection {
     uint32_t wanted; /* LAZ_WANT_… that the runs touch */
     uint32_t stride_bytes;
     uint32_t run_count;
-    laz_run runs[LAZ_RUNS_MOST];
+    laz_run runs[LAZ_RUNS_MAX];
 } laz_selection;
 
 /* One chunk to be decoded, and what became of it. */
@@ -95,8 +95,8 @@ mote_status mote_laz_schema_read(mote_context *ctx, const mote_input *input, con
                                  uint64_t size_bytes, uint32_t format, uint32_t record_bytes, laz_schema *schema);
 /* What mote writes for a point format: compressor 2 for formats 0 to 5, 3 for 6 to 10; newest items. */
 void mote_laz_schema_make(uint32_t format, uint32_t record_bytes, uint32_t chunk_points, laz_schema *schema);
-/* The payload of its record; returns its bytes, at most LAZ_RECORD_MOST. */
-#define LAZ_RECORD_MOST (34u + 6u * LAZ_ITEMS_MOST)
+/* The payload of its record; returns its bytes, at most LAZ_RECORD_MAX. */
+#define LAZ_RECORD_MAX (34u + 6u * LAZ_ITEMS_MAX)
 uint32_t mote_laz_schema_write(const laz_schema *schema, uint8_t *payload);
 /* "POINT10 v2, RGB12 v2", cut to size. */
 void mote_laz_schema_text(const laz_schema *schema, char *text, size_t size);

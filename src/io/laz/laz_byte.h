@@ -28,7 +28,7 @@ static inline void laz_byte_start(laz_byte *b, uint32_t version, uint32_t count,
     memcpy(b->last, record, count);
     if (version == 1) laz_integer_start(&b->differences, 8, 0);
     for (uint32_t i = 0; i < count; i++) {
-        if (version == 1) mote_laz_model_start(laz_byte_model(b, i), 9, LAZ_WIDTHS_MOST);
+        if (version == 1) mote_laz_model_start(laz_byte_model(b, i), 9, LAZ_WIDTHS_MAX);
         if (version == 2) mote_laz_model_start(laz_byte_model(b, i), 256, 256);
     }
 }

@@ -1,15 +1,15 @@
-/* Chunks decoded on the GPU: a warp per layer of a layered chunk (laz_warp_items.h), or per chunk of formats 0 to 5
-   (laz_warp_pointwise.h). The first layer of each chunk leaves 16 bits a point that say all that the other layers need
-   of it; then these run beside each other. Models are in device memory, by chunk, layer and scanner channel; chunks go
-   in waves where it does not hold all of them. */
+/* Chunks decoded on the GPU: a warp per layer of a layered chunk (laz_warp_items.cuh), or per chunk of formats 0 to 5
+   (laz_warp_pointwise.cuh). The first layer of each chunk leaves 16 bits a point that say all that the other layers
+   need of it; then these run beside each other. Models are in device memory, by chunk, layer and scanner channel;
+   chunks go in waves where it does not hold all of them. */
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_warp_pointwise.h"
-#include "io/laz/laz_warp_xy.h"
+#include "io/laz/laz_warp_pointwise.cuh"
+#include "io/laz/laz_warp_xy.cuh"
 
 #define WARPS       4u /* of a block */
 #define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
-#define LEAVES_FREE 8u /* of the memory that is left, a share of one in so many */
-#define LEAST_WAVE  32u
+#define LEAVES_FREE 8u /* leaves free one part in 8 of the memory that is free */
+#define MIN_WAVE    32u
 
 static_assert(sizeof(warp_wave) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 static_assert(sizeof(warp_point10) / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
@@ -82,8 +82,8 @@ static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz
 
 /* Where the models of the layers of each field stand. */
 typedef struct laz_model_places {
-    uint64_t at[LAZ_DEVICE_FIELDS_MOST]; /* of the first chunk of the wave */
-    uint32_t bytes[LAZ_DEVICE_FIELDS_MOST];
+    uint64_t at[LAZ_DEVICE_FIELDS_MAX]; /* of the first chunk of the wave */
+    uint32_t bytes[LAZ_DEVICE_FIELDS_MAX];
 } laz_model_places;
 
 static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
@@ -170,24 +170,24 @@ static laz_model_places place_models(const laz_device_job *job, uint32_t chunks)
     return places;
 }
 
-static mote_status decode_wave(mote_context *ctx, const laz_device_job *job, laz_wave_of_chunks w) {
+static mote_status decode_wave(mote_device *gpu, const laz_device_job *job, laz_wave_of_chunks w) {
     if (job->pointwise) {
-        CUDA_LAUNCH(ctx, read_pointwise, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w, record_of(job));
-        return cuda_launched(ctx, "decoding LAZ");
+        CUDA_LAUNCH(gpu, read_pointwise, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w, record_of(job));
+        return cuda_launched(gpu, "decoding LAZ");
     }
     const laz_model_places places = place_models(job, w.count);
-    CUDA_LAUNCH(ctx, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
+    CUDA_LAUNCH(gpu, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
     const uint64_t tasks = (uint64_t)w.count * (w.field_count - 1);
-    if (tasks > 0) { CUDA_LAUNCH(ctx, read_other_layers, cuda_blocks(tasks, WARPS), WARPS * CUDA_WARP, w, places); }
-    return cuda_launched(ctx, "decoding LAZ");
+    if (tasks > 0) { CUDA_LAUNCH(gpu, read_other_layers, cuda_blocks(tasks, WARPS), WARPS * CUDA_WARP, w, places); }
+    return cuda_launched(gpu, "decoding LAZ");
 }
 
-static mote_status decode_waves(mote_context *ctx, const laz_device_job *job, uint32_t wave, laz_wave_of_chunks w) {
+static mote_status decode_waves(mote_device *gpu, const laz_device_job *job, uint32_t wave, laz_wave_of_chunks w) {
     for (uint32_t first = 0; first < job->chunk_count; first += wave) {
         w.first = first;
         w.count = job->chunk_count - first < wave ? job->chunk_count - first : wave;
         w.first_point = job->chunks[first].first;
-        MOTE_TRY(decode_wave(ctx, job, w));
+        MOTE_TRY(decode_wave(gpu, job, w));
     }
     return MOTE_OK;
 }
@@ -205,57 +205,57 @@ typedef struct laz_tables {
     uint16_t *described;
 } laz_tables;
 
-static void *upload_table(mote_context *ctx, const void *table, uint64_t size_bytes) {
-    void *device = cuda_alloc(ctx, size_bytes, "LAZ chunks");
-    if (device == NULL || cuda_upload(ctx, device, table, size_bytes) == MOTE_OK) return device;
-    cuda_free(ctx, device);
+static void *upload_table(mote_device *gpu, const void *table, uint64_t size_bytes) {
+    void *device = cuda_alloc(gpu, size_bytes, "LAZ chunks");
+    if (device == NULL || cuda_upload(gpu, device, table, size_bytes) == MOTE_OK) return device;
+    cuda_free(gpu, device);
     return NULL;
 }
 
-static mote_status make_tables(mote_context *ctx, const laz_device_job *job, uint32_t wave, laz_tables *t) {
+static mote_status make_tables(mote_device *gpu, const laz_device_job *job, uint32_t wave, laz_tables *t) {
     const uint64_t layers = (uint64_t)job->chunk_count * job->layer_count;
-    t->chunks = (laz_device_chunk *)upload_table(ctx, job->chunks, job->chunk_count * sizeof *job->chunks);
-    t->layers = (laz_device_layer *)upload_table(ctx, job->layers, layers * sizeof *job->layers);
-    t->fields = (laz_device_field *)upload_table(ctx, job->fields, job->field_count * sizeof *job->fields);
+    t->chunks = (laz_device_chunk *)upload_table(gpu, job->chunks, job->chunk_count * sizeof *job->chunks);
+    t->layers = (laz_device_layer *)upload_table(gpu, job->layers, layers * sizeof *job->layers);
+    t->fields = (laz_device_field *)upload_table(gpu, job->fields, job->field_count * sizeof *job->fields);
     const uint8_t *kinds = job->pointwise ? laz_return10_kind : laz_return_kind[0];
     const uint64_t kind_bytes = job->pointwise ? sizeof laz_return10_kind : sizeof laz_return_kind;
-    t->return_kind = (uint8_t *)upload_table(ctx, kinds, kind_bytes);
-    t->faulty = (uint32_t *)cuda_alloc(ctx, job->chunk_count * sizeof *t->faulty, "LAZ chunks");
-    t->models = (uint8_t *)cuda_alloc(ctx, wave * chunk_model_bytes(job), "LAZ models");
-    t->described = (uint16_t *)cuda_alloc(ctx, wave * job->most_chunk_points * sizeof *t->described, "LAZ models");
+    t->return_kind = (uint8_t *)upload_table(gpu, kinds, kind_bytes);
+    t->faulty = (uint32_t *)cuda_alloc(gpu, job->chunk_count * sizeof *t->faulty, "LAZ chunks");
+    t->models = (uint8_t *)cuda_alloc(gpu, wave * chunk_model_bytes(job), "LAZ models");
+    t->described = (uint16_t *)cuda_alloc(gpu, wave * job->max_chunk_points * sizeof *t->described, "LAZ models");
     const bool made = t->chunks != NULL && t->layers != NULL && t->fields != NULL && t->return_kind != NULL &&
                       t->faulty != NULL && t->models != NULL && t->described != NULL;
-    if (!made) return mote_context_status(ctx);
-    return cuda_fill(ctx, t->faulty, 0, job->chunk_count * sizeof *t->faulty);
+    if (!made) return mote_context_status(gpu->ctx);
+    return cuda_fill(gpu, t->faulty, 0, job->chunk_count * sizeof *t->faulty);
 }
 
-static void free_tables(mote_context *ctx, laz_tables *t) {
-    cuda_free(ctx, t->described);
-    cuda_free(ctx, t->models);
-    cuda_free(ctx, t->faulty);
-    cuda_free(ctx, t->return_kind);
-    cuda_free(ctx, t->fields);
-    cuda_free(ctx, t->layers);
-    cuda_free(ctx, t->chunks);
+static void free_tables(mote_device *gpu, laz_tables *t) {
+    cuda_free(gpu, t->described);
+    cuda_free(gpu, t->models);
+    cuda_free(gpu, t->faulty);
+    cuda_free(gpu, t->return_kind);
+    cuda_free(gpu, t->fields);
+    cuda_free(gpu, t->layers);
+    cuda_free(gpu, t->chunks);
 }
 
 /* Chunks at once: all, or as many as there is memory for; 0: too few for it to pay. */
-static uint32_t wave_of(mote_context *ctx, const laz_device_job *job) {
-    const uint64_t chunk_bytes = chunk_model_bytes(job) + job->most_chunk_points * sizeof(uint16_t);
+static uint32_t wave_of(mote_device *gpu, const laz_device_job *job) {
+    const uint64_t chunk_bytes = chunk_model_bytes(job) + job->max_chunk_points * sizeof(uint16_t);
     const uint64_t tables = job->chunk_count * (sizeof *job->chunks + job->layer_count * sizeof *job->layers);
-    const uint64_t left = cuda_memory_left(ctx), usable = left - left / LEAVES_FREE;
-    const uint64_t most = usable > tables ? (usable - tables) / chunk_bytes : 0;
-    if (most >= job->chunk_count) return job->chunk_count;
-    return most >= LEAST_WAVE ? (uint32_t)most : 0;
+    const uint64_t remaining = cuda_available(gpu), usable = remaining - remaining / LEAVES_FREE;
+    const uint64_t max = usable > tables ? (usable - tables) / chunk_bytes : 0;
+    if (max >= job->chunk_count) return job->chunk_count;
+    return max >= MIN_WAVE ? (uint32_t)max : 0;
 }
 
-static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, uint32_t *faulty, bool *declined) {
-    const uint32_t wave = wave_of(ctx, job);
+static mote_status decode_on_cuda(mote_device *gpu, const laz_device_job *job, uint32_t *faulty, bool *declined) {
+    const uint32_t wave = wave_of(gpu, job);
     laz_tables t = {};
     laz_wave_of_chunks w = {};
-    *declined = wave == 0 || job->field_count > LAZ_DEVICE_FIELDS_MOST;
+    *declined = wave == 0 || job->field_count > LAZ_DEVICE_FIELDS_MAX;
     if (*declined) return MOTE_OK;
-    mote_status status = make_tables(ctx, job, wave, &t);
+    mote_status status = make_tables(gpu, job, wave, &t);
     if (status != MOTE_OK) goto done;
     w.bases.data = job->data;
     w.bases.data_bytes = job->data_bytes;
@@ -272,10 +272,10 @@ static mote_status decode_on_cuda(mote_context *ctx, const laz_device_job *job, 
     w.field_count = job->field_count;
     w.bases.plain_channels = job->plain_channels;
     w.bases.pointwise = job->pointwise;
-    status = decode_waves(ctx, job, wave, w);
-    if (status == MOTE_OK) status = cuda_download(ctx, faulty, t.faulty, job->chunk_count * sizeof *faulty);
+    status = decode_waves(gpu, job, wave, w);
+    if (status == MOTE_OK) status = cuda_download(gpu, faulty, t.faulty, job->chunk_count * sizeof *faulty);
 done:
-    free_tables(ctx, &t);
+    free_tables(gpu, &t);
     return status;
 }
 

@@ -58,19 +58,20 @@ static void put_runs(const laz_decoder *decoder, const uint8_t *from, uint64_t c
     }
 }
 
-/* Reads up to count points of each of these chunks, all of which have so many left; ends early when one has a fault. */
+/* Reads up to count points of each of these chunks, all of which have at least these left; ends early when one has a
+ * fault. */
 static void read_lanes(laz_decoder *decoder, laz_chunk *const *chunks, void *const *states, uint32_t lanes,
                        uint64_t count) {
     const bool thinned = decoder->selection.run_count > 0;
     const uint64_t stride = decoder->selection.stride_bytes;
     bool sound = true;
     while (count > 0 && sound) {
-        const uint64_t most = thinned && count > BLOCK_POINTS ? BLOCK_POINTS : count;
+        const uint64_t max = thinned && count > BLOCK_POINTS ? BLOCK_POINTS : count;
         uint8_t *records[LAZ_LANES];
         for (uint32_t l = 0; l < lanes; l++) {
             records[l] = thinned ? decoder->blocks[l] : chunks[l]->records + chunks[l]->done * stride;
         }
-        const uint64_t got = decoder->reading->read(states, lanes, records, most);
+        const uint64_t got = decoder->reading->read(states, lanes, records, max);
         for (uint32_t l = 0; l < lanes; l++) {
             chunks[l]->fault = decoder->reading->fault(states[l], &chunks[l]->fault_at);
             const uint64_t good = chunks[l]->fault == NULL ? got : got - 1;
@@ -82,7 +83,7 @@ static void read_lanes(laz_decoder *decoder, laz_chunk *const *chunks, void *con
     }
 }
 
-static uint64_t left(const laz_chunk *chunk) { return chunk->fault == NULL ? chunk->points - chunk->done : 0; }
+static uint64_t remaining(const laz_chunk *chunk) { return chunk->fault == NULL ? chunk->points - chunk->done : 0; }
 
 /* Up to LAZ_LANES chunks at once: as long as several have points left, in step; the rest alone. */
 static void decode_group(laz_decoder *decoder, laz_chunk *chunks, uint32_t count) {
@@ -101,10 +102,10 @@ static void decode_group(laz_decoder *decoder, laz_chunk *chunks, uint32_t count
         uint32_t lanes = 0;
         uint64_t step = UINT64_MAX;
         for (uint32_t l = 0; l < count; l++) {
-            if (left(&chunks[l]) == 0) continue;
+            if (remaining(&chunks[l]) == 0) continue;
             ready[lanes] = &chunks[l];
             states[lanes++] = decoder->states[l];
-            step = left(&chunks[l]) < step ? left(&chunks[l]) : step;
+            step = remaining(&chunks[l]) < step ? remaining(&chunks[l]) : step;
         }
         if (lanes == 0) break;
         read_lanes(decoder, ready, states, lanes, step);

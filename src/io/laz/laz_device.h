@@ -8,17 +8,17 @@
 extern "C" {
 #endif
 
-#define LAZ_DEVICE_FIELDS_MOST 128u
-#define LAZ_UNITS_MOST         9u         /* what of a layer goes to places of its own */
-#define LAZ_NOWHERE            UINT32_MAX /* a unit that is not kept */
-#define LAZ_SET_ASIDE          UINT32_MAX /* points of a chunk that the device is to leave alone */
+#define LAZ_DEVICE_FIELDS_MAX 128u
+#define LAZ_UNITS_MAX         9u         /* what of a layer goes to places of its own */
+#define LAZ_NO_FIELD          UINT32_MAX /* a unit that is not kept */
+#define LAZ_SET_ASIDE         UINT32_MAX /* points of a chunk that the device is to leave alone */
 
 /* What a layer is of, alike in all chunks. */
 typedef struct laz_device_field {
-    uint32_t kind;               /* laz_layer_kind */
-    uint32_t layer;              /* its number among those of the chunk */
-    uint32_t from;               /* byte of the record */
-    uint32_t to[LAZ_UNITS_MOST]; /* bytes of the record that is put out, or LAZ_NOWHERE */
+    uint32_t kind;              /* laz_layer_kind */
+    uint32_t layer;             /* its number among those of the chunk */
+    uint32_t from;              /* byte of the record */
+    uint32_t to[LAZ_UNITS_MAX]; /* bytes of the record that is put out, or LAZ_NO_FIELD */
 } laz_device_field;
 
 typedef struct laz_device_chunk {
@@ -34,8 +34,8 @@ typedef struct laz_device_layer {
 } laz_device_layer;
 
 /* Chunks of formats 0 to 5 have one layer, which has all items; the fields are those of POINT10 (of no kind), and where
-   the record has them GPS time, colour, wave packet and up to LAZ_DEVICE_BYTES_MOST extra bytes, in this order. */
-#define LAZ_DEVICE_BYTES_MOST 32u
+   the record has them GPS time, colour, wave packet and up to LAZ_DEVICE_BYTES_MAX extra bytes, in this order. */
+#define LAZ_DEVICE_BYTES_MAX 32u
 
 /* data and records are device memory, the rest the host's. Points of the chunks follow each other without gaps. */
 typedef struct laz_device_job {
@@ -49,14 +49,14 @@ typedef struct laz_device_job {
     const laz_device_chunk *chunks; /* [chunk_count] */
     const laz_device_layer *layers; /* [chunk_count · layer_count] */
     const laz_device_field *fields; /* [field_count] of the layers that are wanted; the first one is that of x and y */
-    uint64_t most_chunk_points;
+    uint64_t max_chunk_points;
 } laz_device_job;
 
 typedef struct mote_laz_ops {
     /* Decodes all chunks that are not set aside. faulty [chunk_count] out: not 0 where a layer has a fault or does not
        end at its last byte; the points of such a chunk are not to be used. *declined: nothing was done, for there is
        not enough memory. Nothing outside the chunks is read, whatever their bytes are. Waits until it is done. */
-    mote_status (*decode)(mote_context *ctx, const laz_device_job *job, uint32_t *faulty, bool *declined);
+    mote_status (*decode)(mote_device *device, const laz_device_job *job, uint32_t *faulty, bool *declined);
 } mote_laz_ops;
 extern const mote_laz_ops mote_laz_on_cuda; /* laz_cuda.cu */
 

@@ -155,7 +155,7 @@ MOTE_HD uint32_t laz_user14_context(uint32_t last) { return last / 4; }
 /* ---- GPS time */
 #define LAZ_GPS_SEQUENCES 4u
 #define LAZ_GPS_CONTEXTS  9u
-#define LAZ_GPS_EXTREMES  3u /* so many unusual steps in a row; then the next is the new usual one */
+#define LAZ_GPS_EXTREMES  3u /* unusual steps in a row; the next one is then the new usual step */
 #define LAZ_GPS_SWITCHES                                                                                               \
     8u /* sequences can be switched only so often for one time; hostile bytes go round for ever                        \
         */

@@ -9,23 +9,23 @@
 #define LAZ_GPS_BYTES     8u
 #define LAZ_GPS_SEQUENCES 4u
 /* A writer switches at most once before a time; what goes on switching is no time. */
-#define LAZ_GPS_SWITCHES_MOST LAZ_GPS_SEQUENCES
-#define LAZ_GPS_EXTREMES_MOST 3u /* multiples out of range in a row before the difference is taken anew */
+#define LAZ_GPS_SWITCHES_MAX LAZ_GPS_SEQUENCES
+#define LAZ_GPS_EXTREMES_MAX 3u /* multiples out of range in a row before the difference is taken anew */
 
 /* Symbols behind a difference of 0, both versions; higher ones switch to another sequence. */
 enum { LAZ_GPS_SAME = 0, LAZ_GPS_NEAR = 1, LAZ_GPS_FAR = 2, LAZ_GPS_ZERO_SYMBOLS = 6, LAZ_GPS_ZERO_SYMBOLS_V1 = 3 };
 
 /* Symbols behind any other difference: multiples 0..500, then -1..-10, then: */
 enum {
-    LAZ_GPS_MULTIPLE_MOST = 500,
-    LAZ_GPS_MULTIPLE_LEAST = 510,
+    LAZ_GPS_MULTIPLE_MAX = 500,
+    LAZ_GPS_MULTIPLE_MIN = 510,
     LAZ_GPS_UNCHANGED = 511,
     LAZ_GPS_FULL = 512,
     LAZ_GPS_SYMBOLS = 516
 };
 
 /* The same for version 1: multiples 0..509, then: */
-enum { LAZ_GPS_MULTIPLE_MOST_V1 = 509, LAZ_GPS_FULL_V1 = 510, LAZ_GPS_SYMBOLS_V1 = 512 };
+enum { LAZ_GPS_MULTIPLE_MAX_V1 = 509, LAZ_GPS_FULL_V1 = 510, LAZ_GPS_SYMBOLS_V1 = 512 };
 
 typedef struct laz_gps_time11 {
     uint64_t times[LAZ_GPS_SEQUENCES];
@@ -53,18 +53,18 @@ static inline uint64_t laz_widened(uint32_t difference) { return (uint64_t)(int6
 
 /* The multiple that a symbol stands for, as two's complement. */
 static inline uint32_t laz_gps_multiple(uint32_t symbol) {
-    return symbol <= LAZ_GPS_MULTIPLE_MOST ? symbol : (uint32_t)LAZ_GPS_MULTIPLE_MOST - symbol;
+    return symbol <= LAZ_GPS_MULTIPLE_MAX ? symbol : (uint32_t)LAZ_GPS_MULTIPLE_MAX - symbol;
 }
 
 static inline uint32_t laz_gps_context(uint32_t symbol) {
     if (symbol <= 1) return symbol == 0 ? 7 : 1;
-    if (symbol < LAZ_GPS_MULTIPLE_MOST) return symbol < 10 ? 2 : 3;
-    return symbol == LAZ_GPS_MULTIPLE_MOST ? 4 : symbol < LAZ_GPS_MULTIPLE_LEAST ? 5 : 6;
+    if (symbol < LAZ_GPS_MULTIPLE_MAX) return symbol < 10 ? 2 : 3;
+    return symbol == LAZ_GPS_MULTIPLE_MAX ? 4 : symbol < LAZ_GPS_MULTIPLE_MIN ? 5 : 6;
 }
 
 /* After a difference that came as this symbol: several extreme ones in a row are the new measure. */
 static inline void laz_gps_note(laz_gps_time11 *g, bool extreme, uint32_t difference) {
-    if (extreme && ++g->extremes[g->now] > LAZ_GPS_EXTREMES_MOST) {
+    if (extreme && ++g->extremes[g->now] > LAZ_GPS_EXTREMES_MAX) {
         g->differences[g->now] = difference;
         g->extremes[g->now] = 0;
     }
@@ -72,7 +72,7 @@ static inline void laz_gps_note(laz_gps_time11 *g, bool extreme, uint32_t differ
 
 static inline void laz_gps_note_symbol(laz_gps_time11 *g, uint32_t symbol, uint32_t difference) {
     if (symbol == 1) g->extremes[g->now] = 0;
-    laz_gps_note(g, symbol == 0 || symbol == LAZ_GPS_MULTIPLE_MOST || symbol == LAZ_GPS_MULTIPLE_LEAST, difference);
+    laz_gps_note(g, symbol == 0 || symbol == LAZ_GPS_MULTIPLE_MAX || symbol == LAZ_GPS_MULTIPLE_MIN, difference);
 }
 
 static inline void laz_gps_switch(laz_gps_time11 *g, uint32_t by) { g->now = (g->now + by) % LAZ_GPS_SEQUENCES; }
@@ -122,7 +122,7 @@ static inline uint32_t laz_gps_read_multiple(laz_reader *r, laz_gps_time11 *g) {
 }
 
 static inline void laz_gps_read_v2(laz_reader *r, laz_gps_time11 *g) {
-    for (uint32_t switches = 0; switches <= LAZ_GPS_SWITCHES_MOST; switches++) {
+    for (uint32_t switches = 0; switches <= LAZ_GPS_SWITCHES_MAX; switches++) {
         const uint32_t by = g->differences[g->now] == 0 ? laz_gps_read_zero(r, g) : laz_gps_read_multiple(r, g);
         if (by == 0) return;
         laz_gps_switch(g, by);
@@ -139,7 +139,7 @@ static inline uint32_t laz_gps_context_v1(uint32_t symbol) {
 static inline void laz_gps_read_multiple_v1(laz_reader *r, laz_gps_time11 *g) {
     const uint32_t symbol = laz_read_symbol_of(r, g->multiple, LAZ_GPS_SYMBOLS_V1, LAZ_GPS_SYMBOLS);
     const uint32_t last = g->differences[0];
-    if (symbol <= LAZ_GPS_MULTIPLE_MOST_V1) {
+    if (symbol <= LAZ_GPS_MULTIPLE_MAX_V1) {
         uint32_t bits;
         const uint32_t predicted = symbol == 0 ? (uint32_t)((int32_t)last / 4) : symbol * last;
         const uint32_t difference =
@@ -149,7 +149,7 @@ static inline void laz_gps_read_multiple_v1(laz_reader *r, laz_gps_time11 *g) {
             g->differences[0] = difference;
             g->extremes[0] = 0;
         }
-        laz_gps_note(g, symbol == 0 || symbol == LAZ_GPS_MULTIPLE_MOST_V1, difference);
+        laz_gps_note(g, symbol == 0 || symbol == LAZ_GPS_MULTIPLE_MAX_V1, difference);
     } else if (symbol == LAZ_GPS_FULL_V1) {
         g->times[0] = laz_read_u64(r);
     }
@@ -180,10 +180,10 @@ static inline void laz_gps_put(const laz_gps_time11 *g, uint8_t *record) {
 static inline uint32_t laz_gps_symbol(uint32_t difference, uint32_t last) {
     const float ratio = (float)(int32_t)difference / (float)(int32_t)last;
     /* Rounded half away from zero. 2^31 is where the reference's conversion wraps to the least number. */
-    if (ratio >= 2147483648.0f) return LAZ_GPS_MULTIPLE_LEAST;
+    if (ratio >= 2147483648.0f) return LAZ_GPS_MULTIPLE_MIN;
     const int32_t multiple = ratio >= 0 ? (int32_t)((double)ratio + 0.5) : (int32_t)((double)ratio - 0.5);
-    if (multiple >= 0) return multiple < LAZ_GPS_MULTIPLE_MOST ? (uint32_t)multiple : LAZ_GPS_MULTIPLE_MOST;
-    return multiple > -10 ? (uint32_t)(LAZ_GPS_MULTIPLE_MOST - multiple) : LAZ_GPS_MULTIPLE_LEAST;
+    if (multiple >= 0) return multiple < LAZ_GPS_MULTIPLE_MAX ? (uint32_t)multiple : LAZ_GPS_MULTIPLE_MAX;
+    return multiple > -10 ? (uint32_t)(LAZ_GPS_MULTIPLE_MAX - multiple) : LAZ_GPS_MULTIPLE_MIN;
 }
 
 /* Whether the time can be told as a difference of 32 bits in a sequence. */

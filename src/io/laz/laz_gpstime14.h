@@ -102,9 +102,9 @@ static inline bool laz_read_gps14_time(laz_gps14_channel *c, laz_reader *r) {
 LAZ_INLINE void laz_read_gps14(void *models, laz_reader *r, const laz_points *points, uint32_t i, uint8_t *value) {
     laz_gps14_channel *c = laz_enter_gps14(models, points->channel[i]);
     if (points->changed[i] & LAZ_CHANGED_GPS) {
-        uint32_t left = LAZ_GPS_SWITCHES;
+        uint32_t remaining = LAZ_GPS_SWITCHES;
         while (!laz_read_gps14_time(c, r)) {
-            if (--left == 0) {
+            if (--remaining == 0) {
                 r->bad = true;
                 break;
             }

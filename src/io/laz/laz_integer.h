@@ -7,18 +7,18 @@
 #include "io/laz/laz_reader.h"
 #include "io/laz/laz_writer.h"
 
-#define LAZ_CONTEXTS_MOST  22u
-#define LAZ_MODELLED_BITS  8u
-#define LAZ_CORRECTOR_MOST 256u /* symbols of a corrector */
-#define LAZ_WIDTHS_MOST    33u  /* k is 0..32 */
+#define LAZ_CONTEXTS_MAX  22u
+#define LAZ_MODELLED_BITS 8u
+#define LAZ_CORRECTOR_MAX 256u /* symbols of a corrector */
+#define LAZ_WIDTHS_MAX    33u  /* k is 0..32 */
 
 /* Models of a series of integers of width bits (8, 16 or 32). */
 typedef struct laz_integer {
     uint32_t width;
-    _Alignas(32) laz_model widths[LAZ_CONTEXTS_MOST][LAZ_MODEL_WORDS(LAZ_WIDTHS_MOST)];
+    _Alignas(32) laz_model widths[LAZ_CONTEXTS_MAX][LAZ_MODEL_WORDS(LAZ_WIDTHS_MAX)];
     /* Of the highest bits of the difference, by k; of k = 0, where it is 0 or 1, a bit. All laid out alike, so that
        none needs a branch of its own. */
-    _Alignas(32) laz_model correctors[LAZ_WIDTHS_MOST][LAZ_MODEL_WORDS(LAZ_CORRECTOR_MOST)];
+    _Alignas(32) laz_model correctors[LAZ_WIDTHS_MAX][LAZ_MODEL_WORDS(LAZ_CORRECTOR_MAX)];
 } laz_integer;
 
 static inline uint32_t laz_corrector_symbols(uint32_t k) {
@@ -27,10 +27,10 @@ static inline uint32_t laz_corrector_symbols(uint32_t k) {
 
 static inline void laz_integer_start(laz_integer *m, uint32_t width, uint32_t contexts) {
     m->width = width;
-    for (uint32_t c = 0; c < contexts; c++) mote_laz_model_start(m->widths[c], width + 1, LAZ_WIDTHS_MOST);
-    mote_laz_bit_start(m->correctors[0], LAZ_CORRECTOR_MOST);
+    for (uint32_t c = 0; c < contexts; c++) mote_laz_model_start(m->widths[c], width + 1, LAZ_WIDTHS_MAX);
+    mote_laz_bit_start(m->correctors[0], LAZ_CORRECTOR_MAX);
     for (uint32_t k = 1; k <= width; k++) {
-        mote_laz_model_start(m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MOST);
+        mote_laz_model_start(m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MAX);
     }
 }
 
@@ -43,13 +43,13 @@ static inline uint32_t laz_integer_fold(uint32_t value, uint32_t width) {
    context of what follows. widths: the model of k in the caller's context. */
 static inline uint32_t laz_read_integer_of(laz_reader *r, laz_integer *m, laz_model *widths, uint32_t width,
                                            uint32_t predicted, uint32_t *k_out) {
-    const uint32_t k = laz_read_symbol_of(r, widths, width + 1, LAZ_WIDTHS_MOST);
+    const uint32_t k = laz_read_symbol_of(r, widths, width + 1, LAZ_WIDTHS_MAX);
     uint32_t difference;
     *k_out = k;
     if (k == 0) {
-        difference = laz_read_bit(r, m->correctors[0], LAZ_CORRECTOR_MOST);
+        difference = laz_read_bit(r, m->correctors[0], LAZ_CORRECTOR_MAX);
     } else if (k < 32) {
-        difference = laz_read_symbol_of(r, m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MOST);
+        difference = laz_read_symbol_of(r, m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MAX);
         if (k > LAZ_MODELLED_BITS) {
             const uint32_t raw = k - LAZ_MODELLED_BITS;
             difference = difference << raw | laz_read_bits(r, raw);
@@ -81,13 +81,13 @@ static inline uint32_t laz_write_integer(laz_writer *w, laz_integer *m, uint32_t
         difference = laz_integer_fold(difference + half, width) - half;
     }
     const uint32_t k = laz_integer_bits(difference);
-    laz_write_symbol_of(w, m->widths[context], width + 1, LAZ_WIDTHS_MOST, k);
+    laz_write_symbol_of(w, m->widths[context], width + 1, LAZ_WIDTHS_MAX, k);
     if (k == 0) {
-        laz_write_bit(w, m->correctors[0], LAZ_CORRECTOR_MOST, difference);
+        laz_write_bit(w, m->correctors[0], LAZ_CORRECTOR_MAX, difference);
     } else if (k < 32) {
         const uint32_t place = (int32_t)difference < 0 ? difference + (1u << k) - 1 : difference - 1;
         const uint32_t raw = k > LAZ_MODELLED_BITS ? k - LAZ_MODELLED_BITS : 0;
-        laz_write_symbol_of(w, m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MOST, place >> raw);
+        laz_write_symbol_of(w, m->correctors[k], laz_corrector_symbols(k), LAZ_CORRECTOR_MAX, place >> raw);
         if (raw > 0) laz_write_bits(w, raw, place & ((1u << raw) - 1));
     }
     return k;

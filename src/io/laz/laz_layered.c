@@ -309,7 +309,7 @@ static bool is_waiting(const laz_lane *lane) {
 }
 
 static uint32_t give_kept(laz_lane *lane, uint8_t *records, uint32_t count) {
-    const uint32_t left = lane->kept - lane->kept_at, given = left < count ? left : count;
+    const uint32_t remaining = lane->kept - lane->kept_at, given = remaining < count ? remaining : count;
     memcpy(records, lane->kept_records + (uint64_t)lane->kept_at * lane->record_bytes,
            (uint64_t)given * lane->record_bytes);
     lane->kept_at += given;

@@ -8,7 +8,7 @@
 #include "io/laz/laz_wavepacket14.h"
 
 /* More than any layer adds for a point: that of the wave packets, at 26 symbols. */
-#define POINT_BYTES_MOST 64u
+#define POINT_BYTES_MAX 64u
 
 typedef struct laz_part {
     laz_layer layer;
@@ -159,7 +159,7 @@ static mote_status write_block(mote_context *ctx, laz_layered_writer *all, const
     for (uint32_t i = 0; i < all->part_count; i++) {
         laz_part *part = &all->parts[i];
         const uint8_t *values = records + part->layer.at;
-        if (laz_writer_reserve(ctx, &part->writer, (uint64_t)count * POINT_BYTES_MOST) != MOTE_OK) {
+        if (laz_writer_reserve(ctx, &part->writer, (uint64_t)count * POINT_BYTES_MAX) != MOTE_OK) {
             return MOTE_ERROR_MEMORY;
         }
         part->changed = part->changed || is_changed(part, first, records, count, all->record_bytes);

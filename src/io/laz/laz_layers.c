@@ -27,7 +27,7 @@ const laz_layer_facts mote_laz_layer_facts[LAZ_LAYER_KINDS] = {
     [LAZ_LAYER_BYTE] = {0, 1, LAZ_WANT_EXTRA, MODELS(laz_byte14), laz_start_byte14},
 };
 
-/* The layers of an item: so many, from this kind on (those of extra bytes are all of one kind). */
+/* The layers of an item: their number, and the first kind (those of extra bytes are all of one kind). */
 static uint32_t layers_of(const laz_item *item, laz_layer_kind *first) {
     switch (item->kind) {
     case LAZ_POINT14: *first = LAZ_LAYER_XY; return LAZ_LAYER_GPS_TIME + 1;
@@ -74,7 +74,7 @@ const char *mote_laz_walk_start(laz_layer_walk *walk, const laz_schema *schema, 
 const char *mote_laz_walk_next(laz_layer_walk *walk, uint32_t *layer_bytes, uint64_t *fault_at) {
     *layer_bytes = laz_get_u32(walk->data + walk->size_at);
     *fault_at = walk->size_at;
-    if (*layer_bytes > walk->size_bytes - walk->at) return "a layer is larger than what is left of the chunk";
+    if (*layer_bytes > walk->size_bytes - walk->at) return "a layer is larger than the rest of the chunk";
     walk->size_at += 4;
     walk->at += *layer_bytes;
     return NULL;

@@ -26,8 +26,8 @@ uint32_t mote_laz_layer_count(const laz_schema *schema);
 laz_layer mote_laz_layer_at(const laz_schema *schema, uint32_t index);
 /* Whether the items behind POINT14 go by the channel of the point; see laz_following. */
 static inline bool mote_laz_plain_channels(const laz_schema *schema) { return schema->items[0].version >= 4; }
-/* Goes through the layers of a chunk, which stand behind the first record, the count of points and the layers' sizes.
- */
+/* Goes through the layers of a chunk, which stand behind the first record, the count of points and the layers'
+   sizes. */
 typedef struct laz_layer_walk {
     const uint8_t *data;
     uint64_t size_bytes, size_at; /* of the chunk; where the next layer's size stands */

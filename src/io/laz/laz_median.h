@@ -28,9 +28,9 @@ static inline void laz_median_add(laz_median *m, uint32_t step) {
 #if defined(__AVX2__)
     const __m128i k = _mm_loadu_si128((const __m128i *)(const void *)kept);
     const __m128i a = _mm_set1_epi32(added);
-    const __m128i least = _mm_min_epi32(k, a);
-    m->sorted[0] = _mm_cvtsi128_si32(least);
-    _mm_storeu_si128((__m128i *)(void *)(m->sorted + 1), _mm_max_epi32(k, _mm_alignr_epi8(a, least, 4)));
+    const __m128i min = _mm_min_epi32(k, a);
+    m->sorted[0] = _mm_cvtsi128_si32(min);
+    _mm_storeu_si128((__m128i *)(void *)(m->sorted + 1), _mm_max_epi32(k, _mm_alignr_epi8(a, min, 4)));
 #else
     const int32_t k[4] = {kept[0], kept[1], kept[2], kept[3]};
     for (uint32_t i = 0; i < 4; i++) {

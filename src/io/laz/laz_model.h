@@ -7,7 +7,7 @@
      [3] the symbol that came most, [4] and [5] the bounds of its share, alike if it is not large
      low[n]    lower bound of the symbol's share of [0, 2^15); padded with 0xFFFF to a multiple of 16
      count[n]  how often it came
-     coarse[]  every 16th of low, padded with 0xFFFF: only where n > LAZ_FLAT_MOST */
+     coarse[]  every 16th of low, padded with 0xFFFF: only where n > LAZ_FLAT_MAX */
 #ifndef MOTE_LAZ_MODEL_H
 #define MOTE_LAZ_MODEL_H
 
@@ -20,10 +20,10 @@
 #endif
 
 #define LAZ_SHARE_BITS 15u /* shares are of 2^15 */
-#define LAZ_FLAT_MOST  64u /* up to so many symbols all bounds are compared at once */
+#define LAZ_FLAT_MAX   64u /* symbols whose bounds are all compared at once */
 #define LAZ_HEAD_WORDS 16u
 #define LAZ_PADDED(n)  (((n) + 15u) / 16u * 16u)
-#define LAZ_COARSE(n)  ((n) > LAZ_FLAT_MOST ? LAZ_PADDED(LAZ_PADDED(n) / 16u) : 0u)
+#define LAZ_COARSE(n)  ((n) > LAZ_FLAT_MAX ? LAZ_PADDED(LAZ_PADDED(n) / 16u) : 0u)
 /* Words of a model of n symbols. */
 #define LAZ_MODEL_WORDS(n) (LAZ_HEAD_WORDS + 2u * LAZ_PADDED(n) + LAZ_COARSE(n))
 
@@ -53,8 +53,8 @@ typedef __m256i laz_key;
 static inline laz_key laz_key_of(uint32_t share) { return _mm256_set1_epi16((short)share); }
 static inline uint32_t laz_twice_below(const void *bounds, laz_key share) {
     const __m256i b = _mm256_load_si256((const __m256i *)bounds);
-    const __m256i most = _mm256_cmpeq_epi16(_mm256_max_epu16(b, share), share);
-    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(most));
+    const __m256i max = _mm256_cmpeq_epi16(_mm256_max_epu16(b, share), share);
+    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(max));
 }
 #else
 typedef uint16_t laz_key;
@@ -72,7 +72,7 @@ static inline uint32_t laz_model_find(laz_model *m, uint32_t layout, uint32_t sh
     const laz_key key = laz_key_of(share);
     const uint8_t *low = (const uint8_t *)laz_low(m);
     uint32_t twice = 0;
-    if (layout > LAZ_FLAT_MOST) {
+    if (layout > LAZ_FLAT_MAX) {
         const uint8_t *coarse = (const uint8_t *)laz_coarse(m, layout);
         for (uint32_t i = 0; i < LAZ_COARSE(layout); i += 16) twice += laz_twice_below(coarse + 2 * i, key);
         const uint32_t first = twice * 16 - 32; /* byte of the block of 16 that the symbol is in */

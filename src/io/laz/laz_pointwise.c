@@ -209,7 +209,7 @@ static const char *fault(const void *memory, uint64_t *fault_at) {
 
 static uint64_t state_bytes(const laz_schema *schema) { return mote_laz_pointwise_bytes(schema); }
 
-/* A chunk of one point has no more than that; its writer starts and ends a coder all the same. */
+/* A chunk of one point has only that; its writer starts and ends a coder all the same. */
 static bool at_end(const void *memory) {
     const laz_pointwise *state = memory;
     return state->first == NULL && laz_reader_at_end(&state->reader);

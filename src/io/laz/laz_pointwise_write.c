@@ -1,10 +1,10 @@
 /* Writes chunks of formats 0 to 5, in the newest version of each item. */
 #include "io/laz/laz_pointwise.h"
 
-#define BLOCK_POINTS 256u /* room is made for so many at once */
+#define BLOCK_POINTS 256u /* room is made for these at once */
 /* What a point takes at most, at LAZ_SYMBOL_BYTES a symbol and 8 bytes for an integer: POINT10 50, GPSTIME11 18, RGB12
    14, WAVEPACKET13 52. */
-#define POINT_BYTES_MOST 144u
+#define POINT_BYTES_MAX 144u
 
 static uint64_t state_bytes(const laz_schema *schema) { return mote_laz_pointwise_bytes(schema); }
 
@@ -32,7 +32,7 @@ static mote_status write_points(mote_context *ctx, void *memory, const laz_schem
     if (wrong != NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s", wrong);
     if (!is_newest(&state->parts)) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "items of version 1 are only read");
     const uint64_t record_bytes = state->parts.record_bytes, begin = w->at;
-    const uint64_t most = POINT_BYTES_MOST + LAZ_SYMBOL_BYTES * (uint64_t)state->parts.extra.size_bytes;
+    const uint64_t max = POINT_BYTES_MAX + LAZ_SYMBOL_BYTES * (uint64_t)state->parts.extra.size_bytes;
     MOTE_TRY(laz_writer_reserve(ctx, w, record_bytes));
     memcpy(w->data + begin, records, record_bytes);
     mote_laz_pointwise_start(state, records);
@@ -40,7 +40,7 @@ static mote_status write_points(mote_context *ctx, void *memory, const laz_schem
     w->at = begin + record_bytes;
     for (uint64_t i = 1; i < count; i += BLOCK_POINTS) {
         const uint64_t block = count - i < BLOCK_POINTS ? count - i : BLOCK_POINTS;
-        MOTE_TRY(laz_writer_reserve(ctx, w, block * most));
+        MOTE_TRY(laz_writer_reserve(ctx, w, block * max));
         write_block(state, records + i * record_bytes, block, w);
     }
     MOTE_TRY(laz_writer_reserve(ctx, w, LAZ_WRITER_SLACK));

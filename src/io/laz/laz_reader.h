@@ -60,8 +60,8 @@ static inline void laz_reader_fill(laz_reader *r) {
     r->at += shift >> 3;
 }
 
-/* A symbol in shares of 2^share_bits, not yet noted in the model, which is laid out for layout symbols, n of them used.
- */
+/* A symbol in shares of 2^share_bits, not yet noted in the model, which is laid out for layout symbols, n of them
+   used. */
 static inline uint32_t laz_read_share(laz_reader *r, laz_model *m, uint32_t n, uint32_t layout, uint32_t share_bits) {
     const uint32_t step = r->length >> share_bits;
     const uint32_t symbol = laz_model_find(m, layout, r->value / step);
@@ -112,7 +112,7 @@ static inline uint32_t laz_read_bit(laz_reader *r, laz_model *m, uint32_t layout
 }
 
 /* 1 to 19 raw bits. */
-static inline uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
+static inline uint32_t laz_read_short_bits(laz_reader *r, uint32_t bits) {
     r->length >>= bits;
     uint32_t read = r->value / r->length;
     if (__builtin_expect(read >> bits != 0, 0)) {
@@ -126,9 +126,9 @@ static inline uint32_t laz_read_few_bits(laz_reader *r, uint32_t bits) {
 
 /* 1 to 32 raw bits. */
 static inline uint32_t laz_read_bits(laz_reader *r, uint32_t bits) {
-    if (bits <= 19) return laz_read_few_bits(r, bits);
-    const uint32_t low = laz_read_few_bits(r, 16);
-    return laz_read_few_bits(r, bits - 16) << 16 | low;
+    if (bits <= 19) return laz_read_short_bits(r, bits);
+    const uint32_t low = laz_read_short_bits(r, 16);
+    return laz_read_short_bits(r, bits - 16) << 16 | low;
 }
 
 static inline uint32_t laz_read_u32(laz_reader *r) { return laz_read_bits(r, 32); }

@@ -15,6 +15,9 @@
 #define AT_CHUNK_POINTS 12u
 #define AT_SPECIAL      16u /* number and offset of extended records that nobody uses: -1 */
 #define AT_ITEM_COUNT   32u
+#define ITEM_AT_KIND    0u /* in each item: three uint16 */
+#define ITEM_AT_SIZE    2u
+#define ITEM_AT_VERSION 4u
 #define VERSION_MAJOR   2u /* of the format as we write it */
 #define VERSION_MINOR   2u
 #define VERSION_PROTO   2u /* of layered items, in files of the time before version 3 was called so */
@@ -23,7 +26,7 @@
 /* What is known of a kind of items. size_bytes 0: as many as the record has left. */
 typedef struct kind_row {
     const char *name;
-    uint16_t size_bytes, version_least, version_most, version_written;
+    uint16_t size_bytes, version_min, version_max, version_written;
 } kind_row;
 
 static const kind_row kinds[] = {
@@ -65,12 +68,12 @@ void mote_laz_schema_make(uint32_t format, uint32_t record_bytes, uint32_t chunk
     schema->compressor = format < FIRST_LAYERED ? LAZ_POINTWISE_CHUNK : LAZ_LAYERED;
     schema->chunk_points = chunk_points;
     schema->record_bytes = record_bytes;
-    uint32_t left = record_bytes;
+    uint32_t remaining = record_bytes;
     for (const uint8_t *kind = format_items[format]; *kind != 0; kind++) {
         add_item(schema, *kind, kinds[*kind].size_bytes);
-        left -= kinds[*kind].size_bytes;
+        remaining -= kinds[*kind].size_bytes;
     }
-    if (left > 0) add_item(schema, format < FIRST_LAYERED ? LAZ_BYTE : LAZ_BYTE14, left);
+    if (remaining > 0) add_item(schema, format < FIRST_LAYERED ? LAZ_BYTE : LAZ_BYTE14, remaining);
 }
 
 /* Where in the file, for messages. */
@@ -108,18 +111,19 @@ static mote_status check_head(const schema_place *p, uint32_t format, laz_schema
 /* *item comes as what the format has in this place; its version becomes the file's. */
 static mote_status check_item(const schema_place *p, uint32_t i, laz_item *item) {
     const uint32_t at = HEAD_BYTES + ITEM_BYTES * i;
-    const uint32_t kind = number(p->payload + at, 2), size_bytes = number(p->payload + at + 2, 2);
-    const uint32_t version = number(p->payload + at + 4, 2);
+    const uint32_t kind = number(p->payload + at + ITEM_AT_KIND, 2);
+    const uint32_t size_bytes = number(p->payload + at + ITEM_AT_SIZE, 2);
+    const uint32_t version = number(p->payload + at + ITEM_AT_VERSION, 2);
     const kind_row *row = &kinds[item->kind];
     if (kind != item->kind || size_bytes != item->size_bytes) {
         return mote_malformed(p->ctx, p->input, p->offset + at,
                               "item %u is of type %u and %u bytes; records like these have %s (%u) of %u bytes there",
                               i + 1, kind, size_bytes, row->name, item->kind, item->size_bytes);
     }
-    const bool proto = version == VERSION_PROTO && row->version_least == LAYERED_VERSION;
-    if (!proto && (version < row->version_least || version > row->version_most)) {
-        return mote_malformed(p->ctx, p->input, p->offset + at + 4, "version %u of item %s is unknown", version,
-                              row->name);
+    const bool proto = version == VERSION_PROTO && row->version_min == LAYERED_VERSION;
+    if (!proto && (version < row->version_min || version > row->version_max)) {
+        return mote_malformed(p->ctx, p->input, p->offset + at + ITEM_AT_VERSION, "version %u of item %s is unknown",
+                              version, row->name);
     }
     item->version = proto ? LAYERED_VERSION : (uint16_t)version;
     return MOTE_OK;
@@ -165,9 +169,9 @@ uint32_t mote_laz_schema_write(const laz_schema *schema, uint8_t *payload) {
     put(payload + AT_ITEM_COUNT, schema->item_count, 2);
     uint8_t *at = payload + HEAD_BYTES;
     for (uint32_t i = 0; i < schema->item_count; i++, at += ITEM_BYTES) {
-        put(at, schema->items[i].kind, 2);
-        put(at + 2, schema->items[i].size_bytes, 2);
-        put(at + 4, schema->items[i].version, 2);
+        put(at + ITEM_AT_KIND, schema->items[i].kind, 2);
+        put(at + ITEM_AT_SIZE, schema->items[i].size_bytes, 2);
+        put(at + ITEM_AT_VERSION, schema->items[i].version, 2);
     }
     return HEAD_BYTES + ITEM_BYTES * schema->item_count;
 }

@@ -6,7 +6,7 @@
 #include "io/laz/laz_integer.h"
 
 /* How the offset goes on from the one before. */
-enum { LAZ_WAVE_SAME, LAZ_WAVE_NEXT, LAZ_WAVE_NEAR, LAZ_WAVE_FAR, LAZ_WAVE_WAYS };
+enum { LAZ_WAVE_SAME, LAZ_WAVE_NEXT, LAZ_WAVE_NEAR, LAZ_WAVE_FAR, LAZ_WAVE_CASES };
 
 typedef struct laz_wave_fields {
     uint64_t offset;
@@ -18,9 +18,9 @@ typedef struct laz_wave_fields {
 typedef struct laz_wavepacket13 {
     uint8_t index;
     laz_wave_fields last;
-    uint32_t way, step; /* of the offset before; the last step that was coded */
+    uint32_t offset_case, step; /* of the record before; the last step that was coded */
     LAZ_MODEL(indices, 256);
-    _Alignas(32) laz_model ways[LAZ_WAVE_WAYS][LAZ_MODEL_WORDS(LAZ_WAVE_WAYS)];
+    _Alignas(32) laz_model cases[LAZ_WAVE_CASES][LAZ_MODEL_WORDS(LAZ_WAVE_CASES)];
     laz_integer steps, sizes, places, directions;
 } laz_wavepacket13;
 
@@ -44,9 +44,9 @@ static inline void laz_wave_put(const laz_wavepacket13 *v, uint8_t *record) {
 static inline void laz_wave_start(laz_wavepacket13 *v, const uint8_t *record) {
     v->index = record[0];
     v->last = laz_wave_get(record);
-    v->way = v->step = 0;
+    v->offset_case = v->step = 0;
     mote_laz_model_start(v->indices, 256, 256);
-    for (uint32_t i = 0; i < LAZ_WAVE_WAYS; i++) mote_laz_model_start(v->ways[i], LAZ_WAVE_WAYS, LAZ_WAVE_WAYS);
+    for (uint32_t i = 0; i < LAZ_WAVE_CASES; i++) mote_laz_model_start(v->cases[i], LAZ_WAVE_CASES, LAZ_WAVE_CASES);
     laz_integer_start(&v->steps, 32, 1);
     laz_integer_start(&v->sizes, 32, 1);
     laz_integer_start(&v->places, 32, 1);
@@ -55,13 +55,13 @@ static inline void laz_wave_start(laz_wavepacket13 *v, const uint8_t *record) {
 
 static inline void laz_wave_read_offset(laz_reader *r, laz_wavepacket13 *v) {
     uint32_t bits;
-    v->way = laz_read_symbol(r, v->ways[v->way], LAZ_WAVE_WAYS);
-    if (v->way == LAZ_WAVE_NEXT) v->last.offset += v->last.size_bytes;
-    if (v->way == LAZ_WAVE_NEAR) {
+    v->offset_case = laz_read_symbol(r, v->cases[v->offset_case], LAZ_WAVE_CASES);
+    if (v->offset_case == LAZ_WAVE_NEXT) v->last.offset += v->last.size_bytes;
+    if (v->offset_case == LAZ_WAVE_NEAR) {
         v->step = laz_read_integer(r, &v->steps, 32, 0, v->step, &bits);
         v->last.offset += (uint64_t)(int64_t)(int32_t)v->step;
     }
-    if (v->way == LAZ_WAVE_FAR) v->last.offset = laz_read_u64(r);
+    if (v->offset_case == LAZ_WAVE_FAR) v->last.offset = laz_read_u64(r);
 }
 
 static inline void laz_wave_read(laz_reader *r, laz_wavepacket13 *v) {
@@ -75,7 +75,7 @@ static inline void laz_wave_read(laz_reader *r, laz_wavepacket13 *v) {
     }
 }
 
-static inline uint32_t laz_wave_way(uint64_t moved, uint32_t size_bytes) {
+static inline uint32_t laz_wave_case(uint64_t moved, uint32_t size_bytes) {
     const uint32_t step = (uint32_t)moved;
     if (moved != (uint64_t)(int64_t)(int32_t)step) return LAZ_WAVE_FAR;
     return step == 0 ? LAZ_WAVE_SAME : moved == size_bytes ? LAZ_WAVE_NEXT : LAZ_WAVE_NEAR;
@@ -83,14 +83,14 @@ static inline uint32_t laz_wave_way(uint64_t moved, uint32_t size_bytes) {
 
 static inline void laz_wave_write_offset(laz_writer *w, laz_wavepacket13 *v, uint64_t offset) {
     const uint64_t moved = offset - v->last.offset;
-    const uint32_t way = laz_wave_way(moved, v->last.size_bytes);
-    laz_write_symbol(w, v->ways[v->way], LAZ_WAVE_WAYS, way);
-    v->way = way;
-    if (way == LAZ_WAVE_NEAR) {
+    const uint32_t offset_case = laz_wave_case(moved, v->last.size_bytes);
+    laz_write_symbol(w, v->cases[v->offset_case], LAZ_WAVE_CASES, offset_case);
+    v->offset_case = offset_case;
+    if (offset_case == LAZ_WAVE_NEAR) {
         laz_write_integer(w, &v->steps, 32, 0, v->step, (uint32_t)moved);
         v->step = (uint32_t)moved;
     }
-    if (way == LAZ_WAVE_FAR) laz_write_u64(w, offset);
+    if (offset_case == LAZ_WAVE_FAR) laz_write_u64(w, offset);
 }
 
 static inline void laz_wave_write(laz_writer *w, laz_wavepacket13 *v, const uint8_t *record) {

@@ -21,7 +21,7 @@ static inline void laz_writer_start(laz_writer *w) {
     w->length = UINT32_MAX;
 }
 
-/* Room for so many more bytes. */
+/* Room for size_bytes more bytes. */
 static inline mote_status laz_writer_reserve(mote_context *ctx, laz_writer *w, uint64_t size_bytes) {
     if (w->capacity - w->at >= size_bytes + LAZ_WRITER_SLACK) return MOTE_OK;
     const bool had =
@@ -75,7 +75,7 @@ static inline void laz_write_bit(laz_writer *w, laz_model *m, uint32_t layout, u
     laz_bit_note(m, layout, bit);
 }
 
-static inline void laz_write_few_bits(laz_writer *w, uint32_t bits, uint32_t value) {
+static inline void laz_write_short_bits(laz_writer *w, uint32_t bits, uint32_t value) {
     const uint32_t step = w->length >> bits;
     laz_writer_narrow(w, value * step, step);
 }
@@ -83,11 +83,11 @@ static inline void laz_write_few_bits(laz_writer *w, uint32_t bits, uint32_t val
 /* 1 to 32 raw bits. */
 static inline void laz_write_bits(laz_writer *w, uint32_t bits, uint32_t value) {
     if (bits <= 19) {
-        laz_write_few_bits(w, bits, value);
+        laz_write_short_bits(w, bits, value);
         return;
     }
-    laz_write_few_bits(w, 16, value & 0xFFFFu);
-    laz_write_few_bits(w, bits - 16, value >> 16);
+    laz_write_short_bits(w, 16, value & 0xFFFFu);
+    laz_write_short_bits(w, bits - 16, value >> 16);
 }
 
 static inline void laz_write_u32(laz_writer *w, uint32_t value) { laz_write_bits(w, 32, value); }
@@ -97,7 +97,7 @@ static inline void laz_write_u64(laz_writer *w, uint64_t value) {
     laz_write_bits(w, 32, (uint32_t)(value >> 32));
 }
 
-/* Puts out what is left; the bytes are then [0, at). Reserve LAZ_WRITER_SLACK before. */
+/* Writes the rest of the interval; the bytes are then [0, at). Reserve LAZ_WRITER_SLACK before. */
 static inline void laz_writer_finish(laz_writer *w) {
     const bool long_end = w->length > 1u << 25;
     laz_writer_narrow(w, long_end ? 1u << 24 : 1u << 23, long_end ? 1u << 23 : 1u << 15);

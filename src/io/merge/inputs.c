@@ -144,7 +144,7 @@ static mote_status add_input(mote_context *ctx, file_list *list, const char *pat
     return add_path(ctx, list, path);
 }
 
-static mote_status read_and_unite(mote_context *ctx, const file_list *list, const mote_read_params *params,
+static mote_status read_and_merge(mote_context *ctx, const file_list *list, const mote_read_params *params,
                                   mote_cloud **out) {
     if (list->count > UINT32_MAX) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "more than 2^32 inputs");
     mote_cloud **clouds = mote_alloc_zero(ctx, list->count * sizeof *clouds, "inputs");
@@ -157,7 +157,7 @@ static mote_status read_and_unite(mote_context *ctx, const file_list *list, cons
         status = mote_cloud_read(ctx, list->paths[i], &to_host, &clouds[i]);
     }
     if (status == MOTE_OK) {
-        status = mote_cloud_unite(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);
+        status = mote_cloud_merge(ctx, clouds, (const char *const *)list->paths, (uint32_t)list->count, out);
     }
     for (uint64_t i = 0; i < list->count; i++) mote_cloud_destroy(clouds[i]);
     mote_free(ctx, clouds);
@@ -176,7 +176,7 @@ mote_status mote_cloud_read_many(mote_context *ctx, const char *const *paths, ui
     for (uint32_t i = 0; i < path_count && status == MOTE_OK; i++) status = add_input(ctx, &list, paths[i]);
     if (status == MOTE_OK) {
         status = list.count == 1 ? mote_cloud_read(ctx, list.paths[0], params, out)
-                                 : read_and_unite(ctx, &list, params, out);
+                                 : read_and_merge(ctx, &list, params, out);
     }
     free_list(ctx, &list);
     return status;

@@ -5,8 +5,8 @@
 #include "io/notes.h"
 #include "io/rows.h"
 
-#define MOTE_PCD_NAME_BYTES  91    /* of fields, with the zero: mote_cloud_free_name keeps 100 with an index */
-#define MOTE_PCD_MOST_VALUES 8192u /* of a point */
+#define MOTE_PCD_NAME_BYTES 91    /* of fields, with the zero: mote_cloud_free_name keeps 100 with an index */
+#define MOTE_PCD_MAX_VALUES 8192u /* of a point */
 
 /* The record that keeps a viewpoint which is not the default: seven numbers as text. */
 #define MOTE_PCD_USER            "mote"
@@ -114,7 +114,7 @@ typedef struct mote_lzf {
 
 /* Goes on until stop bytes of out, or more, are there. NULL, or what is wrong at in_at. */
 const char *mote_lzf_decode(mote_lzf *lzf, uint64_t stop);
-/* The most that so many bytes take. */
+/* The most that size_bytes bytes take when compressed. */
 uint64_t mote_lzf_bound(uint64_t size_bytes);
 /* Returns the size of out. table: [MOTE_LZF_TABLE_ENTRIES], scratch. size_bytes below 2^32 */
 uint64_t mote_lzf_encode(const uint8_t *in, uint64_t size_bytes, uint8_t *out, uint32_t *table);

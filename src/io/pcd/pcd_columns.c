@@ -1,4 +1,4 @@
-/* From the fields of a PCD file to the columns of a cloud: standard names, packed colours taken apart, arrays as
+/* From the fields of a PCD file to the columns of a cloud: standard names, packed colours split, arrays as
    NAME[0], NAME[1] … (as the arrays of LAS), and what the notes of mote say. */
 #include <stdio.h>
 
@@ -8,33 +8,6 @@ const mote_pcd_color mote_pcd_colors[MOTE_PCD_COLORS] = {
     {"rgb", "rgb", MOTE_FLOAT32},  {"rgb uint32", "rgb", MOTE_UINT32},   {"rgb int32", "rgb", MOTE_INT32},
     {"rgba", "rgba", MOTE_UINT32}, {"rgba float", "rgba", MOTE_FLOAT32}, {"rgba int32", "rgba", MOTE_INT32},
 };
-
-static const char *const standard_names[] = {"x",
-                                             "y",
-                                             "z",
-                                             "intensity",
-                                             "return_number",
-                                             "number_of_returns",
-                                             "classification",
-                                             "synthetic",
-                                             "key_point",
-                                             "withheld",
-                                             "overlap",
-                                             "scanner_channel",
-                                             "scan_direction_flag",
-                                             "edge_of_flight_line",
-                                             "user_data",
-                                             "scan_angle_rank",
-                                             "point_source_id",
-                                             "gps_time",
-                                             "red",
-                                             "green",
-                                             "blue",
-                                             "alpha",
-                                             "nir",
-                                             "normal_x",
-                                             "normal_y",
-                                             "normal_z"};
 
 /* "GpsTime" as "gps_time"; false if that gets too long. */
 static bool to_snake(const char *field, char *name, size_t size) {
@@ -53,8 +26,8 @@ static bool to_snake(const char *field, char *name, size_t size) {
 const char *mote_pcd_column_name(const char *field) {
     char name[32];
     if (!to_snake(field, name, sizeof name)) return field;
-    for (size_t i = 0; i < sizeof standard_names / sizeof standard_names[0]; i++) {
-        if (strcmp(name, standard_names[i]) == 0) return standard_names[i];
+    for (uint32_t i = 0; i < MOTE_STANDARD_NAMES; i++) {
+        if (strcmp(name, mote_standard_names[i]) == 0) return mote_standard_names[i];
     }
     return field;
 }

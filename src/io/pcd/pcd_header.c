@@ -7,7 +7,7 @@
 #include "io/pcd/pcd.h"
 
 #define LONGEST_LINE_BYTES (1u << 20)
-#define MOST_NOTES         8192u
+#define MAX_NOTES          8192u
 
 enum {
     LINE_VERSION,
@@ -45,12 +45,12 @@ static mote_status bad_line(const pcd_line *line, uint64_t offset, const char *w
 
 static mote_status next_line(pcd_line *line) {
     const uint8_t *const data = line->input->data;
-    const uint64_t left = line->input->size_bytes - line->next;
-    const uint64_t most = left < LONGEST_LINE_BYTES ? left : LONGEST_LINE_BYTES;
+    const uint64_t remaining = line->input->size_bytes - line->next;
+    const uint64_t max = remaining < LONGEST_LINE_BYTES ? remaining : LONGEST_LINE_BYTES;
     line->begin = line->at = line->next;
-    if (left == 0) return mote_malformed(line->ctx, line->input, line->begin, "the PCD header has no DATA line");
+    if (remaining == 0) return mote_malformed(line->ctx, line->input, line->begin, "the PCD header has no DATA line");
     uint64_t length = 0;
-    for (; length < most && data[line->begin + length] != '\n'; length++) {
+    for (; length < max && data[line->begin + length] != '\n'; length++) {
         if (data[line->begin + length] != '\0') continue;
         return mote_malformed(line->ctx, line->input, line->begin + length, "a zero byte in the PCD header");
     }
@@ -100,7 +100,7 @@ static mote_status add_field(const pcd_line *line, uint64_t word, uint64_t word_
     mote_pcd_header *const header = line->header;
     const uint64_t length = word_end - word;
     if (length >= MOTE_PCD_NAME_BYTES) return bad_line(line, word, "has a name of more than 90 bytes");
-    if (header->field_count == MOTE_PCD_MOST_VALUES) return bad_line(line, word, "names more than 8192 fields");
+    if (header->field_count == MOTE_PCD_MAX_VALUES) return bad_line(line, word, "names more than 8192 fields");
     if (!mote_reserve(line->ctx, (void **)&header->fields, &header->field_capacity, header->field_count + 1,
                       sizeof *header->fields, "PCD header")) {
         return MOTE_ERROR_MEMORY;
@@ -133,7 +133,7 @@ static mote_status set_property(const pcd_line *line, mote_pcd_field *field, uin
     }
     MOTE_TRY(whole_number(line, word, word_end, &value));
     if (line->keyword == LINE_COUNT) {
-        if (value < 1 || value > MOTE_PCD_MOST_VALUES) return bad_line(line, word, "has a count beyond 1 to 8192");
+        if (value < 1 || value > MOTE_PCD_MAX_VALUES) return bad_line(line, word, "has a count beyond 1 to 8192");
         field->count = (uint32_t)value;
         return MOTE_OK;
     }
@@ -200,7 +200,7 @@ static mote_status read_comment(pcd_line *line) {
     uint64_t word, word_end;
     if (!next_word(line, &word, &word_end) || !mote_notes_word_is(line->input, word, word_end, "#")) return MOTE_OK;
     if (!next_word(line, &word, &word_end) || !mote_notes_word_is(line->input, word, word_end, "mote")) return MOTE_OK;
-    if (header->note_count == MOST_NOTES) {
+    if (header->note_count == MAX_NOTES) {
         return mote_malformed(line->ctx, line->input, line->begin, "too many comments of mote");
     }
     if (!mote_reserve(line->ctx, (void **)&header->notes, &header->note_capacity, header->note_count + 1,
@@ -317,9 +317,9 @@ static mote_status lay_out(const pcd_line *line) {
             return mote_malformed(line->ctx, line->input, header->lines[LINE_TYPE] - 1,
                                   "field %s is a float of %u bytes, it needs 4 or 8", field->name, field->size_bytes);
         }
-        if (field->count > MOTE_PCD_MOST_VALUES - header->value_count) {
+        if (field->count > MOTE_PCD_MAX_VALUES - header->value_count) {
             return mote_malformed(line->ctx, line->input, header->lines[LINE_FIELDS] - 1,
-                                  "a point has more than %u values", MOTE_PCD_MOST_VALUES);
+                                  "a point has more than %u values", MOTE_PCD_MAX_VALUES);
         }
         field->offset = header->point_bytes;
         header->value_count += field->count;

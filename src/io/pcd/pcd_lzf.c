@@ -5,12 +5,12 @@
                byte that comes last are the distance back, less 1. A copy may run into what it writes. */
 #include "io/pcd/pcd.h"
 
-#define LITERALS_MOST 32u
-#define COPY_LEAST    3u
-#define COPY_MOST     264u
-#define DISTANCE_MOST 8192u
-#define STEP_BYTES    16u
-#define TABLE_BITS    14
+#define LITERALS_MAX 32u
+#define COPY_MIN     3u
+#define COPY_MAX     264u
+#define DISTANCE_MAX 8192u
+#define STEP_BYTES   16u
+#define TABLE_BITS   14
 
 /* ---- decoding */
 
@@ -36,8 +36,8 @@ static const char *decode_literals(mote_lzf *lzf, uint32_t length) {
     if (length > lzf->out_bytes - lzf->out_at) return "there are more points than the header says";
     uint8_t *const to = lzf->out + lzf->out_at;
     const uint8_t *const from = lzf->in + lzf->in_at + 1;
-    if (lzf->out_bytes - lzf->out_at >= LITERALS_MOST && lzf->in_bytes - lzf->in_at > LITERALS_MOST) {
-        memcpy(to, from, LITERALS_MOST);
+    if (lzf->out_bytes - lzf->out_at >= LITERALS_MAX && lzf->in_bytes - lzf->in_at > LITERALS_MAX) {
+        memcpy(to, from, LITERALS_MAX);
     } else {
         memcpy(to, from, length);
     }
@@ -66,18 +66,18 @@ const char *mote_lzf_decode(mote_lzf *lzf, uint64_t stop) {
     while (lzf->out_at < stop && error == NULL) {
         if (lzf->in_at == lzf->in_bytes) return "the compressed data end before the last point";
         const uint8_t control = lzf->in[lzf->in_at];
-        error = control < LITERALS_MOST ? decode_literals(lzf, control + 1u) : decode_copy(lzf);
+        error = control < LITERALS_MAX ? decode_literals(lzf, control + 1u) : decode_copy(lzf);
     }
     return error;
 }
 
 /* ---- encoding */
 
-uint64_t mote_lzf_bound(uint64_t size_bytes) { return size_bytes + size_bytes / LITERALS_MOST + 2; }
+uint64_t mote_lzf_bound(uint64_t size_bytes) { return size_bytes + size_bytes / LITERALS_MAX + 2; }
 
 static uint8_t *put_literals(uint8_t *out, const uint8_t *from, uint64_t count) {
     while (count > 0) {
-        const uint64_t run = count < LITERALS_MOST ? count : LITERALS_MOST;
+        const uint64_t run = count < LITERALS_MAX ? count : LITERALS_MAX;
         *out++ = (uint8_t)(run - 1);
         memcpy(out, from, run);
         out += run, from += run, count -= run;
@@ -99,9 +99,9 @@ static uint32_t *entry_of(uint32_t *table, const uint8_t *at) {
     return &table[(bytes * 0x9E3779B1u) >> (32 - TABLE_BITS)];
 }
 
-static uint64_t match_length(const uint8_t *a, const uint8_t *b, uint64_t most) {
+static uint64_t match_length(const uint8_t *a, const uint8_t *b, uint64_t max) {
     uint64_t length = 0;
-    while (length < most && a[length] == b[length]) length++;
+    while (length < max && a[length] == b[length]) length++;
     return length;
 }
 
@@ -109,15 +109,15 @@ uint64_t mote_lzf_encode(const uint8_t *in, uint64_t size_bytes, uint8_t *out, u
     uint8_t *const begin = out;
     uint64_t at = 0, literals = 0; /* what lies between is not written yet */
     memset(table, 0, MOTE_LZF_TABLE_ENTRIES * sizeof *table);
-    while (at + COPY_LEAST <= size_bytes) {
+    while (at + COPY_MIN <= size_bytes) {
         uint32_t *const entry = entry_of(table, in + at);
         const uint64_t before = *entry; /* + 1; 0: none */
         *entry = (uint32_t)at + 1;
         const uint64_t distance = at + 1 - before;
-        const uint64_t most = size_bytes - at < COPY_MOST ? size_bytes - at : COPY_MOST;
-        const bool near = before > 0 && distance <= DISTANCE_MOST;
-        const uint64_t length = near ? match_length(in + at, in + before - 1, most) : 0;
-        if (length < COPY_LEAST) {
+        const uint64_t max = size_bytes - at < COPY_MAX ? size_bytes - at : COPY_MAX;
+        const bool near = before > 0 && distance <= DISTANCE_MAX;
+        const uint64_t length = near ? match_length(in + at, in + before - 1, max) : 0;
+        if (length < COPY_MIN) {
             at++;
             continue;
         }

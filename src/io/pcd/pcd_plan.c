@@ -18,7 +18,7 @@ static const char *field_name(const mote_column *column) {
     return alias && column->description[0] != '\0' ? column->description : column->name;
 }
 
-/* A free name without blanks that is no padding and, but for positions, no "X". */
+/* A free name without blanks that is no padding and, except for positions, no "X". */
 static void make_name(const mote_pcd_plan *p, const char *wanted, size_t length, bool is_axis, char *name) {
     char clean[72];
     snprintf(clean, sizeof clean, "%.*s", length < 70 ? (int)length : 70, wanted);
@@ -168,9 +168,9 @@ static void add_fields(mote_pcd_plan *p) {
 mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const char *names, mote_pcd_plan *plan) {
     memset(plan, 0, sizeof *plan);
     MOTE_TRY(mote_text_pick_columns(ctx, cloud, names, &plan->columns, &plan->column_count));
-    if (plan->column_count > MOTE_PCD_MOST_VALUES) {
+    if (plan->column_count > MOTE_PCD_MAX_VALUES) {
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%u attributes: mote writes PCD with up to %u",
-                         plan->column_count, MOTE_PCD_MOST_VALUES);
+                         plan->column_count, MOTE_PCD_MAX_VALUES);
     }
     plan->targets = mote_alloc(ctx, plan->column_count * sizeof *plan->targets, "output");
     plan->values = mote_alloc(ctx, plan->column_count * sizeof *plan->values, "output");

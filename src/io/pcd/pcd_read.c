@@ -48,7 +48,7 @@ static mote_status keep_points(pcd_reader *r, uint64_t at, uint64_t kept) {
     if (kept == 0) return mote_nothing_whole(r->ctx, r->input, at, stated);
     if (kept < stated) mote_warn_of_loss(r->ctx, r->input, at, kept, stated);
     r->header.points = r->cloud->count = kept;
-    r->header.height = 1; /* no grid has so many */
+    r->header.height = 1; /* no grid has that number of points */
     return MOTE_OK;
 }
 
@@ -183,22 +183,22 @@ static mote_status read_text(pcd_reader *r) {
 
 /* PCL fills its files up to a page of memory; anything else behind the points is worth a word. */
 static void warn_of_rest(const pcd_reader *r, uint64_t begin) {
-    const uint64_t left = r->input->size_bytes - begin;
-    bool zero = left < PAGE_BYTES;
+    const uint64_t remaining = r->input->size_bytes - begin;
+    bool zero = remaining < PAGE_BYTES;
     for (uint64_t i = begin; i < r->input->size_bytes && zero; i++) zero = r->input->data[i] == 0;
     if (zero) return;
-    mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last point are left out", r->input->path, left);
+    mote_warn(r->ctx, "%s: %" PRIu64 " bytes behind the last point are left out", r->input->path, remaining);
 }
 
 static mote_status read_binary(pcd_reader *r) {
-    const uint64_t left = r->input->size_bytes - r->header.body, held = left / r->header.point_bytes;
+    const uint64_t remaining = r->input->size_bytes - r->header.body, held = remaining / r->header.point_bytes;
     if (r->salvage && r->header.points > held) {
         MOTE_TRY(keep_points(r, r->header.body + held * r->header.point_bytes, held));
     }
     if (r->header.points > held) {
         return mote_malformed(r->ctx, r->input, r->header.body,
                               "%" PRIu64 " points of %u bytes, but the file has %" PRIu64 " bytes left%s",
-                              r->header.points, r->header.point_bytes, left, held > 0 ? MOTE_SALVAGE_HINT : "");
+                              r->header.points, r->header.point_bytes, remaining, held > 0 ? MOTE_SALVAGE_HINT : "");
     }
     const uint64_t size_bytes = r->header.points * r->header.point_bytes;
     warn_of_rest(r, r->header.body + size_bytes);
@@ -211,16 +211,16 @@ static mote_status read_binary(pcd_reader *r) {
 /* The two sizes before the compressed data are checked against each other, the header and the file, before memory of
    such a size is asked for. */
 static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t unpacked) {
-    const uint64_t body = r->header.body, left = r->input->size_bytes - body - 8;
+    const uint64_t body = r->header.body, remaining = r->input->size_bytes - body - 8;
     if (r->header.points != unpacked / r->header.point_bytes || unpacked % r->header.point_bytes != 0) {
         return mote_malformed(r->ctx, r->input, body + 4,
                               "%" PRIu64 " bytes uncompressed, but %" PRIu64 " points of %u bytes", unpacked,
                               r->header.points, r->header.point_bytes);
     }
-    if (packed > left) {
+    if (packed > remaining) {
         return mote_malformed(r->ctx, r->input, body,
                               "%" PRIu64 " compressed bytes, but the file has %" PRIu64 " left" MOTE_SALVAGE_HINT,
-                              packed, left);
+                              packed, remaining);
     }
     if (unpacked > packed * MOTE_LZF_EXPANSION) {
         return mote_malformed(r->ctx, r->input, body, "%" PRIu64 " compressed bytes cannot become %" PRIu64, packed,
@@ -232,18 +232,18 @@ static mote_status check_sizes(const pcd_reader *r, uint64_t packed, uint64_t un
 
 /* Of literal bytes that the end of the file cuts, those before it. */
 static void take_literals(mote_lzf *lzf) {
-    const uint64_t left = lzf->in_bytes - lzf->in_at, space = lzf->out_bytes - lzf->out_at;
-    if (left < 2 || lzf->in[lzf->in_at] >= 32) return;
-    const uint64_t count = left - 1 < space ? left - 1 : space;
+    const uint64_t remaining = lzf->in_bytes - lzf->in_at, space = lzf->out_bytes - lzf->out_at;
+    if (remaining < 2 || lzf->in[lzf->in_at] >= 32) return;
+    const uint64_t count = remaining - 1 < space ? remaining - 1 : space;
     memcpy(lzf->out + lzf->out_at, lzf->in + lzf->in_at + 1, count);
     lzf->out_at += count;
 }
 
 static mote_status unpack(const pcd_reader *r, mote_lzf *lzf, bool cut) {
     while (lzf->out_at < lzf->out_bytes) {
-        const uint64_t left = lzf->out_bytes - lzf->out_at;
+        const uint64_t remaining = lzf->out_bytes - lzf->out_at;
         const char *const error =
-            mote_lzf_decode(lzf, left < UNPACKED_BYTES ? lzf->out_bytes : lzf->out_at + UNPACKED_BYTES);
+            mote_lzf_decode(lzf, remaining < UNPACKED_BYTES ? lzf->out_bytes : lzf->out_at + UNPACKED_BYTES);
         if (error != NULL && cut) take_literals(lzf);
         if (error != NULL && cut) return MOTE_OK;
         if (error != NULL) return mote_malformed(r->ctx, r->input, r->header.body + 8 + lzf->in_at, "%s", error);
@@ -273,13 +273,13 @@ static mote_status keep_unpacked(pcd_reader *r, const mote_lzf *lzf) {
 
 static mote_status read_compressed(pcd_reader *r) {
     uint32_t sizes[2] = {0, 0};
-    const uint64_t left = r->input->size_bytes - r->header.body;
+    const uint64_t remaining = r->input->size_bytes - r->header.body;
     bool cut = false;
-    if (left >= sizeof sizes) {
+    if (remaining >= sizeof sizes) {
         memcpy(sizes, r->input->data + r->header.body, sizeof sizes);
         MOTE_TRY(take_unpacked(r, sizes[1]));
-        cut = r->salvage && sizes[0] > left - sizeof sizes;
-        if (cut) sizes[0] = (uint32_t)(left - sizeof sizes);
+        cut = r->salvage && sizes[0] > remaining - sizeof sizes;
+        if (cut) sizes[0] = (uint32_t)(remaining - sizeof sizes);
         const bool hopeless = cut && sizes[1] > (uint64_t)sizes[0] * MOTE_LZF_EXPANSION;
         if (hopeless) return mote_nothing_whole(r->ctx, r->input, r->input->size_bytes, r->header.points);
         MOTE_TRY(check_sizes(r, sizes[0], sizes[1]));

@@ -194,8 +194,8 @@ static uint64_t next_pieces(pcd_packer *p) {
     const uint64_t points = p->w->cloud->count;
     uint64_t count = 0;
     while (count < p->slots && p->next.target < p->w->plan.target_count) {
-        const uint64_t most = points_of_piece(&p->w->plan.targets[p->next.target]), left = points - p->next.first;
-        p->next.count = left < most ? left : most;
+        const uint64_t max = points_of_piece(&p->w->plan.targets[p->next.target]), remaining = points - p->next.first;
+        p->next.count = remaining < max ? remaining : max;
         p->pieces[count++] = p->next;
         p->next.first += p->next.count;
         if (p->next.first < points) continue;

@@ -4,20 +4,20 @@
 #include "io/ply/ply.h"
 
 #define LONGEST_LINE_BYTES (1u << 20)
-#define MOST_ELEMENTS      1024u
-#define MOST_PROPERTIES    4096u
-#define MOST_NOTES         8192u
-#define MOST_WORDS         6u
+#define MAX_ELEMENTS       1024u
+#define MAX_PROPERTIES     4096u
+#define MAX_NOTES          8192u
+#define MAX_WORDS          6u
 
 typedef struct word {
     uint64_t begin, end;
 } word;
 
-/* One line of the header, cut into words; words beyond MOST_WORDS are counted but not kept. */
+/* One line of the header, cut into words; words beyond MAX_WORDS are counted but not kept. */
 typedef struct header_line {
     uint64_t begin, end; /* without the line end */
     uint64_t next;       /* where the next line begins */
-    word words[MOST_WORDS];
+    word words[MAX_WORDS];
     uint32_t word_count;
 } header_line;
 
@@ -55,12 +55,12 @@ static bool word_is(const mote_input *input, word w, const char *text) {
 /* Finds the line that begins at *line's next. A lone CR makes the file one of CR lines; in such a file, an LF
    behind the CR of end_header is already the body. */
 static mote_status next_line(mote_context *ctx, const mote_input *input, mote_ply_header *header, header_line *line) {
-    const uint64_t left = input->size_bytes - line->next;
-    const uint64_t most = left < LONGEST_LINE_BYTES ? left : LONGEST_LINE_BYTES;
+    const uint64_t remaining = input->size_bytes - line->next;
+    const uint64_t max = remaining < LONGEST_LINE_BYTES ? remaining : LONGEST_LINE_BYTES;
     line->begin = line->next;
-    if (left == 0) return mote_malformed(ctx, input, line->begin, "the PLY header has no end_header");
+    if (remaining == 0) return mote_malformed(ctx, input, line->begin, "the PLY header has no end_header");
     uint64_t length = 0;
-    for (; length < most; length++) {
+    for (; length < max; length++) {
         const uint8_t c = input->data[line->begin + length];
         if (c == '\n' || c == '\r') break;
         if (c == '\0') return mote_malformed(ctx, input, line->begin + length, "a zero byte in the PLY header");
@@ -73,7 +73,7 @@ static mote_status next_line(mote_context *ctx, const mote_input *input, mote_pl
     for (uint64_t at = line->begin;; line->word_count++) {
         word w;
         if (!mote_notes_next_word(input, &at, line->end, &w.begin, &w.end)) break;
-        if (line->word_count < MOST_WORDS) line->words[line->word_count] = w;
+        if (line->word_count < MAX_WORDS) line->words[line->word_count] = w;
     }
     if (line->end == input->size_bytes) return MOTE_OK;
     line->next++;
@@ -111,8 +111,8 @@ static mote_status read_element(mote_context *ctx, const mote_input *input, cons
     if (line->word_count != 3) {
         return mote_malformed(ctx, input, line->begin, "an element line needs a name and a count");
     }
-    if (header->element_count == MOST_ELEMENTS) {
-        return mote_malformed(ctx, input, line->begin, "more than %u elements", MOST_ELEMENTS);
+    if (header->element_count == MAX_ELEMENTS) {
+        return mote_malformed(ctx, input, line->begin, "more than %u elements", MAX_ELEMENTS);
     }
     if (!mote_reserve(ctx, (void **)&header->elements, &header->element_capacity, header->element_count + 1,
                       sizeof *header->elements, "PLY header")) {
@@ -149,8 +149,8 @@ static mote_status read_property(mote_context *ctx, const mote_input *input, con
     if (header->element_count == 0) {
         return mote_malformed(ctx, input, line->begin, "a property before the first element");
     }
-    if (header->property_count == MOST_PROPERTIES) {
-        return mote_malformed(ctx, input, line->begin, "more than %u properties", MOST_PROPERTIES);
+    if (header->property_count == MAX_PROPERTIES) {
+        return mote_malformed(ctx, input, line->begin, "more than %u properties", MAX_PROPERTIES);
     }
     if (!mote_reserve(ctx, (void **)&header->properties, &header->property_capacity, header->property_count + 1,
                       sizeof *header->properties, "PLY header")) {
@@ -200,7 +200,7 @@ static mote_status read_format(mote_context *ctx, const mote_input *input, const
 static mote_status read_comment(mote_context *ctx, const mote_input *input, const header_line *line,
                                 mote_ply_header *header) {
     if (line->word_count < 3 || !word_is(input, line->words[1], "mote")) return MOTE_OK;
-    if (header->note_count == MOST_NOTES) return mote_malformed(ctx, input, line->begin, "too many comments of mote");
+    if (header->note_count == MAX_NOTES) return mote_malformed(ctx, input, line->begin, "too many comments of mote");
     if (!mote_reserve(ctx, (void **)&header->notes, &header->note_capacity, header->note_count + 1,
                       sizeof *header->notes, "PLY header")) {
         return MOTE_ERROR_MEMORY;
@@ -245,7 +245,7 @@ static uint64_t text_row_bytes(const mote_ply_header *header, const mote_ply_ele
 static mote_status check_counts(mote_context *ctx, const mote_input *input, bool salvage,
                                 const mote_ply_header *header) {
     /* The last line of a text may lack its end. */
-    uint64_t left = input->size_bytes - header->body + (header->encoding == MOTE_PLY_ASCII);
+    uint64_t remaining = input->size_bytes - header->body + (header->encoding == MOTE_PLY_ASCII);
     for (uint64_t i = 0; i <= header->vertex; i++) {
         const mote_ply_element *const element = &header->elements[i];
         bool fixed = true;
@@ -256,14 +256,14 @@ static mote_status check_counts(mote_context *ctx, const mote_input *input, bool
                                   element->count, element->name);
         }
         if (header->encoding == MOTE_PLY_ASCII) row_bytes = text_row_bytes(header, element);
-        if (element->count > left / row_bytes && !(salvage && i == header->vertex)) {
+        if (element->count > remaining / row_bytes && !(salvage && i == header->vertex)) {
             return mote_malformed(ctx, input, element->offset,
                                   "%" PRIu64 " of element %s need at least %" PRIu64
                                   " bytes each, the file has %" PRIu64 " left%s",
-                                  element->count, element->name, row_bytes, left,
-                                  i == header->vertex && left >= row_bytes ? MOTE_SALVAGE_HINT : "");
+                                  element->count, element->name, row_bytes, remaining,
+                                  i == header->vertex && remaining >= row_bytes ? MOTE_SALVAGE_HINT : "");
         }
-        left -= element->count * row_bytes;
+        remaining -= element->count * row_bytes;
     }
     return MOTE_OK;
 }

@@ -136,18 +136,18 @@ static mote_status parse_elements(ply_reader *r, const mote_text_table *table, u
     for (uint64_t e = 0; e < r->header.element_count; e++) {
         const mote_ply_element *const element = &r->header.elements[e];
         const bool is_vertex = element == vertex_of(r), is_last = e + 1 == r->header.element_count;
-        const uint64_t left = row_count - first, stated = element->count;
-        if (r->salvage && is_vertex && (left < stated || (is_last && left > stated))) {
-            MOTE_TRY(keep_points(r, table->end, left));
+        const uint64_t remaining = row_count - first, stated = element->count;
+        if (r->salvage && is_vertex && (remaining < stated || (is_last && remaining > stated))) {
+            MOTE_TRY(keep_points(r, table->end, remaining));
         }
-        if (left < element->count && e > r->header.vertex) {
+        if (remaining < element->count && e > r->header.vertex) {
             warn_of_element(r, element, table->end, "the file ends within the rows");
             return MOTE_OK;
         }
-        if (left < element->count) {
+        if (remaining < element->count) {
             return mote_malformed(r->ctx, r->input, table->end,
-                                  "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s%s", left,
-                                  element->count, element->name, is_vertex && left > 0 ? MOTE_SALVAGE_HINT : "");
+                                  "the file ends after %" PRIu64 " of %" PRIu64 " rows of element %s%s", remaining,
+                                  element->count, element->name, is_vertex && remaining > 0 ? MOTE_SALVAGE_HINT : "");
         }
         const uint64_t rows = element->count;
         MOTE_TRY(is_vertex ? parse_points(r, table, first, fields) : parse_element(r, table, element, first, fields));
@@ -235,17 +235,18 @@ static mote_status count_rows(ply_reader *r, const mote_ply_element *element, ui
                               uint64_t *wrong, char why[256]) {
     bool fixed = true;
     const uint64_t row_bytes = mote_ply_row_bytes(&r->header, element, &fixed);
-    const uint64_t left = r->input->size_bytes - *at;
-    const uint64_t most = row_bytes > 0 && element->count > left / row_bytes ? left / row_bytes : element->count;
+    const uint64_t remaining = r->input->size_bytes - *at;
+    const uint64_t max =
+        row_bytes > 0 && element->count > remaining / row_bytes ? remaining / row_bytes : element->count;
     if (!fixed && element == vertex_of(r)) {
-        r->piece_begins = mote_alloc(r->ctx, (most / ROWS_PER_PIECE + 2) * sizeof *r->piece_begins, "PLY columns");
+        r->piece_begins = mote_alloc(r->ctx, (max / ROWS_PER_PIECE + 2) * sizeof *r->piece_begins, "PLY columns");
         if (r->piece_begins == NULL) return MOTE_ERROR_MEMORY;
     }
     if (!fixed) return walk_rows(r, element, at, whole, wrong, why);
     snprintf(why, 256, "the file ends within element %s", element->name);
     *wrong = *at;
-    *whole = most;
-    *at += most * row_bytes;
+    *whole = max;
+    *at += max * row_bytes;
     return MOTE_OK;
 }
 

@@ -96,11 +96,11 @@ static mote_row_field *add_target(ply_writer *w, const mote_column *column, mote
 /* Is every value of a 64-bit column a double? */
 static bool fits_double(const ply_writer *w, const mote_column *column) {
     bool fits = true;
-    const int64_t most = 1ll << DBL_MANT_DIG;
+    const int64_t max = 1ll << DBL_MANT_DIG;
 #pragma omp parallel for schedule(static) num_threads(w->ctx->threads) reduction(&& : fits)
     for (int64_t i = 0; i < (int64_t)w->cloud->count; i++) {
         const int64_t value = mote_column_integer(column, (uint64_t)i);
-        fits = fits && value <= most && value >= -most && (value >= 0 || column->type == MOTE_INT64);
+        fits = fits && value <= max && value >= -max && (value >= 0 || column->type == MOTE_INT64);
     }
     return fits;
 }

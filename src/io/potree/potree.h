@@ -4,19 +4,20 @@
 
 #include "io/io_internal.h"
 #include "io/potree/potree_ops.h"
+#include "lod/lod_device_view.h"
 
-#define POTREE_BLOCK_POINTS    256u         /* gathered at a time: the block and its source stay in the first caches */
-#define POTREE_STEP            4u           /* levels per chunk of the hierarchy, as the reference writer */
-#define POTREE_RECORD_BYTES    22u          /* of a node in hierarchy.bin */
-#define POTREE_MOST_NODE_BYTES (1ull << 31) /* readers hold a node in one buffer */
-#define POTREE_POSITION_CODED  16u          /* bytes of a position in BROTLI: two 64-bit Morton codes */
-#define POTREE_COLOR_CODED     8u           /* bytes of a colour in BROTLI: one */
-#define POTREE_CLASSES         256u         /* entries of the histogram of classification */
-#define POTREE_CLASS_LANES     4u           /* histograms in turn, so that equal neighbours don't wait for each other */
-#define POTREE_MOST_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
-#define POTREE_LAS_TEXT        32u           /* bytes of a text in a LAS header */
-#define POTREE_NO_BROTLI       "built without brotli: no Potree folders of encoding BROTLI"
-#define POTREE_NO_JANSSON      "built without jansson: no Potree folders"
+#define POTREE_BLOCK_POINTS   256u          /* gathered at a time: the block and its source stay in the first caches */
+#define POTREE_STEP           4u            /* levels per chunk of the hierarchy, as the reference writer */
+#define POTREE_RECORD_BYTES   22u           /* of a node in hierarchy.bin */
+#define POTREE_MAX_NODE_BYTES (1ull << 31)  /* readers hold a node in one buffer */
+#define POTREE_POSITION_CODED 16u           /* bytes of a position in BROTLI: two 64-bit Morton codes */
+#define POTREE_COLOR_CODED    8u            /* bytes of a colour in BROTLI: one */
+#define POTREE_CLASSES        256u          /* entries of the histogram of classification */
+#define POTREE_CLASS_LANES    4u            /* histograms in turn, so that equal neighbours don't wait for each other */
+#define POTREE_MAX_RECORDS    (16ull << 20) /* bytes of LAS records that metadata.json takes along */
+#define POTREE_LAS_TEXT       32u           /* bytes of a text in a LAS header */
+#define POTREE_NO_BROTLI      "built without brotli: no Potree folders of encoding BROTLI"
+#define POTREE_NO_JANSSON     "built without jansson: no Potree folders"
 
 /* What is written. The indirection lets the tests write trees that no builder makes. */
 typedef struct potree_source {
@@ -25,11 +26,13 @@ typedef struct potree_source {
     const mote_lod_params *params;
     const mote_lod_node *nodes;
     uint32_t node_count;
+    uint32_t finest; /* level of cells: deeper nodes share the cell of that level */
     uint64_t skipped;
     const void *lod;
     void (*node_points)(const void *lod, uint32_t node, uint32_t *indices, uint16_t *colors);
-    const mote_lod *device_lod; /* the octree, if a GPU has it and makes the records; else NULL */
-    uint64_t piece_bytes;       /* that the GPU makes at once; 0: what suits it */
+    const mote_lod *device_lod;  /* the octree, if a GPU has it and makes the records; else NULL */
+    lod_device_view device_view; /* what it has there */
+    uint64_t batch_bytes;        /* that the GPU makes at once; 0: what suits it */
     const mote_color_rule
         *color_rules; /* [3] what the cloud's colours were taken for; NULL: there is nothing to tell */
 } potree_source;
@@ -89,36 +92,15 @@ void potree_base64_encode(const uint8_t *data, uint64_t size_bytes, char *out);
 bool potree_base64_decode(const char *text, uint64_t length, uint8_t *out, uint64_t *out_bytes);
 
 /* ---- the copy program: potree_plan.c makes it, potree_gather.c runs it */
-typedef enum potree_op_kind {
-    POTREE_OP_COPY,     /* bytes as they are */
-    POTREE_OP_BITS,     /* a bit field of a byte to a byte */
-    POTREE_OP_OR_BITS,  /* the same, added to what stands there */
-    POTREE_OP_CONVERT,  /* any type to any, as mote_column_read */
-    POTREE_OP_UNIT,     /* a colour to uint16, as column_color */
-    POTREE_OP_SUBTRACT, /* in the record: an int32 less a constant */
-    POTREE_OP_LATTICE,  /* the whole position from lattice coordinates, whatever its source type */
-    POTREE_OP_COLORS    /* the colour that the level of detail gives */
-} potree_op_kind;
-
-typedef struct potree_op {
-    potree_op_kind kind;
-    uint32_t to;           /* bytes from the start of the record */
-    uint32_t size_bytes;   /* COPY */
-    uint32_t stride_bytes; /* of the source */
-    const uint8_t *source;
-    uint8_t shift, mask, left; /* BITS: (byte >> shift & mask) << left */
-    mote_type type;            /* CONVERT: stored type */
-    uint32_t less;             /* SUBTRACT, modulo 2^32 */
-    mote_column column;        /* CONVERT, UNIT */
-} potree_op;
-
 typedef struct potree_plan {
     mote_context *ctx;
     potree_attribute *attributes;
     uint32_t attribute_count;
     uint32_t element_count; /* of all attributes */
-    potree_op *ops;
+    record_op *ops;         /* the program that makes a record */
     uint64_t op_count, op_capacity;
+    mote_column *op_columns; /* of operations that convert */
+    uint64_t op_column_count, op_column_capacity;
     uint32_t stride_bytes;       /* of a record of encoding DEFAULT */
     uint32_t coded_stride_bytes; /* of a point of encoding BROTLI */
     bool averaged_colors;        /* from the level of detail instead of the columns */
@@ -126,8 +108,9 @@ typedef struct potree_plan {
     uint32_t classes_at;         /* of classification in the record; UINT32_MAX if there is none of one byte */
     uint64_t points;             /* stored in all nodes */
     const mote_cloud *cloud;
-    mote_cloud device_view;            /* what cloud is where the records are made on a GPU: its columns there */
-    const mote_potree_ops *device_ops; /* of that GPU; else NULL */
+    mote_cloud device_cloud;           /* what cloud is where the records are made on a GPU: its columns there */
+    mote_device *device;               /* that has the octree's points; else NULL */
+    const mote_potree_ops *device_ops; /* its */
     const mote_lattice *lattice;
     /* world = X · scale + offset; X = p + base of the lattice coordinate p */
     double scale[3], offset[3];
@@ -163,23 +146,22 @@ void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint1
                    uint32_t next_count, uint8_t *records, potree_stats *stats);
 
 /* The program as a GPU runs it: potree_encode.c */
-struct lod_cuda;
 typedef struct potree_encoding {
     mote_context *ctx;
-    encode_op *ops;
+    record_op *ops;
     mote_column *columns;
     encode_element *elements;
-    encode_op *computed; /* and the two that follow: of the moves */
+    record_op *computed; /* and the two that follow: of the moves */
     encode_term *terms;
     encode_long *longs;
     uint64_t term_capacity, long_capacity;
     encode_program program; /* looks at them */
 } potree_encoding;
 /* plan: of at least one point. encoding is valid to free in any case. */
-mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding);
+mote_status potree_encoding_make(const potree_plan *plan, const lod_device_view *view, potree_encoding *encoding);
 void potree_encoding_free(potree_encoding *encoding);
-/* Says a program, whose operations are settled, in moves if that is possible: potree_moves.c */
-mote_status potree_moves_make(potree_encoding *encoding);
+/* Says a program, whose operations are settled, in moves if that is possible: potree_bit_program.c */
+mote_status potree_bit_program_make(potree_encoding *encoding);
 
 /* ---- the checksum: potree_hash.c */
 typedef struct potree_hash {
@@ -228,18 +210,18 @@ mote_status potree_octree_write(potree_octree *octree);
 mote_status potree_octree_write_brotli(potree_octree *octree);
 
 /* The same of an octree on a GPU. */
-mote_status potree_octree_write_pieces(potree_octree *octree);
+mote_status potree_octree_write_batches(potree_octree *octree);
 
-/* ---- records in pieces, from a GPU: potree_pieces.c */
-#define POTREE_HASHED_POINTS 32u /* so many records are whole steps of the checksum, whatever their size */
+/* ---- records in pieces, from a GPU: potree_batches.c */
+#define POTREE_HASHED_POINTS 32u /* records that are whole steps of the checksum, whatever their size */
 
 /* A run of points in the order of the file: of whole nodes, or of one, where it then begins at a multiple of
    POTREE_HASHED_POINTS. */
-typedef struct potree_piece {
+typedef struct potree_batch {
     uint64_t first_item, item_count;
     uint32_t node;  /* the first */
     uint64_t point; /* of that node, the first */
-} potree_piece;
+} potree_batch;
 
 /* The points of one node in a piece. */
 typedef struct potree_part {
@@ -248,22 +230,22 @@ typedef struct potree_part {
     uint64_t at; /* bytes from the start of the piece */
 } potree_part;
 
-typedef struct potree_pieces {
+typedef struct potree_batches {
     const potree_octree *octree;
     potree_stream *stream; /* NULL: there are no points */
-    uint64_t most_items;
-    potree_piece next; /* where it begins */
+    uint64_t max_items;
+    potree_batch next; /* where it begins */
     potree_part *parts;
     uint64_t part_count, part_capacity;
-} potree_pieces;
+} potree_batches;
 
-mote_status potree_pieces_open(const potree_octree *octree, potree_pieces *pieces);
+mote_status potree_batches_open(const potree_octree *octree, potree_batches *batches);
 /* Calls use with the parts of each piece, in the order of the file up to the node end, while the GPU makes the next. */
-typedef mote_status (*potree_piece_use)(const potree_part *parts, uint64_t part_count, const uint8_t *records,
+typedef mote_status (*potree_batch_use)(const potree_part *parts, uint64_t part_count, const uint8_t *records,
                                         void *user);
-mote_status potree_pieces_run(potree_pieces *pieces, uint32_t end, potree_piece_use use, void *user);
+mote_status potree_batches_run(potree_batches *batches, uint32_t end, potree_batch_use use, void *user);
 /* Returns status; if that is MOTE_OK, what was learnt of the points goes to the first of the octree's stats. */
-mote_status potree_pieces_close(potree_pieces *pieces, mote_status status);
+mote_status potree_batches_close(potree_batches *batches, mote_status status);
 
 /* Compresses into out (of potree_compressed_bound bytes). pool: a potree_pool of the calling thread. */
 typedef struct potree_pool potree_pool;
@@ -297,8 +279,13 @@ typedef struct potree_summary {
 mote_status potree_metadata_write(mote_context *ctx, const potree_summary *summary, mote_output *output,
                                   uint64_t *hash);
 bool potree_has_jansson(void);
+/* The box of nearly all points, in cells of 2^POTREE_REST_BITS a side of the cube, and whether the cube is much larger.
+ */
+#define POTREE_REST_BITS 31u
+mote_status potree_rest(mote_context *ctx, const potree_source *source, uint32_t low[3], uint32_t high[3],
+                        bool *is_stretched);
 
-/* ---- reading: potree_layout.c takes metadata.json apart, potree_nodes.c the hierarchy, potree_decode.c the points */
+/* ---- reading: potree_layout.c parses metadata.json, potree_nodes.c the hierarchy, potree_decode.c the points */
 typedef struct potree_files {
     mote_input metadata, hierarchy, octree;
 } potree_files;
@@ -349,8 +336,8 @@ typedef struct potree_node {
 /* All nodes, level by level and in Morton order. nodes is to be freed in any case. */
 mote_status potree_nodes_read(const potree_layout *layout, potree_node **nodes, uint32_t *count);
 
-/* Leaves the nodes that params ask for (level, resolution, bounds): potree_choose.c */
-mote_status potree_choose(const potree_layout *layout, const mote_read_params *params, potree_node *nodes,
+/* Leaves the nodes that params ask for (level, resolution, bounds): potree_filter.c */
+mote_status potree_filter(const potree_layout *layout, const mote_read_params *params, potree_node *nodes,
                           uint32_t *count);
 
 /* The points of nodes as a cloud, in the order of the nodes. */
@@ -368,7 +355,7 @@ typedef struct potree_folder {
     char *path;      /* final */
     char *temporary; /* PATH.PID.part */
     bool replaces;   /* a Potree folder stands at path */
-    bool made;       /* temporary exists */
+    bool uploaded;   /* temporary exists */
 } potree_folder;
 
 struct mote_potree_output {

@@ -42,9 +42,9 @@ static mote_status code_node(const potree_octree *octree, brotli_worker *worker,
         return MOTE_ERROR_MEMORY;
     }
     for (uint64_t first = 0; first < count; first += POTREE_BLOCK_POINTS) {
-        const uint64_t left = count - first;
-        const uint32_t now = left < POTREE_BLOCK_POINTS ? (uint32_t)left : POTREE_BLOCK_POINTS;
-        const uint64_t after = left - now;
+        const uint64_t remaining = count - first;
+        const uint32_t now = remaining < POTREE_BLOCK_POINTS ? (uint32_t)remaining : POTREE_BLOCK_POINTS;
+        const uint64_t after = remaining - now;
         potree_gather(plan, worker->base.indices + first,
                       worker->base.colors != NULL ? worker->base.colors + 3 * first : NULL, now,
                       after < POTREE_BLOCK_POINTS ? (uint32_t)after : POTREE_BLOCK_POINTS, worker->base.buffer, stats);
@@ -70,16 +70,16 @@ static mote_status compress_node(const potree_octree *octree, brotli_worker *wor
 /* Makes room for what the nodes of a round become before they are compressed. */
 static mote_status begin_coding(const potree_octree *octree, brotli_round *round) {
     uint64_t size_bytes = 0;
-    if (!mote_make_room(octree->ctx, (void **)&round->coded_at, &round->coded_node_capacity, round->end - round->begin,
-                        sizeof *round->coded_at, "potree buffers")) {
+    if (!mote_reserve_scratch(octree->ctx, (void **)&round->coded_at, &round->coded_node_capacity,
+                              round->end - round->begin, sizeof *round->coded_at, "potree buffers")) {
         return MOTE_ERROR_MEMORY;
     }
     for (uint32_t n = round->begin; n < round->end; n++) {
         round->coded_at[n - round->begin] = size_bytes;
         size_bytes += octree->source->nodes[n].point_count * octree->plan->coded_stride_bytes;
     }
-    return mote_make_room(octree->ctx, (void **)&round->coded, &round->coded_capacity, size_bytes + 1, 1,
-                          "potree buffers")
+    return mote_reserve_scratch(octree->ctx, (void **)&round->coded, &round->coded_capacity, size_bytes + 1, 1,
+                                "potree buffers")
                ? MOTE_OK
                : MOTE_ERROR_MEMORY;
 }
@@ -102,11 +102,11 @@ static mote_status code_piece(const potree_part *parts, uint64_t part_count, con
 /* Takes nodes until the round is full, and makes room for their compressed bytes. */
 static mote_status begin_round(const potree_octree *octree, brotli_round *round) {
     const uint64_t share = octree->plan->device_ops != NULL ? CODED_ROUND_BYTES : ROUND_BYTES;
-    const uint64_t most = (uint64_t)octree->ctx->threads * share;
+    const uint64_t max = (uint64_t)octree->ctx->threads * share;
     const mote_lod_node *nodes = octree->source->nodes;
     uint64_t raw_bytes = 0, bound_bytes = 0;
     round->begin = round->end;
-    while (round->end < octree->source->node_count && (raw_bytes < most || round->end == round->begin)) {
+    while (round->end < octree->source->node_count && (raw_bytes < max || round->end == round->begin)) {
         const uint64_t size_bytes = nodes[round->end++].point_count * octree->plan->coded_stride_bytes;
         const uint32_t count = round->end - round->begin;
         if (!mote_reserve(octree->ctx, (void **)&round->data_at, &round->node_capacity, count, sizeof *round->data_at,
@@ -117,7 +117,8 @@ static mote_status begin_round(const potree_octree *octree, brotli_round *round)
         raw_bytes += size_bytes;
         bound_bytes += potree_compressed_bound(size_bytes);
     }
-    return mote_reserve(octree->ctx, (void **)&round->data, &round->data_capacity, bound_bytes, 1, "potree buffers")
+    return mote_reserve_scratch(octree->ctx, (void **)&round->data, &round->data_capacity, bound_bytes, 1,
+                                "potree buffers")
                ? MOTE_OK
                : MOTE_ERROR_MEMORY;
 }
@@ -162,24 +163,24 @@ static void free_workers(mote_context *ctx, brotli_worker *workers) {
     mote_free(ctx, workers);
 }
 
-static mote_status write_round(const potree_octree *octree, brotli_worker *workers, potree_pieces *pieces,
+static mote_status write_round(const potree_octree *octree, brotli_worker *workers, potree_batches *batches,
                                brotli_round *round, uint64_t *written_bytes) {
     MOTE_TRY(begin_round(octree, round));
     if (octree->plan->device_ops != NULL) {
         brotli_coding coding = {octree, round};
         MOTE_TRY(begin_coding(octree, round));
-        MOTE_TRY(potree_pieces_run(pieces, round->end, code_piece, &coding));
+        MOTE_TRY(potree_batches_run(batches, round->end, code_piece, &coding));
     }
     run_round(octree, workers, round);
     return end_round(octree, round, written_bytes);
 }
 
-static mote_status write_rounds(const potree_octree *octree, brotli_worker *workers, potree_pieces *pieces,
+static mote_status write_rounds(const potree_octree *octree, brotli_worker *workers, potree_batches *batches,
                                 brotli_round *round) {
     uint64_t written_bytes = 0, done = 0;
     while (round->end < octree->source->node_count) {
         MOTE_TRY(mote_progress(octree->ctx, (double)done / (double)(octree->plan->points + 1), "compressing nodes"));
-        MOTE_TRY(write_round(octree, workers, pieces, round, &written_bytes));
+        MOTE_TRY(write_round(octree, workers, batches, round, &written_bytes));
         for (uint32_t n = round->begin; n < round->end; n++) done += octree->source->nodes[n].point_count;
     }
     return MOTE_OK;
@@ -189,13 +190,13 @@ mote_status potree_octree_write_brotli(potree_octree *octree) {
     mote_context *ctx = octree->ctx;
     brotli_worker *workers = mote_alloc_zero(ctx, (uint64_t)ctx->threads * sizeof *workers, "potree buffers");
     brotli_round round;
-    potree_pieces pieces;
+    potree_batches batches;
     memset(&round, 0, sizeof round);
-    memset(&pieces, 0, sizeof pieces);
+    memset(&batches, 0, sizeof batches);
     mote_status status = workers != NULL ? make_workers(octree, workers) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_pieces_open(octree, &pieces);
-    if (status == MOTE_OK) status = write_rounds(octree, workers, &pieces, &round);
-    status = potree_pieces_close(&pieces, status);
+    if (status == MOTE_OK && octree->plan->device_ops != NULL) status = potree_batches_open(octree, &batches);
+    if (status == MOTE_OK) status = write_rounds(octree, workers, &batches, &round);
+    status = potree_batches_close(&batches, status);
     free_workers(ctx, workers);
     mote_free(ctx, round.data);
     mote_free(ctx, round.data_at);

@@ -1,10 +1,11 @@
 /* Potree records on the GPU: the kernel that makes any and learns what is in them, and their way to the host, piece
    after piece. */
+#include "device/cuda/warp.cuh"
 #include "io/potree/potree_ops.h"
-#include "io/potree/potree_program_cuda.h"
-#include "lod/lod_cuda.h"
+#include "io/potree/potree_program_cuda.cuh"
+#include "lod/lod_device_view.h"
 
-#define UNITING_BLOCKS 2048u
+#define MERGE_ROUNDS 2u /* blocks that look at flags: of what the GPU holds at once */
 
 typedef unsigned long long potree_word; /* what atomic operations of 64 bits take */
 
@@ -14,9 +15,9 @@ static __device__ __forceinline__ bool run_program(const encode_program &program
                                                    uint64_t item, uint8_t *record) {
     bool inexact = false;
     for (uint32_t o = 0; o < program.op_count; o++) {
-        const encode_op op = program.ops[o];
-        const uint8_t *from = op.kind == ENCODE_SUBTRACT          ? record + op.to
-                              : op.staged_at != ENCODE_NOT_STAGED ? staged + op.staged_at
+        const record_op op = program.ops[o];
+        const uint8_t *from = op.kind == RECORD_SUBTRACT          ? record + op.to
+                              : op.staged_at != RECORD_NOT_STAGED ? staged + op.staged_at
                                                                   : op.source + (uint64_t)index * op.stride_bytes;
         if (run_op(program, op, from, item, record + op.to)) inexact = true;
     }
@@ -24,9 +25,6 @@ static __device__ __forceinline__ bool run_program(const encode_program &program
 }
 
 /* ---- ranges and classes of a tile */
-
-static __device__ __forceinline__ potree_word smaller(potree_word a, potree_word b) { return a < b ? a : b; }
-static __device__ __forceinline__ potree_word larger(potree_word a, potree_word b) { return a > b ? a : b; }
 
 /* A warp looks at one element of all records. Few tiles widen what is known, so few need the atomic operation. */
 static __device__ __forceinline__ void find_range(const encode_element &element, uint32_t stride_bytes,
@@ -36,13 +34,11 @@ static __device__ __forceinline__ void find_range(const encode_element &element,
     for (uint32_t j = threadIdx.x % CUDA_WARP; j < count; j += CUDA_WARP) {
         uint64_t key;
         if (!potree_key(tile + (uint64_t)j * stride_bytes + element.at, (mote_type)element.type, &key)) continue;
-        low = smaller(low, key);
-        high = larger(high, key);
+        low = min(low, (potree_word)key);
+        high = max(high, (potree_word)key);
     }
-    for (int step = CUDA_WARP / 2; step > 0; step /= 2) {
-        low = smaller(low, __shfl_xor_sync(CUDA_ALL, low, step));
-        high = larger(high, __shfl_xor_sync(CUDA_ALL, high, step));
-    }
+    low = warp_min(low);
+    high = warp_max(high);
     if (threadIdx.x % CUDA_WARP != 0 || low > high) return;
     if (low < *low_of_all) atomicMin(low_of_all, low);
     if (high > *high_of_all) atomicMax(high_of_all, high);
@@ -79,24 +75,24 @@ static __device__ __forceinline__ void store_tile(const encode_quad *tile, uint3
 }
 
 /* Records of count items from the first-th on; a block makes a tile. */
-template <uint32_t room_bytes, bool measured>
+template <uint32_t buffer_bytes, bool measured>
 static __global__ void encode_records(const encode_program program, uint64_t first, uint64_t count, uint8_t *records,
                                       const encode_findings findings) {
-    __shared__ encode_quad room[room_bytes / sizeof(encode_quad)];
+    __shared__ encode_quad buffer[buffer_bytes / sizeof(encode_quad)];
     __shared__ uint32_t index[ENCODE_THREADS];
     __shared__ uint32_t classes[measured ? ENCODE_CLASSES : 1];
-    const uint64_t begin = (uint64_t)blockIdx.x * program.tile, left = count - begin;
-    const uint32_t here = left < program.tile ? (uint32_t)left : program.tile;
+    const uint64_t begin = (uint64_t)blockIdx.x * program.tile, remaining = count - begin;
+    const uint32_t here = remaining < program.tile ? (uint32_t)remaining : program.tile;
     const uint64_t item = first + begin + threadIdx.x;
-    if (threadIdx.x < here) index[threadIdx.x] = lod_cuda_point(program.index, program.items[item]);
+    if (threadIdx.x < here) index[threadIdx.x] = lod_device_row(program.index, program.items[item]);
     if (measured) classes[threadIdx.x] = 0;
     __syncthreads();
 
-    uint8_t *const staged = (uint8_t *)room;
+    uint8_t *const staged = (uint8_t *)buffer;
     uint8_t *const to = records + begin * program.stride_bytes;
     const uint32_t staged_quads =
-        program.direct ? 0 : encode_staged_room(program.tile, program.staged_bytes) / (uint32_t)sizeof(encode_quad);
-    uint8_t *const tile = program.direct ? to : (uint8_t *)(room + staged_quads);
+        program.direct ? 0 : encode_staged_buffer(program.tile, program.staged_bytes) / (uint32_t)sizeof(encode_quad);
+    uint8_t *const tile = program.direct ? to : (uint8_t *)(buffer + staged_quads);
     fetch(program, index, here, staged);
     __syncthreads();
 
@@ -111,7 +107,7 @@ static __global__ void encode_records(const encode_program program, uint64_t fir
         find_ranges(program, tile, here, findings);
         count_classes(program, tile, here, classes, findings);
     }
-    if (!program.direct) store_tile(room + staged_quads, here * program.stride_bytes, to);
+    if (!program.direct) store_tile(buffer + staged_quads, here * program.stride_bytes, to);
 }
 
 /* ---- a program on the device */
@@ -133,14 +129,14 @@ enum { TABLE_OPS, TABLE_COLUMNS, TABLE_ELEMENTS, TABLE_COMPUTED, TABLE_TERMS, TA
 
 /* Returns their size together. */
 static uint64_t list_tables(const encode_program *program, program_table *tables) {
-    const encode_moves *moves = &program->moves;
+    const encode_bit_program *bit_program = &program->bit_program;
     const program_table all[PROGRAM_TABLES] = {
         {program->ops, program->op_count * sizeof *program->ops, 0},
         {program->columns, program->column_count * sizeof *program->columns, 0},
         {program->elements, program->element_count * sizeof *program->elements, 0},
-        {moves->computed, moves->computed_count * sizeof *moves->computed, 0},
-        {moves->terms, moves->term_count * sizeof *moves->terms, 0},
-        {moves->longs, moves->long_count * sizeof *moves->longs, 0}};
+        {bit_program->computed, bit_program->computed_count * sizeof *bit_program->computed, 0},
+        {bit_program->terms, bit_program->term_count * sizeof *bit_program->terms, 0},
+        {bit_program->longs, bit_program->long_count * sizeof *bit_program->longs, 0}};
     uint64_t size_bytes = 0;
     for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
         tables[t] = all[t];
@@ -151,64 +147,65 @@ static uint64_t list_tables(const encode_program *program, program_table *tables
 }
 
 static void look_at_tables(const program_table *tables, const uint8_t *memory, encode_program *program) {
-    program->ops = (const encode_op *)(memory + tables[TABLE_OPS].at);
+    program->ops = (const record_op *)(memory + tables[TABLE_OPS].at);
     program->columns = (const mote_column *)(memory + tables[TABLE_COLUMNS].at);
     program->elements = (const encode_element *)(memory + tables[TABLE_ELEMENTS].at);
-    program->moves.computed = (const encode_op *)(memory + tables[TABLE_COMPUTED].at);
-    program->moves.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
-    program->moves.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
+    program->bit_program.computed = (const record_op *)(memory + tables[TABLE_COMPUTED].at);
+    program->bit_program.terms = (const encode_term *)(memory + tables[TABLE_TERMS].at);
+    program->bit_program.longs = (const encode_long *)(memory + tables[TABLE_LONGS].at);
 }
 
 /* All tables go in one copy. */
-static mote_status upload_program(mote_context *ctx, const encode_program *program, device_program *out) {
+static mote_status upload_program(mote_device *gpu, const encode_program *program, device_program *out) {
     program_table tables[PROGRAM_TABLES];
     const uint64_t size_bytes = list_tables(program, tables);
-    uint8_t *const together = (uint8_t *)mote_alloc_zero(ctx, size_bytes, "potree");
+    uint8_t *const together = (uint8_t *)mote_alloc_zero(gpu->ctx, size_bytes, "potree");
     if (together == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t t = 0; t < PROGRAM_TABLES; t++) {
         if (tables[t].size_bytes > 0) memcpy(together + tables[t].at, tables[t].from, tables[t].size_bytes);
     }
     out->program = *program;
-    out->tables = cuda_alloc(ctx, size_bytes, "potree");
-    mote_status status = out->tables != NULL ? cuda_upload(ctx, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
+    out->tables = cuda_alloc(gpu, size_bytes, "potree");
+    mote_status status = out->tables != NULL ? cuda_upload(gpu, out->tables, together, size_bytes) : MOTE_ERROR_MEMORY;
     look_at_tables(tables, (const uint8_t *)out->tables, &out->program);
-    mote_free(ctx, together);
+    mote_free(gpu->ctx, together);
     return status;
 }
 
-static mote_status launch(mote_context *ctx, const encode_program *program, uint64_t first, uint64_t count,
+static mote_status launch(mote_device *gpu, const encode_program *program, uint64_t first, uint64_t count,
                           uint8_t *records, const encode_findings *findings) {
     const uint32_t blocks = cuda_blocks(count, program->tile);
     const encode_findings none = {NULL, NULL, NULL, NULL};
-    if (findings == NULL && program->moves.unit_records > 0) {
-        potree_launch_moves(ctx, program, first, count, records);
+    if (findings == NULL && program->bit_program.unit_records > 0) {
+        potree_launch_bit_program(gpu, program, first, count, records);
     } else if (program->small && findings != NULL) {
-        CUDA_LAUNCH(ctx, (encode_records<ENCODE_SMALL_ROOM, true>), blocks, ENCODE_THREADS, *program, first, count,
+        CUDA_LAUNCH(gpu, (encode_records<ENCODE_SMALL_BUFFER, true>), blocks, ENCODE_THREADS, *program, first, count,
                     records, *findings);
     } else if (program->small) {
-        CUDA_LAUNCH(ctx, (encode_records<ENCODE_SMALL_ROOM, false>), blocks, ENCODE_THREADS, *program, first, count,
+        CUDA_LAUNCH(gpu, (encode_records<ENCODE_SMALL_BUFFER, false>), blocks, ENCODE_THREADS, *program, first, count,
                     records, none);
     } else if (findings != NULL) {
-        CUDA_LAUNCH(ctx, (encode_records<ENCODE_LARGE_ROOM, true>), blocks, ENCODE_THREADS, *program, first, count,
+        CUDA_LAUNCH(gpu, (encode_records<ENCODE_LARGE_BUFFER, true>), blocks, ENCODE_THREADS, *program, first, count,
                     records, *findings);
     } else {
-        CUDA_LAUNCH(ctx, (encode_records<ENCODE_LARGE_ROOM, false>), blocks, ENCODE_THREADS, *program, first, count,
+        CUDA_LAUNCH(gpu, (encode_records<ENCODE_LARGE_BUFFER, false>), blocks, ENCODE_THREADS, *program, first, count,
                     records, none);
     }
-    return cuda_launched(ctx, "making Potree records");
+    return cuda_launched(gpu, "making Potree records");
 }
 
-static mote_status make_records(mote_context *ctx, mote_lod *lod, const encode_program *program, const void **records) {
-    lod_cuda *device = lod->device;
-    device_program made = {};
-    cuda_free(ctx, device->records);
-    device->records = cuda_alloc(ctx, device->item_count * program->stride_bytes, "potree records");
-    mote_status status = device->records != NULL ? upload_program(ctx, program, &made) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK && device->item_count > 0) {
-        status = launch(ctx, &made.program, 0, device->item_count, (uint8_t *)device->records, NULL);
+static mote_status make_records(mote_lod *lod, const encode_program *program, uint64_t item_count,
+                                const void **records) {
+    mote_device *gpu = lod->device;
+    device_program uploaded = {};
+    cuda_free(gpu, lod->device_records);
+    lod->device_records = cuda_alloc(gpu, item_count * program->stride_bytes, "potree records");
+    mote_status status = lod->device_records != NULL ? upload_program(gpu, program, &uploaded) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK && item_count > 0) {
+        status = launch(gpu, &uploaded.program, 0, item_count, (uint8_t *)lod->device_records, NULL);
     }
-    cuda_free(ctx, made.tables);
-    if (status == MOTE_OK) *records = device->records;
+    cuda_free(gpu, uploaded.tables);
+    if (status == MOTE_OK) *records = lod->device_records;
     return status;
 }
 
@@ -216,12 +213,12 @@ static mote_status make_records(mote_context *ctx, mote_lod *lod, const encode_p
 
 typedef struct stream_slot {
     uint8_t *device, *pinned;
-    cuda_ticket ticket;
+    device_transfer transfer;
 } stream_slot;
 
 struct potree_stream {
-    mote_context *ctx;
-    device_program made;
+    mote_device *gpu;
+    device_program uploaded;
     uint64_t *memory; /* of the findings, on the device */
     encode_findings findings;
     uint64_t slot_bytes;
@@ -230,38 +227,37 @@ struct potree_stream {
 };
 
 static mote_status reset_findings(potree_stream *stream) {
-    const uint32_t elements = stream->made.program.element_count;
+    const uint32_t elements = stream->uploaded.program.element_count;
     const uint64_t size_bytes = encode_finding_count(elements) * sizeof(uint64_t);
-    stream->memory = (uint64_t *)cuda_alloc(stream->ctx, size_bytes, "potree");
+    stream->memory = (uint64_t *)cuda_alloc(stream->gpu, size_bytes, "potree");
     if (stream->memory == NULL) return MOTE_ERROR_MEMORY;
     stream->findings = encode_findings_in(stream->memory, elements);
-    MOTE_TRY(cuda_fill(stream->ctx, stream->memory, 0, size_bytes));
-    return cuda_fill(stream->ctx, stream->findings.low, 0xFF, elements * sizeof(uint64_t));
+    MOTE_TRY(cuda_fill(stream->gpu, stream->memory, 0, size_bytes));
+    return cuda_fill(stream->gpu, stream->findings.low, 0xFF, elements * sizeof(uint64_t));
 }
 
 static void close_stream(potree_stream *stream) {
     if (stream == NULL) return;
-    mote_context *ctx = stream->ctx;
+    mote_device *gpu = stream->gpu;
     for (uint32_t s = 0; s < POTREE_IN_FLIGHT; s++) {
         stream_slot *slot = &stream->slots[s];
-        if (slot->ticket.event != NULL) cuda_wait(ctx, &slot->ticket);
-        cuda_free(ctx, slot->device);
-        cuda_pinned_free(ctx, slot->pinned);
+        if (slot->transfer.event != NULL) cuda_wait(gpu, &slot->transfer);
+        cuda_free(gpu, slot->device);
+        cuda_pinned_free(gpu, slot->pinned);
     }
-    cuda_free(ctx, stream->memory);
-    cuda_free(ctx, stream->made.tables);
-    mote_free(ctx, stream);
+    cuda_free(gpu, stream->memory);
+    cuda_free(gpu, stream->uploaded.tables);
+    mote_free(gpu->ctx, stream);
 }
 
-static mote_status open_stream(mote_context *ctx, const mote_lod *lod, const encode_program *program,
-                               uint64_t piece_items, potree_stream **out) {
-    const uint64_t items = lod->device->item_count;
+static mote_status open_stream(mote_device *gpu, const encode_program *program, uint64_t batch_items,
+                               potree_stream **out) {
     *out = NULL;
-    potree_stream *stream = (potree_stream *)mote_alloc_zero(ctx, sizeof *stream, "potree");
+    potree_stream *stream = (potree_stream *)mote_alloc_zero(gpu->ctx, sizeof *stream, "potree");
     if (stream == NULL) return MOTE_ERROR_MEMORY;
-    stream->ctx = ctx;
-    stream->slot_bytes = (piece_items < items ? piece_items : items) * program->stride_bytes;
-    mote_status status = upload_program(ctx, program, &stream->made);
+    stream->gpu = gpu;
+    stream->slot_bytes = batch_items * program->stride_bytes;
+    mote_status status = upload_program(gpu, program, &stream->uploaded);
     if (status == MOTE_OK) status = reset_findings(stream);
     if (status != MOTE_OK) {
         close_stream(stream);
@@ -273,82 +269,82 @@ static mote_status open_stream(mote_context *ctx, const mote_lod *lod, const enc
 
 /* A slot gets its memory when it is first used: few points need only one. */
 static mote_status ready_slot(potree_stream *stream, stream_slot *slot) {
-    mote_context *ctx = stream->ctx;
-    if (slot->device == NULL) slot->device = (uint8_t *)cuda_alloc(ctx, stream->slot_bytes, "potree buffers");
+    mote_device *gpu = stream->gpu;
+    if (slot->device == NULL) slot->device = (uint8_t *)cuda_alloc(gpu, stream->slot_bytes, "potree buffers");
     if (slot->device == NULL) return MOTE_ERROR_MEMORY;
-    if (slot->pinned == NULL) slot->pinned = (uint8_t *)cuda_pinned_alloc(ctx, stream->slot_bytes, "potree buffers");
-    if (slot->pinned == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: page-locked buffers");
+    if (slot->pinned == NULL) slot->pinned = (uint8_t *)cuda_pinned_alloc(gpu, stream->slot_bytes, "potree buffers");
+    if (slot->pinned == NULL) return mote_fail(gpu->ctx, MOTE_ERROR_MEMORY, "out of memory: page-locked buffers");
     return MOTE_OK;
 }
 
-static mote_status begin_piece(potree_stream *stream, uint64_t first, uint64_t count) {
-    const encode_program *program = &stream->made.program;
+static mote_status begin_batch(potree_stream *stream, uint64_t first, uint64_t count) {
+    const encode_program *program = &stream->uploaded.program;
     stream_slot *slot = &stream->slots[stream->begun % POTREE_IN_FLIGHT];
     MOTE_TRY(ready_slot(stream, slot));
-    MOTE_TRY(launch(stream->ctx, program, first, count, slot->device, &stream->findings));
+    MOTE_TRY(launch(stream->gpu, program, first, count, slot->device, &stream->findings));
     MOTE_TRY(
-        cuda_download_begin(stream->ctx, slot->pinned, slot->device, count * program->stride_bytes, &slot->ticket));
+        cuda_download_begin(stream->gpu, slot->pinned, slot->device, count * program->stride_bytes, &slot->transfer));
     stream->begun++;
     return MOTE_OK;
 }
 
-static mote_status take_piece(potree_stream *stream, const uint8_t **records) {
+static mote_status take_batch(potree_stream *stream, const uint8_t **records) {
     stream_slot *slot = &stream->slots[stream->taken++ % POTREE_IN_FLIGHT];
-    MOTE_TRY(cuda_wait(stream->ctx, &slot->ticket));
-    slot->ticket.event = NULL;
+    MOTE_TRY(cuda_wait(stream->gpu, &slot->transfer));
+    slot->transfer.event = NULL;
     *records = slot->pinned;
     return MOTE_OK;
 }
 
 static mote_status fetch_findings(potree_stream *stream, uint64_t *findings) {
-    const uint64_t count = encode_finding_count(stream->made.program.element_count);
-    return cuda_download(stream->ctx, findings, stream->memory, count * sizeof *findings);
+    const uint64_t count = encode_finding_count(stream->uploaded.program.element_count);
+    return cuda_download(stream->gpu, findings, stream->memory, count * sizeof *findings);
 }
 
 /* ---- the bits of flags */
 
-typedef struct united_columns {
-    mote_column columns[POTREE_UNITED];
+typedef struct merged_columns {
+    mote_column columns[POTREE_MERGED];
     uint32_t count;
-} united_columns;
+} merged_columns;
 
-/* bits  [POTREE_UNITED] */
-static __global__ void unite_bits(const united_columns united, uint64_t count, potree_word *bits) {
+/* bits  [POTREE_MERGED] */
+static __global__ void merge_bits(const merged_columns merged, uint64_t count, potree_word *bits) {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-    potree_word all[POTREE_UNITED];
-    for (uint32_t c = 0; c < POTREE_UNITED; c++) all[c] = 0;
+    potree_word all[POTREE_MERGED];
+    for (uint32_t c = 0; c < POTREE_MERGED; c++) all[c] = 0;
     for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-        for (uint32_t c = 0; c < POTREE_UNITED; c++) {
-            if (c >= united.count) continue;
-            all[c] |= potree_raw_bits(&united.columns[c], column_at(&united.columns[c], i));
+        for (uint32_t c = 0; c < POTREE_MERGED; c++) {
+            if (c >= merged.count) continue;
+            all[c] |= potree_raw_bits(&merged.columns[c], column_at(&merged.columns[c], i));
         }
     }
-    for (uint32_t c = 0; c < POTREE_UNITED; c++) {
-        for (int lane = CUDA_WARP / 2; lane > 0; lane /= 2) all[c] |= __shfl_xor_sync(CUDA_ALL, all[c], lane);
+    for (uint32_t c = 0; c < POTREE_MERGED; c++) {
+        all[c] = warp_or(all[c]);
         if (threadIdx.x % CUDA_WARP == 0 && all[c] != 0) atomicOr(&bits[c], all[c]);
     }
 }
 
-static mote_status find_bits(mote_context *ctx, const mote_column *columns, uint32_t column_count, uint64_t count,
+static mote_status find_bits(mote_device *gpu, const mote_column *columns, uint32_t column_count, uint64_t count,
                              uint64_t *bits) {
-    uint64_t found[POTREE_UNITED] = {};
-    united_columns united = {};
-    united.count = column_count;
-    memcpy(united.columns, columns, column_count * sizeof *columns);
-    potree_word *memory = (potree_word *)cuda_alloc(ctx, sizeof found, "potree");
+    uint64_t found[POTREE_MERGED] = {};
+    merged_columns merged = {};
+    merged.count = column_count;
+    memcpy(merged.columns, columns, column_count * sizeof *columns);
+    potree_word *memory = (potree_word *)cuda_alloc(gpu, sizeof found, "potree");
     if (memory == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = cuda_fill(ctx, memory, 0, sizeof found);
+    mote_status status = cuda_fill(gpu, memory, 0, sizeof found);
     if (status == MOTE_OK) {
-        const uint32_t blocks = cuda_blocks(count, ENCODE_THREADS);
-        CUDA_LAUNCH(ctx, unite_bits, blocks < UNITING_BLOCKS ? blocks : UNITING_BLOCKS, ENCODE_THREADS, united, count,
+        const uint32_t max = MERGE_ROUNDS * cuda_full_blocks(gpu, ENCODE_THREADS);
+        CUDA_LAUNCH(gpu, merge_bits, cuda_blocks_up_to(max, count, ENCODE_THREADS), ENCODE_THREADS, merged, count,
                     memory);
-        status = cuda_launched(ctx, "looking at the flags");
+        status = cuda_launched(gpu, "looking at the flags");
     }
-    if (status == MOTE_OK) status = cuda_download(ctx, found, memory, sizeof found);
+    if (status == MOTE_OK) status = cuda_download(gpu, found, memory, sizeof found);
     memcpy(bits, found, column_count * sizeof *bits);
-    cuda_free(ctx, memory);
+    cuda_free(gpu, memory);
     return status;
 }
 
-extern "C" const mote_potree_ops mote_potree_on_cuda = {find_bits,  make_records,   open_stream, begin_piece,
-                                                        take_piece, fetch_findings, close_stream};
+extern "C" const mote_potree_ops mote_potree_on_cuda = {find_bits,  make_records,   open_stream, begin_batch,
+                                                        take_batch, fetch_findings, close_stream};

@@ -226,7 +226,8 @@ static mote_status decode_node(const decoder *d, decode_worker *worker, uint8_t 
     uint8_t *records = d->records + d->first[n] * d->stride_bytes;
     MOTE_TRY(unpack_node(d, worker, node, false, &data));
     for (uint64_t first = 0; first < node->points; first += POTREE_BLOCK_POINTS) {
-        const uint64_t left = node->points - first, now = left < POTREE_BLOCK_POINTS ? left : POTREE_BLOCK_POINTS;
+        const uint64_t remaining = node->points - first,
+                       now = remaining < POTREE_BLOCK_POINTS ? remaining : POTREE_BLOCK_POINTS;
         uint8_t *to = records + first * d->stride_bytes;
         if (!decode_block(d, data, node->points, first, now, to)) {
             return mote_malformed(d->layout->ctx, &d->layout->files->octree, node->offset,
@@ -262,7 +263,8 @@ static mote_status run_nodes(decoder *d, decode_worker *workers, bool look) {
     return MOTE_OK;
 }
 
-/* A few bytes of brotli may announce terabytes. What is far beyond the file's size is decompressed to nowhere first. */
+/* A few bytes of brotli may announce terabytes. What is far beyond the file's size is decompressed once without keeping
+ * it. */
 static mote_status fill_records(decoder *d, mote_cloud *cloud) {
     mote_context *ctx = d->layout->ctx;
     const uint64_t file_bytes = d->layout->files->octree.size_bytes, points = d->first[d->node_count];
@@ -298,7 +300,6 @@ static mote_status add_view(const decoder *d, mote_cloud *cloud, mote_column *vi
 }
 
 static mote_status add_position(const decoder *d, mote_cloud *cloud, uint32_t at) {
-    static const char *const names[3] = {"x", "y", "z"};
     const potree_layout *layout = d->layout;
     for (int k = 0; k < 3; k++) {
         mote_column view;
@@ -308,7 +309,7 @@ static mote_status add_position(const decoder *d, mote_cloud *cloud, uint32_t at
         view.offset = mote_type_is_float(view.type) ? 0
                       : layout->has_source          ? layout->source_offset[k]
                                                     : layout->offset[k];
-        MOTE_TRY(add_view(d, cloud, &view, names[k], at));
+        MOTE_TRY(add_view(d, cloud, &view, mote_axis_names[k], at));
         at += mote_type_size(view.type);
     }
     return MOTE_OK;

@@ -1,8 +1,6 @@
 /* Turns the copy program of a plan into one for a GPU: which bytes of a point are fetched together, how the values are
    aligned, how many records a block makes. */
-#include "io/potree/potree_encode.h"
 #include "io/potree/potree.h"
-#include "lod/lod_cuda.h"
 
 typedef struct encode_maker {
     const potree_plan *plan;
@@ -13,64 +11,43 @@ typedef struct encode_maker {
 
 /* ---- operations */
 
-static encode_op *add_op(encode_maker *maker, encode_kind kind, uint32_t to) {
-    encode_op *op = &maker->encoding->ops[maker->program->op_count++];
-    memset(op, 0, sizeof *op);
-    op->kind = (uint8_t)kind;
-    op->to = to;
-    op->staged_at = ENCODE_NOT_STAGED;
+static record_op *add_op(encode_maker *maker, const record_op *from) {
+    record_op *op = &maker->encoding->ops[maker->program->op_count++];
+    *op = *from;
     return op;
 }
 
-static void add_column_op(encode_maker *maker, encode_kind kind, const mote_column *column, mote_type type,
-                          uint32_t to) {
-    encode_op *op = add_op(maker, kind, to);
-    op->source = column->data;
-    op->stride_bytes = column->stride_bytes;
-    op->size_bytes = mote_type_size(column->type);
-    op->type = (uint8_t)type;
-    op->column = maker->program->column_count;
-    maker->encoding->columns[maker->program->column_count++] = *column;
-}
-
-static void add_lattice_ops(encode_maker *maker, uint32_t to) {
-    for (uint32_t k = 0; k < 3; k++) {
-        add_column_op(maker, ENCODE_LATTICE, maker->plan->attributes[0].columns[k], MOTE_INT32, to + 4 * k);
-        maker->encoding->ops[maker->program->op_count - 1].axis = (uint8_t)k;
-    }
-}
-
-static void add_plain_op(encode_maker *maker, encode_kind kind, const potree_op *from) {
-    encode_op *op = add_op(maker, kind, from->to);
-    op->source = from->source;
-    op->stride_bytes = from->stride_bytes;
-    op->size_bytes = from->kind == POTREE_OP_COPY ? from->size_bytes : 1;
-    op->shift = from->shift;
-    op->mask = from->mask;
-    op->left = from->left;
-}
-
-/* Without averages a point has its own colour. */
-static void add_color_ops(encode_maker *maker, uint32_t to) {
-    if (maker->program->item_colors != NULL) {
-        add_op(maker, ENCODE_COLORS, to);
-        return;
-    }
+/* Points of a tree without averages have their own colours. */
+static void add_own_colors(encode_maker *maker, uint32_t to) {
     const potree_attribute *color = maker->plan->attributes;
     while (color->role != POTREE_COLOR) color++;
-    for (uint32_t c = 0; c < 3; c++) add_column_op(maker, ENCODE_UNIT, color->columns[c], MOTE_UINT16, to + 2 * c);
+    for (uint32_t c = 0; c < 3; c++) {
+        const mote_column *column = color->columns[c];
+        const record_op unit = {.kind = RECORD_UNIT,
+                                .source = column->data,
+                                .stride_bytes = column->stride_bytes,
+                                .size_bytes = mote_type_size(column->type),
+                                .type = MOTE_UINT16,
+                                .column = maker->program->column_count,
+                                .to = to + 2 * c,
+                                .staged_at = RECORD_NOT_STAGED};
+        maker->encoding->columns[maker->program->column_count++] = *column;
+        add_op(maker, &unit);
+    }
 }
 
-static void translate(encode_maker *maker, const potree_op *op) {
-    switch (op->kind) {
-    case POTREE_OP_COPY: add_plain_op(maker, ENCODE_COPY, op); break;
-    case POTREE_OP_BITS: add_plain_op(maker, ENCODE_BITS, op); break;
-    case POTREE_OP_OR_BITS: add_plain_op(maker, ENCODE_OR_BITS, op); break;
-    case POTREE_OP_CONVERT: add_column_op(maker, ENCODE_CONVERT, &op->column, op->type, op->to); break;
-    case POTREE_OP_UNIT: add_column_op(maker, ENCODE_UNIT, &op->column, MOTE_UINT16, op->to); break;
-    case POTREE_OP_SUBTRACT: add_op(maker, ENCODE_SUBTRACT, op->to)->less = op->less; break;
-    case POTREE_OP_LATTICE: add_lattice_ops(maker, op->to); break;
-    case POTREE_OP_COLORS: add_color_ops(maker, op->to); break;
+static void take_program(encode_maker *maker) {
+    const potree_plan *plan = maker->plan;
+    maker->program->column_count = (uint32_t)plan->op_column_count;
+    if (plan->op_column_count > 0) {
+        memcpy(maker->encoding->columns, plan->op_columns, plan->op_column_count * sizeof *plan->op_columns);
+    }
+    for (uint64_t o = 0; o < plan->op_count; o++) {
+        if (plan->ops[o].kind == RECORD_COLORS && maker->program->item_colors == NULL) {
+            add_own_colors(maker, plan->ops[o].to);
+        } else {
+            add_op(maker, &plan->ops[o]);
+        }
     }
 }
 
@@ -80,22 +57,22 @@ static void translate(encode_maker *maker, const potree_op *op) {
 typedef struct encode_window {
     const uint8_t *low, *high;
     uint32_t stride_bytes;
-    uint32_t group; /* its number; ENCODE_NOT_STAGED where it is not fetched */
+    uint32_t group; /* its number; RECORD_NOT_STAGED where it is not fetched */
 } encode_window;
 
-static bool joins(const encode_window *window, const encode_op *op) {
+static bool joins(const encode_window *window, const record_op *op) {
     const uint8_t *high = op->source + op->size_bytes;
     const uint8_t *low = op->source < window->low ? op->source : window->low;
     high = high > window->high ? high : window->high;
     const uint64_t wide = (uint64_t)((uintptr_t)high - (uintptr_t)low);
-    return op->stride_bytes == window->stride_bytes && wide <= op->stride_bytes && wide <= ENCODE_MOST_WINDOW;
+    return op->stride_bytes == window->stride_bytes && wide <= op->stride_bytes && wide <= ENCODE_MAX_WINDOW;
 }
 
 /* Every operation with a source gets a window (its number in staged_at). Returns how many there are. */
 static uint32_t find_windows(const encode_maker *maker, encode_window *windows) {
     uint32_t count = 0;
     for (uint32_t o = 0; o < maker->program->op_count; o++) {
-        encode_op *op = &maker->encoding->ops[o];
+        record_op *op = &maker->encoding->ops[o];
         if (op->source == NULL || op->stride_bytes == 0) continue;
         uint32_t w = 0;
         while (w < count && !joins(&windows[w], op)) w++;
@@ -112,9 +89,9 @@ static uint32_t find_windows(const encode_maker *maker, encode_window *windows) 
 }
 
 /* The largest power of two up to most that divides all of bits; 8 is none that is fetched. */
-static uint32_t aligned(uint64_t bits, uint32_t most) {
-    while (most > 1 && bits % most != 0) most /= most == 16 ? 4 : 2;
-    return most;
+static uint32_t aligned(uint64_t bits, uint32_t max) {
+    while (max > 1 && bits % max != 0) max /= max == 16 ? 4 : 2;
+    return max;
 }
 
 static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t count) {
@@ -122,11 +99,11 @@ static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t 
     for (uint32_t w = 0; w < count; w++) {
         encode_window *window = &windows[w];
         const uint32_t wide = (uint32_t)(window->high - window->low);
-        window->group = ENCODE_NOT_STAGED;
+        window->group = RECORD_NOT_STAGED;
         const uint32_t unit_bytes = aligned((uintptr_t)window->low | window->stride_bytes, wide > 8 ? 16 : 4);
         const uint32_t units = (wide + unit_bytes - 1) / unit_bytes;
-        if (program->group_count == ENCODE_GROUPS || wide > ENCODE_MOST_WINDOW ||
-            program->staged_bytes + units * unit_bytes > ENCODE_MOST_STAGED) {
+        if (program->group_count == ENCODE_GROUPS || wide > ENCODE_MAX_WINDOW ||
+            program->staged_bytes + units * unit_bytes > ENCODE_MAX_STAGED) {
             continue;
         }
         encode_group *group = &program->groups[program->group_count];
@@ -145,32 +122,32 @@ static void stage_windows(encode_maker *maker, encode_window *windows, uint32_t 
 }
 
 /* Where operations find their values, and how these are aligned. */
-static void settle_ops(encode_maker *maker, const encode_window *windows) {
+static void place_sources(encode_maker *maker, const encode_window *windows) {
     encode_program *program = maker->program;
     for (uint32_t o = 0; o < program->op_count; o++) {
-        encode_op *op = &maker->encoding->ops[o];
+        record_op *op = &maker->encoding->ops[o];
         op->aligned_to = (uint8_t)aligned(program->stride_bytes | op->to, 4);
         op->aligned_from = (uint8_t)aligned((uintptr_t)op->source | op->stride_bytes, 4);
-        if (op->kind == ENCODE_SUBTRACT) op->aligned_from = op->aligned_to;
-        if (op->staged_at == ENCODE_NOT_STAGED) continue;
+        if (op->kind == RECORD_SUBTRACT) op->aligned_from = op->aligned_to;
+        if (op->staged_at == RECORD_NOT_STAGED) continue;
         const encode_window *window = &windows[op->staged_at];
-        op->staged_at = ENCODE_NOT_STAGED;
-        if (window->group == ENCODE_NOT_STAGED) continue;
+        op->staged_at = RECORD_NOT_STAGED;
+        if (window->group == RECORD_NOT_STAGED) continue;
         op->staged_at = program->groups[window->group].staged_at + (uint32_t)(op->source - window->low);
         op->aligned_from = (uint8_t)aligned(op->staged_at, 4);
     }
 }
 
-static bool fits(const encode_program *program, uint32_t tile, uint32_t room_bytes) {
+static bool fits(const encode_program *program, uint32_t tile, uint32_t buffer_bytes) {
     const uint64_t record_bytes = program->direct ? 0 : (uint64_t)tile * program->stride_bytes;
-    return encode_staged_room(tile, program->staged_bytes) + record_bytes <= room_bytes;
+    return encode_staged_buffer(tile, program->staged_bytes) + record_bytes <= buffer_bytes;
 }
 
 static void choose_tile(encode_program *program) {
     program->tile = ENCODE_THREADS;
-    program->small = fits(program, program->tile, ENCODE_SMALL_ROOM);
-    program->direct = !program->small && !fits(program, ENCODE_LEAST_TILE, ENCODE_LARGE_ROOM);
-    while (!program->small && !fits(program, program->tile, ENCODE_LARGE_ROOM)) program->tile /= 2;
+    program->small = fits(program, program->tile, ENCODE_SMALL_BUFFER);
+    program->direct = !program->small && !fits(program, ENCODE_MIN_TILE, ENCODE_LARGE_BUFFER);
+    while (!program->small && !fits(program, program->tile, ENCODE_LARGE_BUFFER)) program->tile /= 2;
 }
 
 /* ---- the whole */
@@ -187,7 +164,7 @@ static void list_elements(encode_maker *maker) {
     }
 }
 
-static void take_constants(encode_maker *maker, const lod_cuda *device) {
+static void take_constants(encode_maker *maker, const lod_device_view *view) {
     const potree_plan *plan = maker->plan;
     encode_program *program = maker->program;
     program->stride_bytes = plan->stride_bytes;
@@ -198,35 +175,35 @@ static void take_constants(encode_maker *maker, const lod_cuda *device) {
     memcpy(program->base, plan->base, sizeof program->base);
     memcpy(program->scale, plan->scale, sizeof program->scale);
     memcpy(program->offset, plan->offset, sizeof program->offset);
-    program->items = device->items;
-    program->index = lod_cuda_index(device);
-    program->item_colors = device->item_colors;
+    program->items = view->items;
+    program->index = view->index;
+    program->item_colors = view->item_colors;
     program->ops = maker->encoding->ops;
     program->columns = maker->encoding->columns;
     program->elements = maker->encoding->elements;
 }
 
-mote_status potree_encoding_make(const potree_plan *plan, const struct lod_cuda *device, potree_encoding *encoding) {
-    const uint64_t most = plan->op_count + 4; /* a position and a colour may take three each */
+mote_status potree_encoding_make(const potree_plan *plan, const lod_device_view *view, potree_encoding *encoding) {
+    const uint64_t max = plan->op_count + 3; /* a colour may take three */
     encode_maker maker = {plan, encoding, &encoding->program, plan->cloud->count};
     memset(encoding, 0, sizeof *encoding);
     encoding->ctx = plan->ctx;
-    encoding->ops = mote_alloc(plan->ctx, most * sizeof *encoding->ops, "potree");
-    encoding->columns = mote_alloc(plan->ctx, most * sizeof *encoding->columns, "potree");
+    encoding->ops = mote_alloc(plan->ctx, max * sizeof *encoding->ops, "potree");
+    encoding->columns = mote_alloc(plan->ctx, max * sizeof *encoding->columns, "potree");
     encoding->elements = mote_alloc(plan->ctx, plan->element_count * sizeof *encoding->elements, "potree");
-    encode_window *windows = mote_alloc(plan->ctx, most * sizeof *windows, "potree");
-    bool made = encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
-    if (made) {
-        take_constants(&maker, device);
-        for (uint64_t o = 0; o < plan->op_count; o++) translate(&maker, &plan->ops[o]);
+    encode_window *windows = mote_alloc(plan->ctx, max * sizeof *windows, "potree");
+    bool uploaded = encoding->ops != NULL && encoding->columns != NULL && encoding->elements != NULL && windows != NULL;
+    if (uploaded) {
+        take_constants(&maker, view);
+        take_program(&maker);
         stage_windows(&maker, windows, find_windows(&maker, windows));
-        settle_ops(&maker, windows);
+        place_sources(&maker, windows);
         list_elements(&maker);
-        made = potree_moves_make(encoding) == MOTE_OK;
+        uploaded = potree_bit_program_make(encoding) == MOTE_OK;
         choose_tile(&encoding->program);
     }
     mote_free(plan->ctx, windows);
-    return made ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return uploaded ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void potree_encoding_free(potree_encoding *encoding) {

@@ -76,10 +76,10 @@ static bool is_empty(const char *path) {
     return entries <= 2;
 }
 
-/* The process that gave a name its form, "BASE.PID.ENDING" or "BASE.PID-ATTEMPT.ENDING"; 0 if it is not of that form.
- */
+/* The process that gave a name its form, "BASE.PID.ENDING" or "BASE.PID-ATTEMPT.ENDING"; 0 if it is not of that
+   form. */
 static long leftover_process(const char *name, const char *base, const char *ending) {
-    char made[NAME_MAX + 1];
+    char uploaded[NAME_MAX + 1];
     const size_t length = strlen(name), ending_bytes = strlen(ending) + 1;
     if (length <= ending_bytes) return 0;
     size_t at = length - ending_bytes;
@@ -87,8 +87,8 @@ static long leftover_process(const char *name, const char *base, const char *end
     const long process = strtol(name + at, NULL, 10);
     const char *dash = strchr(name + at, '-');
     if (process <= 0) return 0;
-    output_temporary_name(base, process, dash != NULL ? (unsigned)strtoul(dash + 1, NULL, 10) : 0, ending, made);
-    return strcmp(made, name) == 0 ? process : 0;
+    output_temporary_name(base, process, dash != NULL ? (unsigned)strtoul(dash + 1, NULL, 10) : 0, ending, uploaded);
+    return strcmp(uploaded, name) == 0 ? process : 0;
 }
 
 static bool is_running(long process) { return kill((pid_t)process, 0) == 0 || errno != ESRCH; }
@@ -136,8 +136,8 @@ static mote_status make_temporary(mote_context *ctx, potree_folder *folder, size
     for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         output_temporary_name(base, (long)getpid(), attempt, "part", name);
         snprintf(folder->temporary, name_bytes, "%.*s%s", parent_bytes(folder->path), folder->path, name);
-        folder->made = mkdir(folder->temporary, 0777) == 0;
-        if (folder->made) return MOTE_OK;
+        folder->uploaded = mkdir(folder->temporary, 0777) == 0;
+        if (folder->uploaded) return MOTE_OK;
         if (errno != EEXIST) break;
     }
     return mote_system_error(ctx, folder->path, "create the folder");
@@ -264,10 +264,10 @@ static mote_status take_name(mote_context *ctx, const potree_folder *folder) {
 
 mote_status potree_folder_close(mote_context *ctx, potree_folder *folder, mote_status status) {
     if (status == MOTE_OK) status = take_name(ctx, folder);
-    if (status != MOTE_OK && folder->made) remove_set(folder->temporary);
+    if (status != MOTE_OK && folder->uploaded) remove_set(folder->temporary);
     mote_free(ctx, folder->path);
     mote_free(ctx, folder->temporary);
     folder->path = folder->temporary = NULL;
-    folder->made = false;
+    folder->uploaded = false;
     return status;
 }

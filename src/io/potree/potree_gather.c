@@ -5,14 +5,14 @@
 
 #include "io/potree/potree.h"
 #include "io/potree/potree_math.h"
-#include "order/lattice.h"
+#include "order/lattice/lattice.h"
 
 #define CACHE_LINE_BYTES 64u
 
 /* ---- copies */
 
 /* Inlined with a constant size, so that the copy is a few moves. */
-static inline void copy_fixed(const potree_op *op, const uint32_t *indices, uint32_t count, uint32_t stride,
+static inline void copy_fixed(const record_op *op, const uint32_t *indices, uint32_t count, uint32_t stride,
                               uint8_t *to, uint32_t size_bytes) {
     const uint8_t *source = op->source;
     const uint64_t step = op->stride_bytes;
@@ -20,7 +20,7 @@ static inline void copy_fixed(const potree_op *op, const uint32_t *indices, uint
 }
 
 /* The sizes that records of LAS and PLY files make. */
-static void run_copy(const potree_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
+static void run_copy(const record_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
     switch (op->size_bytes) {
     case 1: copy_fixed(op, indices, count, stride, to, 1); break;
     case 2: copy_fixed(op, indices, count, stride, to, 2); break;
@@ -42,28 +42,29 @@ static void run_copy(const potree_op *op, const uint32_t *indices, uint32_t coun
     }
 }
 
-static void run_bits(const potree_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
+static void run_bits(const record_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
     const uint8_t *source = op->source;
     const uint64_t step = op->stride_bytes;
-    const uint32_t shift = op->shift, mask = op->mask, left = op->left;
-    const uint32_t keep = op->kind == POTREE_OP_OR_BITS ? 0xFF : 0;
+    const uint32_t shift = op->shift, mask = op->mask, to_shift = op->to_shift;
+    const uint32_t keep = op->kind == RECORD_OR_BITS ? 0xFF : 0;
     for (uint32_t j = 0; j < count; j++, to += stride) {
-        *to = (uint8_t)((*to & keep) | potree_bits(source[indices[j] * step], shift, mask, left));
+        *to = (uint8_t)((*to & keep) | potree_bits(source[indices[j] * step], shift, mask, to_shift));
     }
 }
 
-static void run_convert(const potree_op *op, const uint32_t *indices, uint32_t count, uint32_t stride, uint8_t *to) {
+static void run_convert(const record_op *op, const mote_column *column, const uint32_t *indices, uint32_t count,
+                        uint32_t stride, uint8_t *to) {
     for (uint32_t j = 0; j < count; j++, to += stride) {
-        if (op->kind == POTREE_OP_UNIT) {
-            const uint16_t value = column_color(&op->column, column_at(&op->column, indices[j]));
+        if (op->kind == RECORD_UNIT) {
+            const uint16_t value = column_color(column, column_at(column, indices[j]));
             memcpy(to, &value, sizeof value);
         } else {
-            mote_column_read(&op->column, indices[j], 1, op->type, to);
+            mote_column_read(column, indices[j], 1, (mote_type)op->type, to);
         }
     }
 }
 
-static void run_subtract(const potree_op *op, uint32_t count, uint32_t stride, uint8_t *to) {
+static void run_subtract(const record_op *op, uint32_t count, uint32_t stride, uint8_t *to) {
     for (uint32_t j = 0; j < count; j++, to += stride) {
         uint32_t value;
         memcpy(&value, to, sizeof value);
@@ -76,22 +77,18 @@ static void run_colors(const uint16_t *colors, uint32_t count, uint32_t stride, 
     for (uint32_t j = 0; j < count; j++, to += stride) memcpy(to, colors + 3ull * j, 6);
 }
 
-static void run_lattice(const potree_plan *plan, const uint32_t *indices, uint32_t count, uint32_t to_bytes,
-                        uint8_t *records, potree_stats *stats) {
-    uint32_t steps[3][LATTICE_BLOCK];
-    uint8_t bad[LATTICE_BLOCK];
-    lattice_block(plan->cloud, plan->lattice, 0, indices, count, steps, bad);
-    for (int k = 0; k < 3; k++) {
-        const mote_column *column = plan->attributes[0].columns[k];
-        uint8_t *to = records + to_bytes + 4 * (uint32_t)k;
-        for (uint32_t j = 0; j < count; j++, to += plan->stride_bytes) {
-            const uint32_t x = plan->base[k] + steps[k][j];
-            memcpy(to, &x, sizeof x);
-        }
-        for (uint32_t j = 0; plan->checks_reals && !stats->inexact && j < count; j++) {
-            stats->inexact = !potree_comes_back(column, column_at(column, indices[j]), plan->base[k] + steps[k][j],
-                                                plan->scale[k], plan->offset[k]);
-        }
+/* steps  [count] lattice coordinates of the operation's axis */
+static void run_lattice(const potree_plan *plan, const record_op *op, const uint32_t *indices, const uint32_t *steps,
+                        uint32_t count, uint8_t *to, potree_stats *stats) {
+    const mote_column *column = &plan->op_columns[op->column];
+    const uint32_t k = op->axis, base = plan->base[k];
+    for (uint32_t j = 0; j < count; j++, to += plan->stride_bytes) {
+        const uint32_t x = base + steps[j];
+        memcpy(to, &x, sizeof x);
+    }
+    for (uint32_t j = 0; plan->checks_reals && !stats->inexact && j < count; j++) {
+        stats->inexact =
+            !potree_comes_back(column, column_at(column, indices[j]), base + steps[j], plan->scale[k], plan->offset[k]);
     }
 }
 
@@ -186,8 +183,8 @@ static void measure(const potree_plan *plan, const uint8_t *records, uint32_t co
 static void fetch_ahead(const potree_plan *plan, const uint32_t *next, uint32_t count) {
     const uint8_t *seen = NULL;
     for (uint64_t o = 0; o < plan->op_count; o++) {
-        const potree_op *op = &plan->ops[o];
-        if (op->kind != POTREE_OP_COPY && op->kind != POTREE_OP_BITS) continue;
+        const record_op *op = &plan->ops[o];
+        if (op->kind != RECORD_COPY && op->kind != RECORD_BITS) continue;
         if (seen != NULL && op->source >= seen && op->source < seen + CACHE_LINE_BYTES) continue;
         seen = op->source;
         const uint64_t step = op->stride_bytes;
@@ -201,19 +198,24 @@ static void fetch_ahead(const potree_plan *plan, const uint32_t *next, uint32_t 
 void potree_gather(const potree_plan *plan, const uint32_t *indices, const uint16_t *colors, uint32_t count,
                    uint32_t next_count, uint8_t *records, potree_stats *stats) {
     const uint32_t stride = plan->stride_bytes;
+    uint32_t steps[3][LATTICE_BLOCK];
+    uint8_t bad[LATTICE_BLOCK];
     fetch_ahead(plan, indices + count, next_count);
     for (uint64_t o = 0; o < plan->op_count; o++) {
-        const potree_op *op = &plan->ops[o];
+        const record_op *op = &plan->ops[o];
         uint8_t *to = records + op->to;
         switch (op->kind) {
-        case POTREE_OP_COPY: run_copy(op, indices, count, stride, to); break;
-        case POTREE_OP_BITS:
-        case POTREE_OP_OR_BITS: run_bits(op, indices, count, stride, to); break;
-        case POTREE_OP_CONVERT:
-        case POTREE_OP_UNIT: run_convert(op, indices, count, stride, to); break;
-        case POTREE_OP_SUBTRACT: run_subtract(op, count, stride, to); break;
-        case POTREE_OP_LATTICE: run_lattice(plan, indices, count, op->to, records, stats); break;
-        case POTREE_OP_COLORS: run_colors(colors, count, stride, to); break;
+        case RECORD_COPY: run_copy(op, indices, count, stride, to); break;
+        case RECORD_BITS:
+        case RECORD_OR_BITS: run_bits(op, indices, count, stride, to); break;
+        case RECORD_CONVERT:
+        case RECORD_UNIT: run_convert(op, &plan->op_columns[op->column], indices, count, stride, to); break;
+        case RECORD_SUBTRACT: run_subtract(op, count, stride, to); break;
+        case RECORD_LATTICE:
+            if (op->axis == 0) lattice_block(plan->cloud, plan->lattice, 0, indices, count, steps, bad);
+            run_lattice(plan, op, indices, steps[op->axis], count, to, stats);
+            break;
+        case RECORD_COLORS: run_colors(colors, count, stride, to); break;
         }
     }
     measure(plan, records, count, stats);

@@ -3,7 +3,7 @@
 #include "io/potree/potree.h"
 #include "math/hash.h"
 
-#define PIECE_BYTES 32u
+#define BATCH_BYTES 32u
 
 /* Odd bits without a pattern: the splitmix64 sequence from 1 on. */
 static uint64_t secret(uint64_t i) { return mote_hash64(i * MOTE_GOLDEN_GAMMA); }
@@ -26,8 +26,8 @@ void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes) {
     const uint64_t keys[2] = {secret(3), secret(4)};
     uint64_t a = hash->lanes[0], b = hash->lanes[1], words[4];
     hash->size_bytes += size_bytes;
-    for (; size_bytes >= PIECE_BYTES; size_bytes -= PIECE_BYTES, from += PIECE_BYTES) {
-        memcpy(words, from, PIECE_BYTES);
+    for (; size_bytes >= BATCH_BYTES; size_bytes -= BATCH_BYTES, from += BATCH_BYTES) {
+        memcpy(words, from, BATCH_BYTES);
         a = fold(a, words, keys[0]);
         b = fold(b, words + 2, keys[1]);
     }

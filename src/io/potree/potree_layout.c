@@ -1,13 +1,13 @@
-/* Takes metadata.json apart: what the points look like, and what mote's own folders say of their source. */
+/* Parses metadata.json: what the points look like, and what mote's own folders say of their source. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "io/potree/potree.h"
 
-#define MOST_METADATA_BYTES (256ull << 20)
-#define MOST_ATTRIBUTES     4096u
-#define MOST_ELEMENTS       4096u /* of all attributes */
+#define MAX_METADATA_BYTES (256ull << 20)
+#define MAX_ATTRIBUTES     4096u
+#define MAX_ELEMENTS       4096u /* of all attributes */
 
 #ifdef MOTE_HAVE_JANSSON
 #include <jansson.h>
@@ -77,8 +77,8 @@ static mote_status parse_attribute(potree_layout *layout, const json_t *json, ui
     if (!potree_type_of_name(type, &attribute->type)) {
         return wrong(layout, "attribute \"%s\" is of type \"%.32s\"", attribute->name, type);
     }
-    if (!get_integer(json, "numElements", 1, MOST_ELEMENTS, 1, &elements)) {
-        return wrong(layout, "attribute \"%s\": numElements is no number in 1..%u", attribute->name, MOST_ELEMENTS);
+    if (!get_integer(json, "numElements", 1, MAX_ELEMENTS, 1, &elements)) {
+        return wrong(layout, "attribute \"%s\": numElements is no number in 1..%u", attribute->name, MAX_ELEMENTS);
     }
     attribute->elements = (uint32_t)elements;
     const int64_t type_bytes = mote_type_size(attribute->type), all_bytes = type_bytes * elements;
@@ -139,14 +139,14 @@ static mote_status parse_scales(potree_layout *layout, const json_t *list) {
 static mote_status parse_attributes(potree_layout *layout) {
     const json_t *list = json_object_get(layout->json, "attributes");
     const size_t count = json_array_size(list);
-    if (count == 0 || count > MOST_ATTRIBUTES)
-        return wrong(layout, "\"attributes\" is no list of 1..%u", MOST_ATTRIBUTES);
+    if (count == 0 || count > MAX_ATTRIBUTES)
+        return wrong(layout, "\"attributes\" is no list of 1..%u", MAX_ATTRIBUTES);
     layout->attributes = mote_alloc_zero(layout->ctx, count * sizeof *layout->attributes, "metadata");
     if (layout->attributes == NULL) return MOTE_ERROR_MEMORY;
     layout->attribute_count = (uint32_t)count;
     for (uint32_t a = 0; a < layout->attribute_count; a++) {
         MOTE_TRY(parse_attribute(layout, json_array_get(list, a), a));
-        if (layout->element_count > MOST_ELEMENTS) return wrong(layout, "more than %u numbers a point", MOST_ELEMENTS);
+        if (layout->element_count > MAX_ELEMENTS) return wrong(layout, "more than %u numbers a point", MAX_ELEMENTS);
     }
     MOTE_TRY(check_roles(layout));
     return parse_scales(layout, list);
@@ -216,10 +216,10 @@ static mote_status parse_root(potree_layout *layout) {
     for (int k = 0; k < 3; k++) {
         if (layout->scale[k] == 0) return wrong(layout, "a scale is 0");
     }
-    const int64_t most =
+    const int64_t max =
         layout->files->hierarchy.size_bytes < INT64_MAX ? (int64_t)layout->files->hierarchy.size_bytes : INT64_MAX;
-    if (!get_integer(json_object_get(layout->json, "hierarchy"), "firstChunkSize", 1, most, 0, &chunk_bytes)) {
-        return wrong(layout, "hierarchy.firstChunkSize is no number in 1..%lld, the size of %s", (long long)most,
+    if (!get_integer(json_object_get(layout->json, "hierarchy"), "firstChunkSize", 1, max, 0, &chunk_bytes)) {
+        return wrong(layout, "hierarchy.firstChunkSize is no number in 1..%lld, the size of %s", (long long)max,
                      layout->files->hierarchy.path);
     }
     layout->first_chunk_bytes = (uint64_t)chunk_bytes;
@@ -236,7 +236,7 @@ mote_status potree_layout_parse(mote_context *ctx, const potree_files *files, po
     layout->files = files;
     const mote_input *input = &files->metadata;
     json_error_t error;
-    if (input->size_bytes > MOST_METADATA_BYTES) {
+    if (input->size_bytes > MAX_METADATA_BYTES) {
         return mote_malformed(ctx, input, 0, "%llu bytes are too many for metadata",
                               (unsigned long long)input->size_bytes);
     }
@@ -274,7 +274,7 @@ void potree_layout_column(const potree_layout *layout, uint32_t attribute, potre
     memset(source, 0, sizeof *source);
     source->type = a->type;
     if (description != NULL) potree_clean_text(description, source->description, sizeof source->description);
-    for (size_t c = 0; c < json_array_size(columns) && c < MOST_ATTRIBUTES; c++) {
+    for (size_t c = 0; c < json_array_size(columns) && c < MAX_ATTRIBUTES; c++) {
         const json_t *column = json_array_get(columns, c);
         const char *name = json_string_value(json_object_get(column, "attribute"));
         if (name == NULL || strcmp(name, a->name) != 0) continue;

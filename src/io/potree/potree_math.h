@@ -3,11 +3,12 @@
 #define MOTE_POTREE_MATH_H
 
 #include "core/column_math.h"
-#include "order/lattice_math.h"
+#include "math/ordered.h"
+#include "order/lattice/lattice_math.h"
 
 /* A bit field of a byte, moved to where it belongs. */
-MOTE_HD uint8_t potree_bits(uint8_t byte, uint32_t shift, uint32_t mask, uint32_t left) {
-    return (uint8_t)((byte >> shift & mask) << left);
+MOTE_HD uint8_t potree_bits(uint8_t byte, uint32_t shift, uint32_t mask, uint32_t to_shift) {
+    return (uint8_t)((byte >> shift & mask) << to_shift);
 }
 
 /* The bits that a flag-like value counts with: those of the whole number, or all if a real is not zero. */
@@ -34,8 +35,6 @@ MOTE_HD bool potree_comes_back(const mote_column *column, const uint8_t *at, uin
 
 /* ---- ranges */
 
-#define POTREE_KEY_SIGN (1ull << 63)
-
 /* A value of a record (no 64-bit integer) as a number whose order is that of the values; false if it is not finite. */
 MOTE_HD bool potree_key(const uint8_t *at, mote_type type, uint64_t *key) {
     if (!column_is_real(type)) {
@@ -44,23 +43,17 @@ MOTE_HD bool potree_key(const uint8_t *at, mote_type type, uint64_t *key) {
         if (type == MOTE_INT8) value = (int8_t)raw;
         if (type == MOTE_INT16) value = (int16_t)raw;
         if (type == MOTE_INT32) value = (int32_t)raw;
-        *key = (uint64_t)value ^ POTREE_KEY_SIGN;
+        *key = mote_ordered_integer(value);
         return true;
     }
     const double real = column_real(at, type);
-    uint64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    *key = bits & POTREE_KEY_SIGN ? ~bits : bits | POTREE_KEY_SIGN;
-    return (bits >> 52 & 0x7FF) != 0x7FF;
+    *key = mote_ordered_real(real);
+    return isfinite(real);
 }
 
 /* The way back. */
 MOTE_HD double potree_key_value(uint64_t key, mote_type type) {
-    if (!column_is_real(type)) return (double)(int64_t)(key ^ POTREE_KEY_SIGN);
-    const uint64_t bits = key & POTREE_KEY_SIGN ? key ^ POTREE_KEY_SIGN : ~key;
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
+    return column_is_real(type) ? mote_real_of_ordered(key) : (double)mote_integer_of_ordered(key);
 }
 
 #endif

@@ -154,8 +154,8 @@ static const char *source_type(const potree_attribute *attribute, const potree_r
         return type == MOTE_UINT8 && mote_color_is_plain(attribute->columns[0]) ? mote_type_name(type) : NULL;
     }
     const potree_range *range = &ranges[attribute->range];
-    const double most = 9007199254740992.0; /* 2^53 */
-    if (attribute->type == type || range->min < -most || range->max > most) return NULL;
+    const double max = 9007199254740992.0; /* 2^53 */
+    if (attribute->type == type || range->min < -max || range->max > max) return NULL;
     return mote_type_name(type);
 }
 
@@ -247,10 +247,10 @@ static void put_records(json_builder *b, json_t *mote, const mote_cloud *cloud) 
     uint64_t all_bytes = 0;
     for (uint32_t r = 0; r < count; r++) {
         const uint64_t size_bytes = mote_cloud_record(cloud, r)->size_bytes;
-        all_bytes = size_bytes > POTREE_MOST_RECORDS ? POTREE_MOST_RECORDS + 1 : all_bytes + size_bytes;
-        if (all_bytes > POTREE_MOST_RECORDS) {
+        all_bytes = size_bytes > POTREE_MAX_RECORDS ? POTREE_MAX_RECORDS + 1 : all_bytes + size_bytes;
+        if (all_bytes > POTREE_MAX_RECORDS) {
             mote_warn(b->ctx, "the variable-length records are more than %llu MB and are left out",
-                      (unsigned long long)(POTREE_MOST_RECORDS >> 20));
+                      (unsigned long long)(POTREE_MAX_RECORDS >> 20));
             return;
         }
     }
@@ -258,6 +258,25 @@ static void put_records(json_builder *b, json_t *mote, const mote_cloud *cloud) 
     json_t *records = json_array();
     for (uint32_t r = 0; r < count; r++) append(b, records, record_json(b, mote_cloud_record(cloud, r)));
     put(b, mote, "records", records);
+}
+
+/* Where to begin to look, if a few points stretch the cube. */
+static void put_rest(json_builder *b, json_t *mote, const potree_summary *summary) {
+    const potree_plan *plan = summary->plan;
+    uint32_t low[3], high[3];
+    double min[3], max[3];
+    bool is_stretched = false;
+    if (potree_rest(b->ctx, summary->source, low, high, &is_stretched) != MOTE_OK) b->failed = true;
+    if (!is_stretched) return;
+    for (int k = 0; k < 3; k++) {
+        const double cell = (plan->cube_max[k] - plan->cube_min[k]) / (1u << POTREE_REST_BITS);
+        min[k] = plan->cube_min[k] + low[k] * cell;
+        max[k] = plan->cube_min[k] + high[k] * cell;
+    }
+    json_t *box = json_object();
+    put(b, box, "min", reals_json(b, min, 3));
+    put(b, box, "max", reals_json(b, max, 3));
+    put(b, mote, "rest", box);
 }
 
 static json_t *mote_json(json_builder *b, const potree_summary *summary) {
@@ -272,6 +291,7 @@ static json_t *mote_json(json_builder *b, const potree_summary *summary) {
         append_column(b, columns, &summary->plan->attributes[a], summary->stats->ranges);
     }
     put(b, mote, "columns", columns);
+    put_rest(b, mote, summary);
     put_las(b, mote, &cloud->las);
     put_records(b, mote, cloud);
     return mote;

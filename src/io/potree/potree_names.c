@@ -59,8 +59,8 @@ static size_t utf8_length(const unsigned char *text) {
         if ((text[i] & 0xC0) != 0x80) return 0; /* also the end of the text */
         code = code << 6 | (text[i] & 0x3Fu);
     }
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    return code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : length;
+    static const uint32_t min[5] = {0, 0, 0x80, 0x800, 0x10000};
+    return code < min[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : length;
 }
 
 void potree_clean_text(const char *text, char *out, size_t size_bytes) {
@@ -112,13 +112,13 @@ uint64_t potree_base64_bytes(uint64_t size_bytes) { return (size_bytes + 2) / 3 
 
 void potree_base64_encode(const uint8_t *data, uint64_t size_bytes, char *out) {
     for (uint64_t i = 0; i < size_bytes; i += 3) {
-        const uint64_t left = size_bytes - i;
-        const uint32_t bits =
-            (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) | (left > 2 ? data[i + 2] : 0u);
+        const uint64_t remaining = size_bytes - i;
+        const uint32_t bits = (uint32_t)data[i] << 16 | (remaining > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
+                              (remaining > 2 ? data[i + 2] : 0u);
         *out++ = base64_digits[bits >> 18];
         *out++ = base64_digits[bits >> 12 & 63];
-        *out++ = left > 1 ? base64_digits[bits >> 6 & 63] : '=';
-        *out++ = left > 2 ? base64_digits[bits & 63] : '=';
+        *out++ = remaining > 1 ? base64_digits[bits >> 6 & 63] : '=';
+        *out++ = remaining > 2 ? base64_digits[bits & 63] : '=';
     }
     *out = '\0';
 }

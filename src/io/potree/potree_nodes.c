@@ -1,5 +1,5 @@
-/* Reads hierarchy.bin: chunks that refer to each other by proxies, taken apart without recursion. The work is bounded
-   by the file: chunks may not overlap, so all records together are no more than the file holds. */
+/* Reads hierarchy.bin: chunks that refer to each other by proxies, followed without recursion. The work is bounded
+   by the file: chunks may not overlap, so all records together are at most those that the file holds. */
 #include "io/potree/potree.h"
 
 enum { NODE_INNER = 0, NODE_LEAF = 1, NODE_PROXY = 2 };
@@ -66,8 +66,8 @@ static mote_status add_chunk(hierarchy_reader *reader, uint64_t at, int64_t offs
 static mote_status add_children(hierarchy_reader *reader, uint64_t at, uint32_t node) {
     uint32_t count = 0;
     for (uint32_t mask = reader->nodes[node].child_mask; mask != 0; mask &= mask - 1) count++;
-    const uint64_t most = reader->input->size_bytes / POTREE_RECORD_BYTES;
-    if (reader->node_count + count > most || most > UINT32_MAX) {
+    const uint64_t max = reader->input->size_bytes / POTREE_RECORD_BYTES;
+    if (reader->node_count + count > max || max > UINT32_MAX) {
         return mote_malformed(reader->layout->ctx, reader->input, at, "more nodes than the file has records");
     }
     if (!mote_reserve(reader->layout->ctx, (void **)&reader->nodes, &reader->node_capacity, reader->node_count + count,
@@ -152,7 +152,7 @@ static mote_status read_chunks(hierarchy_reader *reader) {
     MOTE_TRY(add_chunk(reader, 0, 0, (int64_t)layout->first_chunk_bytes, 0));
     for (uint64_t c = 0; c < reader->chunk_count; c++) MOTE_TRY(read_chunk(reader, reader->chunks[c]));
     if (reader->pointless > 0) {
-        mote_warn(layout->ctx, "%s: %llu nodes announce points but have no bytes; they count as empty",
+        mote_warn(layout->ctx, "%s: nodes that announce points but have no bytes: %llu; they count as empty",
                   reader->input->path, (unsigned long long)reader->pointless);
     }
     return MOTE_OK;

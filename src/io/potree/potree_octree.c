@@ -40,9 +40,9 @@ static mote_status write_node(const potree_octree *octree, potree_worker *worker
     potree_hash hash = potree_hash_begin();
     if (count > 0) MOTE_TRY(potree_worker_load(octree, worker, node));
     for (uint64_t first = 0; first < count; first += POTREE_BLOCK_POINTS) {
-        const uint64_t left = count - first;
-        const uint32_t now = left < POTREE_BLOCK_POINTS ? (uint32_t)left : POTREE_BLOCK_POINTS;
-        const uint64_t after = left - now;
+        const uint64_t remaining = count - first;
+        const uint32_t now = remaining < POTREE_BLOCK_POINTS ? (uint32_t)remaining : POTREE_BLOCK_POINTS;
+        const uint64_t after = remaining - now;
         if (*buffered_bytes > BUFFER_BYTES) {
             MOTE_TRY(mote_output_write_at(octree->ctx, octree->output, worker->buffer, *buffered_bytes, *file_bytes));
             *file_bytes += *buffered_bytes;
@@ -72,9 +72,9 @@ static mote_status write_job(const potree_octree *octree, potree_worker *worker,
 }
 
 /* Cuts the next jobs of about a buffer each; returns how many. */
-static uint32_t next_jobs(const potree_octree *octree, uint32_t *next, octree_job *jobs, uint32_t most) {
+static uint32_t next_jobs(const potree_octree *octree, uint32_t *next, octree_job *jobs, uint32_t max) {
     uint32_t count = 0;
-    while (count < most && *next < octree->source->node_count) {
+    while (count < max && *next < octree->source->node_count) {
         uint64_t size_bytes = 0;
         jobs[count].begin = *next;
         do {
@@ -111,9 +111,9 @@ void potree_place_nodes(const potree_octree *octree) {
 
 mote_status potree_octree_write(potree_octree *octree) {
     mote_context *ctx = octree->ctx;
-    const uint32_t threads = (uint32_t)ctx->threads, most = threads * JOBS_PER_ROUND;
+    const uint32_t threads = (uint32_t)ctx->threads, max = threads * JOBS_PER_ROUND;
     potree_worker *workers = mote_alloc_zero(ctx, threads * sizeof *workers, "potree buffers");
-    octree_job *jobs = mote_alloc(ctx, most * sizeof *jobs, "potree buffers");
+    octree_job *jobs = mote_alloc(ctx, max * sizeof *jobs, "potree buffers");
     mote_status status = workers != NULL && jobs != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     uint32_t next = 0;
     potree_place_nodes(octree);
@@ -122,7 +122,7 @@ mote_status potree_octree_write(potree_octree *octree) {
         status = mote_progress(ctx, (double)done / ((double)octree->plan->points * octree->plan->stride_bytes + 1),
                                "writing nodes");
         if (status != MOTE_OK) break;
-        run_jobs(octree, workers, jobs, next_jobs(octree, &next, jobs, most));
+        run_jobs(octree, workers, jobs, next_jobs(octree, &next, jobs, max));
         status = mote_context_status(ctx);
     }
     for (uint32_t t = 0; workers != NULL && t < threads; t++) potree_worker_free(ctx, &workers[t]);

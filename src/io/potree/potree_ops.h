@@ -2,8 +2,8 @@
 #ifndef MOTE_POTREE_OPS_H
 #define MOTE_POTREE_OPS_H
 
-#include "io/potree/potree_encode.h"
-#include "lod/lod.h"
+#include "io/potree/potree_encode_program.h"
+#include "lod/lod_octree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,13 +13,13 @@ extern "C" {
 typedef struct potree_stream potree_stream;
 
 typedef struct mote_potree_ops {
-    /* The union over all points of the bits (potree_raw_bits) of each of up to POTREE_UNITED columns. */
-    mote_status (*unite_bits)(mote_context *ctx, const mote_column *columns, uint32_t column_count, uint64_t count,
+    /* The union over all points of the bits (potree_raw_bits) of each of up to POTREE_MERGED columns. */
+    mote_status (*merge_bits)(mote_device *device, const mote_column *columns, uint32_t column_count, uint64_t count,
                               uint64_t *bits);
     /* The records of all items, in device memory that is the octree's. */
-    mote_status (*records)(mote_context *ctx, mote_lod *lod, const encode_program *program, const void **records);
-    /* The records of some items after others, in host memory; up to piece_items at a time. program may go then. */
-    mote_status (*open)(mote_context *ctx, const mote_lod *lod, const encode_program *program, uint64_t piece_items,
+    mote_status (*records)(mote_lod *lod, const encode_program *program, uint64_t item_count, const void **records);
+    /* The records of some items after others, in host memory; up to batch_items at a time. program may go then. */
+    mote_status (*open)(mote_device *device, const encode_program *program, uint64_t batch_items,
                         potree_stream **stream);
     /* Begins to make and fetch those of count > 0 items from the first-th on; POTREE_IN_FLIGHT may be begun and not
        yet taken. */
@@ -31,7 +31,7 @@ typedef struct mote_potree_ops {
     void (*close)(potree_stream *stream);
 } mote_potree_ops;
 
-#define POTREE_UNITED    7u
+#define POTREE_MERGED    7u
 #define POTREE_IN_FLIGHT 3u
 
 extern const mote_potree_ops mote_potree_on_cuda;

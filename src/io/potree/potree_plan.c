@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "io/potree/potree.h"
 #include "io/potree/potree_math.h"
-#include "lod/lod_cuda.h"
 
-#define FLAG_COLUMNS POTREE_UNITED
+#define FLAG_COLUMNS POTREE_MERGED
 
 /* ---- flags that are zero everywhere are left out */
 
@@ -34,11 +33,11 @@ static uint64_t union_of_values(const mote_context *ctx, const mote_column *colu
     return all;
 }
 
-static mote_status unite_bits(const potree_plan *plan, const mote_column *columns, uint32_t column_count,
+static mote_status merge_bits(const potree_plan *plan, const mote_column *columns, uint32_t column_count,
                               uint64_t *bits) {
     const uint64_t count = plan->cloud->count;
     if (count == 0 || column_count == 0) return MOTE_OK;
-    if (plan->device_ops != NULL) return plan->device_ops->unite_bits(plan->ctx, columns, column_count, count, bits);
+    if (plan->device_ops != NULL) return plan->device_ops->merge_bits(plan->device, columns, column_count, count, bits);
     for (uint32_t c = 0; c < column_count; c++) {
         bits[c] = mote_type_size(columns[c].type) == 1 ? union_of_bytes(plan->ctx, &columns[c], count)
                                                        : union_of_values(plan->ctx, &columns[c], count);
@@ -62,7 +61,7 @@ static mote_status find_flag_bits(const potree_plan *plan, flag_bits flags[FLAG_
         if (c == column_count) columns[column_count++] = *column;
         which[f] = c;
     }
-    MOTE_TRY(unite_bits(plan, columns, column_count, raw));
+    MOTE_TRY(merge_bits(plan, columns, column_count, raw));
     for (uint32_t f = 0; f < FLAG_COLUMNS; f++) {
         const mote_column *column = flags[f].column;
         flags[f].bits = 0;
@@ -140,9 +139,7 @@ static void add_plain(potree_plan *plan, const char *name, const mote_column *co
 static void add_position(potree_plan *plan, const mote_cloud *cloud) {
     potree_attribute *position = add_attribute(plan, "position", MOTE_INT32, 3);
     position->role = POTREE_POSITION;
-    position->columns[0] = mote_cloud_find(cloud, "x");
-    position->columns[1] = mote_cloud_find(cloud, "y");
-    position->columns[2] = mote_cloud_find(cloud, "z");
+    mote_cloud_find_positions(cloud, position->columns);
 }
 
 /* Says what colours were taken for, in the log and in the attribute. */
@@ -280,7 +277,7 @@ static mote_status place_positions(potree_plan *plan, const mote_lattice *lattic
 static mote_status check_nodes(potree_plan *plan, const potree_source *source) {
     for (uint32_t n = 0; n < source->node_count; n++) {
         const uint64_t count = source->nodes[n].point_count;
-        if (count > UINT32_MAX || count * plan->coded_stride_bytes >= POTREE_MOST_NODE_BYTES) {
+        if (count > UINT32_MAX || count * plan->coded_stride_bytes >= POTREE_MAX_NODE_BYTES) {
             return mote_fail(plan->ctx, MOTE_ERROR_UNSUPPORTED,
                              "a node has %llu points of %u bytes; a Potree node holds less than 2 GiB: "
                              "set a bound for points per node",
@@ -295,12 +292,12 @@ static mote_status check_nodes(potree_plan *plan, const potree_source *source) {
 static void take_cloud(potree_plan *plan, const potree_source *source) {
     plan->cloud = source->cloud;
     if (source->device_lod == NULL) return;
-    const cuda_cloud *device = &source->device_lod->device->cloud;
-    plan->device_view = *source->cloud;
-    plan->device_view.columns = device->columns;
-    plan->device_view.column_count = device->column_count;
-    plan->cloud = &plan->device_view;
-    plan->device_ops = mote_cuda.backend->potree;
+    plan->device_cloud = *source->cloud;
+    plan->device_cloud.columns = (mote_column *)source->device_view.columns;
+    plan->device_cloud.column_count = source->device_view.column_count;
+    plan->cloud = &plan->device_cloud;
+    plan->device = source->device_lod->device;
+    plan->device_ops = plan->device->backend->potree;
 }
 
 mote_status potree_plan_make(mote_context *ctx, const potree_source *source, const mote_potree_params *params,
@@ -337,6 +334,8 @@ void potree_plan_free(potree_plan *plan) {
     if (plan->ctx == NULL) return;
     mote_free(plan->ctx, plan->attributes);
     mote_free(plan->ctx, plan->ops);
+    mote_free(plan->ctx, plan->op_columns);
     plan->attributes = NULL;
     plan->ops = NULL;
+    plan->op_columns = NULL;
 }

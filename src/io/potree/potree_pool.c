@@ -118,10 +118,10 @@ bool potree_decompress(potree_pool *pool, const uint8_t *data, uint64_t data_byt
     size_t in_left = data_bytes, total = 0;
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && total <= size_bytes) {
-        size_t room = out != NULL ? size_bytes - total : sizeof scratch;
+        size_t buffer = out != NULL ? size_bytes - total : sizeof scratch;
         uint8_t *to = out != NULL ? out + total : scratch;
         const size_t before = total;
-        result = BrotliDecoderDecompressStream(decoder, &in_left, &data, &room, &to, &total);
+        result = BrotliDecoderDecompressStream(decoder, &in_left, &data, &buffer, &to, &total);
         if (total == before && result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) break; /* more than was announced */
     }
     BrotliDecoderDestroyInstance(decoder);

@@ -1,15 +1,16 @@
 /* Compiles the plan of a record into a list of copies, as few and as long as the source allows. */
 #include "io/potree/potree.h"
 
-static potree_op *add_op(potree_plan *plan, potree_op_kind kind, uint32_t to) {
+static record_op *add_op(potree_plan *plan, record_op_kind kind, uint32_t to) {
     if (!mote_reserve(plan->ctx, (void **)&plan->ops, &plan->op_capacity, plan->op_count + 1ull, sizeof *plan->ops,
                       "potree")) {
         return NULL;
     }
-    potree_op *op = &plan->ops[plan->op_count++];
+    record_op *op = &plan->ops[plan->op_count++];
     memset(op, 0, sizeof *op);
-    op->kind = kind;
+    op->kind = (uint8_t)kind;
     op->to = to;
+    op->staged_at = RECORD_NOT_STAGED;
     return op;
 }
 
@@ -17,15 +18,15 @@ static potree_op *add_op(potree_plan *plan, potree_op_kind kind, uint32_t to) {
 static mote_status add_copy(potree_plan *plan, const mote_column *column, uint32_t to) {
     const uint32_t size_bytes = mote_type_size(column->type);
     if (plan->op_count > 0) {
-        potree_op *last = &plan->ops[plan->op_count - 1];
-        if (last->kind == POTREE_OP_COPY && last->stride_bytes == column->stride_bytes &&
+        record_op *last = &plan->ops[plan->op_count - 1];
+        if (last->kind == RECORD_COPY && last->stride_bytes == column->stride_bytes &&
             last->source + last->size_bytes == (const uint8_t *)column->data && last->to + last->size_bytes == to &&
             last->size_bytes + size_bytes <= column->stride_bytes) {
             last->size_bytes += size_bytes;
             return MOTE_OK;
         }
     }
-    potree_op *op = add_op(plan, POTREE_OP_COPY, to);
+    record_op *op = add_op(plan, RECORD_COPY, to);
     if (op == NULL) return MOTE_ERROR_MEMORY;
     op->source = column->data;
     op->stride_bytes = column->stride_bytes;
@@ -34,37 +35,44 @@ static mote_status add_copy(potree_plan *plan, const mote_column *column, uint32
 }
 
 /* (byte >> shift & mask) << left; a field beside that of the last operation, on both sides, widens its mask. */
-static mote_status add_bits(potree_plan *plan, const mote_column *column, uint32_t to, uint8_t left, bool first) {
-    potree_op *last = first ? NULL : &plan->ops[plan->op_count - 1];
+static mote_status add_bits(potree_plan *plan, const mote_column *column, uint32_t to, uint8_t to_shift, bool first) {
+    record_op *last = first ? NULL : &plan->ops[plan->op_count - 1];
     if (last != NULL && last->source == column->data && last->stride_bytes == column->stride_bytes &&
-        column->bit_shift - last->shift == left - last->left && left > last->left) {
-        last->mask |= (uint8_t)(((1u << column->bit_count) - 1) << (left - last->left));
+        column->bit_shift - last->shift == to_shift - last->to_shift && to_shift > last->to_shift) {
+        last->mask |= (uint8_t)(((1u << column->bit_count) - 1) << (to_shift - last->to_shift));
         return MOTE_OK;
     }
-    potree_op *op = add_op(plan, first ? POTREE_OP_BITS : POTREE_OP_OR_BITS, to);
+    record_op *op = add_op(plan, first ? RECORD_BITS : RECORD_OR_BITS, to);
     if (op == NULL) return MOTE_ERROR_MEMORY;
     op->source = column->data;
     op->stride_bytes = column->stride_bytes;
+    op->size_bytes = 1;
     op->shift = column->bit_shift;
     op->mask = column->bit_count > 0 ? (uint8_t)((1u << column->bit_count) - 1) : 0xFF;
-    op->left = left;
+    op->to_shift = to_shift;
     return MOTE_OK;
 }
 
-static mote_status add_convert(potree_plan *plan, potree_op_kind kind, const mote_column *column, mote_type type,
+static mote_status add_convert(potree_plan *plan, record_op_kind kind, const mote_column *column, mote_type type,
                                uint32_t to) {
-    potree_op *op = add_op(plan, kind, to);
-    if (op == NULL) return MOTE_ERROR_MEMORY;
-    op->column = *column;
-    op->type = type;
-    op->size_bytes = mote_type_size(type);
+    record_op *op = add_op(plan, kind, to);
+    if (op == NULL || !mote_reserve(plan->ctx, (void **)&plan->op_columns, &plan->op_column_capacity,
+                                    plan->op_column_count + 1, sizeof *plan->op_columns, "potree")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    op->source = column->data;
+    op->stride_bytes = column->stride_bytes;
+    op->size_bytes = mote_type_size(column->type);
+    op->type = (uint8_t)type;
+    op->column = (uint32_t)plan->op_column_count;
+    plan->op_columns[plan->op_column_count++] = *column;
     return MOTE_OK;
 }
 
 static mote_status add_value(potree_plan *plan, const mote_column *column, mote_type type, uint32_t to) {
     if (column->bit_count == 0 && column->type == type) return add_copy(plan, column, to);
     if (column->type == MOTE_UINT8 && type == MOTE_UINT8) return add_bits(plan, column, to, 0, true);
-    return add_convert(plan, POTREE_OP_CONVERT, column, type, to);
+    return add_convert(plan, RECORD_CONVERT, column, type, to);
 }
 
 static bool plain_integers(const potree_plan *plan, const potree_attribute *position) {
@@ -78,7 +86,11 @@ static bool plain_integers(const potree_plan *plan, const potree_attribute *posi
 static mote_status add_position(potree_plan *plan, const potree_attribute *position) {
     if (!plain_integers(plan, position)) {
         plan->checks_reals = !plan->lattice->integer;
-        return add_op(plan, POTREE_OP_LATTICE, position->at) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+        for (uint32_t k = 0; k < 3; k++) {
+            MOTE_TRY(add_convert(plan, RECORD_LATTICE, position->columns[k], MOTE_INT32, position->at + 4 * k));
+            plan->ops[plan->op_count - 1].axis = (uint8_t)k;
+        }
+        return MOTE_OK;
     }
     for (uint32_t k = 0; k < 3; k++) MOTE_TRY(add_copy(plan, position->columns[k], position->at + 4 * k));
     return MOTE_OK;
@@ -90,7 +102,7 @@ static mote_status add_subtractions(potree_plan *plan, const potree_attribute *p
     for (uint32_t k = 0; k < 3; k++) {
         const uint32_t less = (uint32_t)(uint64_t)plan->lattice->min[k] - plan->base[k];
         if (less == 0) continue;
-        potree_op *op = add_op(plan, POTREE_OP_SUBTRACT, position->at + 4 * k);
+        record_op *op = add_op(plan, RECORD_SUBTRACT, position->at + 4 * k);
         if (op == NULL) return MOTE_ERROR_MEMORY;
         op->less = less;
     }
@@ -98,15 +110,13 @@ static mote_status add_subtractions(potree_plan *plan, const potree_attribute *p
 }
 
 static mote_status add_color(potree_plan *plan, const potree_attribute *color) {
-    if (plan->averaged_colors) {
-        return add_op(plan, POTREE_OP_COLORS, color->at) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    }
+    if (plan->averaged_colors) { return add_op(plan, RECORD_COLORS, color->at) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY; }
     for (uint32_t c = 0; c < 3; c++) {
         const mote_column *column = color->columns[c];
         if (mote_color_is_plain(column)) {
             MOTE_TRY(add_value(plan, column, MOTE_UINT16, color->at + 2 * c));
         } else {
-            MOTE_TRY(add_convert(plan, POTREE_OP_UNIT, column, MOTE_UINT16, color->at + 2 * c));
+            MOTE_TRY(add_convert(plan, RECORD_UNIT, column, MOTE_UINT16, color->at + 2 * c));
         }
     }
     return MOTE_OK;

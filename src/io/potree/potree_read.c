@@ -35,7 +35,7 @@ mote_status potree_parse(mote_context *ctx, const potree_files *files, const mot
     *out = NULL;
     mote_status status = potree_layout_parse(ctx, files, &layout);
     if (status == MOTE_OK) status = potree_nodes_read(&layout, &nodes, &count);
-    if (status == MOTE_OK) status = potree_choose(&layout, params, nodes, &count);
+    if (status == MOTE_OK) status = potree_filter(&layout, params, nodes, &count);
     if (status == MOTE_OK) status = potree_decode(&layout, nodes, count, out);
     mote_free(ctx, nodes);
     potree_layout_free(&layout);

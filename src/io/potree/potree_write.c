@@ -1,7 +1,7 @@
 /* mote_potree_write: plan the record, write the three files into a temporary folder, give it its name. */
-#include "backend/backend.h"
+#include "device/backend.h"
 #include "io/potree/potree.h"
-#include "lod/lod.h"
+#include "lod/lod_octree.h"
 #include "math/hash.h"
 
 #define DEFAULT_QUALITY 2 /* as small as 3 and 4, and faster: docs/formats/potree.md lists sizes and speeds */
@@ -53,7 +53,7 @@ static mote_status write_octree(mote_context *ctx, potree_run *run) {
     if (brotli) mote_output_expect(ctx, output, 0); /* it is written from front to end */
     potree_octree octree = {ctx, run->source, &run->plan, output, run->places, run->stats, run->params->brotli_quality};
     mote_status status = brotli                         ? potree_octree_write_brotli(&octree)
-                         : run->plan.device_ops != NULL ? potree_octree_write_pieces(&octree)
+                         : run->plan.device_ops != NULL ? potree_octree_write_batches(&octree)
                                                         : potree_octree_write(&octree);
     status = mote_output_close(ctx, output, status);
     potree_stats_merge(&run->plan, run->stats, (uint32_t)ctx->threads);
@@ -197,20 +197,21 @@ mote_status potree_source_of_lod(mote_context *ctx, const mote_lod *lod, potree_
     source->params = mote_lod_parameters(lod);
     source->nodes = mote_lod_nodes(lod);
     source->node_count = mote_lod_node_count(lod);
+    source->finest = lod->finest;
     source->skipped = mote_lod_skipped(lod);
     source->lod = lod;
     source->node_points = node_points;
-    source->device_lod = lod->device != NULL ? lod : NULL;
+    source->device_lod = lod_view_device(lod, &source->device_view) ? lod : NULL;
     if (source->node_count == 0) { /* an empty tree still has a root in the file */
         source->nodes = &no_points;
         source->node_count = 1;
     }
-    if (lod->device == NULL) return MOTE_OK;
+    if (source->device_lod == NULL) return MOTE_OK;
     if (ctx != lod->ctx) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the octree is in the memory of another context's GPU");
     }
-    if (mote_cuda.backend->potree != NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend makes no Potree records", mote_cuda.backend->name);
+    if (lod->device->backend->potree != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend makes no Potree records", lod->device->backend->name);
 }
 
 mote_status mote_potree_write(mote_context *ctx, const mote_lod *lod, const char *path,

@@ -21,6 +21,24 @@ typedef struct ptx_header {
     double values[MOTE_PTX_HEADER_ROWS][4];
 } ptx_header;
 
+bool mote_ptx_is_header(const mote_text_table *table, uint64_t at) {
+    const uint8_t *const data = table->input->data;
+    uint64_t row, row_end, word, word_end;
+    for (int line = 0; line < MOTE_PTX_HEADER_ROWS; line++) {
+        uint32_t count = 0;
+        if (!mote_text_next_row(table, &at, &row, &row_end)) return false;
+        while (mote_text_next_field(table, &row, row_end, &word, &word_end)) {
+            mote_text_number number;
+            const uint8_t *const end = data + word_end;
+            if (!mote_text_scan(data + word, end, &number) || number.end != end) return false;
+            if (line < 2 && number.kind != MOTE_TEXT_INTEGER) return false;
+            count++;
+        }
+        if (count != mote_ptx_header_values[line]) return false;
+    }
+    return true;
+}
+
 /* The numbers of one line, which must all be finite. */
 static mote_status read_line(mote_context *ctx, const mote_text_table *table, uint64_t at, uint64_t end, int line,
                              ptx_header *header) {

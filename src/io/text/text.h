@@ -1,5 +1,5 @@
-/* Tables of numbers as text, for PLY, XYZ, CSV and their kin: exact and independent of the locale in both directions.
- */
+/* Tables of numbers as text, for PLY, XYZ, CSV and their kin: exact and independent of the locale in both
+   directions. */
 #ifndef MOTE_TEXT_H
 #define MOTE_TEXT_H
 
@@ -29,7 +29,7 @@ typedef struct mote_text_number {
     bool inexact; /* too long for digits and exponent: they are not to be used */
 } mote_text_number;
 
-/* Takes a number apart; what follows it is not looked at. False if there is none at *at.
+/* Parses a number; what follows it is not looked at. False if there is none at *at.
    [+-] digits [. digits] [e [+-] digits], or [+-] inf, infinity, nan, nan(…), in any case of letters. */
 bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *number);
 /* The nearest double or float; false if the number is finite but beyond the range. */
@@ -98,14 +98,14 @@ typedef struct mote_text_field {
     mote_type type;
     uint32_t offset; /* in the record */
     bool skipped;    /* checked to be a number, not stored */
-    bool list;       /* a count, then so many numbers; not stored */
+    bool list;       /* a count, then that number of numbers; not stored */
     bool decimals;   /* counts for mote_text_rows.decimals */
     bool watched;    /* counts for mote_text_rows.wide */
 } mote_text_field;
 
 typedef struct mote_text_rows {
     uint64_t first, count; /* rows of the table; out: without those left out */
-    bool prefix;           /* what is left out: all rows from the first wrong one on */
+    bool prefix;           /* what is skipped: all rows from the first wrong one on */
     const mote_text_field *fields;
     uint32_t field_count;
     uint32_t record_bytes;
@@ -116,9 +116,9 @@ typedef struct mote_text_rows {
 
 /* What a column holds, over all rows. */
 typedef struct mote_text_survey {
-    bool fraction;               /* a value is no integer of 64 bits */
-    bool beyond_one;             /* a magnitude is larger than 1 */
-    uint64_t most, most_negated; /* largest value and largest −value, integers only; 0 if none */
+    bool fraction;             /* a value is no integer of 64 bits */
+    bool beyond_one;           /* a magnitude is larger than 1 */
+    uint64_t max, max_negated; /* largest value and largest −value, integers only; 0 if none */
     uint32_t decimals;
 } mote_text_survey;
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_DECIMALS 22 /* 2^53 · 10^22 fits 128 bits */
+#define MAX_DECIMALS 22 /* 2^53 · 10^22 fits 128 bits */
 
 __extension__ typedef unsigned __int128 uint128; /* the only 128-bit type of gcc, clang and nvcc */
 __extension__ typedef __int128 int128;
@@ -38,7 +38,7 @@ size_t mote_text_put_integer(char *out, int64_t value) {
     return 1 + mote_text_put_unsigned(out + 1, 0 - (uint64_t)value);
 }
 
-/* value · 10^-decimals. decimals ≤ MOST_DECIMALS */
+/* value · 10^-decimals. decimals ≤ MAX_DECIMALS */
 static size_t put_point(char *out, uint64_t value, uint32_t decimals) {
     char text[20];
     const size_t length = mote_text_put_unsigned(text, value);
@@ -79,7 +79,7 @@ static uint128 power10(uint32_t exponent) {
                          : (uint128)mote_text_power10[19] * mote_text_power10[exponent - 19];
 }
 
-/* The nearest number with so many decimals, times 10^decimals. 1: it reads back as the number; 0: it does not;
+/* The nearest number with that number of decimals, times 10^decimals. 1: it reads back as the number; 0: it does not;
    -1: it has more than 19 digits. */
 static int round_to_decimals(const binary *number, uint32_t decimals, uint64_t *rounded) {
     const uint128 power = power10(decimals);
@@ -109,7 +109,7 @@ static size_t put_with_point(char *out, const binary *number, uint32_t *guess) {
             rounded = fewer;
         }
     }
-    while (found == 0 && decimals < MOST_DECIMALS) found = round_to_decimals(number, ++decimals, &rounded);
+    while (found == 0 && decimals < MAX_DECIMALS) found = round_to_decimals(number, ++decimals, &rounded);
     if (found != 1) return 0;
     *guess = decimals;
     return put_point(out, rounded, decimals);

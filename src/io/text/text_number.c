@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_DIGITS    19u  /* always fit 64 bits */
+#define MAX_DIGITS     19u  /* always fit 64 bits */
 #define EXACT_POWER    27   /* 5^27 fits 64 bits */
 #define LONGEST_NUMBER 1000 /* characters; no double needs more than 767 significant digits */
 
@@ -114,18 +114,18 @@ bool mote_text_scan(const uint8_t *at, const uint8_t *end, mote_text_number *num
     if (at < end && (*at | 0x20) == 'e') at = scan_exponent(at, end, number);
     number->end = at;
     number->digits = digits;
-    if (digit_count > MOST_DIGITS) {
+    if (digit_count > MAX_DIGITS) {
         /* Leading zeros do not count; else digits has overflowed. */
         const uint8_t *p = first;
         while (p < at && (*p == '0' || *p == '.')) p++;
         uint64_t significant = 0;
         for (; p < at && (is_digit(*p) || *p == '.'); p++) significant += *p != '.';
-        number->inexact = significant > MOST_DIGITS;
+        number->inexact = significant > MAX_DIGITS;
     }
     return true;
 }
 
-/* mantissa · 2^exponent, where mantissa has all of its 64 bits, rounded to that many bits, ties to even.
+/* mantissa · 2^exponent, where mantissa has all of its 64 bits, rounded to `bits` bits, ties to even.
    sticky: something non-zero was cut off below the mantissa. The result is in the normal range of double. */
 static double round_mantissa(uint64_t mantissa, int exponent, bool sticky, unsigned bits) {
     const unsigned dropped = 64 - bits;
@@ -135,7 +135,7 @@ static double round_mantissa(uint64_t mantissa, int exponent, bool sticky, unsig
     return ldexp((double)kept, exponent + (int)dropped);
 }
 
-/* digits · 10^power for |power| ≤ 27, rounded once to so many bits. digits > 0. */
+/* digits · 10^power for |power| ≤ 27, rounded once to `bits` bits. digits > 0. */
 static double exact_value(uint64_t digits, int power, unsigned bits) {
     static const uint64_t power5[EXACT_POWER + 1] = {1ull,
                                                      5ull,
@@ -315,8 +315,8 @@ bool mote_text_store(const mote_text_number *number, mote_type type, void *at) {
     uint64_t magnitude = 0;
     if (!whole_value(number, &magnitude)) return false;
     const uint32_t bits = 8 * mote_type_size(type);
-    const uint64_t most = mote_type_is_signed(type) ? (UINT64_MAX >> (65 - bits)) : (UINT64_MAX >> (64 - bits));
-    const uint64_t limit = !number->negative ? most : mote_type_is_signed(type) ? most + 1 : 0;
+    const uint64_t max = mote_type_is_signed(type) ? (UINT64_MAX >> (65 - bits)) : (UINT64_MAX >> (64 - bits));
+    const uint64_t limit = !number->negative ? max : mote_type_is_signed(type) ? max + 1 : 0;
     if (magnitude > limit) return false;
     if (number->negative) magnitude = 0 - magnitude;
     memcpy(at, &magnitude, mote_type_size(type)); /* little-endian hosts only, as the build checks */
@@ -336,7 +336,7 @@ uint32_t mote_text_decimals(const mote_text_number *number) {
 bool mote_text_fits_float(const mote_text_number *number) {
     double value = 0;
     float single = 0;
-    /* A float's error is at most 2^-24 of it, which is half of the last of so many digits, or less. */
+    /* A float's error is at most 2^-24 of it, which is at most half a unit of the last of those digits. */
     if (number->kind >= MOTE_TEXT_INFINITE || (!number->inexact && number->digits <= 1u << 23)) return true;
     if (!mote_text_double(number, &value) || !mote_text_float(number, &single)) return false;
     const double error = fabs(value - (double)single);

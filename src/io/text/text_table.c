@@ -1,6 +1,7 @@
 /* Reading tables of numbers: the text is cut into pieces at line ends, the rows of each piece are counted, and then
    all pieces are parsed at once, each to where its first row belongs. The cut does not depend on the threads. */
 #include "io/text/text.h"
+#include "math/search.h"
 
 #include <stdio.h>
 
@@ -91,18 +92,11 @@ static uint64_t piece_begin(const mote_text_table *table, uint64_t i, uint64_t *
 
 /* From the piece that holds the row on, unless the place lies in it already. */
 void mote_text_seek(const mote_text_table *table, uint64_t row, mote_text_place *place) {
-    uint64_t low = 0, high = table->piece_count, row_begin, row_end;
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (table->piece_first[middle] <= row) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    if (table->piece_count > 0 && table->piece_first[low] > place->row) {
-        place->row = table->piece_first[low];
-        place->at = piece_begin(table, low, &row_end);
+    const uint64_t behind = mote_lower_bound64(table->piece_first, table->piece_count, row + 1);
+    uint64_t row_begin, row_end;
+    if (behind > 0 && table->piece_first[behind - 1] > place->row) {
+        place->row = table->piece_first[behind - 1];
+        place->at = piece_begin(table, behind - 1, &row_end);
     }
     while (place->row < row && mote_text_next_row(table, &place->at, &row_begin, &row_end)) place->row++;
 }
@@ -182,13 +176,13 @@ static row_error read_row(cursor *row, const mote_text_rows *rows, uint8_t *reco
 static void note_number(const mote_text_number *number, mote_text_survey *column) {
     uint64_t magnitude = 0;
     if (number->kind == MOTE_TEXT_INTEGER && mote_text_store(number, MOTE_UINT64, &magnitude)) {
-        if (magnitude > column->most) column->most = magnitude;
+        if (magnitude > column->max) column->max = magnitude;
         if (magnitude > 1) column->beyond_one = true;
         return;
     }
     int64_t negative = 0;
     if (number->kind == MOTE_TEXT_INTEGER && mote_text_store(number, MOTE_INT64, &negative)) {
-        if (0 - (uint64_t)negative > column->most_negated) column->most_negated = 0 - (uint64_t)negative;
+        if (0 - (uint64_t)negative > column->max_negated) column->max_negated = 0 - (uint64_t)negative;
         if (negative < -1) column->beyond_one = true;
         return;
     }
@@ -212,7 +206,7 @@ static row_error examine_row(cursor *row, uint32_t columns, mote_text_survey *su
     return at_row_end(row);
 }
 
-/* Whether a row is one of so many numbers. */
+/* Whether a row consists of that number of numbers. */
 static bool is_row(cursor row, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
         mote_text_number number;
@@ -225,8 +219,8 @@ static void merge_survey(mote_text_survey *into, const mote_text_survey *from, u
     for (uint32_t i = 0; i < columns; i++) {
         into[i].fraction |= from[i].fraction;
         into[i].beyond_one |= from[i].beyond_one;
-        if (from[i].most > into[i].most) into[i].most = from[i].most;
-        if (from[i].most_negated > into[i].most_negated) into[i].most_negated = from[i].most_negated;
+        if (from[i].max > into[i].max) into[i].max = from[i].max;
+        if (from[i].max_negated > into[i].max_negated) into[i].max_negated = from[i].max_negated;
         if (from[i].decimals > into[i].decimals) into[i].decimals = from[i].decimals;
     }
 }

@@ -30,11 +30,11 @@ typedef struct mote_xyz_column {
 /* Looks at the lines until the first row. separator 0: find out. */
 void mote_xyz_find_rows(const mote_input *input, char separator, mote_xyz_preamble *preamble);
 /* The names in the header line; how many there are, at most most. */
-uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t most);
+uint32_t mote_xyz_header_names(const mote_xyz_preamble *preamble, mote_xyz_column *columns, uint32_t max);
 /* Are x, y and z among them? */
 bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count);
 /* Names separated by commas; "-" leaves a column out. How many there are. */
-uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most);
+uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t max);
 /* Names by the number of columns and what they hold. */
 void mote_xyz_guess_names(const mote_text_survey *survey, mote_xyz_column *columns, uint32_t count);
 /* Types by what the columns hold, where the header states none. */

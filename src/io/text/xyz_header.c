@@ -1,7 +1,7 @@
 /* What stands before the rows of a text file: comments, a count, names; and what the separator is. */
 #include "io/text/xyz.h"
 
-#define MOST_NAMED 128u /* names of a comment that are looked at for x, y and z */
+#define MAX_NAMED 128u /* names of a comment that are looked at for x, y and z */
 
 static char find_newline(const mote_input *input) {
     const uint64_t looked_at = input->size_bytes < (1u << 20) ? input->size_bytes : 1u << 20;
@@ -55,9 +55,9 @@ static bool begins_with(const mote_input *input, uint64_t at, uint64_t end, cons
 
 /* Are x, y and z among the names? A comment is taken for the header only then. */
 static bool names_positions(const mote_xyz_preamble *p) {
-    mote_xyz_column columns[MOST_NAMED];
-    const uint32_t count = mote_xyz_header_names(p, columns, MOST_NAMED);
-    return mote_xyz_has_positions(columns, count < MOST_NAMED ? count : MOST_NAMED);
+    mote_xyz_column columns[MAX_NAMED];
+    const uint32_t count = mote_xyz_header_names(p, columns, MAX_NAMED);
+    return mote_xyz_has_positions(columns, count < MAX_NAMED ? count : MAX_NAMED);
 }
 
 static void note_comment(const mote_input *input, uint64_t at, uint64_t end, mote_xyz_preamble *p) {

@@ -9,33 +9,7 @@ static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 #define KEY_BYTES 32u
 
-/* Names that are standard whatever their case and punctuation: ReturnNumber, gps-time. */
-static const char *const standard_names[] = {"intensity",
-                                             "return_number",
-                                             "number_of_returns",
-                                             "classification",
-                                             "synthetic",
-                                             "key_point",
-                                             "withheld",
-                                             "overlap",
-                                             "scanner_channel",
-                                             "scan_direction_flag",
-                                             "edge_of_flight_line",
-                                             "user_data",
-                                             "scan_angle_rank",
-                                             "scan_angle",
-                                             "point_source_id",
-                                             "gps_time",
-                                             "red",
-                                             "green",
-                                             "blue",
-                                             "alpha",
-                                             "nir",
-                                             "normal_x",
-                                             "normal_y",
-                                             "normal_z"};
-
-/* Other spellings of them. */
+/* Other spellings of standard names. */
 static const char *const spellings[][2] = {
     {"nx", "normal_x"},
     {"ny", "normal_y"},
@@ -53,7 +27,7 @@ static const char *const spellings[][2] = {
     {"numreturns", "number_of_returns"},
 };
 
-/* Names of x and y, which go together. The first group of which a file has both counts: what stands beside x and y, or
+/* Names of x and y, which go together. The first group of which a file has both counts: what is named x and y, or
    beside easting and northing, stays an attribute. */
 #define AXIS_NAMES 14u
 static const char *const plane_names[][2][AXIS_NAMES] = {
@@ -124,9 +98,9 @@ static void rename_to(mote_xyz_column *column, const char *name) {
 }
 
 static void use_standard_name(mote_xyz_column *column) {
-    for (size_t i = 0; i < sizeof standard_names / sizeof standard_names[0]; i++) {
-        if (!same_key(column->name, standard_names[i])) continue;
-        rename_to(column, standard_names[i]);
+    for (uint32_t i = MOTE_STANDARD_POSITIONS; i < MOTE_STANDARD_NAMES; i++) {
+        if (!same_key(column->name, mote_standard_names[i])) continue;
+        rename_to(column, mote_standard_names[i]);
         return;
     }
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
@@ -268,25 +242,25 @@ static bool next_name(const mote_input *input, char separator, uint64_t *at, uin
     return any || at_separator;
 }
 
-static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t most) {
+static uint32_t split_header(const mote_xyz_preamble *p, char separator, mote_xyz_column *columns, uint32_t max) {
     uint32_t count = 0;
     uint64_t at = p->header;
     char name[MOTE_XYZ_WORD_BYTES];
     while (next_name(p->table.input, separator, &at, p->header_end, name)) {
         /* "x [m] y [m]": the unit goes with the name before it. */
-        if (separator == ' ' && count > 0 && count <= most && (name[0] == '[' || name[0] == '(')) {
+        if (separator == ' ' && count > 0 && count <= max && (name[0] == '[' || name[0] == '(')) {
             mote_xyz_column *const last = &columns[count - 1];
             const size_t length = strlen(last->name);
             snprintf(last->name + length, sizeof last->name - length, "%s", name);
             continue;
         }
-        if (count < most) {
+        if (count < max) {
             memset(&columns[count], 0, sizeof columns[count]);
             memcpy(columns[count].name, name, strlen(name) + 1);
         }
         count++;
     }
-    const uint32_t kept = count < most ? count : most;
+    const uint32_t kept = count < max ? count : max;
     for (uint32_t i = 0; i < kept; i++) finish_name(&columns[i]);
     use_letters(columns, kept);
     use_axes(columns, kept);
@@ -301,22 +275,22 @@ bool mote_xyz_has_positions(const mote_xyz_column *columns, uint32_t count) {
     return found == 7;
 }
 
-uint32_t mote_xyz_header_names(const mote_xyz_preamble *p, mote_xyz_column *columns, uint32_t most) {
+uint32_t mote_xyz_header_names(const mote_xyz_preamble *p, mote_xyz_column *columns, uint32_t max) {
     /* The header may be separated in another way than the rows. */
     const char first = p->columns > 0 ? p->table.separator : ' ';
     const char separators[] = {first, ',', ';', '\t', ' ', '\0'};
     for (const char *separator = separators; *separator != '\0'; separator++) {
-        const uint32_t count = split_header(p, *separator, columns, most), kept = count < most ? count : most;
+        const uint32_t count = split_header(p, *separator, columns, max), kept = count < max ? count : max;
         if (p->columns > 0 ? count == p->columns : mote_xyz_has_positions(columns, kept)) return count;
     }
-    return split_header(p, first, columns, most);
+    return split_header(p, first, columns, max);
 }
 
-uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t most) {
+uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint32_t max) {
     uint32_t count = 0;
     for (;; names++) {
         const size_t length = strcspn(names, ",");
-        if (count < most) {
+        if (count < max) {
             mote_xyz_column *const column = &columns[count];
             memset(column, 0, sizeof *column);
             snprintf(column->name, sizeof column->name, "%.*s", length < 100 ? (int)length : 100, names);
@@ -327,14 +301,14 @@ uint32_t mote_xyz_given_names(const char *names, mote_xyz_column *columns, uint3
         names += length;
         if (*names == '\0') break;
     }
-    use_letters(columns, count < most ? count : most);
-    use_axes(columns, count < most ? count : most);
+    use_letters(columns, count < max ? count : max);
+    use_axes(columns, count < max ? count : max);
     return count;
 }
 
 static bool is_color(const mote_text_survey *survey) {
     for (int k = 0; k < 3; k++) {
-        if (survey[k].fraction || survey[k].most_negated > 0 || survey[k].most > UINT16_MAX) return false;
+        if (survey[k].fraction || survey[k].max_negated > 0 || survey[k].max > UINT16_MAX) return false;
     }
     return true;
 }
@@ -367,9 +341,9 @@ static mote_type fitting_type(const mote_text_survey *survey) {
     static const mote_type unsigned_types[] = {MOTE_UINT8, MOTE_UINT16, MOTE_UINT32, MOTE_UINT64};
     static const mote_type signed_types[] = {MOTE_INT8, MOTE_INT16, MOTE_INT32, MOTE_INT64};
     for (unsigned k = 0; k < 4 && !survey->fraction; k++) {
-        const uint64_t most = UINT64_MAX >> (64 - (8u << k));
-        if (survey->most_negated == 0 && survey->most <= most) return unsigned_types[k];
-        if (survey->most <= most / 2 && survey->most_negated <= most / 2 + 1) return signed_types[k];
+        const uint64_t max = UINT64_MAX >> (64 - (8u << k));
+        if (survey->max_negated == 0 && survey->max <= max) return unsigned_types[k];
+        if (survey->max <= max / 2 && survey->max_negated <= max / 2 + 1) return signed_types[k];
     }
     return MOTE_FLOAT64;
 }

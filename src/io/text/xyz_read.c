@@ -214,19 +214,19 @@ static mote_status read_table(xyz_reader *r, const mote_read_params *params) {
     const bool cut = params->salvage && end > 0 && r->input->data[end - 1] != (uint8_t)p->table.newline;
     if (cut && p->table.end == p->table.begin) return mote_nothing_whole(r->ctx, r->input, p->table.begin, 1);
     uint32_t count = p->columns;
-    const uint32_t most = count > 0 ? count : MOTE_TEXT_COLUMNS;
-    r->columns = mote_alloc_zero(r->ctx, most * sizeof *r->columns, "text columns");
-    r->survey = mote_alloc_zero(r->ctx, most * sizeof *r->survey, "text columns");
-    r->fields = mote_alloc_zero(r->ctx, most * sizeof *r->fields, "text columns");
+    const uint32_t max = count > 0 ? count : MOTE_TEXT_COLUMNS;
+    r->columns = mote_alloc_zero(r->ctx, max * sizeof *r->columns, "text columns");
+    r->survey = mote_alloc_zero(r->ctx, max * sizeof *r->survey, "text columns");
+    r->fields = mote_alloc_zero(r->ctx, max * sizeof *r->fields, "text columns");
     if (r->columns == NULL || r->survey == NULL || r->fields == NULL) return MOTE_ERROR_MEMORY;
     if (count > 0) {
         MOTE_TRY(mote_text_examine(r->ctx, &p->table, count, r->survey, &r->rows));
     } else if (params->columns != NULL) {
         count = mote_xyz_given_names(params->columns, r->columns, 0);
     } else {
-        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, most) : 3;
+        count = p->header_end > p->header ? mote_xyz_header_names(p, r->columns, max) : 3;
     }
-    if (count > most) count = most;
+    if (count > max) count = max;
     MOTE_TRY(check_count(r));
     MOTE_TRY(name_columns(r, params, count));
     MOTE_TRY(check_positions(r, count));

@@ -1,11 +1,12 @@
 /* The build on the device: bounds, curve, sort, leaves and boxes; the host waits for nothing. */
 #include <math.h>
 
-#include "backend/cuda_kernel.h"
-#include "backend/cuda_primitives.h"
 #include "core/column_math.h"
-#include "knn/index/knn_curve_cuda.h"
+#include "device/cuda/cuda_kernel.cuh"
+#include "device/cuda/cuda_primitives.h"
+#include "knn/index/knn_curve_cuda.cuh"
 #include "knn/index/knn_sample.h"
+#include "order/lattice/ordered_box.cuh"
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
@@ -42,12 +43,12 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
 }
 
 /* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
-   nowhere, then its number. */
+   not finite, then its number. */
 template <int KIND, bool PLAIN>
 static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda_curve_key of, knn_cuda_extent *parts,
                                  uint64_t *keys) {
-    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
-    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
+    __shared__ knn_hilbert hilbert;
+    knn_hilbert_load(&hilbert);
     knn_cuda_extent all;
     knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
@@ -57,7 +58,7 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         float view[3];
         const bool exists = knn_view_of<KIND, PLAIN>(&from, i, view);
-        keys[i] = knn_key_of(ways, &grid, i, exists, view);
+        keys[i] = knn_key_of(&hilbert, &grid, i, exists, view);
     }
 }
 
@@ -68,7 +69,7 @@ static __device__ inline void box_add(knn_cuda_box *box, const knn_cuda_box *oth
         box->low[k] = fminf(box->low[k], other->low[k]);
         box->high[k] = fmaxf(box->high[k], other->high[k]);
     }
-    box->least = other->least < box->least ? other->least : box->least;
+    box->min = other->min < box->min ? other->min : box->min;
 }
 
 static __device__ inline void box_of_nothing(knn_cuda_box *box) {
@@ -76,7 +77,7 @@ static __device__ inline void box_of_nothing(knn_cuda_box *box) {
         box->low[k] = INFINITY;
         box->high[k] = -INFINITY;
     }
-    box->least = UINT32_MAX;
+    box->min = UINT32_MAX;
     box->spare = 0;
 }
 
@@ -88,16 +89,16 @@ static __device__ inline void box_of_lanes(knn_cuda_box *box, int first, int las
             other.low[k] = __shfl_xor_sync(CUDA_ALL, box->low[k], away);
             other.high[k] = __shfl_xor_sync(CUDA_ALL, box->high[k], away);
         }
-        other.least = __shfl_xor_sync(CUDA_ALL, box->least, away);
+        other.min = __shfl_xor_sync(CUDA_ALL, box->min, away);
         box_add(box, &other);
     }
 }
 
 static __device__ inline void box_store(knn_cuda_box *to, const knn_cuda_box *box) {
     float4 *const at = (float4 *)to;
-    uint32_t least = box->least;
+    uint32_t min = box->min;
     float bits;
-    memcpy(&bits, &least, sizeof bits);
+    memcpy(&bits, &min, sizeof bits);
     at[0] = make_float4(box->low[0], box->low[1], box->low[2], bits);
     at[1] = make_float4(box->high[0], box->high[1], box->high[2], 0);
 }
@@ -165,7 +166,7 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     knn_cuda_box box;
     box_of_nothing(&box);
     for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
-    if (exists) box.least = (uint32_t)i;
+    if (exists) box.min = (uint32_t)i;
     box_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
     if (place % KNN_CUDA_LEAF == 0 && leaf < to.nodes[0]) box_store(&to.boxes[leaf], &box);
     box_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
@@ -180,44 +181,38 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
 
 /* ---- integers of any type */
 
-typedef struct integer_box {
-    unsigned long long low[3], high[3]; /* in the order of unsigned numbers */
-} integer_box;
-
-static __global__ void find_integers(knn_cuda_reading from, uint64_t count, integer_box *box) {
+static __global__ void find_integers(knn_cuda_reading from, uint64_t count, ordered_box *box) {
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
+    uint64_t low[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}, high[3] = {0, 0, 0};
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         bool finite = true;
         for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
         for (int k = 0; k < 3 && finite; k++) {
-            const unsigned long long value = (uint64_t)knn_integer_of(&from.axes[k], i) ^ 1ull << 63;
-            atomicMin(&box->low[k], value);
-            atomicMax(&box->high[k], value);
+            const uint64_t value = mote_ordered_integer(knn_integer_of(&from.axes[k], i));
+            low[k] = value < low[k] ? value : low[k];
+            high[k] = value > high[k] ? value : high[k];
         }
     }
+    ordered_box_join<WARPS>(low, high, 0, box);
 }
 
-mote_status knn_cuda_integer_bounds(mote_context *ctx, const mote_column *const axes[3], uint64_t count, int64_t low[3],
+mote_status knn_cuda_integer_bounds(mote_device *gpu, const mote_column *const axes[3], uint64_t count, int64_t low[3],
                                     int64_t high[3]) {
-    integer_box box;
+    ordered_box box;
     knn_cuda_reading from;
     memset(&from, 0, sizeof from);
     for (int k = 0; k < 3; k++) from.axes[k] = *axes[k];
-    integer_box *const device = (integer_box *)cuda_alloc(ctx, sizeof *device, "bounds");
+    ordered_box *const device = (ordered_box *)cuda_alloc(gpu, sizeof *device, "bounds");
     if (device == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = cuda_fill(ctx, device, 0, sizeof *device);
-    if (status == MOTE_OK) status = cuda_fill(ctx, device->low, 0xFF, sizeof device->low);
+    mote_status status = ordered_box_clear(gpu, device);
     if (status == MOTE_OK) {
-        const uint32_t blocks = cuda_blocks(count, THREADS);
-        CUDA_LAUNCH(ctx, find_integers, blocks < 1024 ? blocks : 1024, THREADS, from, count, device);
-        status = cuda_launched(ctx, "bounds");
+        const uint32_t blocks = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), count, THREADS);
+        CUDA_LAUNCH(gpu, find_integers, blocks, THREADS, from, count, device);
+        status = cuda_launched(gpu, "bounds");
     }
-    if (status == MOTE_OK) status = cuda_download(ctx, &box, device, sizeof box);
-    cuda_free(ctx, device);
-    for (int k = 0; k < 3 && status == MOTE_OK; k++) {
-        low[k] = (int64_t)(box.low[k] ^ 1ull << 63);
-        high[k] = (int64_t)(box.high[k] ^ 1ull << 63);
-    }
+    if (status == MOTE_OK) status = cuda_download(gpu, &box, device, sizeof box);
+    cuda_free(gpu, device);
+    if (status == MOTE_OK) ordered_box_integer(&box, low, high);
     return status;
 }
 
@@ -228,57 +223,56 @@ static uint32_t part_count(uint64_t count) {
     return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
 }
 
-static void launch_extents(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
+static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
                            uint32_t finished_count) {
     const uint32_t blocks = part_count(count);
     uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 1);
     if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
+        CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
+        CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
+        CUDA_LAUNCH(gpu, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
+        CUDA_LAUNCH(gpu, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else {
-        CUDA_LAUNCH(ctx, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
+        CUDA_LAUNCH(gpu, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
                     finished_count);
     }
 }
 
-#define KEY_BLOCKS 2112u /* two rounds of what an H200 holds at once: each block begins by putting parts together */
+#define KEY_ROUNDS 2u /* of what the GPU holds at once: each block begins by putting parts together */
 
-static void launch_keys(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+static void launch_keys(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
                         knn_cuda_extent *parts, uint64_t *keys) {
-    uint32_t blocks = cuda_blocks(count, THREADS);
-    if (blocks > KEY_BLOCKS) blocks = KEY_BLOCKS;
+    const uint32_t blocks = cuda_blocks_up_to(KEY_ROUNDS * cuda_full_blocks(gpu, THREADS), count, THREADS);
     if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+        CUDA_LAUNCH(gpu, (make_keys<KNN_FLOAT, true>), blocks, THREADS, *r, count, *of, parts, keys);
     } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (make_keys<KNN_FLOAT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+        CUDA_LAUNCH(gpu, (make_keys<KNN_FLOAT, false>), blocks, THREADS, *r, count, *of, parts, keys);
     } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, true>), blocks, THREADS, *r, count, *of, parts, keys);
+        CUDA_LAUNCH(gpu, (make_keys<KNN_INT, true>), blocks, THREADS, *r, count, *of, parts, keys);
     } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (make_keys<KNN_INT, false>), blocks, THREADS, *r, count, *of, parts, keys);
+        CUDA_LAUNCH(gpu, (make_keys<KNN_INT, false>), blocks, THREADS, *r, count, *of, parts, keys);
     } else {
-        CUDA_LAUNCH(ctx, (make_keys<KNN_DOUBLE, false>), blocks, THREADS, *r, count, *of, parts, keys);
+        CUDA_LAUNCH(gpu, (make_keys<KNN_DOUBLE, false>), blocks, THREADS, *r, count, *of, parts, keys);
     }
 }
 
-static void launch_leaves(mote_context *ctx, const knn_cuda_reading *r, const knn_cuda_curve *curve, uint64_t count,
+static void launch_leaves(mote_device *gpu, const knn_cuda_reading *r, const knn_cuda_curve *curve, uint64_t count,
                           const leaf_arrays *to) {
     const uint32_t blocks = cuda_blocks(count, KNN_CUDA_NODE), cell = curve->cell_bits, index = curve->index_bits;
     const uint64_t *keys = curve->keys;
     if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+        CUDA_LAUNCH(gpu, (make_leaves<KNN_FLOAT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
     } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (make_leaves<KNN_FLOAT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+        CUDA_LAUNCH(gpu, (make_leaves<KNN_FLOAT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
     } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
+        CUDA_LAUNCH(gpu, (make_leaves<KNN_INT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
     } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (make_leaves<KNN_INT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+        CUDA_LAUNCH(gpu, (make_leaves<KNN_INT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
     } else {
-        CUDA_LAUNCH(ctx, (make_leaves<KNN_DOUBLE, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
+        CUDA_LAUNCH(gpu, (make_leaves<KNN_DOUBLE, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
     }
 }
 
@@ -298,23 +292,24 @@ static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
 }
 
 /* Room for the extent, and for counters of nodes; how many of these. */
-static bool make_parts(mote_context *ctx, uint64_t count, knn_cuda_made *made, uint32_t *counters) {
+static bool make_parts(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, uint32_t *counters) {
     const uint64_t parts_bytes = (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent);
-    const uint64_t boxes = plan_levels(count, &made->tree);
-    *counters = made->tree.level_count > 2 ? (uint32_t)(boxes - made->tree.first[2]) : 0;
-    if (!knn_cuda_make_room(ctx, &made->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds")) return false;
-    made->tree.points.extent = (const knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS;
+    const uint64_t boxes = plan_levels(count, &point_set->tree);
+    *counters = point_set->tree.level_count > 2 ? (uint32_t)(boxes - point_set->tree.first[2]) : 0;
+    if (!knn_cuda_buffer_reserve(gpu, &point_set->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds"))
+        return false;
+    point_set->tree.points.extent = (const knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS;
     return true;
 }
 
-mote_status knn_cuda_measure(mote_context *ctx, uint64_t count, knn_cuda_made *made) {
+mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set) {
     uint32_t counters = 0;
-    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
-    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
-    launch_extents(ctx, &made->reading, count, parts, counters);
-    launch_keys(ctx, &made->reading, 0, &of, parts, NULL);
-    return cuda_launched(ctx, "bounds");
+    launch_extents(gpu, &point_set->reading, count, parts, counters);
+    launch_keys(gpu, &point_set->reading, 0, &of, parts, NULL);
+    return cuda_launched(gpu, "bounds");
 }
 
 static uint32_t bits_for(uint64_t count) {
@@ -324,60 +319,61 @@ static uint32_t bits_for(uint64_t count) {
 }
 
 /* Keys of any number of points, by a radix sort. */
-static mote_status sort_many(mote_context *ctx, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
-                             knn_cuda_extent *parts, knn_cuda_curve *curve) {
+static mote_status sort_large_k(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
+                                const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
     for (int i = 0; i < 2; i++) {
-        if (!knn_cuda_make_room(ctx, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
+        if (!knn_cuda_buffer_reserve(gpu, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
     }
     cuda_keys64 keys = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory};
-    launch_keys(ctx, r, count, of, parts, keys.keys);
-    MOTE_TRY(cuda_launched(ctx, "codes"));
-    mote_stage(ctx, "sort");
+    launch_keys(gpu, r, count, of, parts, keys.keys);
+    MOTE_TRY(cuda_launched(gpu, "codes"));
+    mote_stage(gpu->ctx, "sort");
     const int first_bit = (int)of->index_bits;
-    MOTE_TRY(cuda_sort_keys64(ctx, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
+    MOTE_TRY(cuda_sort_keys64(gpu, &keys, count, first_bit, first_bit + 3 * (int)of->cell_bits + 1));
     curve->keys = keys.keys;
     return MOTE_OK;
 }
 
-mote_status knn_cuda_sort(mote_context *ctx, uint64_t count, const knn_cuda_extent *divided, knn_cuda_made *made,
-                          knn_cuda_curve *curve) {
+mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
+                          knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
     curve->index_bits = bits_for(count);
     curve->cell_bits = (63 - curve->index_bits) / 3;
     if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
     uint32_t counters = 0;
-    if (!make_parts(ctx, count, made, &counters)) return MOTE_ERROR_MEMORY;
-    knn_cuda_extent *const parts = (knn_cuda_extent *)made->parts.memory;
+    if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
-    launch_extents(ctx, &made->reading, count, parts, counters);
-    if (count <= KNN_SAMPLE_MOST) return knn_cuda_sample_sort(ctx, &made->reading, count, &of, parts, curve);
-    MOTE_TRY(sort_many(ctx, &made->reading, count, &of, parts, curve));
-    return knn_cuda_refine(ctx, &made->reading, count, curve, curve->keys);
+    launch_extents(gpu, &point_set->reading, count, parts, counters);
+    if (count <= KNN_SAMPLE_MAX) return knn_cuda_sample_sort(gpu, &point_set->reading, count, &of, parts, curve);
+    MOTE_TRY(sort_large_k(gpu, &point_set->reading, count, &of, parts, curve));
+    return knn_cuda_refine(gpu, &point_set->reading, count, curve, curve->keys);
 }
 
-static bool make_arrays(mote_context *ctx, uint64_t count, bool boxes, knn_cuda_made *made) {
+static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_point_set *point_set) {
     static const uint32_t exact_bytes[] = {sizeof(int32_t), 0, sizeof(double)}; /* by kind */
     const uint64_t places = (uint64_t)cuda_blocks(count, KNN_CUDA_NODE) * KNN_CUDA_NODE;
-    const uint64_t box_count = boxes ? plan_levels(count, &made->tree) + 1 : 0;
-    return knn_cuda_make_room(ctx, &made->views, places * 3 * sizeof(float), "knn positions") &&
-           knn_cuda_make_room(ctx, &made->exact, places * 3 * exact_bytes[made->reading.kind], "knn positions") &&
-           knn_cuda_make_room(ctx, &made->order, places * sizeof(uint32_t), "order") &&
-           knn_cuda_make_room(ctx, &made->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
+    const uint64_t box_count = boxes ? plan_levels(count, &point_set->tree) + 1 : 0;
+    return knn_cuda_buffer_reserve(gpu, &point_set->views, places * 3 * sizeof(float), "knn positions") &&
+           knn_cuda_buffer_reserve(gpu, &point_set->exact, places * 3 * exact_bytes[point_set->reading.kind],
+                                   "knn positions") &&
+           knn_cuda_buffer_reserve(gpu, &point_set->order, places * sizeof(uint32_t), "order") &&
+           knn_cuda_buffer_reserve(gpu, &point_set->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
 }
 
-mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint64_t count, bool boxes,
-                            knn_cuda_made *made) {
-    if (!make_arrays(ctx, count, boxes, made)) return MOTE_ERROR_MEMORY;
-    knn_cuda_tree *const tree = &made->tree;
+mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
+                            knn_cuda_point_set *point_set) {
+    if (!make_arrays(gpu, count, boxes, point_set)) return MOTE_ERROR_MEMORY;
+    knn_cuda_tree *const tree = &point_set->tree;
     leaf_arrays to;
-    to.views = (float *)made->views.memory;
-    to.exact = made->exact.memory;
-    to.order = (uint32_t *)made->order.memory;
-    to.boxes = boxes ? (knn_cuda_box *)made->boxes.memory : NULL;
+    to.views = (float *)point_set->views.memory;
+    to.exact = point_set->exact.memory;
+    to.order = (uint32_t *)point_set->order.memory;
+    to.boxes = boxes ? (knn_cuda_box *)point_set->boxes.memory : NULL;
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
-    to.finished = (uint32_t *)((knn_cuda_extent *)made->parts.memory + KNN_CUDA_PARTS + 1);
-    launch_leaves(ctx, &made->reading, curve, count, &to);
+    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 1);
+    launch_leaves(gpu, &point_set->reading, curve, count, &to);
     tree->points.views = to.views;
     tree->points.exact = to.exact;
     tree->points.order = to.order;
@@ -386,5 +382,5 @@ mote_status knn_cuda_gather(mote_context *ctx, const knn_cuda_curve *curve, uint
     tree->points.cell_bits = curve->cell_bits;
     tree->points.index_bits = curve->index_bits;
     tree->boxes = to.boxes;
-    return cuda_launched(ctx, "cells");
+    return cuda_launched(gpu, "cells");
 }

@@ -1,4 +1,4 @@
-/* Eight points or boxes at once: distances in floats that rule out, and exact keys for what is left. All functions have
+/* Eight points or boxes at once: distances in floats that rule out, and exact keys for the others. All functions have
    the kind as their first argument, a constant where they are called, so that the compiler makes one copy for each.
 
    What floats may rule out. Floats see points less a *frame's* origin: the low corner of a group of queries whose box
@@ -18,7 +18,7 @@
 
 #include <float.h>
 
-#include "knn/knn.h"
+#include "knn/index/knn_index.h"
 #include "math/simd.h"
 
 #define KNN_FAR 0x1p60f /* floats are cut to this: nothing gets farther apart by that */
@@ -36,8 +36,8 @@ typedef struct knn_place {
 } knn_place;
 
 static inline float knn_threshold(double distance, double size, double norm) {
-    const double reach = distance * (1 + 0x1p-19) + size * 0x1p-20 + norm * 0x1p-500;
-    const double square = reach * reach * (1 + 0x1p-20);
+    const double search_radius = distance * (1 + 0x1p-19) + size * 0x1p-20 + norm * 0x1p-500;
+    const double square = search_radius * search_radius * (1 + 0x1p-20);
     if (distance > norm * 0x1p500) return INFINITY;
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
@@ -49,8 +49,9 @@ static inline float knn_threshold(double distance, double size, double norm) {
    rule's own n·d is off by 2^-51 d, which counts c times as well. Offsets that are cut to KNN_FAR would change n·d: so
    far out floats rule out nothing. */
 static inline float knn_threshold_ellipsoid(double distance, double size, double norm, double compression) {
-    const double reach = distance * (1 + compression * 0x1p-19) + compression * (size * 0x1p-20 + norm * 0x1p-500);
-    const double square = reach * reach * (1 + 0x1p-20);
+    const double search_radius =
+        distance * (1 + compression * 0x1p-19) + compression * (size * 0x1p-20 + norm * 0x1p-500);
+    const double square = search_radius * search_radius * (1 + 0x1p-20);
     if (!(distance + size < 0x1p58)) return INFINITY;
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
@@ -123,8 +124,8 @@ SIMD_INLINE uint64_t knn_key_of(knn_kind kind, const knn_metric *metric, const k
 }
 
 /* The key of an ellipsoid around a query. */
-SIMD_INLINE uint64_t knn_key_around(knn_kind kind, const knn_metric *metric, const knn_ellipsoid *of,
-                                    const knn_place *query, const knn_place *point) {
+SIMD_INLINE uint64_t knn_key_of_ellipsoid(knn_kind kind, const knn_metric *metric, const knn_ellipsoid *of,
+                                          const knn_place *query, const knn_place *point) {
     double d[3];
     for (int k = 0; k < 3; k++) {
         d[k] = kind == KNN_INT ? (double)((int64_t)point->step[k] - query->step[k]) : point->value[k] - query->value[k];
@@ -133,7 +134,7 @@ SIMD_INLINE uint64_t knn_key_around(knn_kind kind, const knn_metric *metric, con
     return knn_key_ellipsoid(d[0], d[1], d[2], of);
 }
 
-/* A key in 31 bits, which orders as keys do but for some that it does not tell apart: the head of a double, or of the
+/* A key in 31 bits, which orders as keys do except some that become equal: the head of a double, or of the
    float that a number of steps rounds to. */
 SIMD_INLINE int32_t knn_key_head(knn_kind kind, uint64_t key) {
     if (kind != KNN_INT) return (int32_t)(key >> 32);

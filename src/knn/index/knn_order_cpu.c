@@ -7,7 +7,7 @@
 #include "knn/index/knn_points_cpu.h"
 #include "knn/index/knn_tree_cpu.h"
 #include "knn/search/knn_refine_cpu.h"
-#include "order/lattice.h"
+#include "order/lattice/lattice.h"
 
 /* Whole floats or doubles without scale and offset: what is stored is the world's. */
 static bool are_plain_reals(const mote_column *const axes[3]) {
@@ -103,28 +103,29 @@ static void make_codes(mote_knn_index *index, const mote_column *const axes[3]) 
     knn_cells_make(&index->lattice, &by);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(index->ctx->threads)
     for (uint64_t b = 0; b < blocks; b++) {
-        const uint64_t first = b * LATTICE_BLOCK, left = index->cloud->count - first;
-        codes_of(index, axes, &by, first, left < LATTICE_BLOCK ? (uint32_t)left : LATTICE_BLOCK);
+        const uint64_t first = b * LATTICE_BLOCK, remaining = index->cloud->count - first;
+        codes_of(index, axes, &by, first, remaining < LATTICE_BLOCK ? (uint32_t)remaining : LATTICE_BLOCK);
     }
 }
 
-static mote_status make_room(mote_knn_index *index) {
+static mote_status reserve(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const uint64_t count = index->cloud->count;
     void *codes = index->codes, *order = index->order;
-    const bool room = mote_make_room(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
-                      mote_make_room(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
+    const bool buffer =
+        mote_reserve_scratch(ctx, &codes, &index->codes_capacity, count, sizeof *index->codes, "codes") &&
+        mote_reserve_scratch(ctx, &order, &index->order_capacity, count, sizeof *index->order, "order");
     index->codes = codes;
     index->order = order;
-    return room ? knn_tree_make_room(ctx, &index->stored, count) : MOTE_ERROR_MEMORY;
+    return buffer ? knn_tree_reserve(ctx, &index->stored, count) : MOTE_ERROR_MEMORY;
 }
 
 static mote_status sort_points(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const double first = ctx->progress_first, last = ctx->progress_last;
-    const order_room room = knn_tree_lend(&index->stored);
+    const order_scratch buffer = knn_tree_lend(&index->stored);
     mote_progress_share(ctx, first + 0.3 * (last - first), first + 0.7 * (last - first));
-    const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &room);
+    const mote_status status = order_sort_in(ctx, index->codes, index->order, index->cloud->count, false, &buffer);
     mote_progress_share(ctx, first, last);
     return status;
 }
@@ -132,11 +133,11 @@ static mote_status sort_points(mote_knn_index *index) {
 mote_status knn_order_points(mote_knn_index *index) {
     mote_context *ctx = index->ctx;
     const mote_column *axes[3];
-    MOTE_TRY(knn_find_axes(ctx, index->cloud, axes));
+    MOTE_TRY(mote_cloud_positions(ctx, index->cloud, axes));
     mote_stage(ctx, "bounds");
     MOTE_TRY(find_lattice(index, axes));
     MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
-    MOTE_TRY(make_room(index));
+    MOTE_TRY(reserve(index));
     mote_stage(ctx, "codes");
     make_codes(index, axes);
     MOTE_TRY(mote_progress(ctx, 0.3, "computing codes"));

@@ -6,15 +6,6 @@
 #define ALONE 512u /* leaves that are not worth waking other threads */
 #define AHEAD 24u  /* how many points ahead of use their memory is asked for */
 
-mote_status knn_find_axes(mote_context *ctx, const mote_cloud *cloud, const mote_column *axes[3]) {
-    static const char *const names[3] = {"x", "y", "z"};
-    for (int k = 0; k < 3; k++) {
-        axes[k] = mote_cloud_find(cloud, names[k]);
-        if (axes[k] == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud has no column %s", names[k]);
-    }
-    return MOTE_OK;
-}
-
 int64_t knn_integer(const mote_column *axis, uint64_t i) {
     const uint64_t value = (uint64_t)mote_column_integer(axis, i);
     return (int64_t)(axis->type == MOTE_UINT64 ? value ^ 1ull << 63 : value);
@@ -23,15 +14,15 @@ int64_t knn_integer(const mote_column *axis, uint64_t i) {
 void knn_integer_bounds(const mote_context *ctx, const mote_column *const axes[3], const uint32_t *order,
                         uint64_t count, int64_t low[3], int64_t high[3]) {
     for (int k = 0; k < 3; k++) {
-        int64_t least = INT64_MAX, most = INT64_MIN;
-#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : least) reduction(max : most)
+        int64_t min = INT64_MAX, max = INT64_MIN;
+#pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : min) reduction(max : max)
         for (uint64_t i = 0; i < count; i++) {
             const int64_t value = knn_integer(axes[k], order[i]);
-            least = value < least ? value : least;
-            most = value > most ? value : most;
+            min = value < min ? value : min;
+            max = value > max ? value : max;
         }
-        low[k] = least;
-        high[k] = most;
+        low[k] = min;
+        high[k] = max;
     }
 }
 
@@ -107,9 +98,9 @@ static void read_doubles(const reader *from, uint64_t first, double *leaf) {
     }
 }
 
-bool knn_points_make_room(mote_context *ctx, knn_points *points, uint64_t count, uint64_t value_bytes) {
+bool knn_points_reserve(mote_context *ctx, knn_points *points, uint64_t count, uint64_t value_bytes) {
     const uint64_t bytes = (count + KNN_LEAF - 1) / KNN_LEAF * (3 * KNN_LEAF) * value_bytes;
-    return mote_make_room(ctx, &points->leaves, &points->leaf_bytes, bytes, 1, "knn positions");
+    return mote_reserve_scratch(ctx, &points->leaves, &points->leaf_bytes, bytes, 1, "knn positions");
 }
 
 mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const uint32_t *order, uint64_t count,
@@ -122,7 +113,7 @@ mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const
                                               : all_of(reading, MOTE_FLOAT64) && !reading->world;
     points->order = order;
     points->count = (uint32_t)count;
-    if (!knn_points_make_room(ctx, points, count, value_bytes)) return MOTE_ERROR_MEMORY;
+    if (!knn_points_reserve(ctx, points, count, value_bytes)) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(leaves < ALONE ? 1 : ctx->threads)
     for (uint64_t i = 0; i < leaves; i++) {
         if (reading->kind == KNN_DOUBLE) {

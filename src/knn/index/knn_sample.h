@@ -4,13 +4,13 @@
 
 #include "math/hash.h"
 
-#define KNN_SAMPLE_MOST   (1u << 20) /* points that are sorted so */
-#define KNN_SAMPLE_BUCKET 832u       /* points of a bucket, on average */
-#define KNN_SAMPLE_ROOM   4096u      /* and at the most */
-#define KNN_SAMPLE_EACH   4u         /* samples of a bucket */
+#define KNN_SAMPLE_MAX      (1u << 20) /* points that are sorted so */
+#define KNN_SAMPLE_BUCKET   832u       /* points of a bucket, on average */
+#define KNN_SAMPLE_CAPACITY 4096u      /* and at the most */
+#define KNN_SAMPLE_EACH     4u         /* samples of a bucket */
 
 MOTE_HD uint32_t knn_sample_buckets(uint64_t count) {
-    return count <= KNN_SAMPLE_ROOM / 2 ? 1 : (uint32_t)((count + KNN_SAMPLE_BUCKET - 1) / KNN_SAMPLE_BUCKET);
+    return count <= KNN_SAMPLE_CAPACITY / 2 ? 1 : (uint32_t)((count + KNN_SAMPLE_BUCKET - 1) / KNN_SAMPLE_BUCKET);
 }
 
 /* The cloud is cut into as many stretches as there are samples; a stretch's length, times 2^32. */

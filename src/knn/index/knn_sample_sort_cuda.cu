@@ -4,7 +4,8 @@
    each point goes to its bucket, and a block sorts one, again by a sample. Keys are unique, so that even many points
    in one cell are split evenly. The order within a bucket, in which points happen to come, does not outlast its sort.
    A bucket that is full, which a sample makes unlikely, sends the rest behind all others: order is only speed here. */
-#include "knn/index/knn_curve_cuda.h"
+#include "device/cuda/warp.cuh"
+#include "knn/index/knn_curve_cuda.cuh"
 #include "knn/index/knn_sample.h"
 
 #define SPLIT_THREADS 512u
@@ -18,23 +19,23 @@
 #else
 #define SORT_AT_ONCE 2u /* of 1,024 threads */
 #endif
-#define SORT_WARPS   (SORT_THREADS / CUDA_WARP)
-#define SORT_ITEMS   (KNN_SAMPLE_ROOM / SORT_THREADS) /* keys of a thread at the most, */
-#define FEW_ITEMS    4u                               /* and of nearly all buckets: they stay in registers */
-#define ROOM         KNN_SAMPLE_ROOM
-#define BUCKETS_MOST (KNN_SAMPLE_MOST / KNN_SAMPLE_BUCKET + 1)
-#define SPLIT_PLACES 2048u /* a power of two, above the most buckets */
-#define PARTS        128u  /* of a bucket, in its sort */
+#define SORT_WARPS    (SORT_THREADS / CUDA_WARP)
+#define SORT_ITEMS    (KNN_SAMPLE_CAPACITY / SORT_THREADS) /* keys of a thread at the most, */
+#define SMALL_K_ITEMS 4u                                   /* and of nearly all buckets: they stay in registers */
+#define CAPACITY      KNN_SAMPLE_CAPACITY
+#define BUCKETS_MAX   (KNN_SAMPLE_MAX / KNN_SAMPLE_BUCKET + 1)
+#define SPLIT_PLACES  2048u /* a power of two, above the most buckets */
+#define PARTS         128u  /* of a bucket, in its sort */
 
 /* In device memory. */
 typedef struct sample_deal {
-    uint64_t splitter[BUCKETS_MOST];  /* the least key of bucket 1, 2, … */
-    uint32_t count[BUCKETS_MOST + 1]; /* keys that came to each bucket; the last: points that are nowhere */
+    uint64_t splitter[BUCKETS_MAX];  /* the least key of bucket 1, 2, … */
+    uint32_t count[BUCKETS_MAX + 1]; /* keys that came to each bucket; the last: points that are not finite */
     uint32_t spilled;
 } sample_deal;
 
 typedef struct deal_arrays {
-    uint64_t *buckets; /* [bucket][ROOM] */
+    uint64_t *buckets; /* [bucket][CAPACITY] */
     uint64_t *keys;    /* [count] out */
     sample_deal *deal;
     uint32_t bucket_count;
@@ -52,11 +53,10 @@ static __device__ inline void places_among(const uint64_t *splitter, uint32_t pl
 
 /* The number of those who joined a counter before. All lanes of a warp join some counter. */
 static __device__ inline uint32_t join_counter(uint32_t *counters, uint32_t which) {
-    const uint32_t peers = __match_any_sync(CUDA_ALL, which), lane = threadIdx.x % CUDA_WARP;
-    const uint32_t leader = (uint32_t)__ffs((int)peers) - 1;
+    const uint32_t peers = __match_any_sync(CUDA_ALL, which), leader = warp_first(peers);
     uint32_t before = 0;
-    if (lane == leader) before = atomicAdd(&counters[which], (uint32_t)__popc(peers));
-    return __shfl_sync(CUDA_ALL, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1));
+    if (warp_lane() == leader) before = atomicAdd(&counters[which], (uint32_t)__popc(peers));
+    return warp_broadcast(before, leader) + warp_rank(peers);
 }
 
 /* ---- splitters */
@@ -67,10 +67,10 @@ template <int KIND, bool PLAIN>
 static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cuda_reading from, uint64_t stretch,
                                                                          knn_cuda_curve_key of, knn_cuda_extent *parts,
                                                                          sample_deal *deal, uint32_t buckets) {
-    __shared__ uint64_t key[KNN_SAMPLE_EACH * BUCKETS_MOST];
+    __shared__ uint64_t key[KNN_SAMPLE_EACH * BUCKETS_MAX];
     const uint32_t samples = stretch > 0 ? KNN_SAMPLE_EACH * buckets : 0, lane = threadIdx.x % CUDA_WARP;
-    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
-    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
+    __shared__ knn_hilbert hilbert;
+    knn_hilbert_load(&hilbert);
     knn_cuda_extent all;
     knn_extent_of_parts<SPLIT_THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0) {
@@ -85,7 +85,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
         const uint64_t point = knn_sample_point(i, stretch);
         float view[3];
         const bool exists = knn_view_of<KIND, PLAIN>(&from, point, view);
-        key[i] = knn_key_of(ways, &grid, point, exists, view);
+        key[i] = knn_key_of(&hilbert, &grid, point, exists, view);
     }
     __syncthreads();
     const uint32_t warp = (blockIdx.x * SPLIT_THREADS + threadIdx.x) / CUDA_WARP;
@@ -93,7 +93,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
         const uint64_t mine = key[i];
         uint32_t smaller = 0;
         for (uint32_t j = lane; j < samples; j += CUDA_WARP) smaller += key[j] < mine;
-        for (int away = CUDA_WARP / 2; away > 0; away /= 2) smaller += __shfl_xor_sync(CUDA_ALL, smaller, away);
+        smaller = warp_sum(smaller);
         if (lane > 0 || smaller == 0 || smaller % KNN_SAMPLE_EACH != 0) continue;
         deal->splitter[smaller / KNN_SAMPLE_EACH - 1] = mine;
     }
@@ -105,8 +105,8 @@ static __device__ inline void put_key(const deal_arrays *to, uint64_t count, uin
                                       uint32_t slot, uint64_t key) {
     if (bucket == to->bucket_count) {
         to->keys[count - 1 - slot] = key;
-    } else if (slot < ROOM) {
-        to->buckets[(uint64_t)bucket * ROOM + slot] = key;
+    } else if (slot < CAPACITY) {
+        to->buckets[(uint64_t)bucket * CAPACITY + slot] = key;
     } else {
         to->keys[finite - 1 - atomicAdd(&to->deal->spilled, 1u)] = key;
     }
@@ -117,8 +117,8 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
                                                                       knn_cuda_curve_key of,
                                                                       const knn_cuda_extent *extent, deal_arrays to) {
     __shared__ uint64_t splitter[SPLIT_PLACES];
-    __shared__ uint32_t counter[BUCKETS_MOST + 2]; /* the last: lanes without a point */
-    __shared__ uint8_t ways[KNN_HILBERT_WAYS];
+    __shared__ uint32_t counter[BUCKETS_MAX + 2]; /* the last: lanes without a point */
+    __shared__ knn_hilbert hilbert;
     const uint64_t first = (uint64_t)blockIdx.x * (DEAL_THREADS * DEAL_ITEMS) + threadIdx.x;
     float view[DEAL_ITEMS][3];
     bool exists[DEAL_ITEMS];
@@ -128,7 +128,7 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
         const uint64_t i = first + item * DEAL_THREADS;
         exists[item] = knn_view_of<KIND, PLAIN>(&from, i < count ? i : count - 1, view[item]);
     }
-    if (threadIdx.x < KNN_HILBERT_WAYS) ways[threadIdx.x] = knn_hilbert_ways[threadIdx.x];
+    knn_hilbert_load(&hilbert);
     const uint32_t buckets = to.bucket_count;
     const knn_grid grid = knn_grid_of(of.divided != NULL ? of.divided : extent, of.cell_bits, of.index_bits);
     uint32_t places = 1;
@@ -142,12 +142,12 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     uint32_t bucket[DEAL_ITEMS], slot[DEAL_ITEMS];
 #pragma unroll
     for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
-        key[item] = knn_key_of(ways, &grid, first + item * DEAL_THREADS, exists[item], view[item]);
+        key[item] = knn_key_of(&hilbert, &grid, first + item * DEAL_THREADS, exists[item], view[item]);
     }
     places_among<DEAL_ITEMS>(splitter, places, key, bucket);
 #pragma unroll
     for (uint32_t item = 0; item < DEAL_ITEMS; item++) {
-        if (knn_key_is_nowhere(key[item], &grid)) bucket[item] = buckets;
+        if (knn_key_is_non_finite(key[item], &grid)) bucket[item] = buckets;
         if (first + item * DEAL_THREADS >= count) bucket[item] = buckets + 1;
         slot[item] = join_counter(counter, bucket[item]);
     }
@@ -167,25 +167,16 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
 /* ---- within buckets */
 
 typedef struct sort_memory {
-    uint64_t key[ROOM]; /* part by part, then in order */
-    uint8_t part[ROOM]; /* of each of them */
+    uint64_t key[CAPACITY]; /* part by part, then in order */
+    uint8_t part[CAPACITY]; /* of each of them */
     uint64_t sample[PARTS], splitter[PARTS];
     uint32_t begin[PARTS + 1]; /* of each part; counters before */
     uint32_t before[SORT_WARPS], cells[SORT_WARPS];
+    knn_hilbert hilbert; /* of a bucket that gets a curve of its own */
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
-    return deal->count[bucket] < ROOM ? deal->count[bucket] : ROOM;
-}
-
-/* What all threads of the block bring, to each of them. room: of this sum alone */
-static __device__ inline uint32_t sum_of_block(uint32_t room[SORT_WARPS], uint32_t mine) {
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) mine += __shfl_xor_sync(CUDA_ALL, mine, away);
-    if (threadIdx.x % CUDA_WARP == 0) room[threadIdx.x / CUDA_WARP] = mine;
-    __syncthreads();
-    uint32_t sum = 0;
-    for (uint32_t w = 0; w < SORT_WARPS; w++) sum += room[w];
-    return sum;
+    return deal->count[bucket] < CAPACITY ? deal->count[bucket] : CAPACITY;
 }
 
 /* Keys that split a bucket into parts: some of its own in order, then UINT64_MAX where it has too few. A key's place is
@@ -198,12 +189,12 @@ static __device__ inline void split_bucket(sort_memory *m, const uint64_t *from,
         m->begin[threadIdx.x] = 0;
     }
     __syncthreads();
-    const uint32_t threads = SORT_THREADS / PARTS;
+    constexpr uint32_t threads = SORT_THREADS / PARTS;
     const uint64_t key = m->sample[threadIdx.x / threads];
     uint32_t before = 0;
 #pragma unroll 8
     for (uint32_t j = threadIdx.x % threads; j < PARTS; j += threads) before += m->sample[j] < key;
-    for (uint32_t away = 1; away < threads; away *= 2) before += __shfl_xor_sync(CUDA_ALL, before, (int)away);
+    before = warp_sum<threads>(before);
     if (threadIdx.x % threads == 0) m->splitter[before] = key;
     __syncthreads();
 }
@@ -215,11 +206,7 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
         part[i] = sum;
         sum += m->begin[lane * (PARTS / CUDA_WARP) + i];
     }
-    uint32_t end = sum;
-    for (uint32_t away = 1; away < CUDA_WARP; away *= 2) {
-        const uint32_t other = __shfl_up_sync(CUDA_ALL, end, away);
-        if (lane >= away) end += other;
-    }
+    const uint32_t end = warp_scan_inclusive(sum);
     for (uint32_t i = 0; i < PARTS / CUDA_WARP; i++) m->begin[lane * (PARTS / CUDA_WARP) + i] = end - sum + part[i];
     if (lane == CUDA_WARP - 1) m->begin[PARTS] = end;
 }
@@ -228,7 +215,7 @@ static __device__ inline void begin_parts(sort_memory *m, uint32_t lane) {
 template <uint32_t ITEMS, uint32_t UNROLL>
 static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, uint32_t count) {
     uint64_t key[ITEMS];
-    uint32_t at[ITEMS]; /* part · ROOM + which of it */
+    uint32_t at[ITEMS]; /* part · CAPACITY + which of it */
 #pragma unroll UNROLL
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
@@ -240,7 +227,7 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
         uint32_t part = 0;
         places_among<1>(m->splitter, PARTS, &key[item], &part);
         const bool exists = item * SORT_THREADS + threadIdx.x < count;
-        at[item] = part * ROOM + join_counter(m->begin, exists ? part : PARTS);
+        at[item] = part * CAPACITY + join_counter(m->begin, exists ? part : PARTS);
     }
     __syncthreads();
     if (threadIdx.x < CUDA_WARP) begin_parts(m, threadIdx.x);
@@ -248,7 +235,7 @@ static __device__ inline void deal_parts(sort_memory *m, const uint64_t *from, u
 #pragma unroll UNROLL
     for (uint32_t item = 0; item < ITEMS; item++) {
         if (item * SORT_THREADS + threadIdx.x >= count) break;
-        const uint32_t part = at[item] / ROOM, i = m->begin[part] + at[item] % ROOM;
+        const uint32_t part = at[item] / CAPACITY, i = m->begin[part] + at[item] % CAPACITY;
         m->key[i] = key[item];
         m->part[i] = (uint8_t)part;
     }
@@ -283,8 +270,8 @@ static __device__ inline void sort_items(sort_memory *m, const uint64_t *from, u
 
 static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, uint32_t count) {
     split_bucket(m, from, count);
-    if (count <= FEW_ITEMS * SORT_THREADS) {
-        sort_items<FEW_ITEMS, FEW_ITEMS>(m, from, count);
+    if (count <= SMALL_K_ITEMS * SORT_THREADS) {
+        sort_items<SMALL_K_ITEMS, SMALL_K_ITEMS>(m, from, count);
     } else {
         sort_items<SORT_ITEMS, 1>(m, from, count);
     }
@@ -297,7 +284,7 @@ static __device__ inline bool store_keys(sort_memory *m, uint32_t count, uint32_
         out[i] = m->key[i];
         cells += i == 0 || m->key[i] >> index_bits != m->key[i - 1] >> index_bits;
     }
-    return sum_of_block(m->cells, cells) * KNN_CUDA_CROWDED < count;
+    return block_sum<SORT_WARPS>(cells, m->cells) * KNN_CUDA_CROWDED < count;
 }
 
 /* The cells of the cube around the points of the block; false where they are all at one place. */
@@ -321,26 +308,29 @@ static __device__ inline bool divide_cube(sort_memory *m, const knn_cuda_reading
 /* Puts the points of a bucket along a curve of their own. The places of the keys stay where they are. */
 template <int KIND, bool PLAIN>
 static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_reading *from, uint32_t count,
-                                            uint32_t index_bits, uint64_t *room, uint64_t *out) {
+                                            uint32_t index_bits, uint64_t *buffer, uint64_t *out) {
     const uint64_t number = (1ull << index_bits) - 1;
     knn_grid grid;
     if (!divide_cube<KIND, PLAIN>(m, from, count, index_bits, &grid)) return;
+    knn_hilbert_load(&m->hilbert);
+    __syncthreads();
     CUDA_ROLLED
     for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
         float view[3];
         uint32_t cell[3];
         knn_view_of<KIND, PLAIN>(from, m->key[i] & number, view);
         for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid.low[k], grid.factor, 1u << KNN_CUDA_FINER);
-        room[i] = knn_curve_place(cell[0], cell[1], cell[2], KNN_CUDA_FINER) * ROOM | i;
+        buffer[i] =
+            knn_hilbert_place<KNN_CUDA_FINER>(&m->hilbert, cell[0], cell[1], cell[2], KNN_CUDA_FINER) * CAPACITY | i;
     }
     __syncthreads();
-    split_bucket(m, room, count);
-    sort_items<SORT_ITEMS, 1>(m, room, count);
+    split_bucket(m, buffer, count);
+    sort_items<SORT_ITEMS, 1>(m, buffer, count);
     uint64_t key[SORT_ITEMS];
     CUDA_ROLLED
     for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
         const uint32_t i = item * SORT_THREADS + threadIdx.x;
-        key[item] = (out[i] & ~number) | (out[m->key[i] % ROOM] & number);
+        key[item] = (out[i] & ~number) | (out[m->key[i] % CAPACITY] & number);
     }
     __syncthreads();
     CUDA_ROLLED
@@ -355,13 +345,13 @@ static __global__ __launch_bounds__(SORT_THREADS, SORT_AT_ONCE) void sort_bucket
                                                                                   uint32_t index_bits, deal_arrays to) {
     __shared__ sort_memory m;
     const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
-    uint64_t *const room = to.buckets + (uint64_t)bucket * ROOM;
+    uint64_t *const buffer = to.buckets + (uint64_t)bucket * CAPACITY;
     uint32_t before = 0; /* keys of the buckets before */
     for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) before += bucket_size(to.deal, b);
     if (count == 0) return;
-    sort_keys(&m, room, count);
-    uint64_t *const out = to.keys + sum_of_block(m.before, before);
-    if (store_keys(&m, count, index_bits, out)) refine_bucket<KIND, PLAIN>(&m, &from, count, index_bits, room, out);
+    sort_keys(&m, buffer, count);
+    uint64_t *const out = to.keys + block_sum<SORT_WARPS>(before, m.before);
+    if (store_keys(&m, count, index_bits, out)) refine_bucket<KIND, PLAIN>(&m, &from, count, index_bits, buffer, out);
 }
 
 /* ---- launches */
@@ -374,7 +364,7 @@ typedef struct sort_step {
     deal_arrays to;
 } sort_step;
 
-template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, const sort_step *s) {
+template <int KIND, bool PLAIN> static void launch_steps(mote_device *gpu, const sort_step *s) {
     const uint32_t buckets = s->to.bucket_count;
     const uint32_t samples = buckets > 1 ? KNN_SAMPLE_EACH * buckets : 0;
     const uint32_t all_blocks = cuda_blocks(samples, SPLIT_THREADS / CUDA_WARP);
@@ -382,35 +372,35 @@ template <int KIND, bool PLAIN> static void launch_steps(mote_context *ctx, cons
     const uint64_t stretch = knn_sample_stretch(samples, s->count);
     const uint32_t deal_blocks = cuda_blocks(s->count, DEAL_THREADS * DEAL_ITEMS);
     const knn_cuda_extent *extent = s->parts + KNN_CUDA_PARTS;
-    CUDA_LAUNCH(ctx, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, stretch, *s->of,
+    CUDA_LAUNCH(gpu, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, stretch, *s->of,
                 s->parts, s->to.deal, buckets);
-    CUDA_LAUNCH(ctx, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
+    CUDA_LAUNCH(gpu, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
                 s->to);
-    CUDA_LAUNCH(ctx, (sort_buckets<KIND, PLAIN>), buckets, SORT_THREADS, *s->reading, s->of->index_bits, s->to);
+    CUDA_LAUNCH(gpu, (sort_buckets<KIND, PLAIN>), buckets, SORT_THREADS, *s->reading, s->of->index_bits, s->to);
 }
 
-mote_status knn_cuda_sample_sort(mote_context *ctx, const knn_cuda_reading *r, uint64_t count,
+mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
     const uint32_t buckets = knn_sample_buckets(count);
-    if (!knn_cuda_make_room(ctx, &curve->all[0], (uint64_t)buckets * ROOM * sizeof(uint64_t), "codes") ||
-        !knn_cuda_make_room(ctx, &curve->all[1], count * sizeof(uint64_t), "codes") ||
-        !knn_cuda_make_room(ctx, &curve->all[2], sizeof(sample_deal), "buckets")) {
+    if (!knn_cuda_buffer_reserve(gpu, &curve->all[0], (uint64_t)buckets * CAPACITY * sizeof(uint64_t), "codes") ||
+        !knn_cuda_buffer_reserve(gpu, &curve->all[1], count * sizeof(uint64_t), "codes") ||
+        !knn_cuda_buffer_reserve(gpu, &curve->all[2], sizeof(sample_deal), "buckets")) {
         return MOTE_ERROR_MEMORY;
     }
     const deal_arrays to = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory,
                             (sample_deal *)curve->all[2].memory, buckets};
     const sort_step s = {r, count, of, parts, to};
     if (r->kind == KNN_FLOAT && r->plain) {
-        launch_steps<KNN_FLOAT, true>(ctx, &s);
+        launch_steps<KNN_FLOAT, true>(gpu, &s);
     } else if (r->kind == KNN_FLOAT) {
-        launch_steps<KNN_FLOAT, false>(ctx, &s);
+        launch_steps<KNN_FLOAT, false>(gpu, &s);
     } else if (r->kind == KNN_INT && r->plain) {
-        launch_steps<KNN_INT, true>(ctx, &s);
+        launch_steps<KNN_INT, true>(gpu, &s);
     } else if (r->kind == KNN_INT) {
-        launch_steps<KNN_INT, false>(ctx, &s);
+        launch_steps<KNN_INT, false>(gpu, &s);
     } else {
-        launch_steps<KNN_DOUBLE, false>(ctx, &s);
+        launch_steps<KNN_DOUBLE, false>(gpu, &s);
     }
     curve->keys = to.keys;
-    return cuda_launched(ctx, "sorting");
+    return cuda_launched(gpu, "sorting");
 }

@@ -15,13 +15,13 @@
             const uint64_t node = first + j < last ? first + j : last - 1;                                             \
             for (uint64_t k = 0; k < 3; k++) {                                                                         \
                 const uint64_t low = (rows * node + k) * KNN_LEAF, high = low + high_row * KNN_LEAF;                   \
-                type least = below[low], most = below[high];                                                           \
+                type min = below[low], max = below[high];                                                              \
                 for (uint64_t l = 1; l < KNN_LEAF; l++) {                                                              \
-                    least = below[low + l] < least ? below[low + l] : least;                                           \
-                    most = below[high + l] > most ? below[high + l] : most;                                            \
+                    min = below[low + l] < min ? below[low + l] : min;                                                 \
+                    max = below[high + l] > max ? below[high + l] : max;                                               \
                 }                                                                                                      \
-                block[KNN_LEAF * k + j] = least;                                                                       \
-                block[KNN_LEAF * (3 + k) + j] = most;                                                                  \
+                block[KNN_LEAF * k + j] = min;                                                                         \
+                block[KNN_LEAF * (3 + k) + j] = max;                                                                   \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -30,7 +30,7 @@ FOLD(fold_float, float)
 FOLD(fold_double, double)
 #undef FOLD
 
-/* Where the boxes of so many points stand. Returns how many blocks they take. */
+/* Where the boxes of count points stand. Returns how many blocks they take. */
 static uint64_t place_levels(knn_tree *tree, uint64_t count) {
     uint64_t blocks = 0, nodes = (count + KNN_LEAF - 1) / KNN_LEAF;
     tree->level_count = 0;
@@ -109,7 +109,8 @@ static mote_status note_copies(mote_context *ctx, knn_tree *tree, uint64_t block
     const uint64_t all = blocks * KNN_LEAF;
     tree->copies = NULL;
     if (tree->level_count == 0 || count_copies(ctx, tree) < COPIES_WORTH) return MOTE_OK;
-    if (!mote_make_room(ctx, &tree->copies_memory, &tree->copies_bytes, all, 1, "knn copies")) return MOTE_ERROR_MEMORY;
+    if (!mote_reserve_scratch(ctx, &tree->copies_memory, &tree->copies_bytes, all, 1, "knn copies"))
+        return MOTE_ERROR_MEMORY;
     uint8_t *const copies = tree->copies_memory;
     memset(copies, 0, all);
     for (uint64_t i = 1; i < tree->nodes[0]; i++) {
@@ -129,25 +130,25 @@ static mote_status note_copies(mote_context *ctx, knn_tree *tree, uint64_t block
 
 /* ---- all of it */
 
-static bool room_for_boxes(mote_context *ctx, knn_tree *tree, uint64_t blocks, uint64_t value_bytes) {
-    return mote_make_room(ctx, &tree->boxes, &tree->box_bytes, blocks * BLOCK * value_bytes, 1, "knn boxes");
+static bool reserve_boxes(mote_context *ctx, knn_tree *tree, uint64_t blocks, uint64_t value_bytes) {
+    return mote_reserve_scratch(ctx, &tree->boxes, &tree->box_bytes, blocks * BLOCK * value_bytes, 1, "knn boxes");
 }
 
-mote_status knn_tree_make_room(mote_context *ctx, knn_tree *tree, uint64_t count) {
-    const bool room = knn_points_make_room(ctx, &tree->points, count, sizeof(float)) &&
-                      room_for_boxes(ctx, tree, place_levels(tree, count), sizeof(float));
-    return room ? MOTE_OK : MOTE_ERROR_MEMORY;
+mote_status knn_tree_reserve(mote_context *ctx, knn_tree *tree, uint64_t count) {
+    const bool buffer = knn_points_reserve(ctx, &tree->points, count, sizeof(float)) &&
+                        reserve_boxes(ctx, tree, place_levels(tree, count), sizeof(float));
+    return buffer ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-order_room knn_tree_lend(const knn_tree *tree) {
-    const order_room room = {tree->points.leaves, tree->boxes, tree->box_bytes / sizeof *room.counters};
-    return room;
+order_scratch knn_tree_lend(const knn_tree *tree) {
+    const order_scratch buffer = {tree->points.leaves, tree->boxes, tree->box_bytes / sizeof *buffer.counters};
+    return buffer;
 }
 
 mote_status knn_tree_build(mote_context *ctx, knn_tree *tree) {
     const uint64_t blocks = place_levels(tree, tree->points.count);
     const uint64_t value_bytes = tree->metric.kind == KNN_DOUBLE ? sizeof(double) : sizeof(float);
-    if (!room_for_boxes(ctx, tree, blocks, value_bytes)) return MOTE_ERROR_MEMORY;
+    if (!reserve_boxes(ctx, tree, blocks, value_bytes)) return MOTE_ERROR_MEMORY;
     for (uint32_t level = 0; level < tree->level_count; level++) fold_level(ctx, tree, level);
     return note_copies(ctx, tree, blocks);
 }

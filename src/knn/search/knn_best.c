@@ -44,14 +44,14 @@ static uint64_t part(knn_near *list, uint64_t count) {
 /* How many bad partings are borne before the heap takes over. */
 static uint32_t patience(uint64_t count) { return 2 * (64 - (uint32_t)__builtin_clzll(count | 1)); }
 
-static void sort_patiently(knn_near *list, uint64_t count, uint32_t left) {
+static void sort_patiently(knn_near *list, uint64_t count, uint32_t remaining) {
     while (count > FEW) {
-        if (left-- == 0) {
+        if (remaining-- == 0) {
             heap_sort(list, count);
             return;
         }
         const uint64_t middle = part(list, count);
-        sort_patiently(list + middle + 1, count - middle - 1, left);
+        sort_patiently(list + middle + 1, count - middle - 1, remaining);
         count = middle;
     }
     knn_insertion_sort(list, count);
@@ -60,8 +60,8 @@ static void sort_patiently(knn_near *list, uint64_t count, uint32_t left) {
 void knn_sort(knn_near *list, uint64_t count) { sort_patiently(list, count, patience(count)); }
 
 void knn_select(knn_near *list, uint64_t count, uint64_t k) {
-    for (uint32_t left = patience(count); count > FEW; left--) {
-        if (left == 0) {
+    for (uint32_t remaining = patience(count); count > FEW; remaining--) {
+        if (remaining == 0) {
             heap_sort(list, count);
             return;
         }

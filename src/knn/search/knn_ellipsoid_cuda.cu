@@ -1,7 +1,8 @@
 /* What a search for neighbours by ellipsoids needs: unit normals of the queries, by their places, and what keys are. */
-#include "backend/cuda_kernel.h"
 #include "core/column_math.h"
+#include "device/cuda/cuda_kernel.cuh"
 #include "knn/knn_cuda.h"
+#include "knn/search/knn_normals.h"
 
 #define THREADS 256u
 
@@ -19,37 +20,39 @@ static __global__ void make_normals(normal_columns from, const uint32_t *order, 
     for (uint32_t k = 0; k < 3; k++) normals[3 * place + k] = unit[k];
 }
 
-static mote_status open_normals(mote_context *ctx, const mote_cloud *cloud, cuda_cloud *device) {
+static mote_status open_normals(mote_device *gpu, const mote_cloud *cloud, device_cloud *device) {
     const mote_column *columns[3];
     mote_column axes[3];
     mote_cloud view = *cloud;
-    if (!knn_find_normals(cloud, columns)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "ellipsoids need normals");
+    if (!knn_find_normals(cloud, columns)) return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT, "ellipsoids need normals");
     for (int k = 0; k < 3; k++) axes[k] = *columns[k];
     view.columns = axes;
     view.column_count = 3;
-    return cuda_cloud_open(ctx, &view, device);
+    return device_cloud_open(gpu, &view, device);
 }
 
-mote_status knn_cuda_squeeze(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_asked *asked,
-                             const mote_knn_params *params, knn_cuda_ask *ask) {
-    mote_context *ctx = index->ctx;
-    knn_cuda_room *const room = &index->cuda->normals;
-    cuda_cloud device;
+mote_status knn_cuda_normal_weight(mote_knn_index *index, const mote_cloud *queries,
+                                   const knn_cuda_query_set *query_set, const mote_knn_params *params,
+                                   knn_search_args *args) {
+    mote_device *gpu = index->device;
+    knn_cuda_buffer *const buffer = &index->cuda->normals;
+    device_cloud device;
     memset(&device, 0, sizeof device);
-    ask->compression = params->compression;
-    ask->squeeze = params->compression * params->compression - 1;
-    ask->keys = knn_metric_ellipsoid(&ask->tree.metric);
-    ask->limit = knn_limit_ellipsoid(params->radius);
-    if (!knn_cuda_make_room(ctx, room, (asked->rows + 1) * 3 * sizeof(double), "normals")) return MOTE_ERROR_MEMORY;
-    mote_status status = open_normals(ctx, queries != NULL ? queries : index->cloud, &device);
+    args->compression = params->compression;
+    args->normal_weight = params->compression * params->compression - 1;
+    args->keys = knn_metric_ellipsoid(&args->tree.metric);
+    args->limit = knn_limit_ellipsoid(params->radius);
+    if (!knn_cuda_buffer_reserve(gpu, buffer, (query_set->rows + 1) * 3 * sizeof(double), "normals"))
+        return MOTE_ERROR_MEMORY;
+    mote_status status = open_normals(gpu, queries != NULL ? queries : index->cloud, &device);
     if (status == MOTE_OK) {
         normal_columns from;
         memcpy(from.axes, device.columns, sizeof from.axes);
-        CUDA_LAUNCH(ctx, make_normals, cuda_blocks(asked->rows, THREADS), THREADS, from, asked->points.order,
-                    asked->rows, (double *)room->memory);
-        ask->normals = (const double *)room->memory;
-        status = cuda_launched(ctx, "normals");
+        CUDA_LAUNCH(gpu, make_normals, cuda_blocks(query_set->rows, THREADS), THREADS, from, query_set->points.order,
+                    query_set->rows, (double *)buffer->memory);
+        args->normals = (const double *)buffer->memory;
+        status = cuda_launched(gpu, "normals");
     }
-    cuda_cloud_close(&device);
+    device_cloud_close(&device);
     return status;
 }

@@ -10,24 +10,24 @@
 #ifndef MOTE_KNN_GROUP_H
 #define MOTE_KNN_GROUP_H
 
-#include "knn/search/knn_around.h"
-#include "knn/search/knn_quick.h"
-#include "knn/search/knn_reach.h"
+#include "knn/search/knn_ellipsoid.h"
+#include "knn/search/knn_radius.h"
+#include "knn/search/knn_small_k.h"
 
 /* The neighbours of the query at a sorted place, best first. */
 typedef void (*knn_visit)(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count);
 
 /* Queries of a group, by bit, that are still to be answered. */
-typedef struct knn_rest {
+typedef struct knn_unresolved {
     uint32_t group, queries;
-    double reach; /* that was not enough; 0: not asked yet */
+    double search_radius; /* that was not enough; 0: not asked yet */
     double wanted;
-} knn_rest;
+} knn_unresolved;
 
 /* ---- many neighbours, or many leaves: a list for each query, which keeps the best of what comes */
 
 /* One list of leaves for one query: what floats do not rule out is decided exactly. */
-SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q, float most) {
+SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q, float max) {
     const knn_tree *tree = search->tree;
     const knn_list *list = &scratch->list;
     const simd_f x = simd_f_set(scratch->group.offset[0][q]), y = simd_f_set(scratch->group.offset[1][q]),
@@ -36,7 +36,7 @@ SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch
     knn_best *const best = &scratch->best[q];
     knn_place mine, other;
     knn_place_of(kind, search->queries, query, &mine);
-    float threshold = fminf(most, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
+    float threshold = fminf(max, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t hits = simd_f_at_most(knn_squares(&scratch->chunk, list->at[i], x, y, z), simd_f_set(threshold));
         for (; hits != 0; hits &= hits - 1) {
@@ -47,76 +47,79 @@ SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch
             const uint64_t key = knn_key_of(kind, &tree->metric, &mine, &other);
             if (key > best->limit) continue;
             if (knn_best_take(best, key, at, tree->points.order[at])) {
-                threshold = fminf(most, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
+                threshold = fminf(max, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
             }
         }
     }
 }
 
 /* The rest of the walk for a group; the first list is there. */
-SIMD_INLINE void knn_stream_all(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
-                                uint32_t queries, float most) {
-    const float walked = scratch->walk.threshold;
-    for (uint32_t left = queries; left != 0; left &= left - 1) {
-        knn_best_reset(&scratch->best[__builtin_ctz(left)], search->limit);
+SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
+                                uint32_t queries, float max) {
+    const float walked = scratch->traversal.threshold;
+    for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
+        knn_best_reset(&scratch->best[__builtin_ctz(remaining)], search->limit);
     }
     for (;;) {
         uint64_t worst = 0;
-        if (around) knn_list_boxes(scratch);
-        for (uint32_t left = queries; left != 0; left &= left - 1) {
-            const uint32_t q = (uint32_t)__builtin_ctz(left);
-            if (around) {
-                knn_stream_around(kind, search, scratch, q, most);
+        if (ellipsoids) knn_list_boxes(scratch);
+        for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
+            const uint32_t q = (uint32_t)__builtin_ctz(remaining);
+            if (ellipsoids) {
+                knn_stream_ellipsoid(kind, search, scratch, q, max);
             } else {
-                knn_stream(kind, search, scratch, q, most);
+                knn_stream(kind, search, scratch, q, max);
             }
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
-        if (scratch->walk.waiting == 0) break;
+        if (scratch->traversal.waiting == 0) break;
         const double within = knn_units(knn_keys(search), worst);
-        scratch->walk.threshold = fminf(walked, knn_threshold_of(search, scratch, within));
-        knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
+        scratch->traversal.threshold = fminf(walked, knn_threshold_of(search, scratch, within));
+        knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
-        knn_list_make(&scratch->list, &scratch->chunk, scratch->walk.threshold);
+        knn_list_make(&scratch->list, &scratch->chunk, scratch->traversal.threshold);
     }
-    for (uint32_t left = queries; left != 0; left &= left - 1) { knn_best_finish(&scratch->best[__builtin_ctz(left)]); }
+    for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
+        knn_best_finish(&scratch->best[__builtin_ctz(remaining)]);
+    }
 }
 
 /* ---- a look at all leaves within a reach */
 
 /* The first chunk of the leaves within a reach of the frame. */
-SIMD_INLINE void knn_begin_look(knn_kind kind, const knn_search *search, knn_scratch *scratch, double reach) {
-    scratch->walk.threshold = knn_threshold_of(search, scratch, reach);
-    knn_walk_begin(&scratch->walk);
-    knn_walk_on(kind, &scratch->walk, &scratch->frame, &scratch->chunk);
+SIMD_INLINE void knn_search_leaves_begin(knn_kind kind, const knn_search *search, knn_scratch *scratch,
+                                         double search_radius) {
+    scratch->traversal.threshold = knn_threshold_of(search, scratch, search_radius);
+    knn_traversal_begin(&scratch->traversal);
+    knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
 }
 
-/* The neighbours of a group among the leaves within reach; what is left of it to be asked again. Returns how far the
-   k-th ones found are, -1 if none has k. */
-SIMD_INLINE double knn_look(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch, double reach,
-                            knn_rest *rest, knn_visit visit, const void *user) {
+/* The neighbours of a group among the leaves within reach; what is unresolved is to be searched again. Returns how far
+   the k-th ones found are, -1 if none has k. */
+SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
+                                     double search_radius, knn_unresolved *rest, knn_visit visit, const void *user) {
     const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
-    const float within = knn_threshold_of(search, scratch, reach);
+    const float within = knn_threshold_of(search, scratch, search_radius);
     /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
-    const float most = around                ? knn_threshold_around(search, scratch, reach)
-                       : search->approximate ? knn_threshold_of(search, scratch, search->limit_reach)
-                                             : within;
+    const float max = ellipsoids            ? knn_search_threshold_ellipsoid(search, scratch, search_radius)
+                      : search->approximate ? knn_threshold_of(search, scratch, search->max_radius)
+                                            : within;
     uint32_t slow = rest->queries;
     double farthest = -1;
     knn_group_make(kind, search, rest->group, rest->queries, scratch);
     knn_list_make(&scratch->list, &scratch->chunk, within);
-    if (!around && scratch->walk.waiting == 0 && search->k <= KNN_QUICK_MOST) {
-        slow = knn_quick_look(kind, search, scratch, slow, beside, most);
+    if (!ellipsoids && scratch->traversal.waiting == 0 && search->k <= KNN_SMALL_K_MAX) {
+        slow = knn_small_k_search(kind, search, scratch, slow, beside, max);
     }
-    if (slow != 0) knn_stream_all(kind, around, search, scratch, slow, most);
+    if (slow != 0) knn_stream_all(kind, ellipsoids, search, scratch, slow, max);
     rest->wanted = 0;
-    rest->reach = reach;
-    for (uint32_t asked = rest->queries; asked != 0; asked &= asked - 1) {
-        const uint32_t q = (uint32_t)__builtin_ctz(asked);
+    rest->search_radius = search_radius;
+    for (uint32_t query_set = rest->queries; query_set != 0; query_set &= query_set - 1) {
+        const uint32_t q = (uint32_t)__builtin_ctz(query_set);
         const knn_best *best = &scratch->best[q];
-        const double far = knn_reach_for(search, best);
+        const double far = knn_radius_for(search, best);
         if (far < INFINITY) farthest = fmax(farthest, far);
-        if (knn_is_complete(search, best, reach)) {
+        if (knn_is_complete(search, best, search_radius)) {
             visit(kind, user, scratch->group.first + q, best->list, best->count);
             rest->queries &= ~(1u << q);
         } else {
@@ -131,75 +134,77 @@ SIMD_INLINE double knn_look(knn_kind kind, bool around, const knn_search *search
 
 /* Some queries of a group until they are answered, each look with a walk of its own. False, with nothing done, if they
    should rather be asked for one by one. */
-SIMD_INLINE bool knn_search_some(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
-                                 knn_rest *rest, knn_visit visit, const void *user) {
+SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
+                                 knn_unresolved *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;
     knn_frame_clear(kind, &search->tree->metric, frame);
     knn_frame_add(kind, search, rest->group, rest->queries, frame);
-    const double safe = knn_safe_reach(search, rest->group, frame);
-    double reach = rest->reach > 0        ? knn_next_reach(search, rest->wanted, rest->reach, safe)
-                   : !search->approximate ? knn_guess(search, scratch, safe)
-                                          : knn_first_shell(search, rest->group, frame);
+    const double safe = knn_safe_radius(search, rest->group, frame);
+    double search_radius = rest->search_radius > 0 ? knn_next_radius(search, rest->wanted, rest->search_radius, safe)
+                           : !search->approximate  ? knn_guess(search, scratch, safe)
+                                                   : knn_first_shell(search, rest->group, frame);
     bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
     for (;;) {
-        const bool first = rest->reach == 0;
-        knn_begin_look(kind, search, scratch, reach);
-        if (may_split && (scratch->walk.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k)) return false;
+        const bool first = rest->search_radius == 0;
+        knn_search_leaves_begin(kind, search, scratch, search_radius);
+        if (may_split && (scratch->traversal.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k))
+            return false;
         may_split = false;
         knn_chunk_load(kind, &scratch->chunk, search->tree, frame);
-        const double farthest = knn_look(kind, around, search, scratch, reach, rest, visit, user);
-        if (first || rest->queries == 0) knn_learn(scratch, farthest, rest->queries == 0);
+        const double farthest = knn_search_leaves(kind, ellipsoids, search, scratch, search_radius, rest, visit, user);
+        if (first || rest->queries == 0) knn_history_add(scratch, farthest, rest->queries == 0);
         if (rest->queries == 0) return true;
-        reach = knn_next_reach(search, rest->wanted, reach, safe);
+        search_radius = knn_next_radius(search, rest->wanted, search_radius, safe);
     }
 }
 
-SIMD_INLINE void knn_search_rest(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
-                                 knn_rest *rest, knn_visit visit, const void *user) {
-    uint32_t left = rest->queries;
+SIMD_INLINE void knn_search_unresolved(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
+                                       knn_unresolved *rest, knn_visit visit, const void *user) {
+    uint32_t remaining = rest->queries;
     bool split = false;
-    while (left != 0) {
-        knn_rest part = *rest;
-        const uint32_t asked = part.queries = split ? left & -left : left;
-        if (knn_search_some(kind, around, search, scratch, &part, visit, user)) {
-            left &= ~asked;
+    while (remaining != 0) {
+        knn_unresolved part = *rest;
+        const uint32_t query_set = part.queries = split ? remaining & -remaining : remaining;
+        if (knn_search_some(kind, ellipsoids, search, scratch, &part, visit, user)) {
+            remaining &= ~query_set;
         } else {
             split = true;
         }
     }
 }
 
-/* Up to KNN_BATCH groups from the first on: together as far as a guess and one chunk do, then what is left. */
-SIMD_INLINE void knn_search_batch(knn_kind kind, bool around, const knn_search *search, knn_scratch *scratch,
+/* Up to KNN_BATCH groups from the first on: together while a guess and one chunk suffice, the rest one by one. */
+SIMD_INLINE void knn_search_batch(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                   uint32_t first, uint32_t groups, knn_visit visit, const void *user) {
-    knn_rest rests[KNN_BATCH];
+    knn_unresolved rests[KNN_BATCH];
     for (uint32_t g = 0; g < groups; g++) {
-        const uint32_t left = search->queries->count - KNN_GROUP * (first + g);
+        const uint32_t remaining = search->queries->count - KNN_GROUP * (first + g);
         rests[g].group = first + g;
-        rests[g].queries = left < KNN_GROUP ? (1u << left) - 1 : (1u << KNN_GROUP) - 1;
-        rests[g].reach = rests[g].wanted = 0;
+        rests[g].queries = remaining < KNN_GROUP ? (1u << remaining) - 1 : (1u << KNN_GROUP) - 1;
+        rests[g].search_radius = rests[g].wanted = 0;
     }
     knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
     for (uint32_t g = 0; g < groups; g++) {
         knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
     }
-    scratch->past.diagonal = knn_frame_diagonal(&scratch->frame);
-    const double guess = knn_guess(search, scratch, knn_safe_reach(search, first, &scratch->frame));
+    scratch->history.diagonal = knn_frame_diagonal(&scratch->frame);
+    const double guess = knn_guess(search, scratch, knn_safe_radius(search, first, &scratch->frame));
     double reaches[KNN_BATCH], widest = 0;
     for (uint32_t g = 0; g < groups; g++) {
         reaches[g] = search->approximate ? knn_first_shell(search, first + g, &scratch->frame) : guess;
         widest = fmax(widest, reaches[g]);
     }
-    knn_begin_look(kind, search, scratch, widest);
-    if (scratch->walk.waiting == 0) {
+    knn_search_leaves_begin(kind, search, scratch, widest);
+    if (scratch->traversal.waiting == 0) {
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = 0; g < groups; g++) {
-            const double farthest = knn_look(kind, around, search, scratch, reaches[g], &rests[g], visit, user);
-            knn_learn(scratch, farthest, rests[g].queries == 0);
+            const double farthest =
+                knn_search_leaves(kind, ellipsoids, search, scratch, reaches[g], &rests[g], visit, user);
+            knn_history_add(scratch, farthest, rests[g].queries == 0);
         }
     }
     for (uint32_t g = 0; g < groups; g++) {
-        if (rests[g].queries != 0) knn_search_rest(kind, around, search, scratch, &rests[g], visit, user);
+        if (rests[g].queries != 0) knn_search_unresolved(kind, ellipsoids, search, scratch, &rests[g], visit, user);
     }
 }
 

@@ -47,7 +47,7 @@ MOTE_HD uint64_t knn_key_real(double dx, double dy, double dz) { return knn_bits
    A query's ellipsoid: its normal, and c * c - 1 for the compression c. */
 typedef struct knn_ellipsoid {
     double normal[3]; /* of unit length; 0, 0, 0: a sphere */
-    double squeeze;
+    double normal_weight;
 } knn_ellipsoid;
 
 /* A normal without length, or with one that is not finite, is none. (Squares below 2^-1000 would lose their last bits,
@@ -64,7 +64,7 @@ MOTE_HD void knn_unit_normal(double nx, double ny, double nz, double normal[3]) 
    has no number, because a difference overflows and the normal is 0 there, is infinitely far. */
 MOTE_HD double knn_real_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {
     const double along = (of->normal[0] * dx + of->normal[1] * dy) + of->normal[2] * dz;
-    const double square = ((dx * dx + dy * dy) + dz * dz) + of->squeeze * (along * along);
+    const double square = ((dx * dx + dy * dy) + dz * dz) + of->normal_weight * (along * along);
     return square == square ? square : (double)INFINITY;
 }
 
@@ -103,11 +103,11 @@ static inline uint64_t knn_key_limit(const knn_metric *metric, double radius) {
     const double square = radius * radius;
     if (!(radius > 0) || square == INFINITY) return metric->kind == KNN_INT ? UINT64_MAX : knn_bits(INFINITY);
     if (metric->kind != KNN_INT) return knn_bits(square);
-    uint64_t most = 0; /* squared distances grow with the key: bit by bit */
+    uint64_t max = 0; /* squared distances grow with the key: bit by bit */
     for (int bit = 63; bit >= 0; bit--) {
-        if (knn_distance2(metric, most | 1ull << bit) <= square) most |= 1ull << bit;
+        if (knn_distance2(metric, max | 1ull << bit) <= square) max |= 1ull << bit;
     }
-    return most;
+    return max;
 }
 
 #endif

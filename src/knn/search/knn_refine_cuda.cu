@@ -1,30 +1,31 @@
 /* Where many points share a cell of the curve, their order is that of the cloud, and leaves of it are as large as the
    cell. So each 2,048 consecutive points that stand in few cells are put along a curve of their own, through the cube
    around them. The places of the keys stay where they are: only which points have them changes. */
-#include "knn/search/knn_view_cuda.h"
+#include "device/cuda/warp.cuh"
+#include "knn/index/knn_hilbert_cuda.cuh"
+#include "knn/search/knn_view_cuda.cuh"
 
-#define THREADS  512u
-#define WARPS    (THREADS / CUDA_WARP)
-#define ITEMS    4u
-#define CHUNK    (THREADS * ITEMS)
-#define CROWDED  KNN_CUDA_CROWDED
-#define BITS     KNN_CUDA_FINER
-#define SLOTBITS 11u /* 2^11 points a chunk */
-#define NOWHERE  UINT64_MAX
+#define THREADS    512u
+#define WARPS      (THREADS / CUDA_WARP)
+#define ITEMS      4u
+#define CHUNK      (THREADS * ITEMS)
+#define CROWDED    KNN_CUDA_CROWDED
+#define BITS       KNN_CUDA_FINER
+#define SLOTBITS   11u /* 2^11 points a chunk */
+#define NON_FINITE UINT64_MAX
 
 typedef struct refine_memory {
     uint64_t key[CHUNK];
     uint32_t index[CHUNK];
     float low[WARPS][3], high[WARPS][3];
+    knn_hilbert hilbert;
 } refine_memory;
 
 /* The least and largest views of the block's points, in all threads. */
 static __device__ void box_of_block(refine_memory *memory, float low[3], float high[3]) {
     for (int k = 0; k < 3; k++) {
-        for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
-            low[k] = fminf(low[k], __shfl_xor_sync(CUDA_ALL, low[k], away));
-            high[k] = fmaxf(high[k], __shfl_xor_sync(CUDA_ALL, high[k], away));
-        }
+        low[k] = warp_min(low[k]);
+        high[k] = warp_max(high[k]);
         if (threadIdx.x % CUDA_WARP == 0) {
             memory->low[threadIdx.x / CUDA_WARP][k] = low[k];
             memory->high[threadIdx.x / CUDA_WARP][k] = high[k];
@@ -42,10 +43,10 @@ static __device__ void box_of_block(refine_memory *memory, float low[3], float h
 /* Sorts the first count keys, a power of two, ascending. */
 static __device__ void sort_keys(uint64_t *key, uint32_t count) {
     for (uint32_t run = 2; run <= count; run *= 2) {
-        for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
+        for (uint32_t single = run / 2; single > 0; single /= 2) {
             __syncthreads();
             for (uint32_t i = threadIdx.x; i < count / 2; i += THREADS) {
-                const uint32_t a = 2 * i - (i & (apart - 1)), b = a + apart;
+                const uint32_t a = 2 * i - (i & (single - 1)), b = a + single;
                 const uint64_t key_a = key[a], key_b = key[b];
                 if ((key_b < key_a) != ((a & run) == 0)) continue;
                 key[a] = key_b;
@@ -74,11 +75,12 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     __shared__ refine_memory memory;
     const uint32_t first = blockIdx.x * CHUNK, rest = count - first, mine = rest < CHUNK ? rest : CHUNK;
     if (!is_crowded(keys, first, mine, index_bits)) return;
+    knn_hilbert_load(&memory.hilbert);
     float view[ITEMS][3], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     bool exists[ITEMS];
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * THREADS + threadIdx.x;
-        const uint64_t key = i < mine ? keys[first + i] : NOWHERE, index = key & ((1ull << index_bits) - 1);
+        const uint64_t key = i < mine ? keys[first + i] : NON_FINITE, index = key & ((1ull << index_bits) - 1);
         exists[item] = i < mine && (key >> (index_bits + 3 * cell_bits) & 1) == 0;
         if (i < mine) memory.index[i] = (uint32_t)index;
         if (exists[item]) knn_view_of<KIND, PLAIN>(&from, index, view[item]);
@@ -91,13 +93,13 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     const float side = fmaxf(high[0] - low[0], fmaxf(high[1] - low[1], high[2] - low[2]));
     if (!(side > 0) || !knn_is_finite(side)) return;
     const float factor = (float)(1u << BITS) / side;
-    for (uint32_t item = 0; item < ITEMS; item++) { /* points that are nowhere stay behind the others, in their order */
+    for (uint32_t item = 0; item < ITEMS; item++) { /* points that are not finite stay last, in their order */
         const uint32_t i = item * THREADS + threadIdx.x;
-        uint64_t place = (NOWHERE >> SLOTBITS) - (i < mine ? 1 : 0);
+        uint64_t place = (NON_FINITE >> SLOTBITS) - (i < mine ? 1 : 0);
         if (exists[item]) {
             uint32_t cell[3];
             for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[item][k] - low[k], factor, 1u << BITS);
-            place = knn_curve_place(cell[0], cell[1], cell[2], BITS);
+            place = knn_hilbert_place<BITS>(&memory.hilbert, cell[0], cell[1], cell[2], BITS);
         }
         memory.key[i] = place << SLOTBITS | i;
     }
@@ -110,21 +112,21 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     }
 }
 
-mote_status knn_cuda_refine(mote_context *ctx, const knn_cuda_reading *reading, uint64_t count,
+mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys) {
     const uint32_t blocks = cuda_blocks(count, CHUNK), all = (uint32_t)count, cell = curve->cell_bits;
     const uint32_t index = curve->index_bits;
     if (count == 0) return MOTE_OK;
     if (reading->kind == KNN_FLOAT && reading->plain) {
-        CUDA_LAUNCH(ctx, (refine_chunks<KNN_FLOAT, true>), blocks, THREADS, *reading, all, cell, index, keys);
+        CUDA_LAUNCH(gpu, (refine_chunks<KNN_FLOAT, true>), blocks, THREADS, *reading, all, cell, index, keys);
     } else if (reading->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(ctx, (refine_chunks<KNN_FLOAT, false>), blocks, THREADS, *reading, all, cell, index, keys);
+        CUDA_LAUNCH(gpu, (refine_chunks<KNN_FLOAT, false>), blocks, THREADS, *reading, all, cell, index, keys);
     } else if (reading->kind == KNN_INT && reading->plain) {
-        CUDA_LAUNCH(ctx, (refine_chunks<KNN_INT, true>), blocks, THREADS, *reading, all, cell, index, keys);
+        CUDA_LAUNCH(gpu, (refine_chunks<KNN_INT, true>), blocks, THREADS, *reading, all, cell, index, keys);
     } else if (reading->kind == KNN_INT) {
-        CUDA_LAUNCH(ctx, (refine_chunks<KNN_INT, false>), blocks, THREADS, *reading, all, cell, index, keys);
+        CUDA_LAUNCH(gpu, (refine_chunks<KNN_INT, false>), blocks, THREADS, *reading, all, cell, index, keys);
     } else {
-        CUDA_LAUNCH(ctx, (refine_chunks<KNN_DOUBLE, false>), blocks, THREADS, *reading, all, cell, index, keys);
+        CUDA_LAUNCH(gpu, (refine_chunks<KNN_DOUBLE, false>), blocks, THREADS, *reading, all, cell, index, keys);
     }
-    return cuda_launched(ctx, "sorting");
+    return cuda_launched(gpu, "sorting");
 }

@@ -4,37 +4,42 @@
 
 #include "core/column_math.h"
 #include "knn/search/knn_best.h"
-#include "knn/search/knn_walk.h"
+#include "knn/search/knn_traversal.h"
 
 #define KNN_GROUP 8u /* queries of a group: they lie together and are looked for in the same leaves */
 #define KNN_BATCH 8u /* groups that share a walk */
 
 /* Ellipsoids: each query's has a normal of its own. */
-typedef struct knn_around {
+typedef struct knn_ellipsoids {
     const mote_column *normals[3]; /* by rows of queries */
     double compression;            /* above 1 */
-    double squeeze;                /* its square, less 1 */
+    double normal_weight;          /* its square, less 1 */
     knn_metric keys;               /* see knn_metric_ellipsoid */
-} knn_around;
+} knn_ellipsoids;
 
-static inline void knn_around_row(const knn_around *around, uint64_t row, knn_ellipsoid *of) {
+static inline void knn_ellipsoid_of_row(const knn_ellipsoids *ellipsoids, uint64_t row, knn_ellipsoid *of) {
     double n[3];
-    for (int k = 0; k < 3; k++) n[k] = column_value(around->normals[k], row);
+    for (int k = 0; k < 3; k++) n[k] = column_value(ellipsoids->normals[k], row);
     knn_unit_normal(n[0], n[1], n[2], of->normal);
-    of->squeeze = around->squeeze;
+    of->normal_weight = ellipsoids->normal_weight;
+}
+
+/* The largest key within a radius. */
+static inline uint64_t knn_limit_of(const knn_metric *metric, const knn_ellipsoids *ellipsoids, double radius) {
+    return ellipsoids != NULL ? knn_limit_ellipsoid(radius) : knn_key_limit(metric, radius);
 }
 
 typedef struct knn_search {
     const knn_tree *tree;
-    const knn_around *around;    /* NULL: spheres */
-    const knn_points *queries;   /* of the tree's kind; the tree's own points for a search among themselves */
-    const uint64_t *codes;       /* of the points, and of queries from elsewhere, by sorted place */
-    const uint64_t *query_codes; /* NULL: the points themselves */
+    const knn_ellipsoids *ellipsoids; /* NULL: spheres */
+    const knn_points *queries;        /* of the tree's kind; the tree's own points for a search among themselves */
+    const uint64_t *codes;            /* of the points, and of queries from elsewhere, by sorted place */
+    const uint64_t *query_codes;      /* NULL: the points themselves */
     uint32_t k;
     bool exclude_self;
-    bool approximate;   /* the first shell with k points ends the search: see knn_first_shell */
-    uint64_t limit;     /* the largest key that counts */
-    double limit_reach; /* the same as a distance in units */
+    bool approximate;  /* the first shell with k points ends the search: see knn_first_shell */
+    uint64_t limit;    /* the largest key that counts */
+    double max_radius; /* the same as a distance in units */
 } knn_search;
 
 /* A group of queries, less the frame's origin. */
@@ -43,47 +48,47 @@ typedef struct knn_group {
     float offset[3][KNN_GROUP];
 } knn_group;
 
-#define KNN_SUBSETS    16u
-#define KNN_QUICK_ROOM 256u /* points that may pass; see knn_quick.h */
+#define KNN_SUBSETS          16u
+#define KNN_SMALL_K_CAPACITY 256u /* points that may pass; see knn_small_k.h */
 
-typedef struct knn_quick {
+typedef struct knn_small_k {
     float squares[KNN_GROUP][KNN_CHUNK * KNN_LEAF + KNN_LEAF];
-    float least[KNN_GROUP][KNN_SUBSETS];
+    float min[KNN_GROUP][KNN_SUBSETS];
     float bound[KNN_GROUP];
     uint8_t hits[KNN_CHUNK + 8];
-    uint32_t slots[KNN_QUICK_ROOM + 8];
-    uint64_t keys[KNN_QUICK_ROOM + 16];
-    int32_t heads[KNN_QUICK_ROOM + 16], ranks[KNN_QUICK_ROOM + 16]; /* keys in short; see knn_key_head */
-    uint32_t at[KNN_QUICK_ROOM + 16];
-} knn_quick;
+    uint32_t slots[KNN_SMALL_K_CAPACITY + 8];
+    uint64_t keys[KNN_SMALL_K_CAPACITY + 16];
+    int32_t heads[KNN_SMALL_K_CAPACITY + 16], ranks[KNN_SMALL_K_CAPACITY + 16]; /* keys in short; see knn_key_head */
+    uint32_t at[KNN_SMALL_K_CAPACITY + 16];
+} knn_small_k;
 
-/* What a thread learned from the groups before; see knn_reach.h. All zero: there were none. */
-typedef struct knn_past {
-    double reach, ratio, room;
+/* What a thread learned from the groups before; see knn_radius.h. All zero: there were none. */
+typedef struct knn_history {
+    double search_radius, ratio, margin;
     double diagonal; /* of the batch at hand */
     bool known;      /* reach is; it may be 0 */
-} knn_past;
+} knn_history;
 
 typedef struct knn_scratch {
-    knn_walk walk;
+    knn_traversal traversal;
     knn_frame frame;
     knn_chunk chunk;
     knn_group group;
     knn_list list;
-    knn_quick quick;
-    knn_past past;
+    knn_small_k small_k;
+    knn_history history;
     knn_best best[KNN_GROUP];
     float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them */
 } knn_scratch;
 
 /* How keys are read. */
 static inline const knn_metric *knn_keys(const knn_search *search) {
-    return search->around != NULL ? &search->around->keys : &search->tree->metric;
+    return search->ellipsoids != NULL ? &search->ellipsoids->keys : &search->tree->metric;
 }
 
 /* Within how much of a safe distance for spheres ellipsoids have as many points. */
 static inline double knn_compression(const knn_search *search) {
-    return search->around != NULL ? search->around->compression : 1;
+    return search->ellipsoids != NULL ? search->ellipsoids->compression : 1;
 }
 
 /* The threshold of a distance, for the frame in use. */
@@ -132,20 +137,20 @@ SIMD_INLINE void knn_frame_add(knn_kind kind, const knn_search *search, uint32_t
 /* The group's queries as offsets, and the box of those that are asked for. */
 SIMD_INLINE void knn_group_make(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
                                 knn_scratch *scratch) {
-    const uint32_t left = search->queries->count - KNN_GROUP * group;
+    const uint32_t remaining = search->queries->count - KNN_GROUP * group;
     scratch->group.first = KNN_GROUP * group;
-    scratch->group.count = left < KNN_GROUP ? left : KNN_GROUP;
+    scratch->group.count = remaining < KNN_GROUP ? remaining : KNN_GROUP;
     for (uint64_t k = 0; k < 3; k++) {
         const uint8_t *row = knn_row(kind, search->queries->leaves, 3ull * group + k);
         const simd_f offsets = knn_offsets(kind, row, scratch->frame.low[k], scratch->frame.unit[k]);
         simd_f_store(scratch->group.offset[k], offsets);
-        scratch->list.low[k] = simd_f_least(offsets);
-        scratch->list.high[k] = simd_f_most(offsets);
+        scratch->list.low[k] = simd_f_reduce_min(offsets);
+        scratch->list.high[k] = simd_f_reduce_max(offsets);
         if (queries == (1u << KNN_GROUP) - 1) continue;
         scratch->list.low[k] = INFINITY;
         scratch->list.high[k] = -INFINITY;
-        for (uint32_t asked = queries; asked != 0; asked &= asked - 1) {
-            const float offset = scratch->group.offset[k][__builtin_ctz(asked)];
+        for (uint32_t query_set = queries; query_set != 0; query_set &= query_set - 1) {
+            const float offset = scratch->group.offset[k][__builtin_ctz(query_set)];
             scratch->list.low[k] = offset < scratch->list.low[k] ? offset : scratch->list.low[k];
             scratch->list.high[k] = offset > scratch->list.high[k] ? offset : scratch->list.high[k];
         }

@@ -4,6 +4,8 @@
 #include "core/cloud.h"
 #include "knn/knn_cpu.h"
 #include "knn/shifted/knn_shifted_math.h"
+#include "math/search.h"
+#include "order/sort/order_sort_cpu.h"
 
 #define STEP_QUERIES  16384u /* between two reports of progress */
 #define SHARE_QUERIES 64u    /* that a thread takes at once */
@@ -23,8 +25,8 @@ typedef struct shifted_order {
 
 typedef struct shifted {
     mote_knn_index *index;
-    const knn_asked *asked;
-    const knn_around *around; /* NULL: spheres */
+    const knn_query_set *query_set;
+    const knn_ellipsoids *ellipsoids; /* NULL: spheres */
     const mote_knn_params *params;
     const mote_knn_result *result;
     uint64_t points, finite; /* of the cloud */
@@ -64,11 +66,11 @@ static void add_bounds(const mote_context *ctx, const mote_column *const axes[3]
 }
 
 /* The cells of all points, and of the queries by place. */
-static void find_cells(shifted *s, const mote_column *const axes[3], const mote_column *const asked[3], bool own) {
+static void find_cells(shifted *s, const mote_column *const axes[3], const mote_column *const query_axes[3], bool own) {
     const mote_context *ctx = s->index->ctx;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     add_bounds(ctx, axes, NULL, s->points, low, high);
-    if (!own) add_bounds(ctx, asked, s->asked->points.order, s->queries, low, high);
+    if (!own) add_bounds(ctx, query_axes, s->query_set->points.order, s->queries, low, high);
     const knn_cube cube = knn_cube_make(low, high, KNN_CELLS);
 #pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->points))
     for (uint64_t i = 0; i < s->points; i++) {
@@ -79,11 +81,11 @@ static void find_cells(shifted *s, const mote_column *const axes[3], const mote_
 #pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->queries))
     for (uint64_t q = 0; q < s->queries; q++) {
         double at[3];
-        const uint64_t row = s->asked->points.order[q];
+        const uint64_t row = s->query_set->points.order[q];
         if (own) {
             memcpy(s->query_cells[q], s->cells[row], sizeof s->query_cells[q]);
         } else {
-            world_of(asked, row, at);
+            world_of(query_axes, row, at);
             knn_cube_cell(&cube, at, s->query_cells[q]);
         }
     }
@@ -125,19 +127,19 @@ static void make_space(const shifted *s, uint32_t number, space *in) {
     knn_space_axis(number, in->axis);
 #pragma omp parallel num_threads(threads_for(s->index->ctx, s->points + s->member_count))
     {
-        double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+        double min[3] = {INFINITY, INFINITY, INFINITY}, max[3] = {-INFINITY, -INFINITY, -INFINITY};
 #pragma omp for schedule(static) nowait
         for (uint64_t i = 0; i < s->points; i++) {
-            if (!s->bad[i]) stretched_bounds(in, s->cells[i], least, most);
+            if (!s->bad[i]) stretched_bounds(in, s->cells[i], min, max);
         }
 #pragma omp for schedule(static) nowait
         for (uint64_t m = 0; m < s->member_count; m++) {
-            stretched_bounds(in, s->query_cells[s->members[m]], least, most);
+            stretched_bounds(in, s->query_cells[s->members[m]], min, max);
         }
 #pragma omp critical(shifted_bounds)
         for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], least[k]);
-            high[k] = fmax(high[k], most[k]);
+            low[k] = fmin(low[k], min[k]);
+            high[k] = fmax(high[k], max[k]);
         }
     }
     in->cube = knn_cube_make(low, high, KNN_CELLS - 1);
@@ -149,7 +151,7 @@ static void find_spaces(shifted *s) {
         knn_ellipsoid of;
         s->spaces[q] = KNN_PLAIN;
         if (!s->params->buckets) continue;
-        knn_around_row(s->around, s->asked->points.order[q], &of);
+        knn_ellipsoid_of_row(s->ellipsoids, s->query_set->points.order[q], &of);
         s->spaces[q] = (uint8_t)knn_space_of(of.normal);
     }
 }
@@ -163,18 +165,6 @@ static void find_members(shifted *s, uint32_t number) {
 
 /* ---- orders */
 
-/* How many of the sorted codes are below one. */
-static uint32_t place_of(const uint64_t *codes, uint64_t count, uint64_t code) {
-    uint64_t low = 0;
-    for (uint64_t left = count; left > 0;) {
-        const uint64_t half = left / 2;
-        const bool below = codes[low + half] < code;
-        low = below ? low + half + 1 : low;
-        left = below ? left - half - 1 : half;
-    }
-    return (uint32_t)low;
-}
-
 static mote_status sort_points(shifted *s, const space *in, uint32_t shift) {
     mote_context *ctx = s->index->ctx;
 #pragma omp parallel for schedule(static) num_threads(threads_for(ctx, s->points))
@@ -185,7 +175,7 @@ static mote_status sort_points(shifted *s, const space *in, uint32_t shift) {
     }
     const double first = ctx->progress_first, last = ctx->progress_last;
     mote_progress_share(ctx, first, first); /* short beside the search */
-    const mote_status status = mote_order_sort(ctx, s->codes, s->orders[shift].order, s->points);
+    const mote_status status = order_sort_cpu(ctx, s->codes, s->orders[shift].order, s->points);
     mote_progress_share(ctx, first, last);
     return status;
 }
@@ -199,7 +189,7 @@ static mote_status make_order(shifted *s, const space *in, uint32_t shift) {
     for (uint64_t m = 0; m < s->member_count; m++) {
         cell3 cell;
         cell_in(in, s->query_cells[s->members[m]], cell);
-        to->places[m] = place_of(s->codes, s->finite, knn_shifted_code(cell, shift));
+        to->places[m] = (uint32_t)mote_lower_bound64(s->codes, s->finite, knn_shifted_code(cell, shift));
     }
     return MOTE_OK;
 }
@@ -230,17 +220,17 @@ typedef struct scratch {
 } scratch;
 
 /* The query at work. */
-typedef struct asking {
+typedef struct query_point {
     knn_place at;
     knn_ellipsoid of;
     uint32_t self; /* the point that does not count; UINT32_MAX: all do */
-} asking;
+} query_point;
 
-/* Keys of the eight points of a leaf: as knn_key_of and knn_key_around, eight at once. */
-SIMD_INLINE void keys_of_leaf(knn_kind kind, bool around, const knn_metric *metric, const knn_points *points,
-                              uint64_t leaf, const asking *query, uint64_t keys[KNN_LEAF]) {
+/* Keys of the eight points of a leaf: as knn_key_of and knn_key_of_ellipsoid, eight at once. */
+SIMD_INLINE void keys_of_leaf(knn_kind kind, bool ellipsoid, const knn_metric *metric, const knn_points *points,
+                              uint64_t leaf, const query_point *query, uint64_t keys[KNN_LEAF]) {
     double d[3][KNN_LEAF], squares[KNN_LEAF];
-    if (kind == KNN_INT && !around) {
+    if (kind == KNN_INT && !ellipsoid) {
         for (uint32_t l = 0; l < KNN_LEAF; l++) {
             knn_place point;
             knn_place_of(kind, points, KNN_LEAF * leaf + l, &point);
@@ -258,22 +248,22 @@ SIMD_INLINE void keys_of_leaf(knn_kind kind, bool around, const knn_metric *metr
         }
     }
     for (uint32_t l = 0; l < KNN_LEAF; l++) {
-        squares[l] = around ? knn_real_ellipsoid(d[0][l], d[1][l], d[2][l], &query->of)
-                            : (d[0][l] * d[0][l] + d[1][l] * d[1][l]) + d[2][l] * d[2][l];
+        squares[l] = ellipsoid ? knn_real_ellipsoid(d[0][l], d[1][l], d[2][l], &query->of)
+                               : (d[0][l] * d[0][l] + d[1][l] * d[1][l]) + d[2][l] * d[2][l];
     }
     memcpy(keys, squares, sizeof squares);
 }
 
 /* Takes what is new of the places [first, last) of an order. */
-SIMD_INLINE void take_window(knn_kind kind, bool around, const shifted *s, const knn_points *points, uint32_t first,
-                             uint32_t last, const asking *query, scratch *with) {
-    const knn_metric *metric = &s->asked->tree->metric;
+SIMD_INLINE void take_window(knn_kind kind, bool ellipsoid, const shifted *s, const knn_points *points, uint32_t first,
+                             uint32_t last, const query_point *query, scratch *with) {
+    const knn_metric *metric = &s->query_set->tree->metric;
     knn_best *best = &with->best;
     for (uint64_t leaf = first / KNN_LEAF; leaf * KNN_LEAF < last; leaf++) {
         const uint32_t begin = (uint32_t)(leaf * KNN_LEAF);
         uint64_t keys[KNN_LEAF];
         uint32_t hits = 0;
-        keys_of_leaf(kind, around, metric, points, leaf, query, keys);
+        keys_of_leaf(kind, ellipsoid, metric, points, leaf, query, keys);
         for (uint32_t l = 0; l < KNN_LEAF; l++) hits |= (uint32_t)(keys[l] <= best->limit) << l;
         if (begin < first) hits &= ~0u << (first - begin);
         if (last - begin < KNN_LEAF) hits &= (1u << (last - begin)) - 1;
@@ -285,44 +275,45 @@ SIMD_INLINE void take_window(knn_kind kind, bool around, const shifted *s, const
     }
 }
 
-SIMD_INLINE void search_member(knn_kind kind, bool around, const shifted *s, uint64_t member, scratch *with) {
-    const uint32_t place = s->members[member], row = s->asked->points.order[place];
+SIMD_INLINE void search_member(knn_kind kind, bool ellipsoid, const shifted *s, uint64_t member, scratch *with) {
+    const uint32_t place = s->members[member], row = s->query_set->points.order[place];
     const uint32_t beside = s->params->lambda * s->params->k;
-    asking query;
-    knn_place_of(kind, &s->asked->points, place, &query.at);
-    if (around) knn_around_row(s->around, row, &query.of);
+    query_point query;
+    knn_place_of(kind, &s->query_set->points, place, &query.at);
+    if (ellipsoid) knn_ellipsoid_of_row(s->ellipsoids, row, &query.of);
     query.self = s->params->exclude_self ? row : UINT32_MAX;
-    knn_best_reset(&with->best, knn_limit_of(&s->asked->tree->metric, s->around, s->params->radius));
+    knn_best_reset(&with->best, knn_limit_of(&s->query_set->tree->metric, s->ellipsoids, s->params->radius));
     with->points.query++;
     for (uint32_t shift = 0; shift < KNN_SHIFTS; shift++) {
         const shifted_order *order = &s->orders[shift];
         uint32_t first, last;
         knn_shifted_window(order->places[member], beside, (uint32_t)s->finite, &first, &last);
-        take_window(kind, around, s, &order->points, first, last, &query, with);
+        take_window(kind, ellipsoid, s, &order->points, first, last, &query, with);
     }
     knn_best_finish(&with->best);
-    knn_row_write(s->result, around ? &s->around->keys : &s->asked->tree->metric, s->params->k, row, with->best.list,
-                  with->best.count);
+    knn_row_write(s->result, ellipsoid ? &s->ellipsoids->keys : &s->query_set->tree->metric, s->params->k, row,
+                  with->best.list, with->best.count);
 }
 
-#define SEARCH(name, kind, around)                                                                                     \
+#define SEARCH(name, kind, ellipsoid)                                                                                  \
     static void name(const shifted *s, uint64_t first, uint64_t last, scratch *with) {                                 \
-        for (uint64_t m = first; m < last; m++) search_member(kind, around, s, m, with);                               \
+        for (uint64_t m = first; m < last; m++) search_member(kind, ellipsoid, s, m, with);                            \
     }
 SEARCH(search_int, KNN_INT, false)
 SEARCH(search_float, KNN_FLOAT, false)
 SEARCH(search_double, KNN_DOUBLE, false)
-SEARCH(search_int_around, KNN_INT, true)
-SEARCH(search_float_around, KNN_FLOAT, true)
-SEARCH(search_double_around, KNN_DOUBLE, true)
+SEARCH(search_int_ellipsoids, KNN_INT, true)
+SEARCH(search_float_ellipsoids, KNN_FLOAT, true)
+SEARCH(search_double_ellipsoids, KNN_DOUBLE, true)
 #undef SEARCH
 
 typedef void (*search_fn)(const shifted *s, uint64_t first, uint64_t last, scratch *with);
 
 static mote_status search_members(shifted *s, scratch *scratches) {
-    static const search_fn searches[2][3] = {{search_int, search_float, search_double},
-                                             {search_int_around, search_float_around, search_double_around}};
-    const search_fn search = searches[s->around != NULL][s->asked->tree->metric.kind];
+    static const search_fn searches[2][3] = {
+        {search_int, search_float, search_double},
+        {search_int_ellipsoids, search_float_ellipsoids, search_double_ellipsoids}};
+    const search_fn search = searches[s->ellipsoids != NULL][s->query_set->tree->metric.kind];
     mote_context *ctx = s->index->ctx;
     for (uint64_t step = 0; step < s->member_count; step += STEP_QUERIES) {
         const uint64_t end = s->member_count - step < STEP_QUERIES ? s->member_count : step + STEP_QUERIES;
@@ -340,11 +331,11 @@ static mote_status search_members(shifted *s, scratch *scratches) {
 
 /* A list for a thread, and a table of at least twice what it may see. */
 static mote_status make_scratch(mote_context *ctx, const mote_knn_params *params, scratch *with) {
-    const uint32_t room = 2 * params->k + 16, most = 2 * 2 * KNN_SHIFTS * params->lambda * params->k;
+    const uint32_t buffer = 2 * params->k + 16, max = 2 * 2 * KNN_SHIFTS * params->lambda * params->k;
     uint32_t slots = 64;
-    while (slots < most) slots *= 2;
-    with->best.list = mote_alloc(ctx, room * sizeof *with->best.list, "knn scratch");
-    with->best.capacity = room;
+    while (slots < max) slots *= 2;
+    with->best.list = mote_alloc(ctx, buffer * sizeof *with->best.list, "knn scratch");
+    with->best.capacity = buffer;
     with->best.k = params->k;
     with->points.slots = mote_alloc_zero(ctx, slots * sizeof *with->points.slots, "knn scratch");
     with->points.mask = slots - 1;
@@ -415,30 +406,31 @@ static mote_status search_spaces(shifted *s, scratch *scratches) {
     return MOTE_OK;
 }
 
-static void set_reading(const mote_knn_index *index, const knn_asked *asked, knn_reading *reading) {
-    reading->kind = asked->tree->metric.kind;
-    reading->world = asked->tree == &index->other && index->other_is_world;
+static void set_reading(const mote_knn_index *index, const knn_query_set *query_set, knn_reading *reading) {
+    reading->kind = query_set->tree->metric.kind;
+    reading->world = query_set->tree == &index->other && index->other_is_world;
     memcpy(reading->origin, index->origin, sizeof reading->origin);
 }
 
-mote_status knn_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_asked *asked,
-                               const knn_around *around, const mote_knn_params *params, const mote_knn_result *result) {
+mote_status knn_search_shifted(mote_knn_index *index, const mote_cloud *queries, const knn_query_set *query_set,
+                               const knn_ellipsoids *ellipsoids, const mote_knn_params *params,
+                               const mote_knn_result *result) {
     mote_context *ctx = index->ctx;
     scratch *scratches = NULL;
     const mote_column *axes[3];
     shifted s;
     memset(&s, 0, sizeof s);
     s.index = index;
-    s.asked = asked;
-    s.around = around;
+    s.query_set = query_set;
+    s.ellipsoids = ellipsoids;
     s.params = params;
     s.result = result;
     s.points = index->cloud->count;
     s.finite = s.points - index->skipped;
-    s.queries = asked->points.count;
-    MOTE_TRY(knn_find_axes(ctx, index->cloud, s.reading.axes));
-    MOTE_TRY(knn_find_axes(ctx, queries != NULL ? queries : index->cloud, axes));
-    set_reading(index, asked, &s.reading);
+    s.queries = query_set->points.count;
+    MOTE_TRY(mote_cloud_positions(ctx, index->cloud, s.reading.axes));
+    MOTE_TRY(mote_cloud_positions(ctx, queries != NULL ? queries : index->cloud, axes));
+    set_reading(index, query_set, &s.reading);
     mote_status status = make_arrays(&s);
     if (status == MOTE_OK) status = make_scratches(ctx, params, &scratches);
     if (status == MOTE_OK) {

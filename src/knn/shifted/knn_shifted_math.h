@@ -3,7 +3,7 @@
 
    Points and queries lie in one *cube* of 2^21 cells an axis. Each of four shifts moves the cells, drawn together to
    0.7 of the cube, along its diagonal; points are sorted by the Morton codes of the moved cells, and by index. A query
-   stands before the first point whose code is not below its own, and looks at so many points on each side of there.
+   stands before the first point whose code is not below its own, and looks at `beside` points on each side of there.
 
    Buckets: a *space* is the cube's cells stretched along an axis, in cells of their own; a query is asked in the space
    whose axis is nearest to its normal. An axis and its opposite make the same space: 18 directions, 9 spaces. */
@@ -69,13 +69,13 @@ MOTE_HD void knn_space_axis(uint32_t space, double axis[3]) {
 /* The space of a query's unit normal: the first of those whose axes are nearest. No normal: the cube itself. */
 MOTE_HD uint32_t knn_space_of(const double normal[3]) {
     uint32_t best = KNN_PLAIN;
-    double most = 0;
+    double max = 0;
     for (uint32_t space = 0; space < KNN_SPACES; space++) {
         double axis[3];
         knn_space_axis(space, axis);
         const double along = fabs((axis[0] * normal[0] + axis[1] * normal[1]) + axis[2] * normal[2]);
-        best = along > most ? space : best;
-        most = along > most ? along : most;
+        best = along > max ? space : best;
+        max = along > max ? along : max;
     }
     return best;
 }

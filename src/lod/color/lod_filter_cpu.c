@@ -6,21 +6,21 @@
 #include "lod/tree/lod_cells.h"
 #include "math/morton.h"
 
-#define MOST_SIDE  4
-#define HALO       (MOST_SIDE + 2) /* a block of 4³ cells with the layer around it */
-#define MOST_RUN   65536u          /* points whose 16-bit colours sum up to less than 2^32 */
-#define MOST_CELLS (MOST_SIDE * MOST_SIDE * MOST_SIDE)
+#define MAX_SIDE  4
+#define HALO      (MAX_SIDE + 2) /* a block of 4³ cells with the layer around it */
+#define MAX_RUN   65536u         /* points whose 16-bit colours sum up to less than 2^32 */
+#define MAX_CELLS (MAX_SIDE * MAX_SIDE * MAX_SIDE)
 
 /* red, green, blue, weight */
 typedef struct color_sum {
     _Alignas(32) uint64_t v[4];
 } color_sum;
 
-/* Who touches whom, for blocks of one size. Directions are numbered as in places_around. */
+/* Who touches whom, for blocks of one size. Directions are numbered as in block_hash_around. */
 typedef struct touch_table {
-    uint64_t touched[27][MOST_CELLS]; /* [direction of a block][cell in it]: cells of the middle block around it */
-    uint64_t edge[27];                /* the cells of a block in that direction that touch any */
-    int8_t at[27][MOST_CELLS][4];     /* their coordinates, from the middle block's corner */
+    uint64_t touched[27][MAX_CELLS]; /* [direction of a block][cell in it]: cells of the middle block around it */
+    uint64_t edge[27];               /* the cells of a block in that direction that touch any */
+    int8_t at[27][MAX_CELLS][4];     /* their coordinates, from the middle block's corner */
 } touch_table;
 
 typedef struct filter {
@@ -92,7 +92,7 @@ static void add_weighted(color_sum *to, const color_sum *sum, uint32_t weight) {
 static void weigh_run(const filter *f, const color_sum *sum, uint64_t code, const int8_t *at, uint64_t targets,
                       color_sum *out) {
     uint32_t eighth[3];
-    mote_lod_eighths(code, f->cells.level, eighth);
+    mote_lod_eighths(code, f->cells.level - f->cells.window.first, eighth);
     for (; targets != 0; targets &= targets - 1) {
         const uint32_t target = (uint32_t)__builtin_ctzll(targets);
         const int8_t *to = f->touch.at[13][target];
@@ -105,12 +105,13 @@ static void weigh_run(const filter *f, const color_sum *sum, uint64_t code, cons
 
 /* Points of a cell that share an eighth are consecutive, and weighed together. */
 static void weigh_cell(const filter *f, uint32_t cell, const int8_t *at, uint64_t targets, color_sum *out) {
-    const uint32_t left = MOTE_ORDER_BITS - f->cells.level;
-    const uint32_t shift = 3 * (left > 3 ? left - 3 : 0);
+    const uint64_t *const codes = f->cells.window.codes;
+    const uint32_t remaining = MOTE_ORDER_BITS + f->cells.window.first - f->cells.level;
+    const uint32_t shift = 3 * (remaining > 3 ? remaining - 3 : 0);
     const uint64_t last = f->cells.cell_start[cell + 1];
     for (uint64_t i = f->cells.cell_start[cell], end; i < last; i = end) {
-        const uint64_t code = f->lod->codes[i];
-        for (end = i + 1; end < last && end - i < MOST_RUN && f->lod->codes[end] >> shift == code >> shift;) end++;
+        const uint64_t code = codes[i];
+        for (end = i + 1; end < last && end - i < MAX_RUN && codes[end] >> shift == code >> shift;) end++;
         const color_sum sum = sum_points(f, i, end);
         weigh_run(f, &sum, code, at, targets, out);
     }
@@ -140,16 +141,17 @@ static void sum_block(const filter *f, uint32_t block, color_sum *out) {
     for (uint64_t mask = occupied; mask != 0; mask &= mask - 1) { memset(&out[__builtin_ctzll(mask)], 0, sizeof *out); }
     add_block(f, block, 13, occupied, out);
     if (f->lod->params.filter == MOTE_LOD_FILTER_CELL) return;
-    places_around(&f->cells.places, f->cells.blocks[block].code, around);
+    const block_code code = {f->cells.blocks[block].code, f->cells.blocks[block].above};
+    block_hash_around(&f->cells.block_hash, &code, around);
     for (int d = 0; d < 27; d++) {
-        if (d != 13 && around[d] != PLACE_NONE) add_block(f, around[d], d, occupied, out);
+        if (d != 13 && around[d] != BLOCK_NONE) add_block(f, around[d], d, occupied, out);
     }
 }
 
 /* Writes the colours of a block's representatives. */
 static void color_block(const filter *f, uint32_t block) {
     mote_lod *lod = f->lod;
-    color_sum sums[MOST_CELLS];
+    color_sum sums[MAX_CELLS];
     sum_block(f, block, sums);
     uint16_t *color = lod->colors + 3 * f->first_color[block];
     uint32_t cell = f->cells.blocks[block].first;
@@ -196,8 +198,8 @@ static mote_status filter_level(filter *f) {
     const uint32_t cell_level = lod_cell_level(lod, f->level);
     const uint32_t bits = cell_level - f->level < 2 ? cell_level - f->level : 2;
     MOTE_TRY(cells_build(lod, cell_level, bits, &f->cells));
-    if (!mote_make_room(lod->ctx, (void **)&f->first_color, &f->first_color_capacity, f->cells.block_count + 1,
-                        sizeof *f->first_color, "filter blocks")) {
+    if (!mote_reserve_scratch(lod->ctx, (void **)&f->first_color, &f->first_color_capacity, f->cells.block_count + 1,
+                              sizeof *f->first_color, "filter blocks")) {
         return MOTE_ERROR_MEMORY;
     }
     place_blocks(f);

@@ -1,11 +1,11 @@
 /* Colours of all items on the device: leaves keep their points' own, inner nodes get averages over sums of
    cells. */
-#include "lod/color/lod_filter_cuda.h"
+#include "lod/color/lod_filter_cuda.cuh"
 
 #define THREAD_ITEMS 4u
 
 typedef struct level_bounds {
-    uint64_t first[LOD_MOST_LEVELS + 1];
+    uint64_t first[LOD_MAX_LEVELS + 1];
 } level_bounds;
 
 /* Where every item is one of a leaf. */
@@ -13,7 +13,7 @@ template <int KIND>
 static __global__ void color_points(filter_columns columns, const uint32_t *index, const uint32_t *items,
                                     uint64_t count, filter_color *out) {
     const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
-    if (j < count) out[j] = filter_read_color<KIND>(columns, lod_cuda_point(index, items[j]));
+    if (j < count) out[j] = filter_read_color<KIND>(columns, lod_device_row(index, items[j]));
 }
 
 /* A thread takes some items, FILTER_THREADS apart, whose loads do not wait for each other. */
@@ -35,7 +35,7 @@ static __global__ void color_leaves(const uint32_t *items, uint64_t count, level
     }
 }
 
-/* Whether all are plain numbers of a type whose addresses and strides are multiples of so many bytes. */
+/* Whether all are plain numbers of a type whose addresses and strides are multiples of that number of bytes. */
 static bool are_plain(const filter_columns *columns, mote_type type, uint32_t aligned) {
     bool plain = true;
     for (int k = 0; k < 3; k++) {
@@ -61,9 +61,9 @@ static bool share_word(const filter_columns *columns) {
 static mote_status find_columns(const lod_cuda *device, filter_columns *columns) {
     static const char *const names[3] = {"red", "green", "blue"};
     for (int k = 0; k < 3; k++) {
-        const mote_column *column = cuda_cloud_find(&device->cloud, names[k]);
+        const mote_column *column = device_cloud_find(&device->cloud, names[k]);
         if (column == NULL) {
-            return mote_fail(device->cloud.ctx, MOTE_ERROR_ARGUMENT, "no column %s to filter", names[k]);
+            return mote_fail(device->cloud.device->ctx, MOTE_ERROR_ARGUMENT, "no column %s to filter", names[k]);
         }
         columns->of[k] = *column;
     }
@@ -74,28 +74,28 @@ static mote_status find_columns(const lod_cuda *device, filter_columns *columns)
 }
 
 static mote_status color_single_level(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const lod_cuda *device = f->device;
     static void (*const kernels[])(filter_columns, const uint32_t *, const uint32_t *, uint64_t, filter_color *) = {
         color_points<FILTER_COLORS_ANY>, color_points<FILTER_COLORS_16>, color_points<FILTER_COLORS_8>};
-    CUDA_LAUNCH(ctx, kernels[f->columns.kind], cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS,
+    CUDA_LAUNCH(gpu, kernels[f->columns.kind], cuda_blocks(device->item_count, FILTER_THREADS), FILTER_THREADS,
                 f->columns, lod_cuda_index(device), device->items, device->item_count,
                 (filter_color *)device->item_colors);
-    return cuda_launched(ctx, "reading colours");
+    return cuda_launched(gpu, "reading colours");
 }
 
 /* The items in leaves; sorted colours are then of no more use. */
 static mote_status own_colors(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const lod_cuda *device = f->device;
     level_bounds levels;
     memcpy(levels.first, device->level_items, sizeof levels.first);
-    CUDA_LAUNCH(ctx, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS * THREAD_ITEMS), FILTER_THREADS,
+    CUDA_LAUNCH(gpu, color_leaves, cuda_blocks(device->item_count, FILTER_THREADS * THREAD_ITEMS), FILTER_THREADS,
                 device->items, device->item_count, levels, device->leaf_level, f->colors,
                 (filter_color *)device->item_colors);
-    cuda_free(ctx, f->colors);
+    cuda_free(gpu, f->colors);
     f->colors = NULL;
-    return cuda_launched(ctx, "sorting colours");
+    return cuda_launched(gpu, "sorting colours");
 }
 
 /* The levels of a pass. bricks: levels of which it is known what is around all rows */
@@ -133,7 +133,7 @@ static mote_status color_items(lod_filter *f) {
     const mote_lod_params *params = &f->lod->params;
     MOTE_TRY(find_columns(f->device, &f->columns));
     const uint64_t bytes = f->device->item_count * sizeof(filter_color);
-    f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->ctx, bytes, "colours");
+    f->device->item_colors = (uint16_t *)cuda_alloc(f->lod->device, bytes, "colours");
     if (f->device->item_colors == NULL) return MOTE_ERROR_MEMORY;
     if (params->filter == MOTE_LOD_FILTER_CELL && params->sampling != MOTE_LOD_POISSON) return filter_cells(f);
     return f->lod->level_count > 1 ? filter_levels_of(f) : color_single_level(f);
@@ -147,6 +147,6 @@ mote_status lod_cuda_filter(mote_lod *lod, lod_cuda *device) {
     const mote_status status = color_items(&f);
     filter_free_cells(&f);
     filter_free_around(&f);
-    cuda_free(lod->ctx, f.weights);
+    cuda_free(lod->device, f.weights);
     return status;
 }

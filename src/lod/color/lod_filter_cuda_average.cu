@@ -3,26 +3,26 @@
    A thread, or a few, work for one item. The cells around one lie in up to eight bricks, of which few are there and
    fewer have occupied cells in reach: these are listed first, each with the cells that count, and then gone through as
    one list, so that the threads of a warp stay together however their cells are spread over bricks. */
-#include "lod/color/lod_filter_cuda.h"
+#include "lod/color/lod_filter_cuda.cuh"
 
-#define SLOTS       8u /* bricks that the cells around one can lie in: two along each axis */
-#define WINDOW      4u /* cells of a brick along an axis */
-#define EIGHTHS     (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
-#define WEIGHTS     (8u * EIGHTHS)
-#define MIRROR      0x49u /* of three bits along an axis, all */
-#define MOST_CHUNKS 16u   /* of items, that a block takes one after the other */
-#define MANY_BLOCKS 8192u /* from so many on they take more than one */
+#define SLOTS         8u /* bricks that the cells around one can lie in: two along each axis */
+#define WINDOW        4u /* cells of a brick along an axis */
+#define EIGHTHS       (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
+#define WEIGHTS       (8u * EIGHTHS)
+#define MIRROR        0x49u /* of three bits along an axis, all */
+#define MAX_CHUNKS    16u   /* of items, that a block takes one after the other */
+#define SINGLE_BLOCKS 8192u /* beyond these they take more than one */
 
-/* Lanes share a target where its cells have so many sources each, or where a level's few targets would leave the device
-   idle. Measured by level of 100 M points of a city: with 1, 2, 4 and 8 lanes, 11 sources a cell take 6.6, 4.6, 4.3 and
-   5.4 ms; 1.5 sources 5.6, 7.8, 11.9 and 20.6 ms. */
+/* Lanes share a target where its cells have that number of sources each, or where a level's few targets would leave the
+   device idle. Measured by level of 100 M points of a city: with 1, 2, 4 and 8 lanes, 11 sources a cell
+   take 6.6, 4.6, 4.3 and 5.4 ms; 1.5 sources 5.6, 7.8, 11.9 and 20.6 ms. */
 #define SHARED_BY_2    3u
 #define SHARED_BY_4    8u
 #define SHARED_BY_8    24u
 #define FEWEST_TARGETS (1u << 16)
 
-/* The cells of a brick that lie around a coordinate within a brick: [axis][this brick, or the one beside][coordinate]
- */
+/* The cells of a brick that lie around a coordinate within a brick: [axis][this brick, or the one
+   beside][coordinate] */
 typedef struct around_windows {
     unsigned long long of[3][2][WINDOW];
 } around_windows;
@@ -32,7 +32,7 @@ typedef struct target_view {
     const uint32_t *items;
     uint64_t count;
     const uint8_t *leaf_level;
-    const uint64_t *codes;
+    const uint64_t *codes, *fine;
     uint32_t level;
     filter_color *colors;
 } target_view;
@@ -122,7 +122,7 @@ static __device__ void list_bricks(const brick_view &view, const around_windows 
     uint32_t step[3]; /* to the brick beside */
     for (uint32_t axis = 0; axis < 3; axis++) {
         const uint32_t at = coordinate_of(cell, axis), unit = FILTER_AROUND_STEP * (axis == 0 ? 9 : axis == 1 ? 3 : 1);
-        for (uint32_t beside = 0; beside < 2; beside++) along[axis][beside] = windows.of[axis][beside][at];
+        for (uint32_t neighbor = 0; neighbor < 2; neighbor++) along[axis][neighbor] = windows.of[axis][neighbor][at];
         step[axis] = at == 0 ? 0 - unit : at == WINDOW - 1 ? unit : 0;
     }
     const uint32_t *const around = view.around + filter_around(row);
@@ -198,8 +198,8 @@ static __device__ color_sum<T> sum_around(const around_view &view, const brick_l
    bricks of the target's cell and of the point's, which is the same or a neighbour. Along an axis, the lowest bits of
    their coordinates differ if the cells do, and the next bits say in which direction. */
 static __device__ uint32_t weight_key(const weight_view &view, uint32_t cell, uint32_t other) {
-    const uint32_t apart = cell ^ other, beside = apart & 7, above = (apart >> 3 ^ ~cell) & beside;
-    return (beside << 3 * view.bits) + above * view.above;
+    const uint32_t apart = cell ^ other, neighbor = apart & 7, above = (apart >> 3 ^ ~cell) & neighbor;
+    return (neighbor << 3 * view.bits) + above * view.above;
 }
 
 template <typename S>
@@ -221,24 +221,22 @@ static __device__ color_sum<uint64_t> weigh_around(const around_view &view, cons
         const uint32_t *const ends = view.cells.first_source + other;
         const uint32_t first = ends[0] + threadIdx.x % LANES, last = ends[1];
         const S *source = (const S *)view.cells.sources + first;
-        int32_t left = (int32_t)(last - first);
+        int32_t remaining = (int32_t)(last - first);
         CUDA_ROLLED
-        for (; left > (int32_t)LANES; left -= 2 * (int32_t)LANES, source += 2 * LANES) {
+        for (; remaining > (int32_t)LANES; remaining -= 2 * (int32_t)LANES, source += 2 * LANES) {
             const S one = load_source(source), other_one = load_source(source + LANES);
             weigh_source(&sum, one, view.weights, key, weights);
             weigh_source(&sum, other_one, view.weights, key, weights);
         }
-        if (left > 0) weigh_source(&sum, load_source(source), view.weights, key, weights);
+        if (remaining > 0) weigh_source(&sum, load_source(source), view.weights, key, weights);
     }
     return sum;
 }
 
 /* The sum of a target's lanes, in each. */
-template <uint32_t LANES> static __device__ void unite_lanes(color_sum<uint64_t> *sum) {
-    for (uint32_t d = LANES / 2; d > 0; d /= 2) {
-        for (int k = 0; k < 3; k++) sum->v[k] += __shfl_xor_sync(CUDA_ALL, sum->v[k], (int)d);
-        sum->weight += __shfl_xor_sync(CUDA_ALL, sum->weight, (int)d);
-    }
+template <uint32_t LANES> static __device__ void merge_lanes(color_sum<uint64_t> *sum) {
+    for (int k = 0; k < 3; k++) sum->v[k] = warp_sum<LANES>(sum->v[k]);
+    sum->weight = warp_sum<LANES>(sum->weight);
 }
 
 /* ---- the kernels */
@@ -251,7 +249,7 @@ static __device__ brick_list open_target(const around_view &view, const around_w
     if (j >= targets.count) return list;
     const uint32_t position = targets.items[j];
     if (targets.leaf_level[position] <= targets.level) return list;
-    *cell = (uint32_t)(targets.codes[position] >> (3 * (MOTE_ORDER_BITS - view.cells.cell_level))) & 63;
+    *cell = (uint32_t)filter_code(targets.codes, targets.fine, position, view.cells.cell_level) & 63;
     const uint32_t row = filter_row_at(view.cells.rows_before, view.cells.row_point, position) - view.cells.first_row;
     if (row < view.cells.row_count) list_bricks(view.cells, windows, row, *cell, &list);
     return list;
@@ -297,7 +295,7 @@ template <uint32_t LANES, typename S> static __global__ void average_weighted(ar
         uint32_t cell = 0;
         const brick_list list = open_target(view, windows, j, lists, &cell);
         color_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
-        unite_lanes<LANES>(&sum);
+        merge_lanes<LANES>(&sum);
         if (list.end != list.begin && threadIdx.x % LANES == 0) put_average(&view.targets.colors[j], sum);
     }
 }
@@ -323,39 +321,40 @@ static around_windows make_windows(int reach) {
 
 /* The weight of a point at a place within its cell, which lies beside the target's along some axes (bits as in codes),
    above it along some of these. The axes of the weights have the target's cell minus the point's. */
-static uint16_t weight_at(const mote_lod_weights *weights, const uint32_t eighth[3], uint32_t beside, uint32_t above) {
+static uint16_t weight_at(const mote_lod_weights *weights, const uint32_t eighth[3], uint32_t neighbor,
+                          uint32_t above) {
     uint64_t along[3];
     for (int k = 0; k < 3; k++) {
         const uint32_t bit = 4u >> k;
-        const int row = (beside & bit) == 0 ? 1 : (above & bit) != 0 ? 0 : 2;
+        const int row = (neighbor & bit) == 0 ? 1 : (above & bit) != 0 ? 0 : 2;
         along[k] = weights->axis[row][eighth[k]];
     }
     return (uint16_t)mote_lod_weight(along[0], along[1], along[2]);
 }
 
 /* The table that weight_key speaks of. Places of three bits along each axis mirror each other. */
-static mote_status load_weights(lod_filter *f, uint32_t cell_level, uint32_t bits) {
-    mote_context *ctx = f->lod->ctx;
+static mote_status load_weights(lod_filter *f, uint32_t bits) {
+    mote_device *gpu = f->lod->device;
     if (f->weights != NULL && f->weight_bits == bits) return MOTE_OK;
     const mote_lod_weights axis = mote_lod_gaussian();
     const uint64_t size_bytes = WEIGHTS * sizeof(uint16_t);
-    uint16_t *table = (uint16_t *)mote_alloc_zero(ctx, size_bytes, "filter weights");
-    if (f->weights == NULL) f->weights = (uint16_t *)cuda_alloc(ctx, size_bytes, "filter weights");
+    uint16_t *table = (uint16_t *)mote_alloc_zero(gpu->ctx, size_bytes, "filter weights");
+    if (f->weights == NULL) f->weights = (uint16_t *)cuda_alloc(gpu, size_bytes, "filter weights");
     if (table == NULL || f->weights == NULL) {
-        mote_free(ctx, table);
+        mote_free(gpu->ctx, table);
         return MOTE_ERROR_MEMORY;
     }
-    const uint32_t places = 1u << 3 * bits, rows = bits == 3 ? 8 : 64;
+    const uint32_t block_hash = 1u << 3 * bits, rows = bits == 3 ? 8 : 64;
     for (uint32_t row = 0; row < rows; row++) {
-        for (uint32_t place = 0; place < places; place++) {
+        for (uint32_t place = 0; place < block_hash; place++) {
             uint32_t eighth[3];
-            mote_lod_eighths((uint64_t)place << 3 * (MOTE_ORDER_BITS - cell_level - bits), cell_level, eighth);
-            table[row * places + place] = weight_at(&axis, eighth, row & 7, row >> 3);
+            mote_lod_eighths(place, MOTE_ORDER_BITS - bits, eighth);
+            table[row * block_hash + place] = weight_at(&axis, eighth, row & 7, row >> 3);
         }
     }
     f->weight_bits = bits;
-    const mote_status status = cuda_upload(ctx, f->weights, table, size_bytes);
-    mote_free(ctx, table);
+    const mote_status status = cuda_upload(gpu, f->weights, table, size_bytes);
+    mote_free(gpu->ctx, table);
     return status;
 }
 
@@ -367,22 +366,22 @@ static uint32_t lanes_of(uint64_t targets, uint64_t sources_per_cell) {
 }
 
 template <typename S>
-static void launch_weighted(mote_context *ctx, const around_view *view, uint64_t sources_per_cell) {
+static void launch_weighted(mote_device *gpu, const around_view *view, uint64_t sources_per_cell) {
     const uint64_t count = view->targets.count;
     const uint32_t lanes = lanes_of(count, sources_per_cell);
     const uint32_t chunk_items = FILTER_THREADS / lanes;
-    const uint64_t wanted = count / chunk_items / MANY_BLOCKS;
-    const uint32_t chunks = wanted < 1 ? 1 : wanted > MOST_CHUNKS ? MOST_CHUNKS : (uint32_t)wanted;
+    const uint64_t wanted = count / chunk_items / SINGLE_BLOCKS;
+    const uint32_t chunks = wanted < 1 ? 1 : wanted > MAX_CHUNKS ? MAX_CHUNKS : (uint32_t)wanted;
     void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1, S>
                                                   : lanes == 2 ? average_weighted<2, S>
                                                   : lanes == 4 ? average_weighted<4, S>
                                                   : lanes == 8 ? average_weighted<8, S>
                                                                : average_weighted<16, S>;
-    CUDA_LAUNCH(ctx, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
+    CUDA_LAUNCH(gpu, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
 }
 
-template <typename S> static void launch_plain(mote_context *ctx, const around_view *view) {
-    CUDA_LAUNCH(ctx, average_plain<S>, cuda_blocks(view->targets.count, FILTER_THREADS), FILTER_THREADS, *view);
+template <typename S> static void launch_plain(mote_device *gpu, const around_view *view) {
+    CUDA_LAUNCH(gpu, average_plain<S>, cuda_blocks(view->targets.count, FILTER_THREADS), FILTER_THREADS, *view);
 }
 
 static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
@@ -402,17 +401,18 @@ static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {
 }
 
 mote_status filter_average(lod_filter *f, uint32_t level) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const uint64_t *items = f->device->level_items;
     const mote_lod_filter filter = f->lod->params.filter;
     const uint32_t cell_level = lod_cell_level(f->lod, level), source_level = f->view.source_level[cell_level];
-    const uint32_t left = MOTE_ORDER_BITS - cell_level, bits = left < 3 ? left : 3;
+    const uint32_t remaining = f->lod->finest - cell_level, bits = remaining < 3 ? remaining : 3;
     const bool wide = (f->view.wide >> source_level & 1) != 0;
     around_view view;
     view.targets = {f->device->items + items[level],
                     items[level + 1] - items[level],
                     f->device->leaf_level,
                     f->device->codes,
+                    f->device->fine,
                     level,
                     (filter_color *)f->device->item_colors + items[level]};
     view.cells = view_cells(f, cell_level);
@@ -420,13 +420,13 @@ mote_status filter_average(lod_filter *f, uint32_t level) {
     view.weights = {NULL, 0, 0, 0};
     if (view.targets.count == 0) return MOTE_OK;
     if (filter == MOTE_LOD_FILTER_GAUSSIAN) {
-        MOTE_TRY(load_weights(f, cell_level, bits));
+        MOTE_TRY(load_weights(f, bits));
         const uint32_t above = bits == 3 ? MIRROR : 8u << 3 * bits;
         view.weights = {f->weights, bits, above, bits > 0 ? 3 * (source_level - cell_level - bits) : 0};
         const uint64_t sources_per_cell = f->view.cells[source_level] / f->view.cells[cell_level];
-        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(ctx, &view, sources_per_cell);
+        (wide ? launch_weighted<filter_wide_source> : launch_weighted<filter_source>)(gpu, &view, sources_per_cell);
     } else {
-        (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(ctx, &view);
+        (wide ? launch_plain<filter_wide_source> : launch_plain<filter_source>)(gpu, &view);
     }
-    return cuda_launched(ctx, "filtering colours");
+    return cuda_launched(gpu, "filtering colours");
 }

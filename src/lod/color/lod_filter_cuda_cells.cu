@@ -6,8 +6,8 @@
    each item is read once: it writes its colour, and adds its sum to that of its run.
 
    A warp takes a chunk of items. What it finds of a run that began before its chunk is added by a kernel of its own. */
-#include "backend/cuda_primitives.h"
-#include "lod/color/lod_filter_cuda.h"
+#include "device/cuda/cuda_primitives.h"
+#include "lod/color/lod_filter_cuda.cuh"
 
 #define ROW         CUDA_WARP /* items */
 #define TILE_ROWS   4u        /* that a warp adds up at a time */
@@ -27,22 +27,37 @@ template <typename T> struct alignas(16) run_sum { T v[4]; };
 
 /* Where the items of each level and their chunks begin. */
 typedef struct item_levels {
-    uint64_t item[LOD_MOST_LEVELS + 1];
-    uint32_t chunk[LOD_MOST_LEVELS + 1];
+    uint64_t item[LOD_MAX_LEVELS + 1];
+    uint32_t chunk[LOD_MAX_LEVELS + 1];
     uint32_t first_cell_level; /* that of level 0 */
+    uint32_t finest;           /* cell level */
 } item_levels;
 
 /* ---- runs */
 
-/* The cells over which the next coarser level averages. */
-static __device__ uint32_t run_shift(const item_levels &levels, uint32_t level) {
+/* The level of the cells over which the next coarser level averages. */
+static __device__ uint32_t run_level(const item_levels &levels, uint32_t level) {
     const uint32_t cell_level = levels.first_cell_level + (level > 0 ? level - 1 : 0);
-    return cell_level < MOTE_ORDER_BITS ? 3 * (MOTE_ORDER_BITS - cell_level) : 0;
+    return cell_level < levels.finest ? cell_level : levels.finest;
+}
+
+/* What tells the cells of runs apart; above: lod_window_above. */
+typedef struct run_code {
+    uint64_t code;
+    uint32_t above;
+} run_code;
+
+template <bool FINE>
+static __device__ run_code run_code_at(const lod_window &window, uint32_t shift, uint32_t position) {
+    const run_code of = {window.codes[position] >> shift, FINE ? lod_window_above(&window, position) : 0};
+    return of;
 }
 
 /* counts [2 · chunks]: runs that begin in each chunk, then inner items */
+template <bool FINE>
 static __global__ void mark_items(item_levels levels, uint32_t level_count, const uint32_t *items,
-                                  const uint64_t *codes, const uint8_t *leaf_level, item_row *rows, uint32_t *counts) {
+                                  const uint64_t *codes, const uint64_t *fine, const uint8_t *leaf_level,
+                                  item_row *rows, uint32_t *counts) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, chunks = levels.chunk[level_count];
     const uint32_t chunk = blockIdx.x * FILTER_WARPS + threadIdx.x / CUDA_WARP;
     if (chunk >= chunks) return;
@@ -51,26 +66,35 @@ static __global__ void mark_items(item_levels levels, uint32_t level_count, cons
     const uint64_t count = levels.item[level + 1] - levels.item[level];
     const uint64_t first = (uint64_t)(chunk - levels.chunk[level]) * CHUNK_ITEMS;
     const uint32_t *own = items + levels.item[level];
-    const uint32_t shift = run_shift(levels, level);
-    uint64_t last = first > 0 ? codes[own[first - 1]] >> shift : UINT64_MAX;
+    const uint32_t cell_level = run_level(levels, level), window_first = FINE ? lod_window_first(cell_level) : 0;
+    const lod_window window = {window_first > 0 ? fine : codes, window_first > 0 ? codes : NULL, window_first};
+    const uint32_t shift = lod_window_shift(&window, cell_level);
+    const run_code none = {UINT64_MAX, 0};
+    run_code last = first > 0 ? run_code_at<FINE>(window, shift, own[first - 1]) : none;
     uint32_t runs = 0, inner = 0;
     item_row mine = {0, 0};
     for (uint32_t tile = 0; tile < CHUNK_ROWS; tile += TILE_ROWS) {
-        uint64_t code[TILE_ROWS];
+        run_code code[TILE_ROWS];
         bool is_inner[TILE_ROWS];
         for (uint32_t r = 0; r < TILE_ROWS; r++) {
             const uint64_t j = first + (tile + r) * ROW + lane;
             const uint32_t position = own[j < count ? j : count - 1];
-            code[r] = codes[position] >> shift;
+            code[r] = run_code_at<FINE>(window, shift, position);
             is_inner[r] = j < count && leaf_level[position] > level;
         }
         for (uint32_t r = 0; r < TILE_ROWS; r++) {
-            const uint64_t left = __shfl_up_sync(CUDA_ALL, code[r], 1);
+            const uint64_t before = __shfl_up_sync(CUDA_ALL, code[r].code, 1);
+            bool begins = code[r].code != (lane > 0 ? before : last.code);
+            if constexpr (FINE) {
+                const uint32_t above_before = __shfl_up_sync(CUDA_ALL, code[r].above, 1);
+                begins = begins || code[r].above != (lane > 0 ? above_before : last.above);
+                last.above = warp_broadcast(code[r].above, CUDA_WARP - 1);
+            }
             item_row row;
             /* Behind the last item its code repeats: no run begins. */
-            row.begins = __ballot_sync(CUDA_ALL, code[r] != (lane > 0 ? left : last));
+            row.begins = __ballot_sync(CUDA_ALL, begins);
             row.inner = __ballot_sync(CUDA_ALL, is_inner[r]);
-            last = __shfl_sync(CUDA_ALL, code[r], CUDA_WARP - 1);
+            last.code = warp_broadcast(code[r].code, CUDA_WARP - 1);
             runs += (uint32_t)__popc(row.begins);
             inner += (uint32_t)__popc(row.inner);
             if (lane == tile + r) mine = row;
@@ -85,18 +109,23 @@ static __global__ void mark_items(item_levels levels, uint32_t level_count, cons
 
 /* A cell of more than FILTER_CROWD points holds two that are CROWD_STEP apart and whose positions are multiples of it:
    the finest level whose cells may be such, plus one; else 0. */
-static __global__ void find_crowds(const uint64_t *codes, uint64_t count, unsigned long long *crowd) {
+static __global__ void find_crowds(const uint64_t *codes, const uint64_t *fine, uint64_t count,
+                                   unsigned long long *crowd) {
     const uint64_t i = ((uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x) * CROWD_STEP;
     if (i + CROWD_STEP >= count) return;
-    atomicMax(crowd, (unsigned long long)mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]) + 1);
+    uint32_t level = mote_lod_shared_level(codes[i], codes[i + CROWD_STEP]);
+    if (fine != NULL && level == MOTE_ORDER_BITS) {
+        level = ORDER_FINE_FIRST + mote_lod_shared_level(fine[i], fine[i + CROWD_STEP]);
+    }
+    atomicMax(crowd, (unsigned long long)level + 1);
 }
 
 mote_status filter_find_crowd(lod_filter *f, unsigned long long *crowd) {
-    mote_context *ctx = f->lod->ctx;
-    MOTE_TRY(cuda_fill(ctx, crowd, 0, sizeof *crowd));
-    CUDA_LAUNCH(ctx, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, FILTER_THREADS), FILTER_THREADS,
-                f->device->codes, f->lod->count, crowd);
-    return cuda_launched(ctx, "finding crowds");
+    mote_device *gpu = f->lod->device;
+    MOTE_TRY(cuda_fill(gpu, crowd, 0, sizeof *crowd));
+    CUDA_LAUNCH(gpu, find_crowds, cuda_blocks(f->lod->count / CROWD_STEP, FILTER_THREADS), FILTER_THREADS,
+                f->device->codes, f->device->fine, f->lod->count, crowd);
+    return cuda_launched(gpu, "finding crowds");
 }
 
 /* ---- sums */
@@ -152,7 +181,7 @@ static __device__ run_sum<OUT> color_item(const cell_level<IN, OUT> &level, cons
         add_sum(&own, sum);
         color = average_sum(sum);
     } else {
-        color = filter_read_color<COLORS>(columns, lod_cuda_point(level.index, level.items[j]));
+        color = filter_read_color<COLORS>(columns, lod_device_row(level.index, level.items[j]));
         for (int k = 0; k < 3; k++) own.v[k] = color.v[k];
         own.v[3] = 1;
     }
@@ -173,7 +202,7 @@ static __device__ void load_tile(const cell_level<IN, OUT> &level, const filter_
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint64_t j = first + r * ROW + lane;
-        const uint32_t inner = rows[r].inner, rank = *inner_before + (uint32_t)__popc(inner & ((1u << lane) - 1));
+        const uint32_t inner = rows[r].inner, rank = *inner_before + warp_rank(inner);
         run_sum<OUT> own = {{0, 0, 0, 0}};
         if (j < level.count) { own = color_item<IN, OUT, COLORS>(level, columns, j, (inner >> lane & 1) != 0, rank); }
         if (level.runs != NULL) staged[staged_at(r * ROW + lane)] = own;
@@ -187,8 +216,8 @@ template <typename T> static __device__ void scan_runs(run_sum<T> *sum, uint32_t
     const uint32_t reach = lane - (upto != 0 ? CUDA_WARP - 1 - (uint32_t)__clz((int)upto) : 0);
     for (uint32_t d = 1; d < CUDA_WARP; d *= 2) {
         for (int k = 0; k < 4; k++) {
-            const T left = __shfl_up_sync(CUDA_ALL, sum->v[k], d);
-            if (d <= reach) sum->v[k] += left;
+            const T before = __shfl_up_sync(CUDA_ALL, sum->v[k], d);
+            if (d <= reach) sum->v[k] += before;
         }
     }
 }
@@ -226,9 +255,9 @@ static __device__ void sum_tile(const cell_level<IN, OUT> &level, uint32_t chunk
     scan_runs(&sum, begun);
     if ((begun & ((2u << lane) - 1)) == 0) add_sum(&sum, state->open);
     for (int k = 0; k < 4; k++) {
-        const OUT left = __shfl_up_sync(CUDA_ALL, sum.v[k], 1);
-        head.v[k] += lane > 0 ? left : state->open.v[k];
-        state->open.v[k] = __shfl_sync(CUDA_ALL, sum.v[k], CUDA_WARP - 1);
+        const OUT before = __shfl_up_sync(CUDA_ALL, sum.v[k], 1);
+        head.v[k] += lane > 0 ? before : state->open.v[k];
+        state->open.v[k] = warp_broadcast(sum.v[k], CUDA_WARP - 1);
     }
     if (bits != 0) {
         run_sum<OUT> *const to = first_of_chunk ? &level.heads[chunk] : &level.runs[runs_before - 1];
@@ -281,8 +310,8 @@ static __global__ void join_heads(const run_sum<T> *heads, const uint32_t *runs_
 
 typedef struct cells_scratch {
     item_levels levels;
-    uint64_t inner[LOD_MOST_LEVELS + 1]; /* items of each level in inner nodes */
-    uint32_t wide_level;                 /* sums of levels below this may not fit 32 bits */
+    uint64_t inner[LOD_MAX_LEVELS + 1]; /* items of each level in inner nodes */
+    uint32_t wide_level;                /* sums of levels below this may not fit 32 bits */
     item_row *rows;
     uint32_t *before; /* [2 · chunks] runs, then inner items */
     unsigned long long *crowd;
@@ -298,6 +327,7 @@ static void plan_levels(const lod_filter *f, cells_scratch *s) {
     const mote_lod *lod = f->lod;
     memcpy(s->levels.item, f->device->level_items, sizeof s->levels.item);
     s->levels.first_cell_level = lod_cell_level(lod, 0);
+    s->levels.finest = lod->finest;
     for (uint32_t l = 0; l < lod->level_count; l++) {
         const uint64_t count = s->levels.item[l + 1] - s->levels.item[l];
         s->levels.chunk[l + 1] = s->levels.chunk[l] + (uint32_t)((count + CHUNK_ITEMS - 1) / CHUNK_ITEMS);
@@ -308,25 +338,27 @@ static void plan_levels(const lod_filter *f, cells_scratch *s) {
 }
 
 static mote_status find_runs(lod_filter *f, cells_scratch *s) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const lod_cuda *device = f->device;
     const uint32_t levels = f->lod->level_count, chunks = s->levels.chunk[levels];
     unsigned long long crowd = 0;
-    s->rows = (item_row *)cuda_alloc(ctx, (uint64_t)chunks * CHUNK_ROWS * sizeof *s->rows, "filter runs");
-    s->before = (uint32_t *)cuda_alloc(ctx, 2ull * chunks * sizeof *s->before, "filter runs");
-    s->crowd = (unsigned long long *)cuda_alloc(ctx, sizeof crowd, "filter runs");
+    s->rows = (item_row *)cuda_alloc(gpu, (uint64_t)chunks * CHUNK_ROWS * sizeof *s->rows, "filter runs");
+    s->before = (uint32_t *)cuda_alloc(gpu, 2ull * chunks * sizeof *s->before, "filter runs");
+    s->crowd = (unsigned long long *)cuda_alloc(gpu, sizeof crowd, "filter runs");
     if (s->rows == NULL || s->before == NULL || s->crowd == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(filter_find_crowd(f, s->crowd));
-    MOTE_TRY(cuda_download(ctx, &crowd, s->crowd, sizeof crowd));
+    MOTE_TRY(cuda_download(gpu, &crowd, s->crowd, sizeof crowd));
     while (s->wide_level < levels && lod_cell_level(f->lod, s->wide_level) < crowd) s->wide_level++;
-    CUDA_LAUNCH(ctx, mark_items, cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, s->levels, levels, device->items,
-                device->codes, device->leaf_level, s->rows, s->before);
-    MOTE_TRY(cuda_sum32(ctx, s->before, s->before, 2ull * chunks));
-    return cuda_launched(ctx, "finding cells");
+    void (*const mark)(item_levels, uint32_t, const uint32_t *, const uint64_t *, const uint64_t *, const uint8_t *,
+                       item_row *, uint32_t *) = device->fine != NULL ? mark_items<true> : mark_items<false>;
+    CUDA_LAUNCH(gpu, mark, cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, s->levels, levels, device->items,
+                device->codes, device->fine, device->leaf_level, s->rows, s->before);
+    MOTE_TRY(cuda_sum32(gpu, s->before, s->before, 2ull * chunks));
+    return cuda_launched(gpu, "finding cells");
 }
 
 static mote_status open_sums(lod_filter *f, cells_scratch *s) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     uint64_t sums[2] = {0, 0}, heads = 0;
     for (uint32_t l = 0; l < f->lod->level_count; l++) {
         const uint64_t own = s->inner[l] * sum_bytes(s, l);
@@ -334,13 +366,13 @@ static mote_status open_sums(lod_filter *f, cells_scratch *s) {
         if (sums[l % 2] < own) sums[l % 2] = own;
         if (heads < head) heads = head;
     }
-    for (int k = 0; k < 2; k++) s->sums[k] = cuda_alloc(ctx, sums[k], "filter sums");
-    s->heads = cuda_alloc(ctx, heads, "filter sums");
+    for (int k = 0; k < 2; k++) s->sums[k] = cuda_alloc(gpu, sums[k], "filter sums");
+    s->heads = cuda_alloc(gpu, heads, "filter sums");
     return s->sums[0] != NULL && s->sums[1] != NULL && s->heads != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 template <typename IN, typename OUT> static void launch_level(lod_filter *f, const cells_scratch *s, uint32_t l) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const uint32_t chunk = s->levels.chunk[l], chunks = s->levels.chunk[l + 1] - chunk;
     cell_level<IN, OUT> level;
     level.items = f->device->items + s->levels.item[l];
@@ -358,9 +390,9 @@ template <typename IN, typename OUT> static void launch_level(lod_filter *f, con
     static const color_kernel kernels[] = {color_cells<IN, OUT, FILTER_COLORS_ANY>,
                                            color_cells<IN, OUT, FILTER_COLORS_16>,
                                            color_cells<IN, OUT, FILTER_COLORS_8>};
-    CUDA_LAUNCH(ctx, kernels[f->columns.kind], cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, level, f->columns);
+    CUDA_LAUNCH(gpu, kernels[f->columns.kind], cuda_blocks(chunks, FILTER_WARPS), FILTER_THREADS, level, f->columns);
     if (l == 0) return;
-    CUDA_LAUNCH(ctx, join_heads<OUT>, cuda_blocks(chunks, FILTER_THREADS), FILTER_THREADS, level.heads,
+    CUDA_LAUNCH(gpu, join_heads<OUT>, cuda_blocks(chunks, FILTER_THREADS), FILTER_THREADS, level.heads,
                 level.runs_before, chunks, level.runs);
 }
 
@@ -376,14 +408,14 @@ static mote_status color_levels(lod_filter *f, const cells_scratch *s) {
         } else {
             launch_level<uint32_t, uint32_t>(f, s, l);
         }
-        MOTE_TRY(cuda_launched(lod->ctx, "filtering colours"));
+        MOTE_TRY(cuda_launched(lod->device, "filtering colours"));
         MOTE_TRY(mote_progress(lod->ctx, 0.7 + 0.2 * (1 - (double)l / lod->level_count), "filtering colours"));
     }
     return MOTE_OK;
 }
 
 mote_status filter_cells(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     cells_scratch s;
     if (f->device->item_count == 0) return MOTE_OK;
     memset(&s, 0, sizeof s);
@@ -392,6 +424,6 @@ mote_status filter_cells(lod_filter *f) {
     if (status == MOTE_OK) status = open_sums(f, &s);
     if (status == MOTE_OK) status = color_levels(f, &s);
     void *const owned[] = {s.rows, s.before, s.crowd, s.sums[0], s.sums[1], s.heads};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(ctx, owned[i]);
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) cuda_free(gpu, owned[i]);
     return status;
 }

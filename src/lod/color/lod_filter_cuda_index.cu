@@ -1,6 +1,6 @@
 /* The bricks around those in inner nodes: what lies around a brick are children of what lies around its parent, so each
    level follows from the next coarser one, and nothing is searched for. */
-#include "lod/color/lod_filter_cuda.h"
+#include "lod/color/lod_filter_cuda.cuh"
 
 #define POINTS_PER_ROW 6u /* on the finest level, whose bricks may be as many as points: then they take turns */
 
@@ -14,8 +14,8 @@ typedef struct child_side {
 
 /* Along an axis, the parent's half beside a child is the child itself and its twin; of the parent beside, the nearer
    half. own: which half the child is */
-static __device__ child_side side_of(uint32_t own, bool beside, uint32_t half) {
-    if (!beside) return {half, 1 + half - own};
+static __device__ child_side side_of(uint32_t own, bool neighbor, uint32_t half) {
+    if (!neighbor) return {half, 1 + half - own};
     return {1 - own, 2 * own};
 }
 
@@ -47,15 +47,15 @@ static __device__ void find_children(const filter_cells_view &view, uint32_t lev
     const uint32_t point = view.row_point[level][row], none = (uint32_t)view.cells[level];
     const uint32_t *const before = view.before + (uint64_t)(view.finest + level) * view.tiles;
     const uint32_t parent = filter_row_at(before, view.row_point[level - 1], point);
-    const uint32_t octant = filter_octant(view.codes[point], level);
+    const uint32_t octant = filter_octant(view, point, level);
     const filter_brick *const parents = view.bricks[level - 1];
     const uint32_t *const from = above + filter_around(parent);
 #pragma unroll
     for (uint32_t slot = 0; slot < 8; slot++) {
         uint32_t direction = 0;
         for (uint32_t axis = 0; axis < 3; axis++) {
-            const bool beside = (slot >> (2 - axis) & 1) != 0;
-            direction = 3 * direction + (beside ? 2 * (octant >> (2 - axis) & 1) : 1);
+            const bool neighbor = (slot >> (2 - axis) & 1) != 0;
+            direction = 3 * direction + (neighbor ? 2 * (octant >> (2 - axis) & 1) : 1);
         }
         const uint4 words = *(const uint4 *)&parents[from[direction * FILTER_AROUND_STEP]];
         const filter_brick brick = {(unsigned long long)words.y << 32 | words.x, words.z, words.w};
@@ -95,8 +95,8 @@ static uint64_t row_count(const lod_filter *f, uint32_t level) {
 }
 
 /* Room for rows of even levels, and of odd ones: what is around bricks is forgotten two levels later. */
-static mote_status open_around(lod_filter *f) {
-    mote_context *ctx = f->lod->ctx;
+static mote_status unresolved_around(lod_filter *f) {
+    mote_device *gpu = f->lod->device;
     uint64_t rows[2] = {0, 0};
     f->around_rows = f->lod->count / POINTS_PER_ROW / FILTER_AROUND_STEP * FILTER_AROUND_STEP + FILTER_AROUND_STEP;
     for (uint32_t l = 0; l <= f->view.finest_brick; l++) {
@@ -104,28 +104,29 @@ static mote_status open_around(lod_filter *f) {
     }
     for (int k = 0; k < 2; k++) {
         const uint64_t steps = (rows[k] + FILTER_AROUND_STEP - 1) / FILTER_AROUND_STEP * FILTER_AROUND_STEP;
-        f->around[k] = (uint32_t *)cuda_alloc(ctx, steps * FILTER_AROUND * sizeof(uint32_t), "filter bricks");
+        f->around[k] = (uint32_t *)cuda_alloc(gpu, steps * FILTER_AROUND * sizeof(uint32_t), "filter bricks");
     }
-    f->top = (filter_brick *)cuda_alloc(ctx, 2 * sizeof *f->top, "filter bricks");
+    f->top = (filter_brick *)cuda_alloc(gpu, 2 * sizeof *f->top, "filter bricks");
     return f->around[0] != NULL && f->around[1] != NULL && f->top != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 mote_status filter_make_around(lod_filter *f, uint32_t level, uint64_t first_row) {
-    mote_context *ctx = f->lod->ctx;
-    if (f->top == NULL) MOTE_TRY(open_around(f));
+    mote_device *gpu = f->lod->device;
+    if (f->top == NULL) MOTE_TRY(unresolved_around(f));
     f->first_row = first_row;
-    const uint64_t left = f->view.rows[level] - first_row, most = row_count(f, level), rows = left < most ? left : most;
+    const uint64_t remaining = f->view.rows[level] - first_row, max = row_count(f, level),
+                   rows = remaining < max ? remaining : max;
     if (level == 0) {
-        CUDA_LAUNCH(ctx, start_around, 1u, CUDA_WARP, f->view, f->around[0], f->top);
+        CUDA_LAUNCH(gpu, start_around, 1u, CUDA_WARP, f->view, f->around[0], f->top);
     } else {
-        CUDA_LAUNCH(ctx, find_around, cuda_blocks(rows, FILTER_THREADS), FILTER_THREADS, f->view, level, first_row,
+        CUDA_LAUNCH(gpu, find_around, cuda_blocks(rows, FILTER_THREADS), FILTER_THREADS, f->view, level, first_row,
                     rows, f->around[(level + 1) % 2], f->around[level % 2]);
     }
-    return cuda_launched(ctx, "finding bricks");
+    return cuda_launched(gpu, "finding bricks");
 }
 
 void filter_free_around(lod_filter *f) {
-    cuda_free(f->lod->ctx, f->around[0]);
-    cuda_free(f->lod->ctx, f->around[1]);
-    cuda_free(f->lod->ctx, f->top);
+    cuda_free(f->lod->device, f->around[0]);
+    cuda_free(f->lod->device, f->around[1]);
+    cuda_free(f->lod->device, f->top);
 }

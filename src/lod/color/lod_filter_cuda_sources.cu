@@ -1,12 +1,10 @@
 /* Cells of many levels in one pass over the sorted points: sums of colours, and bricks. */
-#include "lod/color/lod_filter_cuda.h"
+#include "lod/color/lod_filter_cuda.cuh"
 
 #define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
 #define TILE_WARPS   2u /* few: a block keeps its shared memory until its last warp is done */
 #define TILE_THREADS (TILE_WARPS * CUDA_WARP)
-#define ROOM_BYTES   60u /* for each point, of what is made in one pass: then deep trees take several */
-
-static __device__ uint32_t lanes_before(void) { return (1u << (threadIdx.x % CUDA_WARP)) - 1; }
+#define BUFFER_BYTES 60u /* for each point, of what is made in one pass: then deep trees take several */
 
 /* ---- a tile */
 
@@ -48,7 +46,7 @@ static __device__ uint32_t begun_before(const filter_cells_view &view, uint32_t 
 
 /* The number that the first cell of a list has, were it begun here. */
 static __device__ uint32_t base_of(const tile_list *list, uint32_t level) {
-    return __shfl_sync(CUDA_ALL, list->cells_before, (int)level) - (list->mark > level ? 1 : 0);
+    return warp_broadcast(list->cells_before, level) - (list->mark > level ? 1 : 0);
 }
 
 static __device__ void set_level(tile_list *list, uint32_t level) {
@@ -72,20 +70,20 @@ static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
 static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 /* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
-static __device__ void load_places(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *places) {
+static __device__ void load_block_hash(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *block_hash) {
     if (index == NULL || count < FILTER_LANE_POINTS) {
         for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
-            places[i] = (uint32_t)position + i;
-            if (index != NULL && i < count) places[i] = index[position + i];
+            block_hash[i] = (uint32_t)position + i;
+            if (index != NULL && i < count) block_hash[i] = index[position + i];
         }
         return;
     }
     for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
         const uint4 four = *(const uint4 *)(index + position + i);
-        places[i] = four.x;
-        places[i + 1] = four.y;
-        places[i + 2] = four.z;
-        places[i + 3] = four.w;
+        block_hash[i] = four.x;
+        block_hash[i + 1] = four.y;
+        block_hash[i + 2] = four.z;
+        block_hash[i + 3] = four.w;
     }
 }
 
@@ -110,19 +108,19 @@ static __device__ void load_points(const filter_cells_view &view, const filter_c
     const uint64_t position = list->first + first;
     const uint32_t own = filter_lane_count(position, view.count);
     const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
-    uint32_t places[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
+    uint32_t block_hash[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
     filter_color colors[FILTER_LANE_POINTS];
-    load_places(index, position, own, places);
+    load_block_hash(index, position, own, block_hash);
     ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
         filter_load_bytes(view.marks + position, own) | missing;
     for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
-        if (i < own) colors[i] = filter_read_color<COLORS>(columns, places[i]);
+        if (i < own) colors[i] = filter_read_color<COLORS>(columns, block_hash[i]);
     }
     if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
         for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) before[k] += colors[i].v[k];
-        before[k] = filter_sum_lanes(before[k]) - before[k];
+        before[k] = warp_scan_exclusive(before[k]);
         for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
             put_sum(&sums->of[k][sum_at(first + i)], before[k]);
             before[k] += colors[i].v[k];
@@ -140,13 +138,11 @@ static __device__ void open_list(const filter_cells_view &view, tile_state *s, t
     for (uint32_t r = 0; r < TILE_ROWS; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
         const bool begins = i == 0 || s->marks[i] <= finest;
-        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
-        const uint32_t at = list->count + (uint32_t)__popc(chosen & lanes_before());
+        const uint32_t at = warp_append(begins, &list->count);
         if (begins) {
             s->points[at] = (uint8_t)i;
             s->masks[at] = 1;
         }
-        list->count += (uint32_t)__popc(chosen);
     }
     __syncwarp();
 }
@@ -162,9 +158,8 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         const uint32_t point = there ? s->points[k] : 0, below = there ? s->child[k] : 0;
         const bool begins = there && (k == 0 || s->marks[point] <= level);
         const uint32_t cells = there ? filter_bytes(s->masks[k]) : 0;
-        const uint32_t octant = there ? filter_octant(view.codes[list->first + point], fine) : 0;
-        const uint32_t chosen = __ballot_sync(CUDA_ALL, begins);
-        const uint32_t at = found + (uint32_t)__popc(chosen & lanes_before()) - (begins ? 0 : 1);
+        const uint32_t octant = there ? filter_octant(view, list->first + point, fine) : 0;
+        const uint32_t at = warp_append(begins, &found) - (begins ? 0 : 1);
         __syncwarp();
         if (begins) { /* at <= k, and the row is read */
             s->points[at] = (uint8_t)point;
@@ -176,7 +171,6 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
         /* Where a level is left out, cells share octants, and masks need only not be 0. */
         if (there && !begins && level + 1 == fine) ((uint8_t *)&s->masks[at])[octant] = (uint8_t)cells;
         __syncwarp();
-        found += (uint32_t)__popc(chosen);
     }
     list->count = found;
     set_level(list, level);
@@ -192,11 +186,11 @@ static __device__ void note_sources(tile_state *s, uint32_t level) {
         const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
         if (lane == r) begun = row;
     }
-    const uint32_t own = (uint32_t)__popc(begun), sum = filter_sum_lanes(own);
+    const uint32_t before = warp_scan_exclusive((uint32_t)__popc(begun));
     __syncwarp();
     if (lane < TILE_ROWS) {
         s->begun[level % 8][lane] = begun;
-        s->begun_before[level % 8][lane] = (uint8_t)(sum - own);
+        s->begun_before[level % 8][lane] = (uint8_t)before;
     }
     __syncwarp();
 }
@@ -233,7 +227,7 @@ static __device__ void put_source(const filter_cells_view &view, uint32_t level,
 template <typename SUMS>
 static __device__ void put_sources(const filter_cells_view &view, const tile_state *s, const SUMS *sums,
                                    const tile_list *list) {
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - list->level), places = (1u << 3 * SOURCE_LEVELS) - 1;
+    const uint32_t places = (1u << 3 * SOURCE_LEVELS) - 1;
     for (uint32_t k = threadIdx.x % CUDA_WARP; k < list->count; k += CUDA_WARP) {
         const uint32_t first = s->points[k], last = k + 1 < list->count ? s->points[k + 1] : list->points;
         const filter_source source = sum_between(sums, first, last);
@@ -241,7 +235,8 @@ static __device__ void put_sources(const filter_cells_view &view, const tile_sta
             *head_of(view, list->tile, list->level) = source;
             continue;
         }
-        const uint32_t place = view.placed ? (uint32_t)(view.codes[list->first + first] >> shift) & places : 0;
+        const uint64_t code = view.placed ? filter_code(view.codes, view.fine, list->first + first, list->level) : 0;
+        const uint32_t place = (uint32_t)code & places;
         put_source(view, list->level, list->base + k, source, place);
     }
 }
@@ -261,13 +256,13 @@ static __device__ unsigned long long *head_mask_of(const filter_cells_view &view
 
 static __device__ void put_bricks(const filter_cells_view &view, const tile_state *s, const tile_list *list) {
     const uint32_t level = list->level;
-    uint32_t rows = __shfl_sync(CUDA_ALL, list->rows_before, (int)level);
+    uint32_t rows = warp_broadcast(list->rows_before, level);
     for (uint32_t first = 0; first < list->count; first += CUDA_WARP) {
         const uint32_t k = first + threadIdx.x % CUDA_WARP;
         const bool begins = k < list->count && !(k == 0 && list->goes_on);
         const uint64_t point = begins ? list->first + s->points[k] : 0;
         const bool is_row = begins && level < filter_row_limit(view.leaf_level[point], view.grid_bits);
-        const uint32_t chosen = __ballot_sync(CUDA_ALL, is_row);
+        const uint32_t row = warp_append(is_row, &rows);
         if (begins) {
             const unsigned long long mask = s->masks[k];
             ((uint4 *)view.bricks[level])[list->base + k] =
@@ -276,8 +271,7 @@ static __device__ void put_bricks(const filter_cells_view &view, const tile_stat
         } else if (k == 0) {
             *head_mask_of(view, list->tile, level) = s->masks[0];
         }
-        if (is_row) view.row_point[level][rows + (uint32_t)__popc(chosen & lanes_before())] = (uint32_t)point;
-        rows += (uint32_t)__popc(chosen);
+        if (is_row) view.row_point[level][row] = (uint32_t)point;
     }
 }
 
@@ -370,10 +364,10 @@ static __global__ void end_lists(filter_cells_view view) {
 /* ---- the host's side */
 
 /* Takes room from an arena; without one, only counts. */
-static void *take_room(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
-    void *const room = arena != NULL ? arena + *used : NULL;
+static void *take_buffer(uint8_t *arena, uint64_t *used, uint64_t size_bytes) {
+    void *const buffer = arena != NULL ? arena + *used : NULL;
     *used += (size_bytes + 255) / 256 * 256;
-    return room;
+    return buffer;
 }
 
 /* Returns how much room the lists of a pass take. */
@@ -383,15 +377,15 @@ static uint64_t place_lists(filter_cells_view *view, uint8_t *arena) {
         const uint64_t cells = view->cells[l];
         const uint64_t source_bytes = view->wide >> l & 1 ? sizeof(filter_wide_source) : sizeof(filter_source);
         const bool lists = view->placed && (view->averaged >> l & 1);
-        if (view->summed >> l & 1) view->sources[l] = take_room(arena, &used, cells * source_bytes);
-        if (lists) view->first_source[l] = (uint32_t *)take_room(arena, &used, (cells + 1) * sizeof(uint32_t));
+        if (view->summed >> l & 1) view->sources[l] = take_buffer(arena, &used, cells * source_bytes);
+        if (lists) view->first_source[l] = (uint32_t *)take_buffer(arena, &used, (cells + 1) * sizeof(uint32_t));
         if ((view->bricked >> l & 1) == 0) continue;
-        view->bricks[l] = (filter_brick *)take_room(arena, &used, (cells + 1) * sizeof(filter_brick));
-        view->row_point[l] = (uint32_t *)take_room(arena, &used, view->rows[l] * sizeof(uint32_t));
+        view->bricks[l] = (filter_brick *)take_buffer(arena, &used, (cells + 1) * sizeof(filter_brick));
+        view->row_point[l] = (uint32_t *)take_buffer(arena, &used, view->rows[l] * sizeof(uint32_t));
     }
     const uint64_t source_levels = (uint64_t)__builtin_popcount(view->summed), brick_levels = view->finest_brick + 1;
-    view->heads = (filter_source *)take_room(arena, &used, source_levels * view->tiles * sizeof(filter_source));
-    view->head_masks = (unsigned long long *)take_room(arena, &used, brick_levels * view->tiles * sizeof(uint64_t));
+    view->heads = (filter_source *)take_buffer(arena, &used, source_levels * view->tiles * sizeof(filter_source));
+    view->head_masks = (unsigned long long *)take_buffer(arena, &used, brick_levels * view->tiles * sizeof(uint64_t));
     return used;
 }
 
@@ -401,8 +395,8 @@ static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
     const mote_lod *lod = f->lod;
     filter_cells_view *view = &f->view;
     const uint32_t coarsest = filter_brick_level(lod_cell_level(lod, first));
-    const uint32_t finest = lod_cell_level(lod, last), least = first == 0 ? 0 : coarsest > 0 ? coarsest - 1 : 0;
-    const uint32_t skipped = (1u << least) - 1;
+    const uint32_t finest = lod_cell_level(lod, last), min = first == 0 ? 0 : coarsest > 0 ? coarsest - 1 : 0;
+    const uint32_t skipped = (1u << min) - 1;
     view->averaged = view->summed = 0;
     for (uint32_t l = first; l <= last; l++) {
         const uint32_t cell = lod_cell_level(lod, l);
@@ -411,12 +405,12 @@ static void plan_pass(lod_filter *f, uint32_t first, uint32_t last) {
     }
     view->bricked = ((2u << filter_brick_level(finest)) - 1) & ~skipped;
     view->visited = (((2u << (finest < 2 ? 2 : finest)) - 1) & ~skipped) | view->summed;
-    view->wide = view->summed & ((1u << f->crowd) - 1);
+    view->wide = f->crowd < FILTER_LEVELS ? view->summed & ((1u << f->crowd) - 1) : view->summed;
 }
 
 /* As many levels as fit, at least all those of the same cells. */
 static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     const uint32_t levels = f->lod->level_count - 1;
     uint32_t end = first, cell;
     do {
@@ -424,32 +418,32 @@ static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
         while (end < levels && lod_cell_level(f->lod, end) == cell) end++;
         if (end == levels) break;
         plan_pass(f, first, end);
-    } while (place_lists(&f->view, NULL) <= f->lod->count * ROOM_BYTES);
+    } while (place_lists(&f->view, NULL) <= f->lod->count * BUFFER_BYTES);
     *next = end;
     plan_pass(f, first, end - 1);
-    cuda_free(ctx, f->arena);
-    f->arena = cuda_alloc(ctx, place_lists(&f->view, NULL), "filter cells");
+    cuda_free(gpu, f->arena);
+    f->arena = cuda_alloc(gpu, place_lists(&f->view, NULL), "filter cells");
     if (f->arena == NULL) return MOTE_ERROR_MEMORY;
     place_lists(&f->view, (uint8_t *)f->arena);
     return MOTE_OK;
 }
 
 mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *next_level) {
-    mote_context *ctx = f->lod->ctx;
+    mote_device *gpu = f->lod->device;
     filter_cells_view *view = &f->view;
     static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
         sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
     MOTE_TRY(open_pass(f, first_level, next_level));
-    CUDA_LAUNCH(ctx, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
+    CUDA_LAUNCH(gpu, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
                 lod_cuda_index(f->device), f->colors);
-    CUDA_LAUNCH(ctx, end_lists, 1u, CUDA_WARP, *view);
-    CUDA_LAUNCH(ctx, join_tiles, cuda_blocks(view->tiles, FILTER_THREADS), FILTER_THREADS, *view);
-    return cuda_launched(ctx, "summing up colours");
+    CUDA_LAUNCH(gpu, end_lists, 1u, CUDA_WARP, *view);
+    CUDA_LAUNCH(gpu, join_tiles, cuda_blocks(view->tiles, FILTER_THREADS), FILTER_THREADS, *view);
+    return cuda_launched(gpu, "summing up colours");
 }
 
 void filter_free_cells(lod_filter *f) {
-    cuda_free(f->lod->ctx, f->marks);
-    cuda_free(f->lod->ctx, f->before);
-    cuda_free(f->lod->ctx, f->arena);
-    cuda_free(f->lod->ctx, f->colors);
+    cuda_free(f->lod->device, f->marks);
+    cuda_free(f->lod->device, f->before);
+    cuda_free(f->lod->device, f->arena);
+    cuda_free(f->lod->device, f->colors);
 }

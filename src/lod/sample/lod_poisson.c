@@ -22,6 +22,7 @@ poisson_rule lod_poisson_rule(const mote_lod *lod, uint32_t level) {
     rule.cell_level = cell_level;
     rule.block_bits = below < POISSON_BLOCK_BITS ? below : POISSON_BLOCK_BITS;
     rule.block_level = cell_level - rule.block_bits;
+    rule.first = lod_window_first(cell_level);
     set_spacing(lod, level, &rule);
     return rule;
 }

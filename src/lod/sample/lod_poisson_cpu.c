@@ -8,12 +8,13 @@
    that of doing it one after the other. */
 #include "lod/lod_cpu.h"
 #include "lod/sample/lod_poisson_math.h"
-#include "lod/tree/lod_places.h"
+#include "lod/tree/lod_block_hash.h"
 
 typedef struct block {
-    uint64_t code;
-    uint64_t first; /* of its candidates; the next block's first ends them */
+    uint64_t code;  /* in the window of the level's cells */
+    uint32_t above; /* of that window */
     uint32_t accepted;
+    uint64_t first; /* of its candidates; the next block's first ends them */
 } block;
 
 /* An accepted point, with its cell within its block, so that neighbours need not look anything up. */
@@ -27,13 +28,14 @@ typedef struct poisson {
     lod_lists *lists;
     uint32_t level;
     poisson_rule rule;
+    lod_window window;
     uint64_t candidate_count, block_count;
     uint64_t *node_candidates, *node_blocks; /* [nodes of the level + 1] first of each node */
     uint32_t *candidates;                    /* sorted positions, ascending */
     disk *accepted;                          /* per block, from its first on, in the order of acceptance */
     uint8_t *taken;                          /* by candidate */
     block *blocks;
-    place_table places;
+    block_hash_table block_hash;
 } poisson;
 
 /* What a thread needs to try the candidates of one block. */
@@ -51,15 +53,16 @@ static void scan_node(poisson *p, uint32_t node_index, uint64_t number, bool fil
     if (!lod_samples(p->lod, node)) return;
     uint64_t candidate = fill ? p->node_candidates[number] : 0, blocks = fill ? p->node_blocks[number] : 0;
     uint64_t last_code = UINT64_MAX;
+    const uint32_t above = lod_window_above(&p->window, node->first); /* the same in all of the node */
     const uint32_t children = (uint32_t)__builtin_popcount(node->child_mask);
     for (uint32_t child = node->first_child; child < node->first_child + children; child++) {
         const lod_candidates from = lod_child_candidates(p->lod, p->lists, child);
         for (uint64_t i = 0; i < from.count; i++, candidate++) {
             const uint32_t position = from.positions != NULL ? from.positions[i] : (uint32_t)(from.first + i);
-            const uint64_t code = poisson_block(&p->rule, p->lod->codes[position]);
+            const uint64_t code = poisson_block(&p->rule, p->window.codes[position]);
             if (fill) p->candidates[candidate] = position;
             if (code == last_code) continue;
-            if (fill) p->blocks[blocks] = (block){code, candidate, 0};
+            if (fill) p->blocks[blocks] = (block){code, above, 0, candidate};
             last_code = code;
             blocks++;
         }
@@ -103,8 +106,9 @@ static mote_status list_candidates(poisson *p) {
         return MOTE_ERROR_MEMORY;
     }
     scan_nodes(p, true);
-    p->blocks[p->block_count] = (block){UINT64_MAX, p->candidate_count, 0};
-    return places_build(ctx, p->rule.block_level, &p->blocks[0].code, sizeof p->blocks[0], p->block_count, &p->places);
+    p->blocks[p->block_count] = (block){UINT64_MAX, 0, 0, p->candidate_count};
+    return block_hash_build(ctx, p->rule.block_level - p->rule.first, p->rule.first, &p->blocks[0].code,
+                            sizeof p->blocks[0], p->block_count, &p->block_hash);
 }
 
 static void enter_point(workspace *w, const uint32_t xyz[3], uint32_t place) {
@@ -122,27 +126,28 @@ static void enter_block(const poisson *p, workspace *w, const block *other, int 
         const disk *d = &p->accepted[other->first + j];
         const unsigned x = (unsigned)(d->cell[0] + shift[0]), y = (unsigned)(d->cell[1] + shift[1]);
         const unsigned z = (unsigned)(d->cell[2] + shift[2]);
-        const unsigned most = (unsigned)side + 1;
-        if (x <= most && y <= most && z <= most) enter_point(w, d->xyz, poisson_halo_place(x, y, z));
+        const unsigned max = (unsigned)side + 1;
+        if (x <= max && y <= max && z <= max) enter_point(w, d->xyz, poisson_halo_place(x, y, z));
     }
 }
 
 /* Makes room for and enters what neighbouring blocks accepted near this one. */
 static mote_status enter_neighbors(const poisson *p, workspace *w, uint64_t index) {
     uint32_t around[27];
-    uint64_t most = p->blocks[index + 1].first - p->blocks[index].first;
-    places_around(&p->places, p->blocks[index].code, around);
+    uint64_t max = p->blocks[index + 1].first - p->blocks[index].first;
+    const block_code code = {p->blocks[index].code, p->blocks[index].above};
+    block_hash_around(&p->block_hash, &code, around);
     for (int i = 0; i < 27; i++) {
-        if (around[i] != PLACE_NONE) most += p->blocks[around[i]].accepted;
+        if (around[i] != BLOCK_NONE) max += p->blocks[around[i]].accepted;
     }
-    if (!mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, most, 4 * sizeof *w->points,
+    if (!mote_reserve(p->lod->ctx, (void **)&w->points, &w->point_capacity, max, 4 * sizeof *w->points,
                       "poisson workspace")) {
         return MOTE_ERROR_MEMORY;
     }
     memset(w->head, 0xFF, sizeof w->head);
     w->point_count = 0;
     for (int i = 0; i < 27; i++) {
-        if (around[i] != PLACE_NONE) enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1);
+        if (around[i] != BLOCK_NONE) enter_block(p, w, &p->blocks[around[i]], i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1);
     }
     return MOTE_OK;
 }
@@ -178,8 +183,9 @@ static mote_status rank_candidates(const poisson *p, workspace *w, uint64_t firs
                       "poisson workspace")) {
         return MOTE_ERROR_MEMORY;
     }
+    const uint64_t *const rank_codes = lod_rank_codes(p->lod);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t rank = poisson_rank(p->lod->params.seed, p->lod->codes[p->candidates[first + i]]);
+        const uint64_t rank = poisson_rank(p->lod->params.seed, rank_codes[p->candidates[first + i]]);
         w->keys[i] = rank << 32 | i;
     }
     sort_keys(w->keys, w->keys + w->key_capacity, count);
@@ -216,7 +222,7 @@ static mote_status try_block(poisson *p, workspace *w, uint64_t index, const int
         const uint32_t position = p->candidates[candidate];
         const uint32_t *xyz = p->lists->xyz + 3 * (uint64_t)position;
         uint32_t cell[3];
-        poisson_cell(&p->rule, p->lod->codes[position], cell);
+        poisson_cell(&p->rule, p->window.codes[position], cell);
         const uint32_t place = poisson_halo_place(cell[0] + 1, cell[1] + 1, cell[2] + 1);
         if (!keeps_distance(p, w, xyz, place, steps)) continue;
         enter_point(w, xyz, place);
@@ -260,16 +266,16 @@ static void settle_node(poisson *p, uint32_t index, uint64_t number) {
     mote_lod_node *node = &lod->nodes[index];
     if (!lod_samples(lod, node)) return;
     uint32_t child = node->first_child;
-    uint64_t kept = 0;
+    uint64_t representatives = 0;
     for (uint64_t c = p->node_candidates[number]; c < p->node_candidates[number + 1]; c++) {
         if (!p->taken[c]) continue;
         const uint32_t position = p->candidates[c];
         while (position >= lod->nodes[child].first + lod->nodes[child].total) child++;
         if (lod->params.scheme == MOTE_LOD_ADDITIVE) lod->nodes[child].point_count--;
         lod->level[position] = node->level;
-        p->lists->chosen[node->first + kept++] = position;
+        p->lists->chosen[node->first + representatives++] = position;
     }
-    lod->kept[index] = node->point_count = kept;
+    lod->representatives[index] = node->point_count = representatives;
 }
 
 static mote_status run(poisson *p) {
@@ -288,9 +294,10 @@ mote_status lod_sample_poisson(mote_lod *lod, lod_lists *lists, uint32_t level) 
     p.lists = lists;
     p.level = level;
     p.rule = lod_poisson_rule(lod, level);
+    p.window = lod_window_at(lod, p.rule.cell_level);
     const mote_status status = run(&p);
     void *const owned[] = {p.node_candidates, p.node_blocks, p.candidates, p.accepted, p.taken, p.blocks};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) mote_free(lod->ctx, owned[i]);
-    places_free(lod->ctx, &p.places);
+    block_hash_free(lod->ctx, &p.block_hash);
     return status;
 }

@@ -4,16 +4,17 @@
    The level byte tells the candidates: those of level l have l + 1, chosen by a node of that level or in a leaf of it.
    Only chains need care: the shares below a chain's top are never candidates, and bear level 0 while levels are
    sampled. */
-#include "backend/cuda_kernel.h"
-#include "backend/cuda_primitives.h"
-#include "lod/sample/lod_poisson_cuda.h"
+#include "device/cuda/cuda_kernel.cuh"
+#include "device/cuda/cuda_primitives.h"
+#include "lod/sample/lod_poisson_cuda.cuh"
+#include "math/search.h"
 
 #define THREADS   256u
 #define RANK_BITS 32
 
 /* What all levels share. */
 struct sampling {
-    mote_context *ctx;
+    mote_device *gpu;
     const mote_lod *lod;
     lod_cuda *device;
     bool chained;    /* there are chains */
@@ -23,13 +24,13 @@ struct sampling {
 
 /* The memory of one level. */
 struct level_memory {
-    mote_context *ctx;
+    mote_device *gpu;
     void *owned[16];
     uint32_t count;
 };
 
 static void *take(level_memory *memory, uint64_t size_bytes) {
-    void *device = cuda_alloc(memory->ctx, size_bytes, "poisson");
+    void *device = cuda_alloc(memory->gpu, size_bytes, "poisson");
     if (device != NULL) memory->owned[memory->count++] = device;
     return device;
 }
@@ -39,11 +40,11 @@ static void drop(level_memory *memory, void *device) {
     uint32_t i = 0;
     while (memory->owned[i] != device) i++;
     memory->owned[i] = memory->owned[--memory->count];
-    cuda_free(memory->ctx, device);
+    cuda_free(memory->gpu, device);
 }
 
 static void give_back(level_memory *memory) {
-    while (memory->count > 0) cuda_free(memory->ctx, memory->owned[--memory->count]);
+    while (memory->count > 0) cuda_free(memory->gpu, memory->owned[--memory->count]);
 }
 
 /* ---- the shares of chains */
@@ -75,9 +76,9 @@ static __global__ void set_lower_shares(const mote_lod_node *nodes, uint64_t nod
 static mote_status mark_lower_shares(const sampling *s, bool hide) {
     if (!s->chained) return MOTE_OK;
     const uint32_t blocks = cuda_blocks(s->lod->node_count, THREADS / CUDA_WARP);
-    CUDA_LAUNCH(s->ctx, set_lower_shares, blocks, THREADS, s->device->nodes, s->lod->node_count, hide,
+    CUDA_LAUNCH(s->gpu, set_lower_shares, blocks, THREADS, s->device->nodes, s->lod->node_count, hide,
                 s->device->level);
-    return cuda_launched(s->ctx, "chains of nodes");
+    return cuda_launched(s->gpu, "chains of nodes");
 }
 
 static bool has_chains(const mote_lod *lod) {
@@ -104,51 +105,54 @@ static __global__ void flag_candidates(const uint8_t *level, uint64_t count, uin
 }
 
 /* most  an upper bound of the count */
-static mote_status select_candidates(const sampling *s, level_memory *memory, uint64_t most, poisson_trials *t) {
-    mote_context *ctx = s->ctx;
+static mote_status select_candidates(const sampling *s, level_memory *memory, uint64_t max, poisson_trials *t) {
+    mote_device *gpu = s->gpu;
     const uint64_t points = s->lod->count;
-    t->positions = (uint32_t *)take(memory, most * sizeof *t->positions);
+    t->positions = (uint32_t *)take(memory, max * sizeof *t->positions);
     if (t->positions == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, flag_candidates, cuda_blocks(points, THREADS), THREADS, s->device->level, points, t->level + 1,
+    CUDA_LAUNCH(gpu, flag_candidates, cuda_blocks(points, THREADS), THREADS, s->device->level, points, t->level + 1,
                 s->flags);
-    MOTE_TRY(cuda_launched(ctx, "poisson candidates"));
-    MOTE_TRY(cuda_select(ctx, s->flags, points, t->positions, s->found));
-    return cuda_download(ctx, &t->count, s->found, sizeof t->count);
+    MOTE_TRY(cuda_launched(gpu, "poisson candidates"));
+    MOTE_TRY(cuda_select(gpu, s->flags, points, t->positions, s->found));
+    return cuda_download(gpu, &t->count, s->found, sizeof t->count);
 }
 
 /* starts [count + 1]: 1 where a block begins. */
-static __global__ void mark_blocks(poisson_trials t, const uint64_t *codes, uint32_t *starts) {
+static __global__ void mark_blocks(poisson_trials t, uint32_t *starts) {
     const uint64_t i = poisson_thread();
     if (i > t.count) return;
-    const bool inside = i > 0 && i < t.count;
-    starts[i] = inside
-                    ? poisson_block(&t.rule, codes[t.positions[i]]) != poisson_block(&t.rule, codes[t.positions[i - 1]])
-                    : i == 0;
+    bool begins = i == 0;
+    if (i > 0 && i < t.count) {
+        const uint32_t own = t.positions[i], before = t.positions[i - 1];
+        begins = poisson_block(&t.rule, t.window.codes[own]) != poisson_block(&t.rule, t.window.codes[before]) ||
+                 lod_window_above(&t.window, own) != lod_window_above(&t.window, before);
+    }
+    starts[i] = begins;
 }
 
 /* numbers [count + 1]: how many blocks begin before a candidate; in their place first where they begin. */
 static mote_status number_blocks(const sampling *s, poisson_trials *t, uint32_t *numbers) {
-    mote_context *ctx = s->ctx;
+    mote_device *gpu = s->gpu;
     uint32_t blocks = 0;
-    CUDA_LAUNCH(ctx, mark_blocks, cuda_blocks(t->count + 1, THREADS), THREADS, *t, s->device->codes, numbers);
-    MOTE_TRY(cuda_launched(ctx, "poisson blocks"));
-    MOTE_TRY(cuda_sum32(ctx, numbers, numbers, t->count + 1));
-    MOTE_TRY(cuda_download(ctx, &blocks, numbers + t->count, sizeof blocks));
+    CUDA_LAUNCH(gpu, mark_blocks, cuda_blocks(t->count + 1, THREADS), THREADS, *t, numbers);
+    MOTE_TRY(cuda_launched(gpu, "poisson blocks"));
+    MOTE_TRY(cuda_sum32(gpu, numbers, numbers, t->count + 1));
+    MOTE_TRY(cuda_download(gpu, &blocks, numbers + t->count, sizeof blocks));
     t->block_count = blocks;
     return MOTE_OK;
 }
 
 /* Keys of the trials, and what is known of the blocks. */
-static __global__ void make_keys(poisson_trials t, const uint64_t *codes, const uint32_t *numbers, uint32_t *phases) {
+static __global__ void make_keys(poisson_trials t, const uint32_t *numbers, uint32_t *phases) {
     const uint64_t i = poisson_thread();
     if (i >= t.count) return;
-    const uint64_t code = codes[t.positions[i]];
-    const uint32_t block = numbers[i + 1] - 1;
-    t.keys[i] = (uint64_t)block << RANK_BITS | poisson_rank(t.seed, code);
+    const uint32_t position = t.positions[i], block = numbers[i + 1] - 1;
+    t.keys[i] = (uint64_t)block << RANK_BITS | poisson_rank(t.seed, t.rank_codes[position]);
     if (i == 0) t.block_first[t.block_count] = (uint32_t)t.count;
     if (numbers[i] > block) return; /* it began before */
     t.block_first[block] = (uint32_t)i;
-    t.block_code[block] = poisson_block(&t.rule, code);
+    t.block_code[block] = poisson_block(&t.rule, t.window.codes[position]);
+    if (t.block_above != NULL) t.block_above[block] = lod_window_above(&t.window, position);
     t.block_cells[block] = 0;
     t.phase_blocks[block] = block;
     phases[block] = (uint32_t)(t.block_code[block] % POISSON_PHASES);
@@ -159,7 +163,7 @@ static __global__ void make_keys(poisson_trials t, const uint64_t *codes, const 
 static __global__ void fill_table(poisson_trials t) {
     const uint64_t block = poisson_thread();
     if (block >= t.block_count) return;
-    uint64_t at = mote_hash64(t.block_code[block]) & t.table_mask;
+    uint64_t at = poisson_entry(&t, t.block_code[block], t.block_above != NULL ? t.block_above[block] : 0);
     while (atomicCAS(&t.table[at], POISSON_NONE, (uint32_t)block) != POISSON_NONE) at = (at + 1) & t.table_mask;
 }
 
@@ -168,6 +172,8 @@ static mote_status take_blocks(level_memory *memory, poisson_trials *t, cuda_pai
     while (t->table_mask < 2 * t->block_count) t->table_mask = 2 * t->table_mask + 1;
     t->block_first = (uint32_t *)take(memory, (t->block_count + 1) * sizeof *t->block_first);
     t->block_code = (uint64_t *)take(memory, t->block_count * sizeof *t->block_code);
+    const bool has_above = t->window.above != NULL;
+    if (has_above) t->block_above = (uint32_t *)take(memory, t->block_count * sizeof *t->block_above);
     t->block_cells = (uint32_t *)take(memory, t->block_count * sizeof *t->block_cells);
     t->table = (uint32_t *)take(memory, (t->table_mask + 1) * sizeof *t->table);
     phases->keys = (uint32_t *)take(memory, t->block_count * sizeof *phases->keys);
@@ -175,25 +181,16 @@ static mote_status take_blocks(level_memory *memory, poisson_trials *t, cuda_pai
     phases->other_keys = (uint32_t *)take(memory, t->block_count * sizeof *phases->other_keys);
     phases->other_values = (uint32_t *)take(memory, t->block_count * sizeof *phases->other_values);
     t->phase_blocks = phases->values;
-    const bool all = t->block_first != NULL && t->block_code != NULL && t->block_cells != NULL && t->table != NULL &&
-                     phases->keys != NULL && phases->values != NULL && phases->other_keys != NULL &&
-                     phases->other_values != NULL;
+    const bool all = t->block_first != NULL && t->block_code != NULL && (t->block_above != NULL || !has_above) &&
+                     t->block_cells != NULL && t->table != NULL && phases->keys != NULL && phases->values != NULL &&
+                     phases->other_keys != NULL && phases->other_values != NULL;
     return all ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* Where each phase begins among its sorted blocks. */
 static __global__ void find_phases(const uint32_t *phases, uint64_t block_count, uint32_t *phase_first) {
     if (threadIdx.x > POISSON_PHASES) return;
-    uint64_t low = 0, high = block_count;
-    while (low < high) {
-        const uint64_t middle = (low + high) / 2;
-        if (phases[middle] < threadIdx.x) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    phase_first[threadIdx.x] = (uint32_t)low;
+    phase_first[threadIdx.x] = mote_lower_bound32(phases, (uint32_t)block_count, threadIdx.x);
 }
 
 static mote_status sort_phases(const sampling *s, level_memory *memory, cuda_pairs32 *phases, poisson_trials *t,
@@ -201,11 +198,11 @@ static mote_status sort_phases(const sampling *s, level_memory *memory, cuda_pai
     const uint64_t size = (POISSON_PHASES + 1) * sizeof *phase_first;
     uint32_t *first = (uint32_t *)take(memory, size);
     if (first == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_sort32(s->ctx, phases, t->block_count, 0, 3));
+    MOTE_TRY(cuda_sort32(s->gpu, phases, t->block_count, 0, 3));
     t->phase_blocks = phases->values;
-    CUDA_LAUNCH(s->ctx, find_phases, 1, CUDA_WARP, phases->keys, t->block_count, first);
-    MOTE_TRY(cuda_launched(s->ctx, "poisson phases"));
-    return cuda_download(s->ctx, phase_first, first, size);
+    CUDA_LAUNCH(s->gpu, find_phases, 1, CUDA_WARP, phases->keys, t->block_count, first);
+    MOTE_TRY(cuda_launched(s->gpu, "poisson phases"));
+    return cuda_download(s->gpu, phase_first, first, size);
 }
 
 static int bits_below(uint64_t count) {
@@ -217,7 +214,7 @@ static int bits_below(uint64_t count) {
 /* Blocks, their phases and the trials in their order, with room for the disks. */
 static mote_status arrange(const sampling *s, level_memory *memory, poisson_trials *t,
                            uint32_t phase_first[POISSON_PHASES + 1]) {
-    mote_context *ctx = s->ctx;
+    mote_device *gpu = s->gpu;
     cuda_pairs32 phases;
     cuda_pairs64 pairs;
     pairs.values = t->positions;
@@ -228,11 +225,11 @@ static mote_status arrange(const sampling *s, level_memory *memory, poisson_tria
     uint32_t *numbers = pairs.other_values; /* until the trials are sorted */
     MOTE_TRY(number_blocks(s, t, numbers));
     MOTE_TRY(take_blocks(memory, t, &phases));
-    CUDA_LAUNCH(ctx, make_keys, cuda_blocks(t->count, THREADS), THREADS, *t, s->device->codes, numbers, phases.keys);
-    MOTE_TRY(cuda_fill(ctx, t->table, 0xFF, (t->table_mask + 1) * sizeof *t->table));
-    CUDA_LAUNCH(ctx, fill_table, cuda_blocks(t->block_count, THREADS), THREADS, *t);
-    MOTE_TRY(cuda_launched(ctx, "poisson blocks"));
-    MOTE_TRY(cuda_sort64(ctx, &pairs, t->count, 0, RANK_BITS + bits_below(t->block_count)));
+    CUDA_LAUNCH(gpu, make_keys, cuda_blocks(t->count, THREADS), THREADS, *t, numbers, phases.keys);
+    MOTE_TRY(cuda_fill(gpu, t->table, 0xFF, (t->table_mask + 1) * sizeof *t->table));
+    CUDA_LAUNCH(gpu, fill_table, cuda_blocks(t->block_count, THREADS), THREADS, *t);
+    MOTE_TRY(cuda_launched(gpu, "poisson blocks"));
+    MOTE_TRY(cuda_sort64(gpu, &pairs, t->count, 0, RANK_BITS + bits_below(t->block_count)));
     t->positions = pairs.values;
     t->cells = pairs.keys; /* the keys have done their work */
     drop(memory, pairs.other_keys);
@@ -245,17 +242,19 @@ static mote_status arrange(const sampling *s, level_memory *memory, poisson_tria
 /* ---- all levels */
 
 /* most  an upper bound of the candidates. candidates: out, how many there were */
-static mote_status sample_level(const sampling *s, uint32_t level, uint64_t most, uint64_t *candidates) {
+static mote_status sample_level(const sampling *s, uint32_t level, uint64_t max, uint64_t *candidates) {
     uint32_t phase_first[POISSON_PHASES + 1];
     level_memory memory;
     poisson_trials t;
     memset(&memory, 0, sizeof memory);
     memset(&t, 0, sizeof t);
-    memory.ctx = s->ctx;
+    memory.gpu = s->gpu;
     t.rule = lod_poisson_rule(s->lod, level);
+    t.window = lod_cuda_window(s->device, t.rule.cell_level);
+    t.rank_codes = s->device->fine != NULL ? s->device->fine : s->device->codes;
     t.seed = s->lod->params.seed;
     t.level = level;
-    mote_status status = select_candidates(s, &memory, most, &t);
+    mote_status status = select_candidates(s, &memory, max, &t);
     if (status == MOTE_OK && t.count > 0) {
         status = arrange(s, &memory, &t, phase_first);
         if (status == MOTE_OK) status = lod_cuda_poisson_try(s->lod, s->device, &t, phase_first);
@@ -270,9 +269,9 @@ static mote_status sample_levels(const sampling *s) {
     uint64_t candidates = 0; /* of the level below: what it chose is not more */
     MOTE_TRY(mark_lower_shares(s, true));
     for (uint32_t level = lod->level_count - 1; level-- > 0;) {
-        const uint64_t most = candidates + leaf_points(lod, level + 1);
-        if (most > 0) MOTE_TRY(sample_level(s, level, most, &candidates));
-        MOTE_TRY(mote_progress(s->ctx, 0.6 + 0.2 * (1 - (double)level / lod->level_count), "sampling"));
+        const uint64_t max = candidates + leaf_points(lod, level + 1);
+        if (max > 0) MOTE_TRY(sample_level(s, level, max, &candidates));
+        MOTE_TRY(mote_progress(s->gpu->ctx, 0.6 + 0.2 * (1 - (double)level / lod->level_count), "sampling"));
     }
     return mark_lower_shares(s, false);
 }
@@ -280,14 +279,14 @@ static mote_status sample_levels(const sampling *s) {
 mote_status lod_cuda_poisson(mote_lod *lod, lod_cuda *device) {
     sampling s;
     if (lod->level_count < 2) return MOTE_OK;
-    s.ctx = lod->ctx;
+    s.gpu = lod->device;
     s.lod = lod;
     s.device = device;
     s.chained = has_chains(lod);
-    s.flags = (uint8_t *)cuda_alloc(lod->ctx, lod->count, "poisson");
-    s.found = (uint64_t *)cuda_alloc(lod->ctx, sizeof *s.found, "poisson");
+    s.flags = (uint8_t *)cuda_alloc(lod->device, lod->count, "poisson");
+    s.found = (uint64_t *)cuda_alloc(lod->device, sizeof *s.found, "poisson");
     const mote_status status = s.flags != NULL && s.found != NULL ? sample_levels(&s) : MOTE_ERROR_MEMORY;
-    cuda_free(lod->ctx, s.flags);
-    cuda_free(lod->ctx, s.found);
+    cuda_free(lod->device, s.flags);
+    cuda_free(lod->device, s.found);
     return status;
 }

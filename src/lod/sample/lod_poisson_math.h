@@ -2,8 +2,8 @@
 #ifndef MOTE_LOD_POISSON_MATH_H
 #define MOTE_LOD_POISSON_MATH_H
 
-#include "lod/lod.h"
 #include "lod/lod_math.h"
+#include "lod/lod_octree.h"
 #include "math/morton.h"
 
 #ifdef __cplusplus
@@ -18,6 +18,7 @@ extern "C" {
 /* Of one level. */
 typedef struct poisson_rule {
     uint32_t cell_level, block_level, block_bits;
+    uint32_t first;            /* the level that its codes begin at: lod_window */
     double scale[3], spacing2; /* lengths in a power of two near the spacing */
 } poisson_rule;
 
@@ -28,13 +29,14 @@ poisson_rule lod_poisson_rule(const mote_lod *lod, uint32_t level);
 }
 #endif
 
+/* The block of a code of the rule's window. */
 MOTE_HD uint64_t poisson_block(const poisson_rule *rule, uint64_t code) {
-    return code >> 3 * (MOTE_ORDER_BITS - rule->block_level);
+    return code >> 3 * (MOTE_ORDER_BITS + rule->first - rule->block_level);
 }
 
 /* The cell within its block. */
 MOTE_HD void poisson_cell(const poisson_rule *rule, uint64_t code, uint32_t cell[3]) {
-    const uint64_t at = code >> 3 * (MOTE_ORDER_BITS - rule->cell_level);
+    const uint64_t at = code >> 3 * (MOTE_ORDER_BITS + rule->first - rule->cell_level);
     const uint32_t within = (1u << rule->block_bits) - 1;
     cell[0] = mote_morton_compact(at >> 2) & within;
     cell[1] = mote_morton_compact(at >> 1) & within;

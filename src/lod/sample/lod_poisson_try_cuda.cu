@@ -2,9 +2,9 @@
    was accepted before, and settles among those that are left in their order. Accepted points of a cell are a linked
    list through the trials, so no list has a bound; a block keeps the first of each of its lists for the blocks that
    come in later phases. */
-#include "backend/cuda_kernel.h"
-#include "lod/sample/lod_poisson_cuda.h"
-#include "order/lattice_math.h"
+#include "device/cuda/warp.cuh"
+#include "lod/sample/lod_poisson_cuda.cuh"
+#include "order/lattice/lattice_math.h"
 
 #define THREADS   256u
 #define TRY_WARPS 4u /* blocks of cells that a thread block works on */
@@ -43,30 +43,39 @@ static __device__ bool cells_touch(uint32_t a, uint32_t b) {
     return true;
 }
 
-static __global__ void place_disks(poisson_trials t, position_columns from, const uint64_t *codes,
-                                   const uint32_t *index) {
+static __global__ void place_disks(poisson_trials t, position_columns from, const uint32_t *index) {
     const uint64_t i = poisson_thread();
     if (i >= t.count) return;
     const uint32_t position = t.positions[i];
     uint32_t cell[3];
     poisson_disk d;
-    poisson_cell(&t.rule, codes[position], cell);
-    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, lod_cuda_point(index, position));
+    poisson_cell(&t.rule, t.window.codes[position], cell);
+    for (int k = 0; k < 3; k++) d.xyz[k] = lattice_coordinate(&from, k, lod_device_row(index, position));
     d.link = pack_cell(cell);
     t.disks[i] = d;
 }
 
 /* The block whose place is steps -1, 0 or 1 away from that of another. */
-static __device__ uint32_t find_neighbor(const poisson_trials *t, uint64_t code, const int32_t steps[3]) {
+static __device__ uint32_t find_neighbor(const poisson_trials *t, uint32_t of, const int32_t steps[3]) {
+    const uint32_t within = t->rule.block_level - t->rule.first; /* levels that a code tells; the rest is above */
+    const uint64_t code = t->block_code[of], above = t->block_above != NULL ? t->block_above[of] : 0;
     uint32_t at[3];
     for (int k = 0; k < 3; k++) {
         at[k] = mote_morton_compact(code >> (2 - k)) + (uint32_t)steps[k];
+        if (t->block_above != NULL) at[k] += mote_morton_compact(above >> (2 - k)) << within;
         if (at[k] >= 1u << t->rule.block_level) return POISSON_NONE; /* below zero as well */
     }
-    const uint64_t wanted = mote_morton_encode(at[0], at[1], at[2]);
-    for (uint64_t entry = mote_hash64(wanted) & t->table_mask;; entry = (entry + 1) & t->table_mask) {
+    const uint32_t mask = (1u << within) - 1;
+    const uint64_t wanted = mote_morton_encode(at[0] & mask, at[1] & mask, at[2] & mask);
+    uint32_t wanted_above = 0;
+    if (t->block_above != NULL) {
+        wanted_above = (uint32_t)mote_morton_encode(at[0] >> within, at[1] >> within, at[2] >> within);
+    }
+    for (uint64_t entry = poisson_entry(t, wanted, wanted_above);; entry = (entry + 1) & t->table_mask) {
         const uint32_t block = t->table[entry];
-        if (block == POISSON_NONE || t->block_code[block] == wanted) return block;
+        if (block == POISSON_NONE) return block;
+        if (t->block_code[block] != wanted) continue;
+        if (t->block_above == NULL || t->block_above[block] == wanted_above) return block;
     }
 }
 
@@ -76,7 +85,7 @@ static __device__ void neighbor_steps(int i, int32_t steps[3]) {
     steps[2] = i % 3 - 1;
 }
 
-/* Enters the lists of those cells of a block, so many blocks away, that lie in the halo. */
+/* Enters the lists of those cells of a block, that number of blocks away, that lie in the halo. */
 static __device__ void enter_cells(const poisson_trials *t, uint32_t first, uint32_t count, const int32_t steps[3],
                                    uint32_t lane, uint32_t *heads) {
     const int32_t side = 1 << t->rule.block_bits;
@@ -98,16 +107,16 @@ static __device__ void open_block(const poisson_trials *t, uint32_t block, uint3
     uint32_t neighbor = POISSON_NONE, first = 0, count = 0;
     for (uint32_t i = lane; i < POISSON_HALO_CELLS; i += CUDA_WARP) heads[i] = POISSON_NONE;
     neighbor_steps((int)lane, steps);
-    if (lane < 27) neighbor = find_neighbor(t, t->block_code[block], steps);
+    if (lane < 27) neighbor = find_neighbor(t, block, steps);
     if (neighbor != POISSON_NONE) {
         first = t->block_first[neighbor];
         count = t->block_cells[neighbor];
     }
     __syncwarp();
-    for (uint32_t left = __ballot_sync(CUDA_ALL, count > 0); left != 0; left &= left - 1) {
-        const int i = __ffs((int)left) - 1;
-        neighbor_steps(i, steps);
-        enter_cells(t, __shfl_sync(CUDA_ALL, first, i), __shfl_sync(CUDA_ALL, count, i), steps, lane, heads);
+    for (uint32_t remaining = __ballot_sync(CUDA_ALL, count > 0); remaining != 0; remaining &= remaining - 1) {
+        const uint32_t i = warp_first(remaining);
+        neighbor_steps((int)i, steps);
+        enter_cells(t, warp_broadcast(first, i), warp_broadcast(count, i), steps, lane, heads);
     }
     __syncwarp();
 }
@@ -121,10 +130,8 @@ static __device__ void close_block(const poisson_trials *t, uint32_t block, uint
         const uint32_t cell[3] = {i >> 2 * bits & within, i >> bits & within, i & within};
         const uint32_t packed = pack_cell(cell);
         const uint32_t head = i < 1u << 3 * bits ? heads[halo_place(packed)] : POISSON_NONE;
-        const uint32_t found = __ballot_sync(CUDA_ALL, head != POISSON_NONE);
-        const uint32_t before = (uint32_t)__popc(found & ((1u << lane) - 1));
-        if (head != POISSON_NONE) t->cells[(uint64_t)first + entered + before] = (uint64_t)packed << 32 | head;
-        entered += (uint32_t)__popc(found);
+        const uint32_t place = warp_append(head != POISSON_NONE, &entered);
+        if (head != POISSON_NONE) t->cells[(uint64_t)first + place] = (uint64_t)packed << 32 | head;
     }
     if (lane == 0) t->block_cells[block] = entered;
 }
@@ -154,10 +161,10 @@ static __device__ void accept(const poisson_trials *t, uint32_t trial, uint32_t 
     level[t->positions[trial]] = (uint8_t)t->level;
 }
 
-static __device__ poisson_disk disk_of_lane(const poisson_disk *own, int lane) {
+static __device__ poisson_disk disk_of_lane(const poisson_disk *own, uint32_t lane) {
     poisson_disk d;
-    for (int k = 0; k < 3; k++) d.xyz[k] = __shfl_sync(CUDA_ALL, own->xyz[k], lane);
-    d.link = __shfl_sync(CUDA_ALL, own->link, lane);
+    for (int k = 0; k < 3; k++) d.xyz[k] = warp_broadcast(own->xyz[k], lane);
+    d.link = warp_broadcast(own->link, lane);
     return d;
 }
 
@@ -165,18 +172,18 @@ static __device__ poisson_disk disk_of_lane(const poisson_disk *own, int lane) {
 static __device__ void try_together(const poisson_trials *t, uint64_t trial, bool open, poisson_disk own, uint32_t lane,
                                     uint32_t *heads, uint8_t *level) {
     if (open) open = keeps_distance(t, &own, heads);
-    uint32_t left = __ballot_sync(CUDA_ALL, open);
-    while (left != 0) {
-        const int winner = __ffs((int)left) - 1;
-        const poisson_disk other = disk_of_lane(&own, winner);
-        if (lane == (uint32_t)winner) {
+    uint32_t remaining = __ballot_sync(CUDA_ALL, open);
+    while (remaining != 0) {
+        const uint32_t best = warp_first(remaining);
+        const poisson_disk other = disk_of_lane(&own, best);
+        if (lane == best) {
             accept(t, (uint32_t)trial, own.link, heads, level);
             open = false;
         } else if (open && cells_touch(own.link, other.link)) {
             open = !poisson_too_close(&t->rule, own.xyz, other.xyz);
         }
-        __syncwarp(); /* the next winner may add to the same list */
-        left = __ballot_sync(CUDA_ALL, open);
+        __syncwarp(); /* the next one may add to the same list */
+        remaining = __ballot_sync(CUDA_ALL, open);
     }
 }
 
@@ -207,18 +214,16 @@ static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t cou
 
 mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const poisson_trials *t,
                                  const uint32_t phase_first[POISSON_PHASES + 1]) {
-    static const char *const names[3] = {"x", "y", "z"};
-    mote_context *ctx = lod->ctx;
+    mote_device *gpu = lod->device;
     position_columns from;
     from.lattice = lod->lattice;
-    for (int k = 0; k < 3; k++) from.axes[k] = *cuda_cloud_find(&device->cloud, names[k]);
-    CUDA_LAUNCH(ctx, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, device->codes,
-                lod_cuda_index(device));
+    for (int k = 0; k < 3; k++) from.axes[k] = *device_cloud_find(&device->cloud, mote_axis_names[k]);
+    CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, lod_cuda_index(device));
     for (uint32_t phase = 0; phase < POISSON_PHASES; phase++) {
         const uint32_t first = phase_first[phase], count = phase_first[phase + 1] - first;
         if (count == 0) continue;
-        CUDA_LAUNCH(ctx, try_blocks, cuda_blocks(count, TRY_WARPS), TRY_WARPS * CUDA_WARP, *t, first, count,
+        CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(count, TRY_WARPS), TRY_WARPS * CUDA_WARP, *t, first, count,
                     device->level);
     }
-    return cuda_launched(ctx, "poisson trials");
+    return cuda_launched(gpu, "poisson trials");
 }

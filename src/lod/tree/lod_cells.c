@@ -1,21 +1,25 @@
 #include "lod/tree/lod_cells.h"
 
-/* Counts where a new prefix begins within [first, last). */
-static uint64_t count_starts(const uint64_t *codes, uint64_t first, uint64_t last, uint32_t shift) {
+/* Counts where a new cell begins within [first, last), at a shift of the window's codes. */
+static uint64_t count_starts(const lod_window *window, uint64_t first, uint64_t last, uint32_t shift) {
     uint64_t starts = 0;
-    for (uint64_t i = first; i < last; i++) starts += i == 0 || codes[i] >> shift != codes[i - 1] >> shift;
+    for (uint64_t i = first; i < last; i++) starts += i == 0 || lod_window_begins(window, i, shift);
     return starts;
 }
 
+static uint32_t cell_shift(const cell_index *cells) { return lod_window_shift(&cells->window, cells->level); }
+
+static uint32_t block_shift(const cell_index *cells) { return lod_window_shift(&cells->window, cells->block_level); }
+
 /* Fills cells and blocks of the positions [first, last), which begin with the given numbers. */
-static void fill(const mote_lod *lod, cell_index *cells, uint64_t first, uint64_t last, uint64_t cell, uint64_t block) {
-    const uint32_t cell_shift = 3 * (MOTE_ORDER_BITS - cells->level);
-    const uint32_t block_shift = 3 * (MOTE_ORDER_BITS - cells->block_level);
+static void fill(cell_index *cells, uint64_t first, uint64_t last, uint64_t cell, uint64_t block) {
+    const lod_window window = cells->window;
+    const uint32_t shift_of_cells = cell_shift(cells), shift_of_blocks = block_shift(cells);
     for (uint64_t i = first; i < last; i++) {
-        const uint64_t code = lod->codes[i];
-        if (i > 0 && code >> cell_shift == lod->codes[i - 1] >> cell_shift) continue;
-        if (i == 0 || code >> block_shift != lod->codes[i - 1] >> block_shift) {
-            cells->blocks[block].code = code >> block_shift;
+        if (i > 0 && !lod_window_begins(&window, i, shift_of_cells)) continue;
+        if (i == 0 || lod_window_begins(&window, i, shift_of_blocks)) {
+            cells->blocks[block].code = window.codes[i] >> shift_of_blocks;
+            cells->blocks[block].above = lod_window_above(&window, i);
             cells->blocks[block].mask = 0;
             cells->blocks[block++].first = (uint32_t)cell;
         }
@@ -24,13 +28,13 @@ static void fill(const mote_lod *lod, cell_index *cells, uint64_t first, uint64_
 }
 
 static void set_masks(const mote_lod *lod, cell_index *cells) {
-    const uint32_t shift = 3 * (MOTE_ORDER_BITS - cells->level);
+    const uint32_t shift = cell_shift(cells);
     const uint64_t within = (uint64_t)cells->side * cells->side * cells->side - 1;
 #pragma omp parallel for schedule(static) num_threads(lod->ctx->threads)
     for (int64_t b = 0; b < (int64_t)cells->block_count; b++) {
         uint64_t mask = 0;
         for (uint32_t c = cells->blocks[b].first; c < cells->blocks[b + 1].first; c++) {
-            mask |= 1ull << (lod->codes[cells->cell_start[c]] >> shift & within);
+            mask |= 1ull << (cells->window.codes[cells->cell_start[c]] >> shift & within);
         }
         cells->blocks[b].mask = mask;
     }
@@ -40,13 +44,11 @@ static void set_masks(const mote_lod *lod, cell_index *cells) {
 static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t *starts) {
     mote_context *ctx = lod->ctx;
     const uint64_t threads = (uint64_t)ctx->threads;
-    const uint32_t cell_shift = 3 * (MOTE_ORDER_BITS - cells->level);
-    const uint32_t block_shift = 3 * (MOTE_ORDER_BITS - cells->block_level);
 #pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
     for (uint64_t t = 0; t < threads; t++) {
         const uint64_t first = lod->count * t / threads, last = lod->count * (t + 1) / threads;
-        starts[2 * t] = count_starts(lod->codes, first, last, cell_shift);
-        starts[2 * t + 1] = count_starts(lod->codes, first, last, block_shift);
+        starts[2 * t] = count_starts(&cells->window, first, last, cell_shift(cells));
+        starts[2 * t + 1] = count_starts(&cells->window, first, last, block_shift(cells));
     }
     for (uint64_t t = 0; t < threads; t++) {
         const uint64_t cell_share = starts[2 * t], block_share = starts[2 * t + 1];
@@ -55,15 +57,15 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
         cells->cell_count += cell_share;
         cells->block_count += block_share;
     }
-    if (!mote_make_room(ctx, (void **)&cells->cell_start, &cells->cell_capacity, cells->cell_count + 1,
-                        sizeof *cells->cell_start, "filter cells") ||
-        !mote_make_room(ctx, (void **)&cells->blocks, &cells->block_capacity, cells->block_count + 1,
-                        sizeof *cells->blocks, "filter blocks")) {
+    if (!mote_reserve_scratch(ctx, (void **)&cells->cell_start, &cells->cell_capacity, cells->cell_count + 1,
+                              sizeof *cells->cell_start, "filter cells") ||
+        !mote_reserve_scratch(ctx, (void **)&cells->blocks, &cells->block_capacity, cells->block_count + 1,
+                              sizeof *cells->blocks, "filter blocks")) {
         return MOTE_ERROR_MEMORY;
     }
 #pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
     for (uint64_t t = 0; t < threads; t++) {
-        fill(lod, cells, lod->count * t / threads, lod->count * (t + 1) / threads, starts[2 * t], starts[2 * t + 1]);
+        fill(cells, lod->count * t / threads, lod->count * (t + 1) / threads, starts[2 * t], starts[2 * t + 1]);
     }
     cells->cell_start[cells->cell_count] = (uint32_t)lod->count;
     cells->blocks[cells->block_count].first = (uint32_t)cells->cell_count;
@@ -73,6 +75,7 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells) {
     mote_context *ctx = lod->ctx;
     cells->cell_count = cells->block_count = 0;
+    cells->window = lod_window_at(lod, level + 3 < lod->finest ? level + 3 : lod->finest);
     cells->level = level;
     cells->block_level = level - block_bits;
     cells->side = 1u << block_bits;
@@ -82,14 +85,15 @@ mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits
     mote_free(ctx, starts);
     if (status != MOTE_OK) return status;
     set_masks(lod, cells);
-    return places_build(ctx, cells->block_level, &cells->blocks[0].code, sizeof cells->blocks[0], cells->block_count,
-                        &cells->places);
+    const uint32_t above = cells->window.first;
+    return block_hash_build(ctx, cells->block_level - above, above, &cells->blocks[0].code, sizeof cells->blocks[0],
+                            cells->block_count, &cells->block_hash);
 }
 
 void cells_free(mote_context *ctx, cell_index *cells) {
     mote_free(ctx, cells->cell_start);
     mote_free(ctx, cells->blocks);
-    places_free(ctx, &cells->places);
+    block_hash_free(ctx, &cells->block_hash);
     memset(cells, 0, sizeof *cells);
 }
 

@@ -3,22 +3,24 @@
 #ifndef MOTE_LOD_CELLS_H
 #define MOTE_LOD_CELLS_H
 
-#include "lod/lod.h"
-#include "lod/tree/lod_places.h"
+#include "lod/lod_octree.h"
+#include "lod/tree/lod_block_hash.h"
 
 typedef struct cell_block {
-    uint64_t code;  /* Morton code at the level of blocks */
-    uint64_t mask;  /* bit m: the cell whose code within the block is m is occupied */
+    uint64_t code;  /* at the level of blocks, in the window of the cells */
+    uint32_t above; /* of that window */
     uint32_t first; /* index of the block's first cell; cells of a block are ascending */
+    uint64_t mask;  /* bit m: the cell whose code within the block is m is occupied */
 } cell_block;
 
 typedef struct cell_index {
+    lod_window window; /* of the cells, and up to three levels more, which tell places within them */
     uint32_t level, block_level;
     uint32_t side; /* cells per side of a block: 1, 2 or 4 */
     uint64_t cell_count, block_count, cell_capacity, block_capacity;
-    uint32_t *cell_start; /* [cell_count + 1] sorted position of a cell's first point */
-    cell_block *blocks;   /* [block_count + 1], ascending; the last only ends the cells */
-    place_table places;   /* of the blocks */
+    uint32_t *cell_start;        /* [cell_count + 1] sorted position of a cell's first point */
+    cell_block *blocks;          /* [block_count + 1], ascending; the last only ends the cells */
+    block_hash_table block_hash; /* of the blocks */
 } cell_index;
 
 /* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed or one to use

@@ -1,18 +1,21 @@
 /* The octree from the sorted codes. A cell with more than merge_points points is divided; whether it is follows from
-   two positions in the order, so no counting grid is needed. Cells whose points all have one code are not divided:
+   two positions in the order, so no counting grid is needed. Where cells finer than those of codes are needed, the
+   points get fine codes, and the tree is built once more. Cells whose points are all in one place are not divided:
    duplicates stay in one leaf, unless that leaf would be larger than a file can hold; then a chain of nodes below it
    takes a share each. */
-#include "lod/lod.h"
+#include "lod/lod_math.h"
+#include "lod/lod_octree.h"
+#include "order/sort/order_ties.h"
 
-mote_status lod_fail_replacing(mote_lod *lod, uint64_t points) {
+mote_status lod_fail_replacing_duplicates(mote_lod *lod, uint64_t points) {
     return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED,
                      "%llu points in one place do not fit a node of %llu; the additive scheme can divide them",
                      (unsigned long long)points, (unsigned long long)lod->params.max_node_points);
 }
 
-mote_status lod_fail_chain(mote_lod *lod) {
+mote_status lod_fail_duplicates(mote_lod *lod) {
     return mote_fail(lod->ctx, MOTE_ERROR_UNSUPPORTED, "more than %llu points in one place",
-                     (unsigned long long)(lod->params.max_node_points * LOD_MOST_LEVELS));
+                     (unsigned long long)(lod->params.max_node_points * LOD_MAX_LEVELS));
 }
 
 mote_status lod_fail_nodes(mote_lod *lod) {
@@ -39,16 +42,20 @@ static mote_lod_node *add_node(mote_lod *lod, uint32_t parent, uint64_t prefix, 
 /* Divides a node into the octants that hold points. */
 static mote_status divide(mote_lod *lod, uint32_t index) {
     const mote_lod_node parent = lod->nodes[index];
+    const uint32_t level = parent.level + 1u;
+    const lod_window window = lod_window_at(lod, level);
+    const uint64_t mask_of_window = (1ull << 3 * (level - window.first)) - 1;
     uint64_t first = parent.first;
     const uint64_t last = parent.first + parent.total;
     uint8_t mask = 0;
     const uint32_t first_child = (uint32_t)lod->node_count;
     for (uint64_t octant = 0; octant < 8 && first < last; octant++) {
-        const uint64_t prefix = parent.prefix << 3 | octant;
+        const uint64_t prefix = mote_lod_child_prefix(parent.prefix, octant);
         uint64_t begin, end;
-        mote_order_range(lod->codes + first, last - first, prefix, parent.level + 1u, &begin, &end);
+        mote_order_range(window.codes + first, last - first, prefix & mask_of_window, level - window.first, &begin,
+                         &end);
         if (begin == end) continue;
-        if (add_node(lod, index, prefix, parent.level + 1u, first, end) == NULL) return MOTE_ERROR_MEMORY;
+        if (add_node(lod, index, prefix, level, first, end) == NULL) return MOTE_ERROR_MEMORY;
         mask |= (uint8_t)(1u << octant);
         first += end;
     }
@@ -60,33 +67,48 @@ static mote_status divide(mote_lod *lod, uint32_t index) {
 /* Puts all but max_node_points of a leaf's points into a node below it. */
 static mote_status extend_chain(mote_lod *lod, uint32_t index) {
     const mote_lod_node leaf = lod->nodes[index];
-    const uint64_t most = lod->params.max_node_points;
-    if (lod->params.scheme == MOTE_LOD_REPLACING) { return lod_fail_replacing(lod, leaf.total); }
-    if (leaf.level + 1u >= LOD_MOST_LEVELS) { return lod_fail_chain(lod); }
-    const bool coded = leaf.level < MOTE_ORDER_BITS;
-    const uint32_t below = coded ? 3 * (MOTE_ORDER_BITS - leaf.level - 1u) : 0;
-    const uint64_t prefix = coded ? lod->codes[leaf.first] >> below : leaf.prefix;
+    const uint64_t max = lod->params.max_node_points;
+    if (lod->params.scheme == MOTE_LOD_REPLACING) { return lod_fail_replacing_duplicates(lod, leaf.total); }
+    if (leaf.level + 1u >= LOD_MAX_LEVELS) { return lod_fail_duplicates(lod); }
+    uint64_t octant = 0, prefix = leaf.prefix;
+    if (leaf.level < lod->finest) {
+        const lod_window window = lod_window_at(lod, leaf.level + 1u);
+        octant = window.codes[leaf.first] >> lod_window_shift(&window, leaf.level + 1u) & 7;
+        prefix = mote_lod_child_prefix(leaf.prefix, octant);
+    }
     const uint32_t child = (uint32_t)lod->node_count;
-    if (add_node(lod, index, prefix, leaf.level + 1u, leaf.first + most, leaf.total - most) == NULL) {
+    if (add_node(lod, index, prefix, leaf.level + 1u, leaf.first + max, leaf.total - max) == NULL) {
         return MOTE_ERROR_MEMORY;
     }
-    lod->nodes[index].child_mask = (uint8_t)(1u << (coded ? prefix & 7 : 0));
+    lod->nodes[index].child_mask = (uint8_t)(1u << octant);
     lod->nodes[index].first_child = child;
-    lod->nodes[index].point_count = most;
+    lod->nodes[index].point_count = max;
     return MOTE_OK;
 }
 
-static mote_status grow(mote_lod *lod) {
-    const uint64_t most = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
-    const uint64_t merge = lod->params.merge_points < most ? lod->params.merge_points : most;
+/* Whether the points of a node are in one place, as far as codes tell. */
+static bool has_one_code(const mote_lod *lod, const mote_lod_node *node) {
+    const uint64_t first = node->first, last = node->first + node->total - 1;
+    return lod->codes[first] == lod->codes[last] && (lod->fine == NULL || lod->fine[first] == lod->fine[last]);
+}
+
+/* needs_fine  out: without fine codes this is not the tree that is wanted; nodes of one code are then leaves */
+static mote_status grow(mote_lod *lod, bool *needs_fine) {
+    const uint64_t max = lod->params.max_node_points > 0 ? lod->params.max_node_points : UINT64_MAX;
+    const uint64_t merge = lod->params.merge_points < max ? lod->params.merge_points : max;
+    const bool divisible = lod->fine == NULL && order_is_divisible(&lod->lattice);
+    const uint32_t grid_bits = (uint32_t)__builtin_ctz(lod->params.grid);
+    *needs_fine = false;
+    lod->node_count = 0;
     if (add_node(lod, UINT32_MAX, 0, 0, 0, lod->count) == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < lod->node_count; i++) { /* the table grows while it is walked: breadth first */
         const mote_lod_node *node = &lod->nodes[i];
         if (node->total <= merge) continue;
-        const bool one_code = lod->codes[node->first] == lod->codes[node->first + node->total - 1];
+        const bool one_code = has_one_code(lod, node);
+        if (divisible && mote_lod_needs_fine(node->level, grid_bits, one_code)) *needs_fine = true;
         if (!one_code) {
             MOTE_TRY(divide(lod, (uint32_t)i));
-        } else if (node->total > most) {
+        } else if (node->total > max && !divisible) {
             MOTE_TRY(extend_chain(lod, (uint32_t)i));
         }
         if (lod->node_count > UINT32_MAX / 2) { return lod_fail_nodes(lod); }
@@ -107,8 +129,28 @@ mote_status lod_index_levels(mote_lod *lod) {
     return MOTE_OK;
 }
 
+/* The order of points that share a code: by content, which fine codes say as well where they tell all steps apart. For
+   the sampling "first" the order of the input counts. */
+static mote_status settle_order(mote_lod *lod, bool needs_fine) {
+    mote_context *ctx = lod->ctx;
+    const bool by_content = lod->params.sampling != MOTE_LOD_FIRST;
+    if (by_content && !(needs_fine && order_fine_tells_all(&lod->lattice))) {
+        MOTE_TRY(order_settle_ties(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count));
+    }
+    if (!needs_fine) return MOTE_OK;
+    lod->finest = ORDER_FINE_BITS;
+    mote_progress_share(ctx, ctx->progress_done, ctx->progress_done);
+    const mote_status status =
+        order_fine_codes(ctx, lod->cloud, &lod->lattice, lod->codes, lod->order, lod->count, &lod->fine);
+    mote_progress_share(ctx, 0, 1);
+    return status;
+}
+
 mote_status lod_tree_build(mote_lod *lod) {
-    MOTE_TRY(grow(lod));
+    bool needs_fine;
+    MOTE_TRY(grow(lod, &needs_fine));
+    MOTE_TRY(settle_order(lod, needs_fine));
+    if (needs_fine) MOTE_TRY(grow(lod, &needs_fine));
     MOTE_TRY(lod_index_levels(lod));
     const int64_t nodes = (int64_t)lod->node_count;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(lod->ctx->threads)

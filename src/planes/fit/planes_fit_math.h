@@ -73,7 +73,7 @@ MOTE_HD double planes_mean_distance(const planes_sums *sums, const planes_fit *t
 /* ---- planes */
 
 /* Of the covariance times n², in any unit: the plane's normal and, in that unit, the least eigenvalue. */
-MOTE_HD bool planes_least_direction(const double covariance[PLANES_PRODUCTS], double normal[3], double *least) {
+MOTE_HD bool planes_min_direction(const double covariance[PLANES_PRODUCTS], double normal[3], double *min) {
     double m[EIGEN3_NUMBERS];
     const double trace = (covariance[0] + covariance[3]) + covariance[5];
     if (!(trace > 0)) return false;
@@ -88,7 +88,7 @@ MOTE_HD bool planes_least_direction(const double covariance[PLANES_PRODUCTS], do
     const int middle = 3 - low - high;
     if (low == high || !(values[middle] > PLANES_FLAT * values[high])) return false;
     for (int k = 0; k < 3; k++) normal[k] = m[6 + 3 * low + k];
-    *least = values[low] > 0 ? values[low] * trace : 0;
+    *min = values[low] > 0 ? values[low] * trace : 0;
     return true;
 }
 
@@ -101,27 +101,27 @@ MOTE_HD void planes_turn_up(double normal[3]) {
 
 MOTE_HD planes_fit planes_fit_sums(const planes_sums *sums) {
     planes_fit fit;
-    double covariance[PLANES_PRODUCTS], least = 0;
+    double covariance[PLANES_PRODUCTS], min = 0;
     const double n = (double)sums->count;
     memset(&fit, 0, sizeof fit);
     planes_covariance(sums, covariance);
-    if (!(n >= 3) || !planes_least_direction(covariance, fit.normal, &least)) return fit;
+    if (!(n >= 3) || !planes_min_direction(covariance, fit.normal, &min)) return fit;
     planes_turn_up(fit.normal);
     for (int k = 0; k < 3; k++) fit.centroid[k] = (double)sums->first[k] / n;
     fit.offset = (fit.normal[0] * fit.centroid[0] + fit.normal[1] * fit.centroid[1]) + fit.normal[2] * fit.centroid[2];
-    fit.rms = sqrt(least) / n;
+    fit.rms = sqrt(min) / n;
     fit.valid = true;
     return fit;
 }
 
 /* Two perpendicular directions in a plane of that normal. */
 MOTE_HD void planes_perpendicular(const double normal[3], double u[3], double v[3]) {
-    int least = 0;
+    int min = 0;
     for (int k = 1; k < 3; k++) {
-        if (fabs(normal[k]) < fabs(normal[least])) least = k;
+        if (fabs(normal[k]) < fabs(normal[min])) min = k;
     }
     double length2 = 0;
-    for (int k = 0; k < 3; k++) u[k] = (k == least ? 1.0 : 0.0) - normal[least] * normal[k];
+    for (int k = 0; k < 3; k++) u[k] = (k == min ? 1.0 : 0.0) - normal[min] * normal[k];
     for (int k = 0; k < 3; k++) length2 += u[k] * u[k];
     for (int k = 0; k < 3; k++) u[k] /= sqrt(length2);
     v[0] = normal[1] * u[2] - normal[2] * u[1];

@@ -5,7 +5,7 @@
 
 #include "planes/planes.h"
 
-#define LEAST_FLAT 12u /* windows, or nothing is flat */
+#define MIN_FLAT 12u /* windows, or nothing is flat */
 
 static int compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -20,7 +20,7 @@ static void take_medians(planes_run *run, const planes_flatness *found, uint32_t
         noise[flat] = found[k].noise;
         spacing[flat++] = found[k].spacing;
     }
-    if (flat == 0 || (flat < LEAST_FLAT && flat < windows)) return;
+    if (flat == 0 || (flat < MIN_FLAT && flat < windows)) return;
     qsort(noise, flat, sizeof *noise, compare_doubles);
     qsort(spacing, flat, sizeof *spacing, compare_doubles);
     run->scale.flat = true;

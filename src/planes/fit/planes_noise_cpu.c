@@ -45,7 +45,7 @@ static float select_nth(float *values, uint32_t count, uint32_t n) {
 
 /* The plane of the least quantile among trials, and that quantile; INFINITY: there is none. */
 static float best_trial(const window *w, uint32_t which, planes_plane *best) {
-    float least = INFINITY, values[PLANES_WINDOW];
+    float min = INFINITY, values[PLANES_WINDOW];
     for (uint32_t t = 0; t < PLANES_TRIALS; t++) {
         planes_plane plane;
         const uint32_t a = planes_trial_corner(which, t, 0), b = planes_trial_corner(which, t, 1);
@@ -53,11 +53,11 @@ static float best_trial(const window *w, uint32_t which, planes_plane *best) {
         if (!planes_through(w->xyz[a], w->xyz[b], w->xyz[c], &plane)) continue;
         for (uint32_t i = 0; i < PLANES_WINDOW; i++) values[i] = planes_residual(&plane, w->xyz[i]);
         const float quantile = select_nth(values, PLANES_WINDOW, PLANES_QUANTILE);
-        if (quantile >= least) continue;
-        least = quantile;
+        if (quantile >= min) continue;
+        min = quantile;
         *best = plane;
     }
-    return least;
+    return min;
 }
 
 static void sum_within(const window *w, const planes_plane *plane, planes_sums *sums) {

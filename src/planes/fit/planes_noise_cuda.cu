@@ -1,6 +1,6 @@
 /* Flatness of windows on the GPU: a warp has a window at one scale. All scales are measured at once; the host takes the
    first at which a window is flat. */
-#include "backend/cuda_kernel.h"
+#include "device/cuda/warp.cuh"
 #include "planes/planes_cuda.h"
 
 #define THREADS 128u
@@ -72,7 +72,7 @@ static __device__ uint32_t select_quantile(window *w, uint32_t first, uint32_t s
     }
     const uint32_t in_first = __ballot_sync(CUDA_ALL, before_first == PLANES_QUANTILE);
     const uint32_t in_second = __ballot_sync(CUDA_ALL, has_second() && before_second == PLANES_QUANTILE);
-    const uint32_t value = w->residual[in_first != 0 ? __ffs((int)in_first) - 1 : __ffs((int)in_second) + 31];
+    const uint32_t value = w->residual[in_first != 0 ? warp_first(in_first) : warp_first(in_second) + CUDA_WARP];
     __syncwarp();
     return value;
 }
@@ -81,7 +81,7 @@ static __device__ uint32_t select_quantile(window *w, uint32_t first, uint32_t s
 static __device__ uint32_t best_trial(uint32_t which, window *w, planes_plane *best) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, valid = make_trials(which, w);
     const uint32_t mine = has_second() ? lane + CUDA_WARP : lane;
-    uint32_t least = UINT32_MAX;
+    uint32_t min = UINT32_MAX;
     memset(best, 0, sizeof *best);
     for (uint32_t t = 0; t < PLANES_TRIALS; t++) {
         if ((valid >> t & 1) == 0) continue;
@@ -89,20 +89,15 @@ static __device__ uint32_t best_trial(uint32_t which, window *w, planes_plane *b
         const uint32_t first = bits_of(planes_residual(&plane, w->xyz[lane]));
         const uint32_t second = has_second() ? bits_of(planes_residual(&plane, w->xyz[mine])) : UINT32_MAX;
         const uint32_t closer =
-            __popc(__ballot_sync(CUDA_ALL, first < least)) + __popc(__ballot_sync(CUDA_ALL, second < least));
+            __popc(__ballot_sync(CUDA_ALL, first < min)) + __popc(__ballot_sync(CUDA_ALL, second < min));
         if (closer <= PLANES_QUANTILE) continue; /* the quantile is not below the least */
-        least = select_quantile(w, first, second);
+        min = select_quantile(w, first, second);
         *best = plane;
     }
-    return least;
+    return min;
 }
 
 /* ---- least squares */
-
-static __device__ inline int64_t warp_sum(int64_t value) {
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) value += __shfl_xor_sync(CUDA_ALL, (long long)value, away);
-    return value;
-}
 
 static __device__ void sum_within(const window *w, const planes_plane *plane, planes_sums *sums) {
     int64_t all[SUMS] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -154,17 +149,17 @@ static __global__ void flatness_kernel(const planes_cuda_point *points, uint32_t
 
 mote_status planes_flatness_cuda(planes_points *points, uint32_t windows, double resolution, planes_flatness *found) {
     planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
+    mote_device *gpu = points->device;
     const uint32_t scales = planes_scale_count(points->count), jobs = windows * scales;
     planes_flatness *all = (planes_flatness *)(void *)planes_cuda_scratch(p, jobs * sizeof *all);
     if (all == NULL) return MOTE_ERROR_MEMORY;
-    planes_flatness *device = (planes_flatness *)cuda_alloc(ctx, jobs * sizeof *device, "planes windows");
+    planes_flatness *device = (planes_flatness *)cuda_alloc(gpu, jobs * sizeof *device, "planes windows");
     if (device == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(ctx, flatness_kernel, cuda_blocks(jobs, WARPS), THREADS, p->points, points->count, windows, scales,
+    CUDA_LAUNCH(gpu, flatness_kernel, cuda_blocks(jobs, WARPS), THREADS, p->points, points->count, windows, scales,
                 resolution, device);
-    mote_status status = cuda_launched(ctx, "flatness of windows");
-    if (status == MOTE_OK) status = cuda_download(ctx, all, device, jobs * sizeof *all);
-    cuda_free(ctx, device);
+    mote_status status = cuda_launched(gpu, "flatness of windows");
+    if (status == MOTE_OK) status = cuda_download(gpu, all, device, jobs * sizeof *all);
+    cuda_free(gpu, device);
     for (uint32_t k = 0; k < windows && status == MOTE_OK; k++) {
         uint32_t scale = 0;
         while (scale + 1 < scales && !all[scale * windows + k].flat) scale++;

@@ -14,7 +14,7 @@
 #define PLANES_WIDENING      4u
 #define PLANES_WINDOW_FITS   5
 #define PLANES_FLATNESS      0.1 /* the noise is below so much of the size of a flat window */
-#define PLANES_WINDOW_LEAST  18u /* points in the plane of a window */
+#define PLANES_WINDOW_MIN    18u /* points in the plane of a window */
 #define PLANES_WINDOW_MIDDLE (PLANES_WINDOW / 2)
 #define PLANES_WINDOW_REACH  2.0 /* steps: floats do not tell less in a wide window */
 
@@ -26,8 +26,8 @@ typedef struct planes_flatness {
 /* The place in the order of point i of a window of every step-th point; a window has about the same middle at every
    scale. */
 MOTE_HD uint32_t planes_window_place(uint32_t count, uint32_t windows, uint32_t window, uint64_t step, uint32_t i) {
-    const uint64_t room = count - step * (PLANES_WINDOW - 1);
-    return (uint32_t)((2 * (uint64_t)window + 1) * room / (2 * (uint64_t)windows) + i * step);
+    const uint64_t storage = count - step * (PLANES_WINDOW - 1);
+    return (uint32_t)((2 * (uint64_t)window + 1) * storage / (2 * (uint64_t)windows) + i * step);
 }
 
 /* How many scales there are: at the widest four windows of all points. */
@@ -93,7 +93,7 @@ MOTE_HD planes_window_fit planes_window_begin(float quantile, double resolution)
 /* sums: of the points within reach of the plane before. False: there is no plane. */
 MOTE_HD bool planes_window_next(const planes_sums *sums, double resolution, planes_window_fit *w) {
     const double n = (double)sums->count;
-    if (sums->count < PLANES_WINDOW_LEAST) return false;
+    if (sums->count < PLANES_WINDOW_MIN) return false;
     w->fit = planes_fit_sums(sums);
     w->deviation = w->fit.rms * sqrt(n / (n - 3));
     w->size = planes_size_of(sums);

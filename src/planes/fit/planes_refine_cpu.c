@@ -1,11 +1,11 @@
-/* Refining winners on CPU cores: the winners of a batch side by side. */
+/* Refining peaks on CPU cores: the peaks of a batch side by side. */
 #include <stdlib.h>
 
 #include "planes/planes_cpu.h"
 
 #define PIECE 256u /* distances at once */
 
-/* Points of the sample near a winner's plane, for one thread. */
+/* Points of the sample near a peak's plane, for one thread. */
 typedef struct near_points {
     uint32_t count;
     uint32_t *index; /* in the sample */
@@ -83,7 +83,7 @@ static void take_pool(const refine_job *job, const planes_fit *fit, double reach
         near->x[k] = s->x[i];
         near->y[k] = s->y[i];
         near->z[k] = s->z[i];
-        near->normal[k] = s->normal[i];
+        near->normal[k] = s->normal != NULL ? s->normal[i] : 0;
     }
     near->count = found;
 }
@@ -100,7 +100,7 @@ static void sum_piece(const near_points *near, const planes_plane *plane, uint32
             !planes_normal_allows(near->normal[first + k], plane->normal, plane->cone))
             continue;
         if (size > plane->tolerance) {
-            sums->beside[0]++;
+            sums->in_bands[0]++;
             continue;
         }
         const int64_t x = (int64_t)near->x[first + k], y = (int64_t)near->y[first + k], z = (int64_t)near->z[first + k];
@@ -150,17 +150,17 @@ static uint32_t take_voters(const refine_job *job, near_points *near, const plan
 
 /* The first of the two rows in a row that have the most points; sets how many they have. */
 static uint32_t best_row(const near_points *near, uint32_t voters, const float direction[3], const planes_level *level,
-                         uint32_t *most) {
+                         uint32_t *max) {
     uint32_t counts[PLANES_LEVEL_ROWS + 5], best = 0;
     memset(counts, 0, sizeof counts);
     for (uint32_t i = 0; i < voters; i++) {
         counts[planes_level_row(direction, near->voter_x[i], near->voter_y[i], near->voter_z[i], (float)level->bins)]++;
     }
-    *most = 0;
+    *max = 0;
     for (uint32_t row = 0; row + 1 < 2 * (uint32_t)level->bins; row++) {
         const uint32_t both = counts[row + 1] + counts[row + 2];
-        if (both <= *most) continue;
-        *most = both;
+        if (both <= *max) continue;
+        *max = both;
         best = row;
     }
     return best;
@@ -170,7 +170,7 @@ static uint32_t best_row(const near_points *near, uint32_t voters, const float d
 static bool improve(const refine_job *job, near_points *near, planes_refinement *r, bool *coarse) {
     planes_sums sums;
     planes_level level;
-    uint32_t most = 0, best_tilt = 0, best = 0;
+    uint32_t max = 0, best_tilt = 0, best = 0;
     sum_near(job, near, &r->fit, r->reach, &sums);
     if (!planes_level_begin(job->how, &sums, r, &level)) return false;
     const uint32_t voters = take_voters(job, near, r, &level);
@@ -179,17 +179,17 @@ static bool improve(const refine_job *job, near_points *near, planes_refinement 
         uint32_t count;
         planes_level_bins(&level, tilt, direction);
         const uint32_t row = best_row(near, voters, direction, &level, &count);
-        if (count <= most) continue;
-        most = count;
+        if (count <= max) continue;
+        max = count;
         best = row;
         best_tilt = tilt;
     }
-    if (most < 3) return false;
+    if (max < 3) return false;
     *coarse = planes_level_end(job->how, &level, best_tilt, best, r);
     return true;
 }
 
-/* ---- one winner */
+/* ---- one peak */
 
 /* fit.valid in the end says whether there is a plane. */
 static planes_refinement refine(const refine_job *job, const planes_start *start, near_points *near) {
@@ -197,7 +197,7 @@ static planes_refinement refine(const refine_job *job, const planes_start *start
     planes_sums sums;
     bool coarse = true;
     take_pool(job, &r.fit, planes_pool_reach(job->how), near);
-    if (near->count < job->how->least) return r;
+    if (near->count < job->how->min) return r;
     for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
         if (!improve(job, near, &r, &coarse)) return r;
     }
@@ -247,8 +247,8 @@ static uint32_t count_points(const refine_job *job, const planes_plane *plane, p
     }
     c->count = in;
     c->inner = inner;
-    c->beside[0] = below;
-    c->beside[1] = above;
+    c->in_bands[0] = below;
+    c->in_bands[1] = above;
     return all;
 }
 
@@ -279,10 +279,10 @@ static void sort_batch(const planes_candidate *batch, uint32_t count, uint32_t *
 /* Accepts what stands of a batch, each without the points of those before it. */
 static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_t count, planes_candidate *accepted,
                          uint32_t *accepted_count) {
-    uint32_t order[PLANES_WINNERS];
+    uint32_t order[PLANES_MAX_PEAKS];
     bool claimed = false;
     sort_batch(batch, count, order);
-    for (uint32_t i = 0; i < count && *accepted_count < job->how->most; i++) {
+    for (uint32_t i = 0; i < count && *accepted_count < job->how->max; i++) {
         planes_candidate *c = &batch[order[i]];
         if (!planes_is_candidate(job->how, c)) continue;
         const planes_plane plane = plane_of(job, c);
@@ -294,30 +294,25 @@ static void accept_batch(const refine_job *job, planes_candidate *batch, uint32_
     }
 }
 
-mote_status planes_refine_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
-                              const planes_start *starts, uint32_t count, planes_candidate *accepted,
-                              uint32_t *accepted_count) {
-    refine_job job;
-    planes_candidate batch[PLANES_WINNERS];
-    *accepted_count = 0;
-    mote_status status = open_job(&job, points->ctx, sample, how);
-    for (uint32_t first = 0, size; first < count && *accepted_count < how->most && status == MOTE_OK; first += size) {
-        size = planes_batch_size(sample->count, first, count);
-        refine_batch(&job, starts + first, size, batch);
-        accept_batch(&job, batch, size, accepted, accepted_count);
+static void refine_all(const refine_job *job, const planes_start *starts, uint32_t count, planes_refined *refined) {
+    planes_candidate batch[PLANES_MAX_PEAKS];
+    refined->accepted_count = 0;
+    for (uint32_t first = 0, size; first < count && refined->accepted_count < job->how->max; first += size) {
+        size = planes_batch_size(job->sample->count, first, count);
+        refine_batch(job, starts + first, size, batch);
+        accept_batch(job, batch, size, refined->accepted, &refined->accepted_count);
     }
-    close_job(&job);
-    return status;
 }
 
 /* ---- noise */
 
-static void measure_peak(const refine_job *job, planes_fit *fit, near_points *near, planes_peak *peak) {
+static void measure_calibrated(const refine_job *job, planes_fit *fit, near_points *near,
+                               planes_calibrated *calibrated) {
     const planes_refining *how = job->how;
     planes_sums sums;
     double t = 0.5 * how->tolerance, far = 0;
-    for (int turn = 0; turn < PLANES_TURNS && t < INFINITY; turn++, t = planes_peak_wider(how, t)) {
-        const double reach = planes_peak_pool(how, t);
+    for (int turn = 0; turn < PLANES_TURNS && t < INFINITY; turn++, t = planes_calibrated_wider(how, t)) {
+        const double reach = planes_calibrated_pool(how, t);
         bool valid = true;
         if (reach > far) take_pool(job, fit, reach, near);
         far = reach;
@@ -329,52 +324,65 @@ static void measure_peak(const refine_job *job, planes_fit *fit, near_points *ne
         }
         if (!valid) continue;
         sum_near(job, near, fit, 2 * t, &sums);
-        if (planes_peak_within(&sums, fit, t, peak)) break;
+        if (planes_calibrated_within(&sums, fit, t, calibrated)) break;
     }
 }
 
-static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count, planes_peak *peaks,
-                          planes_fit *fits) {
+static void measure_batch(const refine_job *job, const planes_start *starts, uint32_t count,
+                          planes_calibrated *calibrated_list, planes_fit *fits) {
 #pragma omp parallel for schedule(dynamic) num_threads(job->ctx->threads)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         near_points *near = &job->near[mote_thread_number()];
-        peaks[i] = planes_peak_begin(&starts[i]);
+        calibrated_list[i] = planes_calibrated_begin(&starts[i]);
         fits[i] = refine(job, &starts[i], near).fit;
-        if (fits[i].valid) measure_peak(job, &fits[i], near, &peaks[i]);
+        if (fits[i].valid) measure_calibrated(job, &fits[i], near, &calibrated_list[i]);
     }
 }
 
 /* Drops what is mostly of peaks before it. */
-static void keep_peaks(const refine_job *job, planes_peak *peaks, const planes_fit *fits, uint32_t count) {
-    uint32_t order[PLANES_PEAKS];
+static void keep_calibrated(const refine_job *job, planes_calibrated *calibrated_list, const planes_fit *fits,
+                            uint32_t count) {
+    uint32_t order[PLANES_CALIBRATED_BATCH];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t rank = 0;
-        for (uint32_t j = 0; j < count; j++) rank += planes_peak_goes_before(&peaks[j], j, &peaks[i], i);
+        for (uint32_t j = 0; j < count; j++)
+            rank += planes_calibrated_goes_before(&calibrated_list[j], j, &calibrated_list[i], i);
         order[rank] = i;
     }
     for (uint32_t turn = 0; turn < count; turn++) {
         const uint32_t i = order[turn];
-        if (!(peaks[i].weight > 0)) continue;
-        const planes_plane plane = planes_peak_plane(job->how, &fits[i], &peaks[i]);
+        if (!(calibrated_list[i].weight > 0)) continue;
+        const planes_plane plane = planes_calibrated_plane(job->how, &fits[i], &calibrated_list[i]);
         planes_candidate counted;
         const uint32_t in = count_points(job, &plane, &counted);
-        if (planes_peak_is_new(in, counted.count)) {
+        if (planes_calibrated_is_new(in, counted.count)) {
             claim(job, &plane);
         } else {
-            peaks[i].weight = 0;
+            calibrated_list[i].weight = 0;
         }
     }
 }
 
-mote_status planes_calibrate_cpu(planes_points *points, const planes_sample *sample, const planes_refining *how,
-                                 const planes_start *starts, uint32_t count, planes_peak *peaks) {
+static void calibrate_all(const refine_job *job, const planes_start *starts, uint32_t count,
+                          planes_calibrated *calibrated_list) {
+    planes_fit fits[PLANES_CALIBRATED_BATCH];
+    for (uint32_t first = 0; first < count; first += PLANES_CALIBRATED_BATCH) {
+        const uint32_t size = count - first < PLANES_CALIBRATED_BATCH ? count - first : PLANES_CALIBRATED_BATCH;
+        measure_batch(job, starts + first, size, calibrated_list + first, fits);
+        keep_calibrated(job, calibrated_list + first, fits, size);
+    }
+}
+
+/* ---- all of it */
+
+mote_status planes_refine_cpu(planes_points *points, const planes_refining *how, const planes_start *starts,
+                              uint32_t count, planes_refined *refined) {
     refine_job job;
-    planes_fit fits[PLANES_PEAKS];
-    const mote_status status = open_job(&job, points->ctx, sample, how);
-    for (uint32_t first = 0; first < count && status == MOTE_OK; first += PLANES_PEAKS) {
-        const uint32_t size = count - first < PLANES_PEAKS ? count - first : PLANES_PEAKS;
-        measure_batch(&job, starts + first, size, peaks + first, fits);
-        keep_peaks(&job, peaks + first, fits, size);
+    const mote_status status = open_job(&job, points->ctx, &planes_on_cpu(points)->voters, how);
+    if (status == MOTE_OK && refined->calibrated != NULL) {
+        calibrate_all(&job, starts, count, refined->calibrated);
+    } else if (status == MOTE_OK) {
+        refine_all(&job, starts, count, refined);
     }
     close_job(&job);
     return status;

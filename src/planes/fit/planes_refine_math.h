@@ -17,7 +17,7 @@
 #define PLANES_LEVELS      8
 #define PLANES_POOL        1.2 /* steps between directions, at a typical point: how far is looked at all */
 #define PLANES_SHRINK      0.6
-#define PLANES_ENOUGH      512u /* points for a level; of more about so many vote */
+#define PLANES_ENOUGH      512u /* points for a level; of more, about these vote */
 #define PLANES_SETTLING    8u   /* fits at the tolerance */
 #define PLANES_CONTRAST    1.5  /* times as many points in a plane as beside it, on either side */
 #define PLANES_SIGNIFICANT 5.0  /* standard deviations above the points beside */
@@ -28,10 +28,10 @@ typedef struct planes_refining {
     double resolution; /* radians between directions */
     double typical;    /* distance of points to the centre */
     double bin, tolerance, guard;
-    uint32_t least; /* points of the sample that a plane has */
-    uint32_t most;  /* planes that are accepted at most */
-    int32_t cone;   /* of planes */
-    bool peaked;    /* whether the points of a plane must peak */
+    uint32_t min; /* points of the sample that a plane has */
+    uint32_t max; /* planes that are accepted at most */
+    int32_t cone; /* of planes */
+    bool peaked;  /* whether the points of a plane must peak */
 } planes_refining;
 
 /* The plane in the middle of a cell. */
@@ -44,9 +44,9 @@ typedef struct planes_start {
 typedef struct planes_candidate {
     planes_fit fit;
     uint32_t votes;
-    uint32_t count;     /* free points of the sample in the plane */
-    uint32_t inner;     /* of them within half the tolerance */
-    uint32_t beside[2]; /* free points in the bands */
+    uint32_t count;       /* free points of the sample in the plane */
+    uint32_t inner;       /* of them within half the tolerance */
+    uint32_t in_bands[2]; /* free points in the bands */
 } planes_candidate;
 
 /* ---- passes over points */
@@ -94,7 +94,7 @@ MOTE_HD uint32_t planes_turn(uint32_t point) { return point * 2654435769u; }
 /* near: a pass with r's fit and reach. False: there are too few. */
 MOTE_HD bool planes_level_begin(const planes_refining *how, const planes_sums *near, const planes_refinement *r,
                                 planes_level *level) {
-    if (near->count < how->least) return false;
+    if (near->count < how->min) return false;
     const double n = (double)near->count;
     for (int k = 0; k < 3; k++) level->normal[k] = r->fit.normal[k];
     for (int k = 0; k < 3; k++) level->pivot[k] = rint((double)near->first[k] / n);
@@ -174,22 +174,21 @@ MOTE_HD bool planes_refinement_fit(const planes_refining *how, const planes_sums
 /* ---- the test */
 
 /* Whether there are enough more points in a plane than beside it for it to be one: least, at least. */
-MOTE_HD bool planes_stands(uint64_t count, uint64_t inner, uint64_t below, uint64_t above, uint64_t least,
-                           bool peaked) {
-    const double n = (double)count, most = (double)(below > above ? below : above);
+MOTE_HD bool planes_stands(uint64_t count, uint64_t inner, uint64_t below, uint64_t above, uint64_t min, bool peaked) {
+    const double n = (double)count, max = (double)(below > above ? below : above);
     const double mean = 0.5 * ((double)below + (double)above);
-    if (n - mean < (double)least || n - mean < 3) return false;
-    if (n < PLANES_CONTRAST * most || n - mean < PLANES_SIGNIFICANT * sqrt(mean + 1)) return false;
+    if (n - mean < (double)min || n - mean < 3) return false;
+    if (n < PLANES_CONTRAST * max || n - mean < PLANES_SIGNIFICANT * sqrt(mean + 1)) return false;
     return !peaked || (double)inner >= PLANES_PEAKED * n - sqrt(n);
 }
 
 MOTE_HD bool planes_candidate_stands(const planes_refining *how, const planes_candidate *c) {
-    return planes_stands(c->count, c->inner, c->beside[0], c->beside[1], how->least, how->peaked);
+    return planes_stands(c->count, c->inner, c->in_bands[0], c->in_bands[1], how->min, how->peaked);
 }
 
 /* Whether it is worth a test; points only get fewer. */
 MOTE_HD bool planes_is_candidate(const planes_refining *how, const planes_candidate *c) {
-    return c->fit.valid && c->count >= how->least;
+    return c->fit.valid && c->count >= how->min;
 }
 
 /* The order in which candidates of a batch are tried; i and j: where they stand in it. */
@@ -200,11 +199,11 @@ MOTE_HD bool planes_goes_before(const planes_candidate *a, uint32_t i, const pla
     return i < j;
 }
 
-#define PLANES_WINNERS      256u   /* of a round */
-#define PLANES_FIRST_BATCH  16u    /* winners refined side by side: each batch without the points of those before */
+#define PLANES_MAX_PEAKS    256u   /* of a round */
+#define PLANES_FIRST_BATCH  16u    /* peaks refined side by side: each batch without the points of those before */
 #define PLANES_LARGE_SAMPLE 65536u /* of which large batches would take too much memory */
 
-/* The batch of the winner first; count is of all. */
+/* The batch of the peak first; count is of all. */
 MOTE_HD uint32_t planes_batch_size(uint32_t sample, uint32_t first, uint32_t count) {
     const uint32_t size = first < PLANES_FIRST_BATCH || sample > PLANES_LARGE_SAMPLE ? PLANES_FIRST_BATCH : 2 * first;
     return size < count - first ? size : count - first;
@@ -225,65 +224,70 @@ MOTE_HD uint32_t planes_bands(const planes_plane *plane, float x, float y, float
 
 /* ---- the noise of a plane */
 
-#define PLANES_CALIBRATED 24u /* winners that are looked at */
-#define PLANES_PEAKS      8u  /* side by side, each batch without the points of those before */
-#define PLANES_GROWTH     1.3
-#define PLANES_TURNS      24
-#define PLANES_EXCESS     0.12 /* of the peak may be outside */
-#define PLANES_PEAK_MOST  1.5  /* bins: the widest distance that counts, where no peak is within a bin */
-#define PLANES_PEAK_FAR   4.0  /* times the distance that counts: how far is looked */
-#define PLANES_PEAK_SHARE 0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
+#define PLANES_CALIBRATED       24u /* peaks that are looked at */
+#define PLANES_CALIBRATED_BATCH 8u  /* side by side, each batch without the points of those before */
+#define PLANES_GROWTH           1.3
+#define PLANES_TURNS            24
+#define PLANES_EXCESS           0.12 /* of the peak may be outside */
+#define PLANES_CALIBRATED_MAX   1.5  /* bins: the widest distance that counts, where no peak is within a bin */
+#define PLANES_CALIBRATED_FAR   4.0  /* times the distance that counts: how far is looked */
+#define PLANES_CALIBRATED_SHARE 0.25 /* points of a peak to votes, or it is a step of the sensor's, not the plane */
 
-typedef struct planes_peak {
+typedef struct planes_calibrated {
     double noise;
     double weight; /* points of the peak; 0: there is none */
     double votes;  /* of the cell that led to it */
-} planes_peak;
+} planes_calibrated;
 
-MOTE_HD planes_peak planes_peak_begin(const planes_start *start) {
-    const planes_peak peak = {0, 0, (double)start->votes};
-    return peak;
+MOTE_HD planes_calibrated planes_calibrated_begin(const planes_start *start) {
+    const planes_calibrated calibrated = {0, 0, (double)start->votes};
+    return calibrated;
 }
 
 /* The distance that counts next; infinite after the widest. */
-MOTE_HD double planes_peak_wider(const planes_refining *how, double t) {
+MOTE_HD double planes_calibrated_wider(const planes_refining *how, double t) {
     if (PLANES_GROWTH * t < how->bin) return PLANES_GROWTH * t;
-    return t < how->bin ? PLANES_PEAK_MOST * how->bin : INFINITY;
+    return t < how->bin ? PLANES_CALIBRATED_MAX * how->bin : INFINITY;
 }
 
 /* How far is looked with a distance that counts: two pools. */
-MOTE_HD double planes_peak_pool(const planes_refining *how, double t) { return PLANES_PEAK_FAR * fmax(t, how->bin); }
+MOTE_HD double planes_calibrated_pool(const planes_refining *how, double t) {
+    return PLANES_CALIBRATED_FAR * fmax(t, how->bin);
+}
 
 /* wide: a pass with a reach of 2 t. Returns whether the peak of the residuals is within t, and enough of one. Without a
    plane there were strays points in a slab of 2 t, evenly. */
-MOTE_HD bool planes_peak_within(const planes_sums *wide, const planes_fit *fit, double t, planes_peak *peak) {
+MOTE_HD bool planes_calibrated_within(const planes_sums *wide, const planes_fit *fit, double t,
+                                      planes_calibrated *calibrated) {
     const double in = (double)wide->inner, side = (double)(wide->count - wide->inner);
-    const double strays = 0.5 * (double)wide->beside[0];
+    const double strays = 0.5 * (double)wide->in_bands[0];
     if (side - strays > PLANES_EXCESS * (in - strays) + 2 * sqrt(strays + 1) || !(in > 2 * strays)) return false;
     const double mean = planes_mean_distance(wide, fit), weight = in + side - 2 * strays;
     const double squares = (in + side) * (mean * mean) - 2 * strays * (4 * t * t / 3);
-    if (weight < fmax(5 * sqrt(strays + 1), PLANES_PEAK_SHARE * peak->votes) || squares < 0) return false;
-    peak->noise = sqrt(squares / weight);
-    peak->weight = weight;
+    if (weight < fmax(5 * sqrt(strays + 1), PLANES_CALIBRATED_SHARE * calibrated->votes) || squares < 0) return false;
+    calibrated->noise = sqrt(squares / weight);
+    calibrated->weight = weight;
     return true;
 }
 
 /* The peaks of a batch are taken the densest first, those of the same density in their order. */
-MOTE_HD double planes_peak_density(const planes_peak *peak) {
-    return peak->weight > 0 ? peak->weight / (peak->noise + 1e-300) : -1;
+MOTE_HD double planes_calibrated_density(const planes_calibrated *calibrated) {
+    return calibrated->weight > 0 ? calibrated->weight / (calibrated->noise + 1e-300) : -1;
 }
 
-MOTE_HD bool planes_peak_goes_before(const planes_peak *a, uint32_t i, const planes_peak *b, uint32_t j) {
-    const double x = planes_peak_density(a), y = planes_peak_density(b);
+MOTE_HD bool planes_calibrated_goes_before(const planes_calibrated *a, uint32_t i, const planes_calibrated *b,
+                                           uint32_t j) {
+    const double x = planes_calibrated_density(a), y = planes_calibrated_density(b);
     return x != y ? x > y : i < j;
 }
 
-/* Whether a peak is its own: of in points within its tolerance so many are free. */
-MOTE_HD bool planes_peak_is_new(uint64_t in, uint64_t free_points) { return 4 * free_points >= 3 * in; }
+/* Whether a peak is its own: of the `in` points within its tolerance enough are free. */
+MOTE_HD bool planes_calibrated_is_new(uint64_t in, uint64_t free_points) { return 4 * free_points >= 3 * in; }
 
 /* Its points: those within the tolerance; and within the guard, what is free no more. */
-MOTE_HD planes_plane planes_peak_plane(const planes_refining *how, const planes_fit *fit, const planes_peak *peak) {
-    const double tolerance = fmax(how->tolerance, 3 * peak->noise);
+MOTE_HD planes_plane planes_calibrated_plane(const planes_refining *how, const planes_fit *fit,
+                                             const planes_calibrated *calibrated) {
+    const double tolerance = fmax(how->tolerance, 3 * calibrated->noise);
     return planes_plane_from(fit, tolerance, how->guard / how->tolerance * tolerance, how->cone);
 }
 

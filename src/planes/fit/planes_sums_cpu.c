@@ -22,7 +22,7 @@ typedef struct block_work {
     uint32_t *list;
     planes_sums *sums;
     int32_t best[PLANES_BLOCK], first[PLANES_BLOCK];
-    float least[PLANES_BLOCK];
+    float min[PLANES_BLOCK];
     float distance[PLANES_BLOCK];
     int32_t weight[PLANES_BLOCK];
 } block_work;
@@ -51,7 +51,7 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
                          block_work *work) {
     for (uint32_t i = 0; i < PLANES_BLOCK; i++) {
         work->best[i] = work->first[i] = -1;
-        work->least[i] = INFINITY;
+        work->min[i] = INFINITY;
     }
     for (uint32_t k = 0; k < planes_near; k++) {
         const int32_t number = (int32_t)work->list[k];
@@ -62,15 +62,15 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
             const float size = fabsf(work->distance[i]);
             const bool in = size <= plane->tolerance &&
                             (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone));
-            const bool nearer = in && size < work->least[i];
+            const bool nearer = in && size < work->min[i];
             work->first[i] = in && work->first[i] < 0 ? number : work->first[i];
             work->best[i] = nearer ? number : work->best[i];
-            work->least[i] = nearer ? size : work->least[i];
+            work->min[i] = nearer ? size : work->min[i];
         }
     }
 }
 
-/* Adds the block's points, each so many times; within a block sums of products do not overflow. */
+/* Adds the block's points, each times its weight; within a block sums of products do not overflow. */
 static void add_points(const block_points *points, const int32_t *weight, planes_sums *to) {
     int64_t first[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
     uint64_t count = 0;
@@ -103,17 +103,17 @@ static void add_bands(const planes_plane *plane, const block_points *points, con
     uint32_t below = 0, above = 0, close = 0, own = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         const float distance = work->distance[i], size = fabsf(distance);
-        const bool beside = work->best[i] < 0 && size > plane->tolerance && size <= outer;
-        below += beside && distance < 0;
-        above += beside && distance >= 0;
+        const bool in_bands = work->best[i] < 0 && size > plane->tolerance && size <= outer;
+        below += in_bands && distance < 0;
+        above += in_bands && distance >= 0;
         const bool mine = work->best[i] == number && work->first[i] == number;
         own += mine;
         close += mine && size <= inner;
     }
     to->own += own;
     to->inner += close;
-    to->beside[0] += below;
-    to->beside[1] += above;
+    to->in_bands[0] += below;
+    to->in_bands[1] += above;
 }
 
 static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t count, uint32_t b, block_work *work) {
@@ -134,7 +134,7 @@ static void add_sums(planes_sums *to, const planes_sums *from) {
     to->count += from->count;
     to->own += from->own;
     to->inner += from->inner;
-    for (int k = 0; k < 2; k++) to->beside[k] += from->beside[k];
+    for (int k = 0; k < 2; k++) to->in_bands[k] += from->in_bands[k];
     for (int k = 0; k < 3; k++) to->first[k] += from->first[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
         to->low[k] += from->low[k];
@@ -172,7 +172,7 @@ static void join_sums(mote_context *ctx, const block_work *work, uint32_t count,
     }
 }
 
-mote_status planes_sums_cpu(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+static mote_status sum_nearest(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     if (work == NULL) return MOTE_ERROR_MEMORY;
@@ -205,7 +205,8 @@ static uint32_t mark_free(const planes_plane *planes, const block_points *points
     return found;
 }
 
-mote_status planes_label_cpu(planes_points *points, const planes_plane *planes, uint32_t count, uint64_t *free_points) {
+static mote_status label_nearest(planes_points *points, const planes_plane *planes, uint32_t count,
+                                 uint64_t *free_points) {
     planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     uint64_t found = 0;
@@ -233,8 +234,8 @@ static void take_weighted(const planes_mixture *mixture, const block_points *poi
     }
 }
 
-mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixture *mixtures, uint32_t count,
-                                      planes_sums *sums) {
+static mote_status sum_labelled(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
     if (work == NULL) return MOTE_ERROR_MEMORY;
@@ -257,4 +258,10 @@ mote_status planes_sums_of_labels_cpu(planes_points *points, const planes_mixtur
     join_sums(points->ctx, work, count, sums);
     free_work(points->ctx, work);
     return MOTE_OK;
+}
+
+mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how) {
+    if (how->planes == NULL) return sum_labelled(points, how->mixtures, how->count, how->sums);
+    if (how->sums != NULL) MOTE_TRY(sum_nearest(points, how->planes, how->count, how->sums));
+    return how->free_points != NULL ? label_nearest(points, how->planes, how->count, how->free_points) : MOTE_OK;
 }

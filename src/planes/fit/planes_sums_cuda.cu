@@ -1,14 +1,14 @@
 /* Which points belong to which plane, and their sums, on the GPU. A block has 256 consecutive points and looks only at
    planes that its box comes near to: that changes no answer. Sums are whole numbers, so atomics add them up in any
    order; several copies of them keep blocks out of each other's way. */
-#include "backend/cuda_kernel.h"
-#include "backend/cuda_primitives.h"
+#include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
 #include "planes/planes_cuda.h"
 
 #define THREADS   PLANES_CUDA_BLOCK
 #define WARPS     (THREADS / CUDA_WARP)
 #define BOX_SLACK 8.0f  /* steps: more than floats lose in a distance */
-#define LIST_MOST 4096u /* planes: of a call at most; MOTE_PLANES_MOST */
+#define LIST_MAX  4096u /* planes: of a call at most; MOTE_PLANES_MAX */
 #define COPIES    32u   /* of the sums */
 #define COPIED    8192u /* planes of all copies */
 
@@ -16,7 +16,7 @@
 typedef struct sums_word {
     unsigned long long word[sizeof(planes_sums) / 8];
 } sums_word;
-enum { WORD_COUNT, WORD_OWN, WORD_INNER, WORD_BESIDE, WORD_FIRST = 5, WORD_LOW = 8, WORD_HIGH = 14, WORDS = 20 };
+enum { WORD_COUNT, WORD_OWN, WORD_INNER, WORD_IN_BANDS, WORD_FIRST = 5, WORD_LOW = 8, WORD_HIGH = 14, WORDS = 20 };
 static_assert(sizeof(planes_sums) == WORDS * 8, "sums are whole words");
 
 /* ---- planes near a block */
@@ -32,20 +32,12 @@ static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count,
                                      float tolerances, uint16_t *list) {
     __shared__ uint32_t of_warp[WARPS];
     const planes_cuda_box box = boxes[blockIdx.x];
-    const uint32_t warp = threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
     uint32_t found = 0;
     for (uint32_t first = 0; first < count; first += THREADS) {
         const uint32_t i = first + threadIdx.x;
         const bool near = i < count && is_near(&box, &planes[i], tolerances);
-        const uint32_t flags = __ballot_sync(CUDA_ALL, near);
-        if (lane == 0) of_warp[warp] = (uint32_t)__popc(flags);
-        __syncthreads();
-        uint32_t at = found + (uint32_t)__popc(flags & ((1u << lane) - 1));
-        for (uint32_t w = 0; w < WARPS; w++) {
-            if (w < warp) at += of_warp[w];
-            found += of_warp[w];
-        }
-        if (near) list[at] = (uint16_t)i;
+        const uint32_t place = block_append<WARPS>(near, of_warp, &found);
+        if (near) list[place] = (uint16_t)i;
         __syncthreads();
     }
     return found;
@@ -84,11 +76,6 @@ static __device__ inline planes_cuda_point point_at(const planes_cuda_point *poi
 
 /* ---- adding up */
 
-static __device__ inline int64_t sum_of_warp(int64_t value) {
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) value += __shfl_xor_sync(CUDA_ALL, (long long)value, away);
-    return value;
-}
-
 static __device__ inline void add_word(unsigned long long *to, uint64_t value) {
     if (value != 0) atomicAdd(to, (unsigned long long)value);
 }
@@ -98,7 +85,7 @@ static __device__ void add_values(const int64_t of_point[9], int64_t kept, unsig
     const uint32_t lane = threadIdx.x % CUDA_WARP;
 #pragma unroll
     for (uint32_t k = 0; k < 9; k++) {
-        const int64_t sum = sum_of_warp(of_point[k]);
+        const int64_t sum = warp_sum(of_point[k]);
         if (lane == k) kept = sum;
     }
     if (lane < 3) {
@@ -123,9 +110,9 @@ static __device__ void add_points(const planes_cuda_point *point, bool mine, boo
     add_values(of_point, lane == 9 ? count : lane == 10 ? owned : within, to);
 }
 
-/* Adds the points of a warp, each so many times. */
+/* Adds the points of a warp, each times its weight. */
 static __device__ void add_weighted(const planes_cuda_point *point, int32_t weight, unsigned long long *to) {
-    const int64_t count = sum_of_warp(weight);
+    const int64_t count = warp_sum((int64_t)weight);
     const int64_t x = (int64_t)point->x, y = (int64_t)point->y, z = (int64_t)point->z;
     const int64_t u = weight * x, v = weight * y, w = weight * z;
     const int64_t of_point[9] = {u, v, w, u * x, u * y, u * z, v * y, v * z, w * z};
@@ -135,11 +122,9 @@ static __device__ void add_weighted(const planes_cuda_point *point, int32_t weig
 /* Adds up what points of a warp carry, one label after the other. All lanes come. */
 static __device__ void add_labels(const planes_cuda_point *point, int32_t label, bool own, bool inner,
                                   sums_word *sums) {
-    uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0);
-    while (rest != 0) {
-        const int32_t number = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
+        const int32_t number = warp_value_of(rest, label, &same);
         add_points(point, label == number, own, inner, sums[number].word);
-        rest &= ~__ballot_sync(CUDA_ALL, label == number);
     }
 }
 
@@ -154,13 +139,13 @@ static __device__ void add_bands(const planes_plane *planes, const uint16_t *lis
         const planes_band band = stray ? planes_band_of(&plane, distance) : PLANES_FAR;
         const uint32_t below = __ballot_sync(CUDA_ALL, band == PLANES_BELOW);
         const uint32_t above = __ballot_sync(CUDA_ALL, band == PLANES_ABOVE);
-        if (lane < 2) add_word(&sums[list[k]].word[WORD_BESIDE + lane], (uint64_t)__popc(lane == 0 ? below : above));
+        if (lane < 2) add_word(&sums[list[k]].word[WORD_IN_BANDS + lane], (uint64_t)__popc(lane == 0 ? below : above));
     }
 }
 
 static __global__ void sum_planes(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
                                   const planes_plane *planes, uint32_t count, uint32_t copies, sums_word *sums) {
-    __shared__ uint16_t list[LIST_MOST];
+    __shared__ uint16_t list[LIST_MAX];
     const uint32_t near = list_near(planes, count, boxes, 3.0f, list);
     if (near == 0) return;
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
@@ -196,11 +181,9 @@ static __global__ void sum_weighted(const planes_cuda_point *points, const int32
         weight = planes_weight(m, planes_distance(&m->plane, point.x, point.y, point.z), odds[i]);
     }
     sums_word *to = sums + (uint64_t)(blockIdx.x % copies) * count;
-    uint32_t rest = __ballot_sync(CUDA_ALL, weight > 0);
-    while (rest != 0) {
-        const int32_t number = __shfl_sync(CUDA_ALL, mine, __ffs((int)rest) - 1);
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, weight > 0), same; rest != 0; rest &= ~same) {
+        const int32_t number = warp_value_of(rest, mine, &same);
         add_weighted(&point, mine == number ? weight : 0, to[number].word);
-        rest &= ~__ballot_sync(CUDA_ALL, mine == number);
     }
 }
 
@@ -219,65 +202,65 @@ typedef struct summed {
     const planes_mixture *mixtures;
 } summed;
 
-static mote_status upload_planes(mote_context *ctx, const planes_plane *planes, uint32_t count, planes_plane **device) {
+static mote_status upload_planes(mote_device *gpu, const planes_plane *planes, uint32_t count, planes_plane **device) {
     *device = NULL;
-    if (count > LIST_MOST) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%u planes are too many", count);
-    *device = (planes_plane *)cuda_alloc(ctx, count * sizeof **device, "planes found");
-    return *device != NULL ? cuda_upload(ctx, *device, planes, count * sizeof **device) : MOTE_ERROR_MEMORY;
+    if (count > LIST_MAX) return mote_fail(gpu->ctx, MOTE_ERROR_UNSUPPORTED, "%u planes are too many", count);
+    *device = (planes_plane *)cuda_alloc(gpu, count * sizeof **device, "planes found");
+    return *device != NULL ? cuda_upload(gpu, *device, planes, count * sizeof **device) : MOTE_ERROR_MEMORY;
 }
 
 static mote_status sum_into(const planes_cuda *p, const summed *of, uint32_t count, uint32_t copies, sums_word *words,
                             planes_sums *sums) {
-    mote_context *ctx = p->base.ctx;
-    MOTE_TRY(cuda_fill(ctx, words, 0, (uint64_t)copies * count * sizeof *words));
+    mote_device *gpu = p->base.device;
+    MOTE_TRY(cuda_fill(gpu, words, 0, (uint64_t)copies * count * sizeof *words));
     if (of->planes != NULL) {
-        CUDA_LAUNCH(ctx, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, of->planes, count,
+        CUDA_LAUNCH(gpu, sum_planes, p->block_count, THREADS, p->points, p->boxes, p->base.count, of->planes, count,
                     copies, words);
     } else if (of->mixtures != NULL) {
-        CUDA_LAUNCH(ctx, sum_weighted, p->block_count, THREADS, p->points, p->label, p->free_points, p->base.count,
+        CUDA_LAUNCH(gpu, sum_weighted, p->block_count, THREADS, p->points, p->label, p->free_points, p->base.count,
                     of->mixtures, count, copies, words);
     } else {
-        CUDA_LAUNCH(ctx, sum_labels, p->block_count, THREADS, p->points, p->label, p->base.count, count, copies, words);
+        CUDA_LAUNCH(gpu, sum_labels, p->block_count, THREADS, p->points, p->label, p->base.count, count, copies, words);
     }
-    if (copies > 1) CUDA_LAUNCH(ctx, join_copies, cuda_blocks(count * WORDS, THREADS), THREADS, words, count, copies);
-    MOTE_TRY(cuda_launched(ctx, "sums of planes"));
-    return cuda_download(ctx, sums, words, count * sizeof *sums);
+    if (copies > 1) CUDA_LAUNCH(gpu, join_copies, cuda_blocks(count * WORDS, THREADS), THREADS, words, count, copies);
+    MOTE_TRY(cuda_launched(gpu, "sums of planes"));
+    return cuda_download(gpu, sums, words, count * sizeof *sums);
 }
 
 static mote_status sum(const planes_cuda *p, const summed *of, uint32_t count, planes_sums *sums) {
-    mote_context *ctx = p->base.ctx;
+    mote_device *gpu = p->base.device;
     memset(sums, 0, count * sizeof *sums);
     if (count == 0 || p->base.count == 0) return MOTE_OK;
     uint32_t copies = COPIED / count < COPIES ? COPIED / count : COPIES;
     if (copies > p->block_count) copies = p->block_count;
     if (copies < 1) copies = 1;
-    sums_word *words = (sums_word *)cuda_alloc(ctx, (uint64_t)copies * count * sizeof *words, "planes sums");
+    sums_word *words = (sums_word *)cuda_alloc(gpu, (uint64_t)copies * count * sizeof *words, "planes sums");
     if (words == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status = sum_into(p, of, count, copies, words, sums);
-    cuda_free(ctx, words);
+    cuda_free(gpu, words);
     return status;
 }
 
-mote_status planes_sums_cuda(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
+static mote_status sum_nearest(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     planes_plane *device = NULL;
-    mote_status status = upload_planes(points->ctx, planes, count, &device);
+    mote_status status = upload_planes(points->device, planes, count, &device);
     const summed of = {device, NULL};
     if (status == MOTE_OK) status = sum(planes_on_cuda(points), &of, count, sums);
-    cuda_free(points->ctx, device);
+    cuda_free(points->device, device);
     return status;
 }
 
-mote_status planes_sums_of_labels_cuda(planes_points *points, const planes_mixture *mixtures, uint32_t count,
-                                       planes_sums *sums) {
-    mote_context *ctx = points->ctx;
+static mote_status sum_labelled(planes_points *points, const planes_mixture *mixtures, uint32_t count,
+                                planes_sums *sums) {
+    mote_device *gpu = points->device;
     summed of = {NULL, NULL};
     if (mixtures == NULL) return sum(planes_on_cuda(points), &of, count, sums);
-    planes_mixture *device = (planes_mixture *)cuda_alloc(ctx, count * sizeof *device, "planes found");
+    planes_mixture *device = (planes_mixture *)cuda_alloc(gpu, count * sizeof *device, "planes found");
     mote_status status =
-        device != NULL ? cuda_upload(ctx, device, mixtures, count * sizeof *device) : MOTE_ERROR_MEMORY;
+        device != NULL ? cuda_upload(gpu, device, mixtures, count * sizeof *device) : MOTE_ERROR_MEMORY;
     of.mixtures = device;
     if (status == MOTE_OK) status = sum(planes_on_cuda(points), &of, count, sums);
-    cuda_free(ctx, device);
+    cuda_free(gpu, device);
     return status;
 }
 
@@ -286,7 +269,7 @@ mote_status planes_sums_of_labels_cuda(planes_points *points, const planes_mixtu
 static __global__ void label_points(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
                                     const planes_plane *planes, uint32_t count, int32_t *label, uint8_t *free_points,
                                     uint32_t *block_free) {
-    __shared__ uint16_t list[LIST_MOST];
+    __shared__ uint16_t list[LIST_MAX];
     const uint32_t near = list_near(planes, count, boxes, 1.0f, list);
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const bool any = i < point_count;
@@ -305,24 +288,30 @@ static __global__ void label_points(const planes_cuda_point *points, const plane
     if (threadIdx.x == 0) block_free[blockIdx.x] = (uint32_t)found;
 }
 
-mote_status planes_label_cuda(planes_points *points, const planes_plane *planes, uint32_t count,
-                              uint64_t *free_points) {
+static mote_status label_nearest(planes_points *points, const planes_plane *planes, uint32_t count,
+                                 uint64_t *free_points) {
     planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
+    mote_device *gpu = points->device;
     uint32_t found = 0;
     planes_plane *device = NULL;
     *free_points = 0;
     p->labels = count;
     if (points->count == 0) return MOTE_OK;
-    mote_status status = upload_planes(ctx, planes, count, &device);
+    mote_status status = upload_planes(gpu, planes, count, &device);
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(ctx, label_points, p->block_count, THREADS, p->points, p->boxes, points->count, device, count,
+        CUDA_LAUNCH(gpu, label_points, p->block_count, THREADS, p->points, p->boxes, points->count, device, count,
                     p->label, p->free_points, p->first_free);
-        status = cuda_launched(ctx, "labels of points");
+        status = cuda_launched(gpu, "labels of points");
     }
-    if (status == MOTE_OK) status = cuda_sum32(ctx, p->first_free, p->first_free, (uint64_t)p->block_count + 1);
-    if (status == MOTE_OK) status = cuda_download(ctx, &found, p->first_free + p->block_count, sizeof found);
-    cuda_free(ctx, device);
+    if (status == MOTE_OK) status = cuda_sum32(gpu, p->first_free, p->first_free, (uint64_t)p->block_count + 1);
+    if (status == MOTE_OK) status = cuda_download(gpu, &found, p->first_free + p->block_count, sizeof found);
+    cuda_free(gpu, device);
     p->free_count = *free_points = found;
     return status;
+}
+
+mote_status planes_assign_cuda(planes_points *points, const planes_assignment *how) {
+    if (how->planes == NULL) return sum_labelled(points, how->mixtures, how->count, how->sums);
+    if (how->sums != NULL) MOTE_TRY(sum_nearest(points, how->planes, how->count, how->sums));
+    return how->free_points != NULL ? label_nearest(points, how->planes, how->count, how->free_points) : MOTE_OK;
 }

@@ -5,9 +5,9 @@
 
 #include "planes/vote/planes_grid.h"
 
-#define LIKELY_TURNS    2
-#define LEAST_DEVIATION 0.16 /* tolerances: points of a plane may be closer together than the noise says */
-#define LEAST_WEIGHT    0.25 /* of a plane's points, or they are no measure */
+#define LIKELY_TURNS  2
+#define MIN_DEVIATION 0.16 /* tolerances: points of a plane may be closer together than the noise says */
+#define MIN_WEIGHT    0.25 /* of a plane's points, or they are no measure */
 
 static planes_axes axes_of(const double normal[3], double cell) {
     planes_axes axes;
@@ -24,31 +24,32 @@ static planes_axes axes_of(const double normal[3], double cell) {
 /* ---- which parts are planes */
 
 /* Parts of planes, as the backend lists them. */
-typedef struct planes_cover {
-    planes_part *parts;
+typedef struct planes_footprint {
+    planes_component *components;
     uint64_t count;
-} planes_cover;
+} planes_footprint;
 
-static int compare_parts(const void *a, const void *b) {
-    const planes_part *x = *(const planes_part *const *)a, *y = *(const planes_part *const *)b;
+static int compare_components(const void *a, const void *b) {
+    const planes_component *x = *(const planes_component *const *)a, *y = *(const planes_component *const *)b;
     if (x->points != y->points) return x->points > y->points ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
 /* Those with enough points, the most first. label [parts] out: the place among them, -1: one too many. */
-static mote_status rank_parts(const planes_run *run, const planes_cover *cover, int32_t *label, uint32_t *kept) {
-    const uint32_t most =
-        run->params.most > 0 && run->params.most < MOTE_PLANES_MOST ? run->params.most : MOTE_PLANES_MOST;
-    const planes_part **ranked = mote_alloc(run->ctx, cover->count * sizeof *ranked, "planes parts");
+static mote_status rank_components(const planes_run *run, const planes_footprint *footprint, int32_t *label,
+                                   uint32_t *kept) {
+    const uint32_t max = run->params.max_planes > 0 && run->params.max_planes < MOTE_PLANES_MAX ? run->params.max_planes
+                                                                                                : MOTE_PLANES_MAX;
+    const planes_component **ranked = mote_alloc(run->ctx, footprint->count * sizeof *ranked, "planes parts");
     if (ranked == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < cover->count; i++) {
-        ranked[i] = &cover->parts[i];
+    for (uint64_t i = 0; i < footprint->count; i++) {
+        ranked[i] = &footprint->components[i];
         label[i] = -1;
     }
-    qsort((void *)ranked, cover->count, sizeof *ranked, compare_parts);
+    qsort((void *)ranked, footprint->count, sizeof *ranked, compare_components);
     *kept = 0;
-    for (uint64_t i = 0; i < cover->count && *kept < most; i++) {
-        label[ranked[i] - cover->parts] = (int32_t)(*kept)++;
+    for (uint64_t i = 0; i < footprint->count && *kept < max; i++) {
+        label[ranked[i] - footprint->components] = (int32_t)(*kept)++;
     }
     mote_free(run->ctx, (void *)ranked);
     return MOTE_OK;
@@ -72,11 +73,11 @@ static void corner_to_world(const planes_frame *frame, const planes_fit *fit, co
     to_world(frame, steps, world);
 }
 
-static void describe(const planes_run *run, const planes_found *found, const planes_part *part, const planes_fit *fit,
-                     uint64_t inliers, mote_plane *out) {
+static void describe(const planes_run *run, const planes_found *found, const planes_component *component,
+                     const planes_fit *fit, uint64_t inliers, mote_plane *out) {
     const planes_frame *frame = &run->points->frame;
-    const double cell = run->facts.cell, beside = 0.5 * (double)(found->sums.beside[0] + found->sums.beside[1]);
-    const double share = 1 - beside / (double)found->sums.count;
+    const double cell = run->facts.cell, in_bands = 0.5 * (double)(found->sums.in_bands[0] + found->sums.in_bands[1]);
+    const double share = 1 - in_bands / (double)found->sums.count;
     memcpy(out->normal, fit->normal, sizeof out->normal);
     to_world(frame, fit->centroid, out->centroid);
     out->offset =
@@ -84,7 +85,7 @@ static void describe(const planes_run *run, const planes_found *found, const pla
     out->votes = found->votes;
     out->inliers = inliers;
     out->rms = fit->rms * frame->step;
-    out->area = (double)part->area / PLANES_CELL_WHOLE * cell * cell;
+    out->area = (double)component->area / PLANES_CELL_WHOLE * cell * cell;
     out->confidence = share > 0 ? share : 0;
 }
 
@@ -162,14 +163,15 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
 static mote_status weigh(planes_run *run, const planes_sums *sums, uint32_t count, planes_mixture *mixtures,
                          planes_sums *weighted, planes_fit *fits) {
     for (uint32_t i = 0; i < count; i++) {
-        const double deviation = fmax(fits[i].rms, LEAST_DEVIATION * run->tolerance);
+        const double deviation = fmax(fits[i].rms, MIN_DEVIATION * run->tolerance);
         mixtures[i] = planes_mixture_of(&fits[i], deviation, run->tolerance);
     }
-    MOTE_TRY(run->ops->sums_of_labels(run->points, mixtures, count, weighted));
+    const planes_assignment how = {NULL, mixtures, count, weighted, NULL};
+    MOTE_TRY(run->ops->assign(run->points, &how));
     for (uint32_t i = 0; i < count; i++) {
         const planes_fit next = planes_fit_sums(&weighted[i]);
         const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
-        if (!next.valid || weight < LEAST_WEIGHT * (double)sums[i].count) continue;
+        if (!next.valid || weight < MIN_WEIGHT * (double)sums[i].count) continue;
         fits[i] = next;
         fits[i].rms = planes_mean_distance(&sums[i], &next);
     }
@@ -192,22 +194,23 @@ static mote_status fit_likely(planes_run *run, const planes_sums *sums, uint32_t
 
 /* ---- all of it */
 
-static mote_status make_answer(planes_run *run, const planes_part *const *part, mote_planes *out) {
+static mote_status make_answer(planes_run *run, const planes_component *const *component, mote_planes *out) {
     mote_context *ctx = run->ctx;
     planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
     planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
     out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
     out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
+    const planes_assignment how = {NULL, NULL, out->count, sums, NULL};
     mote_status status = sums != NULL && fits != NULL && out->planes != NULL && out->first_corner != NULL
-                             ? run->ops->sums_of_labels(run->points, NULL, out->count, sums)
+                             ? run->ops->assign(run->points, &how)
                              : MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
         fits[i] = planes_fit_sums(&sums[i]);
-        if (!fits[i].valid) fits[i] = run->found[part[i]->plane].fit;
+        if (!fits[i].valid) fits[i] = run->found[component[i]->plane].fit;
     }
     if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, out->count, fits);
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        describe(run, &run->found[part[i]->plane], part[i], &fits[i], sums[i].count, &out->planes[i]);
+        describe(run, &run->found[component[i]->plane], component[i], &fits[i], sums[i].count, &out->planes[i]);
         out->facts.labelled += sums[i].count;
     }
     if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
@@ -217,12 +220,12 @@ static mote_status make_answer(planes_run *run, const planes_part *const *part, 
 }
 
 /* Planes of which no part is large enough go, so that others get their points. Returns how many. */
-static uint32_t drop_hollow(planes_run *run, const planes_cover *cover) {
+static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) {
     uint32_t kept = 0;
     uint64_t at = 0; /* parts go by plane */
     for (uint32_t i = 0; i < run->found_count; i++) {
-        const bool large = at < cover->count && cover->parts[at].plane == i;
-        while (at < cover->count && cover->parts[at].plane == i) at++;
+        const bool large = at < footprint->count && footprint->components[at].plane == i;
+        while (at < footprint->count && footprint->components[at].plane == i) at++;
         if (large) run->found[kept++] = run->found[i];
     }
     const uint32_t dropped = run->found_count - kept;
@@ -230,57 +233,58 @@ static uint32_t drop_hollow(planes_run *run, const planes_cover *cover) {
     return dropped;
 }
 
-static mote_status choose_parts(planes_run *run, const planes_cover *cover, mote_planes *out) {
+static mote_status choose_components(planes_run *run, const planes_footprint *footprint, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    int32_t *label = mote_alloc(ctx, cover->count * sizeof *label, "planes parts");
-    const planes_part **part = mote_alloc(ctx, cover->count * sizeof *part, "planes parts");
-    mote_status status = label != NULL && part != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = rank_parts(run, cover, label, &out->count);
-    for (uint64_t i = 0; status == MOTE_OK && i < cover->count; i++) {
-        if (label[i] >= 0) part[label[i]] = &cover->parts[i];
+    int32_t *label = mote_alloc(ctx, footprint->count * sizeof *label, "planes parts");
+    const planes_component **component = mote_alloc(ctx, footprint->count * sizeof *component, "planes parts");
+    mote_status status = label != NULL && component != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = rank_components(run, footprint, label, &out->count);
+    for (uint64_t i = 0; status == MOTE_OK && i < footprint->count; i++) {
+        if (label[i] >= 0) component[label[i]] = &footprint->components[i];
     }
-    if (status == MOTE_OK) status = run->ops->relabel(run->points, cover->parts, cover->count, label);
-    if (status == MOTE_OK) status = make_answer(run, part, out);
+    if (status == MOTE_OK) status = run->ops->relabel(run->points, footprint->components, footprint->count, label);
+    if (status == MOTE_OK) status = make_answer(run, component, out);
     mote_free(ctx, label);
-    mote_free(ctx, (void *)part);
+    mote_free(ctx, (void *)component);
     return status;
 }
 
 /* axes, beside: room for all planes. */
-static mote_status cover_planes(planes_run *run, planes_axes *axes, uint64_t *beside, planes_cover *cover) {
+static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
+                                   planes_footprint *footprint) {
     const double cell = run->facts.cell / run->points->frame.step;
-    const planes_footing footing = {run->params.whole, run->params.parts, run->min_points};
+    const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->min_points};
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *found = &run->found[i];
         axes[i] = axes_of(found->fit.normal, cell);
-        beside[i] = found->sums.beside[0] + found->sums.beside[1];
+        in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
     }
-    mote_free(run->ctx, cover->parts);
+    mote_free(run->ctx, footprint->components);
     mote_progress_share(run->ctx, 0.9, 0.95);
-    const mote_status status =
-        run->ops->cover(run->points, axes, beside, run->found_count, &footing, &cover->parts, &cover->count);
+    const mote_status status = run->ops->footprint(run->points, axes, in_bands, run->found_count, &footprint_params,
+                                                   &footprint->components, &footprint->count);
     mote_progress_share(run->ctx, 0, 1);
     return status;
 }
 
 mote_status planes_finish(planes_run *run, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    planes_cover cover = {NULL, 0};
+    planes_footprint footprint = {NULL, 0};
     if (run->found_count == 0) return MOTE_OK;
     planes_axes *axes = mote_alloc(ctx, run->found_count * sizeof *axes, "planes parts");
-    uint64_t *beside = mote_alloc(ctx, run->found_count * sizeof *beside, "planes parts");
-    mote_status status = axes != NULL && beside != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    uint64_t *in_bands = mote_alloc(ctx, run->found_count * sizeof *in_bands, "planes parts");
+    mote_status status = axes != NULL && in_bands != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     mote_stage(ctx, "outlining planes");
     if (status == MOTE_OK) status = mote_progress(ctx, 0.9, "outlining planes");
-    if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
-    while (status == MOTE_OK && drop_hollow(run, &cover) > 0) {
+    if (status == MOTE_OK) status = find_footprints(run, axes, in_bands, &footprint);
+    while (status == MOTE_OK && drop_hollow(run, &footprint) > 0) {
         status = planes_label_all(run);
         mote_stage(ctx, "outlining planes");
-        if (status == MOTE_OK) status = cover_planes(run, axes, beside, &cover);
+        if (status == MOTE_OK) status = find_footprints(run, axes, in_bands, &footprint);
     }
-    if (status == MOTE_OK) status = choose_parts(run, &cover, out);
-    mote_free(ctx, cover.parts);
+    if (status == MOTE_OK) status = choose_components(run, &footprint, out);
+    mote_free(ctx, footprint.components);
     mote_free(ctx, axes);
-    mote_free(ctx, beside);
+    mote_free(ctx, in_bands);
     return status;
 }

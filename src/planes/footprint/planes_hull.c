@@ -36,11 +36,11 @@ static void split(planes_corner *corners, uint32_t count, const planes_corner li
 static planes_corner farthest(const planes_corner *corners, uint32_t count, const planes_corner *a,
                               const planes_corner *b) {
     uint32_t best = 0;
-    int64_t most = -1;
+    int64_t max = -1;
     for (uint32_t i = 0; i < count; i++) {
         const int64_t away = -turn(a, b, &corners[i]);
-        if (away < most || (away == most && !is_before(&corners[i], &corners[best]))) continue;
-        most = away;
+        if (away < max || (away == max && !is_before(&corners[i], &corners[best]))) continue;
+        max = away;
         best = i;
     }
     return corners[best];
@@ -86,7 +86,7 @@ double planes_hull_area(const planes_corner *hull, uint32_t count) {
 
 /* The smallest rectangle has a side along one of the hull's. */
 void planes_hull_rectangle(const planes_corner *hull, uint32_t count, double rectangle[4][2]) {
-    double least = INFINITY;
+    double min = INFINITY;
     memset(rectangle, 0, 4 * sizeof *rectangle);
     for (uint32_t i = 0; i < count; i++) {
         const planes_corner *a = &hull[i], *b = &hull[(i + 1) % count];
@@ -103,8 +103,8 @@ void planes_hull_rectangle(const planes_corner *hull, uint32_t count, double rec
             }
         }
         const double area = (high[0] - low[0]) * (high[1] - low[1]);
-        if (!(area < least)) continue;
-        least = area;
+        if (!(area < min)) continue;
+        min = area;
         for (int k = 0; k < 4; k++) {
             const double p = k == 1 || k == 2 ? high[0] : low[0], q = k >= 2 ? high[1] : low[1];
             rectangle[k][0] = du * p - dv * q;

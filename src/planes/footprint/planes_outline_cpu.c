@@ -80,8 +80,8 @@ static uint32_t sides_near(const polygon *of, const extent *is, uint32_t *list) 
     uint32_t found = 0;
     for (uint32_t k = 0; k < of->sides; k++) {
         const double a = of->a[k], b = of->b[k];
-        const double least = a * (a > 0 ? is->low[0] : is->high[0]) + b * (b > 0 ? is->low[1] : is->high[1]);
-        if (!(least > of->c[k] + 1)) list[found++] = k; /* what rounding may take is less than 1 */
+        const double min = a * (a > 0 ? is->low[0] : is->high[0]) + b * (b > 0 ? is->low[1] : is->high[1]);
+        if (!(min > of->c[k] + 1)) list[found++] = k; /* what rounding may take is less than 1 */
     }
     return found;
 }

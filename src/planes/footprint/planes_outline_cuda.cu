@@ -1,13 +1,13 @@
 /* Candidates for hulls on the GPU: per plane the farthest of some points in 32 directions make a polygon; what is
    strictly inside it is no corner of the hull. Of most blocks that is known by their box. */
-#include "backend/cuda_kernel.h"
+#include "device/cuda/warp.cuh"
 #include "planes/planes_cuda.h"
 
 #define THREADS   PLANES_CUDA_BLOCK
 #define WARPS     (THREADS / CUDA_WARP)
 #define SIDES     32u   /* directions of a turn; a lane has one */
 #define FAN_SCALE 64.0  /* of their coordinates, such that a reach has 32 bits */
-#define STEP      8u    /* every so many points make polygons */
+#define STEP      8u    /* points between two times that polygons are made */
 #define PIECE     512u  /* points of a warp */
 #define BOX_SLACK 8.0f  /* steps: more than floats lose in a place, and rounding */
 #define HEAD      5400u /* corners that come to the host with their number, in one small copy */
@@ -66,17 +66,16 @@ static __global__ void find_extremes(outlined o, fan fans, unsigned long long *f
         planes_corner corner = {0, 0, 0};
         if (label >= 0) corner = corner_at(&o, i, label);
         for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
-            const int32_t next = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
-            same = __ballot_sync(CUDA_ALL, label == next);
+            const int32_t next = warp_value_of(rest, label, &same);
             if (next != now) {
                 if (now >= 0) raise(&farthest[(uint64_t)now * SIDES + lane], best);
                 now = next;
                 best = 0;
             }
             for (uint32_t turn = same; turn != 0; turn &= turn - 1) {
-                const int from = __ffs((int)turn) - 1;
-                const int32_t u = __shfl_sync(CUDA_ALL, corner.u, from), v = __shfl_sync(CUDA_ALL, corner.v, from);
-                const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + (uint32_t)from * STEP);
+                const uint32_t from = warp_first(turn);
+                const int32_t u = warp_broadcast(corner.u, from), v = warp_broadcast(corner.v, from);
+                const unsigned long long key = reach_key(fan_u * u + fan_v * v, (uint32_t)at + from * STEP);
                 best = key > best ? key : best;
             }
         }
@@ -119,19 +118,19 @@ static __device__ sides sides_near(const int2 *polygon, const planes_axes *axes,
         place[k][1] = (double)middle + (double)half;
     }
     /* Left of the side is su · (v - a.y) > sv · (u - a.x). */
-    const double least = su * ((su > 0 ? place[1][0] : place[1][1]) - a.y);
-    const double most = sv * ((sv > 0 ? place[0][1] : place[0][0]) - a.x);
+    const double min = su * ((su > 0 ? place[1][0] : place[1][1]) - a.y);
+    const double max = sv * ((sv > 0 ? place[0][1] : place[0][0]) - a.x);
     const bool any = su != 0 || sv != 0;
     sides found;
     found.any = __ballot_sync(CUDA_ALL, any);
-    found.near = __ballot_sync(CUDA_ALL, any && !(least > most + 1)); /* what rounding may take is less than 1 */
+    found.near = __ballot_sync(CUDA_ALL, any && !(min > max + 1)); /* what rounding may take is less than 1 */
     return found;
 }
 
 /* Left of all sides: then the polygon goes round it, whatever its shape. */
 static __device__ inline bool is_inside(const int2 *polygon, const sides *of, int32_t u, int32_t v) {
     for (uint32_t rest = of->near; rest != 0; rest &= rest - 1) {
-        const uint32_t k = (uint32_t)__ffs((int)rest) - 1;
+        const uint32_t k = warp_first(rest);
         const int2 a = polygon[k], b = polygon[(k + 1) % SIDES];
         const int64_t up = (int64_t)(b.x - a.x) * (v - a.y), right = (int64_t)(b.y - a.y) * (u - a.x);
         if (up <= right) return false;
@@ -143,18 +142,15 @@ static __device__ inline bool is_inside(const int2 *polygon, const sides *of, in
 typedef struct corner_list {
     unsigned long long *found;
     planes_corner *corners;
-    uint64_t room;
+    uint64_t storage;
 } corner_list;
 
 /* Appends the corners of lanes. All lanes come. */
 static __device__ void append(const corner_list *list, const planes_corner *corner, bool keep) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP;
     const uint32_t kept = __ballot_sync(CUDA_ALL, keep);
-    unsigned long long base = 0;
     if (kept == 0) return;
-    if (lane == 0) base = atomicAdd(list->found, (unsigned long long)__popc(kept));
-    base = __shfl_sync(CUDA_ALL, base, 0) + (uint32_t)__popc(kept & ((1u << lane) - 1));
-    if (keep && base < list->room) list->corners[base] = *corner;
+    const unsigned long long place = warp_reserve(list->found, kept);
+    if (keep && place < list->storage) list->corners[place] = *corner;
 }
 
 /* Blocks as boxes have them. */
@@ -164,10 +160,9 @@ static __global__ void list_corners(outlined o, const int2 *polygons, corner_lis
     planes_corner corner = {0, 0, 0};
     bool keep = false;
     for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
-        const int32_t now = __shfl_sync(CUDA_ALL, label, __ffs((int)rest) - 1);
+        const int32_t now = warp_value_of(rest, label, &same);
         const int2 *polygon = polygons + (uint64_t)now * SIDES;
         const sides of = sides_near(polygon, &o.axes[now], &o.boxes[blockIdx.x]);
-        same = __ballot_sync(CUDA_ALL, label == now);
         if (label != now || (of.near == 0 && of.any != 0)) continue;
         corner = corner_at(&o, i, label);
         keep = !is_inside(polygon, &of, corner.u, corner.v);
@@ -178,7 +173,7 @@ static __global__ void list_corners(outlined o, const int2 *polygons, corner_lis
 /* ---- the host's side */
 
 typedef struct outline_work {
-    mote_context *ctx;
+    mote_device *gpu;
     outlined o;
     planes_axes *axes;
     unsigned long long *farthest; /* [planes · SIDES] */
@@ -188,46 +183,46 @@ typedef struct outline_work {
 } outline_work;
 
 static mote_status find_polygons(outline_work *w, uint32_t planes) {
-    mote_context *ctx = w->ctx;
+    mote_device *gpu = w->gpu;
     const uint64_t corners = (uint64_t)planes * SIDES;
-    w->farthest = (unsigned long long *)cuda_alloc(ctx, corners * sizeof *w->farthest, "planes outlines");
-    w->polygons = (int2 *)cuda_alloc(ctx, corners * sizeof *w->polygons, "planes outlines");
+    w->farthest = (unsigned long long *)cuda_alloc(gpu, corners * sizeof *w->farthest, "planes outlines");
+    w->polygons = (int2 *)cuda_alloc(gpu, corners * sizeof *w->polygons, "planes outlines");
     if (w->farthest == NULL || w->polygons == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(ctx, w->farthest, 0, corners * sizeof *w->farthest));
-    CUDA_LAUNCH(ctx, find_extremes, cuda_blocks(w->o.count, WARPS * PIECE), THREADS, w->o, make_fan(), w->farthest);
-    CUDA_LAUNCH(ctx, make_polygons, cuda_blocks(corners, THREADS), THREADS, w->o, planes, w->farthest, w->polygons);
-    return cuda_launched(ctx, "polygons");
+    MOTE_TRY(cuda_fill(gpu, w->farthest, 0, corners * sizeof *w->farthest));
+    CUDA_LAUNCH(gpu, find_extremes, cuda_blocks(w->o.count, WARPS * PIECE), THREADS, w->o, make_fan(), w->farthest);
+    CUDA_LAUNCH(gpu, make_polygons, cuda_blocks(corners, THREADS), THREADS, w->o, planes, w->farthest, w->polygons);
+    return cuda_launched(gpu, "polygons");
 }
 
-static mote_status list_into(outline_work *w, uint64_t room, uint8_t *head, uint64_t head_bytes) {
-    mote_context *ctx = w->ctx;
-    const uint64_t bytes = sizeof *w->list.found + room * sizeof(planes_corner);
-    cuda_free(ctx, w->memory);
-    w->memory = (uint8_t *)cuda_alloc(ctx, bytes, "planes outlines");
+static mote_status list_into(outline_work *w, uint64_t storage, uint8_t *head, uint64_t head_bytes) {
+    mote_device *gpu = w->gpu;
+    const uint64_t bytes = sizeof *w->list.found + storage * sizeof(planes_corner);
+    cuda_free(gpu, w->memory);
+    w->memory = (uint8_t *)cuda_alloc(gpu, bytes, "planes outlines");
     if (w->memory == NULL) return MOTE_ERROR_MEMORY;
     w->list.found = (unsigned long long *)(void *)w->memory;
     w->list.corners = (planes_corner *)(void *)(w->list.found + 1);
-    w->list.room = room;
-    MOTE_TRY(cuda_fill(ctx, w->memory, 0, sizeof *w->list.found));
-    CUDA_LAUNCH(ctx, list_corners, cuda_blocks(w->o.count, THREADS), THREADS, w->o, w->polygons, w->list);
-    MOTE_TRY(cuda_launched(ctx, "outlines"));
-    return cuda_download(ctx, head, w->memory, head_bytes < bytes ? head_bytes : bytes);
+    w->list.storage = storage;
+    MOTE_TRY(cuda_fill(gpu, w->memory, 0, sizeof *w->list.found));
+    CUDA_LAUNCH(gpu, list_corners, cuda_blocks(w->o.count, THREADS), THREADS, w->o, w->polygons, w->list);
+    MOTE_TRY(cuda_launched(gpu, "outlines"));
+    return cuda_download(gpu, head, w->memory, head_bytes < bytes ? head_bytes : bytes);
 }
 
 /* corners: from mote_alloc, also if it fails. */
 static mote_status list_outside(outline_work *w, planes_cuda *p, planes_corner **corners, uint64_t *count) {
     const uint64_t head_bytes = sizeof *w->list.found + HEAD * sizeof **corners;
-    const uint64_t room = w->o.count / 16 + HEAD;
+    const uint64_t storage = w->o.count / 16 + HEAD;
     unsigned long long found = 0;
     uint8_t *head = planes_cuda_scratch(p, head_bytes);
     if (head == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(list_into(w, room, head, head_bytes));
+    MOTE_TRY(list_into(w, storage, head, head_bytes));
     memcpy(&found, head, sizeof found);
-    if (found > room) MOTE_TRY(list_into(w, found, head, head_bytes)); /* rare: with the room that they need */
-    *corners = (planes_corner *)mote_alloc(w->ctx, found * sizeof **corners, "planes outlines");
+    if (found > storage) MOTE_TRY(list_into(w, found, head, head_bytes)); /* rare: with the room that they need */
+    *corners = (planes_corner *)mote_alloc(w->gpu->ctx, found * sizeof **corners, "planes outlines");
     if (*corners == NULL) return MOTE_ERROR_MEMORY;
     *count = found;
-    if (found > HEAD) return cuda_download(w->ctx, *corners, w->list.corners, found * sizeof **corners);
+    if (found > HEAD) return cuda_download(w->gpu, *corners, w->list.corners, found * sizeof **corners);
     memcpy(*corners, head + sizeof found, found * sizeof **corners);
     return MOTE_OK;
 }
@@ -235,25 +230,25 @@ static mote_status list_outside(outline_work *w, planes_cuda *p, planes_corner *
 mote_status planes_outline_cuda(planes_points *points, const planes_axes *axes, uint32_t planes,
                                 planes_corner **corners, uint64_t *count) {
     planes_cuda *p = planes_on_cuda(points);
-    mote_context *ctx = points->ctx;
+    mote_device *gpu = points->device;
     outline_work w;
     memset(&w, 0, sizeof w);
-    w.ctx = ctx;
+    w.gpu = gpu;
     *corners = NULL;
     *count = 0;
-    w.axes = (planes_axes *)cuda_alloc(ctx, planes * sizeof *axes, "planes outlines");
-    mote_status status = w.axes != NULL ? cuda_upload(ctx, w.axes, axes, planes * sizeof *axes) : MOTE_ERROR_MEMORY;
+    w.axes = (planes_axes *)cuda_alloc(gpu, planes * sizeof *axes, "planes outlines");
+    mote_status status = w.axes != NULL ? cuda_upload(gpu, w.axes, axes, planes * sizeof *axes) : MOTE_ERROR_MEMORY;
     const outlined o = {p->points, p->boxes, p->label, w.axes, points->count};
     w.o = o;
     if (status == MOTE_OK) status = find_polygons(&w, planes);
     if (status == MOTE_OK) status = list_outside(&w, p, corners, count);
     if (status != MOTE_OK) {
-        mote_free(ctx, *corners);
+        mote_free(gpu->ctx, *corners);
         *corners = NULL;
     }
-    cuda_free(ctx, w.axes);
-    cuda_free(ctx, w.farthest);
-    cuda_free(ctx, w.polygons);
-    cuda_free(ctx, w.memory);
+    cuda_free(gpu, w.axes);
+    cuda_free(gpu, w.farthest);
+    cuda_free(gpu, w.polygons);
+    cuda_free(gpu, w.memory);
     return status;
 }

@@ -2,18 +2,18 @@
 #include "planes/vote/planes_grid.h"
 
 #define SPARE_CELLS 65536u /* besides one a point */
-#define MOST_CELLS  0x7FFFFFFFu
+#define MAX_CELLS   0x7FFFFFFFu
 
 /* A core cell has more points than strays make likely. */
 static uint32_t core_points(double strays) {
-    const double least = ceil(strays + 3 * sqrt(strays) + 1);
-    return least > 2 ? (uint32_t)least : 2;
+    const double min = ceil(strays + 3 * sqrt(strays) + 1);
+    return min > 2 ? (uint32_t)min : 2;
 }
 
-uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *beside, uint32_t planes, bool whole,
+uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes, bool whole,
                          uint64_t points, planes_tract *tracts) {
     uint64_t cells = 0;
-    const uint64_t most = points + SPARE_CELLS < MOST_CELLS ? points + SPARE_CELLS : MOST_CELLS;
+    const uint64_t max = points + SPARE_CELLS < MAX_CELLS ? points + SPARE_CELLS : MAX_CELLS;
     bool fits = true;
     for (uint32_t i = 0; i < planes; i++) {
         planes_tract *t = &tracts[i];
@@ -26,11 +26,11 @@ uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *beside, ui
         t->height = any ? rows + 2 : 0;
         t->first = (uint32_t)cells;
         /* As if those beside the plane were spread over the rectangle of all its cells. */
-        const double strays = any ? 0.5 * (double)beside[i] / ((double)rows * (double)columns) : 0;
+        const double strays = any ? 0.5 * (double)in_bands[i] / ((double)rows * (double)columns) : 0;
         t->strays = (float)strays;
         t->core = whole || !any ? 1 : core_points(strays);
         cells += (uint64_t)t->width * t->height; /* below 2^52 a plane */
-        fits = fits && cells <= most;
+        fits = fits && cells <= max;
         if (!fits) cells = 0;
     }
     return fits ? (uint32_t)cells : 0;

@@ -10,12 +10,13 @@
 #ifndef MOTE_PLANES_GRID_H
 #define MOTE_PLANES_GRID_H
 
+#include "math/search.h"
 #include "planes/vote/planes_weight_math.h"
 
-#define PLANES_NO_CELL    UINT32_MAX
-#define PLANES_CELL_WHOLE (1u << 24) /* the area of a cell */
-#define PLANES_PART_SHARE 0.01       /* of its plane's points; smaller islands are strays */
-#define PLANES_PART_LEAST 8.0
+#define PLANES_NO_CELL         UINT32_MAX
+#define PLANES_CELL_WHOLE      (1u << 24) /* the area of a cell */
+#define PLANES_COMPONENT_SHARE 0.01       /* of its plane's points; smaller islands are strays */
+#define PLANES_COMPONENT_MIN   8.0
 
 /* Cells of a plane that have points, from … to; as they are in planes_cell. */
 typedef struct planes_bounds {
@@ -46,16 +47,8 @@ typedef struct planes_grid {
 /* ---- which cell is where */
 
 MOTE_HD uint32_t planes_grid_search(const planes_grid *g, uint64_t code) {
-    uint32_t low = 0, high = g->cells;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (g->codes[middle] < code) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < g->cells && g->codes[low] == code ? low : PLANES_NO_CELL;
+    const uint32_t at = (uint32_t)mote_lower_bound64(g->codes, g->cells, code);
+    return at < g->cells && g->codes[at] == code ? at : PLANES_NO_CELL;
 }
 
 /* The place of a cell that has points. */
@@ -66,21 +59,12 @@ MOTE_HD uint32_t planes_grid_place(const planes_grid *g, uint32_t plane, uint32_
 }
 
 MOTE_HD uint32_t planes_grid_plane(const planes_grid *g, uint32_t i) {
-    uint32_t low = 0, high = g->planes; /* tracts[low].first <= i < tracts[high].first */
     if (g->codes != NULL) return (uint32_t)(g->codes[i] >> (2 * PLANES_CELL_BITS));
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (g->tracts[middle].first <= i) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return mote_lower_bound32_strided(&g->tracts->first, sizeof *g->tracts, g->planes, i + 1) - 1;
 }
 
 /* The cell with points that is so far from cell i, which has some. */
-MOTE_HD uint32_t planes_grid_beside(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u, int32_t v) {
+MOTE_HD uint32_t planes_grid_adjacent(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u, int32_t v) {
     if (g->codes != NULL) {
         const uint64_t away = (uint64_t)(int64_t)u + ((uint64_t)(int64_t)v << PLANES_CELL_BITS);
         return planes_grid_search(g, g->codes[i] + away);
@@ -103,36 +87,36 @@ MOTE_HD bool planes_is_core(const planes_grid *g, const planes_tract *t, uint32_
 }
 
 /* Parts of fewer points are dropped. */
-MOTE_HD uint32_t planes_grid_least(const planes_grid *g, uint32_t plane) {
-    const double least = PLANES_PART_SHARE * (double)g->all[plane];
+MOTE_HD uint32_t planes_grid_min(const planes_grid *g, uint32_t plane) {
+    const double min = PLANES_COMPONENT_SHARE * (double)g->all[plane];
     if (!g->islands) return 0;
-    return (uint32_t)ceil(least > PLANES_PART_LEAST ? least : PLANES_PART_LEAST);
+    return (uint32_t)ceil(min > PLANES_COMPONENT_MIN ? min : PLANES_COMPONENT_MIN);
 }
 
 /* ---- the area */
 
-MOTE_HD bool planes_is_kept(const planes_grid *g, uint32_t least, uint32_t i) {
-    return i != PLANES_NO_CELL && g->root[i] != PLANES_NO_CELL && g->points[g->root[i]] >= least;
+MOTE_HD bool planes_is_kept(const planes_grid *g, uint32_t min, uint32_t i) {
+    return i != PLANES_NO_CELL && g->root[i] != PLANES_NO_CELL && g->points[g->root[i]] >= min;
 }
 
 /* Whether all four cells at its sides are kept too. */
-MOTE_HD bool planes_is_inner(const planes_grid *g, const planes_tract *t, uint32_t least, uint32_t i) {
-    return planes_is_kept(g, least, planes_grid_beside(g, t, i, 1, 0)) &&
-           planes_is_kept(g, least, planes_grid_beside(g, t, i, -1, 0)) &&
-           planes_is_kept(g, least, planes_grid_beside(g, t, i, 0, 1)) &&
-           planes_is_kept(g, least, planes_grid_beside(g, t, i, 0, -1));
+MOTE_HD bool planes_is_inner(const planes_grid *g, const planes_tract *t, uint32_t min, uint32_t i) {
+    return planes_is_kept(g, min, planes_grid_adjacent(g, t, i, 1, 0)) &&
+           planes_is_kept(g, min, planes_grid_adjacent(g, t, i, -1, 0)) &&
+           planes_is_kept(g, min, planes_grid_adjacent(g, t, i, 0, 1)) &&
+           planes_is_kept(g, min, planes_grid_adjacent(g, t, i, 0, -1));
 }
 
 /* How much of a kept cell is covered, of PLANES_CELL_WHOLE: at the rim, going by the inner cells around it, which are
    covered all over. */
-MOTE_HD uint32_t planes_covered(const planes_grid *g, const planes_tract *t, uint32_t least, uint32_t i) {
+MOTE_HD uint32_t planes_has_footprint(const planes_grid *g, const planes_tract *t, uint32_t min, uint32_t i) {
     uint64_t points = 0, cells = 0;
-    if (planes_is_inner(g, t, least, i)) return PLANES_CELL_WHOLE;
+    if (planes_is_inner(g, t, min, i)) return PLANES_CELL_WHOLE;
     for (uint32_t k = 0; k < 8; k++) {
         int32_t u, v;
         planes_grid_around(k, &u, &v);
-        const uint32_t other = planes_grid_beside(g, t, i, u, v);
-        if (!planes_is_kept(g, least, other) || !planes_is_inner(g, t, least, other)) continue;
+        const uint32_t other = planes_grid_adjacent(g, t, i, u, v);
+        if (!planes_is_kept(g, min, other) || !planes_is_inner(g, t, min, other)) continue;
         points += g->count[other];
         cells++;
     }
@@ -157,9 +141,9 @@ extern "C" {
    beside  [planes] strays beside each
    whole   every cell with points is a core cell
    points  that there are
-   tracts  [planes] out, but for axes
-   Returns the number of cells; 0: so many that those with points are to be listed. */
-uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *beside, uint32_t planes, bool whole,
+   tracts  [planes] out, except axes
+   Returns the number of cells; 0: too many; those with points are to be listed. */
+uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes, bool whole,
                          uint64_t points, planes_tract *tracts);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 
 #define LANES        8u
 #define PIECE        64u    /* points whose places are found at once */
-#define FLUSH_POINTS 65528u /* a counter of 16 bits takes so many votes */
+#define FLUSH_POINTS 65528u /* votes that a counter of 16 bits takes */
 
 typedef struct vote_points {
     uint32_t count;
@@ -20,7 +20,7 @@ typedef struct vote_group {
     uint32_t stride;
 } vote_group;
 
-static vote_group group_of(const planes_table *table, uint32_t first, uint32_t stride) {
+static vote_group group_of(const planes_directions *table, uint32_t first, uint32_t stride) {
     float at[8][LANES];
     vote_group group;
     for (uint32_t l = 0; l < LANES; l++) {
@@ -85,7 +85,7 @@ static void vote_in_cones(const vote_group *g, const vote_points *points, uint32
     }
 }
 
-static void flush(const planes_table *table, uint32_t first, uint32_t stride, uint16_t *counters, uint32_t *to) {
+static void flush(const planes_directions *table, uint32_t first, uint32_t stride, uint16_t *counters, uint32_t *to) {
     for (uint32_t l = 0; l < LANES && first + l < table->directions; l++) {
         uint32_t *row = to + (uint64_t)(first + l) * table->bins;
         for (uint32_t b = 0; b < table->bins; b++) row[b] += counters[l * stride + b];
@@ -93,7 +93,7 @@ static void flush(const planes_table *table, uint32_t first, uint32_t stride, ui
     memset(counters, 0, (size_t)LANES * stride * sizeof *counters);
 }
 
-static void vote_group_of(const planes_table *table, const vote_points *points, uint32_t first, uint16_t *counters,
+static void vote_group_of(const planes_directions *table, const vote_points *points, uint32_t first, uint16_t *counters,
                           uint32_t *to) {
     const uint32_t stride = (table->bins + 15) & ~15u;
     const vote_group group = group_of(table, first, stride);
@@ -106,10 +106,10 @@ static void vote_group_of(const planes_table *table, const vote_points *points, 
     }
 }
 
-static mote_status make_counters(planes_cpu *p, const planes_table *table) {
+static mote_status make_counters(planes_cpu *p, const planes_directions *table) {
     const uint64_t cells = (uint64_t)table->directions * table->bins;
-    if (!mote_make_room(p->base.ctx, (void **)&p->counters, &p->counter_capacity, cells, sizeof *p->counters,
-                        "planes accumulator")) {
+    if (!mote_reserve_scratch(p->base.ctx, (void **)&p->counters, &p->counter_capacity, cells, sizeof *p->counters,
+                              "planes accumulator")) {
         return MOTE_ERROR_MEMORY;
     }
     p->cells = cells;
@@ -120,12 +120,25 @@ static mote_status make_counters(planes_cpu *p, const planes_table *table) {
     return MOTE_OK;
 }
 
-mote_status planes_vote_cpu(planes_points *points, const planes_sample *sample, const planes_table *table) {
-    planes_cpu *p = planes_on_cpu(points);
-    const vote_points mine = {points->count, p->x, p->y, p->z, p->normal};
-    const vote_points some = sample == NULL ? mine
-                                            : (vote_points){sample->count, sample->x, sample->y, sample->z,
-                                                            points->normals ? sample->normal : NULL};
+/* All points are their own sample. */
+static mote_status choose_voters(planes_cpu *p, uint32_t max) {
+    const uint32_t wanted = p->free_count < max ? (uint32_t)p->free_count : max;
+    const planes_sample all = {p->base.count, p->base.count, p->x, p->y, p->z, p->normal, NULL};
+    p->voters = all;
+    if (wanted == p->base.count) return MOTE_OK;
+    if (p->chosen.capacity < wanted) {
+        planes_sample_free(p->base.ctx, &p->chosen);
+        MOTE_TRY(planes_sample_make(p->base.ctx, wanted, &p->chosen));
+    }
+    MOTE_TRY(planes_read_sample_cpu(&p->base, wanted, &p->chosen));
+    p->voters = p->chosen;
+    return MOTE_OK;
+}
+
+static mote_status fill_counters(planes_cpu *p, const planes_directions *table) {
+    planes_points *points = &p->base;
+    const planes_sample *v = &p->voters;
+    const vote_points some = {v->count, v->x, v->y, v->z, points->normals ? v->normal : NULL};
     const uint64_t row = (uint64_t)LANES * ((table->bins + 15) & ~15u) + 64;
     const int64_t groups = (table->directions + LANES - 1) / LANES;
     MOTE_TRY(make_counters(p, table));
@@ -138,6 +151,14 @@ mote_status planes_vote_cpu(planes_points *points, const planes_sample *sample, 
     }
     mote_free(points->ctx, scratch);
     return MOTE_OK;
+}
+
+mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count) {
+    planes_cpu *p = planes_on_cpu(points);
+    MOTE_TRY(planes_directions_fill(points->ctx, how->directions));
+    MOTE_TRY(choose_voters(p, how->voters));
+    MOTE_TRY(fill_counters(p, how->directions));
+    return planes_peaks_cpu(points, how, peaks, count);
 }
 
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters) {

@@ -6,17 +6,18 @@
    few bins   those of two directions of a lane in the same bin: what is added is a constant, and the place is a shift
    else       those of two bins of one direction: half as many rows
    With more bins yet a warp takes several points at once, for fewer directions, whose lanes then may meet in a bank. */
-#include "backend/cuda_kernel.h"
+#include "device/cuda/cuda_kernel.cuh"
 #include "planes/planes_cuda.h"
 
-#define THREADS    256u
-#define WARPS      (THREADS / CUDA_WARP)
-#define RESIDENT   4u     /* blocks on a multiprocessor: what its shared memory holds */
-#define WORDS      12288u /* of counters: 48 KB */
-#define BATCH      8u     /* points of a lane whose loads are on their way together */
-#define PART_MOST  65472u /* points of a block: a counter of 16 bits takes so many votes; whole batches of all warps */
-#define PART_LEAST 1024u  /* below, writing the rows would take longer than the votes */
-#define BLOCKS     528u   /* what an H200 holds at once */
+#define THREADS  256u
+#define WARPS    (THREADS / CUDA_WARP)
+#define RESIDENT 4u     /* blocks on a multiprocessor: what its shared memory holds */
+#define WORDS    12288u /* of counters: 48 KB */
+#define BATCH    8u     /* points of a lane whose loads are on their way together */
+#define PART_MAX                                                                                                       \
+    65472u             /* points of a block: as many votes as a counter of 16 bits takes; whole batches of all warps   \
+                        */
+#define PART_MIN 1024u /* below, writing the rows would take longer than the votes */
 
 typedef struct vote_job {
     const planes_cuda_point *points, *directions;
@@ -41,7 +42,7 @@ template <uint32_t COLUMNS, bool TWO> static __host__ __device__ constexpr uint3
     return TWO ? bits * (COLUMNS * 4) : (bits & ~1u) * (COLUMNS * 2);
 }
 
-/* Where a lane's counters would be for the bits 0: then a place takes no more than a shift and a sum. The compiler must
+/* Where a lane's counters would be for the bits 0: then a place takes one shift and one sum. The compiler must
    not see through it, or it would subtract for each vote: a shuffle hides it. */
 template <uint32_t COLUMNS, bool TWO> static __device__ inline uint8_t *place_of(uint32_t *counters, uint32_t column) {
     const long long away = (long long)column * 4 - (long long)bytes_to<COLUMNS, TWO>(PLANES_MAGIC_BITS);
@@ -188,19 +189,20 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) vote_kernel(vote_job
 
 /* ---- launching */
 
-template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_context *ctx, const vote_job *given) {
+template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_device *gpu, const vote_job *given) {
     vote_job job = *given;
-    const uint32_t most_rows = WORDS / COLUMNS, directions = TWO ? 2 * COLUMNS : COLUMNS;
+    const uint32_t max_rows = WORDS / COLUMNS, directions = TWO ? 2 * COLUMNS : COLUMNS;
     const uint32_t rows = TWO ? job.bins : (job.bins + 1) / 2;
-    job.rows = rows < most_rows ? (rows + CUDA_WARP - 1) / CUDA_WARP * CUDA_WARP : most_rows;
+    job.rows = rows < max_rows ? (rows + CUDA_WARP - 1) / CUDA_WARP * CUDA_WARP : max_rows;
     job.tile_bins = TWO ? job.rows : 2 * job.rows;
     job.tiles = (job.bins + job.tile_bins - 1) / job.tile_bins;
     job.groups = (job.direction_count + directions - 1) / directions;
     /* As many parts as overflow asks for, or as fill the device twice, if they are not too small; one if that nearly
        fills it, for then nothing is cleared or added. */
-    const uint32_t needed = job.point_count / PART_MOST + (job.point_count % PART_MOST != 0);
-    const uint32_t alone = job.groups * job.tiles, worth = job.point_count / PART_LEAST;
-    const uint32_t filling = alone >= BLOCKS / 8 * 7 ? 1 : 2 * BLOCKS / alone;
+    const uint32_t needed = job.point_count / PART_MAX + (job.point_count % PART_MAX != 0);
+    const uint32_t alone = job.groups * job.tiles, worth = job.point_count / PART_MIN;
+    const uint32_t resident = cuda_resident_blocks(gpu, (const void *)vote_kernel<COLUMNS, TWO, false>, THREADS);
+    const uint32_t filling = alone >= resident / 8 * 7 ? 1 : 2 * resident / alone;
     job.parts = filling < worth ? filling : worth;
     if (job.parts < needed) job.parts = needed;
     if (job.parts < 1) job.parts = 1;
@@ -208,56 +210,37 @@ template <uint32_t COLUMNS, bool TWO> static mote_status launch_vote(mote_contex
     job.part_points = (share + round - 1) / round * round;
     if (share > 0) job.parts = job.point_count / job.part_points + (job.point_count % job.part_points != 0);
     if (job.parts > 1) {
-        MOTE_TRY(cuda_fill(ctx, job.counters, 0, (uint64_t)job.direction_count * job.bins * sizeof *job.counters));
+        MOTE_TRY(cuda_fill(gpu, job.counters, 0, (uint64_t)job.direction_count * job.bins * sizeof *job.counters));
     }
     const uint64_t blocks = (uint64_t)job.groups * job.tiles * job.parts;
-    if (blocks > INT32_MAX) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "too many votes for one launch");
+    if (blocks > INT32_MAX) return mote_fail(gpu->ctx, MOTE_ERROR_UNSUPPORTED, "too many votes for one launch");
     if (job.cone > 0) {
-        CUDA_LAUNCH(ctx, (vote_kernel<COLUMNS, TWO, true>), (uint32_t)blocks, THREADS, job);
+        CUDA_LAUNCH(gpu, (vote_kernel<COLUMNS, TWO, true>), (uint32_t)blocks, THREADS, job);
     } else {
-        CUDA_LAUNCH(ctx, (vote_kernel<COLUMNS, TWO, false>), (uint32_t)blocks, THREADS, job);
+        CUDA_LAUNCH(gpu, (vote_kernel<COLUMNS, TWO, false>), (uint32_t)blocks, THREADS, job);
     }
-    return cuda_launched(ctx, "votes");
+    return cuda_launched(gpu, "votes");
 }
 
-static mote_status launch(mote_context *ctx, const vote_job *job) {
-    const uint32_t bins = job->bins, room = 2 * WORDS;
-    if (bins <= WORDS / CUDA_WARP) return launch_vote<32, true>(ctx, job);
-    if (bins <= room / 32) return launch_vote<32, false>(ctx, job);
-    if (bins <= room / 16) return launch_vote<16, false>(ctx, job);
-    if (bins <= room / 8) return launch_vote<8, false>(ctx, job);
-    if (bins <= room / 4) return launch_vote<4, false>(ctx, job);
-    return launch_vote<1, false>(ctx, job);
+static mote_status launch(mote_device *gpu, const vote_job *job) {
+    const uint32_t bins = job->bins, storage = 2 * WORDS;
+    if (bins <= WORDS / CUDA_WARP) return launch_vote<32, true>(gpu, job);
+    if (bins <= storage / 32) return launch_vote<32, false>(gpu, job);
+    if (bins <= storage / 16) return launch_vote<16, false>(gpu, job);
+    if (bins <= storage / 8) return launch_vote<8, false>(gpu, job);
+    if (bins <= storage / 4) return launch_vote<4, false>(gpu, job);
+    return launch_vote<1, false>(gpu, job);
 }
 
-/* ---- points and counters */
+/* ---- counters */
 
-/* Who votes stays, for refining winners; without columns it is here already. */
-static mote_status take_voters(planes_cuda *p, const planes_sample *sample) {
-    if (sample != NULL && sample->x == NULL) return MOTE_OK;
-    cuda_free(p->base.ctx, p->voters);
-    p->voters = NULL;
-    if (sample == NULL) return MOTE_OK;
-    const uint64_t bytes = sample->count * sizeof(planes_cuda_point);
-    planes_cuda_point *packed = (planes_cuda_point *)(void *)planes_cuda_scratch(p, bytes);
-    if (packed == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < sample->count; i++) {
-        packed[i].x = sample->x[i];
-        packed[i].y = sample->y[i];
-        packed[i].z = sample->z[i];
-        packed[i].normal = p->base.normals ? sample->normal[i] : 0;
-    }
-    p->voters = (planes_cuda_point *)cuda_alloc(p->base.ctx, bytes, "planes sample");
-    return p->voters != NULL ? cuda_upload(p->base.ctx, p->voters, packed, bytes) : MOTE_ERROR_MEMORY;
-}
-
-static mote_status make_counters(planes_cuda *p, const planes_table *table) {
+static mote_status make_counters(planes_cuda *p, const planes_directions *table) {
     const uint64_t cells = (uint64_t)table->directions * table->bins;
     p->cells = 0;
     if (p->counter_capacity < cells) {
-        cuda_free(p->base.ctx, p->counters);
+        cuda_free(p->base.device, p->counters);
         p->counter_capacity = 0;
-        p->counters = (uint32_t *)cuda_alloc(p->base.ctx, cells * sizeof *p->counters, "planes accumulator");
+        p->counters = (uint32_t *)cuda_alloc(p->base.device, cells * sizeof *p->counters, "planes accumulator");
         if (p->counters == NULL) return MOTE_ERROR_MEMORY;
         p->counter_capacity = cells;
     }
@@ -265,25 +248,27 @@ static mote_status make_counters(planes_cuda *p, const planes_table *table) {
     return MOTE_OK;
 }
 
-mote_status planes_vote_cuda(planes_points *points, const planes_sample *sample, const planes_table *table) {
+mote_status planes_vote_cuda(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count) {
     planes_cuda *p = planes_on_cuda(points);
+    const planes_directions *table = how->directions;
     vote_job job;
     memset(&job, 0, sizeof job);
+    MOTE_TRY(planes_choose_voters_cuda(p, how->voters));
     MOTE_TRY(make_counters(p, table));
-    MOTE_TRY(planes_table_cuda(p, table));
-    MOTE_TRY(take_voters(p, sample));
-    job.points = sample != NULL ? p->voters : p->points;
-    job.point_count = sample != NULL ? sample->count : points->count;
+    MOTE_TRY(planes_directions_cuda(p, table));
+    job.points = p->voters != NULL ? p->voters : p->points;
+    job.point_count = p->voter_count;
     job.directions = p->table.direction;
     job.counters = p->counters;
     job.direction_count = table->directions;
     job.bins = table->bins;
     job.middle = table->middle;
     job.cone = points->normals ? table->cone : 0;
-    return launch(points->ctx, &job);
+    MOTE_TRY(launch(points->device, &job));
+    return planes_peaks_cuda(points, how, peaks, count);
 }
 
 mote_status planes_read_votes_cuda(planes_points *points, uint32_t *counters) {
     const planes_cuda *p = planes_on_cuda(points);
-    return cuda_download(points->ctx, counters, p->counters, p->cells * sizeof *counters);
+    return cuda_download(points->device, counters, p->counters, p->cells * sizeof *counters);
 }

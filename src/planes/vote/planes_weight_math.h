@@ -15,8 +15,8 @@
 /* ---- odds, a byte: five bits of exponent, from 2^-8 on, and three of mantissa */
 
 #define PLANES_ODDS_SHIFT 20
-#define PLANES_ODDS_LEAST 952u /* 2^-8 */
-#define PLANES_ODDS_MOST  255u
+#define PLANES_ODDS_MIN   952u /* 2^-8 */
+#define PLANES_ODDS_MAX   255u
 
 /* The plane's points in a cell to strays in it. The point that is asked about is left out: it does not speak for
    itself. */
@@ -25,13 +25,13 @@ MOTE_HD uint8_t planes_odds(uint32_t points, float strays) {
     uint32_t bits;
     memcpy(&bits, &odds, sizeof bits);
     bits >>= PLANES_ODDS_SHIFT;
-    if (bits < PLANES_ODDS_LEAST) return 0;
-    return (uint8_t)(bits - PLANES_ODDS_LEAST < PLANES_ODDS_MOST ? bits - PLANES_ODDS_LEAST : PLANES_ODDS_MOST);
+    if (bits < PLANES_ODDS_MIN) return 0;
+    return (uint8_t)(bits - PLANES_ODDS_MIN < PLANES_ODDS_MAX ? bits - PLANES_ODDS_MIN : PLANES_ODDS_MAX);
 }
 
 /* The middle of those that are the same byte. */
 MOTE_HD float planes_odds_value(uint8_t odds) {
-    const uint32_t bits = ((uint32_t)odds + PLANES_ODDS_LEAST) << PLANES_ODDS_SHIFT | 1u << (PLANES_ODDS_SHIFT - 1);
+    const uint32_t bits = ((uint32_t)odds + PLANES_ODDS_MIN) << PLANES_ODDS_SHIFT | 1u << (PLANES_ODDS_SHIFT - 1);
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;

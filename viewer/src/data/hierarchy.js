@@ -36,7 +36,7 @@ export class Node {
 }
 
 export function createRoot(meta) {
-    const root = new Node('r', 0, [0, 0, 0], meta.side.slice(), meta.spacing, null);
+    const root = new Node('r', 0, meta.corner.slice(), meta.side.slice(), meta.spacing, null);
     root.proxy = { offset: 0, size: meta.firstChunkSize };
     return root;
 }

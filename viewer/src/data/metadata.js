@@ -22,6 +22,12 @@ function pointBox(position, cube) {
     return usable ? { min: min.slice(0, 3), max: max.slice(0, 3) } : { min: cube.min.slice(), max: cube.max.slice() };
 }
 
+// The box of nearly all points, where a few others stretch the cube; null where mote saw none, or something else wrote the data.
+function restBox(rest) {
+    const usable = [rest?.min, rest?.max].every((v) => Array.isArray(v) && v.length === 3 && v.every(Number.isFinite));
+    return usable && rest.max.every((high, i) => high > rest.min[i]) ? { min: rest.min.slice(), max: rest.max.slice() } : null;
+}
+
 // How far a 16-bit colour is shifted to 8 bits: 8 or 0 for the whole data set, or null where nothing says.
 function rgbShift(rgb) {
     if (!rgb || rgb.typeSize === 1) return 0;
@@ -61,6 +67,8 @@ export function parseMetadata(json, lonLat = null) {
     const box = pointBox(layout.position, cube);
     const isLonLat = lonLat ?? isGeographic(crs, box, scale);
     const stretch = stretchOf(crs, box, isLonLat);
+    const rest = restBox(json.mote?.rest);
+    const origin = rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
     const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
     return {
         name: String(json.name || 'Point cloud'),
@@ -75,9 +83,11 @@ export function parseMetadata(json, lonLat = null) {
         scale,
         offset: vector(json.offset, 'offset'),
         spacing: drawnSpacing(spacing, stretch, box),
-        origin: cube.min,
+        origin,
+        corner: cube.min.map((m, i) => (m - origin[i]) * stretch[i]), // of the root, as drawn
         side: side.map((s, i) => s * stretch[i]),
         box,
+        rest,
         encoding,
         scheme: schemeOf(json.flags ?? []),
         flags: Array.isArray(json.flags) ? json.flags.map(String) : [],

@@ -1,0 +1,41 @@
+#define _GNU_SOURCE /* the times of stat */
+#include "core/mapped_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A file that was renamed or removed, and is not found under its name any more, can only be asked by its pages. */
+static bool was_changed(const mote_mapped_file *mapped, struct stat *now) {
+    if (stat(mapped->path, now) != 0 || now->st_dev != mapped->device || now->st_ino != mapped->inode) return false;
+    return (uint64_t)now->st_size != mapped->size_bytes || now->st_mtim.tv_sec != mapped->modified.tv_sec ||
+           now->st_mtim.tv_nsec != mapped->modified.tv_nsec;
+}
+
+/* Where the file ends now says more than the page that a
+   thread, one of several, missed first, and it does not depend on the threads. */
+bool mote_mapped_explain(const mote_mapped_file *mapped, char *why) {
+    struct stat now;
+    uint64_t missing_at = 0;
+    if (mapped->guard == NULL) return false;
+    const bool changed = was_changed(mapped, &now), missing = guard_found_missing(mapped->guard, &missing_at);
+    if (changed && (uint64_t)now.st_size < mapped->size_bytes) {
+        snprintf(why, MOTE_MESSAGE_BYTES,
+                 "%s: offset %" PRIu64 ": the file became shorter while it was read; it had %" PRIu64 " bytes",
+                 mapped->path, (uint64_t)now.st_size, mapped->size_bytes);
+    } else if (missing) {
+        snprintf(why, MOTE_MESSAGE_BYTES, "%s: offset %" PRIu64 ": the file could not be read from here on",
+                 mapped->path, missing_at);
+    } else if (changed) {
+        snprintf(why, MOTE_MESSAGE_BYTES, "%s: the file was changed while it was read; it had %" PRIu64 " bytes%s",
+                 mapped->path, mapped->size_bytes,
+                 (uint64_t)now.st_size > mapped->size_bytes ? " and has more now: is it still being written?" : "");
+    }
+    return changed || missing;
+}
+
+bool mote_mapped_explains(const mote_context *ctx, char *why) {
+    for (const mote_mapped_file *mapped = ctx->mapped_files; mapped != NULL; mapped = mapped->next) {
+        if (mote_mapped_explain(mapped, why)) return true;
+    }
+    return false;
+}

@@ -1,0 +1,70 @@
+/* The devices of a context, and which of them does a piece of work. */
+#include "device/backend.h"
+
+static mote_device *gpu_of(mote_context *ctx) { return ctx->device_count > 1 ? &ctx->devices[1] : NULL; }
+
+static mote_device *add_device(mote_context *ctx, const mote_backend *backend, int index) {
+    mote_device *device = &ctx->devices[ctx->device_count++];
+    device->ctx = ctx;
+    device->backend = backend;
+    device->ops = backend->device;
+    device->index = index;
+    device->state = backend->device == NULL ? DEVICE_OPEN : DEVICE_CLOSED;
+    return device;
+}
+
+static mote_status add_devices(mote_context *ctx) {
+    const mote_device_kind kind = ctx->params.device;
+    ctx->last_used = add_device(ctx, &mote_cpu_backend, 0);
+    if (kind == MOTE_DEVICE_CPU) return MOTE_OK;
+    if (mote_gpu_backend != NULL) add_device(ctx, mote_gpu_backend, ctx->params.device_index);
+    if (kind == MOTE_DEVICE_AUTO) return MOTE_OK; /* a GPU is opened only for work that pays */
+    if (gpu_of(ctx) == NULL) return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "this build has no CUDA");
+    ctx->last_used = gpu_of(ctx);
+    return device_open(gpu_of(ctx));
+}
+
+mote_status mote_context_create(const mote_context_params *params, mote_context **out) {
+    mote_context *ctx = NULL;
+    if (out == NULL) return MOTE_ERROR_ARGUMENT;
+    *out = NULL;
+    MOTE_TRY(mote_context_make(params, &ctx));
+    const mote_status status = add_devices(ctx);
+    if (status != MOTE_OK) {
+        mote_warn(ctx, "%s", ctx->message);
+        mote_context_destroy(ctx);
+        return status;
+    }
+    *out = ctx;
+    return MOTE_OK;
+}
+
+/* ---- choosing */
+
+static bool pays_on_gpu(const mote_context *ctx, uint64_t points) {
+    return ctx->params.device == MOTE_DEVICE_CUDA ||
+           (ctx->params.device == MOTE_DEVICE_AUTO && points >= MOTE_GPU_POINTS);
+}
+
+mote_device *mote_device_choose(mote_context *ctx, uint64_t points) {
+    mote_device *gpu = pays_on_gpu(ctx, points) ? gpu_of(ctx) : NULL;
+    mote_device *device = gpu != NULL && device_try_open(gpu) ? gpu : mote_cpu_device(ctx);
+    ctx->last_used = device;
+    return device;
+}
+
+mote_device *mote_device_of_cloud(mote_context *ctx, const mote_cloud *cloud) {
+    if (cloud->device == NULL) return mote_device_choose(ctx, cloud->count);
+    if (cloud->device->ctx != ctx) return mote_device_choose(ctx, UINT64_MAX); /* on the same GPU, of another context */
+    ctx->last_used = cloud->device;
+    return cloud->device;
+}
+
+mote_device *mote_device_warm_up(mote_context *ctx, uint64_t points) {
+    mote_device *gpu = pays_on_gpu(ctx, points) ? gpu_of(ctx) : NULL;
+    if (gpu == NULL || gpu->state == DEVICE_UNUSABLE) return NULL;
+    device_warm_up(gpu);
+    return gpu;
+}
+
+const char *mote_context_backend(const mote_context *ctx) { return ctx->last_used->backend->name; }

@@ -1,0 +1,240 @@
+#include "device/device_cloud.h"
+
+#include <stdlib.h>
+
+#include "device/backend.h"
+
+#define ALIGNED_TO 16u /* the widest load of a kernel */
+
+static uintptr_t address_of(const mote_column *column) { return (uintptr_t)column->data; }
+
+/* By stride, then by address: columns of one record follow each other. */
+static int compare_places(const void *a, const void *b) {
+    const mote_column *one = *(const mote_column *const *)a, *other = *(const mote_column *const *)b;
+    if (one->stride_bytes != other->stride_bytes) return one->stride_bytes < other->stride_bytes ? -1 : 1;
+    if (address_of(one) != address_of(other)) return address_of(one) < address_of(other) ? -1 : 1;
+    return 0;
+}
+
+/* How many of columns [first, count) lie within one record that starts with the first; at least one. */
+static uint32_t group_length(mote_column *const *columns, uint32_t count, uint64_t *record_bytes) {
+    const mote_column *first = columns[0];
+    uint32_t length = 0;
+    *record_bytes = 0;
+    for (; length < count; length++) {
+        const mote_column *column = columns[length];
+        const uint64_t end = address_of(column) - address_of(first) + mote_type_size(column->type);
+        if (column->stride_bytes != first->stride_bytes || (length > 0 && end > first->stride_bytes)) break;
+        if (end > *record_bytes) *record_bytes = end;
+    }
+    return length;
+}
+
+/* Where in a block the first value goes so that the most bytes of values are aligned: in a file they seldom are. */
+static uint32_t best_shift(mote_column *const *columns, uint32_t count) {
+    uint32_t best = 0, max = 0;
+    for (uint32_t shift = 0; shift < ALIGNED_TO; shift++) {
+        uint32_t aligned = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t size_bytes = mote_type_size(columns[i]->type);
+            const uint64_t at = address_of(columns[i]) - address_of(columns[0]) + shift;
+            if (at % size_bytes == 0 && columns[i]->stride_bytes % size_bytes == 0) aligned += size_bytes;
+        }
+        if (aligned > max) best = shift, max = aligned;
+    }
+    return best;
+}
+
+/* Uploads a group as one block and turns its columns to it. No byte behind the last value is read. */
+static mote_status upload_group(device_cloud *view, mote_column *const *columns, uint32_t count,
+                                uint64_t record_bytes) {
+    const uint32_t shift = best_shift(columns, count);
+    const uint8_t *host = columns[0]->data;
+    const uint64_t size_bytes = (view->count - 1) * columns[0]->stride_bytes + record_bytes;
+    uint8_t *block = device_alloc(view->device, shift + size_bytes, "cloud");
+    if (block == NULL) return MOTE_ERROR_MEMORY;
+    view->blocks[view->block_count++] = block;
+    for (uint32_t i = 0; i < count; i++) {
+        columns[i]->data = block + shift + (address_of(columns[i]) - (uintptr_t)host);
+    }
+    return device_upload(view->device, block + shift, host, size_bytes);
+}
+
+static mote_status upload_groups(device_cloud *view, mote_column **sorted) {
+    for (uint32_t i = 0; i < view->column_count; i++) sorted[i] = &view->columns[i];
+    qsort(sorted, view->column_count, sizeof *sorted, compare_places);
+    for (uint32_t i = 0; i < view->column_count;) {
+        uint64_t record_bytes = 0;
+        const uint32_t length = group_length(sorted + i, view->column_count - i, &record_bytes);
+        MOTE_TRY(upload_group(view, sorted + i, length, record_bytes));
+        i += length;
+    }
+    return MOTE_OK;
+}
+
+static mote_status upload(device_cloud *view) {
+    mote_column **sorted = mote_alloc(view->device->ctx, view->column_count * sizeof *sorted, "cloud");
+    view->blocks = mote_alloc(view->device->ctx, view->column_count * sizeof *view->blocks, "cloud");
+    const mote_status status = sorted != NULL && view->blocks != NULL ? upload_groups(view, sorted) : MOTE_ERROR_MEMORY;
+    mote_free(view->device->ctx, sorted);
+    return status;
+}
+
+mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view) {
+    memset(view, 0, sizeof *view);
+    view->device = device;
+    view->count = cloud->count;
+    view->position_step = cloud->position_step;
+    view->columns = mote_alloc(device->ctx, cloud->column_count * sizeof *view->columns, "cloud");
+    if (view->columns == NULL) return MOTE_ERROR_MEMORY;
+    view->column_count = (uint32_t)cloud->column_count;
+    if (view->column_count == 0) return MOTE_OK;
+    memcpy(view->columns, cloud->columns, view->column_count * sizeof *view->columns);
+    return cloud->device != NULL || cloud->count == 0 ? MOTE_OK : upload(view);
+}
+
+void device_cloud_close(device_cloud *view) {
+    if (view->device == NULL) return; /* never opened, or closed */
+    for (uint32_t i = 0; i < view->block_count; i++) device_free(view->device, view->blocks[i]);
+    mote_free(view->device->ctx, view->blocks);
+    mote_free(view->device->ctx, view->columns);
+    memset(view, 0, sizeof *view);
+}
+
+uint32_t device_cloud_record_bytes(const device_cloud *cloud, const void *records, uint32_t record_bytes) {
+    uint64_t reach = 0;
+    for (uint32_t i = 0; i < cloud->column_count; i++) {
+        const mote_column *column = &cloud->columns[i];
+        const uint64_t at = address_of(column) - (uintptr_t)records; /* huge where it lies before them */
+        const uint32_t size_bytes = mote_type_size(column->type);
+        if (column->stride_bytes != record_bytes || at >= record_bytes || at + size_bytes > record_bytes) return 0;
+        if (at + size_bytes > reach) reach = at + size_bytes;
+    }
+    return (uint32_t)reach;
+}
+
+mote_status device_cloud_move(const device_cloud *cloud, const void *records, void *copy, device_cloud *out) {
+    memset(out, 0, sizeof *out);
+    out->device = cloud->device;
+    out->columns = mote_alloc(cloud->device->ctx, cloud->column_count * sizeof *out->columns, "cloud");
+    out->blocks = mote_alloc(cloud->device->ctx, sizeof *out->blocks, "cloud");
+    if (out->columns == NULL || out->blocks == NULL) {
+        device_cloud_close(out);
+        return MOTE_ERROR_MEMORY;
+    }
+    out->count = cloud->count;
+    out->column_count = cloud->column_count;
+    out->position_step = cloud->position_step;
+    for (uint32_t i = 0; i < out->column_count; i++) {
+        out->columns[i] = cloud->columns[i];
+        out->columns[i].data = (uint8_t *)copy + (address_of(&cloud->columns[i]) - (uintptr_t)records);
+    }
+    out->blocks[out->block_count++] = copy;
+    return MOTE_OK;
+}
+
+const mote_column *device_cloud_find(const device_cloud *view, const char *name) {
+    for (uint32_t i = 0; i < view->column_count; i++) {
+        if (strcmp(view->columns[i].name, name) == 0) return &view->columns[i];
+    }
+    return NULL;
+}
+
+mote_status device_cloud_positions(const device_cloud *view, const mote_column *axes[3]) {
+    const mote_cloud columns = {.columns = view->columns, .column_count = view->column_count};
+    return mote_cloud_positions(view->device->ctx, &columns, axes);
+}
+
+mote_status device_cloud_open_positions(mote_device *device, const mote_cloud *cloud, device_cloud *view) {
+    const mote_column *axes[3];
+    memset(view, 0, sizeof *view);
+    MOTE_TRY(mote_cloud_positions(device->ctx, cloud, axes));
+    mote_column columns[3] = {*axes[0], *axes[1], *axes[2]};
+    mote_cloud positions = *cloud;
+    positions.columns = columns;
+    positions.column_count = 3;
+    return device_cloud_open(device, &positions, view);
+}
+
+/* Hands the memory and the columns over; the rest of device is still its own. */
+static mote_status take_over(device_cloud *view, mote_cloud *cloud) {
+    while (view->block_count > 0)
+        MOTE_TRY(mote_cloud_adopt_device(cloud, view->device, view->blocks[--view->block_count]));
+    for (uint32_t i = 0; i < view->column_count; i++) MOTE_TRY(mote_cloud_add_view(cloud, &view->columns[i]));
+    return MOTE_OK;
+}
+
+/* A new cloud of the columns of another, in memory of the device that it owns. */
+static mote_status copy_columns(mote_device *device, const mote_cloud *cloud, mote_cloud **out) {
+    device_cloud view;
+    mote_cloud *copy = NULL;
+    *out = NULL;
+    mote_status status = device_cloud_open(device, cloud, &view);
+    if (status == MOTE_OK) status = mote_cloud_new(device->ctx, cloud->count, &copy);
+    if (status == MOTE_OK) {
+        copy->device = device;
+        status = take_over(&view, copy);
+    }
+    device_cloud_close(&view);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(copy);
+        return status;
+    }
+    *out = copy;
+    return MOTE_OK;
+}
+
+/* ---- public entries */
+
+/* A GPU that was asked for by name: worth opening, however few the points. */
+static mote_status find_gpu(mote_context *ctx, mote_device **gpu) {
+    *gpu = mote_device_choose(ctx, UINT64_MAX);
+    if ((*gpu)->ops != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the context computes on the CPU: it has no device memory");
+}
+
+mote_status mote_cloud_wrap_device(mote_context *ctx, uint64_t count, const mote_column *columns, uint32_t column_count,
+                                   mote_cloud **out) {
+    mote_device *gpu = NULL;
+    *out = NULL;
+    MOTE_TRY(find_gpu(ctx, &gpu));
+    MOTE_TRY(mote_cloud_wrap(ctx, count, columns, column_count, out));
+    (*out)->device = gpu;
+    return MOTE_OK;
+}
+
+mote_status mote_cloud_to_device(mote_context *ctx, const mote_cloud *cloud, mote_cloud **out) {
+    mote_device *gpu = NULL;
+    mote_cloud *copy = NULL;
+    *out = NULL;
+    if (cloud->device != NULL) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the cloud is in the memory of the GPU already");
+    }
+    MOTE_TRY(find_gpu(ctx, &gpu));
+    mote_status status = copy_columns(gpu, cloud, &copy);
+    if (status == MOTE_OK) status = mote_cloud_copy_extras(copy, cloud);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(copy);
+        return status;
+    }
+    copy->grid_width = cloud->grid_width;
+    copy->grid_height = cloud->grid_height;
+    *out = copy;
+    return MOTE_OK;
+}
+
+void *mote_device_alloc(mote_context *ctx, uint64_t size_bytes) {
+    mote_device *gpu = NULL;
+    return find_gpu(ctx, &gpu) == MOTE_OK ? device_alloc(gpu, size_bytes, "caller's memory") : NULL;
+}
+
+void mote_device_free(mote_context *ctx, void *device) {
+    mote_device *gpu = NULL;
+    if (device != NULL && find_gpu(ctx, &gpu) == MOTE_OK) device_free(gpu, device);
+}
+
+mote_status mote_device_copy(mote_context *ctx, void *to, const void *from, uint64_t size_bytes) {
+    mote_device *gpu = NULL;
+    MOTE_TRY(find_gpu(ctx, &gpu));
+    return device_owns(gpu, to) ? device_upload(gpu, to, from, size_bytes) : device_download(gpu, to, from, size_bytes);
+}

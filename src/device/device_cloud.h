@@ -1,0 +1,40 @@
+/* A cloud's columns in device memory. */
+#ifndef MOTE_DEVICE_CLOUD_H
+#define MOTE_DEVICE_CLOUD_H
+
+#include "core/cloud.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct device_cloud {
+    mote_device *device;
+    uint64_t count;
+    mote_column *columns; /* [column_count] as the cloud's, in the same order, with data in device memory */
+    uint32_t column_count;
+    void **blocks; /* [block_count] device memory of its own: none if the cloud was on the device already */
+    uint32_t block_count;
+    double position_step; /* the cloud's: the decimal step of its text, 0 if unknown */
+} device_cloud;
+
+/* Uploads a cloud of host memory, columns that lie interleaved as one block; looks at one that is on the device.
+   view is valid to close in any case. */
+mote_status device_cloud_open(mote_device *device, const mote_cloud *cloud, device_cloud *view);
+/* The same of the columns x, y and z alone. */
+mote_status device_cloud_open_positions(mote_device *device, const mote_cloud *cloud, device_cloud *view);
+void device_cloud_close(device_cloud *view);
+/* Of records of record_bytes bytes, the first at records: how many bytes of each the columns use. 0 if a column lies
+   elsewhere. */
+uint32_t device_cloud_record_bytes(const device_cloud *cloud, const void *records, uint32_t record_bytes);
+/* The same columns in other memory, a copy of those records in any order, which becomes out's own. */
+mote_status device_cloud_move(const device_cloud *cloud, const void *records, void *copy, device_cloud *out);
+/* The columns x, y and z; one that is missing is an error. */
+mote_status device_cloud_positions(const device_cloud *view, const mote_column *axes[3]);
+/* NULL if there is none. */
+const mote_column *device_cloud_find(const device_cloud *view, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* What readers and writers do unless they are told otherwise. */
+#include "io/io_internal.h"
+
+mote_read_params mote_read_defaults(void) {
+    mote_read_params params;
+    memset(&params, 0, sizeof params);
+    params.level = -1;
+    return params;
+}
+
+mote_write_params mote_write_defaults(void) {
+    mote_write_params params;
+    memset(&params, 0, sizeof params);
+    params.las_format = -1;
+    return params;
+}

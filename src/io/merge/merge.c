@@ -1,0 +1,255 @@
+/* Several clouds become one, without loss or not at all. */
+#include "io/merge/merge_plan.h"
+
+#include <stdlib.h>
+
+#include "core/column_math.h"
+#include "io/las/las_format.h"
+
+#define PIECE_POINTS  1024u      /* one turn of a thread */
+#define WINDOW_POINTS (1u << 22) /* between two calls of the progress function */
+
+/* ---- coordinate reference systems */
+
+/* The EPSG number of "EPSG:n", or of the code at the end of a WKT; 0 if there is none. */
+static unsigned long epsg_number(const char *crs) {
+    static const char *const forms[] = {"AUTHORITY[\"EPSG\",", "ID[\"EPSG\","};
+    if (strncmp(crs, "EPSG:", 5) == 0) return strtoul(crs + 5, NULL, 10);
+    const char *last = NULL;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        for (const char *at = strstr(crs, forms[i]); at != NULL; at = strstr(at + 1, forms[i])) {
+            if (last == NULL || at + strlen(forms[i]) > last) last = at + strlen(forms[i]);
+        }
+    }
+    if (last == NULL) return 0;
+    char *end;
+    const unsigned long number = strtoul(last + (*last == '"' ? 1 : 0), &end, 10);
+    while (*end == '"' || *end == ']' || *end == ' ') end++;
+    return *end == '\0' ? number : 0; /* a code further in is that of a part */
+}
+
+static bool same_crs(const char *a, const char *b) {
+    const unsigned long number = epsg_number(a);
+    return strcmp(a, b) == 0 || (number != 0 && number == epsg_number(b));
+}
+
+/* The one system of all inputs; those without one are told of. */
+static mote_status merge_crs(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
+                             const char **crs) {
+    uint32_t from = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *here = mote_cloud_crs(clouds[i]);
+        if (here[0] == '\0') continue;
+        if (from == count) from = i;
+        if (same_crs(mote_cloud_crs(clouds[from]), here)) continue;
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                         "%s and %s have different coordinate reference systems: %.200s and %.200s", names[from],
+                         names[i], mote_cloud_crs(clouds[from]), here);
+    }
+    *crs = from < count ? mote_cloud_crs(clouds[from]) : "";
+    for (uint32_t i = 0; i < count && from < count; i++) {
+        if (mote_cloud_crs(clouds[i])[0] != '\0') continue;
+        mote_warn(ctx, "%s: has no coordinate reference system; that of %s is taken", names[i], names[from]);
+    }
+    return MOTE_OK;
+}
+
+/* ---- records and header */
+
+static bool same_record(const mote_record *a, const mote_record *b) {
+    return a->record_id == b->record_id && a->size_bytes == b->size_bytes && strcmp(a->user_id, b->user_id) == 0 &&
+           (a->size_bytes == 0 || memcmp(a->data, b->data, a->size_bytes) == 0);
+}
+
+static bool has_record(const mote_cloud *cloud, const mote_record *record) {
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        if (same_record(&cloud->records[i], record)) return true;
+    }
+    return false;
+}
+
+static mote_status merge_records(mote_cloud *to, mote_cloud *const *clouds, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint64_t r = 0; r < clouds[i]->record_count; r++) {
+            const mote_record *record = &clouds[i]->records[r];
+            /* A file's own repetitions are its business; only what another has already is left out. */
+            if (i == 0 || !has_record(to, record)) MOTE_TRY(mote_cloud_add_record(to, record));
+        }
+    }
+    return MOTE_OK;
+}
+
+/* The first header, where all inputs are LAS of one format. */
+static void merge_header(mote_cloud *to, mote_cloud *const *clouds, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!clouds[i]->las.present || clouds[i]->las.format != clouds[0]->las.format) return;
+    }
+    to->las = clouds[0]->las;
+}
+
+/* ---- points */
+
+/* Copies values of size_bytes (a literal, so that it becomes one move) from stride to stride. */
+#define COPY_VALUES(size_bytes)                                                                                        \
+    for (uint64_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, size_bytes)
+
+static void copy_values(uint8_t *to, uint64_t to_stride, const uint8_t *from, uint64_t from_stride, uint64_t count,
+                        uint32_t size_bytes) {
+    switch (size_bytes) {
+    case 1: COPY_VALUES(1); break;
+    case 2: COPY_VALUES(2); break;
+    case 4: COPY_VALUES(4); break;
+    default: COPY_VALUES(8); break;
+    }
+}
+
+/* Whole degrees to the nearest step of the merged angle. */
+static void convert_ranks(const merge_column *column, const merge_source *source, uint64_t first, uint64_t count,
+                          void *values) {
+    const uint32_t size_bytes = mote_type_size(column->type);
+    for (uint64_t i = 0; i < count; i++) {
+        const double degrees = mote_column_value(source->column, first + i);
+        const double steps = (degrees - column->offset) / column->scale;
+        const mote_column from = {.data = &steps, .type = MOTE_FLOAT64, .scale = 1};
+        mote_column_read(&from, 0, 1, column->type, (uint8_t *)values + i * size_bytes);
+    }
+}
+
+/* Fills values (dense, of the merged type) with those of a source. */
+static void convert_values(const merge_column *column, const merge_source *source, uint64_t first, uint64_t count,
+                           void *values) {
+    if (source->is_rank && !column->world) {
+        convert_ranks(column, source, first, count, values);
+    } else if (source->is_color) {
+        for (uint64_t i = 0; i < count; i++) {
+            const uint16_t value = column_color(&source->color, column_at(&source->color, first + i));
+            memcpy((uint8_t *)values + i * sizeof value, &value, sizeof value);
+        }
+    } else if (column->world) {
+        for (uint64_t i = 0; i < count; i++) {
+            const double value = mote_column_value(source->column, first + i);
+            memcpy((uint8_t *)values + i * sizeof value, &value, sizeof value);
+        }
+    } else if (source->factor != 1 || source->shift != 0) {
+        mote_column_read(source->column, first, count, MOTE_INT64, values);
+        const uint32_t size_bytes = mote_type_size(column->type);
+        for (uint64_t i = 0; i < count; i++) {
+            int64_t value;
+            memcpy(&value, (uint8_t *)values + i * sizeof value, sizeof value);
+            value = value * source->factor + source->shift;
+            memcpy((uint8_t *)values + i * size_bytes, &value, size_bytes); /* behind what is still to be read */
+        }
+    } else {
+        mote_column_read(source->column, first, count, column->type, values);
+    }
+}
+
+/* Copies points first … of an input to records. */
+static void copy_piece(const merge_plan *plan, uint32_t input, uint64_t first, uint64_t count, uint8_t *records) {
+    uint64_t values[PIECE_POINTS];
+    for (uint64_t c = 0; c < plan->column_count; c++) {
+        const merge_column *column = &plan->columns[c];
+        const merge_source *source = &column->sources[input];
+        const mote_column *from = source->column;
+        const uint32_t size_bytes = mote_type_size(column->type);
+        const bool plain = from != NULL && !column->world && from->type == column->type && from->bit_count == 0 &&
+                           source->factor == 1 && source->shift == 0 && !source->is_color && !source->is_rank;
+        if (plain) {
+            copy_values(records + column->at, plan->record_bytes, mote_column_at(from, first), from->stride_bytes,
+                        count, size_bytes);
+            continue;
+        }
+        if (from != NULL) {
+            convert_values(column, source, first, count, values);
+        } else {
+            memset(values, 0, count * size_bytes);
+        }
+        copy_values(records + column->at, plan->record_bytes, (const uint8_t *)values, size_bytes, count, size_bytes);
+    }
+}
+
+static mote_status copy_points(const merge_plan *plan, uint64_t total, uint8_t *records) {
+    mote_context *ctx = plan->ctx;
+    uint64_t done = 0;
+    for (uint32_t input = 0; input < plan->input_count; input++) {
+        const uint64_t count = mote_cloud_count(plan->clouds[input]);
+        for (uint64_t begin = 0; begin < count; begin += WINDOW_POINTS) {
+            MOTE_TRY(mote_progress(ctx, (double)done / (double)total, "uniting inputs"));
+            const uint64_t window = count - begin < WINDOW_POINTS ? count - begin : WINDOW_POINTS;
+            const int64_t pieces = (int64_t)((window + PIECE_POINTS - 1) / PIECE_POINTS);
+#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+            for (int64_t piece = 0; piece < pieces; piece++) {
+                const uint64_t from = (uint64_t)piece * PIECE_POINTS;
+                const uint64_t size = window - from < PIECE_POINTS ? window - from : PIECE_POINTS;
+                copy_piece(plan, input, begin + from, size, records + (done + from) * plan->record_bytes);
+            }
+            done += window;
+        }
+    }
+    return mote_progress(ctx, 1, "uniting inputs");
+}
+
+/* ---- the union */
+
+/* An empty cloud for all points of the plan, with its columns in one block of records. */
+static mote_status make_cloud(const merge_plan *plan, uint64_t total, mote_cloud **out, uint8_t **records) {
+    mote_context *ctx = plan->ctx;
+    if (plan->record_bytes > UINT32_MAX || total > (UINT64_MAX >> 1) / (plan->record_bytes + 1)) {
+        return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: %llu points of %llu bytes", (unsigned long long)total,
+                         (unsigned long long)plan->record_bytes);
+    }
+    MOTE_TRY(mote_cloud_new(ctx, total, out));
+    *records = mote_alloc(ctx, total * plan->record_bytes, "cloud");
+    MOTE_TRY(mote_cloud_adopt(*out, *records));
+    for (uint64_t c = 0; c < plan->column_count; c++) {
+        const merge_column *column = &plan->columns[c];
+        mote_column view;
+        memset(&view, 0, sizeof view);
+        view.name = column->name;
+        view.unit = column->unit;
+        view.description = column->description;
+        view.data = *records + column->at;
+        view.stride_bytes = (uint32_t)plan->record_bytes;
+        view.type = column->type;
+        view.scale = column->scale;
+        view.offset = column->offset;
+        MOTE_TRY(mote_cloud_add_view(*out, &view));
+    }
+    return MOTE_OK;
+}
+
+static mote_status fill_cloud(const merge_plan *plan, const char *crs, mote_cloud **out) {
+    uint8_t *records = NULL;
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < plan->input_count; i++) {
+        const uint64_t count = mote_cloud_count(plan->clouds[i]);
+        if (total + count < total) return mote_fail(plan->ctx, MOTE_ERROR_MEMORY, "out of memory: too many points");
+        total += count;
+    }
+    MOTE_TRY(make_cloud(plan, total, out, &records));
+    MOTE_TRY(mote_cloud_set_crs(*out, crs));
+    MOTE_TRY(merge_records(*out, plan->clouds, plan->input_count));
+    merge_header(*out, plan->clouds, plan->input_count);
+    if (plan->adjusted_time) (*out)->las.global_encoding |= LAS_ENCODING_ADJUSTED;
+    (*out)->position_step = plan->position_step;
+    return copy_points(plan, total, records);
+}
+
+mote_status mote_cloud_merge(mote_context *ctx, mote_cloud *const *clouds, const char *const *names, uint32_t count,
+                             mote_cloud **out) {
+    const char *crs = "";
+    merge_plan plan;
+    *out = NULL;
+    if (count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "nothing to merge");
+    MOTE_TRY(merge_crs(ctx, clouds, names, count, &crs));
+    mote_stage(ctx, "uniting inputs");
+    mote_status status = merge_plan_open(ctx, clouds, names, count, &plan);
+    if (status == MOTE_OK) status = fill_cloud(&plan, crs, out);
+    merge_plan_close(&plan);
+    mote_stage(ctx, NULL);
+    if (status != MOTE_OK) {
+        mote_cloud_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,119 @@
+/* The points of a list of leaves that lie in a query's ellipsoid: boxes, then points, eight at once in floats, and
+   exact keys for the others.
+
+   A box of middle m and half sides h, seen from a query q with the unit normal n: its points are farther than the gap
+   between q and the box, and the planes through them across n at least |n·(m - q)| - (|n|·h) from that through q. So
+       gap² + s² max(0, |n·(m - q)| - |n|·h)²,   s² = c² - 1,
+   bounds their squared distances from below. Floats take twice the second term's inside, from which comes 2^-19 of all
+   that went into it and of the frame's size: its rounding is below 12 u of the former and 18 u of the latter, u = 2^-24
+   (offsets are off by u each, and n, the products and the sums are rounded). What the gap's rounding does is what
+   knn_threshold_ellipsoid bounds. */
+#ifndef MOTE_KNN_ELLIPSOID_H
+#define MOTE_KNN_ELLIPSOID_H
+
+#include "knn/search/knn_search.h"
+
+/* A query's ellipsoid in floats, as offsets are: s n, and the absolute values of that. */
+typedef struct knn_disc {
+    simd_f at[3], normal[3], flat[3];
+    float slack;
+} knn_disc;
+
+static inline float knn_search_threshold_ellipsoid(const knn_search *search, const knn_scratch *scratch,
+                                                   double distance) {
+    return knn_threshold_ellipsoid(distance, scratch->frame.size, knn_keys(search)->norm,
+                                   search->ellipsoids->compression);
+}
+
+/* Offsets of doubles are mirrored where the scale is negative. */
+static inline void knn_disc_make(knn_kind kind, const knn_search *search, const knn_scratch *scratch,
+                                 const knn_ellipsoid *of, uint32_t q, knn_disc *disc) {
+    const double s = sqrt(of->normal_weight);
+    for (int k = 0; k < 3; k++) {
+        const double sign = kind == KNN_DOUBLE && search->tree->metric.scale[k] < 0 ? -1 : 1;
+        const float normal = (float)(s * sign * of->normal[k]);
+        disc->at[k] = simd_f_set(scratch->group.offset[k][q]);
+        disc->normal[k] = simd_f_set(normal);
+        disc->flat[k] = simd_f_set(fabsf(normal));
+    }
+    disc->slack = (float)(s * 0x1p-19);
+}
+
+/* The boxes of the list's leaves, side by side. */
+static inline void knn_list_boxes(knn_scratch *scratch) {
+    for (int row = 0; row < 6; row++) {
+        for (uint32_t i = 0; i < scratch->list.count; i++) {
+            scratch->list_box[row][i] = scratch->chunk.box[row][scratch->list.at[i]];
+        }
+    }
+}
+
+/* Which of eight leaves of the list, from the i-th on, may hold a point within the threshold. */
+SIMD_INLINE uint32_t knn_disc_leaves(const knn_disc *disc, const knn_scratch *scratch, uint32_t i, float threshold) {
+    const simd_f zero = simd_f_set(0);
+    simd_f square = zero, along = zero, flat = zero, all = simd_f_set((float)scratch->frame.size);
+    for (int k = 0; k < 3; k++) {
+        const simd_f above = simd_f_sub(simd_f_load(scratch->list_box[k] + i), disc->at[k]);
+        const simd_f below = simd_f_sub(disc->at[k], simd_f_load(scratch->list_box[3 + k] + i));
+        const simd_f gap = simd_f_max(simd_f_max(above, below), zero);
+        const simd_f middle = simd_f_sub(above, below), side = simd_f_sub(zero, simd_f_add(above, below));
+        square = simd_f_fma(gap, gap, square);
+        along = simd_f_fma(disc->normal[k], middle, along);
+        flat = simd_f_fma(disc->flat[k], side, flat);
+        all = simd_f_add(all, simd_f_add(simd_f_max(middle, simd_f_sub(zero, middle)), side));
+    }
+    const simd_f away = simd_f_sub(simd_f_max(along, simd_f_sub(zero, along)), flat);
+    const simd_f sure = simd_f_max(simd_f_sub(away, simd_f_mul(all, simd_f_set(disc->slack))), zero);
+    const simd_f half = simd_f_mul(sure, simd_f_set(0.5f));
+    const uint32_t remaining = scratch->list.count - i;
+    const uint32_t leaves = simd_f_at_most(simd_f_fma(half, half, square), simd_f_set(threshold));
+    return remaining < KNN_LEAF ? leaves & ((1u << remaining) - 1) : leaves;
+}
+
+/* Squared distances to the points of a leaf of the chunk. */
+SIMD_INLINE simd_f knn_disc_squares(const knn_disc *disc, const knn_chunk *chunk, uint32_t leaf) {
+    simd_f square = simd_f_set(0), along = square;
+    for (int k = 0; k < 3; k++) {
+        const simd_f d = simd_f_sub(simd_f_load(chunk->offset[k] + KNN_LEAF * leaf), disc->at[k]);
+        square = simd_f_fma(d, d, square);
+        along = simd_f_fma(disc->normal[k], d, along);
+    }
+    return simd_f_fma(along, along, square);
+}
+
+/* knn_stream for an ellipsoid. */
+SIMD_INLINE void knn_stream_ellipsoid(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q,
+                                      float max) {
+    const knn_tree *tree = search->tree;
+    const knn_list *list = &scratch->list;
+    const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
+    knn_best *const best = &scratch->best[q];
+    knn_ellipsoid of;
+    knn_disc disc;
+    knn_place mine, other;
+    knn_place_of(kind, search->queries, query, &mine);
+    knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
+    knn_disc_make(kind, search, scratch, &of, q, &disc);
+    float threshold =
+        fminf(max, knn_search_threshold_ellipsoid(search, scratch, knn_units(knn_keys(search), best->limit)));
+    for (uint32_t i = 0; i < list->count; i += KNN_LEAF) {
+        for (uint32_t leaves = knn_disc_leaves(&disc, scratch, i, threshold); leaves != 0; leaves &= leaves - 1) {
+            const uint32_t at_list = i + (uint32_t)__builtin_ctz(leaves);
+            const simd_f squares = knn_disc_squares(&disc, &scratch->chunk, list->at[at_list]);
+            for (uint32_t hits = simd_f_at_most(squares, simd_f_set(threshold)); hits != 0; hits &= hits - 1) {
+                const uint32_t at =
+                    knn_list_place(list, &scratch->chunk, KNN_LEAF * at_list + (uint32_t)__builtin_ctz(hits));
+                if (at >= tree->points.count || at == self) continue;
+                knn_place_of(kind, &tree->points, at, &other);
+                const uint64_t key = knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other);
+                if (key > best->limit) continue;
+                if (knn_best_take(best, key, at, tree->points.order[at])) {
+                    const double within = knn_units(knn_keys(search), best->limit);
+                    threshold = fminf(max, knn_search_threshold_ellipsoid(search, scratch, within));
+                }
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* What the searches on the device share: exact keys, and what floats may rule out. For .cu files only.
+
+   Views differ from true positions, in units, by at most 2^-24 of their size each, hence two of them by less than
+   slack = 2^-22 of the largest, over three axes; stored floats, and integers up to 2^24, are exact: slack 0. Let
+   u = 2^-24. The difference of two views is off by a factor of 1 + u, and the sum of squares, by two fused operations,
+   by 1 + 3 u: a point at distance d is found at most at ((d + slack) (1 + 3 u))². What vanishes in squares of floats
+   only seems nearer; what vanishes in those of doubles is covered by 2^-500 of the norm. Gaps of boxes are differences
+   of the same floats, rounded in the same way and hence never larger than those of the points inside. */
+#ifndef MOTE_KNN_TRAVERSAL_CUDA_H
+#define MOTE_KNN_TRAVERSAL_CUDA_H
+
+#include <float.h>
+
+#include "device/cuda/warp.cuh"
+#include "knn/knn_cuda.h"
+#include "math/search.h"
+
+/* The slack of a query in a tree. */
+template <int KIND>
+static __device__ inline float knn_slack(const knn_cuda_extent *points, const knn_cuda_extent *queries) {
+    float size = 0;
+    for (int k = 0; k < 3; k++) {
+        size = fmaxf(size, fmaxf(fabsf(points->low[k]), fabsf(points->high[k])));
+        size = fmaxf(size, fmaxf(fabsf(queries->low[k]), fabsf(queries->high[k])));
+    }
+    return KIND == KNN_FLOAT || (KIND == KNN_INT && size <= 0x1p24f) ? 0 : size * 0x1p-22f;
+}
+
+/* The largest square of views that a point with this key may have. */
+template <int KIND>
+static __device__ inline float knn_square_of_key(const knn_metric *metric, uint64_t key, float slack) {
+    float square;
+    if (KIND == KNN_FLOAT) {
+        square = (float)(knn_real(key) * (1 + 0x1p-20));
+    } else {
+        const float distance =
+            KIND == KNN_INT ? sqrtf((float)key) : (float)(sqrt(knn_real(key)) * metric->norm + metric->norm * 0x1p-500);
+        const float search_radius = distance * (1 + 0x1p-19f) + slack;
+        square = search_radius * search_radius * (1 + 0x1p-19f);
+    }
+    return square + FLT_MIN;
+}
+
+/* Some points have squares of at most this: so far may views be of points that are not farther than all of them. Where
+   keys may overflow, and points at any distance have the same, squares bound nothing. */
+template <int KIND>
+static __device__ inline float knn_square_bound_near(const knn_metric *metric, float square, float slack) {
+    float beside = square;
+    bool bounds = true;
+    if (KIND != KNN_FLOAT) {
+        const float more = KIND == KNN_DOUBLE ? (float)(metric->norm * 0x1p-500) : 0;
+        const float search_radius = sqrtf(square) * (1 + 0x1p-18f) + 2 * slack + more;
+        bounds = KIND == KNN_INT || (double)search_radius < metric->norm * 0x1p510;
+        beside = search_radius * search_radius;
+    }
+    return bounds ? beside * (1 + 0x1p-18f) + 2 * FLT_MIN : INFINITY;
+}
+
+/* ---- exact */
+
+typedef struct knn_exact {
+    int32_t step[3];
+    double value[3];
+} knn_exact;
+
+template <int KIND>
+static __device__ inline void knn_exact_of(const knn_cuda_points *points, uint32_t at, knn_exact *out) {
+    const uint64_t first = (uint64_t)(at / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + at % KNN_CUDA_LEAF;
+#pragma unroll
+    for (uint32_t k = 0; k < 3; k++) {
+        const uint64_t i = first + KNN_CUDA_LEAF * k;
+        if (KIND == KNN_INT) {
+            out->step[k] = __ldg((const int32_t *)points->exact + i);
+        } else {
+            out->value[k] =
+                KIND == KNN_FLOAT ? (double)__ldg(points->views + i) : __ldg((const double *)points->exact + i);
+        }
+    }
+}
+
+template <int KIND>
+static __device__ inline uint64_t knn_key(const knn_metric *metric, const knn_exact *a, const knn_exact *b) {
+    uint64_t key;
+    if (KIND == KNN_INT) {
+        key = knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]);
+    } else {
+        double d[3];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            d[k] = a->value[k] - b->value[k];
+            if (KIND == KNN_DOUBLE) d[k] *= metric->scale[k];
+        }
+        key = knn_key_real(d[0], d[1], d[2]);
+    }
+    return key;
+}
+
+static __device__ inline bool knn_is_before(uint64_t key, uint32_t index, uint64_t other_key, uint32_t other_index) {
+    return key < other_key || (key == other_key && index < other_index);
+}
+
+/* Whether a square of distance zero: then only smaller numbers are still wanted. */
+static __device__ inline bool knn_is_zero(uint64_t key) { return key == 0; }
+
+/* ---- views */
+
+static __device__ inline float knn_square(float dx, float dy, float dz) { return fmaf(dz, dz, fmaf(dy, dy, dx * dx)); }
+
+static __device__ inline float knn_gap(float low, float high, float other_low, float other_high) {
+    return fmaxf(fmaxf(low - other_high, other_low - high), 0);
+}
+
+static __device__ inline knn_cuda_box knn_box_at(const knn_cuda_box *boxes, uint64_t i) {
+    const float4 low = __ldg((const float4 *)(boxes + i)), high = __ldg((const float4 *)(boxes + i) + 1);
+    knn_cuda_box box = {{low.x, low.y, low.z}, 0, {high.x, high.y, high.z}, 0};
+    memcpy(&box.min, &low.w, sizeof box.min);
+    return box;
+}
+
+/* ---- nodes that wait: children of one node in front of those of nodes above it, ascending */
+
+#define KNN_WAITING 256u /* 64 of the top, 32 of each level below */
+
+static __device__ inline uint32_t knn_node_pack(uint32_t level, uint32_t node) { return level << 28 | node; }
+
+/* Pushes the nodes first + lane of the lanes that want it. Returns how many wait then. */
+static __device__ inline uint32_t knn_push(uint32_t *waiting, uint32_t count, uint32_t level, uint32_t node,
+                                           bool wanted, uint32_t lane) {
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, wanted);
+    if (wanted) waiting[count + __popc(lanes >> lane >> 1)] = knn_node_pack(level, node);
+    __syncwarp();
+    return count + __popc(lanes);
+}
+
+/* The sorted place in a tree beside which a query stands. */
+static __device__ inline uint32_t knn_insertion_place(const knn_cuda_points *points, uint64_t key,
+                                                      uint32_t key_cell_bits, uint32_t key_index_bits) {
+    const uint32_t cells = key_cell_bits < points->cell_bits ? key_cell_bits : points->cell_bits;
+    const uint64_t wanted = key >> (key_index_bits + 3 * (key_cell_bits - cells));
+    const uint32_t shift = points->index_bits + 3 * (points->cell_bits - cells);
+    return (uint32_t)mote_lower_bound64(points->keys, points->count, wanted << shift);
+}
+
+#endif

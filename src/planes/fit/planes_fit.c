@@ -1,0 +1,99 @@
+/* Planes and all points: fits planes to their points, drops those that do not stand, labels the points. */
+#include <stdlib.h>
+
+#include "planes/planes.h"
+
+#define SETTLE_TURNS  24
+#define QUICK_TURNS   3   /* before others are looked for */
+#define SAME_DISTANCE 1.5 /* tolerances, root mean square: two planes are one */
+#define SAME_COSINE   0.996
+
+/* The plane as passes over all points take it. */
+static planes_plane plane_of(const planes_run *run, const planes_fit *fit) {
+    return planes_plane_from(fit, run->tolerance, PLANES_GUARD * run->tolerance, run->cone);
+}
+
+static mote_status sum_all(planes_run *run, planes_sums *sums) {
+    planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
+    if (planes == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i].fit);
+    const planes_assignment how = {planes, NULL, run->found_count, sums, NULL};
+    const mote_status status = run->ops->assign(run->points, &how);
+    mote_free(run->ctx, planes);
+    return status;
+}
+
+static bool same_sums(const planes_sums *a, const planes_sums *b) {
+    return a->count == b->count && memcmp(a->first, b->first, sizeof a->first) == 0;
+}
+
+/* Fits all planes to their points until that changes nothing, or a number of times. */
+static mote_status settle(planes_run *run, int turns) {
+    planes_sums *sums = mote_alloc(run->ctx, run->found_count * sizeof *sums, "planes found");
+    mote_status status = sums != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (int turn = 0; turn < turns && status == MOTE_OK; turn++) {
+        bool changed = false;
+        status = sum_all(run, sums);
+        for (uint32_t i = 0; i < run->found_count && status == MOTE_OK; i++) {
+            planes_found *found = &run->found[i];
+            changed = changed || !same_sums(&sums[i], &found->sums);
+            found->sums = sums[i];
+            const planes_fit next = planes_fit_sums(&sums[i]);
+            found->fit.valid = next.valid;
+            if (next.valid) found->fit = next;
+        }
+        if (!changed) break;
+    }
+    mote_free(run->ctx, sums);
+    return status;
+}
+
+static bool is_same(const planes_run *run, const planes_found *a, const planes_found *b) {
+    const double *u = a->fit.normal, *v = b->fit.normal;
+    const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
+    return cosine >= SAME_COSINE && planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * run->tolerance;
+}
+
+static int compare_found(const void *a, const void *b) {
+    const planes_found *x = a, *y = b;
+    if (x->sums.count != y->sums.count) return x->sums.count > y->sums.count ? -1 : 1;
+    return x->fit.offset < y->fit.offset ? -1 : x->fit.offset > y->fit.offset;
+}
+
+/* Sorts planes by their points and drops those that are none and those that are another. Returns how many went. */
+static uint32_t drop_planes(planes_run *run) {
+    uint32_t kept = 0;
+    qsort(run->found, run->found_count, sizeof *run->found, compare_found);
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const planes_found *f = &run->found[i];
+        bool keep = f->fit.valid && planes_stands(f->sums.own, f->sums.inner, f->sums.in_bands[0], f->sums.in_bands[1],
+                                                  run->min_points, !run->tolerance_given);
+        for (uint32_t k = 0; k < kept && keep; k++) keep = !is_same(run, &run->found[k], f);
+        if (keep) run->found[kept++] = *f;
+    }
+    const uint32_t dropped = run->found_count - kept;
+    run->found_count = kept;
+    return dropped;
+}
+
+mote_status planes_fit_all(planes_run *run, bool quick) {
+    const int turns = quick ? QUICK_TURNS : SETTLE_TURNS;
+    uint32_t dropped = 0;
+    mote_stage(run->ctx, "fitting planes");
+    do {
+        MOTE_TRY(settle(run, turns));
+        dropped = drop_planes(run);
+    } while (dropped > 0 && !quick);
+    return MOTE_OK;
+}
+
+mote_status planes_label_all(planes_run *run) {
+    planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
+    if (planes == NULL) return MOTE_ERROR_MEMORY;
+    mote_stage(run->ctx, "labelling points");
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i].fit);
+    const planes_assignment how = {planes, NULL, run->found_count, NULL, &run->free_points};
+    const mote_status status = run->ops->assign(run->points, &how);
+    mote_free(run->ctx, planes);
+    return status;
+}

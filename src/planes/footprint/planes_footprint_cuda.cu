@@ -1,0 +1,356 @@
+/* Cells that labelled points are in, and new labels by cell, on the GPU. Grids side by side are counted by atomics;
+   where they would be too large cells are listed: in their order neighbours share a cell, so runs of equal cells are
+   sorted, with their lengths, and not points. */
+#include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
+#include "math/search.h"
+#include "planes/planes_cuda.h"
+
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define PIECE   256u /* consecutive points of a warp */
+
+typedef struct labelled {
+    const planes_cuda_point *points;
+    const int32_t *label;
+    const planes_tract *tracts;
+    uint64_t count;
+    uint64_t nothing; /* the cell of points without a label: above all others */
+} labelled;
+
+static __device__ inline void cell_at(const labelled *l, uint64_t i, int32_t label, uint32_t cell[2]) {
+    const uint4 raw = *(const uint4 *)(const void *)&l->points[i];
+    planes_cuda_point at;
+    memcpy(&at, &raw, sizeof at);
+    planes_cell(&l->tracts[label].axes, at.x, at.y, at.z, &cell[0], &cell[1]);
+}
+
+/* ---- the bounds of each plane's cells */
+
+static __device__ inline void lower(planes_bounds *to, const planes_bounds *from) {
+    for (int k = 0; k < 2; k++) {
+        if (from->low[k] < to->low[k]) atomicMin(&to->low[k], from->low[k]);
+        if (from->not_high[k] < to->not_high[k]) atomicMin(&to->not_high[k], from->not_high[k]);
+    }
+}
+
+/* Lanes with the same label join theirs, one label after the other. */
+static __device__ void lower_together(planes_bounds *bounds, const planes_bounds *mine, int32_t label) {
+    for (uint32_t rest = __ballot_sync(CUDA_ALL, label >= 0), same; rest != 0; rest &= ~same) {
+        const int32_t now = warp_value_of(rest, label, &same);
+        planes_bounds joined;
+        for (int k = 0; k < 2; k++) {
+            joined.low[k] = warp_min(label == now ? mine->low[k] : UINT32_MAX);
+            joined.not_high[k] = warp_min(label == now ? mine->not_high[k] : UINT32_MAX);
+        }
+        if (warp_lane() == 0) lower(&bounds[now], &joined);
+    }
+}
+
+static __global__ void find_bounds(labelled l, planes_bounds *bounds) {
+    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
+    planes_bounds mine = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
+    int32_t now = -1;
+    for (uint64_t i = first + threadIdx.x % CUDA_WARP; i < first + PIECE && i < l.count; i += CUDA_WARP) {
+        const int32_t label = l.label[i];
+        uint32_t cell[2];
+        if (label < 0) continue;
+        if (label != now) {
+            if (now >= 0) lower(&bounds[now], &mine);
+            memset(&mine, 0xFF, sizeof mine);
+            now = label;
+        }
+        cell_at(&l, i, label, cell);
+        for (int k = 0; k < 2; k++) {
+            mine.low[k] = min(mine.low[k], cell[k]);
+            mine.not_high[k] = min(mine.not_high[k], ~cell[k]);
+        }
+    }
+    lower_together(bounds, &mine, now);
+}
+
+/* ---- grids side by side */
+
+/* Points of a warp in the same cell, one after the other, are counted at once. */
+static __global__ void count_points(labelled l, planes_grid g) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t lane = threadIdx.x % CUDA_WARP;
+    const int32_t label = i < l.count ? l.label[i] : -1;
+    uint32_t place = PLANES_NO_CELL, cell[2];
+    if (label >= 0) {
+        cell_at(&l, i, label, cell);
+        place = planes_grid_place(&g, (uint32_t)label, cell[0], cell[1]);
+    }
+    const uint32_t before = __shfl_up_sync(CUDA_ALL, place, 1);
+    const bool starts = lane == 0 || place != before;
+    const uint32_t after = __ballot_sync(CUDA_ALL, starts) >> lane >> 1;
+    const uint32_t length = after != 0 ? (uint32_t)__ffs((int)after) : CUDA_WARP - lane;
+    if (starts && label >= 0) atomicAdd(&g.count[place], length);
+}
+
+/* ---- listed cells */
+
+static __device__ inline uint64_t code_of(const labelled *l, uint64_t i) {
+    const int32_t label = l->label[i];
+    uint32_t cell[2];
+    if (label < 0) return l->nothing;
+    cell_at(l, i, label, cell);
+    return planes_cell_code((uint32_t)label, cell[0], cell[1]);
+}
+
+static __global__ void find_runs(labelled l, uint8_t *starts) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < l.count) starts[i] = i == 0 || code_of(&l, i) != code_of(&l, i - 1);
+}
+
+/* Cell and length of each run, from where it starts and where the next does. */
+static __global__ void measure_runs(labelled l, const uint32_t *starts, uint64_t runs, uint64_t *codes,
+                                    uint32_t *lengths) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= runs) return;
+    codes[i] = code_of(&l, starts[i]);
+    lengths[i] = (uint32_t)((i + 1 < runs ? starts[i + 1] : l.count) - starts[i]);
+}
+
+static __global__ void find_changes(const uint64_t *codes, uint64_t runs, uint8_t *starts) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < runs) starts[i] = i == 0 || codes[i] != codes[i - 1];
+}
+
+/* Sums the runs of each cell. */
+static __global__ void join_runs(const uint64_t *sorted, const uint32_t *lengths, uint64_t runs, const uint32_t *starts,
+                                 uint64_t starts_count, uint64_t *codes, uint32_t cells, uint32_t *count) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= cells) return;
+    const uint64_t end = i + 1 < starts_count ? starts[i + 1] : runs;
+    uint32_t points = 0;
+    for (uint64_t k = starts[i]; k < end; k++) points += lengths[k];
+    count[i] = points;
+    codes[i] = sorted[starts[i]];
+}
+
+/* ---- the host's side */
+
+static uint32_t bit_length(uint32_t v) { return v == 0 ? 0 : 32 - (uint32_t)__builtin_clz(v); }
+
+void planes_footprint_free_cuda(planes_cuda *p) {
+    mote_device *gpu = p->base.device;
+    cuda_free(gpu, p->footprint.tracts);
+    cuda_free(gpu, p->footprint.codes);
+    cuda_free(gpu, p->footprint.memory);
+    memset(&p->footprint, 0, sizeof p->footprint);
+}
+
+static labelled labelled_of(const planes_cuda *p) {
+    const labelled l = {p->points, p->label, p->footprint.tracts, p->base.count, UINT64_MAX};
+    return l;
+}
+
+/* All that cells and components need, except what is on the way to them; zeros, except roots. */
+static mote_status make_cells(planes_cuda *p, uint32_t cells) {
+    planes_cuda_footprint *c = &p->footprint;
+    planes_grid *g = &c->grid;
+    mote_device *gpu = p->base.device;
+    g->cells = cells;
+    c->numbers = c->by_plane ? g->planes : cells;
+    const uint64_t own = c->by_plane ? g->planes : 0; /* points of parts: those of planes, or of roots */
+    const uint64_t zeros = c->numbers * sizeof *c->area + (2 * (uint64_t)cells + g->planes + own) * sizeof(uint32_t);
+    c->memory = (uint8_t *)cuda_alloc(gpu, zeros + cells * sizeof(uint32_t), "planes cells");
+    if (c->memory == NULL) return MOTE_ERROR_MEMORY;
+    c->area = (unsigned long long *)(void *)c->memory;
+    g->count = (uint32_t *)(void *)(c->area + c->numbers);
+    g->points = g->count + cells;
+    g->all = g->points + cells;
+    c->points = c->by_plane ? g->all + g->planes : g->points;
+    g->root = g->all + g->planes + own;
+    return cuda_fill(gpu, c->memory, 0, zeros);
+}
+
+/* Arrays of the way to listed cells. */
+typedef struct list_work {
+    planes_cuda *p;
+    labelled l;
+    uint8_t *flags;   /* [points] */
+    uint32_t *starts; /* [points] */
+    uint64_t *found;
+    cuda_pairs64 runs;
+    uint64_t run_count;
+} list_work;
+
+static void free_work(list_work *w) {
+    mote_device *gpu = w->p->base.device;
+    cuda_free(gpu, w->flags);
+    cuda_free(gpu, w->starts);
+    cuda_free(gpu, w->found);
+    cuda_free(gpu, w->runs.keys);
+    cuda_free(gpu, w->runs.values);
+    cuda_free(gpu, w->runs.other_keys);
+    cuda_free(gpu, w->runs.other_values);
+}
+
+/* The places where flags are set; how many, to count. Waits. */
+static mote_status select_starts(list_work *w, uint64_t items, uint64_t *count) {
+    mote_device *gpu = w->p->base.device;
+    MOTE_TRY(cuda_select(gpu, w->flags, items, w->starts, w->found));
+    return cuda_download(gpu, count, w->found, sizeof *count);
+}
+
+static mote_status list_runs(list_work *w) {
+    mote_device *gpu = w->p->base.device;
+    const uint64_t points = w->l.count;
+    w->flags = (uint8_t *)cuda_alloc(gpu, points, "planes cells");
+    w->starts = (uint32_t *)cuda_alloc(gpu, points * sizeof *w->starts, "planes cells");
+    w->found = (uint64_t *)cuda_alloc(gpu, sizeof *w->found, "planes cells");
+    if (w->flags == NULL || w->starts == NULL || w->found == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(gpu, find_runs, cuda_blocks(points, THREADS), THREADS, w->l, w->flags);
+    MOTE_TRY(cuda_launched(gpu, "runs of cells"));
+    MOTE_TRY(select_starts(w, points, &w->run_count));
+    w->runs.keys = (uint64_t *)cuda_alloc(gpu, w->run_count * sizeof(uint64_t), "planes cells");
+    w->runs.values = (uint32_t *)cuda_alloc(gpu, w->run_count * sizeof(uint32_t), "planes cells");
+    w->runs.other_keys = (uint64_t *)cuda_alloc(gpu, w->run_count * sizeof(uint64_t), "planes cells");
+    w->runs.other_values = (uint32_t *)cuda_alloc(gpu, w->run_count * sizeof(uint32_t), "planes cells");
+    MOTE_TRY(mote_context_status(gpu->ctx));
+    CUDA_LAUNCH(gpu, measure_runs, cuda_blocks(w->run_count, THREADS), THREADS, w->l, w->starts, w->run_count,
+                w->runs.keys, w->runs.values);
+    return cuda_launched(gpu, "runs of cells");
+}
+
+/* Sorts the runs and joins those of a cell; points without a label come last, and are no cell. */
+static mote_status join_cells(list_work *w) {
+    planes_cuda *p = w->p;
+    mote_device *gpu = p->base.device;
+    const uint64_t runs = w->run_count;
+    uint64_t codes = 0, last = 0;
+    MOTE_TRY(cuda_sort64(gpu, &w->runs, runs, 0, 2 * PLANES_CELL_BITS + (int)bit_length(p->footprint.grid.planes)));
+    CUDA_LAUNCH(gpu, find_changes, cuda_blocks(runs, THREADS), THREADS, w->runs.keys, runs, w->flags);
+    MOTE_TRY(cuda_launched(gpu, "cells"));
+    MOTE_TRY(select_starts(w, runs, &codes));
+    MOTE_TRY(cuda_download(gpu, &last, w->runs.keys + runs - 1, sizeof last));
+    const uint32_t cells = (uint32_t)(codes - (last == w->l.nothing));
+    p->footprint.codes = (uint64_t *)cuda_alloc(gpu, cells * sizeof *p->footprint.codes, "planes cells");
+    if (p->footprint.codes == NULL) return MOTE_ERROR_MEMORY;
+    p->footprint.grid.codes = p->footprint.codes;
+    MOTE_TRY(make_cells(p, cells));
+    CUDA_LAUNCH(gpu, join_runs, cuda_blocks(cells, THREADS), THREADS, w->runs.keys, w->runs.values, runs, w->starts,
+                codes, p->footprint.codes, cells, p->footprint.grid.count);
+    return cuda_launched(gpu, "cells");
+}
+
+static mote_status list_cells(planes_cuda *p) {
+    list_work w;
+    memset(&w, 0, sizeof w);
+    w.p = p;
+    w.l = labelled_of(p);
+    mote_status status = list_runs(&w);
+    if (status == MOTE_OK) status = join_cells(&w);
+    free_work(&w);
+    return status;
+}
+
+static mote_status measure_bounds(planes_cuda *p, planes_bounds *host) {
+    mote_device *gpu = p->base.device;
+    const uint64_t bytes = p->footprint.grid.planes * sizeof *host;
+    planes_bounds *bounds = (planes_bounds *)cuda_alloc(gpu, bytes, "planes cells");
+    mote_status status = bounds != NULL ? cuda_fill(gpu, bounds, 0xFF, bytes) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, find_bounds, cuda_blocks(p->base.count, WARPS * PIECE), THREADS, labelled_of(p), bounds);
+        status = cuda_launched(gpu, "bounds of cells");
+    }
+    if (status == MOTE_OK) status = cuda_download(gpu, host, bounds, bytes);
+    cuda_free(gpu, bounds);
+    return status;
+}
+
+/* host: [planes] with axes; bounds: room for theirs. */
+static mote_status count_cells(planes_cuda *p, planes_tract *host, const uint64_t *in_bands, bool whole,
+                               planes_bounds *bounds) {
+    mote_device *gpu = p->base.device;
+    planes_cuda_footprint *c = &p->footprint;
+    const uint32_t planes = c->grid.planes;
+    c->tracts = (planes_tract *)cuda_alloc(gpu, planes * sizeof *host, "planes cells");
+    if (c->tracts == NULL) return MOTE_ERROR_MEMORY;
+    c->grid.tracts = c->tracts;
+    MOTE_TRY(cuda_upload(gpu, c->tracts, host, planes * sizeof *host));
+    MOTE_TRY(measure_bounds(p, bounds));
+    const uint32_t cells = planes_grid_lay(bounds, in_bands, planes, whole, p->base.count, host);
+    MOTE_TRY(cuda_upload(gpu, c->tracts, host, planes * sizeof *host));
+    if (cells == 0) return list_cells(p);
+    MOTE_TRY(make_cells(p, cells));
+    CUDA_LAUNCH(gpu, count_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), c->grid);
+    return cuda_launched(gpu, "points of cells");
+}
+
+mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
+                                  uint32_t planes, const planes_footprint_params *footprint_params,
+                                  planes_component **components, uint64_t *count) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_device *gpu = points->device;
+    *components = NULL;
+    *count = 0;
+    planes_footprint_free_cuda(p);
+    if (points->count == 0 || planes == 0) return MOTE_OK;
+    planes_tract *tracts = (planes_tract *)mote_alloc_zero(gpu->ctx, planes * sizeof *tracts, "planes cells");
+    planes_bounds *bounds = (planes_bounds *)mote_alloc(gpu->ctx, planes * sizeof *bounds, "planes cells");
+    mote_status status = tracts != NULL && bounds != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < planes && status == MOTE_OK; i++) tracts[i].axes = axes[i];
+    p->footprint.grid.planes = planes;
+    p->footprint.grid.islands = !footprint_params->components && !footprint_params->whole;
+    p->footprint.by_plane = !footprint_params->components;
+    if (status == MOTE_OK) status = count_cells(p, tracts, in_bands, footprint_params->whole, bounds);
+    if (status == MOTE_OK) status = planes_find_components_cuda(p, footprint_params->min, components, count);
+    mote_free(gpu->ctx, tracts);
+    mote_free(gpu->ctx, bounds);
+    return status;
+}
+
+/* ---- new labels */
+
+/* Parts by number, ascending, and their labels. */
+typedef struct component_labels {
+    const uint2 *list;
+    uint32_t count;
+} component_labels;
+
+static __device__ inline int32_t label_of(const component_labels *labels, uint32_t number) {
+    const uint32_t at = mote_lower_bound32_strided(labels->list, sizeof *labels->list, labels->count, number);
+    return at < labels->count && labels->list[at].x == number ? (int32_t)labels->list[at].y : -1;
+}
+
+static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, component_labels labels, int32_t *label,
+                                      uint8_t *odds) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= l.count || label[i] < 0) return;
+    const uint32_t plane = (uint32_t)label[i];
+    uint32_t cell[2];
+    cell_at(&l, i, (int32_t)plane, cell);
+    const uint32_t place = planes_grid_place(&g, plane, cell[0], cell[1]);
+    const bool kept = planes_is_kept(&g, planes_grid_min(&g, plane), place);
+    label[i] = kept ? label_of(&labels, by_plane ? plane : g.root[place]) : -1;
+    odds[i] = planes_odds_at(&g, plane, place);
+}
+
+/* device: room for the list. */
+static mote_status relabel(planes_cuda *p, const planes_component *components, uint64_t count, const int32_t *labels,
+                           uint2 *device) {
+    mote_device *gpu = p->base.device;
+    const component_labels list = {device, (uint32_t)count};
+    uint2 *host = (uint2 *)(void *)planes_cuda_scratch(p, (count + 1) * sizeof *host);
+    if (host == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) host[i] = make_uint2(components[i].number, (uint32_t)labels[i]);
+    MOTE_TRY(cuda_upload(gpu, device, host, count * sizeof *host));
+    CUDA_LAUNCH(gpu, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), p->footprint.grid,
+                p->footprint.by_plane, list, p->label, p->free_points);
+    return cuda_launched(gpu, "new labels");
+}
+
+mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count,
+                                const int32_t *labels) {
+    planes_cuda *p = planes_on_cuda(points);
+    mote_device *gpu = points->device;
+    if (points->count == 0 || p->footprint.memory == NULL) return MOTE_OK;
+    uint2 *device = (uint2 *)cuda_alloc(gpu, count * sizeof *device, "planes cells");
+    const mote_status status = device != NULL ? relabel(p, components, count, labels, device) : MOTE_ERROR_MEMORY;
+    cuda_free(gpu, device);
+    planes_footprint_free_cuda(p);
+    return status;
+}
