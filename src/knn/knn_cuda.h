@@ -21,6 +21,7 @@ extern "C" {
 #define KNN_CUDA_TOP     64u  /* the most nodes of the last level */
 #define KNN_CUDA_CELLS   13u  /* the most bits of an axis of the curve */
 #define KNN_CUDA_PARTS   264u /* blocks that look for the bounds */
+#define KNN_CUDA_SAMPLES 256u /* points of which one more block finds the middle */
 #define KNN_CUDA_CROWDED 4u   /* points a cell; with more, their cube is divided anew */
 #define KNN_CUDA_FINER   14u  /* into 2^14 cells a side */
 
@@ -36,8 +37,8 @@ typedef struct knn_cuda_reading {
     knn_kind kind;
     bool world;                   /* KNN_DOUBLE: world values instead of stored ones */
     bool plain;                   /* aligned values of the kind's own four bytes */
-    int64_t origin[3], middle[3]; /* KNN_INT: step 0, and the step that is view 0; of knn_integer */
-    double center[3], unit[3];    /* KNN_DOUBLE: view = (value - center) · unit */
+    int64_t origin[3], middle[3]; /* KNN_INT: step 0, and the step that is view 0; of knn_integer_of */
+    double center[3], unit[3];    /* KNN_DOUBLE: view = (value - center) · unit; exact where views are small */
 } knn_cuda_reading;
 
 /* Points along the curve, those that are not finite behind the others; arrays filled up to whole lowest nodes. */
@@ -46,7 +47,7 @@ typedef struct knn_cuda_points {
     const void *exact;             /* [leaf][3][8] int32 steps or doubles; stored floats: the views */
     const uint32_t *order;         /* [count] which points they are */
     const uint64_t *keys;          /* [count] places on the curve, above index_bits bits of the point's number */
-    const knn_cuda_extent *extent; /* of the views */
+    const knn_cuda_extent *extent; /* [2] of the views; of nearly all of them, see knn_grid_within */
     uint32_t count, cell_bits, index_bits;
 } knn_cuda_points;
 
@@ -88,7 +89,7 @@ typedef struct knn_cuda_curve {
 typedef struct knn_cuda_curve_key {
     uint32_t cell_bits, index_bits;
     uint32_t part_count;            /* parts of the extent */
-    const knn_cuda_extent *divided; /* what the cells divide; NULL: the extent */
+    const knn_cuda_extent *divided; /* [2] what the cells divide; NULL: the points' own */
 } knn_cuda_curve_key;
 
 /* What searches of few neighbours leave for later, see knn_small_k_cuda.cuh: kept from one to the next. */
@@ -148,7 +149,7 @@ bool knn_cuda_buffer_reserve(mote_device *gpu, knn_cuda_buffer *buffer, uint64_t
 void knn_cuda_buffer_release(mote_device *gpu, knn_cuda_buffer *buffer);
 
 /* Steps of the build. First the extent of the views alone, or that and the curve through them.
-   divided  what the cells of the curve divide; NULL: the extent */
+   divided  [2] what the cells of the curve divide, as in knn_cuda_points; NULL: the points' own */
 mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set);
 mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
                           knn_cuda_point_set *point_set, knn_cuda_curve *curve);
@@ -161,6 +162,10 @@ mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, u
 /* Then what is searched. boxes false: queries, which need none. */
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_point_set *point_set);
+/* A place that about half of the finite points are below on each axis, by a sample: stored or world doubles, or steps
+   from origin. low if no point of the sample is finite. Waits. */
+mote_status knn_cuda_find_middle(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, const double low[3],
+                                 double middle[3]);
 /* The least and the largest integers of finite points. */
 mote_status knn_cuda_integer_bounds(mote_device *gpu, const mote_column *const axes[3], uint64_t count, int64_t low[3],
                                     int64_t high[3]);

@@ -149,7 +149,8 @@ static void many_points_are_in_order(void **state) {
     }
 }
 
-/* The sample is spread over a cube, all others stand in a corner, some nowhere: a bucket overflows. */
+/* The sample is spread over a cube, all others stand in a corner, some nowhere: a bucket overflows. The corner is large
+   enough that the curve goes through all of the cube. */
 static void a_full_bucket_loses_nothing(void **state) {
     const uint64_t count = 3 * KNN_SAMPLE_CAPACITY / 2;
     const uint32_t samples = KNN_SAMPLE_EACH * knn_sample_buckets(count);
@@ -159,7 +160,7 @@ static void a_full_bucket_loses_nothing(void **state) {
     for (uint64_t i = 0; i < count; i += 37) points[3 * i] = NAN;
     for (uint32_t s = 0; s < samples; s++) {
         double *const point = points + 3 * knn_sample_point(s, knn_sample_stretch(samples, count));
-        for (uint64_t k = 0; k < 3; k++) point[k] = (double)(mote_hash_pair(2 + k, s) % 1000);
+        for (uint64_t k = 0; k < 3; k++) point[k] = 881 + (double)(mote_hash_pair(2 + k, s) % 20000) / 1000;
     }
     mote_cloud *cloud = knn_reference_cloud(pair->cpu, MOTE_FLOAT32, 1, 0, points, count);
     assert_true(count_descents(pair, cloud, "a full bucket") > 0);

@@ -1,5 +1,6 @@
 /* The build on the device: bounds, curve, sort, leaves and boxes; the host waits for nothing. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
@@ -14,16 +15,56 @@
 
 /* ---- extents, and keys */
 
-/* Also prepares counters for make_leaves. */
+#define OUTSIDE 2u /* points of the sample on each side of an axis that are not looked at */
+
+/* The box of nearly all points, by a sample, and as much again on each side: a block finds it. */
+template <int KIND, bool PLAIN>
+static __device__ inline void find_middle_extent(const knn_cuda_reading *from, uint64_t count, knn_cuda_extent *out) {
+    __shared__ float sample[3][KNN_CUDA_SAMPLES];
+    __shared__ float low[3], high[3];
+    static_assert(KNN_CUDA_SAMPLES == THREADS, "a sample for each thread");
+    float view[3] = {INFINITY, INFINITY, INFINITY};
+    const bool finite = count > 0 && knn_view_of<KIND, PLAIN>(from, knn_nth_sample(threadIdx.x, count), view);
+    const uint32_t samples = (uint32_t)__syncthreads_count(finite);
+    for (int k = 0; k < 3; k++) sample[k][threadIdx.x] = finite ? view[k] : INFINITY;
+    if (threadIdx.x < 3) low[threadIdx.x] = high[threadIdx.x] = 0;
+    __syncthreads();
+    for (int k = 0; k < 3; k++) { /* its place in order, by counting what is before it */
+        const float mine = sample[k][threadIdx.x];
+        uint32_t before = 0;
+        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
+            before += sample[k][i] < mine || (sample[k][i] == mine && i < threadIdx.x);
+        }
+        if (samples <= 2 * OUTSIDE) continue;
+        if (before == OUTSIDE) low[k] = mine;
+        if (before == samples - 1 - OUTSIDE) high[k] = mine;
+    }
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    float side = 0;
+    for (int k = 0; k < 3; k++) side = fmaxf(side, high[k] - low[k]);
+    for (int k = 0; k < 3; k++) {
+        out->low[k] = low[k] - side;
+        out->high[k] = high[k] + side;
+    }
+    out->finite = samples;
+    out->spare = 0;
+}
+
+/* Parts of the extent, and behind them the extent of nearly all points; also prepares counters for make_leaves. */
 template <int KIND, bool PLAIN>
 static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts, uint32_t *counters,
                                     uint32_t counter_count) {
-    const uint32_t all = gridDim.x * THREADS;
+    const uint32_t all = gridDim.x * THREADS, blocks = gridDim.x - 1;
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
+    if (blockIdx.x == 0) {
+        find_middle_extent<KIND, PLAIN>(&from, count, &parts[KNN_CUDA_PARTS + 1]);
+        return;
+    }
     knn_cuda_extent mine;
     knn_extent_of_nothing(&mine);
-    for (uint64_t first = (uint64_t)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; first < count;
-         first += (uint64_t)gridDim.x * (THREADS * ITEMS)) {
+    for (uint64_t first = (uint64_t)(blockIdx.x - 1) * (THREADS * ITEMS) + threadIdx.x; first < count;
+         first += (uint64_t)blocks * (THREADS * ITEMS)) {
         float view[ITEMS][3];
         bool finite[ITEMS];
         for (uint32_t item = 0; item < ITEMS; item++) {
@@ -39,7 +80,7 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
         }
     }
     knn_extent_of_block<WARPS>(&mine);
-    if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+    if (threadIdx.x == 0) parts[blockIdx.x - 1] = mine;
 }
 
 /* The extent from its parts; and a key for each point: its place on the curve, behind all places for points that are
@@ -52,8 +93,8 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
     knn_cuda_extent all;
     knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
-    if (of.divided != NULL) all = *of.divided;
-    const knn_grid grid = knn_grid_of(&all, of.cell_bits, of.index_bits);
+    const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_PARTS + 1]};
+    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         float view[3];
@@ -179,6 +220,47 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     raise_boxes(&to, blockIdx.x);
 }
 
+/* ---- the middle */
+
+static __global__ void take_samples(knn_cuda_reading from, uint64_t count, double *samples) {
+    const uint64_t i = knn_nth_sample(threadIdx.x, count);
+    bool finite = true;
+    for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
+    for (int k = 0; k < 3; k++) {
+        const double value = from.kind == KNN_INT
+                                 ? (double)((uint64_t)knn_integer_of(&from.axes[k], i) - (uint64_t)from.origin[k])
+                                 : knn_double_of(&from, k, i);
+        samples[k * KNN_CUDA_SAMPLES + threadIdx.x] = finite ? value : NAN;
+    }
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+mote_status knn_cuda_find_middle(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, const double low[3],
+                                 double middle[3]) {
+    double samples[3][KNN_CUDA_SAMPLES];
+    memcpy(middle, low, 3 * sizeof *middle);
+    if (count == 0) return MOTE_OK;
+    double *const device = (double *)cuda_alloc(gpu, sizeof samples, "sample");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(gpu, take_samples, 1, KNN_CUDA_SAMPLES, *reading, count, device);
+    mote_status status = cuda_launched(gpu, "sample");
+    if (status == MOTE_OK) status = cuda_download(gpu, samples, device, sizeof samples);
+    cuda_free(gpu, device);
+    for (int k = 0; k < 3 && status == MOTE_OK; k++) {
+        uint32_t finite = 0;
+        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
+            if (isfinite(samples[k][i])) samples[k][finite++] = samples[k][i];
+        }
+        qsort(samples[k], finite, sizeof samples[k][0], compare_doubles);
+        if (finite > 0) middle[k] = samples[k][finite / 2];
+    }
+    return status;
+}
+
 /* ---- integers of any type */
 
 static __global__ void find_integers(knn_cuda_reading from, uint64_t count, ordered_box *box) {
@@ -225,8 +307,8 @@ static uint32_t part_count(uint64_t count) {
 
 static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
                            uint32_t finished_count) {
-    const uint32_t blocks = part_count(count);
-    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 1);
+    const uint32_t blocks = 1 + part_count(count); /* the first finds the extent of nearly all */
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 2);
     if (r->kind == KNN_FLOAT && r->plain) {
         CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
@@ -293,7 +375,7 @@ static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
 
 /* Room for the extent, and for counters of nodes; how many of these. */
 static bool make_parts(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, uint32_t *counters) {
-    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 1) * sizeof(knn_cuda_extent);
+    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 2) * sizeof(knn_cuda_extent);
     const uint64_t boxes = plan_levels(count, &point_set->tree);
     *counters = point_set->tree.level_count > 2 ? (uint32_t)(boxes - point_set->tree.first[2]) : 0;
     if (!knn_cuda_buffer_reserve(gpu, &point_set->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds"))
@@ -372,7 +454,7 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
-    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 1);
+    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 2);
     launch_leaves(gpu, &point_set->reading, curve, count, &to);
     tree->points.views = to.views;
     tree->points.exact = to.exact;

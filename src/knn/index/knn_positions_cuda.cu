@@ -101,8 +101,11 @@ static double norm_of(const mote_lattice *lattice) {
     return ldexp(1, 20 - (exponent < -960 ? -960 : exponent));
 }
 
-static void read_doubles(const mote_knn_index *index, bool world, knn_cuda_point_set *point_set) {
+/* Views are of what lies between positions and the middle of most points: near it they are as good as exact, wherever a
+   few others are. */
+static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_point_set *point_set) {
     const mote_lattice *lattice = &index->lattice;
+    double low[3];
     knn_cuda_reading *r = &point_set->reading;
     knn_metric *metric = &point_set->tree.metric;
     metric->kind = r->kind = KNN_DOUBLE;
@@ -111,17 +114,22 @@ static void read_doubles(const mote_knn_index *index, bool world, knn_cuda_point
     r->plain = false;
     for (int k = 0; k < 3; k++) {
         const mote_column *axis = &r->axes[k];
-        const double middle =
-            ((double)lattice->min[k] + (double)lattice->extent[k] / 2) * lattice->scale[k] + lattice->offset[k];
-        const double stored = (middle - axis->offset) / axis->scale;
+        const double least = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
+        const double stored = (least - axis->offset) / axis->scale;
         metric->scale[k] = world ? 1 : axis->scale;
-        r->center[k] = world ? middle : isfinite(stored) ? stored : 0;
+        low[k] = world ? least : isfinite(stored) ? stored : 0;
         r->unit[k] = metric->scale[k] * metric->norm;
     }
+    return knn_cuda_find_middle(index->device, r, index->cloud->count, low, r->center);
 }
 
-static void read_steps(const mote_knn_index *index, bool plain, knn_cuda_point_set *point_set) {
+#define EXACT_SPAN (1ull << 24) /* steps: a float tells all of them from each other */
+
+static mote_status read_steps(const mote_knn_index *index, bool plain, knn_cuda_point_set *point_set) {
     knn_cuda_reading *r = &point_set->reading;
+    const double low[3] = {0, 0, 0};
+    double middle[3];
+    uint64_t span = 0;
     point_set->tree.metric.kind = r->kind = KNN_INT;
     point_set->tree.metric.norm = 1;
     r->plain = plain;
@@ -129,7 +137,12 @@ static void read_steps(const mote_knn_index *index, bool plain, knn_cuda_point_s
         point_set->tree.metric.scale[k] = r->axes[k].scale;
         r->origin[k] = index->origin[k];
         r->middle[k] = index->origin[k] + (int64_t)(index->span[k] / 2);
+        span = index->span[k] > span ? index->span[k] : span;
     }
+    if (span <= EXACT_SPAN) return MOTE_OK;
+    MOTE_TRY(knn_cuda_find_middle(index->device, r, index->cloud->count, low, middle));
+    for (int k = 0; k < 3; k++) r->middle[k] = index->origin[k] + (int64_t)middle[k];
+    return MOTE_OK;
 }
 
 static void read_floats(bool plain, knn_cuda_point_set *point_set) {
@@ -152,12 +165,7 @@ mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, kn
     }
     MOTE_TRY(order_cuda_lattice(cloud, &index->lattice, &index->skipped));
     MOTE_TRY(find_steps(index, cloud, &steps));
-    if (steps) {
-        read_steps(index, are_plain_integers(axes), point_set);
-    } else {
-        read_doubles(index, false, point_set);
-    }
-    return MOTE_OK;
+    return steps ? read_steps(index, are_plain_integers(axes), point_set) : read_doubles(index, false, point_set);
 }
 
 /* ---- the index */
@@ -181,7 +189,7 @@ static mote_status make_other(mote_knn_index *index, bool world) {
     }
     memset(&c->other.reading, 0, sizeof c->other.reading);
     memcpy(c->other.reading.axes, c->stored.reading.axes, sizeof c->other.reading.axes);
-    read_doubles(index, world, &c->other);
+    MOTE_TRY(read_doubles(index, world, &c->other));
     MOTE_TRY(knn_cuda_measure(index->device, count, &c->other));
     MOTE_TRY(knn_cuda_gather(index->device, &c->curve, count, true, &c->other));
     c->other_is_set = true;

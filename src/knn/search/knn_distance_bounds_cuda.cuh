@@ -1,7 +1,7 @@
 /* Spheres and ellipsoids for a warp's search: exact keys, and what floats may rule out. For .cu files only.
 
    ELLIPSOID: the squares of ellipsoids are |d|² + (m·d)² in floats, of views d and of m, the rounded root of c² - 1
-   times the normal. Let E be the error of d, below slack + u (d + slack) with u = 2^-24. That of n·d is below
+   times the normal. Let E be the error of d, below slack + u (2 d + slack) with u = 2^-24. That of n·d is below
    E + 5 u (d + E): m is rounded, and three operations are. Both are parts of a vector whose second part counts
    sqrt(c² - 1) times: its length is off by less than c (E + 5 u (d + E)), and the sum by 1 + 3 u. So a point whose
    ellipsoidal distance is B, hence d at most B, is found at most at
@@ -19,7 +19,7 @@
 
 /* How floats see. */
 typedef struct knn_distance_bounds {
-    float slack;
+    float slack;         /* of the query */
     float compression;   /* 1: spheres */
     float normal_weight; /* its square less 1, the root of that */
     bool bounds;         /* what they see is no nearer than it is: some points bound others */
@@ -28,13 +28,9 @@ typedef struct knn_distance_bounds {
 template <int KIND, bool ELLIPSOID>
 static __device__ inline knn_distance_bounds knn_distance_bounds_of(const knn_search_args *args) {
     const knn_cuda_extent *const points = args->tree.points.extent, *const queries = args->queries.extent;
-    knn_distance_bounds distance_bounds = {knn_slack<KIND>(points, queries), 1, 0, true};
+    knn_distance_bounds distance_bounds = {0, 1, 0, true};
     if (ELLIPSOID) {
-        float size = 0;
-        for (int k = 0; k < 3; k++) {
-            size = fmaxf(size, fmaxf(fabsf(points->low[k]), fabsf(points->high[k])));
-            size = fmaxf(size, fmaxf(fabsf(queries->low[k]), fabsf(queries->high[k])));
-        }
+        const float size = fmaxf(knn_extent_size(points), knn_extent_size(queries));
         const float c = fminf((float)args->compression, KNN_MAX_DISTANCE_BOUND);
         const bool compresses = size < 0x1p46f;
         distance_bounds.compression = compresses ? c : 1;
@@ -42,6 +38,15 @@ static __device__ inline knn_distance_bounds knn_distance_bounds_of(const knn_se
         distance_bounds.bounds = compresses && args->compression <= KNN_MAX_DISTANCE_BOUND;
     }
     return distance_bounds;
+}
+
+/* For a query whose view is here. */
+template <int KIND>
+static __device__ inline knn_distance_bounds knn_distance_bounds_at(const knn_search_args *args, const float4 &at,
+                                                                    const knn_distance_bounds *distance_bounds) {
+    knn_distance_bounds of_query = *distance_bounds;
+    of_query.slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
+    return of_query;
 }
 
 /* The largest square that a point with this key may have. */

@@ -322,14 +322,14 @@ static __device__ inline uint32_t begin_queries(const knn_search_args *args, con
     const bool valid = lane < queries;
     const uint32_t place = first + (valid ? lane : 0), middle = leaf_near(args, first + queries / 2);
     const float4 at = knn_view_at(&args->queries, place);
+    const knn_distance_bounds mine = knn_distance_bounds_at<KIND>(args, at, distance_bounds);
     if (lane < QUERIES) {
         memory->query[lane] = at;
         if (ELLIPSOID) memory->normal[lane] = knn_scaled_normal(args, place, distance_bounds);
     }
     __syncwarp();
-    float max = knn_distance_bound_of_key<KIND, ELLIPSOID>(args, args->limit, distance_bounds);
-    max = fminf(max,
-                bounds_around<KIND, ELLIPSOID, CAPACITY, LISTED>(args, distance_bounds, queries, middle, lane, memory));
+    float max = knn_distance_bound_of_key<KIND, ELLIPSOID>(args, args->limit, &mine);
+    max = fminf(max, bounds_around<KIND, ELLIPSOID, CAPACITY, LISTED>(args, &mine, queries, middle, lane, memory));
     __syncwarp();
     if (lane < QUERIES) memory->query[lane].w = valid ? max : -1;
     __syncwarp();
@@ -345,17 +345,17 @@ static __device__ inline uint32_t answer_query(const knn_search_args *args, cons
     leaf_range around = {0, 0};
     knn_query_state s = knn_query_state_at(place);
     knn_query_state_begin<CAPACITY>(lane, &s, &memory->candidates);
+    s.at = bounds_first<CAPACITY>() ? memory->query[q] : knn_view_at(&args->queries, place);
+    const knn_distance_bounds mine = knn_distance_bounds_at<KIND>(args, s.at, distance_bounds);
     if constexpr (bounds_first<CAPACITY>()) {
-        s.at = memory->query[q];
         s.max = s.at.w;
         if (ELLIPSOID) s.normal = memory->normal[q];
     } else {
-        s.at = knn_view_at(&args->queries, place);
-        s.max = knn_distance_bound_of_key<KIND, ELLIPSOID>(args, args->limit, distance_bounds);
+        s.max = knn_distance_bound_of_key<KIND, ELLIPSOID>(args, args->limit, &mine);
         if (ELLIPSOID) s.normal = knn_scaled_normal(args, place, distance_bounds);
         around = leaves_around(args, leaf_near(args, place));
     }
-    seek<KIND, ELLIPSOID, CAPACITY, LISTED>(args, distance_bounds, around, q, listed, lane, &s, memory);
+    seek<KIND, ELLIPSOID, CAPACITY, LISTED>(args, &mine, around, q, listed, lane, &s, memory);
     return s.kept;
 }
 

@@ -82,9 +82,9 @@ static __device__ __forceinline__ void small_k_write_back(const small_k_eight *e
 
 /* Tries the leaves that are listed for all groups. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ void small_k_try_listed(const knn_search_args *args, float slack,
-                                                          const small_k_traversal *w, small_k_traversal_memory *memory,
-                                                          small_k_lane *lane, LIST *list) {
+static __device__ __forceinline__ void small_k_try_listed(const knn_search_args *args, const small_k_traversal *w,
+                                                          small_k_traversal_memory *memory, small_k_lane *lane,
+                                                          LIST *list) {
     uint32_t group = 0, i = 0;
     small_k_eight e = small_k_eight_of(lane, 0);
     CUDA_ROLLED
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void small_k_try_listed(const knn_search_args 
             group++;
             i = 0;
         }
-        if (i > 0 || group == SMALL_K_GROUPS) small_k_join<KIND>(args, slack, memory, lane, list);
+        if (i > 0 || group == SMALL_K_GROUPS) small_k_join<KIND>(args, memory, lane, list);
         if (group < SMALL_K_GROUPS) e = small_k_eight_of(lane, group);
     }
 }
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void small_k_try_listed(const knn_search_args 
 /* The walk of groups that are made. Those that go through more than most leaves are left. False: the list is of no
    use. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *args, float slack, uint32_t max,
+static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *args, uint32_t max,
                                                         small_k_traversal_memory *memory, small_k_lane *lane,
                                                         small_k_traversal *traversal, LIST *list) {
     small_k_traversal w = *traversal;
@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *a
     for (bool first = true;; first = false) {
         small_k_traverse_next(&args->tree, memory, lane->number, first, &w);
         if (w.steps == 0) break;
-        small_k_try_listed<KIND>(args, slack, &w, memory, lane, list);
+        small_k_try_listed<KIND>(args, &w, memory, lane, list);
         if (w.waiting == 0) break;
         if (__any_sync(CUDA_ALL, list->is_idle(args))) return false;
         const uint32_t group = lane->number / 8,
@@ -161,7 +161,7 @@ static __device__ __forceinline__ bool small_k_exchange_pass(const uint32_t *ord
 
 /* The nearest, in order. Returns whether the first k are right. */
 template <int KIND, int T>
-static __device__ __forceinline__ bool small_k_decide(const knn_search_args *args, float slack, small_k_lane *lane,
+static __device__ __forceinline__ bool small_k_decide(const knn_search_args *args, small_k_lane *lane,
                                                       const small_k_nearest<T> *nearest, small_k_found<T> *found) {
     knn_exact exact;
     knn_exact_of<KIND>(&args->queries, lane->place, &exact);
@@ -177,12 +177,14 @@ static __device__ __forceinline__ bool small_k_decide(const knn_search_args *arg
         while (!small_k_exchange_pass<T>(args->tree.points.order, found)) {}
     }
     const uint64_t last = found->last_key(args->k);
-    if (last != UINT64_MAX) lane->max = fminf(lane->max, knn_square_of_key<KIND>(&args->tree.metric, last, slack));
+    if (last != UINT64_MAX)
+        lane->max = fminf(lane->max, knn_square_of_key<KIND>(&args->tree.metric, last, lane->slack));
     return nearest->lost == SMALL_K_EMPTY || __uint_as_float(nearest->lost) > lane->max;
 }
 
 /* ---- the search */
 
+template <int KIND>
 static __device__ __forceinline__ void small_k_lane_begin(const knn_search_args *args, uint64_t first, uint32_t number,
                                                           small_k_lane *lane) {
     lane->number = number;
@@ -191,22 +193,24 @@ static __device__ __forceinline__ void small_k_lane_begin(const knn_search_args 
 #pragma unroll
     for (uint32_t k = 0; k < 3; k++) lane->at[k] = args->queries.views[at + KNN_CUDA_LEAF * k];
     lane->max = first + number < args->queries.extent->finite ? INFINITY : -1;
+    lane->slack =
+        knn_slack<KIND>(args->tree.points.extent, args->queries.extent, lane->at[0], lane->at[1], lane->at[2]);
     lane->resolved = UINT32_MAX;
     lane->queued = 0;
 }
 
 /* The lane's query, how far it looks, and the groups. */
 template <int KIND, int SUBSETS>
-static __device__ __forceinline__ void small_k_prepare(const knn_search_args *args, float slack, uint64_t first,
-                                                       uint32_t number, small_k_traversal_memory *memory,
-                                                       small_k_lane *lane, small_k_traversal *w) {
+static __device__ __forceinline__ void small_k_prepare(const knn_search_args *args, uint64_t first, uint32_t number,
+                                                       small_k_traversal_memory *memory, small_k_lane *lane,
+                                                       small_k_traversal *w) {
     const uint32_t leaf = small_k_leaf_of(args, first + CUDA_WARP / 2);
-    small_k_lane_begin(args, first, number, lane);
+    small_k_lane_begin<KIND>(args, first, number, lane);
     const small_k_curve_bound around =
         small_k_bound_on_curve<SUBSETS>(&args->tree, leaf, lane->at, args->k - 1 + (args->exclude_self ? 1 : 0));
     if (lane->max >= 0) {
-        lane->max = fminf(knn_square_bound_near<KIND>(&args->tree.metric, around.bound, slack),
-                          knn_square_of_key<KIND>(&args->tree.metric, args->limit, slack));
+        lane->max = fminf(knn_square_bound_near<KIND>(&args->tree.metric, around.bound, lane->slack),
+                          knn_square_of_key<KIND>(&args->tree.metric, args->limit, lane->slack));
     }
     w->own = leaf / KNN_CUDA_WIDE;
     if (small_k_searches_far(lane)) lane->max = -1;
@@ -233,18 +237,17 @@ template <int KIND, int T, int SUBSETS>
 static __device__ __forceinline__ bool small_k_search(const knn_search_args *args, uint64_t first, uint32_t max,
                                                       bool keys, small_k_memory<T> *memory, small_k_lane *lane,
                                                       small_k_found<T> *found) {
-    const float slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent);
     small_k_traversal w;
     small_k_nearest<T> nearest;
-    small_k_prepare<KIND, SUBSETS>(args, slack, first, lane->number, &memory->traversal, lane, &w);
+    small_k_prepare<KIND, SUBSETS>(args, first, lane->number, &memory->traversal, lane, &w);
     nearest.clear();
     nearest.places = memory->place + lane->number;
-    if (!small_k_traverse<KIND>(args, slack, max, &memory->traversal, lane, &w, &nearest)) return false;
-    if (!keys && __all_sync(CUDA_ALL, lane->max < 0 || nearest.template is_clear<KIND>(args, slack, lane))) {
+    if (!small_k_traverse<KIND>(args, max, &memory->traversal, lane, &w, &nearest)) return false;
+    if (!keys && __all_sync(CUDA_ALL, lane->max < 0 || nearest.template is_clear<KIND>(args, lane))) {
         nearest.tell(found);
         return true;
     }
-    const bool right = small_k_decide<KIND, T>(args, slack, lane, &nearest, found) || lane->max < 0;
+    const bool right = small_k_decide<KIND, T>(args, lane, &nearest, found) || lane->max < 0;
     return __all_sync(CUDA_ALL, right) != 0;
 }
 
@@ -323,11 +326,10 @@ template <int KIND, int T, int SUBSETS>
 static __device__ __forceinline__ void
 small_k_search_unresolved(const knn_search_args *args, uint64_t first, uint32_t max, uint32_t number,
                           small_k_deferred_memory<T> *memory, small_k_found<T> *found) {
-    const float slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent);
     small_k_lane lane;
     small_k_traversal w;
-    small_k_prepare<KIND, SUBSETS>(args, slack, first, number, &memory->together.traversal, &lane, &w);
-    small_k_traverse<KIND>(args, slack, max, &memory->together.traversal, &lane, &w, found);
+    small_k_prepare<KIND, SUBSETS>(args, first, number, &memory->together.traversal, &lane, &w);
+    small_k_traverse<KIND>(args, max, &memory->together.traversal, &lane, &w, found);
     uint32_t deferred = __ballot_sync(CUDA_ALL, lane.max < 0 && lane.place < args->queries.extent->finite);
     __syncwarp(); /* the memory of the walk is free */
     CUDA_ROLLED

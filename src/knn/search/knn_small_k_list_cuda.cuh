@@ -54,27 +54,26 @@ template <int T> struct small_k_nearest {
     }
 
     /* How far the lane looks from now on. */
-    template <int KIND>
-    __device__ inline void lower_bounds(const knn_search_args *args, float slack, small_k_lane *lane) const {
+    template <int KIND> __device__ inline void lower_bounds(const knn_search_args *args, small_k_lane *lane) const {
         uint32_t last = 0;
 #pragma unroll
         for (int i = 0; i < T; i++) last = (uint32_t)i == args->k - 1 ? packed[i] : last;
         const float square = __uint_as_float(last | SMALL_K_SLOTS); /* NaN above all numbers */
         if (square <= FLT_MAX)
-            lane->max = fminf(lane->max, knn_square_bound_near<KIND>(&args->tree.metric, square, slack));
+            lane->max = fminf(lane->max, knn_square_bound_near<KIND>(&args->tree.metric, square, lane->slack));
     }
 
     /* Whether squares of floats tell which the first k are, and their order: each is farther than the one before it by
        more than floats may err. */
     template <int KIND>
-    __device__ __forceinline__ bool is_clear(const knn_search_args *args, float slack, const small_k_lane *lane) const {
+    __device__ __forceinline__ bool is_clear(const knn_search_args *args, const small_k_lane *lane) const {
         const bool limited = KIND == KNN_INT ? args->limit != UINT64_MAX : args->limit < knn_bits(INFINITY);
         bool clear = !limited && (lost == SMALL_K_EMPTY || __uint_as_float(lost) > lane->max);
 #pragma unroll
         for (int i = 0; i + 1 < T; i++) {
             const float before = __uint_as_float(packed[i] | SMALL_K_SLOTS),
                         square = __uint_as_float(packed[i + 1] & ~SMALL_K_SLOTS);
-            const bool single = square > knn_square_bound_near<KIND>(&args->tree.metric, before, slack);
+            const bool single = square > knn_square_bound_near<KIND>(&args->tree.metric, before, lane->slack);
             clear = clear && (packed[i + 1] >= SMALL_K_EMPTY || single);
         }
         return clear;
@@ -158,11 +157,10 @@ template <int T> struct small_k_found {
         return last;
     }
 
-    template <int KIND>
-    __device__ inline void lower_bounds(const knn_search_args *args, float slack, small_k_lane *lane) const {
+    template <int KIND> __device__ inline void lower_bounds(const knn_search_args *args, small_k_lane *lane) const {
         const uint64_t last = last_key(args->k);
         if (last == UINT64_MAX || lane->max < 0) return;
-        lane->max = fminf(lane->max, knn_square_of_key<KIND>(&args->tree.metric, last, slack));
+        lane->max = fminf(lane->max, knn_square_of_key<KIND>(&args->tree.metric, last, lane->slack));
         if (!knn_is_zero(last)) return;
 #pragma unroll
         for (int i = 0; i < T; i++) {
@@ -175,9 +173,8 @@ template <int T> struct small_k_found {
 
 /* The points that wait join the list, each while the next one's view is on its way. */
 template <int KIND, class LIST>
-static __device__ __forceinline__ void small_k_join(const knn_search_args *args, float slack,
-                                                    const small_k_traversal_memory *memory, small_k_lane *lane,
-                                                    LIST *list) {
+static __device__ __forceinline__ void small_k_join(const knn_search_args *args, const small_k_traversal_memory *memory,
+                                                    small_k_lane *lane, LIST *list) {
     const uint32_t self = args->exclude_self ? lane->place : SMALL_K_NONE;
     const uint32_t *const leaves = memory->leaves[lane->number / 8];
     uint32_t next = 0, hits = 0, leaf = 0, place = SMALL_K_NONE;
@@ -203,7 +200,7 @@ static __device__ __forceinline__ void small_k_join(const knn_search_args *args,
     }
     __syncwarp();
     lane->queued = 0;
-    list->template lower_bounds<KIND>(args, slack, lane);
+    list->template lower_bounds<KIND>(args, lane);
 }
 
 #endif

@@ -189,7 +189,9 @@ template <int KIND, int T>
 static __device__ void small_k_search_single(const knn_search_args *args, uint32_t place, small_k_single<T> *memory) {
     const uint32_t number = threadIdx.x % CUDA_WARP;
     small_k_visitor<KIND> v;
-    v.slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent);
+    const knn_query query_point = knn_query_of<KIND>(args, place);
+    v.slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, query_point.at[0], query_point.at[1],
+                              query_point.at[2]);
     v.max = knn_square_of_key<KIND>(&args->tree.metric, args->limit, v.slack);
     v.min = INFINITY;
     v.resolved = UINT32_MAX;
@@ -198,7 +200,6 @@ static __device__ void small_k_search_single(const knn_search_args *args, uint32
     v.best.place = SMALL_K_NONE;
     v.memory = &memory->alone;
     v.held_count = 0;
-    const knn_query query_point = knn_query_of<KIND>(args, place);
     v.traversal(args, &query_point, small_k_leaves_around(&args->tree, small_k_leaf_of(args, place)));
     __syncwarp(); /* what the lanes found before was taken */
     if (number < T) {

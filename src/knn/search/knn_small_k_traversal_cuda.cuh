@@ -47,6 +47,7 @@ typedef struct small_k_lane {
     uint32_t number;
     uint32_t place;    /* of its query */
     float at[3], max;  /* its view, and the largest square that still matters; < 0: no query, or it is left */
+    float slack;       /* see knn_traversal_cuda.cuh */
     uint32_t resolved; /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
     uint32_t queued;   /* leaves with points that wait */
 } small_k_lane;

@@ -1,9 +1,11 @@
 /* What the searches on the device share: exact keys, and what floats may rule out. For .cu files only.
 
-   Views differ from true positions, in units, by at most 2^-24 of their size each, hence two of them by less than
-   slack = 2^-22 of the largest, over three axes; stored floats, and integers up to 2^24, are exact: slack 0. Let
-   u = 2^-24. The difference of two views is off by a factor of 1 + u, and the sum of squares, by two fused operations,
-   by 1 + 3 u: a point at distance d is found at most at ((d + slack) (1 + 3 u))². What vanishes in squares of floats
+   Views differ from true positions, in units, by at most u = 2^-24 of their size, on each axis. That of a point is at
+   most as large as the query's and their distance d together, so the difference of the two is off by less than slack
+   = 2^-22 of the query's largest coordinate, and by u d: a query near the center of the views sees sharply, however far
+   away others are. Stored floats, and integers up to 2^24, are exact: slack 0. The difference of two views is rounded
+   by a factor of 1 + u, and the sum of squares, by two fused operations, by 1 + 3 u: a point at distance d is found at
+   most at ((d + slack) (1 + 4 u))². What vanishes in squares of floats
    only seems nearer; what vanishes in those of doubles is covered by 2^-500 of the norm. Gaps of boxes are differences
    of the same floats, rounded in the same way and hence never larger than those of the points inside. */
 #ifndef MOTE_KNN_TRAVERSAL_CUDA_H
@@ -15,15 +17,20 @@
 #include "knn/knn_cuda.h"
 #include "math/search.h"
 
-/* The slack of a query in a tree. */
-template <int KIND>
-static __device__ inline float knn_slack(const knn_cuda_extent *points, const knn_cuda_extent *queries) {
+/* The largest size of a coordinate. */
+static __device__ inline float knn_extent_size(const knn_cuda_extent *extent) {
     float size = 0;
-    for (int k = 0; k < 3; k++) {
-        size = fmaxf(size, fmaxf(fabsf(points->low[k]), fabsf(points->high[k])));
-        size = fmaxf(size, fmaxf(fabsf(queries->low[k]), fabsf(queries->high[k])));
-    }
-    return KIND == KNN_FLOAT || (KIND == KNN_INT && size <= 0x1p24f) ? 0 : size * 0x1p-22f;
+    for (int k = 0; k < 3; k++) size = fmaxf(size, fmaxf(fabsf(extent->low[k]), fabsf(extent->high[k])));
+    return size;
+}
+
+/* The slack of a query whose view is at x, y, z. */
+template <int KIND>
+static __device__ __forceinline__ float knn_slack(const knn_cuda_extent *points, const knn_cuda_extent *queries,
+                                                  float x, float y, float z) {
+    if (KIND == KNN_FLOAT) return 0;
+    if (KIND == KNN_INT && fmaxf(knn_extent_size(points), knn_extent_size(queries)) <= 0x1p24f) return 0;
+    return fmaxf(fabsf(x), fmaxf(fabsf(y), fabsf(z))) * 0x1p-22f;
 }
 
 /* The largest square of views that a point with this key may have. */

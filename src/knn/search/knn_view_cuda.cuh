@@ -50,6 +50,11 @@ static __device__ inline bool knn_view_of(const knn_cuda_reading *from, uint64_t
     return finite;
 }
 
+/* The points of a sample: KNN_CUDA_SAMPLES, each from another part of the cloud, whose count is not 0. */
+static __device__ inline uint64_t knn_nth_sample(uint32_t nth, uint64_t count) {
+    return count < KNN_CUDA_SAMPLES ? nth % count : (2 * nth + 1) * (count / KNN_CUDA_SAMPLES) / 2;
+}
+
 static __device__ inline uint32_t knn_cell_of(float away, float factor, uint32_t cells) {
     return (uint32_t)fminf(fmaxf(away * factor, 0), (float)(cells - 1));
 }

@@ -46,7 +46,8 @@ static __global__ __launch_bounds__(THREADS) void find_within(knn_search_args ar
     v.to = write ? &to : NULL;
     if (place < args.queries.extent->finite && args.tree.nodes[0] > 0) {
         const knn_query query_point = knn_query_of<KIND>(&args, (uint32_t)place);
-        const float slack = knn_slack<KIND>(args.tree.points.extent, args.queries.extent);
+        const float slack = knn_slack<KIND>(args.tree.points.extent, args.queries.extent, query_point.at[0],
+                                            query_point.at[1], query_point.at[2]);
         v.max = knn_square_of_key<KIND>(&args.tree.metric, args.limit, slack);
         knn_traversal_point(&args, &query_point, waiting[warp], v.lane, &v);
     }

@@ -131,7 +131,7 @@ static mote_status search_groups(shifted_search *s) {
 
 /* knn_shifted_traversal_cuda.cuh; limit: the largest key. */
 static knn_shifted_bounds bounds_of(const knn_metric *metric, double compression, uint64_t limit) {
-    const double c = compression, error = 0x1p-21 * c + 0x1p-42 * c * c + 0x1p-20, more = 1 + 0x1p-20;
+    const double c = compression, error = 0x1p-20 * c + 0x1p-42 * c * c + 0x1p-20, more = 1 + 0x1p-20;
     const knn_metric keys = c > 1 ? knn_metric_ellipsoid(metric) : *metric;
     const bool steps = keys.kind == KNN_INT;
     knn_shifted_bounds bounds;

@@ -176,14 +176,14 @@ static __global__ __launch_bounds__(THREADS) void search_large_k(knn_shifted_arg
                                                                  const uint32_t *deferred_count) {
     __shared__ large_k_list<CAPACITY> list;
     const uint32_t count = deferred_count != NULL ? *deferred_count : args.query_count;
-    const float slack = knn_shifted_slack<KIND>(&args);
-    const uint32_t limit = knn_shifted_max(&args.bounds, slack);
     for (uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
         const uint32_t place = args.list != NULL ? __ldg(args.list + at) : (uint32_t)at;
         const uint32_t out = __ldg(args.queries.order + place);
         uint32_t found = 0;
         if (place < args.queries.extent->finite && args.points.extent->finite > 0) {
             const knn_shifted_query q = knn_shifted_query_of<ELLIPSOID>(&args, place);
+            const float slack = knn_shifted_slack<KIND>(&args, place);
+            const uint32_t limit = knn_shifted_max(&args.bounds, slack);
             const uint32_t edge = find_edge<ELLIPSOID>(&args, &q, limit, &list);
             const uint32_t max_square = min(limit, knn_shifted_insertion_place(&args.bounds, edge, slack));
             found = keep_best<KIND, ELLIPSOID>(&args, &q, place, max_square, &list);

@@ -277,7 +277,7 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP) void search_small_k(knn_sh
     uint32_t count = 0, max_square = 0;
     if (place < args.queries.extent->finite && args.points.extent->finite > 0) {
         const uint32_t accepted = args.k <= CUDA_WARP ? CUDA_WARP : 2 * CUDA_WARP;
-        const float slack = knn_shifted_slack<KIND>(&args);
+        const float slack = knn_shifted_slack<KIND>(&args, place);
         max_square = knn_shifted_max(&args.bounds, slack);
         count = list_near<ELLIPSOID, CHUNKS>(&args, place, accepted, slack, lane, list, &max_square);
         if (count > LEFT) {

@@ -1,11 +1,11 @@
 /* Candidates of shifted sorting: squares in floats, which rule out, and exact keys. For .cu files only.
 
    Let E(d) = sqrt(|d|² + (c² - 1) (n·d)²), a norm of at most c |d|, and u = 2^-24. Two views are together off by less
-   than slack (knn_traversal_cuda.cuh), so E of their difference is off by c · slack. Floats: each difference is off by
-   a factor of 1 + u, each component of m = sqrt(c² - 1) n by 1 + 3 u, and the three terms of m·d by three more
-   roundings at most: m·d is off by less than 8 u sqrt(c² - 1) |d|, and its square, since 2 |m·d| |d| <= E², by 8 u c E²
-   and 64 u² c² E². |d|² and the last sum add less than 8 u. Keys have the same errors with 2^-53 for u. So a point at E
-   is found at (E ± c slack)² (1 ± e), e = 2^-21 c + 2^-42 c² + 2^-20, with room. If e is at most 0.1,
+   than slack + u |d| (knn_traversal_cuda.cuh), so E of their difference is off by c · slack + c u E. Floats: each
+   difference is off by a factor of 1 + u, each component of m = sqrt(c² - 1) n by 1 + 3 u, and the three terms of m·d
+   by three more roundings at most: m·d is off by less than 8 u sqrt(c² - 1) |d|, and its square, since 2 |m·d| |d| <=
+   E², by 8 u c E² and 64 u² c² E². |d|² and the last sum add less than 8 u. Keys have the same errors with 2^-53 for u.
+   So a point at E is found at (E ± c slack)² (1 ± e), e = 2^-20 c + 2^-42 c² + 2^-20, with room. If e is at most 0.1,
    - a point whose E is at most D is found at most at (D + c slack)² (1 + 2.5 e);
    - points found at most at s have E of at most sqrt(s (1 + 1.2 e)) + c slack; others as near are found at most at
      (sqrt(s) + 2 c slack)² (1 + 2.5 e).
@@ -105,8 +105,12 @@ static __device__ inline uint32_t knn_shifted_try(const knn_shifted_args *args, 
 
 /* ---- bounds */
 
-template <int KIND> static __device__ inline float knn_shifted_slack(const knn_shifted_args *args) {
-    return knn_slack<KIND>(args->points.extent, args->queries.extent) * args->bounds.compression;
+/* Of the query at a sorted place. */
+template <int KIND> static __device__ inline float knn_shifted_slack(const knn_shifted_args *args, uint32_t place) {
+    const float *const at = args->queries.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF);
+    const float *const view = at + place % KNN_CUDA_LEAF;
+    return args->bounds.compression * knn_slack<KIND>(args->points.extent, args->queries.extent, view[0],
+                                                      view[KNN_CUDA_LEAF], view[2 * KNN_CUDA_LEAF]);
 }
 
 /* As bits. */
