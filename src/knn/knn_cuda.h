@@ -61,7 +61,8 @@ typedef struct knn_cuda_box {
 typedef struct knn_cuda_tree {
     knn_metric metric;
     knn_cuda_points points;
-    const knn_cuda_box *boxes; /* level by level */
+    const knn_cuda_box *boxes;   /* level by level */
+    const double *sharp;         /* [box][6] the same boxes of exact values, low and high; KNN_FLOAT: NULL */
     uint32_t level_count;
     uint32_t nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS];
 } knn_cuda_tree;
@@ -76,7 +77,7 @@ typedef struct knn_cuda_buffer {
 typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
-    knn_cuda_buffer views, exact, order, boxes, parts;
+    knn_cuda_buffer views, exact, order, boxes, sharp, parts;
 } knn_cuda_point_set;
 
 typedef struct knn_cuda_curve {

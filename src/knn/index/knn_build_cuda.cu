@@ -149,6 +149,7 @@ typedef struct leaf_arrays {
     void *exact;
     uint32_t *order;
     knn_cuda_box *boxes;                                                  /* NULL: none */
+    double *sharp;                                                        /* as of the tree; KNN_FLOAT: unused */
     uint32_t level_count, nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS]; /* as of the tree */
     uint32_t *finished; /* of each node from level 2 on, how many children are: zero before */
 } leaf_arrays;
@@ -166,9 +167,61 @@ static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t
     }
 }
 
+/* ---- sharp boxes: of exact values, for a query that walks alone */
+
+typedef struct sharp_box {
+    double low[3], high[3];
+} sharp_box;
+
+static __device__ inline void sharp_of_lanes(sharp_box *box, int first, int last) {
+    for (int away = first; away <= last; away *= 2) {
+        for (int k = 0; k < 3; k++) {
+            box->low[k] = fmin(box->low[k], __shfl_xor_sync(CUDA_ALL, box->low[k], away));
+            box->high[k] = fmax(box->high[k], __shfl_xor_sync(CUDA_ALL, box->high[k], away));
+        }
+    }
+}
+
+static __device__ inline void sharp_store(double *sharp, uint64_t at, const sharp_box *box) {
+    for (int k = 0; k < 3; k++) {
+        sharp[6 * at + (uint32_t)k] = box->low[k];
+        sharp[6 * at + 3 + (uint32_t)k] = box->high[k];
+    }
+}
+
+/* Of the lane's child of a node, or of nothing. */
+static __device__ inline sharp_box sharp_at(const double *sharp, uint64_t at, bool exists) {
+    sharp_box box;
+    for (uint32_t k = 0; k < 3; k++) {
+        box.low[k] = exists ? sharp[6 * at + k] : (double)INFINITY;
+        box.high[k] = exists ? sharp[6 * at + 3 + k] : -(double)INFINITY;
+    }
+    return box;
+}
+
+/* Those of the leaves and of the lowest node that a block makes. */
+template <int KIND> static __device__ inline void make_sharp(const leaf_arrays *to, uint64_t place, bool exists) {
+    __shared__ sharp_box of_warp[WARPS];
+    const uint64_t leaf = place / KNN_CUDA_LEAF, at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;
+    sharp_box box = sharp_at(NULL, 0, false);
+    for (uint32_t k = 0; k < 3 && exists; k++) {
+        const uint64_t i = at + KNN_CUDA_LEAF * k;
+        box.low[k] = box.high[k] = KIND == KNN_INT ? ((const int32_t *)to->exact)[i] : ((const double *)to->exact)[i];
+    }
+    sharp_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to->nodes[0]) sharp_store(to->sharp, leaf, &box);
+    sharp_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
+    if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
+    __syncthreads();
+    if (threadIdx.x >= CUDA_WARP) return;
+    box = of_warp[threadIdx.x % WARPS];
+    sharp_of_lanes(&box, 1, WARPS / 2);
+    if (threadIdx.x == 0) sharp_store(to->sharp, to->first[1] + blockIdx.x, &box);
+}
+
 /* A warp that has stored one of the lowest nodes makes the node above if all others below it are stored, and so on:
    which warp it is depends on chance, but not what it makes. */
-static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
+template <bool SHARP> static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
     const uint32_t lane = threadIdx.x;
     for (uint32_t level = 1; level + 1 < to->level_count; level++) {
         const uint32_t above = node / KNN_CUDA_WIDE, before = above * KNN_CUDA_WIDE;
@@ -185,6 +238,11 @@ static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) 
         if (lane < children) box = to->boxes[to->first[level] + before + lane];
         box_of_lanes(&box, 1, CUDA_WARP / 2);
         if (lane == 0) box_store(&to->boxes[to->first[level + 1] + above], &box);
+        if (SHARP) {
+            sharp_box sharp = sharp_at(to->sharp, to->first[level] + before + lane, lane < children);
+            sharp_of_lanes(&sharp, 1, CUDA_WARP / 2);
+            if (lane == 0) sharp_store(to->sharp, to->first[level + 1] + above, &sharp);
+        }
         node = above;
     }
 }
@@ -204,6 +262,7 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     store_exact<KIND, PLAIN>(&from, i, exists, at, to.exact);
     to.order[place] = place < count ? (uint32_t)i : UINT32_MAX;
     if (to.boxes == NULL) return;
+    if (KIND != KNN_FLOAT) make_sharp<KIND>(&to, place, exists);
     knn_cuda_box box;
     box_of_nothing(&box);
     for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
@@ -217,7 +276,7 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     box = of_warp[threadIdx.x % WARPS];
     box_of_lanes(&box, 1, WARPS / 2);
     if (threadIdx.x == 0) box_store(&to.boxes[to.first[1] + blockIdx.x], &box);
-    raise_boxes(&to, blockIdx.x);
+    raise_boxes<KIND != KNN_FLOAT>(&to, blockIdx.x);
 }
 
 /* ---- the middle */
@@ -439,7 +498,9 @@ static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_p
            knn_cuda_buffer_reserve(gpu, &point_set->exact, places * 3 * exact_bytes[point_set->reading.kind],
                                    "knn positions") &&
            knn_cuda_buffer_reserve(gpu, &point_set->order, places * sizeof(uint32_t), "order") &&
-           knn_cuda_buffer_reserve(gpu, &point_set->boxes, box_count * sizeof(knn_cuda_box), "knn boxes");
+           knn_cuda_buffer_reserve(gpu, &point_set->boxes, box_count * sizeof(knn_cuda_box), "knn boxes") &&
+           (point_set->reading.kind == KNN_FLOAT ||
+            knn_cuda_buffer_reserve(gpu, &point_set->sharp, box_count * sizeof(sharp_box), "knn boxes"));
 }
 
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
@@ -451,6 +512,7 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     to.exact = point_set->exact.memory;
     to.order = (uint32_t *)point_set->order.memory;
     to.boxes = boxes ? (knn_cuda_box *)point_set->boxes.memory : NULL;
+    to.sharp = point_set->reading.kind == KNN_FLOAT ? NULL : (double *)point_set->sharp.memory;
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
@@ -464,5 +526,6 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     tree->points.cell_bits = curve->cell_bits;
     tree->points.index_bits = curve->index_bits;
     tree->boxes = to.boxes;
+    tree->sharp = to.sharp;
     return cuda_launched(gpu, "cells");
 }

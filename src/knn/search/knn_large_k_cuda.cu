@@ -4,8 +4,10 @@
    2. One walk lists the leaves that may matter to any; where they are too many, every query walks alone.
    3. The leaves of a query are tried, 64 points at once. What floats do not rule out are candidates, in shared memory.
    4. Exact keys of the candidates, and a sort.
-   5. The row. */
+   5. The row.
+   A query whose floats see too little walks alone, by doubles (knn_traversal_cuda.cuh, sharp). */
 #include "knn/search/knn_large_k_cuda.cuh"
+#include "knn/search/knn_point_cuda.cuh"
 
 #define QUERIES 8u /* of a warp, at most */
 
@@ -309,20 +311,90 @@ static __device__ inline void seek(const knn_search_args *args, const knn_distan
     }
 }
 
+/* ---- a query that walks alone, by doubles */
+
+template <int KIND, uint32_t CAPACITY> struct large_k_visitor {
+    knn_sharp<KIND> max;
+    uint32_t resolved, lane;
+    knn_query_state *s;
+    knn_candidates<CAPACITY> *c;
+
+    /* The candidates in order; what is farther than the last of k does not matter from now on. */
+    __device__ inline void resolve(const knn_search_args *args) {
+        const knn_distance_bounds exact = {0, 1, 0, true};
+        s->max = INFINITY;
+        knn_resolve<KIND, false, CAPACITY>(args, &exact, lane, s, c);
+        if (s->kept < args->k || c->index[args->k - 1] == UINT32_MAX) return;
+        const uint64_t key = c->key[args->k - 1];
+        max = ::min(max, knn_sharp_square_of_key<KIND>(&args->tree.metric, key));
+        if (knn_is_zero(key)) resolved = c->index[args->k - 1];
+    }
+
+    __device__ inline void try_points(const knn_search_args *args, const knn_query *query_point, uint32_t at,
+                                      knn_sharp<KIND> square) {
+        const uint32_t more = (uint32_t)__popc(__ballot_sync(CUDA_ALL, square <= max && at != query_point->place));
+        if (s->queued + more > CAPACITY) resolve(args);
+        knn_add(__ballot_sync(CUDA_ALL, square <= max && at != query_point->place), at, (float)square, lane, s, c);
+        __syncwarp();
+    }
+};
+
+/* The leaves around, then all that matter. Returns how many neighbours it has. */
+template <int KIND, uint32_t CAPACITY, uint32_t LISTED>
+static __device__ inline uint32_t answer_alone(const knn_search_args *args, uint32_t place, uint32_t lane,
+                                               large_k_memory<CAPACITY, LISTED> *memory) {
+    const knn_query query_point = knn_query_of<KIND>(args, place);
+    const leaf_range around = leaves_around(args, leaf_near(args, place));
+    knn_query_state s = knn_query_state_at(place);
+    knn_query_state_begin<CAPACITY>(lane, &s, &memory->candidates);
+    large_k_visitor<KIND, CAPACITY> v;
+    v.max = knn_sharp_square_of_key<KIND>(&args->tree.metric, args->limit);
+    v.resolved = UINT32_MAX;
+    v.lane = lane;
+    v.s = &s;
+    v.c = &memory->candidates;
+    for (uint32_t leaf = around.first; leaf < around.end; leaf += KNN_AT_ONCE) {
+        const uint32_t mine = leaf + lane / KNN_CUDA_LEAF;
+        knn_try_leaf<KIND>(args, &query_point, mine, mine < around.end, lane, &v);
+    }
+    if (knn_is_unresolved<CAPACITY>(&s)) v.resolve(args); /* for a bound: the walk finds them again */
+    s = knn_query_state_at(place);
+    knn_query_state_begin<CAPACITY>(lane, &s, &memory->candidates);
+    __syncwarp();
+    knn_traversal_point<KIND>(args, &query_point, memory->waiting, lane, &v);
+    if (knn_is_unresolved<CAPACITY>(&s)) v.resolve(args);
+    return s.kept;
+}
+
 /* ---- 5. the kernel */
 
 /* Whether the k-th neighbour is bounded by the points around that 32 lanes hold. */
 template <uint32_t CAPACITY> static __device__ constexpr bool bounds_first() { return CAPACITY <= 256; }
 
+/* Which queries of a warp walk alone, as bits. */
+template <int KIND, bool ELLIPSOID>
+static __device__ inline uint32_t choose_alone(const knn_search_args *args, uint32_t first, uint32_t queries,
+                                               uint32_t lane) {
+    if constexpr (ELLIPSOID || KIND == KNN_FLOAT) {
+        return 0;
+    } else {
+        const uint32_t leaves = args->tree.nodes[0], middle = leaf_near(args, first + queries / 2);
+        const uint32_t from = middle > AROUND / 2 ? middle - AROUND / 2 : 0, leaf = from + lane;
+        const float4 at = knn_view_at(&args->queries, first + (lane < queries ? lane : 0));
+        const float slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
+        return __ballot_sync(CUDA_ALL, knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < leaves, slack));
+    }
+}
+
 /* Notes where the queries are and how far they look; returns the leaves for all, if they are few enough. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED>
 static __device__ inline uint32_t begin_queries(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
-                                                uint32_t first, uint32_t queries, uint32_t lane,
+                                                uint32_t first, uint32_t queries, uint32_t alone, uint32_t lane,
                                                 large_k_memory<CAPACITY, LISTED> *memory) {
-    const bool valid = lane < queries;
-    const uint32_t place = first + (valid ? lane : 0), middle = leaf_near(args, first + queries / 2);
+    const uint32_t place = first + (lane < queries ? lane : 0), middle = leaf_near(args, first + queries / 2);
     const float4 at = knn_view_at(&args->queries, place);
     const knn_distance_bounds mine = knn_distance_bounds_at<KIND>(args, at, distance_bounds);
+    const bool valid = lane < queries && !(alone >> lane & 1);
     if (lane < QUERIES) {
         memory->query[lane] = at;
         if (ELLIPSOID) memory->normal[lane] = knn_scaled_normal(args, place, distance_bounds);
@@ -379,16 +451,19 @@ static __global__ __launch_bounds__(WARPS *CUDA_WARP,
                    queries = remaining < rows ? remaining : rows;
     const knn_distance_bounds distance_bounds = knn_distance_bounds_of<KIND, ELLIPSOID>(&args);
     uint32_t listed = UINT32_MAX;
+    const uint32_t alone = queries > 0 ? choose_alone<KIND, ELLIPSOID>(&args, (uint32_t)first, queries, lane) : 0;
     if constexpr (bounds_first<CAPACITY>()) {
         if (queries > 0) {
             listed = begin_queries<KIND, ELLIPSOID, CAPACITY, LISTED>(&args, &distance_bounds, (uint32_t)first, queries,
-                                                                      lane, memory);
+                                                                      alone, lane, memory);
         }
     }
     for (uint32_t q = 0; q < rows; q++) {
         const uint32_t place = (uint32_t)first + q;
         uint32_t kept = 0;
-        if (q < queries) {
+        if (!ELLIPSOID && KIND != KNN_FLOAT && (alone >> q & 1) != 0) {
+            kept = answer_alone<KIND, CAPACITY, LISTED>(&args, place, lane, memory);
+        } else if (q < queries) {
             kept = answer_query<KIND, ELLIPSOID, CAPACITY, LISTED>(&args, &distance_bounds, place, q, listed, lane,
                                                                    memory);
         }

@@ -212,6 +212,9 @@ static __device__ __forceinline__ void small_k_prepare(const knn_search_args *ar
         lane->max = fminf(knn_square_bound_near<KIND>(&args->tree.metric, around.bound, lane->slack),
                           knn_square_of_key<KIND>(&args->tree.metric, args->limit, lane->slack));
     }
+    const small_k_leaves beside = small_k_leaves_around(&args->tree, leaf);
+    const bool exists = beside.first + number < beside.end;
+    if (knn_sees_coarsely<KIND>(&args->tree, beside.first + number, exists, lane->slack)) lane->max = -1;
     w->own = leaf / KNN_CUDA_WIDE;
     if (small_k_searches_far(lane)) lane->max = -1;
     small_k_make_groups(lane, memory->groups, w);
@@ -283,13 +286,13 @@ static __global__ __launch_bounds__(SMALL_K_THREADS,
 }
 
 /* What a warp of search_deferred keeps in shared memory: of one step or the other. */
-template <int T> union small_k_deferred_memory {
+template <int KIND, int T> union small_k_deferred_memory {
     small_k_memory<T> together;
-    small_k_single<T> single;
+    small_k_single<KIND, T> single;
 };
 
-template <int T>
-static __device__ __forceinline__ void small_k_take(const small_k_single<T> *from, small_k_found<T> *found) {
+template <int KIND, int T>
+static __device__ __forceinline__ void small_k_take(const small_k_single<KIND, T> *from, small_k_found<T> *found) {
 #pragma unroll
     for (int i = 0; i < T; i++) {
         found->key[i] = from->key[i];
@@ -299,9 +302,9 @@ static __device__ __forceinline__ void small_k_take(const small_k_single<T> *fro
 
 /* The queries that were left: a warp has one at a time, and the first warp of a block writes for all. */
 template <int KIND, int T, class OUTPUT>
-static __device__ __forceinline__ void small_k_search_deferred(const knn_search_args *args,
-                                                               const small_k_deferred_list *list,
-                                                               small_k_deferred_memory<T> *of_warp, const OUTPUT *to) {
+static __device__ __forceinline__ void
+small_k_search_deferred(const knn_search_args *args, const small_k_deferred_list *list,
+                        small_k_deferred_memory<KIND, T> *of_warp, const OUTPUT *to) {
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *list->count;
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS; i < count; i += gridDim.x * SMALL_K_WARPS) {
@@ -311,7 +314,7 @@ static __device__ __forceinline__ void small_k_search_deferred(const knn_search_
             const bool has_query = number < SMALL_K_WARPS && i + number < count;
             small_k_found<T> found;
             found.clear();
-            if (has_query) small_k_take<T>(&of_warp[number].single, &found);
+            if (has_query) small_k_take<KIND, T>(&of_warp[number].single, &found);
             __syncwarp();
             const uint64_t place = has_query ? list->numbers[i + number] : SMALL_K_NO_QUERY;
             to->template write<KIND, T>(args, place, number, &found, of_warp[0].together.place);
@@ -325,7 +328,7 @@ static __device__ __forceinline__ void small_k_search_deferred(const knn_search_
 template <int KIND, int T, int SUBSETS>
 static __device__ __forceinline__ void
 small_k_search_unresolved(const knn_search_args *args, uint64_t first, uint32_t max, uint32_t number,
-                          small_k_deferred_memory<T> *memory, small_k_found<T> *found) {
+                          small_k_deferred_memory<KIND, T> *memory, small_k_found<T> *found) {
     small_k_lane lane;
     small_k_traversal w;
     small_k_prepare<KIND, SUBSETS>(args, first, number, &memory->together.traversal, &lane, &w);
@@ -336,7 +339,7 @@ small_k_search_unresolved(const knn_search_args *args, uint64_t first, uint32_t 
     for (; deferred != 0; deferred &= deferred - 1) {
         const uint32_t mine = warp_first(deferred);
         small_k_search_single<KIND, T>(args, (uint32_t)first + mine, &memory->single);
-        if (number == mine) small_k_take<T>(&memory->single, found);
+        if (number == mine) small_k_take<KIND, T>(&memory->single, found);
         __syncwarp();
     }
 }
@@ -346,9 +349,9 @@ template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS,
                                     SMALL_K_DEFERRED) void search_deferred(const __grid_constant__ knn_search_args args,
                                                                            small_k_deferred deferred, OUTPUT to) {
-    __shared__ small_k_deferred_memory<T> of_warp[SMALL_K_WARPS];
+    __shared__ small_k_deferred_memory<KIND, T> of_warp[SMALL_K_WARPS];
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *deferred.unresolved.count;
-    small_k_deferred_memory<T> *const memory = &of_warp[warp];
+    small_k_deferred_memory<KIND, T> *const memory = &of_warp[warp];
     small_k_search_deferred<KIND, T>(&args, &deferred.single, of_warp, &to);
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS + warp; i < count; i += gridDim.x * SMALL_K_WARPS) {

@@ -7,11 +7,11 @@
 #include "knn/search/knn_small_k_list_cuda.cuh"
 
 /* The nth least of the lanes' values, from 0; none is NaN. */
-static __device__ __forceinline__ float small_k_nth_of(float value, uint32_t nth, uint32_t number) {
+template <class real> static __device__ __forceinline__ real small_k_nth_of(real value, uint32_t nth, uint32_t number) {
     uint32_t rank = 0;
 #pragma unroll 8
     for (uint32_t i = 0; i < CUDA_WARP; i++) {
-        const float other = warp_broadcast(value, i);
+        const real other = warp_broadcast(value, i);
         rank += other < value || (other == value && i < number) ? 1 : 0;
     }
     return warp_broadcast(value, warp_first(__ballot_sync(CUDA_ALL, rank == nth)));
@@ -52,30 +52,31 @@ static __device__ __forceinline__ void small_k_merge_lanes(const uint32_t *order
 }
 
 /* What a warp keeps in shared memory. */
-typedef struct small_k_single_memory {
-    uint32_t waiting[KNN_WAITING]; /* nodes */
-    float square[KNN_WAITING];     /* of their gaps */
-    uint32_t held[SMALL_K_HELD];   /* places of points */
-    float held_square[SMALL_K_HELD];
-} small_k_single_memory;
+template <int KIND> struct small_k_single_memory {
+    uint32_t waiting[KNN_WAITING];       /* nodes */
+    knn_sharp<KIND> square[KNN_WAITING]; /* of their gaps */
+    uint32_t held[SMALL_K_HELD];         /* places of points */
+    knn_sharp<KIND> held_square[SMALL_K_HELD];
+};
 
 /* A query's search, with what its warp knows of it. */
 template <int KIND> struct small_k_visitor {
-    float max, slack, min;
+    typedef knn_sharp<KIND> real;
+    real max, min;
     uint32_t resolved, number;
     small_k_one best; /* the lane's of the 32 nearest, ascending */
-    small_k_single_memory *memory;
+    small_k_single_memory<KIND> *memory;
     uint32_t held_count;
 
     /* Each lane's least square is of points of its own: the nth least of these bounds too. */
     __device__ __forceinline__ void lower_bounds(const knn_search_args *args) {
-        const float bound = small_k_nth_of(min, args->k - 1 + (args->exclude_self ? 1 : 0), number);
-        max = fminf(max, knn_square_bound_near<KIND>(&args->tree.metric, bound, slack));
+        const real bound = small_k_nth_of(min, args->k - 1 + (args->exclude_self ? 1 : 0), number);
+        max = ::min(max, knn_sharp_bound_near<KIND>(&args->tree.metric, bound));
     }
 
     __device__ __forceinline__ void try_points(const knn_search_args *args, const knn_query *query_point, uint32_t at,
-                                               float square) {
-        min = fminf(min, square);
+                                               real square) {
+        min = square < min ? square : min;
         if (__popc(__ballot_sync(CUDA_ALL, square <= max)) > SMALL_K_MANY_QUERIES) lower_bounds(args);
         const bool matters = square <= max && at != query_point->place;
         const uint32_t to = warp_append(matters, &held_count);
@@ -90,7 +91,7 @@ template <int KIND> struct small_k_visitor {
         lower_bounds(args);
         for (uint32_t begin = 0; begin < SMALL_K_HELD; begin += CUDA_WARP) {
             const uint32_t i = begin + number, place = memory->held[i];
-            const float square = memory->held_square[i];
+            const real square = memory->held_square[i];
             const bool matters = i < held_count && square <= max;
             const uint32_t to = warp_append(matters, &kept);
             __syncwarp();
@@ -120,14 +121,14 @@ template <int KIND> struct small_k_visitor {
         small_k_merge_lanes(order, CUDA_WARP, 0, number, &best);
         const small_k_one last = small_k_one_from(&best, args->k - 1);
         if (last.place == SMALL_K_NONE) return;
-        max = fminf(max, knn_square_of_key<KIND>(&args->tree.metric, last.key, slack));
+        max = ::min(max, knn_sharp_square_of_key<KIND>(&args->tree.metric, last.key));
         if (knn_is_zero(last.key)) resolved = order[last.place];
     }
 
     /* Pushes the lanes' children that matter, the nearest last. Returns how many wait then. */
-    __device__ __forceinline__ uint32_t push(uint32_t count, uint32_t level, uint32_t child, float square) {
+    __device__ __forceinline__ uint32_t push(uint32_t count, uint32_t level, uint32_t child, real square) {
         const bool matters = square <= max;
-        const float nearest = warp_min(matters ? square : INFINITY);
+        const real nearest = warp_min(matters ? square : (real)INFINITY);
         const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
         const uint32_t nearest_lanes = __ballot_sync(CUDA_ALL, matters && square == nearest);
         const uint32_t rest = lanes & ~(nearest_lanes & (0 - nearest_lanes)); /* all but the first of those */
@@ -146,7 +147,7 @@ template <int KIND> struct small_k_visitor {
         const knn_cuda_tree *const tree = &args->tree;
         uint32_t first = around.first, leaves = (1u << (around.end - around.first)) - 1;
         uint32_t count = small_k_push_top(tree, memory->waiting, number);
-        float square = 0; /* of the gap to the lane's leaf, of those from first on */
+        real square = 0; /* of the gap to the lane's leaf, of those from first on */
         if (number < count) memory->square[number] = 0;
         __syncwarp();
         CUDA_ROLLED
@@ -158,12 +159,12 @@ template <int KIND> struct small_k_visitor {
                     leaves &= leaves - 1;
                 }
                 const uint32_t leaf = first + (mine != 0 ? (uint32_t)__ffs((int)mine) - 1 : 0);
-                knn_try_leaf(args, query_point, leaf, mine != 0, number, this);
+                knn_try_leaf<KIND>(args, query_point, leaf, mine != 0, number, this);
             } else if (count > 0 && memory->square[--count] <= max) {
                 const uint32_t packed = memory->waiting[count], level = packed >> 28, node = packed & 0x0FFFFFFFu;
                 const uint32_t child = node * KNN_CUDA_WIDE + number;
                 __syncwarp();
-                square = knn_child_square(tree, query_point, level - 1, child, resolved);
+                square = knn_child_square<KIND>(tree, query_point, level - 1, child, resolved);
                 if (level > 1) {
                     count = push(count, level - 1, child, square);
                 } else {
@@ -178,21 +179,20 @@ template <int KIND> struct small_k_visitor {
     }
 };
 
-template <int T> struct small_k_single {
+template <int KIND, int T> struct small_k_single {
     uint64_t key[T]; /* what was found */
     uint32_t place[T];
-    small_k_single_memory alone;
+    small_k_single_memory<KIND> alone;
 };
 
 /* The neighbours of the query at a sorted place, by all lanes of a warp, which has memory of its own. */
 template <int KIND, int T>
-static __device__ void small_k_search_single(const knn_search_args *args, uint32_t place, small_k_single<T> *memory) {
+static __device__ void small_k_search_single(const knn_search_args *args, uint32_t place,
+                                             small_k_single<KIND, T> *memory) {
     const uint32_t number = threadIdx.x % CUDA_WARP;
     small_k_visitor<KIND> v;
     const knn_query query_point = knn_query_of<KIND>(args, place);
-    v.slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, query_point.at[0], query_point.at[1],
-                              query_point.at[2]);
-    v.max = knn_square_of_key<KIND>(&args->tree.metric, args->limit, v.slack);
+    v.max = knn_sharp_square_of_key<KIND>(&args->tree.metric, args->limit);
     v.min = INFINITY;
     v.resolved = UINT32_MAX;
     v.number = number;

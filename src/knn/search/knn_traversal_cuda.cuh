@@ -124,6 +124,76 @@ static __device__ inline knn_cuda_box knn_box_at(const knn_cuda_box *boxes, uint
     return box;
 }
 
+/* ---- sharp: a query that walks alone is compared by doubles of exact values, boxes too, where views are not exact. So
+   it sees as far as keys do, wherever it is and however dense the points are. Squares are in units of views. Only what
+   is rounded in doubles, below 2^-50 of a distance, and what vanishes in keys is left open. */
+
+template <int KIND> struct knn_sharp_of { typedef double real; };
+
+template <> struct knn_sharp_of<KNN_FLOAT> { typedef float real; };
+
+template <int KIND> using knn_sharp = typename knn_sharp_of<KIND>::real;
+
+#define KNN_SHARP_MORE (1 + 0x1p-40)
+
+template <int KIND> static __device__ __forceinline__ double knn_sharp_unit(const knn_metric *metric, int k) {
+    return KIND == KNN_INT ? 1 : metric->scale[k] * metric->norm;
+}
+
+static __device__ __forceinline__ double knn_sharp_square(double dx, double dy, double dz) {
+    return fma(dz, dz, fma(dy, dy, dx * dx));
+}
+
+/* As knn_square_of_key. */
+template <int KIND>
+static __device__ inline knn_sharp<KIND> knn_sharp_square_of_key(const knn_metric *metric, uint64_t key) {
+    if constexpr (KIND == KNN_FLOAT) {
+        return knn_square_of_key<KIND>(metric, key, 0);
+    } else {
+        const double distance = KIND == KNN_INT ? sqrt((double)key) : sqrt(knn_real(key)) * metric->norm;
+        const double search_radius = distance * KNN_SHARP_MORE + metric->norm * 0x1p-500;
+        return search_radius * search_radius * KNN_SHARP_MORE + DBL_MIN;
+    }
+}
+
+/* As knn_square_bound_near. */
+template <int KIND>
+static __device__ inline knn_sharp<KIND> knn_sharp_bound_near(const knn_metric *metric, knn_sharp<KIND> square) {
+    if constexpr (KIND == KNN_FLOAT) {
+        return knn_square_bound_near<KIND>(metric, square, 0);
+    } else {
+        const double search_radius = sqrt(square) * KNN_SHARP_MORE + metric->norm * 0x1p-500;
+        const bool bounds = KIND == KNN_INT || search_radius < metric->norm * 0x1p510;
+        return bounds ? search_radius * search_radius * KNN_SHARP_MORE + 2 * DBL_MIN : (double)INFINITY;
+    }
+}
+
+/* The size of a leaf, in units: 0 for points in one place, negative without points. */
+template <int KIND> static __device__ inline double knn_leaf_size(const knn_cuda_tree *tree, uint32_t leaf) {
+    double size = -(double)INFINITY;
+    for (int k = 0; k < 3; k++) {
+        const double *const low = tree->sharp + 6 * (uint64_t)leaf + k;
+        size = fmax(size, (__ldg(low + 3) - __ldg(low)) * knn_sharp_unit<KIND>(&tree->metric, k));
+    }
+    return size;
+}
+
+#define KNN_COARSE 16 /* times a query's slack that a leaf beside it should be large */
+
+/* Whether points beside the lane's query are nearer to each other than it sees, so that it should walk alone; each lane
+   brings the number of a leaf beside, whose points are not all in one place if they are to count. */
+template <int KIND>
+static __device__ inline bool knn_sees_coarsely(const knn_cuda_tree *tree, uint32_t leaf, bool exists, float slack) {
+    if constexpr (KIND == KNN_FLOAT) {
+        return false;
+    } else {
+        if (!__any_sync(CUDA_ALL, slack > 0)) return false;
+        const double size = exists ? knn_leaf_size<KIND>(tree, leaf) : 0;
+        const float finest = warp_min(size > 0 ? (float)size : INFINITY);
+        return finest < KNN_COARSE * slack;
+    }
+}
+
 /* ---- nodes that wait: children of one node in front of those of nodes above it, ascending */
 
 #define KNN_WAITING 256u /* 64 of the top, 32 of each level below */

@@ -8,12 +8,12 @@
 
 /* Counts what is within the limit; with entries, writes it. */
 template <int KIND> struct within_visitor {
-    float max;
+    knn_sharp<KIND> max;
     uint32_t resolved, lane, found, row;
     const knn_cuda_lists *to; /* NULL: only counts */
 
     __device__ inline void try_points(const knn_search_args *args, const knn_query *query_point, uint32_t at,
-                                      float square) {
+                                      knn_sharp<KIND> square) {
         uint64_t key = 0;
         bool near = !isnan(square) && at != query_point->place;
         if (near) {
@@ -46,10 +46,8 @@ static __global__ __launch_bounds__(THREADS) void find_within(knn_search_args ar
     v.to = write ? &to : NULL;
     if (place < args.queries.extent->finite && args.tree.nodes[0] > 0) {
         const knn_query query_point = knn_query_of<KIND>(&args, (uint32_t)place);
-        const float slack = knn_slack<KIND>(args.tree.points.extent, args.queries.extent, query_point.at[0],
-                                            query_point.at[1], query_point.at[2]);
-        v.max = knn_square_of_key<KIND>(&args.tree.metric, args.limit, slack);
-        knn_traversal_point(&args, &query_point, waiting[warp], v.lane, &v);
+        v.max = knn_sharp_square_of_key<KIND>(&args.tree.metric, args.limit);
+        knn_traversal_point<KIND>(&args, &query_point, waiting[warp], v.lane, &v);
     }
     if (!write && v.lane == 0) args.rows.count[v.row] = v.found;
 }
