@@ -49,6 +49,7 @@ typedef struct knn_cuda_points {
     const uint64_t *keys;          /* [count] places on the curve, above index_bits bits of the point's number */
     const knn_cuda_extent *extent; /* [2] of the views; of nearly all of them, see knn_grid_within */
     uint32_t count, cell_bits, index_bits;
+    bool deep; /* they are sorted as knn_deep_sort_cuda.cu says */
 } knn_cuda_points;
 
 typedef struct knn_cuda_box {
@@ -61,8 +62,8 @@ typedef struct knn_cuda_box {
 typedef struct knn_cuda_tree {
     knn_metric metric;
     knn_cuda_points points;
-    const knn_cuda_box *boxes;   /* level by level */
-    const double *sharp;         /* [box][6] the same boxes of exact values, low and high; KNN_FLOAT: NULL */
+    const knn_cuda_box *boxes; /* level by level */
+    const double *sharp;       /* [box][6] the same boxes of exact values, low and high; KNN_FLOAT: NULL */
     uint32_t level_count;
     uint32_t nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS];
 } knn_cuda_tree;
@@ -77,19 +78,22 @@ typedef struct knn_cuda_buffer {
 typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
+    uint32_t builds; /* of floats */
+    bool crowded;    /* much stands in a few cells of the curve: points are to be sorted deeply */
     knn_cuda_buffer views, exact, order, boxes, sharp, parts;
 } knn_cuda_point_set;
 
 typedef struct knn_cuda_curve {
     uint32_t cell_bits, index_bits; /* of an axis; of a point's number */
     uint64_t *keys;
-    knn_cuda_buffer all[3];
+    knn_cuda_buffer all[3], numbers[2];
 } knn_cuda_curve;
 
 /* What keys are made by. */
 typedef struct knn_cuda_curve_key {
     uint32_t cell_bits, index_bits;
     uint32_t part_count;            /* parts of the extent */
+    bool deep;                      /* cells divide the box of nearly all points in any case */
     const knn_cuda_extent *divided; /* [2] what the cells divide; NULL: the points' own */
 } knn_cuda_curve_key;
 
@@ -163,10 +167,18 @@ mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, u
 /* Then what is searched. boxes false: queries, which need none. */
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
                             knn_cuda_point_set *point_set);
-/* A place that about half of the finite points are below on each axis, by a sample: stored or world doubles, or steps
-   from origin. low if no point of the sample is finite. Waits. */
-mote_status knn_cuda_find_middle(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, const double low[3],
-                                 double middle[3]);
+/* What a sample of the points tells, of KNN_CUDA_SAMPLES or fewer that are finite. */
+typedef struct knn_cuda_outlook {
+    double middle[3]; /* about half of the points are below: stored or world doubles, or steps from origin */
+    uint32_t finite;  /* points of the sample */
+    uint32_t pairs;   /* two of them in one cell of a curve through nearly all, but not in one place */
+} knn_cuda_outlook;
+#define KNN_CUDA_PAIRS 3u /* from so many on, the cloud is crowded: a cell may hold a hundredth of it */
+/* Waits. */
+mote_status knn_cuda_look(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, knn_cuda_outlook *outlook);
+/* Sorts points along a curve that goes as deep as doubles do. extent: as in knn_cuda_points */
+mote_status knn_cuda_deep_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
+                               const knn_cuda_extent *extent, knn_cuda_curve *curve);
 /* The least and the largest integers of finite points. */
 mote_status knn_cuda_integer_bounds(mote_device *gpu, const mote_column *const axes[3], uint64_t count, int64_t low[3],
                                     int64_t high[3]);

@@ -25,4 +25,5 @@ void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set) {
 
 void knn_cuda_free_curve(mote_device *gpu, knn_cuda_curve *curve) {
     for (int i = 0; i < 3; i++) knn_cuda_buffer_release(gpu, &curve->all[i]);
+    for (int i = 0; i < 2; i++) knn_cuda_buffer_release(gpu, &curve->numbers[i]);
 }

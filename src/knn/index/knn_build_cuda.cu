@@ -1,6 +1,5 @@
 /* The build on the device: bounds, curve, sort, leaves and boxes; the host waits for nothing. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
@@ -94,7 +93,7 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
     knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
     const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_PARTS + 1]};
-    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.cell_bits, of.index_bits);
+    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.deep, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
         float view[3];
@@ -279,47 +278,6 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     raise_boxes<KIND != KNN_FLOAT>(&to, blockIdx.x);
 }
 
-/* ---- the middle */
-
-static __global__ void take_samples(knn_cuda_reading from, uint64_t count, double *samples) {
-    const uint64_t i = knn_nth_sample(threadIdx.x, count);
-    bool finite = true;
-    for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], i));
-    for (int k = 0; k < 3; k++) {
-        const double value = from.kind == KNN_INT
-                                 ? (double)((uint64_t)knn_integer_of(&from.axes[k], i) - (uint64_t)from.origin[k])
-                                 : knn_double_of(&from, k, i);
-        samples[k * KNN_CUDA_SAMPLES + threadIdx.x] = finite ? value : NAN;
-    }
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-mote_status knn_cuda_find_middle(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, const double low[3],
-                                 double middle[3]) {
-    double samples[3][KNN_CUDA_SAMPLES];
-    memcpy(middle, low, 3 * sizeof *middle);
-    if (count == 0) return MOTE_OK;
-    double *const device = (double *)cuda_alloc(gpu, sizeof samples, "sample");
-    if (device == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, take_samples, 1, KNN_CUDA_SAMPLES, *reading, count, device);
-    mote_status status = cuda_launched(gpu, "sample");
-    if (status == MOTE_OK) status = cuda_download(gpu, samples, device, sizeof samples);
-    cuda_free(gpu, device);
-    for (int k = 0; k < 3 && status == MOTE_OK; k++) {
-        uint32_t finite = 0;
-        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
-            if (isfinite(samples[k][i])) samples[k][finite++] = samples[k][i];
-        }
-        qsort(samples[k], finite, sizeof samples[k][0], compare_doubles);
-        if (finite > 0) middle[k] = samples[k][finite / 2];
-    }
-    return status;
-}
-
 /* ---- integers of any type */
 
 static __global__ void find_integers(knn_cuda_reading from, uint64_t count, ordered_box *box) {
@@ -447,7 +405,7 @@ mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_se
     uint32_t counters = 0;
     if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
-    const knn_cuda_curve_key of = {1, 1, part_count(count), NULL};
+    const knn_cuda_curve_key of = {1, 1, part_count(count), false, NULL};
     launch_extents(gpu, &point_set->reading, count, parts, counters);
     launch_keys(gpu, &point_set->reading, 0, &of, parts, NULL);
     return cuda_launched(gpu, "bounds");
@@ -483,7 +441,12 @@ mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_exten
     uint32_t counters = 0;
     if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
-    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), divided};
+    if (point_set->crowded) {
+        MOTE_TRY(knn_cuda_measure(gpu, count, point_set));
+        return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
+    }
+    const bool deep = point_set->tree.points.deep;
+    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), deep, divided};
     launch_extents(gpu, &point_set->reading, count, parts, counters);
     if (count <= KNN_SAMPLE_MAX) return knn_cuda_sample_sort(gpu, &point_set->reading, count, &of, parts, curve);
     MOTE_TRY(sort_large_k(gpu, &point_set->reading, count, &of, parts, curve));

@@ -68,19 +68,20 @@ static __device__ inline knn_grid knn_grid_of(const knn_cuda_extent *divided, ui
 
 #define KNN_STRETCHED 8 /* times as long as the box of nearly all points the box of all may be */
 
-/* The grid of the box of all points, of[0]; or, where a few stretch it, of the box of nearly all, of[1]: cells at its
-   border hold what is outside.
+/* The grid of the box of all points, of[0]; or, where a few stretch it, or deep, that of nearly all, of[1]: cells at
+   its border hold what is outside.
 
      of[0] ┌──────────────────────────────────┐
            │ ┌───┐ of[1]                      │      with cells of of[0], all but one point would share a cell
            │ │:::│                          x │
            │ └───┘                            │
            └──────────────────────────────────┘ */
-static __device__ inline knn_grid knn_grid_within(const knn_cuda_extent of[2], uint32_t cell_bits,
+static __device__ inline knn_grid knn_grid_within(const knn_cuda_extent of[2], bool deep, uint32_t cell_bits,
                                                   uint32_t index_bits) {
     const knn_grid all = knn_grid_of(&of[0], cell_bits, index_bits);
     const knn_grid nearly_all = knn_grid_of(&of[1], cell_bits, index_bits);
-    return nearly_all.factor > KNN_STRETCHED * all.factor && knn_is_finite(nearly_all.factor) ? nearly_all : all;
+    const bool stretched = deep || nearly_all.factor > KNN_STRETCHED * all.factor;
+    return stretched && nearly_all.factor > 0 && knn_is_finite(nearly_all.factor) ? nearly_all : all;
 }
 
 /* A point's place on the curve, then its number. */

@@ -43,20 +43,26 @@ static __device__ inline void knn_hilbert_load(knn_hilbert *table) {
     if (threadIdx.x < KNN_HILBERT_ENTRIES) table->next[threadIdx.x] = knn_hilbert_table.next[threadIdx.x];
 }
 
+/* LEVELS levels further down, to the octants of a Morton code: the place within the cell that an entry of the table was
+   for; *entry becomes that of the last octant. */
+template <uint32_t LEVELS>
+static __device__ inline uint64_t knn_hilbert_within(const knn_hilbert *table, uint64_t octants, uint32_t *entry) {
+    uint64_t place = 0;
+#pragma unroll
+    for (uint32_t level = LEVELS; level > 0; level--) {
+        *entry = table->next[(*entry & ~7u) | ((uint32_t)(octants >> 3 * (level - 1)) & 7)];
+        place = place << 3 | (*entry & 7);
+    }
+    return place;
+}
+
 /* The place of a cell among 2^bits a side, bits at most LEVELS. */
 template <uint32_t LEVELS>
 static __device__ inline uint64_t knn_hilbert_place(const knn_hilbert *table, uint32_t x, uint32_t y, uint32_t z,
                                                     uint32_t bits) {
     const uint32_t unused = 3 * (LEVELS - bits);
-    const uint64_t octants = mote_morton_encode(x, y, z) << unused;
-    uint64_t place = 0;
     uint32_t entry = 0; /* its state is that of the whole */
-#pragma unroll
-    for (uint32_t level = LEVELS; level > 0; level--) {
-        entry = table->next[(entry & ~7u) | ((uint32_t)(octants >> 3 * (level - 1)) & 7)];
-        place = place << 3 | (entry & 7);
-    }
-    return place >> unused;
+    return knn_hilbert_within<LEVELS>(table, mote_morton_encode(x, y, z) << unused, &entry) >> unused;
 }
 
 #endif

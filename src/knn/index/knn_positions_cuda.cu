@@ -101,10 +101,17 @@ static double norm_of(const mote_lattice *lattice) {
     return ldexp(1, 20 - (exponent < -960 ? -960 : exponent));
 }
 
+static mote_status look(const mote_knn_index *index, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook) {
+    MOTE_TRY(knn_cuda_look(index->device, &point_set->reading, index->cloud->count, outlook));
+    point_set->crowded = point_set->tree.points.deep = outlook->pairs >= KNN_CUDA_PAIRS;
+    return MOTE_OK;
+}
+
 /* Views are of what lies between positions and the middle of most points: near it they are as good as exact, wherever a
    few others are. */
 static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_point_set *point_set) {
     const mote_lattice *lattice = &index->lattice;
+    knn_cuda_outlook outlook;
     double low[3];
     knn_cuda_reading *r = &point_set->reading;
     knn_metric *metric = &point_set->tree.metric;
@@ -120,15 +127,16 @@ static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_poin
         low[k] = world ? least : isfinite(stored) ? stored : 0;
         r->unit[k] = metric->scale[k] * metric->norm;
     }
-    return knn_cuda_find_middle(index->device, r, index->cloud->count, low, r->center);
+    MOTE_TRY(look(index, point_set, &outlook));
+    for (int k = 0; k < 3; k++) r->center[k] = outlook.finite > 0 ? outlook.middle[k] : low[k];
+    return MOTE_OK;
 }
 
 #define EXACT_SPAN (1ull << 24) /* steps: a float tells all of them from each other */
 
 static mote_status read_steps(const mote_knn_index *index, bool plain, knn_cuda_point_set *point_set) {
     knn_cuda_reading *r = &point_set->reading;
-    const double low[3] = {0, 0, 0};
-    double middle[3];
+    knn_cuda_outlook outlook;
     uint64_t span = 0;
     point_set->tree.metric.kind = r->kind = KNN_INT;
     point_set->tree.metric.norm = 1;
@@ -139,17 +147,23 @@ static mote_status read_steps(const mote_knn_index *index, bool plain, knn_cuda_
         r->middle[k] = index->origin[k] + (int64_t)(index->span[k] / 2);
         span = index->span[k] > span ? index->span[k] : span;
     }
-    if (span <= EXACT_SPAN) return MOTE_OK;
-    MOTE_TRY(knn_cuda_find_middle(index->device, r, index->cloud->count, low, middle));
-    for (int k = 0; k < 3; k++) r->middle[k] = index->origin[k] + (int64_t)middle[k];
+    MOTE_TRY(look(index, point_set, &outlook));
+    for (int k = 0; k < 3 && span > EXACT_SPAN && outlook.finite > 0; k++) {
+        r->middle[k] = index->origin[k] + (int64_t)outlook.middle[k];
+    }
     return MOTE_OK;
 }
 
-static void read_floats(bool plain, knn_cuda_point_set *point_set) {
+#define LOOK_AGAIN 64u /* builds of one index: only the first of them waits for a sample */
+
+static mote_status read_floats(const mote_knn_index *index, bool plain, knn_cuda_point_set *point_set) {
+    knn_cuda_outlook outlook;
     point_set->tree.metric.kind = point_set->reading.kind = KNN_FLOAT;
     point_set->tree.metric.norm = 1;
     for (int k = 0; k < 3; k++) point_set->tree.metric.scale[k] = 1;
     point_set->reading.plain = plain;
+    if (point_set->builds++ % LOOK_AGAIN != 0) return MOTE_OK;
+    return look(index, point_set, &outlook);
 }
 
 mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, knn_cuda_point_set *point_set) {
@@ -159,10 +173,7 @@ mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, kn
     memset(&point_set->reading, 0, sizeof point_set->reading);
     for (int k = 0; k < 3; k++) point_set->reading.axes[k] = *axes[k];
     index->skipped = 0;
-    if (are_floats(axes)) {
-        read_floats(are_aligned(axes), point_set);
-        return MOTE_OK;
-    }
+    if (are_floats(axes)) return read_floats(index, are_aligned(axes), point_set);
     MOTE_TRY(order_cuda_lattice(cloud, &index->lattice, &index->skipped));
     MOTE_TRY(find_steps(index, cloud, &steps));
     return steps ? read_steps(index, are_plain_integers(axes), point_set) : read_doubles(index, false, point_set);
@@ -190,6 +201,7 @@ static mote_status make_other(mote_knn_index *index, bool world) {
     memset(&c->other.reading, 0, sizeof c->other.reading);
     memcpy(c->other.reading.axes, c->stored.reading.axes, sizeof c->other.reading.axes);
     MOTE_TRY(read_doubles(index, world, &c->other));
+    c->other.tree.points.deep = c->stored.tree.points.deep;
     MOTE_TRY(knn_cuda_measure(index->device, count, &c->other));
     MOTE_TRY(knn_cuda_gather(index->device, &c->curve, count, true, &c->other));
     c->other_is_set = true;
@@ -246,6 +258,7 @@ static mote_status choose_tree(mote_knn_index *index, knn_cuda_query_set *query_
     axes_of(&query_set->cloud, axes);
     query_set->tree = &point_set->tree;
     query_set->point_set.reading = point_set->reading;
+    query_set->point_set.tree.points.deep = point_set->tree.points.deep;
     query_set->point_set.reading.world = point_set->reading.kind == KNN_DOUBLE && world;
     query_set->point_set.reading.plain =
         point_set->reading.kind == KNN_INT ? are_plain_integers(axes) : are_aligned(axes);

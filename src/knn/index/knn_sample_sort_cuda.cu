@@ -79,7 +79,7 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
         for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
     }
     const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_PARTS + 1]};
-    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.cell_bits, of.index_bits);
+    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.deep, of.cell_bits, of.index_bits);
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
         const uint64_t point = knn_sample_point(i, stretch);
@@ -130,7 +130,8 @@ static __global__ __launch_bounds__(DEAL_THREADS, 2) void deal_points(knn_cuda_r
     }
     knn_hilbert_load(&hilbert);
     const uint32_t buckets = to.bucket_count;
-    const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : extent, of.cell_bits, of.index_bits);
+    const knn_grid grid =
+        knn_grid_within(of.divided != NULL ? of.divided : extent, of.deep, of.cell_bits, of.index_bits);
     uint32_t places = 1;
     while (places < buckets) places *= 2;
     for (uint32_t b = threadIdx.x; b < places; b += DEAL_THREADS) {

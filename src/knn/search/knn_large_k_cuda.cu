@@ -382,7 +382,8 @@ static __device__ inline uint32_t choose_alone(const knn_search_args *args, uint
         const uint32_t from = middle > AROUND / 2 ? middle - AROUND / 2 : 0, leaf = from + lane;
         const float4 at = knn_view_at(&args->queries, first + (lane < queries ? lane : 0));
         const float slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
-        return __ballot_sync(CUDA_ALL, knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < leaves, slack));
+        const bool coarse = knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < leaves, slack);
+        return __ballot_sync(CUDA_ALL, coarse && lane < queries);
     }
 }
 

@@ -1,0 +1,190 @@
+/* A curve as deep as doubles go, for clouds of which much stands in a few cells of knn_curve_cuda.cuh: clusters far
+   smaller than what lies between them, points ever denser towards a place. A place on it has three words of 21 levels:
+   63 bits an axis of the box of nearly all points, of which doubles tell 53. Points are sorted by the last word, then,
+   keeping the order, by the second and the first.
+
+     box of nearly all ──21──▶ cell ──21──▶ cell in it ──21──▶ cell in that
+                    word 0         word 1             word 2
+
+   Also the sample by which such clouds are known. */
+#include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
+#include "knn/index/knn_curve_cuda.cuh"
+
+#define THREADS    256u
+#define WORDS      3u
+#define LEVELS     21u /* of a word */
+#define NON_FINITE (1ull << 3 * LEVELS)
+
+/* ---- the sample */
+
+static __device__ inline double sample_value(const knn_cuda_reading *from, int k, uint64_t i) {
+    return from->kind == KNN_INT ? (double)((uint64_t)knn_integer_of(&from->axes[k], i) - (uint64_t)from->origin[k])
+                                 : knn_double_of(from, k, i);
+}
+
+/* The box of nearly all points of a sample; INFINITY stands for those that are not finite. All threads call it. */
+typedef struct sample_memory {
+    double value[3][KNN_CUDA_SAMPLES], low[3], high[3], middle[3];
+    uint64_t cell[KNN_CUDA_SAMPLES];
+    uint32_t sums[KNN_CUDA_SAMPLES / CUDA_WARP];
+} sample_memory;
+
+static __device__ inline void order_sample(sample_memory *m, uint32_t samples) {
+    const uint32_t outside = samples / 32, mine = threadIdx.x;
+    if (mine < 3) m->low[mine] = m->high[mine] = m->middle[mine] = 0;
+    __syncthreads();
+    for (int k = 0; k < 3 && samples > 0; k++) { /* a place in order, by counting what is before it */
+        const double value = m->value[k][mine];
+        uint32_t before = 0;
+        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
+            before += m->value[k][i] < value || (m->value[k][i] == value && i < mine);
+        }
+        if (before == outside) m->low[k] = value;
+        if (before == samples / 2) m->middle[k] = value;
+        if (before == samples - 1 - outside) m->high[k] = value;
+    }
+    __syncthreads();
+}
+
+/* A cell of a curve through that box, and as much again on each side. */
+static __device__ inline uint64_t sample_cell(const sample_memory *m, const knn_cuda_reading *from) {
+    const double cells = (double)(1u << KNN_CUDA_CELLS);
+    double side = 0, unit[3];
+    uint64_t code = 0;
+    for (int k = 0; k < 3; k++) {
+        unit[k] = from->kind == KNN_DOUBLE ? fabs(from->unit[k]) : 1;
+        side = fmax(side, 3 * (m->high[k] - m->low[k]) * unit[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        const double at = (m->value[k][threadIdx.x] - m->low[k]) * unit[k];
+        const double place = side > 0 ? (at / side + 1 / 3.0) * cells : 0;
+        code = code << KNN_CUDA_CELLS | (uint64_t)fmin(fmax(place, 0), cells - 1);
+    }
+    return code;
+}
+
+/* Pairs of the thread's point and one before it. */
+static __device__ inline uint32_t count_pairs(const sample_memory *m, uint64_t code) {
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < threadIdx.x; i++) {
+        bool same = true;
+        for (int k = 0; k < 3; k++) same = same && m->value[k][i] == m->value[k][threadIdx.x];
+        pairs += m->cell[i] == code && !same;
+    }
+    return pairs;
+}
+
+/* One block, a point a thread. */
+static __global__ void look_at_sample(knn_cuda_reading from, uint64_t count, knn_cuda_outlook *out) {
+    __shared__ sample_memory m;
+    const uint64_t point = knn_nth_sample(threadIdx.x, count);
+    bool finite = true;
+    for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], point));
+    for (int k = 0; k < 3; k++) { m.value[k][threadIdx.x] = finite ? sample_value(&from, k, point) : (double)INFINITY; }
+    const uint32_t samples = (uint32_t)__syncthreads_count(finite);
+    order_sample(&m, samples);
+    const uint64_t code = finite ? sample_cell(&m, &from) : UINT64_MAX;
+    m.cell[threadIdx.x] = code;
+    __syncthreads();
+    const uint32_t pairs = block_sum<KNN_CUDA_SAMPLES / CUDA_WARP>(finite ? count_pairs(&m, code) : 0, m.sums);
+    if (threadIdx.x > 0) return;
+    for (int k = 0; k < 3; k++) out->middle[k] = m.middle[k];
+    out->finite = samples;
+    out->pairs = pairs;
+}
+
+mote_status knn_cuda_look(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
+                          knn_cuda_outlook *outlook) {
+    memset(outlook, 0, sizeof *outlook);
+    if (count == 0) return MOTE_OK;
+    knn_cuda_outlook *const device = (knn_cuda_outlook *)cuda_alloc(gpu, sizeof *device, "sample");
+    if (device == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(gpu, look_at_sample, 1, KNN_CUDA_SAMPLES, *reading, count, device);
+    mote_status status = cuda_launched(gpu, "sample");
+    if (status == MOTE_OK) status = cuda_download(gpu, outlook, device, sizeof *outlook);
+    cuda_free(gpu, device);
+    return status;
+}
+
+/* ---- the sort */
+
+/* A coordinate in the box, from 0 to below 1. */
+static __device__ inline double place_in_box(const knn_cuda_reading *from, int k, uint64_t i,
+                                             const knn_cuda_extent *box, double side) {
+    double view;
+    if (from->kind == KNN_INT) {
+        view = (double)(int64_t)((uint64_t)knn_integer_of(&from->axes[k], i) - (uint64_t)from->middle[k]);
+    } else if (from->kind == KNN_FLOAT) {
+        view = column_stored(&from->axes[k], i);
+    } else {
+        view = (knn_double_of(from, k, i) - from->center[k]) * from->unit[k];
+    }
+    return side > 0 ? fmin(fmax((view - (double)box->low[k]) / side, 0), 1 - 0x1p-53) : 0;
+}
+
+/* A word of a point's place. */
+static __device__ inline uint64_t word_of(const knn_cuda_reading *from, const knn_hilbert *table, uint64_t i,
+                                          const knn_cuda_extent *box, uint32_t word) {
+    double side = 0, rest[3];
+    for (int k = 0; k < 3; k++) {
+        if (!isfinite(column_value(&from->axes[k], i))) return NON_FINITE;
+        side = fmax(side, (double)box->high[k] - (double)box->low[k]);
+    }
+    for (int k = 0; k < 3; k++) rest[k] = place_in_box(from, k, i, box, side);
+    uint32_t entry = 0;
+    uint64_t place = 0;
+    for (uint32_t w = 0; w <= word; w++) {
+        uint32_t cell[3];
+        for (int k = 0; k < 3; k++) {
+            rest[k] *= (double)(1u << LEVELS);
+            cell[k] = (uint32_t)rest[k];
+            rest[k] -= (double)cell[k];
+        }
+        place = knn_hilbert_within<LEVELS>(table, mote_morton_encode(cell[0], cell[1], cell[2]), &entry);
+    }
+    return place;
+}
+
+/* Words of the points in the order so far. The last words, which come first, are of points by their numbers. */
+static __global__ void make_words(knn_cuda_reading from, uint64_t count, const knn_cuda_extent *extent, uint32_t word,
+                                  uint32_t *order, uint64_t *words) {
+    __shared__ knn_hilbert hilbert;
+    knn_hilbert_load(&hilbert);
+    __syncthreads();
+    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= count) return;
+    if (word + 1 == WORDS) order[at] = (uint32_t)at;
+    words[at] = word_of(&from, &hilbert, order[at], &extent[1], word);
+}
+
+/* Keys as knn_key_of makes them, of the first word's highest levels. */
+static __global__ void make_keys(const uint64_t *words, const uint32_t *order, uint64_t count, uint32_t cell_bits,
+                                 uint32_t index_bits, uint64_t *keys) {
+    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= count) return;
+    const uint64_t place = words[at] == NON_FINITE ? 1ull << 3 * cell_bits : words[at] >> 3 * (LEVELS - cell_bits);
+    keys[at] = place << index_bits | order[at];
+}
+
+mote_status knn_cuda_deep_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
+                               const knn_cuda_extent *extent, knn_cuda_curve *curve) {
+    const uint32_t blocks = cuda_blocks(count, THREADS);
+    for (int i = 0; i < 2; i++) {
+        if (!knn_cuda_buffer_reserve(gpu, &curve->all[i], count * sizeof(uint64_t), "codes") ||
+            !knn_cuda_buffer_reserve(gpu, &curve->numbers[i], count * sizeof(uint32_t), "codes")) {
+            return MOTE_ERROR_MEMORY;
+        }
+    }
+    cuda_pairs64 pairs = {(uint64_t *)curve->all[0].memory, (uint32_t *)curve->numbers[0].memory,
+                          (uint64_t *)curve->all[1].memory, (uint32_t *)curve->numbers[1].memory};
+    for (uint32_t word = WORDS; word-- > 0;) {
+        CUDA_LAUNCH(gpu, make_words, blocks, THREADS, *reading, count, extent, word, pairs.values, pairs.keys);
+        MOTE_TRY(cuda_launched(gpu, "codes"));
+        MOTE_TRY(cuda_sort64(gpu, &pairs, count, 0, 3 * (int)LEVELS + 1));
+    }
+    CUDA_LAUNCH(gpu, make_keys, blocks, THREADS, pairs.keys, pairs.values, count, curve->cell_bits, curve->index_bits,
+                pairs.other_keys);
+    curve->keys = pairs.other_keys;
+    return cuda_launched(gpu, "sorting");
+}
