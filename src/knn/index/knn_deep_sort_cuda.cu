@@ -59,7 +59,7 @@ static __device__ inline uint64_t sample_cell(const sample_memory *m, const knn_
     for (int k = 0; k < 3; k++) {
         const double at = (m->value[k][threadIdx.x] - m->low[k]) * unit[k];
         const double place = side > 0 ? (at / side + 1 / 3.0) * cells : 0;
-        code = code << KNN_CUDA_CELLS | (uint64_t)fmin(fmax(place, 0), cells - 1);
+        code = code << KNN_CUDA_CELLS | (uint64_t)fmin(fmax(place, 0.0), cells - 1);
     }
     return code;
 }
@@ -120,7 +120,7 @@ static __device__ inline double place_in_box(const knn_cuda_reading *from, int k
     } else {
         view = (knn_double_of(from, k, i) - from->center[k]) * from->unit[k];
     }
-    return side > 0 ? fmin(fmax((view - (double)box->low[k]) / side, 0), 1 - 0x1p-53) : 0;
+    return side > 0 ? fmin(fmax((view - (double)box->low[k]) / side, 0.0), 1 - 0x1p-53) : 0;
 }
 
 /* A word of a point's place. */

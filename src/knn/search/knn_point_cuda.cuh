@@ -75,7 +75,7 @@ static __device__ inline knn_sharp<KIND> knn_gap_square(const knn_cuda_tree *tre
         for (int k = 0; k < 3; k++) {
             const double *const low = tree->sharp + 6 * which + k;
             const double at = knn_sharp_at<KIND>(&query_point->exact, k);
-            gap[k] = fmax(fmax(__ldg(low) - at, at - __ldg(low + 3)), 0) * knn_sharp_unit<KIND>(&tree->metric, k);
+            gap[k] = fmax(fmax(__ldg(low) - at, at - __ldg(low + 3)), 0.0) * knn_sharp_unit<KIND>(&tree->metric, k);
         }
         return knn_sharp_square(gap[0], gap[1], gap[2]);
     }
