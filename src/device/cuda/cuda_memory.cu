@@ -108,6 +108,12 @@ void cuda_pinned_free(mote_device *gpu, void *memory) {
     }
 }
 
+void *cuda_answer(mote_device *gpu) {
+    cuda_state *s = state_of(gpu);
+    if (s->answer == NULL) s->answer = cuda_pinned_alloc(gpu, CUDA_ANSWER_BYTES, "GPU bookkeeping");
+    return s->answer;
+}
+
 void cuda_memory_close(mote_device *gpu) {
     cuda_state *s = state_of(gpu);
     for (uint64_t i = 0; i < s->pinned_count; i++) unlock_pages(gpu, &s->pinned[i]);

@@ -46,6 +46,7 @@ typedef struct cuda_state {
     cudaEvent_t fence;      /* between the two streams */
     pool *memory;
     cuda_ring large, small;
+    void *answer; /* pinned; NULL until it is needed */
     cuda_pinned *pinned;
     uint64_t pinned_count, pinned_capacity;
     cuda_stage_timer timers[CUDA_STAGE_TIMERS];

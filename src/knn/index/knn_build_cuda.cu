@@ -325,7 +325,7 @@ static uint32_t part_count(uint64_t count) {
 static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
                            uint32_t finished_count) {
     const uint32_t blocks = 1 + part_count(count); /* the first finds the extent of nearly all */
-    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 2);
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 3);
     if (r->kind == KNN_FLOAT && r->plain) {
         CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
@@ -390,9 +390,9 @@ static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
     return boxes;
 }
 
-/* Room for the extent, and for counters of nodes; how many of these. */
+/* Room for parts of the extent, for the two extents, what a sample tells, and counters of nodes; how many of these. */
 static bool make_parts(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, uint32_t *counters) {
-    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 2) * sizeof(knn_cuda_extent);
+    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 3) * sizeof(knn_cuda_extent);
     const uint64_t boxes = plan_levels(count, &point_set->tree);
     *counters = point_set->tree.level_count > 2 ? (uint32_t)(boxes - point_set->tree.first[2]) : 0;
     if (!knn_cuda_buffer_reserve(gpu, &point_set->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds"))
@@ -433,24 +433,52 @@ static mote_status sort_large_k(mote_device *gpu, const knn_cuda_reading *r, uin
     return MOTE_OK;
 }
 
+static mote_status sort_points(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
+                               const knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
+    const knn_cuda_reading *const reading = &point_set->reading;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
+    const bool deep = point_set->tree.points.deep;
+    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), deep, divided};
+    if (count <= KNN_SAMPLE_MAX) return knn_cuda_sample_sort(gpu, reading, count, &of, parts, curve);
+    MOTE_TRY(sort_large_k(gpu, reading, count, &of, parts, curve));
+    return knn_cuda_refine(gpu, reading, count, curve, curve->keys);
+}
+
+#define LOOK_AGAIN 64u /* builds of one index */
+
+/* Sorts floats as most clouds are sorted, while a sample tells whether this one is crowded; then once more, deeply. Of
+   others the sample was taken before, for the middle of their views. */
+static mote_status sort_floats(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
+    knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
+    device_transfer transfer;
+    MOTE_TRY(knn_cuda_look_begin(gpu, &point_set->reading, count, (knn_cuda_outlook *)&parts[KNN_CUDA_PARTS + 2],
+                                 &transfer));
+    const mote_status sorted = sort_points(gpu, count, NULL, point_set, curve);
+    MOTE_TRY(cuda_wait(gpu, &transfer));
+    MOTE_TRY(sorted);
+    point_set->crowded = knn_cuda_is_crowded((const knn_cuda_outlook *)cuda_answer(gpu), count);
+    if (!point_set->crowded) return MOTE_OK;
+    point_set->tree.points.deep = true;
+    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
+}
+
 mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
                           knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
+    uint32_t counters = 0;
     curve->index_bits = bits_for(count);
     curve->cell_bits = (63 - curve->index_bits) / 3;
     if (curve->cell_bits > KNN_CUDA_CELLS) curve->cell_bits = KNN_CUDA_CELLS;
-    uint32_t counters = 0;
     if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
-    if (point_set->crowded) {
-        MOTE_TRY(knn_cuda_measure(gpu, count, point_set));
-        return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
-    }
-    const bool deep = point_set->tree.points.deep;
-    const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), deep, divided};
+    const bool looks = point_set->reading.kind == KNN_FLOAT && divided == NULL && point_set->builds++ % LOOK_AGAIN == 0;
+    if (divided == NULL) point_set->tree.points.deep = point_set->crowded && !looks;
     launch_extents(gpu, &point_set->reading, count, parts, counters);
-    if (count <= KNN_SAMPLE_MAX) return knn_cuda_sample_sort(gpu, &point_set->reading, count, &of, parts, curve);
-    MOTE_TRY(sort_large_k(gpu, &point_set->reading, count, &of, parts, curve));
-    return knn_cuda_refine(gpu, &point_set->reading, count, curve, curve->keys);
+    if (looks) return sort_floats(gpu, count, point_set, curve);
+    if (divided != NULL || !point_set->crowded) return sort_points(gpu, count, divided, point_set, curve);
+    const knn_cuda_curve_key of = {1, 1, part_count(count), false, NULL};
+    launch_keys(gpu, &point_set->reading, 0, &of, parts, NULL);
+    MOTE_TRY(cuda_launched(gpu, "bounds"));
+    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
 }
 
 static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_point_set *point_set) {
@@ -479,7 +507,7 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
-    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 2);
+    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 3);
     launch_leaves(gpu, &point_set->reading, curve, count, &to);
     tree->points.views = to.views;
     tree->points.exact = to.exact;

@@ -107,6 +107,27 @@ mote_status knn_cuda_look(mote_device *gpu, const knn_cuda_reading *reading, uin
     return status;
 }
 
+mote_status knn_cuda_look_begin(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
+                                knn_cuda_outlook *device, device_transfer *transfer) {
+    static_assert(sizeof *device <= CUDA_ANSWER_BYTES, "room for the answer");
+    void *const answer = cuda_answer(gpu);
+    transfer->event = NULL;
+    if (answer == NULL) return MOTE_ERROR_MEMORY;
+    memset(answer, 0, sizeof *device);
+    if (count == 0) return MOTE_OK;
+    CUDA_LAUNCH(gpu, look_at_sample, 1, KNN_CUDA_SAMPLES, *reading, count, device);
+    MOTE_TRY(cuda_launched(gpu, "sample"));
+    return cuda_download_begin(gpu, answer, device, sizeof *device, transfer);
+}
+
+#define PAIRS        8u    /* fewer may be chance */
+#define CROWDED_CELL 8192u /* points in the cell of the mean point: four times what is put in order at once anyway */
+
+bool knn_cuda_is_crowded(const knn_cuda_outlook *outlook, uint64_t count) {
+    const uint64_t all = (uint64_t)outlook->finite * (outlook->finite - 1) / 2;
+    return outlook->pairs >= PAIRS && outlook->pairs * count > all * CROWDED_CELL;
+}
+
 /* ---- the sort */
 
 /* A coordinate in the box, from 0 to below 1. */

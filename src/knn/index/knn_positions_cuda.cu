@@ -103,7 +103,7 @@ static double norm_of(const mote_lattice *lattice) {
 
 static mote_status look(const mote_knn_index *index, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook) {
     MOTE_TRY(knn_cuda_look(index->device, &point_set->reading, index->cloud->count, outlook));
-    point_set->crowded = point_set->tree.points.deep = outlook->pairs >= KNN_CUDA_PAIRS;
+    point_set->crowded = knn_cuda_is_crowded(outlook, index->cloud->count);
     return MOTE_OK;
 }
 
@@ -154,16 +154,11 @@ static mote_status read_steps(const mote_knn_index *index, bool plain, knn_cuda_
     return MOTE_OK;
 }
 
-#define LOOK_AGAIN 64u /* builds of one index: only the first of them waits for a sample */
-
-static mote_status read_floats(const mote_knn_index *index, bool plain, knn_cuda_point_set *point_set) {
-    knn_cuda_outlook outlook;
+static void read_floats(bool plain, knn_cuda_point_set *point_set) {
     point_set->tree.metric.kind = point_set->reading.kind = KNN_FLOAT;
     point_set->tree.metric.norm = 1;
     for (int k = 0; k < 3; k++) point_set->tree.metric.scale[k] = 1;
     point_set->reading.plain = plain;
-    if (point_set->builds++ % LOOK_AGAIN != 0) return MOTE_OK;
-    return look(index, point_set, &outlook);
 }
 
 mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, knn_cuda_point_set *point_set) {
@@ -173,7 +168,10 @@ mote_status knn_cuda_choose(mote_knn_index *index, const device_cloud *cloud, kn
     memset(&point_set->reading, 0, sizeof point_set->reading);
     for (int k = 0; k < 3; k++) point_set->reading.axes[k] = *axes[k];
     index->skipped = 0;
-    if (are_floats(axes)) return read_floats(index, are_aligned(axes), point_set);
+    if (are_floats(axes)) {
+        read_floats(are_aligned(axes), point_set);
+        return MOTE_OK;
+    }
     MOTE_TRY(order_cuda_lattice(cloud, &index->lattice, &index->skipped));
     MOTE_TRY(find_steps(index, cloud, &steps));
     return steps ? read_steps(index, are_plain_integers(axes), point_set) : read_doubles(index, false, point_set);

@@ -7,6 +7,7 @@
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
 #include "knn/knn_cuda.h"
+#include "math/hash.h"
 #include "math/morton.h"
 
 #define KNN_FAR 0x1p60f /* views are cut to this: nothing gets farther apart by that */
@@ -50,9 +51,11 @@ static __device__ inline bool knn_view_of(const knn_cuda_reading *from, uint64_t
     return finite;
 }
 
-/* The points of a sample: KNN_CUDA_SAMPLES, each from another part of the cloud, whose count is not 0. */
+/* The points of a sample: KNN_CUDA_SAMPLES, each from another part of the cloud, whose count is not 0, but not at the
+   same distances: many clouds repeat themselves. */
 static __device__ inline uint64_t knn_nth_sample(uint32_t nth, uint64_t count) {
-    return count < KNN_CUDA_SAMPLES ? nth % count : (2 * nth + 1) * (count / KNN_CUDA_SAMPLES) / 2;
+    const uint64_t part = count / KNN_CUDA_SAMPLES;
+    return part == 0 ? nth % count : nth * part + mote_hash64(nth) % part;
 }
 
 static __device__ inline uint32_t knn_cell_of(float away, float factor, uint32_t cells) {
