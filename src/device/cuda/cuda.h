@@ -24,8 +24,8 @@ uint64_t cuda_available(mote_device *gpu);
 bool cuda_is_device_memory(mote_device *gpu, const void *memory);
 void *cuda_pinned_alloc(mote_device *gpu, uint64_t size_bytes, const char *structure);
 void cuda_pinned_free(mote_device *gpu, void *pinned);
-/* Page-locked memory that is the device's own, for what a step tells the host by cuda_download_begin: until cuda_wait, a
-   step at a time. NULL: no memory. */
+/* Page-locked memory that is the device's own, for what a step tells the host by cuda_download_begin: until cuda_wait,
+   a step at a time. NULL: no memory. */
 #define CUDA_ANSWER_BYTES 256u
 void *cuda_answer(mote_device *gpu);
 mote_status cuda_upload(mote_device *gpu, void *device, const void *host, uint64_t size_bytes);

@@ -4,8 +4,8 @@
    2. One walk lists the leaves that may matter to any; where they are too many, every query walks alone.
    3. The leaves of a query are tried, 64 points at once. What floats do not rule out are candidates, in shared memory.
    4. Exact keys of the candidates, and a sort.
-   5. The row.
-   A query whose floats see too little walks alone, by doubles (knn_traversal_cuda.cuh, sharp). */
+   5. A query whose floats see too little walks alone, by doubles (knn_traversal_cuda.cuh, sharp).
+   6. The row. */
 #include "knn/search/knn_large_k_cuda.cuh"
 #include "knn/search/knn_point_cuda.cuh"
 
@@ -271,13 +271,16 @@ static __device__ inline uint32_t list_range(uint32_t first, uint32_t end, uint3
     return count;
 }
 
+/* Leaves: a query that meets more is beside a heap far denser than its own surroundings, of which floats see little. */
+#define WALKED(k) (1024u + 4 * (k))
+
 /* Lists leaves and tries them in turn: first, where nothing else bounds the query, those around; then those of the list
-   for all, or of its own walk. */
+   for all, or of its own walk. Returns whether it came to the end of that. */
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY, uint32_t LISTED>
-static __device__ inline void seek(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
+static __device__ inline bool seek(const knn_search_args *args, const knn_distance_bounds *distance_bounds,
                                    leaf_range around, uint32_t q, uint32_t listed, uint32_t lane, knn_query_state *s,
                                    large_k_memory<CAPACITY, LISTED> *memory) {
-    uint32_t next = around.first, waiting = 0;
+    uint32_t next = around.first, waiting = 0, walked = 0;
     large_k_box box;
     box.low[0] = box.high[0] = s->at.x;
     box.low[1] = box.high[1] = s->at.y;
@@ -304,14 +307,17 @@ static __device__ inline void seek(const knn_search_args *args, const knn_distan
                                                    memory->near);
             more = waiting > 0;
             settle = !more;
+            walked += near;
+            if (!ELLIPSOID && more && walked > WALKED(args->k)) return false;
         }
         try_leaves<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, memory->near, near, settle, lane, s,
                                               &memory->candidates);
         if (thin) knn_prune<KIND, ELLIPSOID, CAPACITY>(args, distance_bounds, lane, s, &memory->candidates);
     }
+    return true;
 }
 
-/* ---- a query that walks alone, by doubles */
+/* ---- 5. a query that walks alone, by doubles */
 
 template <int KIND, uint32_t CAPACITY> struct large_k_visitor {
     knn_sharp<KIND> max;
@@ -343,6 +349,7 @@ template <int KIND, uint32_t CAPACITY> struct large_k_visitor {
 template <int KIND, uint32_t CAPACITY, uint32_t LISTED>
 static __device__ inline uint32_t answer_alone(const knn_search_args *args, uint32_t place, uint32_t lane,
                                                large_k_memory<CAPACITY, LISTED> *memory) {
+    __syncwarp(); /* what the memory had is read */
     const knn_query query_point = knn_query_of<KIND>(args, place);
     const leaf_range around = leaves_around(args, leaf_near(args, place));
     knn_query_state s = knn_query_state_at(place);
@@ -366,7 +373,7 @@ static __device__ inline uint32_t answer_alone(const knn_search_args *args, uint
     return s.kept;
 }
 
-/* ---- 5. the kernel */
+/* ---- 6. the kernel */
 
 /* Whether the k-th neighbour is bounded by the points around that 32 lanes hold. */
 template <uint32_t CAPACITY> static __device__ constexpr bool bounds_first() { return CAPACITY <= 256; }
@@ -428,7 +435,10 @@ static __device__ inline uint32_t answer_query(const knn_search_args *args, cons
         if (ELLIPSOID) s.normal = knn_scaled_normal(args, place, distance_bounds);
         around = leaves_around(args, leaf_near(args, place));
     }
-    seek<KIND, ELLIPSOID, CAPACITY, LISTED>(args, &mine, around, q, listed, lane, &s, memory);
+    const bool ended = seek<KIND, ELLIPSOID, CAPACITY, LISTED>(args, &mine, around, q, listed, lane, &s, memory);
+    if constexpr (!ELLIPSOID) {
+        if (!ended) return answer_alone<KIND, CAPACITY, LISTED>(args, place, lane, memory);
+    }
     return s.kept;
 }
 
