@@ -4,6 +4,7 @@
 
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
+#include "reference/shaped_clouds.h"
 #include "support/support.h"
 
 static const int thread_counts[] = {1, 2, 7};
@@ -33,6 +34,27 @@ static void finds_what_the_reference_finds(void **state) {
             mote_cloud_destroy(cloud);
             mote_context_destroy(ctx);
         }
+    }
+}
+
+/* Strays, density of many decades, many at one distance: of the points themselves, of others, and within a radius. */
+static void bears_any_shape(void **state) {
+    (void)state;
+    static const uint32_t ks[] = {1, 10, 32, 100};
+    for (uint32_t f = 0; f < 2 * shaped_cloud_count; f++) {
+        const shaped_cloud *family = &shaped_clouds[f / 2];
+        const mote_type type = f % 2 == 0 ? MOTE_FLOAT64 : MOTE_FLOAT32;
+        mote_context *ctx = test_context(thread_counts[f % 3]);
+        mote_cloud *cloud = shaped_cloud_make(ctx, family, type, test_extent(500, 1500), 1);
+        mote_cloud *queries = shaped_cloud_make(ctx, family, type, 60, 2);
+        for (uint32_t i = f % 2; i < sizeof ks / sizeof ks[0]; i += 2) {
+            const mote_knn_params p = params_of(ks[i], 0, i == 2);
+            knn_reference_check(ctx, cloud, i == 2 ? NULL : queries, &p, family->name);
+        }
+        knn_reference_check_within(ctx, cloud, queries, 1, false, family->name);
+        mote_cloud_destroy(queries);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
     }
 }
 
@@ -170,6 +192,7 @@ static void bears_any_magnitude(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_the_reference_finds),
+        cmocka_unit_test(bears_any_shape),
         cmocka_unit_test(finds_thousands),
         cmocka_unit_test(bridges_density),
         cmocka_unit_test(keeps_within_a_radius),
