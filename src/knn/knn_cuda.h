@@ -22,8 +22,13 @@ extern "C" {
 #define KNN_CUDA_CELLS   13u  /* the most bits of an axis of the curve */
 #define KNN_CUDA_PARTS   264u /* blocks that look for the bounds */
 #define KNN_CUDA_SAMPLES 256u /* points of which one more block finds the middle */
-#define KNN_CUDA_CROWDED 4u   /* points a cell; with more, their cube is divided anew */
-#define KNN_CUDA_FINER   14u  /* into 2^14 cells a side */
+/* What the memory for parts of the extent has behind them, in places of sizeof(knn_cuda_extent). */
+#define KNN_CUDA_EXTENT   KNN_CUDA_PARTS        /* of all points; */
+#define KNN_CUDA_NEARLY   (KNN_CUDA_PARTS + 1u) /* of nearly all, see knn_grid_within; */
+#define KNN_CUDA_OUTLOOK  (KNN_CUDA_PARTS + 2u) /* a knn_cuda_outlook; */
+#define KNN_CUDA_COUNTERS (KNN_CUDA_PARTS + 3u) /* counters of nodes */
+#define KNN_CUDA_CROWDED  4u                    /* points a cell; with more, their cube is divided anew */
+#define KNN_CUDA_FINER    14u                   /* into 2^14 cells a side */
 
 /* Views of points: their box, and how many are finite. */
 typedef struct knn_cuda_extent {
@@ -79,7 +84,7 @@ typedef struct knn_cuda_point_set {
     knn_cuda_tree tree;
     knn_cuda_reading reading;
     uint32_t builds; /* of floats */
-    bool crowded;    /* much stands in a few cells of the curve: points are to be sorted deeply */
+    bool crowded;    /* many points share a few cells of the curve: they are to be sorted deeply */
     knn_cuda_buffer views, exact, order, boxes, sharp, parts;
 } knn_cuda_point_set;
 

@@ -57,7 +57,7 @@ static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_c
     const uint32_t all = gridDim.x * THREADS, blocks = gridDim.x - 1;
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
     if (blockIdx.x == 0) {
-        find_middle_extent<KIND, PLAIN>(&from, count, &parts[KNN_CUDA_PARTS + 1]);
+        find_middle_extent<KIND, PLAIN>(&from, count, &parts[KNN_CUDA_NEARLY]);
         return;
     }
     knn_cuda_extent mine;
@@ -91,8 +91,8 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
     knn_hilbert_load(&hilbert);
     knn_cuda_extent all;
     knn_extent_of_parts<THREADS>(parts, of.part_count, &all);
-    if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
-    const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_PARTS + 1]};
+    if (blockIdx.x == 0 && threadIdx.x == 0) parts[KNN_CUDA_EXTENT] = all;
+    const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_NEARLY]};
     const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.deep, of.cell_bits, of.index_bits);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += step) {
@@ -325,7 +325,7 @@ static uint32_t part_count(uint64_t count) {
 static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
                            uint32_t finished_count) {
     const uint32_t blocks = 1 + part_count(count); /* the first finds the extent of nearly all */
-    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_PARTS + 3);
+    uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_COUNTERS);
     if (r->kind == KNN_FLOAT && r->plain) {
         CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
     } else if (r->kind == KNN_FLOAT) {
@@ -392,12 +392,12 @@ static uint64_t plan_levels(uint64_t count, knn_cuda_tree *tree) {
 
 /* Room for parts of the extent, for the two extents, what a sample tells, and counters of nodes; how many of these. */
 static bool make_parts(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, uint32_t *counters) {
-    const uint64_t parts_bytes = (KNN_CUDA_PARTS + 3) * sizeof(knn_cuda_extent);
+    const uint64_t parts_bytes = KNN_CUDA_COUNTERS * sizeof(knn_cuda_extent);
     const uint64_t boxes = plan_levels(count, &point_set->tree);
     *counters = point_set->tree.level_count > 2 ? (uint32_t)(boxes - point_set->tree.first[2]) : 0;
     if (!knn_cuda_buffer_reserve(gpu, &point_set->parts, parts_bytes + *counters * sizeof(uint32_t), "bounds"))
         return false;
-    point_set->tree.points.extent = (const knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS;
+    point_set->tree.points.extent = (const knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_EXTENT;
     return true;
 }
 
@@ -450,16 +450,17 @@ static mote_status sort_points(mote_device *gpu, uint64_t count, const knn_cuda_
    others the sample was taken before, for the middle of their views. */
 static mote_status sort_floats(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
+    static_assert(sizeof(knn_cuda_outlook) <= sizeof(knn_cuda_extent), "a place of its own");
     device_transfer transfer;
-    MOTE_TRY(knn_cuda_look_begin(gpu, &point_set->reading, count, (knn_cuda_outlook *)&parts[KNN_CUDA_PARTS + 2],
-                                 &transfer));
+    MOTE_TRY(
+        knn_cuda_look_begin(gpu, &point_set->reading, count, (knn_cuda_outlook *)&parts[KNN_CUDA_OUTLOOK], &transfer));
     const mote_status sorted = sort_points(gpu, count, NULL, point_set, curve);
     MOTE_TRY(cuda_wait(gpu, &transfer));
     MOTE_TRY(sorted);
     point_set->crowded = knn_cuda_is_crowded((const knn_cuda_outlook *)cuda_answer(gpu), count);
     if (!point_set->crowded) return MOTE_OK;
     point_set->tree.points.deep = true;
-    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
+    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_EXTENT, curve);
 }
 
 mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
@@ -478,7 +479,7 @@ mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_exten
     const knn_cuda_curve_key of = {1, 1, part_count(count), false, NULL};
     launch_keys(gpu, &point_set->reading, 0, &of, parts, NULL);
     MOTE_TRY(cuda_launched(gpu, "bounds"));
-    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_PARTS, curve);
+    return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_EXTENT, curve);
 }
 
 static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_point_set *point_set) {
@@ -507,7 +508,7 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
-    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_PARTS + 3);
+    to.finished = (uint32_t *)((knn_cuda_extent *)point_set->parts.memory + KNN_CUDA_COUNTERS);
     launch_leaves(gpu, &point_set->reading, curve, count, &to);
     tree->points.views = to.views;
     tree->points.exact = to.exact;

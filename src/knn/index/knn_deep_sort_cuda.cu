@@ -1,7 +1,7 @@
-/* A curve as deep as doubles go, for clouds of which much stands in a few cells of knn_curve_cuda.cuh: clusters far
-   smaller than what lies between them, points ever denser towards a place. A place on it has three words of 21 levels:
-   63 bits an axis of the box of nearly all points, of which doubles tell 53. Points are sorted by the last word, then,
-   keeping the order, by the second and the first.
+/* A curve as deep as doubles go, for clouds with many of their points in a few cells of knn_curve_cuda.cuh: clusters
+   far smaller than the space between them, points ever denser towards a place. A place on it has three words of 21
+   levels: 63 bits an axis of the box of nearly all points, of which doubles tell 53. Points are sorted by the last
+   word, then, keeping the order, by the second and the first.
 
      box of nearly all ──21──▶ cell ──21──▶ cell in it ──21──▶ cell in that
                     word 0         word 1             word 2
@@ -23,13 +23,14 @@ static __device__ inline double sample_value(const knn_cuda_reading *from, int k
                                  : knn_double_of(from, k, i);
 }
 
-/* The box of nearly all points of a sample; INFINITY stands for those that are not finite. All threads call it. */
+/* A sample of the points: values of points that are not finite are INFINITY. low and high are the box of nearly all. */
 typedef struct sample_memory {
     double value[3][KNN_CUDA_SAMPLES], low[3], high[3], middle[3];
     uint64_t cell[KNN_CUDA_SAMPLES];
     uint32_t sums[KNN_CUDA_SAMPLES / CUDA_WARP];
 } sample_memory;
 
+/* Finds the box and the middle, on each axis by the place of each value in order. All threads call it. */
 static __device__ inline void order_sample(sample_memory *m, uint32_t samples) {
     const uint32_t outside = samples / 32, mine = threadIdx.x;
     if (mine < 3) m->low[mine] = m->high[mine] = m->middle[mine] = 0;

@@ -74,11 +74,11 @@ static __global__ __launch_bounds__(SPLIT_THREADS) void choose_splitters(knn_cud
     knn_cuda_extent all;
     knn_extent_of_parts<SPLIT_THREADS>(parts, of.part_count, &all);
     if (blockIdx.x == 0) {
-        if (threadIdx.x == 0) parts[KNN_CUDA_PARTS] = all;
+        if (threadIdx.x == 0) parts[KNN_CUDA_EXTENT] = all;
         if (threadIdx.x == 0) deal->spilled = 0;
         for (uint32_t b = threadIdx.x; b <= buckets; b += SPLIT_THREADS) deal->count[b] = 0;
     }
-    const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_PARTS + 1]};
+    const knn_cuda_extent own[2] = {all, parts[KNN_CUDA_NEARLY]};
     const knn_grid grid = knn_grid_within(of.divided != NULL ? of.divided : own, of.deep, of.cell_bits, of.index_bits);
 #pragma unroll 4
     for (uint32_t i = threadIdx.x; i < samples; i += SPLIT_THREADS) {
@@ -372,7 +372,7 @@ template <int KIND, bool PLAIN> static void launch_steps(mote_device *gpu, const
     const uint32_t split_blocks = all_blocks < SPLIT_BLOCKS ? all_blocks : SPLIT_BLOCKS;
     const uint64_t stretch = knn_sample_stretch(samples, s->count);
     const uint32_t deal_blocks = cuda_blocks(s->count, DEAL_THREADS * DEAL_ITEMS);
-    const knn_cuda_extent *extent = s->parts + KNN_CUDA_PARTS;
+    const knn_cuda_extent *extent = s->parts + KNN_CUDA_EXTENT;
     CUDA_LAUNCH(gpu, (choose_splitters<KIND, PLAIN>), split_blocks, SPLIT_THREADS, *s->reading, stretch, *s->of,
                 s->parts, s->to.deal, buckets);
     CUDA_LAUNCH(gpu, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
