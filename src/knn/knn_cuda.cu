@@ -103,10 +103,11 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     args.keys = args.tree.metric;
     args.limit = knn_key_limit(&args.tree.metric, params->radius);
     args.rows = *rows;
+    args.deferred_buffers = &index->cuda->deferred_buffers;
     if (params->compression > 1) MOTE_TRY(knn_cuda_normal_weight(index, queries, query_set, params, &args));
     if (args.all) return knn_cuda_search_all(gpu, &args);
-    if (args.normals != NULL || args.k > KNN_CUDA_SMALL_K) return knn_cuda_search_large_k(gpu, &args);
-    return knn_cuda_search_small_k(gpu, &args, &index->cuda->deferred_buffers);
+    const bool is_large = args.normals != NULL || args.k > KNN_CUDA_SMALL_K;
+    return (is_large ? knn_cuda_search_large_k : knn_cuda_search_small_k)(gpu, &args);
 }
 
 static mote_status search_by(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_query_set *query_set,

@@ -29,6 +29,7 @@ extern "C" {
 #define KNN_CUDA_COUNTERS (KNN_CUDA_PARTS + 3u) /* counters of nodes */
 #define KNN_CUDA_CROWDED  4u                    /* points a cell; with more, their cube is divided anew */
 #define KNN_CUDA_FINER    14u                   /* into 2^14 cells a side */
+#define KNN_FAR           0x1p60f               /* views are cut to this: nothing gets farther apart by that */
 
 /* Views of points: their box, and how many are finite. */
 typedef struct knn_cuda_extent {
@@ -102,7 +103,7 @@ typedef struct knn_cuda_curve_key {
     const knn_cuda_extent *divided; /* [2] what the cells divide; NULL: the points' own */
 } knn_cuda_curve_key;
 
-/* What searches of few neighbours leave for later, see knn_small_k_cuda.cuh: kept from one to the next. */
+/* Memory for what a search defers, see knn_deferred_cuda.cuh: kept from one to the next. */
 typedef struct knn_deferred_buffers {
     knn_cuda_buffer buffer;
     uint32_t turn; /* which of two sets of counters is zero */
@@ -153,6 +154,7 @@ typedef struct knn_search_args {
     const double *normals; /* [place][3] of the queries, of unit length or 0; NULL: spheres */
     double compression, normal_weight;
     knn_cuda_rows rows;
+    knn_deferred_buffers *deferred_buffers; /* of the host: the index' own */
 } knn_search_args;
 
 bool knn_cuda_buffer_reserve(mote_device *gpu, knn_cuda_buffer *buffer, uint64_t size_bytes, const char *structure);
@@ -209,8 +211,7 @@ mote_status knn_cuda_normal_weight(mote_knn_index *index, const mote_cloud *quer
                                    knn_search_args *args);
 
 #define KNN_CUDA_SMALL_K 16u /* neighbours that one lane keeps */
-mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *args,
-                                    knn_deferred_buffers *deferred_buffers);
+mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *args);
 mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args);
 mote_status knn_cuda_search_all(mote_device *gpu, const knn_search_args *args); /* nothing is ruled out */
 

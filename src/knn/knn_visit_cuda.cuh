@@ -5,7 +5,7 @@
                    ├──▶ up to MOTE_KNN_MAX_K     knn_cuda_search_large_k  rows of some points at a time
                    └──▶ all within a radius      knn_cuda_list_within     sorted lists of some points at a time
 
-   small_k_launch(gpu, args, deferred_buffers, &output): output is a struct, copied to the device, with
+   small_k_launch(gpu, args, &output): output is a struct, copied to the device, with
      static constexpr bool keys       whether found->key is needed; without, searches are faster
      template <int KIND, int T> __device__ void write(args, place, number, found, memory) const
        place   the point's place in the sorted order: its row is args->tree.points.order[place], and
@@ -28,7 +28,6 @@
 
 #include "knn/knn_cuda.h"
 #include "knn/search/knn_small_k_cuda.cuh"
-#include "knn/search/knn_traversal_cuda.cuh"
 
 /* A search for the k nearest within a radius (0: any distance) of each point of the index. */
 static inline knn_search_args knn_visit_args(const mote_knn_index *index, uint32_t k, double radius,
@@ -41,6 +40,7 @@ static inline knn_search_args knn_visit_args(const mote_knn_index *index, uint32
     args.own = true;
     args.exclude_self = exclude_self;
     args.k = k;
+    args.deferred_buffers = &index->cuda->deferred_buffers;
     args.limit = knn_key_limit(&args.tree.metric, radius);
     return args;
 }

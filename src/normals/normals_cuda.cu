@@ -73,7 +73,7 @@ static mote_status shape_points(mote_knn_index *index, knn_search_args *args, co
         if (args->k == 0) args->k = 1; /* no point has a finite position */
     }
     if (args->k > KNN_CUDA_SMALL_K) return normals_cuda_shape_large_k(gpu, args, to);
-    return normals_cuda_shape_small_k(gpu, args, &index->cuda->deferred_buffers, to);
+    return normals_cuda_shape_small_k(gpu, args, to);
 }
 
 static mote_status estimate_into(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
@@ -131,9 +131,8 @@ static mote_status measure_into(mote_knn_index *index, const knn_search_args *ar
     mote_device *gpu = index->device;
     const normals_cuda_distances to = {(double *)arrays[0].written, (uint32_t *)arrays[1].written};
     if (args->end > 0) {
-        MOTE_TRY(args->k > KNN_CUDA_SMALL_K
-                     ? normals_cuda_measure_large_k(gpu, args, &to)
-                     : normals_cuda_measure_small_k(gpu, args, &index->cuda->deferred_buffers, &to));
+        MOTE_TRY(args->k > KNN_CUDA_SMALL_K ? normals_cuda_measure_large_k(gpu, args, &to)
+                                            : normals_cuda_measure_small_k(gpu, args, &to));
     }
     MOTE_TRY(fetch_arrays(gpu, arrays, 2));
     return knn_cuda_count_skipped(index);

@@ -27,10 +27,9 @@ typedef struct normals_cuda_distances {
 } normals_cuda_distances;
 
 /* Up to KNN_CUDA_SMALL_K neighbours: right after the search. later: as for it. */
-mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *args,
-                                       knn_deferred_buffers *deferred_buffers, const normals_cuda_shapes *to);
+mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to);
 mote_status normals_cuda_measure_small_k(mote_device *gpu, const knn_search_args *args,
-                                         knn_deferred_buffers *deferred_buffers, const normals_cuda_distances *to);
+                                         const normals_cuda_distances *to);
 
 /* More: from rows of some points at a time. */
 mote_status normals_cuda_shape_large_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to);

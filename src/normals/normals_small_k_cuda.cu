@@ -52,14 +52,13 @@ struct small_k_distances {
     }
 };
 
-mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *args,
-                                       knn_deferred_buffers *deferred_buffers, const normals_cuda_shapes *to) {
+mote_status normals_cuda_shape_small_k(mote_device *gpu, const knn_search_args *args, const normals_cuda_shapes *to) {
     const small_k_shapes output = {*to};
-    return small_k_launch(gpu, args, deferred_buffers, &output);
+    return small_k_launch(gpu, args, &output);
 }
 
 mote_status normals_cuda_measure_small_k(mote_device *gpu, const knn_search_args *args,
-                                         knn_deferred_buffers *deferred_buffers, const normals_cuda_distances *to) {
+                                         const normals_cuda_distances *to) {
     const small_k_distances output = {*to};
-    return small_k_launch(gpu, args, deferred_buffers, &output);
+    return small_k_launch(gpu, args, &output);
 }

@@ -3,7 +3,7 @@
 #ifndef MOTE_KNN_SORT_CUDA_H
 #define MOTE_KNN_SORT_CUDA_H
 
-#include "knn/search/knn_traversal_cuda.cuh"
+#include "knn/search/knn_frame_cuda.cuh"
 
 /* ---- words: a bitonic sort of 32 · PER, each lane has PER that follow one another. In every stage the smaller word of
    a pair goes to the lower place: the first stage of a merge pairs places from both ends of a run. */

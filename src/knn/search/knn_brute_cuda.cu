@@ -1,5 +1,5 @@
 /* Neighbours by trying every point, for checking: a warp has one query. */
-#include "knn/search/knn_large_k_cuda.cuh"
+#include "knn/search/knn_candidates_cuda.cuh"
 
 template <int KIND, bool ELLIPSOID, uint32_t CAPACITY>
 static __device__ inline void try_all(const knn_search_args *args, uint32_t lane, knn_query_state *s,

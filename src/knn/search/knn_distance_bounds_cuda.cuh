@@ -11,9 +11,7 @@
 #ifndef MOTE_KNN_DISTANCE_BOUNDS_CUDA_H
 #define MOTE_KNN_DISTANCE_BOUNDS_CUDA_H
 
-#include <math.h>
-
-#include "knn/search/knn_traversal_cuda.cuh"
+#include "knn/search/knn_frame_cuda.cuh"
 
 #define KNN_MAX_DISTANCE_BOUND 4096.0f
 
@@ -41,11 +39,11 @@ static __device__ inline knn_distance_bounds knn_distance_bounds_of(const knn_se
 }
 
 /* For a query whose view is here. */
-template <int KIND>
+template <int KIND, bool LOCAL>
 static __device__ inline knn_distance_bounds knn_distance_bounds_at(const knn_search_args *args, const float4 &at,
                                                                     const knn_distance_bounds *distance_bounds) {
     knn_distance_bounds of_query = *distance_bounds;
-    of_query.slack = knn_slack<KIND>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
+    of_query.slack = knn_slack<KIND, LOCAL>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
     return of_query;
 }
 
@@ -97,10 +95,9 @@ template <bool ELLIPSOID>
 static __device__ inline float knn_bounded_box_square(const knn_cuda_box *box, const float4 &at, const float4 &normal,
                                                       float compression) {
     const float *const low = box->low, *const high = box->high;
-    const float square = knn_square(knn_gap(low[0], high[0], at.x, at.x), knn_gap(low[1], high[1], at.y, at.y),
-                                    knn_gap(low[2], high[2], at.z, at.z));
-    if (!ELLIPSOID) return square;
     const float place[3] = {at.x, at.y, at.z}, m[3] = {normal.x, normal.y, normal.z};
+    const float square = knn_gap_square(box, place, place);
+    if (!ELLIPSOID) return square;
     float along = 0, half = 0, all = 0;
 #pragma unroll
     for (int k = 0; k < 3; k++) {

@@ -62,8 +62,7 @@ struct small_k_rows {
     }
 };
 
-mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *args,
-                                    knn_deferred_buffers *deferred_buffers) {
+mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *args) {
     const small_k_rows rows = {};
-    return small_k_launch(gpu, args, deferred_buffers, &rows);
+    return small_k_launch(gpu, args, &rows);
 }

@@ -1,133 +1,30 @@
-/* Up to 16 neighbours on the device, for .cu files: a lane has a query; the 32 queries of a warp, which stand beside
-   each other on the curve, walk together. What becomes of the neighbours is the caller's.
+/* Up to 16 neighbours on the device, for .cu files: a lane has a query; the 32 queries of a warp, which are neighbours
+   on the curve, walk together. What becomes of the neighbours is the caller's.
    1. The points around them on the curve, each square's least of some subsets: the k-th least of those bounds the k-th
       neighbour.
-   2. The walk: from node to node, the lanes try 32 boxes at once, against the boxes of each eight queries. What leaves
-      are listed for eight queries all lanes try, four leaves at once. Leaves with points that floats do not rule out
-      wait in a queue of the query.
-   3. When a queue is full, its points join the T nearest of the query, T above k: a list of 32-bit numbers, squares of
-      floats with the place of the point among T in the low bits, which two instructions an entry keep sorted.
+   2. The walk (knn_walk_cuda.cuh), for the boxes of each eight queries. The leaves that are listed for eight queries
+      all lanes try, four leaves at once. Leaves with points that floats do not rule out wait in a queue of the query.
+   3. When a queue is full, its points join the T nearest of the query, T above k (knn_small_k_list_cuda.cuh).
    4. In the end these get exact keys, and by them their order.
-   If a point that was left out could be as near as the k-th, which points at the same distance are, the warp's queries
-   are left to a second kernel, with lists of exact keys: in the first they would take registers and time of all. So are
-   queries that look much farther than others, or whose group's box holds too much: these get a warp for each. */
+   What this does not answer is deferred to further kernels, lest all pay for it:
+
+     warps    unresolved  a point that was left out may be as near as the k-th: anew, with lists of exact keys
+              coarse      floats of the tree's frame see too little: anew in a local frame, with lists of exact keys
+     queries  single      they look much farther than others, or their group's box holds too much: a warp for each */
 #ifndef MOTE_KNN_SMALL_K_CUDA_H
 #define MOTE_KNN_SMALL_K_CUDA_H
 
+#include "knn/search/knn_deferred_cuda.cuh"
 #include "knn/search/knn_small_k_single_cuda.cuh"
+#include "knn/search/knn_small_k_walk_cuda.cuh"
 
-#define SMALL_K_COUNTERS 2u
+#define SMALL_K_HURRIED  20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
+#define SMALL_K_DEFERRED 2u     /* blocks of the kernels for what is deferred that a multiprocessor holds */
 
-/* What the second kernel searches for, in any order: warps, or queries. */
-typedef struct small_k_deferred_list {
-    uint32_t *count, *numbers;
-} small_k_deferred_list;
-
-typedef struct small_k_deferred {
-    small_k_deferred_list unresolved, single;
-    uint32_t *next; /* SMALL_K_COUNTERS of the search after this one, to be made zero */
-    uint32_t max;   /* leaves that a group goes through before it is left */
-} small_k_deferred;
-
-static __device__ __forceinline__ void small_k_defer(const small_k_deferred_list *list, uint32_t number) {
-    list->numbers[atomicAdd(list->count, 1u)] = number;
-}
-
-/* ---- the walk */
-
-/* Eight queries, as the lanes see them that try their leaves: a query has SMALL_K_PARTS lanes. */
-typedef struct small_k_eight {
-    uint32_t from; /* the lane of the query */
-    uint32_t part;
-    float at[3], max;
-    uint32_t queued;
-} small_k_eight;
-
-static __device__ __forceinline__ small_k_eight small_k_eight_of(const small_k_lane *lane, uint32_t group) {
-    small_k_eight e;
-    e.from = group * 8 + lane->number % 8;
-    e.part = lane->number / 8;
-#pragma unroll
-    for (int k = 0; k < 3; k++) e.at[k] = warp_broadcast(lane->at[k], e.from);
-    e.max = warp_broadcast(lane->max, e.from);
-    e.queued = warp_broadcast(lane->queued, e.from);
-    return e;
-}
-
-/* Each lane tries a leaf for its query, from on among those listed. */
-static __device__ __forceinline__ void small_k_try_leaves(const float *views, const uint32_t *leaves, uint32_t from,
-                                                          uint32_t end, small_k_traversal_memory *memory,
-                                                          small_k_eight *e) {
-    uint32_t hits = 0;
-    if (from + e->part < end) {
-        small_k_leaf v;
-        small_k_load_leaf(views, leaves[from + e->part], &v);
-#pragma unroll
-        for (uint32_t j = 0; j < KNN_CUDA_LEAF; j++) {
-            const float square = knn_square(v.x[j] - e->at[0], v.y[j] - e->at[1], v.z[j] - e->at[2]);
-            hits |= square <= e->max ? 1u << j : 0;
-        }
-    }
-    const uint32_t parts = __ballot_sync(CUDA_ALL, hits != 0) >> (e->from % 8) & 0x01010101u;
-    const uint32_t to = e->queued + (uint32_t)__popc(parts & ((1u << 8 * e->part) - 1));
-    if (hits != 0) memory->queue[to * CUDA_WARP + e->from] = (uint16_t)((from + e->part) << 8 | hits);
-    e->queued += (uint32_t)__popc(parts);
-}
-
-static __device__ __forceinline__ void small_k_write_back(const small_k_eight *e, uint32_t group, small_k_lane *lane) {
-    const uint32_t queued = warp_broadcast(e->queued, lane->number % 8);
-    if (lane->number / 8 == group) lane->queued = queued;
-    __syncwarp();
-}
-
-/* Tries the leaves that are listed for all groups. */
-template <int KIND, class LIST>
-static __device__ __forceinline__ void small_k_try_listed(const knn_search_args *args, const small_k_traversal *w,
-                                                          small_k_traversal_memory *memory, small_k_lane *lane,
-                                                          LIST *list) {
-    uint32_t group = 0, i = 0;
-    small_k_eight e = small_k_eight_of(lane, 0);
-    CUDA_ROLLED
-    while (group < SMALL_K_GROUPS) {
-        const uint32_t listed = small_k_listed_for(w, group);
-        CUDA_ROLLED
-        for (; i < listed; i += SMALL_K_PARTS) {
-            if (__any_sync(CUDA_ALL, e.queued > SMALL_K_QUEUE - SMALL_K_PARTS)) break;
-            small_k_try_leaves(args->tree.points.views, memory->leaves[group], i, listed, memory, &e);
-        }
-        small_k_write_back(&e, group, lane);
-        if (i >= listed) {
-            group++;
-            i = 0;
-        }
-        if (i > 0 || group == SMALL_K_GROUPS) small_k_join<KIND>(args, memory, lane, list);
-        if (group < SMALL_K_GROUPS) e = small_k_eight_of(lane, group);
-    }
-}
-
-/* The walk of groups that are made. Those that go through more than most leaves are left. False: the list is of no
-   use. */
-template <int KIND, class LIST>
-static __device__ __forceinline__ bool small_k_traverse(const knn_search_args *args, uint32_t max,
-                                                        small_k_traversal_memory *memory, small_k_lane *lane,
-                                                        small_k_traversal *traversal, LIST *list) {
-    small_k_traversal w = *traversal;
-    w.waiting = small_k_push_top(&args->tree, memory->waiting, lane->number);
-    CUDA_ROLLED
-    for (bool first = true;; first = false) {
-        small_k_traverse_next(&args->tree, memory, lane->number, first, &w);
-        if (w.steps == 0) break;
-        small_k_try_listed<KIND>(args, &w, memory, lane, list);
-        if (w.waiting == 0) break;
-        if (__any_sync(CUDA_ALL, list->is_idle(args))) return false;
-        const uint32_t group = lane->number / 8,
-                       opened_leaves = memory->groups[group].opened_leaves + small_k_listed_for(&w, group);
-        if (opened_leaves > max) lane->max = -1;
-        small_k_publish_groups(lane, opened_leaves, memory->groups, &w);
-    }
-    if (w.waiting > 0) lane->max = -1; /* more nodes than there is room for */
-    return true;
-}
+template <int T> struct small_k_memory {
+    small_k_walk_memory walk;
+    uint32_t place[T * CUDA_WARP];
+};
 
 /* ---- 4. exact */
 
@@ -184,115 +81,124 @@ static __device__ __forceinline__ bool small_k_decide(const knn_search_args *arg
 
 /* ---- the search */
 
-template <int KIND>
+/* The lane's query. */
+template <int KIND, bool LOCAL>
 static __device__ __forceinline__ void small_k_lane_begin(const knn_search_args *args, uint64_t first, uint32_t number,
-                                                          small_k_lane *lane) {
+                                                          const knn_frame<KIND, LOCAL> *frame, small_k_lane *lane) {
     lane->number = number;
     lane->place = (uint32_t)first + number;
-    const uint64_t at = (uint64_t)(lane->place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + lane->place % KNN_CUDA_LEAF;
-#pragma unroll
-    for (uint32_t k = 0; k < 3; k++) lane->at[k] = args->queries.views[at + KNN_CUDA_LEAF * k];
+    const float3 at = knn_view_at<KIND, LOCAL>(&args->tree.metric, frame, &args->queries, lane->place);
+    lane->at[0] = at.x;
+    lane->at[1] = at.y;
+    lane->at[2] = at.z;
     lane->max = first + number < args->queries.extent->finite ? INFINITY : -1;
-    lane->slack =
-        knn_slack<KIND>(args->tree.points.extent, args->queries.extent, lane->at[0], lane->at[1], lane->at[2]);
+    lane->slack = knn_slack<KIND, LOCAL>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
     lane->resolved = UINT32_MAX;
     lane->queued = 0;
 }
 
-/* The lane's query, how far it looks, and the groups. */
-template <int KIND, int SUBSETS>
-static __device__ __forceinline__ void small_k_prepare(const knn_search_args *args, uint64_t first, uint32_t number,
-                                                       small_k_traversal_memory *memory, small_k_lane *lane,
-                                                       small_k_traversal *w) {
-    const uint32_t leaf = small_k_leaf_of(args, first + CUDA_WARP / 2);
-    small_k_lane_begin<KIND>(args, first, number, lane);
-    const small_k_curve_bound around =
-        small_k_bound_on_curve<SUBSETS>(&args->tree, leaf, lane->at, args->k - 1 + (args->exclude_self ? 1 : 0));
+/* Whether the lane's query sees too little in the frame. */
+template <int KIND>
+static __device__ __forceinline__ bool small_k_is_coarse(const knn_search_args *args, knn_leaf_range around,
+                                                         const small_k_lane *lane) {
+    const uint32_t leaf = around.first + lane->number;
+    return knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, lane->slack) && lane->max >= 0;
+}
+
+/* The lanes' queries, how far they look, and the groups. Returns whether any query sees too little; where defers, that
+   is all it does then, otherwise those queries are single. */
+template <int KIND, bool LOCAL, int SUBSETS>
+static __device__ __forceinline__ bool small_k_prepare(const knn_search_args *args, uint64_t first, uint32_t number,
+                                                       bool defers, small_k_walk_memory *memory, small_k_lane *lane,
+                                                       small_k_warp<KIND, LOCAL> *w) {
+    const uint32_t leaf = knn_leaf_of(args, first + CUDA_WARP / 2);
+    const knn_leaf_range around = knn_leaves_around(&args->tree, leaf, SMALL_K_CURVE_LEAVES);
+    knn_frame_at<KIND, LOCAL>(&args->queries, first + CUDA_WARP / 2, &w->frame);
+    small_k_lane_begin<KIND, LOCAL>(args, first, number, &w->frame, lane);
+    const bool is_coarse = small_k_is_coarse<KIND>(args, around, lane);
+    const bool any_is_coarse = KIND != KNN_FLOAT && __any_sync(CUDA_ALL, is_coarse);
+    if (defers && any_is_coarse) return true;
+    const small_k_curve_bound bound = small_k_bound_on_curve<SUBSETS, KIND, LOCAL>(
+        &args->tree, &w->frame, around, lane->at, args->k - 1 + (args->exclude_self ? 1 : 0));
     if (lane->max >= 0) {
-        lane->max = fminf(knn_square_bound_near<KIND>(&args->tree.metric, around.bound, lane->slack),
+        lane->max = fminf(knn_square_bound_near<KIND>(&args->tree.metric, bound.bound, lane->slack),
                           knn_square_of_key<KIND>(&args->tree.metric, args->limit, lane->slack));
     }
-    const small_k_leaves beside = small_k_leaves_around(&args->tree, leaf);
-    const bool exists = beside.first + number < beside.end;
-    if (knn_sees_coarsely<KIND>(&args->tree, beside.first + number, exists, lane->slack)) lane->max = -1;
+    if (is_coarse) lane->max = -1;
     w->own = leaf / KNN_CUDA_WIDE;
     if (small_k_searches_far(lane)) lane->max = -1;
-    small_k_make_groups(lane, memory->groups, w);
-    const bool wide = small_k_is_wide(lane, around.dense, memory->groups);
-    if (!__any_sync(CUDA_ALL, wide)) return;
+    small_k_make_groups(lane, memory->groups, &w->resolved);
+    const bool wide = small_k_is_wide(lane, bound.dense, memory->groups);
+    if (!__any_sync(CUDA_ALL, wide)) return any_is_coarse;
     if (wide) lane->max = -1;
-    small_k_publish_groups(lane, 0, memory->groups, w);
+    small_k_publish_groups(lane, 0, memory->groups, &w->resolved);
+    return any_is_coarse;
 }
 
-/* Leaves queries that the warp did not search for. Returns whether the lane's is one. */
-static __device__ __forceinline__ bool small_k_defer_single(const knn_search_args *args, const small_k_lane *lane,
-                                                            const small_k_deferred_list *list) {
-    const bool single = lane->max < 0 && lane->place < args->queries.extent->finite;
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, single);
-    if (lanes == 0) return false;
-    const uint32_t at = warp_reserve(list->count, lanes);
-    if (single) list->numbers[at] = lane->place;
-    return single;
-}
-
-/* By squares of floats. Returns whether they settle what the first k are. keys: these are wanted, too. */
-template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ bool small_k_search(const knn_search_args *args, uint64_t first, uint32_t max,
-                                                      bool keys, small_k_memory<T> *memory, small_k_lane *lane,
-                                                      small_k_found<T> *found) {
-    small_k_traversal w;
-    small_k_nearest<T> nearest;
-    small_k_prepare<KIND, SUBSETS>(args, first, lane->number, &memory->traversal, lane, &w);
-    nearest.clear();
-    nearest.places = memory->place + lane->number;
-    if (!small_k_traverse<KIND>(args, max, &memory->traversal, lane, &w, &nearest)) return false;
-    if (!keys && __all_sync(CUDA_ALL, lane->max < 0 || nearest.template is_clear<KIND>(args, lane))) {
-        nearest.tell(found);
-        return true;
-    }
-    const bool right = small_k_decide<KIND, T>(args, lane, &nearest, found) || lane->max < 0;
-    return __all_sync(CUDA_ALL, right) != 0;
+/* Whether the lane has a query that the warp did not search for. */
+static __device__ __forceinline__ bool small_k_is_single(const knn_search_args *args, const small_k_lane *lane) {
+    return lane->max < 0 && lane->place < args->queries.extent->finite;
 }
 
 #define SMALL_K_NO_QUERY UINT64_MAX
 
-/* to.write<KIND>(ask, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place, of
-   which the first ask->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
+/* max: leaves that a group goes through before its queries are deferred.
+   to.write<KIND>(args, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place,
+   of which the first args->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
    words of shared memory for each. OUTPUT::keys: it reads their keys. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS,
                                     T <= 11 ? 4 : 3) void search_small_k(const __grid_constant__ knn_search_args args,
-                                                                         small_k_deferred deferred, OUTPUT to) {
+                                                                         knn_deferred deferred, uint32_t max,
+                                                                         OUTPUT to) {
     __shared__ small_k_memory<T> memories[SMALL_K_WARPS];
     const uint64_t warp = (uint64_t)blockIdx.x * SMALL_K_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
     small_k_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
-    if (blockIdx.x == 0 && threadIdx.x < SMALL_K_COUNTERS) deferred.next[threadIdx.x] = 0;
+    knn_deferred_prepare_next(&deferred);
     if (first >= args.queries.count) return;
-    small_k_lane lane;
+    const uint32_t number = threadIdx.x % CUDA_WARP;
     small_k_found<T> found;
     bool single = false;
-    lane.number = threadIdx.x % CUDA_WARP;
     found.clear();
     if (first < args.queries.extent->finite && args.tree.nodes[0] > 0) {
-        if (!small_k_search<KIND, T, SUBSETS>(&args, first, deferred.max, OUTPUT::keys, memory, &lane, &found)) {
-            if (lane.number == 0) small_k_defer(&deferred.unresolved, (uint32_t)warp);
+        small_k_lane lane;
+        small_k_warp<KIND, false> w;
+        small_k_nearest<T> nearest;
+        if (small_k_prepare<KIND, false, SUBSETS>(&args, first, number, true, &memory->walk, &lane, &w)) {
+            knn_defer(&deferred.coarse, (uint32_t)warp);
             return;
         }
-        single = small_k_defer_single(&args, &lane, &deferred.single);
+        nearest.clear();
+        nearest.places = memory->place + number;
+        bool resolved = small_k_traverse<KIND, false>(&args, max, &memory->walk, &lane, &w, &nearest);
+        if (resolved && !OUTPUT::keys &&
+            __all_sync(CUDA_ALL, lane.max < 0 || nearest.template is_clear<KIND>(&args, &lane))) {
+            nearest.tell(&found);
+        } else if (resolved) {
+            const bool right = small_k_decide<KIND, T>(&args, &lane, &nearest, &found) || lane.max < 0;
+            resolved = __all_sync(CUDA_ALL, right) != 0;
+        }
+        if (!resolved) {
+            knn_defer(&deferred.unresolved, (uint32_t)warp);
+            return;
+        }
+        single = small_k_is_single(&args, &lane);
+        knn_defer_lanes(&deferred.single, single, lane.place);
     }
     __syncwarp();
-    to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + lane.number, lane.number, &found,
-                               memory->place);
+    to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + number, number, &found, memory->place);
 }
 
-/* What a warp of search_deferred keeps in shared memory: of one step or the other. */
+/* ---- what search_small_k deferred */
+
+/* What a warp keeps in shared memory: of one step or the other. */
 template <int KIND, int T> union small_k_deferred_memory {
     small_k_memory<T> together;
-    small_k_single<KIND, T> single;
+    small_k_single<T> single;
 };
 
-template <int KIND, int T>
-static __device__ __forceinline__ void small_k_take(const small_k_single<KIND, T> *from, small_k_found<T> *found) {
+template <int T>
+static __device__ __forceinline__ void small_k_take(const small_k_single<T> *from, small_k_found<T> *found) {
 #pragma unroll
     for (int i = 0; i < T; i++) {
         found->key[i] = from->key[i];
@@ -300,11 +206,11 @@ static __device__ __forceinline__ void small_k_take(const small_k_single<KIND, T
     }
 }
 
-/* The queries that were left: a warp has one at a time, and the first warp of a block writes for all. */
+/* Single queries: a warp has one at a time, and the first warp of a block writes for all. */
 template <int KIND, int T, class OUTPUT>
 static __device__ __forceinline__ void
-small_k_search_deferred(const knn_search_args *args, const small_k_deferred_list *list,
-                        small_k_deferred_memory<KIND, T> *of_warp, const OUTPUT *to) {
+small_k_search_singles(const knn_search_args *args, const knn_deferred_list *list,
+                       small_k_deferred_memory<KIND, T> *of_warp, const OUTPUT *to) {
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *list->count;
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS; i < count; i += gridDim.x * SMALL_K_WARPS) {
@@ -314,7 +220,7 @@ small_k_search_deferred(const knn_search_args *args, const small_k_deferred_list
             const bool has_query = number < SMALL_K_WARPS && i + number < count;
             small_k_found<T> found;
             found.clear();
-            if (has_query) small_k_take<KIND, T>(&of_warp[number].single, &found);
+            if (has_query) small_k_take<T>(&of_warp[number].single, &found);
             __syncwarp();
             const uint64_t place = has_query ? list->numbers[i + number] : SMALL_K_NO_QUERY;
             to->template write<KIND, T>(args, place, number, &found, of_warp[0].together.place);
@@ -323,108 +229,112 @@ small_k_search_deferred(const knn_search_args *args, const small_k_deferred_list
     }
 }
 
-/* A warp that the squares of floats did not settle, by exact keys: first those that walk together, then the others one
-   by one. */
-template <int KIND, int T, int SUBSETS>
-static __device__ __forceinline__ void
-small_k_search_unresolved(const knn_search_args *args, uint64_t first, uint32_t max, uint32_t number,
-                          small_k_deferred_memory<KIND, T> *memory, small_k_found<T> *found) {
-    small_k_lane lane;
-    small_k_traversal w;
-    small_k_prepare<KIND, SUBSETS>(args, first, number, &memory->together.traversal, &lane, &w);
-    small_k_traverse<KIND>(args, max, &memory->together.traversal, &lane, &w, found);
-    uint32_t deferred = __ballot_sync(CUDA_ALL, lane.max < 0 && lane.place < args->queries.extent->finite);
+/* The warp's queries that did not walk together, one by one. */
+template <int KIND, int T>
+static __device__ __forceinline__ void small_k_search_alone(const knn_search_args *args, const small_k_lane *lane,
+                                                            small_k_deferred_memory<KIND, T> *memory,
+                                                            small_k_found<T> *found) {
+    uint32_t single = __ballot_sync(CUDA_ALL, small_k_is_single(args, lane));
+    const uint32_t first = lane->place - lane->number;
     __syncwarp(); /* the memory of the walk is free */
     CUDA_ROLLED
-    for (; deferred != 0; deferred &= deferred - 1) {
-        const uint32_t mine = warp_first(deferred);
-        small_k_search_single<KIND, T>(args, (uint32_t)first + mine, &memory->single);
-        if (number == mine) small_k_take<KIND, T>(&memory->single, found);
+    for (; single != 0; single &= single - 1) {
+        const uint32_t mine = warp_first(single);
+        small_k_search_single<KIND, T>(args, first + mine, &memory->single);
+        if (lane->number == mine) small_k_take<T>(&memory->single, found);
         __syncwarp();
     }
 }
 
-/* What search_small_k left: queries, then warps. */
-template <int KIND, int T, int SUBSETS, class OUTPUT>
+/* Warps, with lists of exact keys. LOCAL: coarse ones, whose single queries are left to the launch after this one.
+   Otherwise single queries, then unresolved warps and their single queries. */
+template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS,
                                     SMALL_K_DEFERRED) void search_deferred(const __grid_constant__ knn_search_args args,
-                                                                           small_k_deferred deferred, OUTPUT to) {
+                                                                           knn_deferred deferred, uint32_t max,
+                                                                           OUTPUT to) {
     __shared__ small_k_deferred_memory<KIND, T> of_warp[SMALL_K_WARPS];
-    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *deferred.unresolved.count;
+    const knn_deferred_list *const warps = LOCAL ? &deferred.coarse : &deferred.unresolved;
+    const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *warps->count;
     small_k_deferred_memory<KIND, T> *const memory = &of_warp[warp];
-    small_k_search_deferred<KIND, T>(&args, &deferred.single, of_warp, &to);
+    if (!LOCAL) small_k_search_singles<KIND, T>(&args, &deferred.single, of_warp, &to);
     CUDA_ROLLED
     for (uint32_t i = blockIdx.x * SMALL_K_WARPS + warp; i < count; i += gridDim.x * SMALL_K_WARPS) {
-        const uint64_t first = (uint64_t)deferred.unresolved.numbers[i] * CUDA_WARP;
+        const uint64_t first = (uint64_t)warps->numbers[i] * CUDA_WARP;
+        small_k_lane lane;
+        small_k_warp<KIND, LOCAL> w;
         small_k_found<T> found;
+        bool single = false;
         found.clear();
-        small_k_search_unresolved<KIND, T, SUBSETS>(&args, first, deferred.max, number, memory, &found);
-        to.template write<KIND, T>(&args, first + number, number, &found, memory->together.place);
+        small_k_prepare<KIND, LOCAL, SUBSETS>(&args, first, number, false, &memory->together.walk, &lane, &w);
+        small_k_traverse<KIND, LOCAL>(&args, max, &memory->together.walk, &lane, &w, &found);
+        if (LOCAL) {
+            single = small_k_is_single(&args, &lane);
+            knn_defer_lanes(&deferred.single, single, lane.place);
+        } else {
+            small_k_search_alone<KIND, T>(&args, &lane, memory, &found);
+        }
+        __syncwarp();
+        to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + number, number, &found,
+                                   memory->together.place);
         __syncwarp();
     }
 }
 
+/* ---- launches */
+
+/* A search, as the steps of its launch see it. */
+template <class OUTPUT> struct small_k_launch_args {
+    mote_device *gpu;
+    const knn_search_args *args;
+    knn_deferred deferred;
+    uint32_t max; /* leaves that a group goes through before its queries are deferred */
+    const OUTPUT *to;
+};
+
+template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
+static void small_k_launch_deferred(const small_k_launch_args<OUTPUT> *l, uint32_t blocks) {
+    const void *const kernel = (const void *)search_deferred<KIND, T, SUBSETS, LOCAL, OUTPUT>;
+    const uint32_t resident = cuda_resident_blocks(l->gpu, kernel, SMALL_K_THREADS);
+    const uint32_t needed = blocks < resident / CUDA_WARP ? blocks * CUDA_WARP : resident;
+    CUDA_LAUNCH(l->gpu, (search_deferred<KIND, T, SUBSETS, LOCAL, OUTPUT>), needed, SMALL_K_THREADS, *l->args,
+                l->deferred, l->max, *l->to);
+}
+
 template <int KIND, int T, int SUBSETS, class OUTPUT>
-static void small_k_launch_as(mote_device *gpu, const knn_search_args *args, const small_k_deferred *deferred,
-                              const OUTPUT *to) {
-    const uint32_t blocks = cuda_blocks(args->queries.count, SMALL_K_THREADS);
-    const void *const kernel = (const void *)search_deferred<KIND, T, SUBSETS, OUTPUT>;
-    const uint32_t max = cuda_resident_blocks(gpu, kernel, SMALL_K_THREADS);
-    const uint32_t rest = blocks < max / CUDA_WARP ? blocks * CUDA_WARP : max;
-    CUDA_LAUNCH(gpu, (search_small_k<KIND, T, SUBSETS, OUTPUT>), blocks, SMALL_K_THREADS, *args, *deferred, *to);
-    CUDA_LAUNCH(gpu, (search_deferred<KIND, T, SUBSETS, OUTPUT>), rest, SMALL_K_THREADS, *args, *deferred, *to);
+static void small_k_launch_as(const small_k_launch_args<OUTPUT> *l) {
+    const uint32_t blocks = cuda_blocks(l->args->queries.count, SMALL_K_THREADS);
+    CUDA_LAUNCH(l->gpu, (search_small_k<KIND, T, SUBSETS, OUTPUT>), blocks, SMALL_K_THREADS, *l->args, l->deferred,
+                l->max, *l->to);
+    if constexpr (KIND != KNN_FLOAT) small_k_launch_deferred<KIND, T, SUBSETS, true>(l, blocks);
+    small_k_launch_deferred<KIND, T, SUBSETS, false>(l, blocks);
 }
 
-template <int KIND, class OUTPUT>
-static void small_k_launch_kind(mote_device *gpu, const knn_search_args *args, const small_k_deferred *deferred,
-                                const OUTPUT *to) {
-    if (args->k <= 4) {
-        small_k_launch_as<KIND, 5, 16>(gpu, args, deferred, to);
-    } else if (args->k <= 10) {
-        small_k_launch_as<KIND, 11, 32>(gpu, args, deferred, to);
+template <int KIND, class OUTPUT> static void small_k_launch_kind(const small_k_launch_args<OUTPUT> *l) {
+    if (l->args->k <= 4) {
+        small_k_launch_as<KIND, 5, 16>(l);
+    } else if (l->args->k <= 10) {
+        small_k_launch_as<KIND, 11, 32>(l);
     } else {
-        small_k_launch_as<KIND, 17, 32>(gpu, args, deferred, to);
+        small_k_launch_as<KIND, 17, 32>(l);
     }
-}
-
-/* Room for two sets of counters, which take turns, and for the numbers of deferred queries. */
-static inline mote_status small_k_reserve(mote_device *gpu, uint64_t warps, knn_deferred_buffers *deferred_buffers,
-                                          small_k_deferred *deferred) {
-    const uint64_t entries = 2 * SMALL_K_COUNTERS + warps + warps * CUDA_WARP,
-                   before = deferred_buffers->buffer.size_bytes;
-    if (!knn_cuda_buffer_reserve(gpu, &deferred_buffers->buffer, entries * sizeof(uint32_t), "knn deferred queries")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    uint32_t *const memory = (uint32_t *)deferred_buffers->buffer.memory, *const now = memory + deferred_buffers->turn *
-                                                                                                    SMALL_K_COUNTERS;
-    deferred->unresolved.count = now;
-    deferred->unresolved.numbers = memory + 2 * SMALL_K_COUNTERS;
-    deferred->single.count = now + 1;
-    deferred->single.numbers = deferred->unresolved.numbers + warps;
-    deferred_buffers->turn = 1 - deferred_buffers->turn;
-    deferred->next = memory + deferred_buffers->turn * SMALL_K_COUNTERS;
-    if (deferred_buffers->buffer.size_bytes == before) return MOTE_OK;
-    const mote_status status = cuda_fill(gpu, now, 0, SMALL_K_COUNTERS * sizeof *now);
-    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &deferred_buffers->buffer);
-    return status;
 }
 
 template <class OUTPUT>
-static mote_status small_k_launch(mote_device *gpu, const knn_search_args *args, knn_deferred_buffers *deferred_buffers,
-                                  const OUTPUT *to) {
+static mote_status small_k_launch(mote_device *gpu, const knn_search_args *args, const OUTPUT *to) {
     const uint64_t warps = cuda_blocks(args->queries.count, CUDA_WARP);
-    small_k_deferred deferred;
-    MOTE_TRY(small_k_reserve(gpu, warps, deferred_buffers, &deferred));
-    deferred.max = warps < SMALL_K_HURRIED ? SMALL_K_MAX / 2 : SMALL_K_MAX;
+    small_k_launch_args<OUTPUT> l;
+    l.gpu = gpu;
+    l.args = args;
+    l.max = warps < SMALL_K_HURRIED ? SMALL_K_MAX / 2 : SMALL_K_MAX;
+    l.to = to;
+    MOTE_TRY(knn_deferred_reserve(gpu, warps, warps * CUDA_WARP, args->deferred_buffers, &l.deferred));
     switch (args->tree.metric.kind) {
-    case KNN_INT: small_k_launch_kind<KNN_INT>(gpu, args, &deferred, to); break;
-    case KNN_FLOAT: small_k_launch_kind<KNN_FLOAT>(gpu, args, &deferred, to); break;
-    case KNN_DOUBLE: small_k_launch_kind<KNN_DOUBLE>(gpu, args, &deferred, to); break;
+    case KNN_INT: small_k_launch_kind<KNN_INT>(&l); break;
+    case KNN_FLOAT: small_k_launch_kind<KNN_FLOAT>(&l); break;
+    case KNN_DOUBLE: small_k_launch_kind<KNN_DOUBLE>(&l); break;
     }
-    const mote_status status = cuda_launched(gpu, "searching neighbours");
-    if (status != MOTE_OK)
-        knn_cuda_buffer_release(gpu, &deferred_buffers->buffer); /* nobody made the next counters zero */
-    return status;
+    return knn_deferred_end(gpu, args->deferred_buffers);
 }
 
 #endif

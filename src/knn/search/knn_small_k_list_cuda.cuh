@@ -1,22 +1,28 @@
-/* The search of few neighbours (knn_small_k_cuda.cuh), its lists: of squares of floats, quick, and of exact keys. For
-   .cu files only. */
+/* The search of few neighbours (knn_small_k_cuda.cuh), its lists of a lane: of squares of floats, fast, and of exact
+   keys. For .cu files only.
+
+     packed  [square 27 bits | slot 5 bits] ascending, T of them: an insertion is a minimum and a maximum an entry
+     places  [slot] the place of the point, in the lane's column of shared memory
+     lost    the least square of a point that was left out: if it may be as near as the k-th, the list is unresolved */
 #ifndef MOTE_KNN_SMALL_K_LIST_CUDA_H
 #define MOTE_KNN_SMALL_K_LIST_CUDA_H
 
-#include "knn/search/knn_small_k_traversal_cuda.cuh"
+#include "knn/search/knn_frame_cuda.cuh"
 
-/* ---- 3. the nearest */
+#define SMALL_K_SLOTS 31u /* bits that tell one of them */
+#define SMALL_K_NONE  UINT32_MAX
 
-/* The view of a point. */
-typedef struct small_k_view {
-    float x, y, z;
-} small_k_view;
+#define SMALL_K_CURVE_LEAVES 12u /* leaves around the queries that are looked at first */
 
-static __device__ __forceinline__ small_k_view small_k_view_at(const float *views, uint32_t place) {
-    const float *const v = views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-    const small_k_view view = {__ldg(v), __ldg(v + KNN_CUDA_LEAF), __ldg(v + 2 * KNN_CUDA_LEAF)};
-    return view;
-}
+/* What a lane knows. */
+typedef struct small_k_lane {
+    uint32_t number;
+    uint32_t place;    /* of its query */
+    float at[3], max;  /* its view, and the largest square that still matters; < 0: no query, or it is left */
+    float slack;       /* see knn_frame_cuda.cuh */
+    uint32_t resolved; /* of neighbours at distance zero only smaller numbers matter; else UINT32_MAX */
+    uint32_t queued;   /* leaves with points that wait */
+} small_k_lane;
 
 #define SMALL_K_EMPTY 0xFFFFFFE0u /* above the bits of all squares */
 
@@ -24,6 +30,7 @@ template <int T> struct small_k_found;
 
 /* Sorted squares; in the low bits where in the lane's column the point's place stands. */
 template <int T> struct small_k_nearest {
+    static constexpr bool views = true; /* points are added by their views */
     uint32_t packed[T];
     uint32_t lost;    /* the least square of a point that is not among them */
     uint32_t *places; /* the lane's column */
@@ -36,7 +43,7 @@ template <int T> struct small_k_nearest {
 
     template <int KIND>
     __device__ __forceinline__ void add(const knn_search_args *, const small_k_lane *lane, uint32_t place,
-                                        small_k_view view) {
+                                        float3 view) {
         const float square = knn_square(view.x - lane->at[0], view.y - lane->at[1], view.z - lane->at[2]);
         const uint32_t bits = __float_as_uint(square) & ~SMALL_K_SLOTS, last = packed[T - 1],
                        slot = last & SMALL_K_SLOTS;
@@ -115,34 +122,39 @@ static __device__ __forceinline__ uint64_t small_k_key_of(const knn_search_args 
 
 /* Points in order of exact keys, the nearest first; SMALL_K_NONE: there are no more. */
 template <int T> struct small_k_found {
+    static constexpr bool views = false;
     uint64_t key[T];
     uint32_t place[T];
+    uint32_t index[T]; /* of those that were added one by one: their numbers, by which ties are decided */
 
     __device__ __forceinline__ void clear() {
 #pragma unroll
         for (int i = 0; i < T; i++) {
             key[i] = UINT64_MAX;
             place[i] = SMALL_K_NONE;
+            index[i] = UINT32_MAX;
         }
     }
 
     template <int KIND>
-    __device__ __forceinline__ void add(const knn_search_args *args, const small_k_lane *lane, uint32_t added,
-                                        small_k_view) {
-        const uint32_t *const order = args->tree.points.order;
+    __device__ __forceinline__ void add(const knn_search_args *args, const small_k_lane *lane, uint32_t added, float3) {
         knn_exact exact;
         knn_exact_of<KIND>(&args->queries, lane->place, &exact);
         uint64_t added_key = small_k_key_of<KIND>(args, &exact, added);
         if (added_key == UINT64_MAX) return;
+        uint32_t added_index = __ldg(args->tree.points.order + added);
+        if (!knn_is_before(added_key, added_index, key[T - 1], index[T - 1])) return;
 #pragma unroll
         for (int i = 0; i < T; i++) { /* what it comes before goes on */
             const uint64_t there_key = key[i];
-            const uint32_t there = place[i];
-            if (there != SMALL_K_NONE && small_k_in_order(order, there_key, there, added_key, added)) continue;
+            const uint32_t there = place[i], there_index = index[i];
+            if (!knn_is_before(added_key, added_index, there_key, there_index)) continue;
             key[i] = added_key;
             place[i] = added;
+            index[i] = added_index;
             added_key = there_key;
             added = there;
+            added_index = there_index;
         }
     }
 
@@ -164,43 +176,11 @@ template <int T> struct small_k_found {
         if (!knn_is_zero(last)) return;
 #pragma unroll
         for (int i = 0; i < T; i++) {
-            if ((uint32_t)i == args->k - 1) lane->resolved = args->tree.points.order[place[i]];
+            if ((uint32_t)i == args->k - 1) lane->resolved = index[i];
         }
     }
 
     __device__ __forceinline__ bool is_idle(const knn_search_args *) const { return false; }
 };
-
-/* The points that wait join the list, each while the next one's view is on its way. */
-template <int KIND, class LIST>
-static __device__ __forceinline__ void small_k_join(const knn_search_args *args, const small_k_traversal_memory *memory,
-                                                    small_k_lane *lane, LIST *list) {
-    const uint32_t self = args->exclude_self ? lane->place : SMALL_K_NONE;
-    const uint32_t *const leaves = memory->leaves[lane->number / 8];
-    uint32_t next = 0, hits = 0, leaf = 0, place = SMALL_K_NONE;
-    small_k_view view = {0, 0, 0};
-    CUDA_ROLLED
-    for (;;) {
-        const uint32_t before = place;
-        const small_k_view view_before = view;
-        place = SMALL_K_NONE;
-        if (hits == 0 && next < lane->queued) {
-            const uint32_t entry = memory->queue[next * CUDA_WARP + lane->number];
-            hits = entry & 0xFF;
-            leaf = leaves[entry >> 8];
-            next++;
-        }
-        if (hits != 0) {
-            place = leaf * KNN_CUDA_LEAF + (uint32_t)__ffs((int)hits) - 1;
-            view = small_k_view_at(args->tree.points.views, place);
-            hits &= hits - 1;
-        }
-        if (before != SMALL_K_NONE && before != self) list->template add<KIND>(args, lane, before, view_before);
-        if (place == SMALL_K_NONE) break;
-    }
-    __syncwarp();
-    lane->queued = 0;
-    list->template lower_bounds<KIND>(args, lane);
-}
 
 #endif

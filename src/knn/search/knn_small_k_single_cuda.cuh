@@ -1,17 +1,18 @@
 /* The search of few neighbours (knn_small_k_cuda.cuh) of one query by a whole warp: its best stand, sorted, in the
-   lanes. Nodes wait with the squares of their gaps, the nearest on top; points that floats do not rule out wait until
-   there are 32, of which those that still matter get exact keys and are merged with the best. For .cu files only. */
+   lanes. Points that squares do not rule out wait until there are 32, of which those that still matter get exact keys
+   and are merged with the best. For .cu files only. */
 #ifndef MOTE_KNN_SMALL_K_SINGLE_CUDA_H
 #define MOTE_KNN_SMALL_K_SINGLE_CUDA_H
 
+#include "knn/search/knn_single_cuda.cuh"
 #include "knn/search/knn_small_k_list_cuda.cuh"
 
 /* The nth least of the lanes' values, from 0; none is NaN. */
-template <class real> static __device__ __forceinline__ real small_k_nth_of(real value, uint32_t nth, uint32_t number) {
+static __device__ __forceinline__ double small_k_nth_of(double value, uint32_t nth, uint32_t number) {
     uint32_t rank = 0;
 #pragma unroll 8
     for (uint32_t i = 0; i < CUDA_WARP; i++) {
-        const real other = warp_broadcast(value, i);
+        const double other = warp_broadcast(value, i);
         rank += other < value || (other == value && i < number) ? 1 : 0;
     }
     return warp_broadcast(value, warp_first(__ballot_sync(CUDA_ALL, rank == nth)));
@@ -52,33 +53,31 @@ static __device__ __forceinline__ void small_k_merge_lanes(const uint32_t *order
 }
 
 /* What a warp keeps in shared memory. */
-template <int KIND> struct small_k_single_memory {
-    uint32_t waiting[KNN_WAITING];       /* nodes */
-    knn_sharp<KIND> square[KNN_WAITING]; /* of their gaps */
-    uint32_t held[SMALL_K_HELD];         /* places of points */
-    knn_sharp<KIND> held_square[SMALL_K_HELD];
-};
+typedef struct small_k_single_memory {
+    knn_single_memory walk;
+    uint32_t held[SMALL_K_HELD]; /* places of points */
+    double held_square[SMALL_K_HELD];
+} small_k_single_memory;
 
 /* A query's search, with what its warp knows of it. */
 template <int KIND> struct small_k_visitor {
-    typedef knn_sharp<KIND> real;
-    real max, min;
+    double max, min;
     uint32_t resolved, number;
     small_k_one best; /* the lane's of the 32 nearest, ascending */
-    small_k_single_memory<KIND> *memory;
+    small_k_single_memory *memory;
     uint32_t held_count;
 
     /* Each lane's least square is of points of its own: the nth least of these bounds too. */
     __device__ __forceinline__ void lower_bounds(const knn_search_args *args) {
-        const real bound = small_k_nth_of(min, args->k - 1 + (args->exclude_self ? 1 : 0), number);
-        max = ::min(max, knn_sharp_bound_near<KIND>(&args->tree.metric, bound));
+        const double bound = small_k_nth_of(min, args->k - 1 + (args->exclude_self ? 1 : 0), number);
+        max = ::min(max, knn_double_bound_near<KIND>(&args->tree.metric, bound));
     }
 
-    __device__ __forceinline__ void try_points(const knn_search_args *args, const knn_query *query_point, uint32_t at,
-                                               real square) {
+    __device__ __forceinline__ void try_points(const knn_search_args *args, const knn_single *query, uint32_t at,
+                                               double square) {
         min = square < min ? square : min;
         if (__popc(__ballot_sync(CUDA_ALL, square <= max)) > SMALL_K_MANY_QUERIES) lower_bounds(args);
-        const bool matters = square <= max && at != query_point->place;
+        const bool matters = square <= max && at != query->self;
         const uint32_t to = warp_append(matters, &held_count);
         if (matters) memory->held[to] = at;
         if (matters) memory->held_square[to] = square;
@@ -91,7 +90,7 @@ template <int KIND> struct small_k_visitor {
         lower_bounds(args);
         for (uint32_t begin = 0; begin < SMALL_K_HELD; begin += CUDA_WARP) {
             const uint32_t i = begin + number, place = memory->held[i];
-            const real square = memory->held_square[i];
+            const double square = memory->held_square[i];
             const bool matters = i < held_count && square <= max;
             const uint32_t to = warp_append(matters, &kept);
             __syncwarp();
@@ -103,14 +102,14 @@ template <int KIND> struct small_k_visitor {
     }
 
     /* The last of those that wait, up to 32, get exact keys and join the best. */
-    __device__ __forceinline__ void join(const knn_search_args *args, const knn_query *query_point) {
+    __device__ __forceinline__ void join(const knn_search_args *args, const knn_single *query) {
         const uint32_t *const order = args->tree.points.order;
         const uint32_t count = held_count < CUDA_WARP ? held_count : CUDA_WARP;
         small_k_one added = {UINT64_MAX, SMALL_K_NONE};
         held_count -= count;
         if (number < count) {
             added.place = memory->held[held_count + number];
-            added.key = small_k_key_of<KIND>(args, &query_point->exact, added.place);
+            added.key = small_k_key_of<KIND>(args, &query->exact, added.place);
             if (added.key == UINT64_MAX) added.place = SMALL_K_NONE;
         }
         __syncwarp();
@@ -121,78 +120,30 @@ template <int KIND> struct small_k_visitor {
         small_k_merge_lanes(order, CUDA_WARP, 0, number, &best);
         const small_k_one last = small_k_one_from(&best, args->k - 1);
         if (last.place == SMALL_K_NONE) return;
-        max = ::min(max, knn_sharp_square_of_key<KIND>(&args->tree.metric, last.key));
+        max = ::min(max, knn_double_of_key<KIND>(&args->tree.metric, last.key));
         if (knn_is_zero(last.key)) resolved = order[last.place];
     }
 
-    /* Pushes the lanes' children that matter, the nearest last. Returns how many wait then. */
-    __device__ __forceinline__ uint32_t push(uint32_t count, uint32_t level, uint32_t child, real square) {
-        const bool matters = square <= max;
-        const real nearest = warp_min(matters ? square : (real)INFINITY);
-        const uint32_t lanes = __ballot_sync(CUDA_ALL, matters);
-        const uint32_t nearest_lanes = __ballot_sync(CUDA_ALL, matters && square == nearest);
-        const uint32_t rest = lanes & ~(nearest_lanes & (0 - nearest_lanes)); /* all but the first of those */
-        const uint32_t before = rest >> number & 1 ? warp_rank(rest) : (uint32_t)__popc(rest);
-        if (matters) {
-            memory->waiting[count + before] = knn_node_pack(level, child);
-            memory->square[count + before] = square;
-        }
-        __syncwarp();
-        return count + (uint32_t)__popc(lanes);
-    }
-
-    /* The leaves around, then the nodes that wait: a step is 32 points or 32 boxes. */
-    __device__ __forceinline__ void traversal(const knn_search_args *args, const knn_query *query_point,
-                                              small_k_leaves around) {
-        const knn_cuda_tree *const tree = &args->tree;
-        uint32_t first = around.first, leaves = (1u << (around.end - around.first)) - 1;
-        uint32_t count = small_k_push_top(tree, memory->waiting, number);
-        real square = 0; /* of the gap to the lane's leaf, of those from first on */
-        if (number < count) memory->square[number] = 0;
-        __syncwarp();
-        CUDA_ROLLED
-        while (leaves != 0 || count > 0 || held_count > 0) {
-            if (leaves != 0) {
-                uint32_t mine = leaves;
-                for (uint32_t i = 0; i < KNN_AT_ONCE; i++) {
-                    if (i < number / KNN_CUDA_LEAF) mine &= mine - 1;
-                    leaves &= leaves - 1;
-                }
-                const uint32_t leaf = first + (mine != 0 ? (uint32_t)__ffs((int)mine) - 1 : 0);
-                knn_try_leaf<KIND>(args, query_point, leaf, mine != 0, number, this);
-            } else if (count > 0 && memory->square[--count] <= max) {
-                const uint32_t packed = memory->waiting[count], level = packed >> 28, node = packed & 0x0FFFFFFFu;
-                const uint32_t child = node * KNN_CUDA_WIDE + number;
-                __syncwarp();
-                square = knn_child_square<KIND>(tree, query_point, level - 1, child, resolved);
-                if (level > 1) {
-                    count = push(count, level - 1, child, square);
-                } else {
-                    first = node * KNN_CUDA_WIDE;
-                    leaves = __ballot_sync(CUDA_ALL, child < around.first || child >= around.end);
-                }
-            }
-            if (held_count >= CUDA_WARP) sift(args);
-            if (held_count >= CUDA_WARP || (held_count > 0 && leaves == 0 && count == 0)) join(args, query_point);
-            leaves &= __ballot_sync(CUDA_ALL, square <= max);
-        }
+    __device__ __forceinline__ void settle(const knn_search_args *args, const knn_single *query, bool ends) {
+        if (held_count >= CUDA_WARP) sift(args);
+        while (held_count >= CUDA_WARP || (ends && held_count > 0)) join(args, query);
     }
 };
 
-template <int KIND, int T> struct small_k_single {
+template <int T> struct small_k_single {
     uint64_t key[T]; /* what was found */
     uint32_t place[T];
-    small_k_single_memory<KIND> alone;
+    small_k_single_memory alone;
 };
 
 /* The neighbours of the query at a sorted place, by all lanes of a warp, which has memory of its own. */
 template <int KIND, int T>
-static __device__ void small_k_search_single(const knn_search_args *args, uint32_t place,
-                                             small_k_single<KIND, T> *memory) {
-    const uint32_t number = threadIdx.x % CUDA_WARP;
+static __device__ void small_k_search_single(const knn_search_args *args, uint32_t place, small_k_single<T> *memory) {
+    const uint32_t number = warp_lane();
+    const knn_leaf_range around = knn_leaves_around(&args->tree, knn_leaf_of(args, place), SMALL_K_CURVE_LEAVES);
+    const knn_single query = knn_single_of<KIND>(args, place);
     small_k_visitor<KIND> v;
-    const knn_query query_point = knn_query_of<KIND>(args, place);
-    v.max = knn_sharp_square_of_key<KIND>(&args->tree.metric, args->limit);
+    v.max = knn_double_of_key<KIND>(&args->tree.metric, args->limit);
     v.min = INFINITY;
     v.resolved = UINT32_MAX;
     v.number = number;
@@ -200,7 +151,7 @@ static __device__ void small_k_search_single(const knn_search_args *args, uint32
     v.best.place = SMALL_K_NONE;
     v.memory = &memory->alone;
     v.held_count = 0;
-    v.traversal(args, &query_point, small_k_leaves_around(&args->tree, small_k_leaf_of(args, place)));
+    knn_walk_single<KIND>(args, &query, around, &memory->alone.walk, number, &v);
     __syncwarp(); /* what the lanes found before was taken */
     if (number < T) {
         memory->key[number] = v.best.key;

@@ -10,8 +10,6 @@
 #include "math/hash.h"
 #include "math/morton.h"
 
-#define KNN_FAR 0x1p60f /* views are cut to this: nothing gets farther apart by that */
-
 static __device__ inline int64_t knn_integer_of(const mote_column *axis, uint64_t i) {
     const uint64_t value = (uint64_t)column_integer(axis, i);
     return (int64_t)(axis->type == MOTE_UINT64 ? value ^ 1ull << 63 : value);

@@ -1,6 +1,6 @@
 /* All neighbours within a radius on the device: counted, written as they come, then put in order by three sorts. */
 #include "core/core.h"
-#include "knn/search/knn_point_cuda.cuh"
+#include "knn/search/knn_single_cuda.cuh"
 
 #define THREADS 128u
 #define WARPS   (THREADS / CUDA_WARP)
@@ -8,18 +8,20 @@
 
 /* Counts what is within the limit; with entries, writes it. */
 template <int KIND> struct within_visitor {
-    knn_sharp<KIND> max;
-    uint32_t resolved, lane, found, row;
+    double max;
+    uint32_t resolved, found, row;
     const knn_cuda_lists *to; /* NULL: only counts */
 
-    __device__ inline void try_points(const knn_search_args *args, const knn_query *query_point, uint32_t at,
-                                      knn_sharp<KIND> square) {
+    __device__ inline void settle(const knn_search_args *, const knn_single *, bool) {}
+
+    __device__ inline void try_points(const knn_search_args *args, const knn_single *query, uint32_t at,
+                                      double square) {
         uint64_t key = 0;
-        bool near = !isnan(square) && at != query_point->place;
+        bool near = !isnan(square) && at != query->self;
         if (near) {
             knn_exact other;
             knn_exact_of<KIND>(&args->tree.points, at, &other);
-            key = knn_key<KIND>(&args->tree.metric, &query_point->exact, &other);
+            key = knn_key<KIND>(&args->tree.metric, &query->exact, &other);
             near = key <= args->limit;
         }
         const uint32_t in_row = warp_append(near, &found);
@@ -34,22 +36,22 @@ template <int KIND> struct within_visitor {
 
 template <int KIND>
 static __global__ __launch_bounds__(THREADS) void find_within(knn_search_args args, knn_cuda_lists to, bool write) {
-    __shared__ uint32_t waiting[WARPS][KNN_WAITING];
-    const uint32_t warp = threadIdx.x / CUDA_WARP;
+    __shared__ knn_single_memory memories[WARPS];
+    const uint32_t warp = threadIdx.x / CUDA_WARP, lane = threadIdx.x % CUDA_WARP;
+    const knn_leaf_range none = {0, 0};
     const uint64_t place = args.first + (uint64_t)blockIdx.x * WARPS + warp;
     if (place >= args.end) return;
     within_visitor<KIND> v;
-    v.lane = threadIdx.x % CUDA_WARP;
     v.row = args.by_place ? (uint32_t)place - args.first : args.queries.order[place];
     v.resolved = UINT32_MAX;
     v.found = 0;
     v.to = write ? &to : NULL;
     if (place < args.queries.extent->finite && args.tree.nodes[0] > 0) {
-        const knn_query query_point = knn_query_of<KIND>(&args, (uint32_t)place);
-        v.max = knn_sharp_square_of_key<KIND>(&args.tree.metric, args.limit);
-        knn_traversal_point<KIND>(&args, &query_point, waiting[warp], v.lane, &v);
+        const knn_single query = knn_single_of<KIND>(&args, (uint32_t)place);
+        v.max = knn_double_of_key<KIND>(&args.tree.metric, args.limit);
+        knn_walk_single<KIND>(&args, &query, none, &memories[warp], lane, &v);
     }
-    if (!write && v.lane == 0) args.rows.count[v.row] = v.found;
+    if (!write && lane == 0) args.rows.count[v.row] = v.found;
 }
 
 static mote_status launch_within(mote_device *gpu, const knn_search_args *args, const knn_cuda_lists *to, bool write) {

@@ -1,7 +1,7 @@
 /* Candidates of shifted sorting: squares in floats, which rule out, and exact keys. For .cu files only.
 
    Let E(d) = sqrt(|d|² + (c² - 1) (n·d)²), a norm of at most c |d|, and u = 2^-24. Two views are together off by less
-   than slack + u |d| (knn_traversal_cuda.cuh), so E of their difference is off by c · slack + c u E. Floats: each
+   than slack + u |d| (knn_frame_cuda.cuh), so E of their difference is off by c · slack + c u E. Floats: each
    difference is off by a factor of 1 + u, each component of m = sqrt(c² - 1) n by 1 + 3 u, and the three terms of m·d
    by three more roundings at most: m·d is off by less than 8 u sqrt(c² - 1) |d|, and its square, since 2 |m·d| |d| <=
    E², by 8 u c E² and 64 u² c² E². |d|² and the last sum add less than 8 u. Keys have the same errors with 2^-53 for u.
@@ -14,7 +14,7 @@
 #ifndef MOTE_KNN_SHIFTED_WALK_CUDA_H
 #define MOTE_KNN_SHIFTED_WALK_CUDA_H
 
-#include "knn/search/knn_traversal_cuda.cuh"
+#include "knn/search/knn_frame_cuda.cuh"
 #include "knn/shifted/knn_shifted_search_cuda.cuh"
 
 static __device__ inline float knn_float_of(uint32_t bits) {
@@ -109,7 +109,7 @@ static __device__ inline uint32_t knn_shifted_try(const knn_shifted_args *args, 
 template <int KIND> static __device__ inline float knn_shifted_slack(const knn_shifted_args *args, uint32_t place) {
     const float *const at = args->queries.views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF);
     const float *const view = at + place % KNN_CUDA_LEAF;
-    return args->bounds.compression * knn_slack<KIND>(args->points.extent, args->queries.extent, view[0],
+    return args->bounds.compression * knn_slack<KIND, false>(args->points.extent, args->queries.extent, view[0],
                                                       view[KNN_CUDA_LEAF], view[2 * KNN_CUDA_LEAF]);
 }
 

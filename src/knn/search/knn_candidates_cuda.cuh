@@ -1,7 +1,7 @@
-/* A warp's search for the many neighbours of one query: candidates in shared memory, sorted when they are full and in
+/* The candidates of one query that wants many neighbours: in shared memory, sorted by a warp when they are full and in
    the end. For .cu files only. */
-#ifndef MOTE_KNN_LARGE_K_CUDA_H
-#define MOTE_KNN_LARGE_K_CUDA_H
+#ifndef MOTE_KNN_CANDIDATES_CUDA_H
+#define MOTE_KNN_CANDIDATES_CUDA_H
 
 #include "knn/index/knn_sort_cuda.cuh"
 #include "knn/search/knn_distance_bounds_cuda.cuh"
@@ -25,12 +25,6 @@ typedef struct knn_query_state {
     uint32_t kept;   /* of the best */
     uint32_t queued; /* candidates in all */
 } knn_query_state;
-
-static __device__ inline float4 knn_view_at(const knn_cuda_points *points, uint32_t place) {
-    const float *const from =
-        points->views + (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + place % KNN_CUDA_LEAF;
-    return make_float4(__ldg(from), __ldg(from + KNN_CUDA_LEAF), __ldg(from + 2 * KNN_CUDA_LEAF), 0);
-}
 
 static __device__ inline knn_query_state knn_query_state_at(uint32_t place) {
     knn_query_state s;

@@ -1,0 +1,73 @@
+/* What a search on the device defers to further launches. For .cu files only.
+
+     memory  [counters][counters][numbers of unresolved parts][of coarse parts][of single queries]
+
+   Two sets of counters take turns: a search makes those of the next one zero. */
+#ifndef MOTE_KNN_DEFERRED_CUDA_H
+#define MOTE_KNN_DEFERRED_CUDA_H
+
+#include "device/cuda/warp.cuh"
+#include "knn/knn_cuda.h"
+
+#define KNN_DEFERRED_LISTS 3u
+
+/* Numbers in any order. */
+typedef struct knn_deferred_list {
+    uint32_t *count, *numbers;
+} knn_deferred_list;
+
+/* Of parts of the queries that are searched for together, and of queries. */
+typedef struct knn_deferred {
+    knn_deferred_list unresolved, coarse, single;
+    uint32_t *next; /* KNN_DEFERRED_LISTS counters of the next search */
+} knn_deferred;
+
+/* All lanes of a warp bring the same number. */
+static __device__ __forceinline__ void knn_defer(const knn_deferred_list *list, uint32_t number) {
+    if (warp_lane() == 0) list->numbers[atomicAdd(list->count, 1u)] = number;
+}
+
+/* The lanes that are single bring a number each. */
+static __device__ __forceinline__ void knn_defer_lanes(const knn_deferred_list *list, bool single, uint32_t number) {
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, single);
+    if (lanes == 0) return;
+    const uint32_t at = warp_reserve(list->count, lanes);
+    if (single) list->numbers[at] = number;
+}
+
+/* By the first block of a search. */
+static __device__ __forceinline__ void knn_deferred_prepare_next(const knn_deferred *deferred) {
+    if (blockIdx.x == 0 && threadIdx.x < KNN_DEFERRED_LISTS) deferred->next[threadIdx.x] = 0;
+}
+
+/* Room for the numbers of all parts, twice, and of all queries. */
+static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts, uint64_t queries,
+                                               knn_deferred_buffers *buffers, knn_deferred *deferred) {
+    const uint64_t entries = 2 * KNN_DEFERRED_LISTS + 2 * parts + queries, before = buffers->buffer.size_bytes;
+    if (!knn_cuda_buffer_reserve(gpu, &buffers->buffer, entries * sizeof(uint32_t), "knn deferred queries")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint32_t *const memory = (uint32_t *)buffers->buffer.memory;
+    uint32_t *const now = memory + buffers->turn * KNN_DEFERRED_LISTS;
+    deferred->unresolved.count = now;
+    deferred->unresolved.numbers = memory + 2 * KNN_DEFERRED_LISTS;
+    deferred->coarse.count = now + 1;
+    deferred->coarse.numbers = deferred->unresolved.numbers + parts;
+    deferred->single.count = now + 2;
+    deferred->single.numbers = deferred->coarse.numbers + parts;
+    buffers->turn = 1 - buffers->turn;
+    deferred->next = memory + buffers->turn * KNN_DEFERRED_LISTS;
+    if (buffers->buffer.size_bytes == before) return MOTE_OK;
+    const mote_status status = cuda_fill(gpu, now, 0, KNN_DEFERRED_LISTS * sizeof *now);
+    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->buffer);
+    return status;
+}
+
+/* After the launches: if they failed, nobody made the next counters zero. */
+static inline mote_status knn_deferred_end(mote_device *gpu, knn_deferred_buffers *buffers) {
+    const mote_status status = cuda_launched(gpu, "searching neighbours");
+    if (status != MOTE_OK) knn_cuda_buffer_release(gpu, &buffers->buffer);
+    return status;
+}
+
+#endif
