@@ -65,11 +65,15 @@ typedef struct knn_cuda_box {
     uint32_t spare;
 } knn_cuda_box;
 
+typedef struct knn_exact_box {
+    double low[3], high[3];
+} knn_exact_box;
+
 typedef struct knn_cuda_tree {
     knn_metric metric;
     knn_cuda_points points;
-    const knn_cuda_box *boxes; /* level by level */
-    const double *sharp;       /* [box][6] the same boxes of exact values, low and high; KNN_FLOAT: NULL */
+    const knn_cuda_box *boxes;        /* level by level */
+    const knn_exact_box *exact_boxes; /* the same boxes of exact values; KNN_FLOAT: NULL */
     uint32_t level_count;
     uint32_t nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS];
 } knn_cuda_tree;
@@ -86,7 +90,7 @@ typedef struct knn_cuda_point_set {
     knn_cuda_reading reading;
     uint32_t builds; /* of floats */
     bool crowded;    /* many points share a few cells of the curve: they are to be sorted deeply */
-    knn_cuda_buffer views, exact, order, boxes, sharp, parts;
+    knn_cuda_buffer views, exact, order, boxes, exact_boxes, parts;
 } knn_cuda_point_set;
 
 typedef struct knn_cuda_curve {

@@ -73,21 +73,15 @@ static __global__ __launch_bounds__(THREADS) void measure_rows(knn_search_args a
 static void launch_shapes(mote_device *gpu, const knn_search_args *args, const uint32_t *place_of,
                           const normals_cuda_shapes *to) {
     const uint32_t blocks = cuda_blocks(args->end - args->first, THREADS);
-    switch (args->tree.metric.kind) {
-    case KNN_INT: CUDA_LAUNCH(gpu, (shape_rows<KNN_INT>), blocks, THREADS, *args, place_of, *to); break;
-    case KNN_FLOAT: CUDA_LAUNCH(gpu, (shape_rows<KNN_FLOAT>), blocks, THREADS, *args, place_of, *to); break;
-    case KNN_DOUBLE: CUDA_LAUNCH(gpu, (shape_rows<KNN_DOUBLE>), blocks, THREADS, *args, place_of, *to); break;
-    }
+    knn_for_kind(args->tree.metric.kind,
+                 [&](auto of) { CUDA_LAUNCH(gpu, (shape_rows<of.kind>), blocks, THREADS, *args, place_of, *to); });
 }
 
 static void launch_distances(mote_device *gpu, const knn_search_args *args, const uint32_t *place_of,
                              const normals_cuda_distances *to) {
     const uint32_t blocks = cuda_blocks(args->end - args->first, THREADS);
-    switch (args->tree.metric.kind) {
-    case KNN_INT: CUDA_LAUNCH(gpu, (measure_rows<KNN_INT>), blocks, THREADS, *args, place_of, *to); break;
-    case KNN_FLOAT: CUDA_LAUNCH(gpu, (measure_rows<KNN_FLOAT>), blocks, THREADS, *args, place_of, *to); break;
-    case KNN_DOUBLE: CUDA_LAUNCH(gpu, (measure_rows<KNN_DOUBLE>), blocks, THREADS, *args, place_of, *to); break;
-    }
+    knn_for_kind(args->tree.metric.kind,
+                 [&](auto of) { CUDA_LAUNCH(gpu, (measure_rows<of.kind>), blocks, THREADS, *args, place_of, *to); });
 }
 
 /* Rows of the points of one part after the other, and what is made of each. One of shapes and distances is NULL. */

@@ -19,7 +19,7 @@ void knn_cuda_point_set_free(mote_device *gpu, knn_cuda_point_set *point_set) {
     knn_cuda_buffer_release(gpu, &point_set->exact);
     knn_cuda_buffer_release(gpu, &point_set->order);
     knn_cuda_buffer_release(gpu, &point_set->boxes);
-    knn_cuda_buffer_release(gpu, &point_set->sharp);
+    knn_cuda_buffer_release(gpu, &point_set->exact_boxes);
     knn_cuda_buffer_release(gpu, &point_set->parts);
 }
 

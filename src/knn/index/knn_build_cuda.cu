@@ -104,14 +104,6 @@ static __global__ void make_keys(knn_cuda_reading from, uint64_t count, knn_cuda
 
 /* ---- leaves, and boxes around them */
 
-static __device__ inline void box_add(knn_cuda_box *box, const knn_cuda_box *other) {
-    for (int k = 0; k < 3; k++) {
-        box->low[k] = fminf(box->low[k], other->low[k]);
-        box->high[k] = fmaxf(box->high[k], other->high[k]);
-    }
-    box->min = other->min < box->min ? other->min : box->min;
-}
-
 static __device__ inline void box_of_nothing(knn_cuda_box *box) {
     for (int k = 0; k < 3; k++) {
         box->low[k] = INFINITY;
@@ -121,17 +113,9 @@ static __device__ inline void box_of_nothing(knn_cuda_box *box) {
     box->spare = 0;
 }
 
-/* What the lanes bring whose numbers differ in the bits from first to last. */
 static __device__ inline void box_of_lanes(knn_cuda_box *box, int first, int last) {
-    for (int away = first; away <= last; away *= 2) {
-        knn_cuda_box other;
-        for (int k = 0; k < 3; k++) {
-            other.low[k] = __shfl_xor_sync(CUDA_ALL, box->low[k], away);
-            other.high[k] = __shfl_xor_sync(CUDA_ALL, box->high[k], away);
-        }
-        other.min = __shfl_xor_sync(CUDA_ALL, box->min, away);
-        box_add(box, &other);
-    }
+    knn_bounds_of_lanes(box->low, box->high, first, last);
+    for (int away = first; away <= last; away *= 2) box->min = min(box->min, __shfl_xor_sync(CUDA_ALL, box->min, away));
 }
 
 static __device__ inline void box_store(knn_cuda_box *to, const knn_cuda_box *box) {
@@ -148,7 +132,7 @@ typedef struct leaf_arrays {
     void *exact;
     uint32_t *order;
     knn_cuda_box *boxes;                                                  /* NULL: none */
-    double *sharp;                                                        /* as of the tree; KNN_FLOAT: unused */
+    knn_exact_box *exact_boxes;                                           /* as of the tree; KNN_FLOAT: unused */
     uint32_t level_count, nodes[KNN_CUDA_LEVELS], first[KNN_CUDA_LEVELS]; /* as of the tree */
     uint32_t *finished; /* of each node from level 2 on, how many children are: zero before */
 } leaf_arrays;
@@ -166,61 +150,35 @@ static __device__ inline void store_exact(const knn_cuda_reading *from, uint64_t
     }
 }
 
-/* ---- sharp boxes: of exact values, for a query that walks alone */
+/* ---- boxes of exact values, for what floats see too little of */
 
-typedef struct sharp_box {
-    double low[3], high[3];
-} sharp_box;
-
-static __device__ inline void sharp_of_lanes(sharp_box *box, int first, int last) {
-    for (int away = first; away <= last; away *= 2) {
-        for (int k = 0; k < 3; k++) {
-            box->low[k] = fmin(box->low[k], __shfl_xor_sync(CUDA_ALL, box->low[k], away));
-            box->high[k] = fmax(box->high[k], __shfl_xor_sync(CUDA_ALL, box->high[k], away));
-        }
-    }
-}
-
-static __device__ inline void sharp_store(double *sharp, uint64_t at, const sharp_box *box) {
-    for (int k = 0; k < 3; k++) {
-        sharp[6 * at + (uint32_t)k] = box->low[k];
-        sharp[6 * at + 3 + (uint32_t)k] = box->high[k];
-    }
-}
-
-/* Of the lane's child of a node, or of nothing. */
-static __device__ inline sharp_box sharp_at(const double *sharp, uint64_t at, bool exists) {
-    sharp_box box;
-    for (uint32_t k = 0; k < 3; k++) {
-        box.low[k] = exists ? sharp[6 * at + k] : (double)INFINITY;
-        box.high[k] = exists ? sharp[6 * at + 3 + k] : -(double)INFINITY;
-    }
-    return box;
+static __device__ inline knn_exact_box exact_box_of_nothing(void) {
+    return {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
 /* Those of the leaves and of the lowest node that a block makes. */
-template <int KIND> static __device__ inline void make_sharp(const leaf_arrays *to, uint64_t place, bool exists) {
-    __shared__ sharp_box of_warp[WARPS];
+template <int KIND> static __device__ inline void make_exact_boxes(const leaf_arrays *to, uint64_t place, bool exists) {
+    __shared__ knn_exact_box of_warp[WARPS];
     const uint64_t leaf = place / KNN_CUDA_LEAF, at = 3 * KNN_CUDA_LEAF * leaf + place % KNN_CUDA_LEAF;
-    sharp_box box = sharp_at(NULL, 0, false);
+    knn_exact_box box = exact_box_of_nothing();
     for (uint32_t k = 0; k < 3 && exists; k++) {
         const uint64_t i = at + KNN_CUDA_LEAF * k;
         box.low[k] = box.high[k] = KIND == KNN_INT ? ((const int32_t *)to->exact)[i] : ((const double *)to->exact)[i];
     }
-    sharp_of_lanes(&box, 1, KNN_CUDA_LEAF / 2);
-    if (place % KNN_CUDA_LEAF == 0 && leaf < to->nodes[0]) sharp_store(to->sharp, leaf, &box);
-    sharp_of_lanes(&box, KNN_CUDA_LEAF, CUDA_WARP / 2);
+    knn_bounds_of_lanes(box.low, box.high, 1, KNN_CUDA_LEAF / 2);
+    if (place % KNN_CUDA_LEAF == 0 && leaf < to->nodes[0]) to->exact_boxes[leaf] = box;
+    knn_bounds_of_lanes(box.low, box.high, KNN_CUDA_LEAF, CUDA_WARP / 2);
     if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = box;
     __syncthreads();
     if (threadIdx.x >= CUDA_WARP) return;
     box = of_warp[threadIdx.x % WARPS];
-    sharp_of_lanes(&box, 1, WARPS / 2);
-    if (threadIdx.x == 0) sharp_store(to->sharp, to->first[1] + blockIdx.x, &box);
+    knn_bounds_of_lanes(box.low, box.high, 1, WARPS / 2);
+    if (threadIdx.x == 0) to->exact_boxes[to->first[1] + blockIdx.x] = box;
 }
 
 /* A warp that has stored one of the lowest nodes makes the node above if all others below it are stored, and so on:
    which warp it is depends on chance, but not what it makes. */
-template <bool SHARP> static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
+template <bool EXACT> static __device__ inline void raise_boxes(const leaf_arrays *to, uint32_t node) {
     const uint32_t lane = threadIdx.x;
     for (uint32_t level = 1; level + 1 < to->level_count; level++) {
         const uint32_t above = node / KNN_CUDA_WIDE, before = above * KNN_CUDA_WIDE;
@@ -237,10 +195,11 @@ template <bool SHARP> static __device__ inline void raise_boxes(const leaf_array
         if (lane < children) box = to->boxes[to->first[level] + before + lane];
         box_of_lanes(&box, 1, CUDA_WARP / 2);
         if (lane == 0) box_store(&to->boxes[to->first[level + 1] + above], &box);
-        if (SHARP) {
-            sharp_box sharp = sharp_at(to->sharp, to->first[level] + before + lane, lane < children);
-            sharp_of_lanes(&sharp, 1, CUDA_WARP / 2);
-            if (lane == 0) sharp_store(to->sharp, to->first[level + 1] + above, &sharp);
+        if (EXACT) {
+            knn_exact_box exact = exact_box_of_nothing();
+            if (lane < children) exact = to->exact_boxes[to->first[level] + before + lane];
+            knn_bounds_of_lanes(exact.low, exact.high, 1, CUDA_WARP / 2);
+            if (lane == 0) to->exact_boxes[to->first[level + 1] + above] = exact;
         }
         node = above;
     }
@@ -261,7 +220,7 @@ static __global__ void make_leaves(knn_cuda_reading from, const uint64_t *keys, 
     store_exact<KIND, PLAIN>(&from, i, exists, at, to.exact);
     to.order[place] = place < count ? (uint32_t)i : UINT32_MAX;
     if (to.boxes == NULL) return;
-    if (KIND != KNN_FLOAT) make_sharp<KIND>(&to, place, exists);
+    if (KIND != KNN_FLOAT) make_exact_boxes<KIND>(&to, place, exists);
     knn_cuda_box box;
     box_of_nothing(&box);
     for (int k = 0; k < 3 && exists; k++) box.low[k] = box.high[k] = view[k];
@@ -326,53 +285,29 @@ static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t
                            uint32_t finished_count) {
     const uint32_t blocks = 1 + part_count(count); /* the first finds the extent of nearly all */
     uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_COUNTERS);
-    if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
-    } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(gpu, (find_extents<KNN_FLOAT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
-    } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(gpu, (find_extents<KNN_INT, true>), blocks, THREADS, *r, count, parts, finished, finished_count);
-    } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(gpu, (find_extents<KNN_INT, false>), blocks, THREADS, *r, count, parts, finished, finished_count);
-    } else {
-        CUDA_LAUNCH(gpu, (find_extents<KNN_DOUBLE, false>), blocks, THREADS, *r, count, parts, finished,
+    knn_for_reading(r, [&](auto of) {
+        CUDA_LAUNCH(gpu, (find_extents<of.kind, of.plain>), blocks, THREADS, *r, count, parts, finished,
                     finished_count);
-    }
+    });
 }
 
 #define KEY_ROUNDS 2u /* of what the GPU holds at once: each block begins by putting parts together */
 
-static void launch_keys(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *of,
+static void launch_keys(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, const knn_cuda_curve_key *key,
                         knn_cuda_extent *parts, uint64_t *keys) {
     const uint32_t blocks = cuda_blocks_up_to(KEY_ROUNDS * cuda_full_blocks(gpu, THREADS), count, THREADS);
-    if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(gpu, (make_keys<KNN_FLOAT, true>), blocks, THREADS, *r, count, *of, parts, keys);
-    } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(gpu, (make_keys<KNN_FLOAT, false>), blocks, THREADS, *r, count, *of, parts, keys);
-    } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(gpu, (make_keys<KNN_INT, true>), blocks, THREADS, *r, count, *of, parts, keys);
-    } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(gpu, (make_keys<KNN_INT, false>), blocks, THREADS, *r, count, *of, parts, keys);
-    } else {
-        CUDA_LAUNCH(gpu, (make_keys<KNN_DOUBLE, false>), blocks, THREADS, *r, count, *of, parts, keys);
-    }
+    knn_for_reading(r, [&](auto of) {
+        CUDA_LAUNCH(gpu, (make_keys<of.kind, of.plain>), blocks, THREADS, *r, count, *key, parts, keys);
+    });
 }
 
 static void launch_leaves(mote_device *gpu, const knn_cuda_reading *r, const knn_cuda_curve *curve, uint64_t count,
                           const leaf_arrays *to) {
-    const uint32_t blocks = cuda_blocks(count, KNN_CUDA_NODE), cell = curve->cell_bits, index = curve->index_bits;
-    const uint64_t *keys = curve->keys;
-    if (r->kind == KNN_FLOAT && r->plain) {
-        CUDA_LAUNCH(gpu, (make_leaves<KNN_FLOAT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
-    } else if (r->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(gpu, (make_leaves<KNN_FLOAT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
-    } else if (r->kind == KNN_INT && r->plain) {
-        CUDA_LAUNCH(gpu, (make_leaves<KNN_INT, true>), blocks, THREADS, *r, keys, count, cell, index, *to);
-    } else if (r->kind == KNN_INT) {
-        CUDA_LAUNCH(gpu, (make_leaves<KNN_INT, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
-    } else {
-        CUDA_LAUNCH(gpu, (make_leaves<KNN_DOUBLE, false>), blocks, THREADS, *r, keys, count, cell, index, *to);
-    }
+    const uint32_t blocks = cuda_blocks(count, KNN_CUDA_NODE);
+    knn_for_reading(r, [&](auto of) {
+        CUDA_LAUNCH(gpu, (make_leaves<of.kind, of.plain>), blocks, THREADS, *r, (const uint64_t *)curve->keys, count,
+                    curve->cell_bits, curve->index_bits, *to);
+    });
 }
 
 /* ---- the steps */
@@ -492,7 +427,7 @@ static bool make_arrays(mote_device *gpu, uint64_t count, bool boxes, knn_cuda_p
            knn_cuda_buffer_reserve(gpu, &point_set->order, places * sizeof(uint32_t), "order") &&
            knn_cuda_buffer_reserve(gpu, &point_set->boxes, box_count * sizeof(knn_cuda_box), "knn boxes") &&
            (point_set->reading.kind == KNN_FLOAT ||
-            knn_cuda_buffer_reserve(gpu, &point_set->sharp, box_count * sizeof(sharp_box), "knn boxes"));
+            knn_cuda_buffer_reserve(gpu, &point_set->exact_boxes, box_count * sizeof(knn_exact_box), "knn boxes"));
 }
 
 mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint64_t count, bool boxes,
@@ -504,7 +439,7 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     to.exact = point_set->exact.memory;
     to.order = (uint32_t *)point_set->order.memory;
     to.boxes = boxes ? (knn_cuda_box *)point_set->boxes.memory : NULL;
-    to.sharp = point_set->reading.kind == KNN_FLOAT ? NULL : (double *)point_set->sharp.memory;
+    to.exact_boxes = point_set->reading.kind == KNN_FLOAT ? NULL : (knn_exact_box *)point_set->exact_boxes.memory;
     to.level_count = boxes ? tree->level_count : 0;
     memcpy(to.nodes, tree->nodes, sizeof to.nodes);
     memcpy(to.first, tree->first, sizeof to.first);
@@ -518,6 +453,6 @@ mote_status knn_cuda_gather(mote_device *gpu, const knn_cuda_curve *curve, uint6
     tree->points.cell_bits = curve->cell_bits;
     tree->points.index_bits = curve->index_bits;
     tree->boxes = to.boxes;
-    tree->sharp = to.sharp;
+    tree->exact_boxes = to.exact_boxes;
     return cuda_launched(gpu, "cells");
 }

@@ -2,8 +2,20 @@
 #ifndef MOTE_KNN_CURVE_CUDA_H
 #define MOTE_KNN_CURVE_CUDA_H
 
+#include "device/cuda/warp.cuh"
 #include "knn/index/knn_hilbert_cuda.cuh"
 #include "knn/search/knn_view_cuda.cuh"
+
+/* The bounds of what the lanes bring whose numbers differ in the bits from first to last. */
+template <class real>
+static __device__ inline void knn_bounds_of_lanes(real low[3], real high[3], int first, int last) {
+    for (int away = first; away <= last; away *= 2) {
+        for (int k = 0; k < 3; k++) {
+            low[k] = min(low[k], __shfl_xor_sync(CUDA_ALL, low[k], away));
+            high[k] = max(high[k], __shfl_xor_sync(CUDA_ALL, high[k], away));
+        }
+    }
+}
 
 static __device__ inline void knn_extent_of_nothing(knn_cuda_extent *extent) {
     for (int k = 0; k < 3; k++) {
@@ -25,15 +37,8 @@ static __device__ inline void knn_extent_add(knn_cuda_extent *extent, const knn_
 /* What all threads of the block bring, to each of them. */
 template <uint32_t WARPS> static __device__ void knn_extent_of_block(knn_cuda_extent *mine) {
     __shared__ knn_cuda_extent of_warp[WARPS];
-    for (int away = CUDA_WARP / 2; away > 0; away /= 2) {
-        knn_cuda_extent other;
-        for (int k = 0; k < 3; k++) {
-            other.low[k] = __shfl_xor_sync(CUDA_ALL, mine->low[k], away);
-            other.high[k] = __shfl_xor_sync(CUDA_ALL, mine->high[k], away);
-        }
-        other.finite = __shfl_xor_sync(CUDA_ALL, mine->finite, away);
-        knn_extent_add(mine, &other);
-    }
+    knn_bounds_of_lanes(mine->low, mine->high, 1, CUDA_WARP / 2);
+    mine->finite = warp_sum(mine->finite);
     if (threadIdx.x % CUDA_WARP == 0) of_warp[threadIdx.x / CUDA_WARP] = *mine;
     __syncthreads();
     *mine = of_warp[0];

@@ -391,17 +391,7 @@ mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *r, ui
     const deal_arrays to = {(uint64_t *)curve->all[0].memory, (uint64_t *)curve->all[1].memory,
                             (sample_deal *)curve->all[2].memory, buckets};
     const sort_step s = {r, count, of, parts, to};
-    if (r->kind == KNN_FLOAT && r->plain) {
-        launch_steps<KNN_FLOAT, true>(gpu, &s);
-    } else if (r->kind == KNN_FLOAT) {
-        launch_steps<KNN_FLOAT, false>(gpu, &s);
-    } else if (r->kind == KNN_INT && r->plain) {
-        launch_steps<KNN_INT, true>(gpu, &s);
-    } else if (r->kind == KNN_INT) {
-        launch_steps<KNN_INT, false>(gpu, &s);
-    } else {
-        launch_steps<KNN_DOUBLE, false>(gpu, &s);
-    }
+    knn_for_reading(r, [&](auto as) { launch_steps<as.kind, as.plain>(gpu, &s); });
     curve->keys = to.keys;
     return cuda_launched(gpu, "sorting");
 }

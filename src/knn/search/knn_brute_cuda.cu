@@ -57,11 +57,8 @@ template <int KIND, bool ELLIPSOID> static void launch_all(mote_device *gpu, con
 }
 
 mote_status knn_cuda_search_all(mote_device *gpu, const knn_search_args *args) {
-    const bool ellipsoidal = args->normals != NULL;
-    switch (args->tree.metric.kind) {
-    case KNN_INT: (ellipsoidal ? launch_all<KNN_INT, true> : launch_all<KNN_INT, false>)(gpu, args); break;
-    case KNN_FLOAT: (ellipsoidal ? launch_all<KNN_FLOAT, true> : launch_all<KNN_FLOAT, false>)(gpu, args); break;
-    case KNN_DOUBLE: (ellipsoidal ? launch_all<KNN_DOUBLE, true> : launch_all<KNN_DOUBLE, false>)(gpu, args); break;
-    }
+    knn_for_kind(args->tree.metric.kind, [&](auto of) {
+        (args->normals != NULL ? launch_all<of.kind, true> : launch_all<of.kind, false>)(gpu, args);
+    });
     return cuda_launched(gpu, "searching neighbours");
 }

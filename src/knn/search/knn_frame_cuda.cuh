@@ -22,6 +22,17 @@
 #include "knn/knn_cuda.h"
 #include "math/search.h"
 
+/* A kind as a constant; calls launch with it: of.kind. */
+template <int KIND> struct knn_kind_of { static constexpr int kind = KIND; };
+
+template <class LAUNCH> static inline void knn_for_kind(knn_kind kind, const LAUNCH &launch) {
+    switch (kind) {
+    case KNN_INT: launch(knn_kind_of<KNN_INT>()); break;
+    case KNN_FLOAT: launch(knn_kind_of<KNN_FLOAT>()); break;
+    case KNN_DOUBLE: launch(knn_kind_of<KNN_DOUBLE>()); break;
+    }
+}
+
 /* ---- exact values and keys */
 
 typedef struct knn_exact {
@@ -168,8 +179,8 @@ static __device__ __forceinline__ knn_cuda_box knn_load_box(const knn_cuda_tree 
         knn_cuda_box box;
 #pragma unroll
         for (int k = 0; k < 3; k++) { /* the unit of an axis may be negative */
-            const float low = knn_local_view<KIND>(&tree->metric, frame, __ldg(tree->sharp + 6 * which + k), k);
-            const float high = knn_local_view<KIND>(&tree->metric, frame, __ldg(tree->sharp + 6 * which + 3 + k), k);
+            const float low = knn_local_view<KIND>(&tree->metric, frame, __ldg(&tree->exact_boxes[which].low[k]), k);
+            const float high = knn_local_view<KIND>(&tree->metric, frame, __ldg(&tree->exact_boxes[which].high[k]), k);
             box.low[k] = fminf(low, high);
             box.high[k] = fmaxf(low, high);
         }
@@ -241,8 +252,8 @@ static __device__ inline float knn_square_bound_near(const knn_metric *metric, f
 template <int KIND> static __device__ inline double knn_leaf_size(const knn_cuda_tree *tree, uint32_t leaf) {
     double size = -(double)INFINITY;
     for (int k = 0; k < 3; k++) {
-        const double *const low = tree->sharp + 6 * (uint64_t)leaf + k;
-        size = fmax(size, (__ldg(low + 3) - __ldg(low)) * fabs(knn_unit<KIND>(&tree->metric, k)));
+        const knn_exact_box *const box = &tree->exact_boxes[leaf];
+        size = fmax(size, (__ldg(&box->high[k]) - __ldg(&box->low[k])) * fabs(knn_unit<KIND>(&tree->metric, k)));
     }
     return size;
 }

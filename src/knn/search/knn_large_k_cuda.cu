@@ -513,20 +513,14 @@ static void launch_large_k(mote_device *gpu, const knn_search_args *args, const 
     }
 }
 
-template <int KIND>
-static void launch_kind(mote_device *gpu, const knn_search_args *args, const knn_deferred *deferred, uint32_t group) {
-    (args->normals != NULL ? launch_large_k<KIND, true> : launch_large_k<KIND, false>)(gpu, args, deferred, group);
-}
-
 mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args) {
     const uint64_t queries = args->end - args->first;
     const uint32_t group = args->k <= 128 ? group_for(queries) : 1;
     knn_deferred deferred;
     MOTE_TRY(knn_deferred_reserve(gpu, queries / group + 1, queries, args->deferred_buffers, &deferred));
-    switch (args->tree.metric.kind) {
-    case KNN_INT: launch_kind<KNN_INT>(gpu, args, &deferred, group); break;
-    case KNN_FLOAT: launch_kind<KNN_FLOAT>(gpu, args, &deferred, group); break;
-    case KNN_DOUBLE: launch_kind<KNN_DOUBLE>(gpu, args, &deferred, group); break;
-    }
+    knn_for_kind(args->tree.metric.kind, [&](auto of) {
+        (args->normals != NULL ? launch_large_k<of.kind, true> : launch_large_k<of.kind, false>)(gpu, args, &deferred,
+                                                                                                 group);
+    });
     return knn_deferred_end(gpu, args->deferred_buffers);
 }

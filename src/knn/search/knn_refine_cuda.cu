@@ -114,19 +114,11 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
 
 mote_status knn_cuda_refine(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                             const knn_cuda_curve *curve, uint64_t *keys) {
-    const uint32_t blocks = cuda_blocks(count, CHUNK), all = (uint32_t)count, cell = curve->cell_bits;
-    const uint32_t index = curve->index_bits;
+    const uint32_t blocks = cuda_blocks(count, CHUNK);
     if (count == 0) return MOTE_OK;
-    if (reading->kind == KNN_FLOAT && reading->plain) {
-        CUDA_LAUNCH(gpu, (refine_chunks<KNN_FLOAT, true>), blocks, THREADS, *reading, all, cell, index, keys);
-    } else if (reading->kind == KNN_FLOAT) {
-        CUDA_LAUNCH(gpu, (refine_chunks<KNN_FLOAT, false>), blocks, THREADS, *reading, all, cell, index, keys);
-    } else if (reading->kind == KNN_INT && reading->plain) {
-        CUDA_LAUNCH(gpu, (refine_chunks<KNN_INT, true>), blocks, THREADS, *reading, all, cell, index, keys);
-    } else if (reading->kind == KNN_INT) {
-        CUDA_LAUNCH(gpu, (refine_chunks<KNN_INT, false>), blocks, THREADS, *reading, all, cell, index, keys);
-    } else {
-        CUDA_LAUNCH(gpu, (refine_chunks<KNN_DOUBLE, false>), blocks, THREADS, *reading, all, cell, index, keys);
-    }
+    knn_for_reading(reading, [&](auto of) {
+        CUDA_LAUNCH(gpu, (refine_chunks<of.kind, of.plain>), blocks, THREADS, *reading, (uint32_t)count,
+                    curve->cell_bits, curve->index_bits, keys);
+    });
     return cuda_launched(gpu, "sorting");
 }

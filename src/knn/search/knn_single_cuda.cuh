@@ -83,8 +83,8 @@ static __device__ inline double knn_single_gap(const knn_cuda_tree *tree, const 
     double gap[3];
 #pragma unroll
     for (int k = 0; k < 3; k++) {
-        const double low = KIND == KNN_FLOAT ? (double)box.low[k] : __ldg(tree->sharp + 6 * which + k);
-        const double high = KIND == KNN_FLOAT ? (double)box.high[k] : __ldg(tree->sharp + 6 * which + 3 + k);
+        const double low = KIND == KNN_FLOAT ? (double)box.low[k] : __ldg(&tree->exact_boxes[which].low[k]);
+        const double high = KIND == KNN_FLOAT ? (double)box.high[k] : __ldg(&tree->exact_boxes[which].high[k]);
         gap[k] = fmax(fmax(low - query->at[k], query->at[k] - high), 0.0) * knn_unit<KIND>(&tree->metric, k);
     }
     return box.min <= resolved ? knn_double_square(gap) : (double)NAN;

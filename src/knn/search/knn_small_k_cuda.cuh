@@ -126,7 +126,7 @@ static __device__ __forceinline__ bool small_k_prepare(const knn_search_args *ar
     }
     if (is_coarse) lane->max = -1;
     w->own = leaf / KNN_CUDA_WIDE;
-    if (small_k_searches_far(lane)) lane->max = -1;
+    if (small_k_searches_far(lane, bound.bound)) lane->max = -1;
     small_k_make_groups(lane, memory->groups, &w->resolved);
     const bool wide = small_k_is_wide(lane, bound.dense, memory->groups);
     if (!__any_sync(CUDA_ALL, wide)) return any_is_coarse;
@@ -329,11 +329,7 @@ static mote_status small_k_launch(mote_device *gpu, const knn_search_args *args,
     l.max = warps < SMALL_K_HURRIED ? SMALL_K_MAX / 2 : SMALL_K_MAX;
     l.to = to;
     MOTE_TRY(knn_deferred_reserve(gpu, warps, warps * CUDA_WARP, args->deferred_buffers, &l.deferred));
-    switch (args->tree.metric.kind) {
-    case KNN_INT: small_k_launch_kind<KNN_INT>(&l); break;
-    case KNN_FLOAT: small_k_launch_kind<KNN_FLOAT>(&l); break;
-    case KNN_DOUBLE: small_k_launch_kind<KNN_DOUBLE>(&l); break;
-    }
+    knn_for_kind(args->tree.metric.kind, [&](auto of) { small_k_launch_kind<of.kind>(&l); });
     return knn_deferred_end(gpu, args->deferred_buffers);
 }
 

@@ -145,14 +145,15 @@ static __device__ __forceinline__ void small_k_make_groups(const small_k_lane *l
 #define SMALL_K_STRAYS                                                                                                 \
     8 /* queries of a warp that are left for it; if more look far, it is the others that are special */
 
-/* Whether the box of the lane's group holds much that no query looks at. */
+/* Whether the box of the lane's group holds much that no query looks at. Copies of points have no density to measure
+   that by: then it is as many leaves as the walk finds. */
 static __device__ __forceinline__ bool small_k_is_wide(const small_k_lane *lane, float dense,
                                                        const small_k_group *groups) {
     const small_k_group of = groups[lane->number / 8];
     const float max = of.max > 0 ? sqrtf(of.max) : 0;
     float box = 1, balls = lane->max >= 0 ? 2 * sqrtf(fmaxf(dense, lane->max)) : 0;
     balls *= balls * balls;
-    balls = warp_sum<8>(balls);
+    balls = warp_sum<8>(dense > 0 ? balls : INFINITY);
 #pragma unroll
     for (int k = 0; k < 3; k++) box *= of.high[k] - of.low[k] + 2 * max;
     return box > SMALL_K_WIDE * balls;
@@ -160,12 +161,14 @@ static __device__ __forceinline__ bool small_k_is_wide(const small_k_lane *lane,
 
 /* Whether the lane is one of a few that look much farther than others, as where the curve comes by for few points: then
    it knows little of what is around, and all of its group would look as far. Others: the least of each group, the
-   largest of these. */
-static __device__ __forceinline__ bool small_k_searches_far(const small_k_lane *lane) {
-    float others = warp_min<8>(lane->max >= 0 ? lane->max : INFINITY);
+   largest of these. square: what bounds the lane's k-th neighbour; 0: k copies, which say nothing of how far others
+   look. */
+static __device__ __forceinline__ bool small_k_searches_far(const small_k_lane *lane, float square) {
+    const bool compares = lane->max >= 0 && square > 0;
+    float others = warp_min<8>(compares ? lane->max : INFINITY);
     if (others == INFINITY) others = 0; /* a group without queries */
     for (int away = 16; away > 4; away /= 2) others = fmaxf(others, __shfl_xor_sync(CUDA_ALL, others, away));
-    const bool far = lane->max > SMALL_K_FAR * others;
+    const bool far = compares && lane->max > SMALL_K_FAR * others;
     const uint32_t strays = (uint32_t)__popc(__ballot_sync(CUDA_ALL, far));
     return far && strays <= SMALL_K_STRAYS;
 }

@@ -56,6 +56,26 @@ static __device__ inline uint64_t knn_nth_sample(uint32_t nth, uint64_t count) {
     return part == 0 ? nth % count : nth * part + mote_hash64(nth) % part;
 }
 
+/* A reading's kind and whether it is plain, as constants; calls launch with them: of.kind, of.plain. */
+template <int KIND, bool PLAIN> struct knn_reading_of {
+    static constexpr int kind = KIND;
+    static constexpr bool plain = PLAIN;
+};
+
+template <class LAUNCH> static inline void knn_for_reading(const knn_cuda_reading *from, const LAUNCH &launch) {
+    if (from->kind == KNN_FLOAT && from->plain) {
+        launch(knn_reading_of<KNN_FLOAT, true>());
+    } else if (from->kind == KNN_FLOAT) {
+        launch(knn_reading_of<KNN_FLOAT, false>());
+    } else if (from->kind == KNN_INT && from->plain) {
+        launch(knn_reading_of<KNN_INT, true>());
+    } else if (from->kind == KNN_INT) {
+        launch(knn_reading_of<KNN_INT, false>());
+    } else {
+        launch(knn_reading_of<KNN_DOUBLE, false>());
+    }
+}
+
 static __device__ inline uint32_t knn_cell_of(float away, float factor, uint32_t cells) {
     return (uint32_t)fminf(fmaxf(away * factor, 0), (float)(cells - 1));
 }

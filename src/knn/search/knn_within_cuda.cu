@@ -56,11 +56,8 @@ static __global__ __launch_bounds__(THREADS) void find_within(knn_search_args ar
 
 static mote_status launch_within(mote_device *gpu, const knn_search_args *args, const knn_cuda_lists *to, bool write) {
     const uint32_t blocks = cuda_blocks(args->end - args->first, WARPS);
-    switch (args->tree.metric.kind) {
-    case KNN_INT: CUDA_LAUNCH(gpu, (find_within<KNN_INT>), blocks, THREADS, *args, *to, write); break;
-    case KNN_FLOAT: CUDA_LAUNCH(gpu, (find_within<KNN_FLOAT>), blocks, THREADS, *args, *to, write); break;
-    case KNN_DOUBLE: CUDA_LAUNCH(gpu, (find_within<KNN_DOUBLE>), blocks, THREADS, *args, *to, write); break;
-    }
+    knn_for_kind(args->tree.metric.kind,
+                 [&](auto of) { CUDA_LAUNCH(gpu, (find_within<of.kind>), blocks, THREADS, *args, *to, write); });
     return cuda_launched(gpu, "searching neighbours");
 }
 
