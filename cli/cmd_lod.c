@@ -7,7 +7,7 @@
 
 #include "lod_print.h"
 #include "paths.h"
-#include "strays.h"
+#include "strays_text.h"
 #include "text.h"
 
 static const command_help help = {
@@ -246,7 +246,6 @@ static mote_status note_strays(session *s, const mote_cloud *cloud, const mote_l
     const mote_lattice *lattice = mote_lod_lattice(lod);
     mote_strays strays;
     mote_box cube;
-    if (mote_cloud_on_device(cloud)) return MOTE_OK; /* whose points the host does not see */
     for (int k = 0; k < 3; k++) {
         cube.min[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
         cube.max[k] = cube.min[k] + (double)lattice->side[k] * lattice->scale[k];
