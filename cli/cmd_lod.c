@@ -21,7 +21,7 @@ static const command_help help = {
     "  mote lod scan.laz -o scan.copc.laz\n"
     "  mote lod tiles/*.las -o all.mote --encoding brotli\n"
     "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
-    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced points\n"
+    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
@@ -340,7 +340,7 @@ int cmd_lod(int argc, char **argv) {
         {"scheme", 0, OPTION_CHOICE, &o.scheme, &o.scheme_given, "additive|replacing",
          "default additive; a filter implies replacing"},
         {"sampling", 0, OPTION_CHOICE, &o.sampling, NULL, "random|first|poisson",
-         "which point of a cell; default random"},
+         "which point of a cell; default random. poisson\nkeeps a distance in inner nodes, not beside leaves"},
         {"filter", 0, OPTION_CHOICE, &o.filter, &o.filter_given, "none|cell|neighbors|gaussian",
          "colour of representatives: average of the cell, of its\n27 neighbours, or of these weighted by distance;\n"
          "default none, with --scheme replacing cell"},

@@ -222,6 +222,33 @@ static void thousands_within_a_radius_are_the_same(void **state) {
     }
 }
 
+/* Clouds so small that squares of distances are close to vanishing in doubles, or vanish; of few neighbours and many.
+ */
+static void tiny_clouds_have_the_same_normals(void **state) {
+    enum { COUNT = 300 };
+    static const int exponents[] = {-480, -505, -520, -700, -1040};
+    static const char *const names[3] = {"x", "y", "z"};
+    parity_pair *pair = *state;
+    for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++) {
+        double stored[3][COUNT];
+        mote_column columns[3];
+        mote_cloud *cloud = NULL;
+        memset(columns, 0, sizeof columns);
+        for (uint64_t k = 0; k < 3; k++) {
+            for (uint64_t at = 0; at < COUNT; at++) stored[k][at] = ldexp(test_random(k, at), exponents[i]);
+            columns[k].name = names[k];
+            columns[k].type = MOTE_FLOAT64;
+            columns[k].data = stored[k];
+        }
+        must(pair->cpu, mote_cloud_wrap(pair->cpu, COUNT, columns, 3, &cloud), "tiny");
+        for (uint32_t k = 9; k <= 27; k += 9) {
+            const trial t = trial_of(state, cloud, k, "tiny");
+            compare(&t);
+        }
+        mote_cloud_destroy(cloud);
+    }
+}
+
 /* ---- directions */
 
 static void directions_are_the_same(void **state) {
@@ -389,6 +416,7 @@ int main(void) {
         PARITY_TEST(generated_clouds_have_the_same_normals),
         PARITY_TEST(radii_bound_the_same),
         PARITY_TEST(thousands_within_a_radius_are_the_same),
+        PARITY_TEST(tiny_clouds_have_the_same_normals),
         PARITY_TEST(directions_are_the_same),
         PARITY_TEST(propagation_is_the_same),
         PARITY_TEST(densities_are_the_same),
