@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "core/cloud.h"
+#include "core/column_math.h"
 #include "core/core.h"
 #include "device/backend.h"
 #include "math/hash.h"
@@ -35,7 +36,7 @@ static void core_of(const double *values, uint32_t count, double *low, double *h
 }
 
 static bool is_finite(const mote_column *const axes[3], uint64_t i, double at[3]) {
-    for (int k = 0; k < 3; k++) at[k] = mote_column_value(axes[k], i);
+    for (int k = 0; k < 3; k++) at[k] = column_value(axes[k], i);
     return isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]);
 }
 
@@ -159,8 +160,8 @@ static void look_at(const mote_box *near, const double at[3], uint64_t i, part *
     to->finite++;
     if (is_in(near, at)) {
         for (int k = 0; k < 3; k++) {
-            to->rest.min[k] = fmin(to->rest.min[k], at[k]);
-            to->rest.max[k] = fmax(to->rest.max[k], at[k]);
+            to->rest.min[k] = at[k] < to->rest.min[k] ? at[k] : to->rest.min[k];
+            to->rest.max[k] = at[k] > to->rest.max[k] ? at[k] : to->rest.max[k];
         }
         return;
     }

@@ -23,8 +23,9 @@ typedef struct cell_index {
     block_hash_table block_hash; /* of the blocks */
 } cell_index;
 
-/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed or one to use
-   again; what it has is kept for cells_free also when this fails. */
+/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed, or one of
+   this octree to use again, quickest where it has few cells of a finer level; what it has is kept for cells_free also
+   when this fails. */
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
 void cells_free(mote_context *ctx, cell_index *cells);
 
