@@ -5,7 +5,10 @@
 #include "order/order_ops.h"
 #include "order/sort/order_keys_cuda.h"
 
-#define THREADS 256u
+/* A unit of a value for each thread; other numbers were not measured. */
+struct permute_policy {
+    static constexpr uint32_t threads = 256;
+};
 
 static mote_status device_codes(mote_device *gpu, const device_cloud *cloud, const mote_lattice *lattice,
                                 uint64_t *codes) {
@@ -50,7 +53,7 @@ static mote_status cuda_sort(mote_device *gpu, uint64_t *codes, uint32_t *indice
 /* ---- permutation */
 
 static __global__ void largest(const uint32_t *indices, uint64_t count, uint32_t *out) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * permute_policy::threads + threadIdx.x;
     const uint32_t max = warp_max(i < count ? indices[i] : 0);
     if (threadIdx.x % CUDA_WARP == 0) atomicMax(out, max);
 }
@@ -59,7 +62,7 @@ static __global__ void largest(const uint32_t *indices, uint64_t count, uint32_t
 template <typename UNIT>
 static __global__ void permute(const UNIT *values, uint32_t units, uint32_t stride_units, const uint32_t *indices,
                                uint64_t count, UNIT *out) {
-    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t at = (uint64_t)blockIdx.x * permute_policy::threads + threadIdx.x;
     if (at >= count * units) return;
     const uint64_t i = at / units;
     out[at] = values[(uint64_t)indices[i] * stride_units + (at - i * units)];
@@ -77,16 +80,16 @@ typedef struct permutation {
 static mote_status permute_on_device(mote_device *gpu, const permutation *p) {
     const uint64_t together = (uintptr_t)p->values | (uintptr_t)p->out | p->size_bytes | p->stride_bytes;
     if (together % 4 == 0) {
-        CUDA_LAUNCH(gpu, (permute<uint32_t>), cuda_blocks(p->count * (p->size_bytes / 4), THREADS), THREADS,
-                    (const uint32_t *)p->values, p->size_bytes / 4, p->stride_bytes / 4, p->indices, p->count,
-                    (uint32_t *)p->out);
+        CUDA_LAUNCH(gpu, (permute<uint32_t>), cuda_blocks(p->count * (p->size_bytes / 4), permute_policy::threads),
+                    permute_policy::threads, (const uint32_t *)p->values, p->size_bytes / 4, p->stride_bytes / 4,
+                    p->indices, p->count, (uint32_t *)p->out);
     } else if (together % 2 == 0) {
-        CUDA_LAUNCH(gpu, (permute<uint16_t>), cuda_blocks(p->count * (p->size_bytes / 2), THREADS), THREADS,
-                    (const uint16_t *)p->values, p->size_bytes / 2, p->stride_bytes / 2, p->indices, p->count,
-                    (uint16_t *)p->out);
+        CUDA_LAUNCH(gpu, (permute<uint16_t>), cuda_blocks(p->count * (p->size_bytes / 2), permute_policy::threads),
+                    permute_policy::threads, (const uint16_t *)p->values, p->size_bytes / 2, p->stride_bytes / 2,
+                    p->indices, p->count, (uint16_t *)p->out);
     } else {
-        CUDA_LAUNCH(gpu, (permute<uint8_t>), cuda_blocks(p->count * p->size_bytes, THREADS), THREADS, p->values,
-                    p->size_bytes, p->stride_bytes, p->indices, p->count, p->out);
+        CUDA_LAUNCH(gpu, (permute<uint8_t>), cuda_blocks(p->count * p->size_bytes, permute_policy::threads),
+                    permute_policy::threads, p->values, p->size_bytes, p->stride_bytes, p->indices, p->count, p->out);
     }
     return cuda_launched(gpu, "permutation");
 }
@@ -98,7 +101,8 @@ static mote_status reach_of(mote_device *gpu, const permutation *p, uint64_t *si
     if (device == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(gpu, device, 0, sizeof *device);
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, largest, cuda_blocks(p->count, THREADS), THREADS, p->indices, p->count, device);
+        CUDA_LAUNCH(gpu, largest, cuda_blocks(p->count, permute_policy::threads), permute_policy::threads, p->indices,
+                    p->count, device);
         status = cuda_launched(gpu, "permutation");
     }
     if (status == MOTE_OK) status = cuda_download(gpu, &last, device, sizeof last);
