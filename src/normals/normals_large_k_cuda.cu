@@ -12,7 +12,7 @@ struct rows_policy {
 /* How many points go together, at bytes_each for their neighbours: what a part may take, or half of the free memory,
    for sorts need as much again. */
 static uint64_t points_at_once(mote_device *gpu, uint64_t point_bytes, uint64_t max_bytes, uint64_t points) {
-    const uint64_t left_bytes = cuda_available(gpu) / 2, bytes = left_bytes < max_bytes ? left_bytes : max_bytes;
+    const uint64_t spare_bytes = cuda_available(gpu) / 2, bytes = spare_bytes < max_bytes ? spare_bytes : max_bytes;
     const uint64_t count = bytes / point_bytes;
     return count == 0 ? 1 : count < points ? count : points;
 }

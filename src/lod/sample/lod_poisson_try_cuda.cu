@@ -1,5 +1,5 @@
 /* The trials of Poisson-disk sampling on a GPU, a warp for each block of cells. A warp tests 32 at once against what
-   was accepted before, and settles among those that are left in their order. Accepted points of a cell are a linked
+   was accepted before, and settles among the remaining ones in their order. Accepted points of a cell are a linked
    list through the trials, so no list has a bound; a block keeps the first of each of its lists for the blocks that
    come in later phases. */
 #include "device/cuda/warp.cuh"

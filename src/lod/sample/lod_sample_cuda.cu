@@ -6,7 +6,7 @@
    on either side says it: the two are met by playing off neighbours, in whatever groups. A thread plays the points of
    a unit, all against all, in registers. What may still lose to a point beyond its unit is open: the best up to one of
    the unit's ends whose way out is not closed by a gap coarser than where it has lost. The open points of a block's
-   tile come together, are cut into units again and played, until few are left, each of which looks for its better
+   tile come together, are cut into units again and played, until few remain, each of which looks for its better
    points itself. What is then open to the ends of the tile, at most one point per end and level, goes to the next
    round, in which a tile joins what some tiles left open, until one tile holds all.
 
@@ -201,7 +201,7 @@ static __device__ uint32_t select_points(sample_tile *tile, const lod_cuda_selec
     return keep_unresolved(tile, &unit, point, open, own, true);
 }
 
-/* Settles the players that are left, and lists those that are open to the ends of the tile. */
+/* Settles the remaining players, and lists those that are open to the ends of the tile. */
 template <bool LIST, bool FINE>
 static __device__ void settle_players(sample_tile *tile, const sample_points<FINE> *p, const sample_round *round,
                                       uint32_t remaining) {

@@ -1,5 +1,9 @@
 /* The occupied cells of one level over the whole order, in blocks of up to 4³ that are found by place: what looks
-   across node borders needs. */
+   across node borders needs.
+
+     order        . . . . . . . . . . . . . .      points by code
+     cell_start   |     |   |         |            where a cell's points begin; its last are before the next cell's
+     blocks       |         |                      first: cells 0, 2;  mask: which of a block's 64 cells there are */
 #ifndef MOTE_LOD_CELLS_H
 #define MOTE_LOD_CELLS_H
 
