@@ -8,8 +8,8 @@
 /* The order is cut into units, and units into tiles. What may still lose to a point beyond its unit, or tile, is open:
    the best up to one of the ends, unless it has lost already at a level as fine as any gap on the way out.
 
-   As set here: 1.23 ms for all levels of 100 M points of a city (H200); tiles of 1,024 points with a scan for each level
-   took 4.6 ms (docs/decisions/0007-levels-without-passes.md). */
+   As set here: 1.23 ms for all levels of 100 M points of a city (H200); tiles of 1,024 points with a scan for each
+   level took 4.6 ms (docs/decisions/0007-levels-without-passes.md). */
 struct sample_policy {
     static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
     static constexpr uint32_t unit = 8; /* points that a thread plays, in registers */
