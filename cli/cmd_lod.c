@@ -7,7 +7,7 @@
 
 #include "lod_print.h"
 #include "paths.h"
-#include "strays.h"
+#include "strays_text.h"
 #include "text.h"
 
 static const command_help help = {
@@ -21,7 +21,7 @@ static const command_help help = {
     "  mote lod scan.laz -o scan.copc.laz\n"
     "  mote lod tiles/*.las -o all.mote --encoding brotli\n"
     "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
-    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced points\n"
+    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
     "  mote lod scan.las -o scan.mote --plan                what it would need\n"
     "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
     "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
@@ -246,7 +246,6 @@ static mote_status note_strays(session *s, const mote_cloud *cloud, const mote_l
     const mote_lattice *lattice = mote_lod_lattice(lod);
     mote_strays strays;
     mote_box cube;
-    if (mote_cloud_on_device(cloud)) return MOTE_OK; /* whose points the host does not see */
     for (int k = 0; k < 3; k++) {
         cube.min[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
         cube.max[k] = cube.min[k] + (double)lattice->side[k] * lattice->scale[k];
@@ -341,7 +340,7 @@ int cmd_lod(int argc, char **argv) {
         {"scheme", 0, OPTION_CHOICE, &o.scheme, &o.scheme_given, "additive|replacing",
          "default additive; a filter implies replacing"},
         {"sampling", 0, OPTION_CHOICE, &o.sampling, NULL, "random|first|poisson",
-         "which point of a cell; default random"},
+         "which point of a cell; default random. poisson\nkeeps a distance in inner nodes, not beside leaves"},
         {"filter", 0, OPTION_CHOICE, &o.filter, &o.filter_given, "none|cell|neighbors|gaussian",
          "colour of representatives: average of the cell, of its\n27 neighbours, or of these weighted by distance;\n"
          "default none, with --scheme replacing cell"},

@@ -17,7 +17,8 @@ static const command_help help = {
     "  mote outliers scan.las -o marked.laz --mark              keeps all; attribute outlier is 1 or 0\n"
     "  mote outliers scan.las -o marked.ply --mark --distances  and what was compared\n",
     "The distance of a point is the mean of those to its k nearest other points; it is compared with the mean and the\n"
-    "standard deviation of these distances over all points. Points with a NaN or infinite coordinate are outliers.\n"
+    "standard deviation (with n - 1) of these distances over all points. Points with a NaN or infinite coordinate are "
+    "outliers.\n"
     "How to choose: docs/normals.md.\n",
 };
 

@@ -7,7 +7,7 @@
 
 #include "info_digits.h"
 #include "info_facts.h"
-#include "strays.h"
+#include "strays_text.h"
 #include "text.h"
 
 /* ASPRS standard classes, LAS 1.4 R15 table 17. */

@@ -3,22 +3,24 @@
 # compute-sanitizer.
 #   gpu.sh BUILD_DIR [PATTERN]
 # PATTERN: only runs whose name matches, for example "memcheck" or "^order". Output goes to BUILD_DIR/gpu/NAME.log.
-# Exit code: 0 if all passed, 77 if no GPU answers. Seconds that a run may take: MOTE_GPU_TIMEOUT (300).
+# Exit code: 0 if all passed, 77 if no GPU answers. Seconds that a run may take: MOTE_GPU_TIMEOUT (300). Runs at once:
+# MOTE_GPU_JOBS (1); each of those that eight processes share counts as one.
 set -uo pipefail
 build=$(realpath "${1:?BUILD_DIR}")
 pattern=${2:-.}
-most=${MOTE_GPU_TIMEOUT:-300}
+max_seconds=${MOTE_GPU_TIMEOUT:-300}
+max_jobs=${MOTE_GPU_JOBS:-1}
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
-watched=(lod_filter_parity lod_poisson_parity lod_sample_parity lod_sorted_parity lod_tree_parity
-    order_parity order_runs_parity potree_parity laz_parity cuda_primitives knn_sample_parity normals_parity
-    shuffle_parity planes_parity)
+watched=(lod_filter_parity lod_sample_parity lod_tree_parity potree_parity laz_parity cuda_primitives knn_sample_parity
+    shuffle_parity)
 # many comparisons: eight processes at once make an eighth each
-shared=(lod_parity knn_parity knn_shifted_parity knn_ellipsoid_parity)
+shared=(lod_parity lod_poisson_parity lod_sorted_parity order_parity order_runs_parity normals_parity planes_parity
+    knn_parity knn_shifted_parity knn_ellipsoid_parity)
 tools=(memcheck racecheck initcheck)
-passed=0 failed=0 skipped=0
+results=$logs/results
 
 if ! "$build/mote" info --devices | grep -q '^cuda.*, [0-9.]* GB'; then
     echo "skipped: no GPU answers"
@@ -26,24 +28,35 @@ if ! "$build/mote" info --devices | grep -q '^cuda.*, [0-9.]* GB'; then
     exit 77
 fi
 
-# run NAME COMMAND…: one line
-run() {
-    local name=$1 from=${EPOCHREALTIME//[.,]/} code result tenths
+# run_here NAME COMMAND…: one line, and a word more in $results
+run_here() {
+    local name=$1 from=${EPOCHREALTIME//[.,]/} code result tenths causes=""
     shift
-    [[ $name =~ $pattern ]] || return 0
-    timeout --kill-after=10 "$most" "$@" >"$logs/$name.log" 2>&1 </dev/null
+    timeout --kill-after=10 "$max_seconds" "$@" >"$logs/$name.log" 2>&1 </dev/null
     code=$?
     case $code in
-    0) result=PASS && ((passed += 1)) ;;
-    77) result=SKIP && ((skipped += 1)) ;;
-    124 | 137) result="FAIL (no end after $most s)" && ((failed += 1)) ;;
-    *) result="FAIL ($code)" && ((failed += 1)) ;;
+    0) result=PASS ;;
+    77) result=SKIP ;;
+    124 | 137) result="FAIL (no end after $max_seconds s)" ;;
+    *) result="FAIL ($code)" ;;
     esac
     tenths=$(((${EPOCHREALTIME//[.,]/} - from) / 100000))
-    printf '%-40s %4d.%d s  %s\n' "$name" $((tenths / 10)) $((tenths % 10)) "$result"
-    [[ $result == FAIL* ]] && grep -E 'ERROR|FAILED|error|Error|expected' "$logs/$name.log" | head -n 12 | sed 's/^/    /'
-    return 0
+    if [[ $result == FAIL* ]]; then
+        causes=$(grep -E 'ERROR|FAILED|error|Error|expected' "$logs/$name.log" | head -n 12 | sed 's/^/    /')
+    fi
+    printf '%-40s %4d.%d s  %s\n%s' "$name" $((tenths / 10)) $((tenths % 10)) "$result" "${causes:+$causes$'\n'}"
+    echo "${result%% *}" >>"$results"
 }
+
+# run NAME COMMAND…: as soon as fewer than $max_jobs runs are under way
+run() {
+    [[ $1 =~ $pattern ]] || return 0
+    while (($(jobs -rp | wc -l) >= max_jobs)); do wait -n; done
+    run_here "$@" &
+}
+
+# count RESULT
+count() { grep -c "^$1\$" "$results"; }
 
 # share TOOL PROGRAM
 share() {
@@ -57,6 +70,7 @@ share() {
     return "$code"
 }
 export -f share
+: >"$results"
 
 export OMP_WAIT_POLICY=passive
 for program in "$build"/tests/*_gpu; do
@@ -75,7 +89,8 @@ if command -v compute-sanitizer >/dev/null; then
     done
 else
     echo "compute-sanitizer is not there: kernels are not watched"
-    ((failed += 1))
+    echo FAIL >>"$results"
 fi
-echo "gpu: $passed passed, $failed failed, $skipped skipped; logs in $logs"
-((failed == 0 && passed > 0))
+wait
+echo "gpu: $(count PASS) passed, $(count FAIL) failed, $(count SKIP) skipped; logs in $logs"
+(($(count FAIL) == 0 && $(count PASS) > 0))

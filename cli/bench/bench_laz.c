@@ -27,7 +27,7 @@ static const laszip_figure laszip_figures[] = {
 typedef enum laz_step { STEP_DECODE, STEP_POSITIONS, STEP_DEVICE, STEP_ENCODE, STEPS } laz_step;
 static const char *const step_names[STEPS] = {"decode", "positions", "to device", "encode"};
 
-/* A compressed file in one point format, made ready to be measured. */
+/* A compressed file in one point format, ready to be measured. */
 typedef struct laz_subject {
     char name[64];   /* of the file, without folder and ending */
     char path[4160]; /* the compressed file */
@@ -129,13 +129,13 @@ static int run_format(session *s, const bench_options *o, const mote_cloud *clou
     snprintf(subject.name, sizeof subject.name, "%s", name);
     snprintf(subject.path, sizeof subject.path, "%s/in.laz", folder);
     snprintf(subject.out, sizeof subject.out, "%s/out.laz", folder);
-    mote_cloud *made = NULL;
+    mote_cloud *generated = NULL;
     mote_las_facts facts = {0};
     mote_status status = mote_cloud_write(s->ctx, cloud, subject.path, &params);
-    if (status == MOTE_OK) status = mote_cloud_read(s->ctx, subject.path, NULL, &made);
+    if (status == MOTE_OK) status = mote_cloud_read(s->ctx, subject.path, NULL, &generated);
     progress_clear(&s->bar);
-    if (status == MOTE_OK) mote_cloud_las_facts(made, &facts);
-    mote_cloud_destroy(made);
+    if (status == MOTE_OK) mote_cloud_las_facts(generated, &facts);
+    mote_cloud_destroy(generated);
     subject.format = facts.format;
     const int code = status == MOTE_OK ? run_steps(s, o, &subject) : session_fail(s, status, false);
     unlink(subject.path);

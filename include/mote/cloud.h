@@ -180,10 +180,12 @@ typedef struct mote_strays {
 
 /// Finds strays: at most one point in 100, more than eight times as far from where nearly all points are as these
 /// reach. Where nearly all are, a sample of 8,192 points tells: those between the 1st and the 99th hundredth on each
-/// axis. A cloud of fewer than 100 points has none. The same for any number of threads. bounds   a box that holds all
-/// finite points, if the caller knows one, else NULL Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z),
-/// MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED (on a GPU) Cost     one pass over the positions, in parallel; with bounds
-/// that hold no strays, the sample
+/// axis. A cloud of fewer than 100 points has none. The same for any number of threads, and for a cloud on a GPU.
+/// bounds   a box that holds all finite points, if the caller knows one, else NULL
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y or z), MOTE_ERROR_MEMORY, MOTE_ERROR_DEVICE,
+///          MOTE_ERROR_UNSUPPORTED (more than 2^32 points on a GPU)
+/// Cost     one pass over the positions, in parallel (from a GPU they come to the host for it, a million at a time);
+///          with bounds that hold no strays, the sample
 MOTE_API mote_status mote_cloud_strays(mote_context *ctx, const mote_cloud *cloud, const mote_box *bounds,
                                        mote_strays *strays);
 

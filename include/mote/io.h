@@ -42,8 +42,8 @@ typedef struct mote_read_params {
 MOTE_API mote_read_params mote_read_defaults(void);
 
 /// Reads one file or Potree folder. LAS and fixed-size binary PLY are memory-mapped, not copied: see mote_cloud_check
-/// for files that another process changes meanwhile, which is MOTE_ERROR_IO. Returns  MOTE_OK, MOTE_ERROR_IO,
-/// MOTE_ERROR_DATA, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED,
+/// for files that another process changes meanwhile, which is MOTE_ERROR_IO.
+/// Returns  MOTE_OK, MOTE_ERROR_IO, MOTE_ERROR_DATA, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED,
 ///          MOTE_CANCELLED
 MOTE_API mote_status mote_cloud_read(mote_context *ctx, const char *path, const mote_read_params *params,
                                      mote_cloud **out);

@@ -77,7 +77,7 @@ MOTE_API mote_status mote_density(mote_context *ctx, const mote_cloud *cloud, ui
 typedef enum mote_outliers_method {
     MOTE_OUTLIERS_STATISTICAL, ///< the mean distance to the k nearest others is above mean + sigmas · standard
                                ///< deviation (with n - 1) of these over all points
-    MOTE_OUTLIERS_RADIUS       ///< fewer than least others are at most radius away
+    MOTE_OUTLIERS_RADIUS       ///< fewer than min_neighbors others are at most radius away
 } mote_outliers_method;
 
 typedef struct mote_outliers_params {
@@ -88,7 +88,7 @@ typedef struct mote_outliers_params {
     uint32_t min_neighbors; ///< RADIUS: 1..MOTE_KNN_MAX_K
     uint64_t reserved[8];   ///< zero, see types.h
 } mote_outliers_params;
-/// Statistical, k = 8, sigmas = 2; least = 2. (As PDAL's filters.outlier.)
+/// Statistical, k = 8, sigmas = 2; min_neighbors = 2. (As PDAL's filters.outlier.)
 MOTE_API mote_outliers_params mote_outliers_defaults(void);
 
 typedef struct mote_outliers_result {

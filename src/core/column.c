@@ -30,9 +30,9 @@ mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_b
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
     reduction(max : x1, y1, z1) reduction(+ : left_out)
     for (int64_t i = 0; i < count; i++) {
-        const double x = mote_column_value(axes[0], (uint64_t)i);
-        const double y = mote_column_value(axes[1], (uint64_t)i);
-        const double z = mote_column_value(axes[2], (uint64_t)i);
+        const double x = column_value(axes[0], (uint64_t)i);
+        const double y = column_value(axes[1], (uint64_t)i);
+        const double z = column_value(axes[2], (uint64_t)i);
         if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
             left_out++;
             continue;

@@ -1,7 +1,11 @@
 #include "device/pool.h"
 
 /* Segments are cut into blocks without gaps. All blocks lie in one array, sorted by address: a build holds some dozens,
-   and looking through them costs nothing compared with one launch. */
+   and looking through them costs nothing compared with one launch.
+
+     device   [ used | free    | used ]       [ free            | used ]      two segments
+     blocks    0      1         2              3                  4
+     first     yes    -         -              yes                -           free neighbours of a segment become one */
 typedef struct pool_block {
     uint8_t *at;
     uint64_t size_bytes;

@@ -46,8 +46,8 @@ static mote_status wait_for_bytes(mote_context *ctx, int file) {
 
 /* Bytes of a piece, 0 at the end, -1 and errno. A file is read where its descriptor stands, which stays there: so it
    can be read again. */
-static ssize_t read_piece(int file, bool is_file, uint64_t from, void *to, uint64_t room_bytes) {
-    const size_t max = room_bytes < PIECE_BYTES ? (size_t)room_bytes : PIECE_BYTES;
+static ssize_t read_piece(int file, bool is_file, uint64_t from, void *to, uint64_t max_bytes) {
+    const size_t max = max_bytes < PIECE_BYTES ? (size_t)max_bytes : PIECE_BYTES;
     return is_file ? pread(file, to, max, (off_t)from) : read(file, to, max);
 }
 

@@ -22,8 +22,8 @@ typedef struct output_map {
     pthread_t maker;
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t ended;
-    uint64_t made_bytes; /* have their pages */
-    int failure;         /* errno of what ended the making */
+    uint64_t paged_bytes; /* have their pages */
+    int failure;          /* errno of what ended the making */
     bool making, closing;
 } output_map;
 
@@ -39,13 +39,13 @@ static int make_piece(const output_map *map, uint64_t at) {
 static void *make_pages(void *user) {
     output_map *map = user;
     pthread_mutex_lock(&map->lock);
-    while (map->made_bytes < map->size_bytes && map->failure == 0 && !map->closing) {
-        const uint64_t at = map->made_bytes;
+    while (map->paged_bytes < map->size_bytes && map->failure == 0 && !map->closing) {
+        const uint64_t at = map->paged_bytes;
         pthread_mutex_unlock(&map->lock);
         const int failed = make_piece(map, at);
         pthread_mutex_lock(&map->lock);
         map->failure = failed;
-        if (failed == 0) map->made_bytes = at + PIECE_BYTES;
+        if (failed == 0) map->paged_bytes = at + PIECE_BYTES;
     }
     map->making = false;
     pthread_cond_broadcast(&map->ended);
@@ -106,7 +106,7 @@ void mote_output_expect(mote_context *ctx, mote_output *output, uint64_t size_by
 static bool wait_for(output_map *map, uint64_t end) {
     pthread_mutex_lock(&map->lock);
     while (map->making) pthread_cond_wait(&map->ended, &map->lock);
-    const bool there = map->made_bytes >= end;
+    const bool there = map->paged_bytes >= end;
     errno = map->failure;
     pthread_mutex_unlock(&map->lock);
     return there;

@@ -10,7 +10,8 @@ uint32_t lod_cell_level(const mote_lod *lod, uint32_t level) {
     return cell < lod->finest ? cell : lod->finest;
 }
 
-/* A prefix has the last MOTE_ORDER_BITS levels; those above are in that of a node so many levels up. */
+/* A prefix has the last MOTE_ORDER_BITS levels; those above are in the prefix of the node that is
+   MOTE_ORDER_BITS levels up. */
 void lod_node_cell(const mote_lod_node *nodes, uint32_t node, uint32_t finest, uint32_t cell[3]) {
     const mote_lod_node *own = &nodes[node], *upper = own;
     const uint32_t level = own->level < finest ? own->level : finest;

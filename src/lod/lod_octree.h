@@ -4,7 +4,15 @@
    coarsest level at which the point was chosen, or the level of its leaf if it never was. Because each level
    chooses among what the next finer level chose, that byte tells the content of every node, in both schemes:
    additive    a node of level l holds the points of its range whose byte is l
-   replacing   an inner node holds those whose byte is at most l; a leaf holds all of its range */
+   replacing   an inner node holds those whose byte is at most l; a leaf holds all of its range
+
+     order    7 3 9 0 | 5 2 | 8 1 4 6       indices of the cloud, by Morton code
+     level    1 0 1 1 | 1 1 | 2 1 2 2       the byte of each
+
+     nodes    r: 0..10                      level by level, children of a node beside each other; a node has a range of
+              r0: 0..4   r3: 4..6   r5: 6..10       the order (first, total)
+              r52: 6..10
+     additive: r holds 3; r0 holds 7 9 0; r3 holds 5 2; r5 holds 1; r52 holds 8 4 6 */
 #ifndef MOTE_LOD_OCTREE_H
 #define MOTE_LOD_OCTREE_H
 

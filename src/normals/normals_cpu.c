@@ -14,7 +14,7 @@ typedef struct estimate {
     const mote_normals_result *result;
     const mote_column *axes[3];
     uint32_t *graph; /* [points · graph_k] or NULL */
-    double unit[3];  /* of a difference, to sums of any size; see knn_metric.norm */
+    double unit[3];  /* normals_unit of each axis */
     bool wants_shape;
 } estimate;
 
@@ -177,10 +177,6 @@ static uint64_t count_without(const mote_knn_index *index, const mote_normals_re
     return without - index->skipped;
 }
 
-static void set_units(const knn_metric *metric, double unit[3]) {
-    for (int k = 0; k < 3; k++) unit[k] = metric->scale[k] * metric->norm;
-}
-
 static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params *params, mote_normals_result *result,
                                 uint32_t *graph) {
     mote_context *ctx = index->ctx;
@@ -203,7 +199,8 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     all.result = result;
     all.graph = graph;
     all.wants_shape = result->normal_x != NULL || result->curvature != NULL;
-    set_units(&query_set.tree->metric, all.unit);
+    const knn_metric *metric = &query_set.tree->metric;
+    for (int axis = 0; axis < 3; axis++) all.unit[axis] = normals_unit(metric->scale[axis], metric->norm);
     for (uint64_t i = query_set.points.count; i < query_set.rows; i++) write_nothing(&all, query_set.points.order[i]);
     const mote_status status =
         knn_for_batches(ctx, &all.search, estimate_works[query_set.tree->metric.kind], &all, first, 1);

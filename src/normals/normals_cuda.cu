@@ -3,6 +3,7 @@
 
 #include "core/cloud.h"
 #include "device/cuda/cuda_kernel.cuh"
+#include "normals/normals_math.h"
 
 /* ---- arrays that the caller wants */
 
@@ -59,7 +60,7 @@ static void set_shapes(const mote_knn_index *index, const mote_normals_params *p
     to->orient = params->orient;
     memcpy(to->viewpoint, params->viewpoint, sizeof to->viewpoint);
     memcpy(to->axes, index->cuda->stored.reading.axes, sizeof to->axes);
-    for (int k = 0; k < 3; k++) to->unit[k] = metric->scale[k] * metric->norm;
+    for (int k = 0; k < 3; k++) to->unit[k] = normals_unit(metric->scale[k], metric->norm);
     to->k = params->k;
     to->radius = params->radius;
 }

@@ -16,7 +16,7 @@ typedef struct normals_cuda_shapes {
     mote_normals_orient orient;
     double viewpoint[3];
     mote_column axes[3]; /* of the cloud, for the viewpoint */
-    double unit[3];      /* of a difference, to sums of any size; see knn_metric.norm */
+    double unit[3];      /* normals_unit of each axis */
     uint32_t k;          /* that was asked for; 0: all within the radius */
     double radius;
 } normals_cuda_shapes;

@@ -2,14 +2,17 @@
 #include "device/cuda/warp.cuh"
 #include "normals/normals_point_cuda.cuh"
 
-#define THREADS    128u
-#define ROW_BYTES  (128ull << 20) /* of the rows that stand in memory at once */
-#define LIST_BYTES (640ull << 20) /* of the lists; one point with very many neighbours may need more */
+/* A row or list for each thread; other numbers were not measured. */
+struct rows_policy {
+    static constexpr uint32_t threads = 128;
+    static constexpr uint64_t row_bytes = 128ull << 20;  /* of the rows that are in memory at once */
+    static constexpr uint64_t list_bytes = 640ull << 20; /* of the lists; a point of very many may need more */
+};
 
 /* How many points go together, at bytes_each for their neighbours: what a part may take, or half of the free memory,
    for sorts need as much again. */
 static uint64_t points_at_once(mote_device *gpu, uint64_t point_bytes, uint64_t max_bytes, uint64_t points) {
-    const uint64_t left_bytes = cuda_available(gpu) / 2, bytes = left_bytes < max_bytes ? left_bytes : max_bytes;
+    const uint64_t spare_bytes = cuda_available(gpu) / 2, bytes = spare_bytes < max_bytes ? spare_bytes : max_bytes;
     const uint64_t count = bytes / point_bytes;
     return count == 0 ? 1 : count < points ? count : points;
 }
@@ -38,7 +41,7 @@ struct entry_list {
 };
 
 static __global__ void find_places(const uint32_t *order, uint32_t count, uint32_t *place_of) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * rows_policy::threads + threadIdx.x;
     if (i < count) place_of[order[i]] = (uint32_t)i;
 }
 
@@ -46,16 +49,18 @@ static __global__ void find_places(const uint32_t *order, uint32_t count, uint32
 static uint32_t *make_places(mote_device *gpu, const knn_cuda_points *points) {
     uint32_t *const place_of = (uint32_t *)cuda_alloc(gpu, (uint64_t)points->count * sizeof *place_of, "places");
     if (place_of == NULL) return NULL;
-    CUDA_LAUNCH(gpu, find_places, cuda_blocks(points->count, THREADS), THREADS, points->order, points->count, place_of);
+    CUDA_LAUNCH(gpu, find_places, cuda_blocks(points->count, rows_policy::threads), rows_policy::threads, points->order,
+                points->count, place_of);
     return place_of;
 }
 
 /* ---- rows */
 
 template <int KIND>
-static __global__ __launch_bounds__(THREADS) void shape_rows(knn_search_args args, const uint32_t *place_of,
-                                                             normals_cuda_shapes to) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = args.first + i;
+static __global__ __launch_bounds__(rows_policy::threads) void shape_rows(knn_search_args args,
+                                                                          const uint32_t *place_of,
+                                                                          normals_cuda_shapes to) {
+    const uint64_t i = (uint64_t)blockIdx.x * rows_policy::threads + threadIdx.x, place = args.first + i;
     bool is_without = false;
     if (place < args.end) {
         is_without = normals_of_neighbours<KIND>(&args.tree, &to, (uint32_t)place, row_of(&args, place_of, i));
@@ -64,24 +69,27 @@ static __global__ __launch_bounds__(THREADS) void shape_rows(knn_search_args arg
 }
 
 template <int KIND>
-static __global__ __launch_bounds__(THREADS) void measure_rows(knn_search_args args, const uint32_t *place_of,
-                                                               normals_cuda_distances to) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = args.first + i;
+static __global__ __launch_bounds__(rows_policy::threads) void measure_rows(knn_search_args args,
+                                                                            const uint32_t *place_of,
+                                                                            normals_cuda_distances to) {
+    const uint64_t i = (uint64_t)blockIdx.x * rows_policy::threads + threadIdx.x, place = args.first + i;
     if (place < args.end) normals_distance_of<KIND>(&args.tree, &to, (uint32_t)place, row_of(&args, place_of, i));
 }
 
 static void launch_shapes(mote_device *gpu, const knn_search_args *args, const uint32_t *place_of,
                           const normals_cuda_shapes *to) {
-    const uint32_t blocks = cuda_blocks(args->end - args->first, THREADS);
-    knn_for_kind(args->tree.metric.kind,
-                 [&](auto of) { CUDA_LAUNCH(gpu, (shape_rows<of.kind>), blocks, THREADS, *args, place_of, *to); });
+    const uint32_t blocks = cuda_blocks(args->end - args->first, rows_policy::threads);
+    knn_for_kind(args->tree.metric.kind, [&](auto of) {
+        CUDA_LAUNCH(gpu, (shape_rows<of.kind>), blocks, rows_policy::threads, *args, place_of, *to);
+    });
 }
 
 static void launch_distances(mote_device *gpu, const knn_search_args *args, const uint32_t *place_of,
                              const normals_cuda_distances *to) {
-    const uint32_t blocks = cuda_blocks(args->end - args->first, THREADS);
-    knn_for_kind(args->tree.metric.kind,
-                 [&](auto of) { CUDA_LAUNCH(gpu, (measure_rows<of.kind>), blocks, THREADS, *args, place_of, *to); });
+    const uint32_t blocks = cuda_blocks(args->end - args->first, rows_policy::threads);
+    knn_for_kind(args->tree.metric.kind, [&](auto of) {
+        CUDA_LAUNCH(gpu, (measure_rows<of.kind>), blocks, rows_policy::threads, *args, place_of, *to);
+    });
 }
 
 /* Rows of the points of one part after the other, and what is made of each. One of shapes and distances is NULL. */
@@ -89,7 +97,7 @@ static mote_status by_rows(mote_device *gpu, const knn_search_args *given, const
                            const normals_cuda_distances *distances) {
     knn_search_args args = *given;
     const uint64_t row_bytes = (uint64_t)args.k * sizeof(uint32_t), points = given->end;
-    const uint64_t rows = points_at_once(gpu, row_bytes, ROW_BYTES, points);
+    const uint64_t rows = points_at_once(gpu, row_bytes, rows_policy::row_bytes, points);
     uint32_t *const place_of = make_places(gpu, &args.tree.points);
     args.rows.index32 = (uint32_t *)cuda_alloc(gpu, rows * row_bytes, "knn rows");
     mote_status status = place_of != NULL && args.rows.index32 != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
@@ -122,9 +130,10 @@ mote_status normals_cuda_measure_large_k(mote_device *gpu, const knn_search_args
 /* ---- lists */
 
 template <int KIND>
-static __global__ __launch_bounds__(THREADS) void shape_lists(knn_search_args args, knn_cuda_lists lists,
-                                                              const uint32_t *place_of, normals_cuda_shapes to) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x, place = args.first + i;
+static __global__ __launch_bounds__(rows_policy::threads) void shape_lists(knn_search_args args, knn_cuda_lists lists,
+                                                                           const uint32_t *place_of,
+                                                                           normals_cuda_shapes to) {
+    const uint64_t i = (uint64_t)blockIdx.x * rows_policy::threads + threadIdx.x, place = args.first + i;
     bool is_without = false;
     if (place < args.end) {
         const uint64_t first = lists.first[i];
@@ -137,15 +146,19 @@ static __global__ __launch_bounds__(THREADS) void shape_lists(knn_search_args ar
 
 static mote_status shape_part(mote_device *gpu, const knn_search_args *args, const uint32_t *place_of,
                               const normals_cuda_shapes *to) {
-    const uint32_t blocks = cuda_blocks(args->end - args->first, THREADS);
+    const uint32_t blocks = cuda_blocks(args->end - args->first, rows_policy::threads);
     knn_cuda_lists lists = {};
     mote_status status = knn_cuda_list_within(gpu, args, &lists);
     if (status == MOTE_OK) {
         switch (args->tree.metric.kind) {
-        case KNN_INT: CUDA_LAUNCH(gpu, (shape_lists<KNN_INT>), blocks, THREADS, *args, lists, place_of, *to); break;
-        case KNN_FLOAT: CUDA_LAUNCH(gpu, (shape_lists<KNN_FLOAT>), blocks, THREADS, *args, lists, place_of, *to); break;
+        case KNN_INT:
+            CUDA_LAUNCH(gpu, (shape_lists<KNN_INT>), blocks, rows_policy::threads, *args, lists, place_of, *to);
+            break;
+        case KNN_FLOAT:
+            CUDA_LAUNCH(gpu, (shape_lists<KNN_FLOAT>), blocks, rows_policy::threads, *args, lists, place_of, *to);
+            break;
         case KNN_DOUBLE:
-            CUDA_LAUNCH(gpu, (shape_lists<KNN_DOUBLE>), blocks, THREADS, *args, lists, place_of, *to);
+            CUDA_LAUNCH(gpu, (shape_lists<KNN_DOUBLE>), blocks, rows_policy::threads, *args, lists, place_of, *to);
             break;
         }
         status = cuda_launched(gpu, "normals");
@@ -158,7 +171,7 @@ mote_status normals_cuda_shape_all(mote_device *gpu, const knn_search_args *give
                                    const normals_cuda_shapes *to) {
     knn_search_args args = *given;
     const uint64_t points = given->end;
-    const uint64_t rows = points_at_once(gpu, KNN_CUDA_LISTED * (uint64_t)max, LIST_BYTES, points);
+    const uint64_t rows = points_at_once(gpu, KNN_CUDA_LISTED * (uint64_t)max, rows_policy::list_bytes, points);
     uint32_t *const place_of = make_places(gpu, &args.tree.points);
     mote_status status = place_of != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     args.by_place = true;
@@ -176,7 +189,7 @@ mote_status normals_cuda_shape_all(mote_device *gpu, const knn_search_args *give
 /* ---- how many */
 
 static __global__ void find_max(const uint32_t *numbers, uint64_t count, uint32_t *max) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * rows_policy::threads + threadIdx.x;
     const uint32_t mine = warp_max(i < count ? numbers[i] : 0);
     if (threadIdx.x % CUDA_WARP == 0 && mine > *(volatile uint32_t *)max) atomicMax(max, mine);
 }
@@ -186,7 +199,8 @@ mote_status normals_cuda_max(mote_device *gpu, const uint32_t *numbers, uint64_t
     if (device == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(gpu, device, 0, sizeof *device);
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, find_max, cuda_blocks(count, THREADS), THREADS, numbers, count, device);
+        CUDA_LAUNCH(gpu, find_max, cuda_blocks(count, rows_policy::threads), rows_policy::threads, numbers, count,
+                    device);
         status = cuda_launched(gpu, "counting neighbours");
     }
     if (status == MOTE_OK) status = cuda_download(gpu, max, device, sizeof *max);

@@ -11,6 +11,13 @@
 #define NORMALS_PI    3.14159265358979323846
 #define NORMALS_SMALL 1e-280 /* traces below are no size at all: all neighbours are in one place */
 
+#define NORMALS_MAX_NORM 0x1p531 /* of a cloud that is 2^-511 long; see normals_unit */
+
+/* What differences of doubles along an axis are multiplied by before they are squared: the axis' scale, and the norm, a
+   power of two that makes any cloud about 2^20 long (knn_metric.norm). 0 for clouds less than 2^-511 long: the squared
+   distances of their points vanish in doubles, so that nobody knows which are neighbours, and none gets a normal. */
+MOTE_HD double normals_unit(double scale, double norm) { return norm > NORMALS_MAX_NORM ? 0 : scale * norm; }
+
 /* Sums over neighbours of their differences to the point. Those of steps of a scan are integers, and exact. */
 typedef struct normals_sums {
     double n, x, y, z, xx, xy, xz, yy, yz, zz;

@@ -55,8 +55,8 @@ static mote_status reserve(graph *g) {
     g->edges = mote_alloc(g->ctx, places * sizeof *g->edges, "normal edges");
     g->parents = mote_alloc(g->ctx, g->points * sizeof *g->parents, "normal tree");
     g->top = mote_alloc(g->ctx, g->points * sizeof *g->top, "normal tree");
-    const bool point_set = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
-    return point_set ? MOTE_OK : MOTE_ERROR_MEMORY;
+    const bool complete = g->costs != NULL && g->edges != NULL && g->parents != NULL && g->top != NULL;
+    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 /* ---- edges */

@@ -6,8 +6,8 @@
 
 #define SHARES_PER_THREAD 16u /* of the order, dealt out to the threads */
 
-/* Points of one code, or more, that one thread sorts alone; longer runs are sorted by all. A thread needs memory for
-   so many. */
+/* Points of one code, or more, that one thread sorts alone; longer runs are sorted by all. Each thread needs memory
+   for a run of this length. */
 static uint64_t short_run(const mote_context *ctx, uint64_t count) {
     const uint64_t share = count / (2 * (uint64_t)ctx->threads);
     return share > 16 ? share : 16;
@@ -98,15 +98,15 @@ static mote_status sort_long_runs(mote_context *ctx, const uint64_t *codes, uint
     }
     if (longest == 0) return MOTE_OK;
     mote_status status = MOTE_ERROR_MEMORY;
-    order_scratch room = {NULL, NULL, order_counters(ctx, longest)};
-    room.pairs = mote_alloc(ctx, longest * ORDER_PAIR_BYTES, "sort pairs");
-    room.counters = mote_alloc(ctx, room.counter_count * sizeof *room.counters, "sort counters");
-    if (room.pairs != NULL && room.counters != NULL) status = MOTE_OK;
+    order_scratch scratch = {NULL, NULL, order_counters(ctx, longest)};
+    scratch.pairs = mote_alloc(ctx, longest * ORDER_PAIR_BYTES, "sort pairs");
+    scratch.counters = mote_alloc(ctx, scratch.counter_count * sizeof *scratch.counters, "sort counters");
+    if (scratch.pairs != NULL && scratch.counters != NULL) status = MOTE_OK;
     for (code_run run = {0, 0}; status == MOTE_OK && next_long_run(codes, count, max, &run);) {
-        status = order_sort_in(ctx, fine + run.first, order + run.first, run.end - run.first, true, &room);
+        status = order_sort_in(ctx, fine + run.first, order + run.first, run.end - run.first, true, &scratch);
     }
-    mote_free(ctx, room.counters);
-    mote_free(ctx, room.pairs);
+    mote_free(ctx, scratch.counters);
+    mote_free(ctx, scratch.pairs);
     return status;
 }
 

@@ -7,14 +7,18 @@
 #include "order/order_cuda.h"
 #include "order/sort/order_keys_cuda.h"
 
-#define THREADS   256u
+/* A point for each thread; other numbers were not measured. */
+struct fine_policy {
+    static constexpr uint32_t threads = 256;
+};
+
 #define FINE_BITS (3 * (ORDER_FINE_BITS - MOTE_ORDER_BITS)) /* of a fine code, that its code does not have */
 
 /* fine [count]; starts [count + 1]: 1 where a run begins behind the first. order NULL: the cloud is sorted */
 template <int READING>
 static __global__ void make_codes(order_points points, const uint32_t *order, const uint64_t *codes, uint64_t count,
                                   uint64_t *fine, uint32_t *starts) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i == count) starts[i] = 0;
     if (i >= count) return;
     uint32_t steps[3];
@@ -26,26 +30,26 @@ static __global__ void make_codes(order_points points, const uint32_t *order, co
 /* runs_before [count + 1]: starts before a point */
 static __global__ void make_keys(const uint64_t *fine, const uint32_t *runs_before, uint64_t count, uint64_t *keys,
                                  uint32_t *positions) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i >= count) return;
     keys[i] = (uint64_t)runs_before[i + 1] << FINE_BITS | (fine[i] & ((1ull << FINE_BITS) - 1));
     positions[i] = (uint32_t)i;
 }
 
 template <class T> static __global__ void gather(const T *from, const uint32_t *positions, uint64_t count, T *out) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i < count) out[i] = from[positions[i]];
 }
 
 /* Halves of records of 16 bytes: out of their places, and back. */
 static __global__ void take_halves(const uint2 *records, uint32_t half, const uint32_t *positions, uint64_t count,
                                    uint2 *out) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i < count) out[i] = records[2ull * positions[i] + half];
 }
 
 static __global__ void put_halves(const uint2 *halves, uint32_t half, uint64_t count, uint2 *records) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * fine_policy::threads + threadIdx.x;
     if (i < count) records[2 * i + half] = halves[i];
 }
 
@@ -66,8 +70,8 @@ static mote_status make_fine(const fine_sort *s, const device_cloud *cloud, cons
     mote_device *gpu = s->gpu;
     order_points points;
     MOTE_TRY(order_points_of(cloud, lattice, &points));
-    CUDA_LAUNCH(gpu, kernels[points.reading], cuda_blocks(s->count + 1, THREADS), THREADS, points,
-                sorted ? NULL : order, codes, s->count, s->fine, s->runs);
+    CUDA_LAUNCH(gpu, kernels[points.reading], cuda_blocks(s->count + 1, fine_policy::threads), fine_policy::threads,
+                points, sorted ? NULL : order, codes, s->count, s->fine, s->runs);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     return cuda_sum32(gpu, s->runs, s->runs, s->count + 1);
 }
@@ -78,7 +82,8 @@ static mote_status sort_runs(fine_sort *s) {
     uint32_t runs = 0;
     MOTE_TRY(cuda_download(gpu, &runs, s->runs + s->count, sizeof runs));
     const int run_bits = runs > 0 ? 32 - __builtin_clz(runs) : 0;
-    CUDA_LAUNCH(gpu, make_keys, s->blocks, THREADS, s->fine, s->runs, s->count, s->pairs.keys, s->pairs.values);
+    CUDA_LAUNCH(gpu, make_keys, s->blocks, fine_policy::threads, s->fine, s->runs, s->count, s->pairs.keys,
+                s->pairs.values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     return cuda_sort64(gpu, &s->pairs, s->count, 0, FINE_BITS + run_bits);
 }
@@ -87,8 +92,9 @@ static mote_status sort_runs(fine_sort *s) {
 static mote_status put_in_order(const fine_sort *s, uint32_t *order) {
     mote_device *gpu = s->gpu;
     const uint32_t *const positions = s->pairs.values;
-    CUDA_LAUNCH(gpu, gather<uint64_t>, s->blocks, THREADS, s->fine, positions, s->count, s->pairs.keys);
-    CUDA_LAUNCH(gpu, gather<uint32_t>, s->blocks, THREADS, order, positions, s->count, s->pairs.other_values);
+    CUDA_LAUNCH(gpu, gather<uint64_t>, s->blocks, fine_policy::threads, s->fine, positions, s->count, s->pairs.keys);
+    CUDA_LAUNCH(gpu, gather<uint32_t>, s->blocks, fine_policy::threads, order, positions, s->count,
+                s->pairs.other_values);
     MOTE_TRY(cuda_launched(gpu, "fine codes"));
     return cuda_copy(gpu, order, s->pairs.other_values, s->count * sizeof *order);
 }
@@ -100,8 +106,9 @@ static mote_status move_records(const fine_sort *s, const device_cloud *cloud) {
     MOTE_TRY(device_cloud_positions(cloud, axes));
     uint2 *const records = (uint2 *)(uintptr_t)axes[0]->data, *const halves = (uint2 *)s->pairs.other_keys;
     for (uint32_t half = 0; half < 2; half++) {
-        CUDA_LAUNCH(gpu, take_halves, s->blocks, THREADS, records, half, s->pairs.values, s->count, halves);
-        CUDA_LAUNCH(gpu, put_halves, s->blocks, THREADS, halves, half, s->count, records);
+        CUDA_LAUNCH(gpu, take_halves, s->blocks, fine_policy::threads, records, half, s->pairs.values, s->count,
+                    halves);
+        CUDA_LAUNCH(gpu, put_halves, s->blocks, fine_policy::threads, halves, half, s->count, records);
     }
     return cuda_launched(gpu, "fine codes");
 }
@@ -118,7 +125,7 @@ mote_status order_cuda_fine_codes(const device_cloud *cloud, const mote_lattice 
     memset(&s, 0, sizeof s);
     s.gpu = cloud->device;
     s.count = count;
-    s.blocks = cuda_blocks(count, THREADS);
+    s.blocks = cuda_blocks(count, fine_policy::threads);
     mote_status status = allocate(&s) ? MOTE_OK : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = make_fine(&s, cloud, lattice, sorted, codes, order);
     if (status == MOTE_OK) status = sort_runs(&s);

@@ -5,17 +5,20 @@
 #include "order/order_ops.h"
 #include "order/sort/order_keys_cuda.h"
 
-#define THREADS 256u
+/* A unit of a value for each thread; other numbers were not measured. */
+struct permute_policy {
+    static constexpr uint32_t threads = 256;
+};
 
 static mote_status device_codes(mote_device *gpu, const device_cloud *cloud, const mote_lattice *lattice,
                                 uint64_t *codes) {
     if (cuda_is_device_memory(gpu, codes)) return order_cuda_codes(cloud, lattice, codes);
     const uint64_t size_bytes = cloud->count * sizeof *codes;
-    uint64_t *const point_set = (uint64_t *)cuda_alloc(gpu, size_bytes, "codes");
-    if (point_set == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = order_cuda_codes(cloud, lattice, point_set);
-    if (status == MOTE_OK) status = cuda_download(gpu, codes, point_set, size_bytes);
-    cuda_free(gpu, point_set);
+    uint64_t *const copy = (uint64_t *)cuda_alloc(gpu, size_bytes, "codes");
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = order_cuda_codes(cloud, lattice, copy);
+    if (status == MOTE_OK) status = cuda_download(gpu, codes, copy, size_bytes);
+    cuda_free(gpu, copy);
     return status;
 }
 
@@ -50,7 +53,7 @@ static mote_status cuda_sort(mote_device *gpu, uint64_t *codes, uint32_t *indice
 /* ---- permutation */
 
 static __global__ void largest(const uint32_t *indices, uint64_t count, uint32_t *out) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * permute_policy::threads + threadIdx.x;
     const uint32_t max = warp_max(i < count ? indices[i] : 0);
     if (threadIdx.x % CUDA_WARP == 0) atomicMax(out, max);
 }
@@ -59,7 +62,7 @@ static __global__ void largest(const uint32_t *indices, uint64_t count, uint32_t
 template <typename UNIT>
 static __global__ void permute(const UNIT *values, uint32_t units, uint32_t stride_units, const uint32_t *indices,
                                uint64_t count, UNIT *out) {
-    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t at = (uint64_t)blockIdx.x * permute_policy::threads + threadIdx.x;
     if (at >= count * units) return;
     const uint64_t i = at / units;
     out[at] = values[(uint64_t)indices[i] * stride_units + (at - i * units)];
@@ -77,16 +80,16 @@ typedef struct permutation {
 static mote_status permute_on_device(mote_device *gpu, const permutation *p) {
     const uint64_t together = (uintptr_t)p->values | (uintptr_t)p->out | p->size_bytes | p->stride_bytes;
     if (together % 4 == 0) {
-        CUDA_LAUNCH(gpu, (permute<uint32_t>), cuda_blocks(p->count * (p->size_bytes / 4), THREADS), THREADS,
-                    (const uint32_t *)p->values, p->size_bytes / 4, p->stride_bytes / 4, p->indices, p->count,
-                    (uint32_t *)p->out);
+        CUDA_LAUNCH(gpu, (permute<uint32_t>), cuda_blocks(p->count * (p->size_bytes / 4), permute_policy::threads),
+                    permute_policy::threads, (const uint32_t *)p->values, p->size_bytes / 4, p->stride_bytes / 4,
+                    p->indices, p->count, (uint32_t *)p->out);
     } else if (together % 2 == 0) {
-        CUDA_LAUNCH(gpu, (permute<uint16_t>), cuda_blocks(p->count * (p->size_bytes / 2), THREADS), THREADS,
-                    (const uint16_t *)p->values, p->size_bytes / 2, p->stride_bytes / 2, p->indices, p->count,
-                    (uint16_t *)p->out);
+        CUDA_LAUNCH(gpu, (permute<uint16_t>), cuda_blocks(p->count * (p->size_bytes / 2), permute_policy::threads),
+                    permute_policy::threads, (const uint16_t *)p->values, p->size_bytes / 2, p->stride_bytes / 2,
+                    p->indices, p->count, (uint16_t *)p->out);
     } else {
-        CUDA_LAUNCH(gpu, (permute<uint8_t>), cuda_blocks(p->count * p->size_bytes, THREADS), THREADS, p->values,
-                    p->size_bytes, p->stride_bytes, p->indices, p->count, p->out);
+        CUDA_LAUNCH(gpu, (permute<uint8_t>), cuda_blocks(p->count * p->size_bytes, permute_policy::threads),
+                    permute_policy::threads, p->values, p->size_bytes, p->stride_bytes, p->indices, p->count, p->out);
     }
     return cuda_launched(gpu, "permutation");
 }
@@ -98,7 +101,8 @@ static mote_status reach_of(mote_device *gpu, const permutation *p, uint64_t *si
     if (device == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(gpu, device, 0, sizeof *device);
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, largest, cuda_blocks(p->count, THREADS), THREADS, p->indices, p->count, device);
+        CUDA_LAUNCH(gpu, largest, cuda_blocks(p->count, permute_policy::threads), permute_policy::threads, p->indices,
+                    p->count, device);
         status = cuda_launched(gpu, "permutation");
     }
     if (status == MOTE_OK) status = cuda_download(gpu, &last, device, sizeof last);
@@ -107,28 +111,28 @@ static mote_status reach_of(mote_device *gpu, const permutation *p, uint64_t *si
     return status;
 }
 
-/* Memory of the device that holds the same, or is to hold it: the caller's own, or *made. */
-static mote_status bring(mote_device *gpu, const void *memory, uint64_t size_bytes, bool filled, void **point_set,
+/* Memory of the device that holds the same, or is to hold it: the caller's own, or *copy, which is for cuda_free. */
+static mote_status bring(mote_device *gpu, const void *memory, uint64_t size_bytes, bool filled, void **copy,
                          const void **device) {
     *device = memory;
     if (cuda_is_device_memory(gpu, memory)) return MOTE_OK;
-    *point_set = cuda_alloc(gpu, size_bytes, "permutation");
-    *device = *point_set;
-    if (*point_set == NULL) return MOTE_ERROR_MEMORY;
-    return filled ? cuda_upload(gpu, *point_set, memory, size_bytes) : MOTE_OK;
+    *copy = cuda_alloc(gpu, size_bytes, "permutation");
+    *device = *copy;
+    if (*copy == NULL) return MOTE_ERROR_MEMORY;
+    return filled ? cuda_upload(gpu, *copy, memory, size_bytes) : MOTE_OK;
 }
 
-static mote_status permute_with(mote_device *gpu, permutation *p, void *point_set[3]) {
+static mote_status permute_with(mote_device *gpu, permutation *p, void *copies[3]) {
     const uint64_t out_bytes = p->count * p->size_bytes;
     uint8_t *const out = p->out;
     const void *device;
     uint64_t reach = 0;
-    MOTE_TRY(bring(gpu, p->indices, p->count * sizeof *p->indices, true, &point_set[0], &device));
+    MOTE_TRY(bring(gpu, p->indices, p->count * sizeof *p->indices, true, &copies[0], &device));
     p->indices = (const uint32_t *)device;
     MOTE_TRY(reach_of(gpu, p, &reach));
-    MOTE_TRY(bring(gpu, p->values, reach, true, &point_set[1], &device));
+    MOTE_TRY(bring(gpu, p->values, reach, true, &copies[1], &device));
     p->values = (const uint8_t *)device;
-    MOTE_TRY(bring(gpu, out, out_bytes, false, &point_set[2], &device));
+    MOTE_TRY(bring(gpu, out, out_bytes, false, &copies[2], &device));
     p->out = (uint8_t *)(uintptr_t)device;
     MOTE_TRY(permute_on_device(gpu, p));
     return p->out == out ? MOTE_OK : cuda_download(gpu, out, p->out, out_bytes);
@@ -137,10 +141,10 @@ static mote_status permute_with(mote_device *gpu, permutation *p, void *point_se
 static mote_status cuda_permute(mote_device *gpu, const void *values, uint32_t size_bytes, uint32_t stride_bytes,
                                 const uint32_t *indices, uint64_t count, void *out) {
     permutation p = {(const uint8_t *)values, size_bytes, stride_bytes, indices, count, (uint8_t *)out};
-    void *point_set[3] = {NULL, NULL, NULL};
+    void *copies[3] = {NULL, NULL, NULL};
     if (count == 0) return MOTE_OK;
-    const mote_status status = permute_with(gpu, &p, point_set);
-    for (int i = 0; i < 3; i++) cuda_free(gpu, point_set[i]);
+    const mote_status status = permute_with(gpu, &p, copies);
+    for (int i = 0; i < 3; i++) cuda_free(gpu, copies[i]);
     return status;
 }
 

@@ -1,10 +1,12 @@
 /* Clouds copied to the GPU: what is there is what was on the host, and all of it is given back. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cloud.h"
 #include "device/cuda/cuda.h"
+#include "math/hash.h"
 #include "support/gpu.h"
 #include "support/support.h"
 
@@ -104,6 +106,53 @@ static void memory_can_run_out(void **state) {
     free(values);
 }
 
+/* On the device and on the host, as doubles of a record or as columns of floats, with and without a known box. */
+static void check_strays(mote_context *ctx, const mote_cloud *here, uint64_t expected) {
+    mote_cloud *there = NULL;
+    mote_box box;
+    mote_strays a, b;
+    assert_int_equal(mote_cloud_to_device(ctx, here, &there), MOTE_OK);
+    assert_int_equal(mote_cloud_bounds(ctx, here, &box, NULL), MOTE_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(mote_cloud_strays(ctx, here, i == 0 ? NULL : &box, &a), MOTE_OK);
+        assert_int_equal(mote_cloud_strays(ctx, there, i == 0 ? NULL : &box, &b), MOTE_OK);
+        assert_int_equal(a.count, expected);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    mote_cloud_destroy(there);
+    assert_int_equal(mote_context_device_bytes(ctx), 0);
+}
+
+static void strays_are_the_same(void **state) {
+    (void)state;
+    enum { COUNT = 9000 };
+    static const char *const names[3] = {"x", "y", "z"};
+    static double records[COUNT][5];
+    static float axes[3][COUNT];
+    mote_context *ctx = gpu_context(0);
+    for (uint64_t strays = 0; strays < 4; strays++) {
+        const uint64_t count = strays == 3 ? 77 : COUNT;
+        mote_column columns[2][3];
+        memset(columns, 0, sizeof columns);
+        for (uint32_t k = 0; k < 3; k++) {
+            for (uint64_t i = 0; i < count; i++) records[i][k] = axes[k][i] = (float)(mote_hash_pair(k, i) % 1000);
+            for (uint64_t i = 0; i < strays; i++) records[7 + 20 * i][k] = axes[k][7 + 20 * i] = 1e9f + 1e8f * (float)i;
+            columns[0][k] = (mote_column){.name = names[k], .type = MOTE_FLOAT64, .data = &records[0][2 - k]};
+            columns[1][k] = (mote_column){.name = names[k], .type = MOTE_FLOAT32, .data = axes[k], .offset = 0.25};
+            columns[0][k].stride_bytes = sizeof records[0];
+        }
+        records[1][0] = NAN;
+        axes[1][2] = INFINITY;
+        for (int i = 0; i < 2; i++) {
+            mote_cloud *cloud = NULL;
+            assert_int_equal(mote_cloud_wrap(ctx, count, columns[i], 3, &cloud), MOTE_OK);
+            check_strays(ctx, cloud, count == COUNT ? strays : 0);
+            mote_cloud_destroy(cloud);
+        }
+    }
+    mote_context_destroy(ctx);
+}
+
 int main(void) {
     mote_context *ctx = gpu_context(0);
     if (ctx == NULL) {
@@ -115,6 +164,7 @@ int main(void) {
         cmocka_unit_test(keeps_everything),
         cmocka_unit_test(empty_clouds_are_clouds),
         cmocka_unit_test(memory_can_run_out),
+        cmocka_unit_test(strays_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static mote_lod_params params_for(const parity_cloud *row, uint32_t combination)
 static void compare_cloud(const parity_pair *on, uint32_t c, wanted is_wanted) {
     const parity_cloud row = parity_cloud_row(c);
     mote_cloud *cloud = parity_cloud_make(on->cpu, &row);
-    const uint64_t turns = row.awkward != NULL ? parity_extent(12, 4, 2) : parity_extent(25, 12, 5);
+    const uint64_t turns = row.awkward != NULL ? parity_extent(36, 4, 2) : parity_extent(50, 12, 5);
     uint32_t turn = c;
     for (uint32_t i = 0; i < lod_combination_count; i++) {
         mote_lod_params params = params_for(&row, i);
@@ -119,7 +119,7 @@ static void any_count_is_the_same(void **state) {
     static const uint64_t counts[] = {0,   1,   2,   31,  32,   33,   127,  128,  129,  255, 256,
                                       257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049};
     const parity_pair *on = *state;
-    const uint32_t clouds = (uint32_t)parity_extent(24, 14, 6), combinations = (uint32_t)parity_extent(25, 9, 5);
+    const uint32_t clouds = (uint32_t)parity_extent(24, 14, 6), combinations = (uint32_t)parity_extent(75, 9, 5);
     for (uint32_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
         for (uint32_t c = n % clouds; c < awkward_cloud_count; c += clouds) {
             mote_cloud *cloud = awkward_cloud_make(on->cpu, &awkward_clouds[c], counts[n], 0);
@@ -136,7 +136,7 @@ static void fine_codes_are_the_same(void **state) {
     static const char *const names[] = {"a stray", "a stray among integers", "deep shells", "deep around the middle",
                                         "shells of integers"};
     const parity_pair *on = *state;
-    const uint32_t step = (uint32_t)parity_extent(2, 1, 1);
+    const uint32_t step = (uint32_t)parity_extent(7, 1, 1);
     for (uint32_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         mote_cloud *cloud =
             awkward_cloud_make(on->cpu, awkward_cloud_named(names[c]), parity_extent(500, 2500, 5000), 0);
@@ -234,7 +234,7 @@ static void compare_folders(const parity_pair *on, const mote_cloud *cloud, cons
 
 static void folders_are_the_same(void **state) {
     const parity_pair *on = *state;
-    const uint32_t turns = (uint32_t)parity_extent(30, 16, 8);
+    const uint32_t turns = (uint32_t)parity_extent(90, 16, 8);
     for (uint32_t c = 0; c < parity_cloud_count(); c++) {
         const parity_cloud row = parity_cloud_row(c);
         mote_cloud *cloud = parity_cloud_make(on->cpu, &row);

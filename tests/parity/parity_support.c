@@ -38,6 +38,8 @@ bool parity_is_mine(void) {
     return turn++ % of == which - 1;
 }
 
+bool parity_is_whole(void) { return getenv("MOTE_PARITY_SHARE") == NULL; }
+
 /* ---- contexts */
 
 static void *counted_allocate(void *user, size_t size_bytes) {

@@ -18,6 +18,8 @@ uint64_t parity_extent(uint64_t few, uint64_t emulated, uint64_t all);
 /* Whether the next comparison is to be made: with MOTE_PARITY_SHARE=3/8 each eighth is, from the third on, so that
    eight programs share the work where it is slow (compute-sanitizer). */
 bool parity_is_mine(void);
+/* Whether this program makes all comparisons: what all of them add up to is checked only then. */
+bool parity_is_whole(void);
 
 /* A context of the GPU. NULL, and a line on the terminal that says why, when none answers. memory_limit_bytes 0:
    none */

@@ -80,6 +80,7 @@ static void same_answers(const answer *a, const answer *b, const char *what) {
 static void compare(const parity_pair *pair, const mote_cloud *cloud, const mote_planes_params *params,
                     const char *name) {
     char what[200];
+    if (!parity_is_mine()) return;
     snprintf(what, sizeof what, "%s, %llu points", name, (unsigned long long)mote_cloud_count(cloud));
     answer cpu = find(pair->cpu, cloud, params, what), cuda = find(pair->cuda, cloud, params, what);
     same_answers(&cpu, &cuda, what);
@@ -90,14 +91,15 @@ static void compare(const parity_pair *pair, const mote_cloud *cloud, const mote
 /* Winners, too few directions to take long: all, and the best of them alone. on_device: the cloud or its copy there. */
 static void compare_votes_of(const parity_pair *pair, const mote_cloud *cloud, const mote_cloud *on_device,
                              const mote_planes_params *params, const char *name) {
-    enum { MOST = 5000 };
-    static const uint32_t wanted[] = {MOST, 1, 6};
-    mote_planes_peak *cpu = calloc(MOST, sizeof *cpu), *other = calloc(MOST, sizeof *other);
+    enum { MAX_PEAKS = 5000 };
+    if (!parity_is_mine()) return;
+    static const uint32_t wanted[] = {MAX_PEAKS, 1, 6};
+    mote_planes_peak *cpu = calloc(MAX_PEAKS, sizeof *cpu), *other = calloc(MAX_PEAKS, sizeof *other);
     mote_planes_facts facts, others;
     uint32_t count, count_b;
     assert_non_null(cpu);
     assert_non_null(other);
-    must(pair->cpu, mote_planes_vote(pair->cpu, cloud, params, MOST, cpu, &count, &facts), name);
+    must(pair->cpu, mote_planes_vote(pair->cpu, cloud, params, MAX_PEAKS, cpu, &count, &facts), name);
     for (uint32_t turn = 0; turn < 6; turn++) {
         mote_context *ctx = turn % 2 == 0 ? pair->cuda : pair->cpu;
         const uint32_t max = wanted[turn / 2];
@@ -269,6 +271,7 @@ static void sizes_are_the_same(void **state) {
 static void many_parts_are_the_same(void **state) {
     const parity_pair *pair = *state;
     const uint64_t islands = parity_extent(60, 1200, 4000);
+    if (!parity_is_mine()) return;
     mote_planes_params params = coarse();
     params.components = true;
     params.tolerance = 0.005;
@@ -354,6 +357,7 @@ static crowd *vote_in_crowd(mote_device *device, const mote_cloud *cloud) {
 
 static void crowded_directions_are_the_same(void **state) {
     const parity_pair *pair = *state;
+    if (!parity_is_mine()) return;
     mote_cloud *cloud = make_cloud(pair->cpu, parity_extent(100, 700, 20000), place_corner);
     crowd *cpu = vote_in_crowd(mote_cpu_device(pair->cpu), cloud);
     crowd *cuda = vote_in_crowd(gpu_of(pair->cuda), cloud);
@@ -419,6 +423,7 @@ static void directions_may_change(void **state) {
 static void clouds_may_lie_on_the_device(void **state) {
     const parity_pair *pair = *state;
     const mote_planes_params params = coarse();
+    if (!parity_is_mine()) return;
     mote_cloud *cloud = make_cloud(pair->cpu, 1200, place_corner), *copy = NULL;
     answer cpu = find(pair->cpu, cloud, &params, "on the host");
     must(pair->cuda, mote_cloud_to_device(pair->cuda, cloud, &copy), "uploading");
@@ -437,6 +442,7 @@ static void entries_are_right(void **state) {
     for (uint32_t c = 0, turn = 0; c < awkward_cloud_count; c += step) {
         for (uint32_t s = 0; s < parity_extent(1, 3, 4); s++, turn++) {
             char what[160];
+            if (!parity_is_mine()) continue;
             mote_planes_params params = mote_planes_defaults();
             params.resolution_deg = 8 + turn % 3;
             params.suppress_deg = 5 + 4 * (turn % 5);
@@ -454,6 +460,7 @@ static void memory_may_run_out(void **state) {
     const mote_planes_params params = coarse();
     const uint64_t steps = parity_extent(6, 20, 40);
     uint32_t refused = 0, found = 0;
+    if (!parity_is_mine()) return;
     mote_cloud *cloud = make_cloud(pair->cpu, 1500, place_corner);
     for (uint64_t i = 0; i < steps; i++) {
         mote_planes *planes = NULL;

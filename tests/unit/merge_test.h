@@ -1,4 +1,4 @@
-/* What the parts of the test of uniting share: clouds made in place. */
+/* What the parts of the test of merging share: clouds made in place. */
 #ifndef MOTE_MERGE_TEST_H
 #define MOTE_MERGE_TEST_H
 
@@ -29,7 +29,7 @@ typedef struct couple {
 void couple_open(couple *two);
 mote_status couple_merge(couple *two);
 void couple_close(couple *two);
-/* Of the united cloud. */
+/* Of the merged cloud. */
 double couple_value(const couple *two, const char *name, uint64_t i);
 mote_type couple_type(const couple *two, const char *name);
 

@@ -216,6 +216,45 @@ static void lattices_have_known_density(void **state) {
     mote_context_destroy(ctx);
 }
 
+static mote_cloud *make_scaled(mote_context *ctx, int exponent) {
+    enum { COUNT = 800 };
+    double stored[3 * COUNT];
+    for (uint64_t i = 0; i < COUNT; i++) {
+        for (uint64_t k = 0; k < 3; k++) stored[3 * i + k] = ldexp(test_random(k, i), exponent - (k == 2 ? 6 : 0));
+    }
+    return knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+}
+
+/* A cloud of any size has the same normals, until squares of distances vanish in doubles: then it has none. */
+static void tiny_clouds_have_normals_or_none(void **state) {
+    (void)state;
+    static const int same[] = {-30, -300, -480}, none[] = {-520, -700, -1000, -1040, -1065};
+    mote_context *ctx = test_context(2);
+    const mote_normals_params p = mote_normals_defaults();
+    mote_cloud *cloud = make_scaled(ctx, 0);
+    answer expected = estimate(ctx, cloud, &p);
+    assert_int_equal(expected.result.without, 0);
+    mote_cloud_destroy(cloud);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        cloud = make_scaled(ctx, same[i]);
+        answer a = estimate(ctx, cloud, &p);
+        for (int k = 0; k < 3; k++) { assert_memory_equal(a.normal[k], expected.normal[k], a.points * sizeof(float)); }
+        assert_memory_equal(a.curvature, expected.curvature, a.points * sizeof(float));
+        answer_free(&a);
+        mote_cloud_destroy(cloud);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        cloud = make_scaled(ctx, none[i]);
+        answer a = estimate(ctx, cloud, &p);
+        assert_int_equal(a.result.without, a.points);
+        for (uint64_t r = 0; r < a.points; r++) assert_true(a.normal[0][r] == 0 && a.curvature[r] == 0);
+        answer_free(&a);
+        mote_cloud_destroy(cloud);
+    }
+    answer_free(&expected);
+    mote_context_destroy(ctx);
+}
+
 static void too_few_and_too_alike_have_none(void **state) {
     (void)state;
     static const double points[] = {1, 2, 3, 1, 2, 3, 4, 2, 3, 1, 2, 3, 7, 2, 3, 5, 2, 3, 1, 2, 3, 2, 2, 3};
@@ -469,6 +508,7 @@ int main(void) {
         cmocka_unit_test(spheres_look_outwards),
         cmocka_unit_test(parts_are_oriented_each_for_itself),
         cmocka_unit_test(lattices_have_known_density),
+        cmocka_unit_test(tiny_clouds_have_normals_or_none),
         cmocka_unit_test(too_few_and_too_alike_have_none),
         cmocka_unit_test(offsets_do_not_matter),
         cmocka_unit_test(threads_do_not_matter),

@@ -47,9 +47,9 @@ mote_status cuda_launched(mote_device *gpu, const char *what);
 /* The stream, a cudaStream_t. */
 void *cuda_stream(mote_device *gpu);
 /* How many blocks to launch of a kernel whose blocks share out the work, whatever their number: no result depends on
-   it. For an H200 (132 multiprocessors of 2,048 threads) and blocks of 256 threads, full is 1,056. full      as many as
-   the GPU has threads for, if registers and shared memory allow it resident  as many blocks of this kernel as the GPU
-   holds at once */
+   it. For an H200 (132 multiprocessors of 2,048 threads) and blocks of 256 threads, full is 1,056.
+     full      as many as the GPU has threads for, if registers and shared memory allow it
+     resident  as many blocks of this kernel as the GPU holds at once */
 uint32_t cuda_full_blocks(const mote_device *gpu, uint32_t threads);
 uint32_t cuda_resident_blocks(mote_device *gpu, const void *kernel, uint32_t threads);
 

@@ -3,18 +3,29 @@
 #include "device/cuda/cuda_staging.h"
 #include "device/cuda/cuda_state.h"
 
-#define SMALL_BYTES  (64ull << 10)
-#define SMALL_SLOTS  16u
-#define LARGE_BYTES  (16ull << 20)
-#define LARGE_SLOTS  4u
+/* Two rings of pinned buffers, each used in turn; a slot is free again when the event behind its copy is over:
+
+     small   [64 KiB] x 16     counters, boxes, parameters: many may be on their way
+     large   [16 MiB] x 4      a slot is filled while the three others are copied
+
+   Measured on an H200: 55 GB/s from pinned memory, 8.6 without. Other sizes of slots were not measured. */
+struct small_policy {
+    static constexpr uint64_t slot_bytes = 64ull << 10;
+    static constexpr uint32_t slots = 16;
+};
+struct large_policy {
+    static constexpr uint64_t slot_bytes = 16ull << 20;
+    static constexpr uint32_t slots = 4;
+};
+
 #define RING_PURPOSE "staging"
 
 mote_status cuda_copies_open(mote_device *gpu) {
     cuda_state *s = state_of(gpu);
-    s->small.slot_bytes = SMALL_BYTES;
-    s->small.slot_count = SMALL_SLOTS;
-    s->large.slot_bytes = LARGE_BYTES;
-    s->large.slot_count = LARGE_SLOTS;
+    s->small.slot_bytes = small_policy::slot_bytes;
+    s->small.slot_count = small_policy::slots;
+    s->large.slot_bytes = large_policy::slot_bytes;
+    s->large.slot_count = large_policy::slots;
     return MOTE_OK;
 }
 
@@ -45,8 +56,8 @@ static mote_status make_ring(mote_device *gpu, cuda_ring *ring) {
 /* A low limit of memory leaves room for the small ring only. */
 static mote_status ring_for(mote_device *gpu, uint64_t size_bytes, cuda_ring **ring) {
     const uint64_t limit_bytes = gpu->ctx->params.memory_limit_bytes;
-    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * LARGE_SLOTS * LARGE_BYTES;
-    *ring = size_bytes <= SMALL_BYTES || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
+    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * large_policy::slots * large_policy::slot_bytes;
+    *ring = size_bytes <= small_policy::slot_bytes || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
     return make_ring(gpu, *ring);
 }
 

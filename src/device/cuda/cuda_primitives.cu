@@ -9,14 +9,14 @@
 
 #include "device/cuda/cuda_state.h"
 
-/* ask is called with (scratch, bytes of scratch), scratch NULL for the question. */
-template <typename ask_fn> static mote_status with_scratch(mote_device *gpu, const char *doing, ask_fn ask) {
+/* call is called with (scratch, bytes of scratch): with NULL first, which tells how many bytes it needs. */
+template <typename call_fn> static mote_status with_scratch(mote_device *gpu, const char *doing, call_fn call) {
     size_t scratch_bytes = 0;
     cuda_enter(gpu);
-    CUDA_TRY(gpu, ask(NULL, scratch_bytes), doing);
+    CUDA_TRY(gpu, call(NULL, scratch_bytes), doing);
     void *scratch = cuda_alloc(gpu, scratch_bytes, "cub scratch");
     if (scratch == NULL) return MOTE_ERROR_MEMORY;
-    const cudaError_t error = ask(scratch, scratch_bytes);
+    const cudaError_t error = call(scratch, scratch_bytes);
     cuda_free(gpu, scratch);
     CUDA_TRY(gpu, error, doing);
     return MOTE_OK;

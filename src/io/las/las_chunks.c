@@ -1,5 +1,10 @@
 /* Where the chunks of a LAZ file are and how many points each holds, by its chunk table. Nothing in the table is
-   believed that the file has no room for. Source: M. Isenburg, LASzip. */
+   believed that the file has no room for. Source: M. Isenburg, LASzip.
+
+     points_at                                                        table
+      | offset of the table, 8 | chunk 0 | chunk 1 | ... | chunk n-1 | version 0, 4 | n, 4 | n entries, coded |
+                                                                       an entry: bytes of a chunk, and its points where
+                                                                       chunks differ; offset -1: in the last 8 bytes */
 #include <inttypes.h>
 
 #include "io/las/las_source.h"

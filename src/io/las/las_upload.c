@@ -60,10 +60,10 @@ static uint64_t max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static void choose_sizes(las_upload *u, uint64_t part_bytes, const las_upload_limits *limits) {
     const uint64_t limit = u->ctx->params.memory_limit_bytes, used = mote_context_memory_bytes(u->ctx);
     uint64_t buffers = limits->buffers;
-    u->before_warm_up_left = limits->before_warm_up;
+    u->before_warm_up_remaining = limits->before_warm_up;
     if (limit > 0) { /* then what only saves time does not take from what is needed */
         buffers = min(buffers, limit > used ? (limit - used) / LIMITED_SHARE : 0);
-        u->before_warm_up_left = 0;
+        u->before_warm_up_remaining = 0;
     }
     const uint64_t largest = max(buffers / LARGEST_SHARE / PART_ALIGNMENT, 1) * PART_ALIGNMENT;
     u->part_bytes = min((part_bytes + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT, largest);
@@ -89,7 +89,7 @@ mote_status las_upload_open(mote_device *gpu, uint64_t points, uint64_t size_byt
 }
 
 static mote_status land(las_upload *u) {
-    las_part *part = take_first(&u->flying);
+    las_part *part = take_first(&u->in_flight);
     const mote_status status = device_wait(u->gpu, &part->transfer);
     pthread_mutex_lock(&u->lock);
     append(&u->free, part);
@@ -99,7 +99,7 @@ static mote_status land(las_upload *u) {
 }
 
 void las_upload_close(las_upload *upload) {
-    while (upload->flying.count > 0) (void)land(upload);
+    while (upload->in_flight.count > 0) (void)land(upload);
     while (upload->filled.count > 0) {
         las_part *part = take_first(&upload->filled);
         if (!part->pinned) mote_free(upload->ctx, part);
@@ -159,7 +159,7 @@ static mote_status send(las_upload *u, las_part *part) {
     }
     part->transfer.event = NULL;
     const mote_status status = device_upload_begin(u->gpu, to, part->memory, part->size_bytes, &part->transfer);
-    append(&u->flying, part);
+    append(&u->in_flight, part);
     return status;
 }
 
@@ -171,7 +171,7 @@ static mote_status send_all(las_upload *u, uint64_t remaining) {
     memset(&u->filled, 0, sizeof u->filled);
     pthread_mutex_unlock(&u->lock);
     while (filled.count > 0 && status == MOTE_OK) status = send(u, take_first(&filled));
-    while (u->flying.count > remaining && status == MOTE_OK) status = land(u);
+    while (u->in_flight.count > remaining && status == MOTE_OK) status = land(u);
     while (filled.count > 0) { /* after a failure, for las_upload_close */
         las_part *part = take_first(&filled);
         if (!part->pinned) mote_free(u->ctx, part);
@@ -199,7 +199,7 @@ mote_status las_upload_finish(las_upload *upload, uint8_t **device) {
 static mote_status attend(las_upload *u) {
     MOTE_TRY(las_upload_ready(u));
     pthread_mutex_lock(&u->lock);
-    const bool idle = u->filled.count == 0 && u->flying.count == 0;
+    const bool idle = u->filled.count == 0 && u->in_flight.count == 0;
     if (idle && u->free.count == 0) pthread_cond_wait(&u->changed, &u->lock);
     pthread_mutex_unlock(&u->lock);
     return send_all(u, 0);
@@ -213,7 +213,7 @@ static las_turn turn_of(const las_upload *u, uint64_t size_bytes) {
     if (u->failure != MOTE_OK) return LAS_STOPPED;
     if (size_bytes > u->part_bytes) return LAS_ORDINARY;
     if (u->ready) return u->free.count > 0 ? LAS_PINNED : LAS_WAIT;
-    return u->before_warm_up_left >= size_bytes ? LAS_ORDINARY : LAS_WAIT;
+    return u->before_warm_up_remaining >= size_bytes ? LAS_ORDINARY : LAS_WAIT;
 }
 
 static las_part *ordinary_part(las_upload *u, uint64_t size_bytes) {
@@ -240,7 +240,7 @@ mote_status las_upload_take(las_upload *upload, uint64_t at, uint64_t size_bytes
         pthread_mutex_lock(&upload->lock);
     }
     if (turn == LAS_PINNED) *part = take_first(&upload->free);
-    if (turn == LAS_ORDINARY && size_bytes <= upload->part_bytes) upload->before_warm_up_left -= size_bytes;
+    if (turn == LAS_ORDINARY && size_bytes <= upload->part_bytes) upload->before_warm_up_remaining -= size_bytes;
     pthread_mutex_unlock(&upload->lock);
     if (turn == LAS_STOPPED) return failure_of(upload);
     if (turn == LAS_ORDINARY) *part = ordinary_part(upload, size_bytes);
@@ -259,7 +259,7 @@ void las_upload_give(las_upload *upload, las_part *part) {
 
 static void count_out(las_upload *u) {
     pthread_mutex_lock(&u->lock);
-    u->gone++;
+    u->finished++;
     pthread_cond_broadcast(&u->changed);
     pthread_mutex_unlock(&u->lock);
 }
@@ -272,8 +272,8 @@ mote_status las_upload_leave(las_upload *upload) {
     }
     mote_status status = las_upload_ready(upload);
     pthread_mutex_lock(&upload->lock);
-    while (upload->gone < others) {
-        if (status != MOTE_OK || (upload->filled.count == 0 && upload->flying.count == 0)) {
+    while (upload->finished < others) {
+        if (status != MOTE_OK || (upload->filled.count == 0 && upload->in_flight.count == 0)) {
             pthread_cond_wait(&upload->changed, &upload->lock);
             continue;
         }

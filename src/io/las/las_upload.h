@@ -1,6 +1,8 @@
 /* Points on their way into the memory of a GPU: threads fill buffers with decoded chunks or plain records, the caller's
    thread uploads those that are full. Buffers are page-locked and used again and again; what is decoded before the
-   GPU is awake goes to some ordinary memory. */
+   GPU is awake goes to some ordinary memory.
+
+     free --a thread fills it--> filled --the caller's thread begins its upload--> in flight --it has arrived--> free */
 #ifndef MOTE_LAS_UPLOAD_H
 #define MOTE_LAS_UPLOAD_H
 
@@ -43,13 +45,13 @@ typedef struct las_upload {
     las_part *parts;          /* [part_count], once ready */
     uint8_t *pinned, *device; /* memory; NULL until ready */
     bool declined;            /* there is no GPU, or it has no room for the points */
-    las_parts flying;         /* uploads that have begun; of the caller's thread only */
+    las_parts in_flight;      /* uploads that have begun; of the caller's thread only */
     pthread_mutex_t lock;     /* guards all below */
     pthread_cond_t changed;
     bool ready;
-    mote_status failure;          /* the first */
-    uint64_t before_warm_up_left; /* bytes */
-    int gone;                     /* threads that have no more to fill */
+    mote_status failure;               /* the first */
+    uint64_t before_warm_up_remaining; /* bytes */
+    int finished;                      /* threads that have no more to fill */
     las_parts free, filled;
 } las_upload;
 

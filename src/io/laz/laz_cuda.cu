@@ -6,10 +6,13 @@
 #include "io/laz/laz_warp_pointwise.cuh"
 #include "io/laz/laz_warp_xy.cuh"
 
-#define WARPS       4u /* of a block */
-#define BLOCKS      8u /* of a multiprocessor: then 64 registers a thread must do */
-#define LEAVES_FREE 8u /* leaves free one part in 8 of the memory that is free */
-#define MIN_WAVE    32u
+/* Eight blocks of a multiprocessor: then 64 registers a thread must do, which they do but for some 50 bytes of spills
+   outside of the loops over symbols (docs/decisions/0009-laz-a-warp-a-layer.md). */
+struct laz_policy {
+    static constexpr uint32_t warps = 4, threads = warps * CUDA_WARP, blocks = 8;
+    static constexpr uint32_t free_part = 8; /* one part in 8 of the free memory is left free */
+    static constexpr uint32_t min_wave = 32; /* chunks */
+};
 
 static_assert(sizeof(warp_wave) * LAZ_CHANNELS / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
 static_assert(sizeof(warp_point10) / sizeof(warp_model) < 1u << WARP_DUE_PLACE, "");
@@ -71,10 +74,10 @@ WARP_INLINE void note_end(const laz_wave_of_chunks *w, uint32_t c, bool sound) {
     if (!sound && threadIdx.x % CUDA_WARP == 0) w->faulty[w->first + c] = 1;
 }
 
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_first_layers(laz_wave_of_chunks w) {
-    const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+static __global__ void __launch_bounds__(laz_policy::threads) read_first_layers(laz_wave_of_chunks w) {
+    const uint32_t c = blockIdx.x * laz_policy::warps + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_places places[WARPS];
+    __shared__ warp_places places[laz_policy::warps];
     const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
     set_places(&w, c, 0, (uint64_t)c * sizeof(warp_xy) * LAZ_CHANNELS, &places[threadIdx.x / CUDA_WARP]);
     note_end(&w, c, warp_read_xy(&t));
@@ -86,12 +89,12 @@ typedef struct laz_model_places {
     uint32_t bytes[LAZ_DEVICE_FIELDS_MAX];
 } laz_model_places;
 
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
+static __global__ void __launch_bounds__(laz_policy::threads, laz_policy::blocks)
     read_other_layers(laz_wave_of_chunks w, laz_model_places models) {
-    const uint32_t task = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    const uint32_t task = blockIdx.x * laz_policy::warps + threadIdx.x / CUDA_WARP;
     const uint32_t f = 1 + task / w.count, c = task % w.count;
     if (f >= w.field_count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_places places[WARPS];
+    __shared__ warp_places places[laz_policy::warps];
     const warp_task t = {&w.bases, &places[threadIdx.x / CUDA_WARP]};
     set_places(&w, c, f, models.at[f] + (uint64_t)c * models.bytes[f], &places[threadIdx.x / CUDA_WARP]);
     if (t.places->size_bytes == 0) {
@@ -101,10 +104,11 @@ static __global__ void __launch_bounds__(WARPS *CUDA_WARP, BLOCKS)
     }
 }
 
-static __global__ void __launch_bounds__(WARPS *CUDA_WARP) read_pointwise(laz_wave_of_chunks w, warp_record10 record) {
-    const uint32_t c = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+static __global__ void __launch_bounds__(laz_policy::threads)
+    read_pointwise(laz_wave_of_chunks w, warp_record10 record) {
+    const uint32_t c = blockIdx.x * laz_policy::warps + threadIdx.x / CUDA_WARP;
     if (c >= w.count || w.chunks[w.first + c].points == LAZ_SET_ASIDE) return;
-    __shared__ warp_places places[WARPS][WARP_ITEMS];
+    __shared__ warp_places places[laz_policy::warps][WARP_ITEMS];
     warp_task tasks[WARP_ITEMS];
     for (uint32_t item = 0; item < WARP_ITEMS; item++) {
         warp_places *p = &places[threadIdx.x / CUDA_WARP][item];
@@ -172,13 +176,16 @@ static laz_model_places place_models(const laz_device_job *job, uint32_t chunks)
 
 static mote_status decode_wave(mote_device *gpu, const laz_device_job *job, laz_wave_of_chunks w) {
     if (job->pointwise) {
-        CUDA_LAUNCH(gpu, read_pointwise, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w, record_of(job));
+        CUDA_LAUNCH(gpu, read_pointwise, cuda_blocks(w.count, laz_policy::warps), laz_policy::threads, w,
+                    record_of(job));
         return cuda_launched(gpu, "decoding LAZ");
     }
     const laz_model_places places = place_models(job, w.count);
-    CUDA_LAUNCH(gpu, read_first_layers, cuda_blocks(w.count, WARPS), WARPS * CUDA_WARP, w);
+    CUDA_LAUNCH(gpu, read_first_layers, cuda_blocks(w.count, laz_policy::warps), laz_policy::threads, w);
     const uint64_t tasks = (uint64_t)w.count * (w.field_count - 1);
-    if (tasks > 0) { CUDA_LAUNCH(gpu, read_other_layers, cuda_blocks(tasks, WARPS), WARPS * CUDA_WARP, w, places); }
+    if (tasks > 0) {
+        CUDA_LAUNCH(gpu, read_other_layers, cuda_blocks(tasks, laz_policy::warps), laz_policy::threads, w, places);
+    }
     return cuda_launched(gpu, "decoding LAZ");
 }
 
@@ -243,10 +250,10 @@ static void free_tables(mote_device *gpu, laz_tables *t) {
 static uint32_t wave_of(mote_device *gpu, const laz_device_job *job) {
     const uint64_t chunk_bytes = chunk_model_bytes(job) + job->max_chunk_points * sizeof(uint16_t);
     const uint64_t tables = job->chunk_count * (sizeof *job->chunks + job->layer_count * sizeof *job->layers);
-    const uint64_t remaining = cuda_available(gpu), usable = remaining - remaining / LEAVES_FREE;
+    const uint64_t remaining = cuda_available(gpu), usable = remaining - remaining / laz_policy::free_part;
     const uint64_t max = usable > tables ? (usable - tables) / chunk_bytes : 0;
     if (max >= job->chunk_count) return job->chunk_count;
-    return max >= MIN_WAVE ? (uint32_t)max : 0;
+    return max >= laz_policy::min_wave ? (uint32_t)max : 0;
 }
 
 static mote_status decode_on_cuda(mote_device *gpu, const laz_device_job *job, uint32_t *faulty, bool *declined) {

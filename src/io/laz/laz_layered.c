@@ -1,5 +1,9 @@
-/* Reads chunks of the layered format: the first record as it is, the count of points, the size of each layer, the
-   layers. They are decoded in blocks of points, one layer after the other, so that the models of only one are in the
+/* Reads chunks of the layered format:
+
+     | first record, as it is | count | size of each layer | xy and flags | z | class | ... | red green blue | bytes |
+                                u32     u32 each             the layers, each a stream of its own; size 0: unchanged
+
+   Layers are decoded in blocks of points, one layer after the other, so that the models of only one are in the
    first cache; two chunks at once, so that each hides the other's latency. */
 #include "io/laz/laz_byte14.h"
 #include "io/laz/laz_fields14.h"

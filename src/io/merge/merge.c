@@ -174,7 +174,7 @@ static mote_status copy_points(const merge_plan *plan, uint64_t total, uint8_t *
     for (uint32_t input = 0; input < plan->input_count; input++) {
         const uint64_t count = mote_cloud_count(plan->clouds[input]);
         for (uint64_t begin = 0; begin < count; begin += WINDOW_POINTS) {
-            MOTE_TRY(mote_progress(ctx, (double)done / (double)total, "uniting inputs"));
+            MOTE_TRY(mote_progress(ctx, (double)done / (double)total, "merging inputs"));
             const uint64_t window = count - begin < WINDOW_POINTS ? count - begin : WINDOW_POINTS;
             const int64_t pieces = (int64_t)((window + PIECE_POINTS - 1) / PIECE_POINTS);
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
@@ -186,7 +186,7 @@ static mote_status copy_points(const merge_plan *plan, uint64_t total, uint8_t *
             done += window;
         }
     }
-    return mote_progress(ctx, 1, "uniting inputs");
+    return mote_progress(ctx, 1, "merging inputs");
 }
 
 /* ---- the union */
@@ -242,7 +242,7 @@ mote_status mote_cloud_merge(mote_context *ctx, mote_cloud *const *clouds, const
     *out = NULL;
     if (count == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "nothing to merge");
     MOTE_TRY(merge_crs(ctx, clouds, names, count, &crs));
-    mote_stage(ctx, "uniting inputs");
+    mote_stage(ctx, "merging inputs");
     mote_status status = merge_plan_open(ctx, clouds, names, count, &plan);
     if (status == MOTE_OK) status = fill_cloud(&plan, crs, out);
     merge_plan_close(&plan);

@@ -14,11 +14,11 @@
 
 /* ---- decoding */
 
-/* room: bytes from to on that may be written, length or more. Steps of a fixed size are one instruction each, so they
-   run a little too far where there is room; what they spoil is written later. */
-static void copy_back(uint8_t *to, uint32_t distance, uint32_t length, uint64_t room) {
+/* writable: bytes from to on that may be written, length or more. Steps of a fixed size are one instruction each, so
+   they run a little too far where there are bytes to spare; what they spoil is written later. */
+static void copy_back(uint8_t *to, uint32_t distance, uint32_t length, uint64_t writable) {
     const uint8_t *const from = to - distance;
-    if (distance >= STEP_BYTES && room >= length + STEP_BYTES) {
+    if (distance >= STEP_BYTES && writable >= length + STEP_BYTES) {
         for (uint32_t i = 0; i < length; i += STEP_BYTES) memcpy(to + i, from + i, STEP_BYTES);
         return;
     }

@@ -13,9 +13,9 @@ typedef struct draft {
     char name[MOTE_PLY_NAME_BYTES];
     const char *unit, *description; /* from notes; NULL if none */
     double scale, offset;
-    bool alias;  /* has the name of a standard column instead of its own */
-    bool joined; /* with the next one: two halves of 64 bits */
-    bool gone;   /* a list, or the second half */
+    bool alias;   /* has the name of a standard column instead of its own */
+    bool joined;  /* with the next one: two halves of 64 bits */
+    bool skipped; /* a list, or the second half */
     mote_type type;
 } draft;
 
@@ -27,14 +27,14 @@ typedef struct drafts {
 static draft *find_property(const drafts *d, const char *name, size_t length) {
     for (uint32_t i = 0; i < d->count; i++) {
         const char *const own = d->all[i].property->name;
-        if (!d->all[i].gone && strlen(own) == length && memcmp(own, name, length) == 0) return &d->all[i];
+        if (!d->all[i].skipped && strlen(own) == length && memcmp(own, name, length) == 0) return &d->all[i];
     }
     return NULL;
 }
 
 static bool has_name(const drafts *d, const char *name) {
     for (uint32_t i = 0; i < d->count; i++) {
-        if (!d->all[i].gone && strcmp(d->all[i].name, name) == 0) return true;
+        if (!d->all[i].skipped && strcmp(d->all[i].name, name) == 0) return true;
     }
     return false;
 }
@@ -57,14 +57,14 @@ static void rename_group(const drafts *d, const mote_ply_alias_group *group) {
 static mote_status join(mote_context *ctx, const mote_input *input, const drafts *d, draft *low,
                         const mote_column_note *note) {
     const uint32_t i = (uint32_t)(low - d->all);
-    if (low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].gone ||
+    if (low->joined || low->type != MOTE_UINT32 || i + 1 >= d->count || d->all[i + 1].skipped ||
         d->all[i + 1].type != MOTE_UINT32 || mote_text_is_axis(low->name) || mote_text_is_axis(d->all[i + 1].name)) {
         return mote_malformed(ctx, input, note->joined,
                               "a comment of mote joins properties that are no halves of a number");
     }
     low->joined = true;
     low->type = note->joined_type;
-    d->all[i + 1].gone = true;
+    d->all[i + 1].skipped = true;
     return MOTE_OK;
 }
 
@@ -110,7 +110,7 @@ static mote_status add_columns(const drafts *d, const mote_ply_layout *layout, c
     for (uint32_t i = 0; i < d->count; i++) {
         const draft *const one = &d->all[i];
         char name[MOTE_NAME_BYTES];
-        if (one->gone) continue;
+        if (one->skipped) continue;
         mote_cloud_free_name(cloud, one->name, name);
         mote_column column;
         memset(&column, 0, sizeof column);
@@ -138,7 +138,7 @@ mote_status mote_ply_add_columns(mote_context *ctx, const mote_input *input, con
         draft *const one = &d.all[i];
         one->property = property;
         one->type = property->type;
-        one->gone = property->list;
+        one->skipped = property->list;
         one->scale = 1;
         memcpy(one->name, property->name, sizeof one->name);
     }

@@ -5,7 +5,10 @@
 #include "io/potree/potree_program_cuda.cuh"
 #include "lod/lod_device_view.h"
 
-#define MERGE_ROUNDS 2u /* blocks that look at flags: of what the GPU holds at once */
+/* Beside the constants of potree_encode_program.h, which the host shares; other numbers were not measured. */
+struct merge_policy {
+    static constexpr uint32_t rounds = 2; /* blocks that look at flags: of what the GPU holds at once */
+};
 
 typedef unsigned long long potree_word; /* what atomic operations of 64 bits take */
 
@@ -335,7 +338,7 @@ static mote_status find_bits(mote_device *gpu, const mote_column *columns, uint3
     if (memory == NULL) return MOTE_ERROR_MEMORY;
     mote_status status = cuda_fill(gpu, memory, 0, sizeof found);
     if (status == MOTE_OK) {
-        const uint32_t max = MERGE_ROUNDS * cuda_full_blocks(gpu, ENCODE_THREADS);
+        const uint32_t max = merge_policy::rounds * cuda_full_blocks(gpu, ENCODE_THREADS);
         CUDA_LAUNCH(gpu, merge_bits, cuda_blocks_up_to(max, count, ENCODE_THREADS), ENCODE_THREADS, merged, count,
                     memory);
         status = cuda_launched(gpu, "looking at the flags");

@@ -1,5 +1,10 @@
 /* Runs the copy program of a plan: points from wherever they stand in the cloud to dense records, a block at a
-   time and operation by operation, and takes note of the range of each attribute while the block is in the cache. */
+   time and operation by operation, and takes note of the range of each attribute while the block is in the cache.
+
+     indices of a node   4 | 91 | 17 | ...      up to POTREE_BLOCK_POINTS
+     cloud               column x   column y   intensity      any stride
+                            \         |          /            one operation for all points of the block, then the next
+     records             x y z i | x y z i | x y z i | ...    as in octree.bin */
 #include <float.h>
 #include <math.h>
 

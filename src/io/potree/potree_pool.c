@@ -82,14 +82,14 @@ static bool encode(potree_pool *pool, int quality, const uint8_t *data, uint64_t
                    uint64_t *out_bytes) {
     BrotliEncoderState *encoder = BrotliEncoderCreateInstance(pool_take, pool_give, pool);
     if (encoder == NULL) return false;
-    size_t in_left = size_bytes, out_left = potree_compressed_bound(size_bytes);
+    size_t in_remaining = size_bytes, out_remaining = potree_compressed_bound(size_bytes);
     uint8_t *to = out;
     BrotliEncoderSetParameter(encoder, BROTLI_PARAM_QUALITY, (uint32_t)quality);
     BrotliEncoderSetParameter(encoder, BROTLI_PARAM_LGWIN, WINDOW_BITS);
     BrotliEncoderSetParameter(encoder, BROTLI_PARAM_SIZE_HINT, (uint32_t)size_bytes);
-    const bool done =
-        BrotliEncoderCompressStream(encoder, BROTLI_OPERATION_FINISH, &in_left, &data, &out_left, &to, NULL) &&
-        BrotliEncoderIsFinished(encoder);
+    const bool done = BrotliEncoderCompressStream(encoder, BROTLI_OPERATION_FINISH, &in_remaining, &data,
+                                                  &out_remaining, &to, NULL) &&
+                      BrotliEncoderIsFinished(encoder);
     BrotliEncoderDestroyInstance(encoder);
     *out_bytes = (uint64_t)(to - out);
     return done;
@@ -115,13 +115,13 @@ bool potree_decompress(potree_pool *pool, const uint8_t *data, uint64_t data_byt
     uint8_t scratch[LOOK_BYTES];
     BrotliDecoderState *decoder = BrotliDecoderCreateInstance(pool_take, pool_give, pool);
     if (decoder == NULL) return false;
-    size_t in_left = data_bytes, total = 0;
+    size_t in_remaining = data_bytes, total = 0;
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && total <= size_bytes) {
         size_t buffer = out != NULL ? size_bytes - total : sizeof scratch;
         uint8_t *to = out != NULL ? out + total : scratch;
         const size_t before = total;
-        result = BrotliDecoderDecompressStream(decoder, &in_left, &data, &buffer, &to, &total);
+        result = BrotliDecoderDecompressStream(decoder, &in_remaining, &data, &buffer, &to, &total);
         if (total == before && result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) break; /* more than was announced */
     }
     BrotliDecoderDestroyInstance(decoder);

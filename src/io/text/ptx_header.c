@@ -95,7 +95,7 @@ static mote_status set_matrix(mote_context *ctx, const mote_text_table *table, c
 }
 
 static mote_status set_counts(mote_context *ctx, const mote_text_table *table, const ptx_header *header,
-                              uint64_t rows_left, mote_ptx_scan *scan) {
+                              uint64_t remaining_rows, mote_ptx_scan *scan) {
     uint64_t counts[2];
     for (int i = 0; i < 2; i++) {
         const mote_text_number *const number = &header->numbers[i][0];
@@ -106,17 +106,17 @@ static mote_status set_counts(mote_context *ctx, const mote_text_table *table, c
     }
     scan->columns = counts[0];
     scan->rows = counts[1];
-    const bool short_of_points = counts[0] > 0 && counts[1] > rows_left / counts[0];
-    scan->count = short_of_points ? rows_left : counts[0] * counts[1];
+    const bool short_of_points = counts[0] > 0 && counts[1] > remaining_rows / counts[0];
+    scan->count = short_of_points ? remaining_rows : counts[0] * counts[1];
     if (short_of_points && table->salvage) {
         mote_warn(ctx,
                   "%s: offset %" PRIu64 ": a scan of %" PRIu64 " × %" PRIu64 " points, of which the file has %" PRIu64,
-                  table->input->path, header->offset, counts[0], counts[1], rows_left);
+                  table->input->path, header->offset, counts[0], counts[1], remaining_rows);
     } else if (short_of_points) {
         return mote_text_malformed(ctx, table, header->offset,
                                    "a scan of %" PRIu64 " × %" PRIu64 " points, but the file has %" PRIu64
                                    " lines left" MOTE_SALVAGE_HINT,
-                                   counts[0], counts[1], rows_left);
+                                   counts[0], counts[1], remaining_rows);
     }
     return MOTE_OK;
 }

@@ -132,7 +132,7 @@ static row_error skip_list(cursor *row, const mote_text_number *length) {
     return error == ROW_SHORT ? ROW_LIST_SHORT : error;
 }
 
-static bool only_lists_left(const mote_text_rows *rows, uint32_t field) {
+static bool only_lists_remain(const mote_text_rows *rows, uint32_t field) {
     while (field < rows->field_count && rows->fields[field].list) field++;
     return field == rows->field_count;
 }
@@ -166,7 +166,7 @@ static row_error read_row(cursor *row, const mote_text_rows *rows, uint8_t *reco
         result->field = i;
         const row_error error = read_field(row, &rows->fields[i], record, result);
         /* Some writers announce a list that no row has: it counts as left out where it comes last. */
-        if (error == ROW_SHORT && rows->fields[i].list && only_lists_left(rows, i)) return ROW_FINE;
+        if (error == ROW_SHORT && rows->fields[i].list && only_lists_remain(rows, i)) return ROW_FINE;
         if (error != ROW_FINE) return error;
     }
     result->field = rows->field_count;

@@ -12,11 +12,17 @@
 #include "lod/lod_math.h"
 #include "math/search.h"
 
-#define FILTER_THREADS 256u
-#define FILTER_WARPS   (FILTER_THREADS / CUDA_WARP)
-#define FILTER_LEVELS  (ORDER_FINE_BITS + 1u)
-#define FILTER_TILE    256u   /* points */
-#define FILTER_CROWD   65536u /* points whose sums of colours fit 32 bits */
+/* What all filters share. Other tiles of the pass over points were tried as blocks of 8³ cells in shared memory:
+   barriers and an occupancy of 49 % cost more than a third fewer instructions saved
+   (docs/decisions/0010-bricks-from-level-to-level.md). */
+struct filter_policy {
+    static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
+    static constexpr uint32_t tile = 256; /* points that a warp takes */
+    static constexpr uint32_t lane_points = tile / CUDA_WARP;
+};
+
+#define FILTER_LEVELS (ORDER_FINE_BITS + 1u)
+#define FILTER_CROWD  65536u /* points whose sums of colours fit 32 bits */
 
 #define SOURCE_COUNT_BITS 17u /* up to FILTER_CROWD */
 #define SOURCE_LEVELS     5u  /* the last levels of its code that a source knows */
@@ -165,24 +171,22 @@ static inline __device__ uint64_t filter_around(uint32_t row) {
 
 /* The row of a point: the last of those that begin at it or before. before: the rows' list in filter_cells_view */
 static inline __device__ uint32_t filter_row_at(const uint32_t *before, const uint32_t *row_point, uint32_t point) {
-    const uint32_t tile = point / FILTER_TILE;
+    const uint32_t tile = point / filter_policy::tile;
     const uint32_t first = before[tile] - before[0], rows = before[tile + 1] - before[tile];
     return first + mote_lower_bound32(row_point + first, rows, point + 1) - 1;
 }
 
 /* ---- a tile: a warp's, whose lanes take some points in a row */
 
-#define FILTER_LANE_POINTS (FILTER_TILE / CUDA_WARP)
-
 static inline __device__ uint32_t filter_lane_count(uint64_t position, uint64_t count) {
     const uint64_t remaining = position < count ? count - position : 0;
-    return remaining < FILTER_LANE_POINTS ? (uint32_t)remaining : FILTER_LANE_POINTS;
+    return remaining < filter_policy::lane_points ? (uint32_t)remaining : filter_policy::lane_points;
 }
 
 static inline __device__ unsigned long long filter_load_bytes(const uint8_t *from, uint32_t count) {
-    if (count == FILTER_LANE_POINTS) return *(const unsigned long long *)from;
+    if (count == filter_policy::lane_points) return *(const unsigned long long *)from;
     unsigned long long bytes = 0;
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
         if (i < count) bytes |= (unsigned long long)from[i] << 8 * i;
     }
     return bytes;

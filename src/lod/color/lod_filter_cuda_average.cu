@@ -5,21 +5,20 @@
    one list, so that the threads of a warp stay together however their cells are spread over bricks. */
 #include "lod/color/lod_filter_cuda.cuh"
 
-#define SLOTS         8u /* bricks that the cells around one can lie in: two along each axis */
-#define WINDOW        4u /* cells of a brick along an axis */
-#define EIGHTHS       (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
-#define WEIGHTS       (8u * EIGHTHS)
-#define MIRROR        0x49u /* of three bits along an axis, all */
-#define MAX_CHUNKS    16u   /* of items, that a block takes one after the other */
-#define SINGLE_BLOCKS 8192u /* beyond these they take more than one */
-
-/* Lanes share a target where its cells have that number of sources each, or where a level's few targets would leave the
-   device idle. Measured by level of 100 M points of a city: with 1, 2, 4 and 8 lanes, 11 sources a cell
+#define SLOTS   8u /* bricks that the cells around one can lie in: two along each axis */
+#define WINDOW  4u /* cells of a brick along an axis */
+#define EIGHTHS (MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS * MOTE_LOD_EIGHTHS)
+#define WEIGHTS (8u * EIGHTHS)
+#define MIRROR  0x49u /* of three bits along an axis, all */
+/* Lanes share a target where its cells have that number of sources each, or where a level has so few targets that the
+   device would be idle. Measured by level of 100 M points of a city (H200): with 1, 2, 4 and 8 lanes, 11 sources a cell
    take 6.6, 4.6, 4.3 and 5.4 ms; 1.5 sources 5.6, 7.8, 11.9 and 20.6 ms. */
-#define SHARED_BY_2    3u
-#define SHARED_BY_4    8u
-#define SHARED_BY_8    24u
-#define FEWEST_TARGETS (1u << 16)
+struct average_policy {
+    static constexpr uint32_t shared_by_2 = 3, shared_by_4 = 8, shared_by_8 = 24; /* sources of a cell */
+    static constexpr uint32_t min_targets = 1u << 16;
+    static constexpr uint32_t max_chunks = 16;      /* of items, that a block takes one after the other */
+    static constexpr uint32_t single_blocks = 8192; /* beyond these they take more than one */
+};
 
 /* The cells of a brick that lie around a coordinate within a brick: [axis][this brick, or the one
    beside][coordinate] */
@@ -54,10 +53,10 @@ typedef struct brick_view {
     uint32_t first_row, row_count; /* that there are in around */
 } brick_view;
 
-/* Bricks with cells in reach, and which cells: a list for each thread of a block. The words of an entry lie
-   FILTER_THREADS apart, and so does a thread's list from that of the next. */
+/* Bricks with cells in reach, and which cells: a list for each thread of a block. The words of an entry
+   lie as far apart as a block has threads; the lists of two threads lie beside each other. */
 enum { LIST_LOW, LIST_HIGH, LIST_BRICK, LIST_WORDS };
-#define LIST_STEP (LIST_WORDS * FILTER_THREADS)
+#define LIST_STEP (LIST_WORDS * filter_policy::threads)
 
 typedef struct brick_list {
     uint32_t *begin, *end;
@@ -135,9 +134,9 @@ static __device__ void list_bricks(const brick_view &view, const around_windows 
             const unsigned long long cells = view.bricks[brick].mask & column & along[2][z];
             const uint32_t low = (uint32_t)cells, high = (uint32_t)(cells >> 32);
             if ((low | high) != 0) {
-                end[LIST_LOW * FILTER_THREADS] = low;
-                end[LIST_HIGH * FILTER_THREADS] = high;
-                end[LIST_BRICK * FILTER_THREADS] = brick;
+                end[LIST_LOW * filter_policy::threads] = low;
+                end[LIST_HIGH * filter_policy::threads] = high;
+                end[LIST_BRICK * filter_policy::threads] = brick;
                 end += LIST_STEP;
             }
         }
@@ -159,10 +158,11 @@ static __device__ bool next_cell(cell_walk *walk, const filter_brick *bricks, co
     if (walk->cells == 0) {
         if (walk->end == list.begin) return false;
         const uint32_t *const words = walk->end - LIST_STEP;
-        const uint4 brick = *(const uint4 *)&bricks[words[LIST_BRICK * FILTER_THREADS]];
+        const uint4 brick = *(const uint4 *)&bricks[words[LIST_BRICK * filter_policy::threads]];
         walk->mask = (unsigned long long)brick.y << 32 | brick.x;
         walk->first = brick.z;
-        walk->cells = (unsigned long long)words[LIST_HIGH * FILTER_THREADS] << 32 | words[LIST_LOW * FILTER_THREADS];
+        walk->cells = (unsigned long long)words[LIST_HIGH * filter_policy::threads] << 32 |
+                      words[LIST_LOW * filter_policy::threads];
         walk->end = words;
     }
     *below = (walk->cells - 1) & ~walk->cells;
@@ -265,7 +265,7 @@ template <typename S> static __global__ void average_plain(around_view view) {
     __shared__ around_windows windows;
     load_windows(view.windows, &windows);
     __syncthreads();
-    const uint64_t j = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    const uint64_t j = (uint64_t)blockIdx.x * filter_policy::threads + threadIdx.x;
     uint32_t cell;
     const brick_list list = open_target(view, windows, j, lists, &cell);
     if (list.end == list.begin) return;
@@ -284,14 +284,14 @@ template <uint32_t LANES, typename S> static __global__ void average_weighted(ar
     __shared__ uint4 table[WEIGHTS * sizeof(uint16_t) / sizeof(uint4)];
     const uint16_t *const weights = (const uint16_t *)table;
     load_windows(view.windows, &windows);
-    for (uint32_t i = threadIdx.x; i < sizeof table / sizeof table[0]; i += FILTER_THREADS) {
+    for (uint32_t i = threadIdx.x; i < sizeof table / sizeof table[0]; i += filter_policy::threads) {
         table[i] = ((const uint4 *)view.weights.table)[i];
     }
     __syncthreads();
     CUDA_ROLLED
     for (uint32_t c = 0; c < chunks; c++) {
         const uint64_t chunk = (uint64_t)blockIdx.x * chunks + c;
-        const uint64_t j = chunk * (FILTER_THREADS / LANES) + threadIdx.x / LANES;
+        const uint64_t j = chunk * (filter_policy::threads / LANES) + threadIdx.x / LANES;
         uint32_t cell = 0;
         const brick_list list = open_target(view, windows, j, lists, &cell);
         color_sum<uint64_t> sum = weigh_around<LANES, S>(view, list, cell, weights);
@@ -359,29 +359,32 @@ static mote_status load_weights(lod_filter *f, uint32_t bits) {
 }
 
 static uint32_t lanes_of(uint64_t targets, uint64_t sources_per_cell) {
-    if (targets < FEWEST_TARGETS) return 16;
-    if (sources_per_cell < SHARED_BY_2) return 1;
-    if (sources_per_cell < SHARED_BY_4) return 2;
-    return sources_per_cell < SHARED_BY_8 ? 4 : 8;
+    if (targets < average_policy::min_targets) return 16;
+    if (sources_per_cell < average_policy::shared_by_2) return 1;
+    if (sources_per_cell < average_policy::shared_by_4) return 2;
+    return sources_per_cell < average_policy::shared_by_8 ? 4 : 8;
 }
 
 template <typename S>
 static void launch_weighted(mote_device *gpu, const around_view *view, uint64_t sources_per_cell) {
     const uint64_t count = view->targets.count;
     const uint32_t lanes = lanes_of(count, sources_per_cell);
-    const uint32_t chunk_items = FILTER_THREADS / lanes;
-    const uint64_t wanted = count / chunk_items / SINGLE_BLOCKS;
-    const uint32_t chunks = wanted < 1 ? 1 : wanted > MAX_CHUNKS ? MAX_CHUNKS : (uint32_t)wanted;
+    const uint32_t chunk_items = filter_policy::threads / lanes;
+    const uint64_t wanted = count / chunk_items / average_policy::single_blocks;
+    const uint32_t chunks = wanted < 1                            ? 1
+                            : wanted > average_policy::max_chunks ? average_policy::max_chunks
+                                                                  : (uint32_t)wanted;
     void (*const kernel)(around_view, uint32_t) = lanes == 1   ? average_weighted<1, S>
                                                   : lanes == 2 ? average_weighted<2, S>
                                                   : lanes == 4 ? average_weighted<4, S>
                                                   : lanes == 8 ? average_weighted<8, S>
                                                                : average_weighted<16, S>;
-    CUDA_LAUNCH(gpu, kernel, cuda_blocks(count, chunk_items * chunks), FILTER_THREADS, *view, chunks);
+    CUDA_LAUNCH(gpu, kernel, cuda_blocks(count, chunk_items * chunks), filter_policy::threads, *view, chunks);
 }
 
 template <typename S> static void launch_plain(mote_device *gpu, const around_view *view) {
-    CUDA_LAUNCH(gpu, average_plain<S>, cuda_blocks(view->targets.count, FILTER_THREADS), FILTER_THREADS, *view);
+    CUDA_LAUNCH(gpu, average_plain<S>, cuda_blocks(view->targets.count, filter_policy::threads), filter_policy::threads,
+                *view);
 }
 
 static brick_view view_cells(const lod_filter *f, uint32_t cell_level) {

@@ -13,11 +13,11 @@ static __device__ uint32_t mark_of(uint64_t before, uint64_t code) {
 #define MARKS FILTER_LEVELS
 
 static __device__ void store_bytes(uint8_t *to, unsigned long long bytes, uint32_t count) {
-    if (count == FILTER_LANE_POINTS) {
+    if (count == filter_policy::lane_points) {
         *(unsigned long long *)to = bytes;
         return;
     }
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
         if (i < count) to[i] = (uint8_t)(bytes >> 8 * i);
     }
 }
@@ -31,16 +31,16 @@ static_assert(MARKS == CUDA_WARP, "a lane for each mark");
 /* A lane marks some points in a row. */
 template <bool FINE>
 static __device__ void mark_points(const filter_cells_view &view, uint64_t first, uint8_t *marks, mark_bins *bins) {
-    const uint64_t position = first + threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
+    const uint64_t position = first + threadIdx.x % CUDA_WARP * filter_policy::lane_points;
     const uint32_t own = filter_lane_count(position, view.count);
     if (own == 0) return;
     const uint64_t *const codes = view.codes + position;
     const unsigned long long leaf_levels = filter_load_bytes(view.leaf_level + position, own);
     unsigned long long own_flags = 0;
-    uint64_t code[FILTER_LANE_POINTS + 1];
+    uint64_t code[filter_policy::lane_points + 1];
     code[0] = position > 0 ? codes[-1] : NO_CODE;
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) code[i + 1] = codes[i < own ? i : 0];
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i++) code[i + 1] = codes[i < own ? i : 0];
+    for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
         uint32_t mark = mark_of(code[i], code[i + 1]);
         if (FINE && i < own && code[i] == code[i + 1]) {
             mark = ORDER_FINE_FIRST + mark_of(view.fine[position + i - 1], view.fine[position + i]);
@@ -56,21 +56,22 @@ static __device__ void mark_points(const filter_cells_view &view, uint64_t first
 
 /* counts: what becomes filter_cells_view.before */
 template <bool FINE> static __global__ void count_begins(filter_cells_view view, uint8_t *marks, uint32_t *counts) {
-    __shared__ mark_bins bins[FILTER_WARPS];
+    __shared__ mark_bins bins[filter_policy::warps];
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     mark_bins *const own = &bins[warp];
     own->cells[lane] = own->no_rows[lane] = 0;
     __syncwarp();
-    mark_points<FINE>(view, ((uint64_t)blockIdx.x * FILTER_WARPS + warp) * FILTER_TILE, marks, own);
+    mark_points<FINE>(view, ((uint64_t)blockIdx.x * filter_policy::warps + warp) * filter_policy::tile, marks, own);
     __syncwarp();
     const uint32_t cells = warp_scan_inclusive(own->cells[lane]), no_rows = warp_scan_inclusive(own->no_rows[lane]);
     own->cells[lane] = cells;
     own->no_rows[lane] = no_rows;
     __syncthreads();
     const uint32_t lists = view.finest + view.finest_brick + 2;
-    for (uint32_t i = threadIdx.x; i < lists * FILTER_WARPS; i += FILTER_THREADS) {
-        const uint32_t list = i / FILTER_WARPS, tile = blockIdx.x * FILTER_WARPS + i % FILTER_WARPS;
-        const mark_bins *const from = &bins[i % FILTER_WARPS];
+    for (uint32_t i = threadIdx.x; i < lists * filter_policy::warps; i += filter_policy::threads) {
+        const uint32_t list = i / filter_policy::warps,
+                       tile = blockIdx.x * filter_policy::warps + i % filter_policy::warps;
+        const mark_bins *const from = &bins[i % filter_policy::warps];
         const uint32_t row_level = list - view.finest - 1;
         const uint32_t count =
             list <= view.finest ? from->cells[list] : from->cells[row_level] - from->no_rows[row_level];
@@ -95,7 +96,7 @@ static void plan_levels(lod_filter *f) {
     view->fine = f->device->fine;
     view->leaf_level = f->device->leaf_level;
     view->count = lod->count;
-    view->tiles = cuda_blocks(lod->count, FILTER_TILE);
+    view->tiles = cuda_blocks(lod->count, filter_policy::tile);
     view->grid_bits = lod_cell_level(lod, 0);
     view->finest_brick = filter_brick_level(finest);
     view->finest = finest < 2 ? 2 : finest; /* even one brick has its cells two levels finer */
@@ -118,7 +119,8 @@ static mote_status download_counts(lod_filter *f, unsigned long long *crowd) {
     if (status == MOTE_OK) {
         void (*const kernel)(filter_cells_view, uint8_t *, uint32_t *) =
             view->fine != NULL ? count_begins<true> : count_begins<false>;
-        CUDA_LAUNCH(gpu, kernel, cuda_blocks(view->tiles, FILTER_WARPS), FILTER_THREADS, *view, f->marks, f->before);
+        CUDA_LAUNCH(gpu, kernel, cuda_blocks(view->tiles, filter_policy::warps), filter_policy::threads, *view,
+                    f->marks, f->before);
         status = cuda_sum32(gpu, f->before, f->before, counts);
     }
     if (status == MOTE_OK) {

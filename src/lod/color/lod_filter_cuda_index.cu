@@ -67,11 +67,11 @@ static __device__ void find_children(const filter_cells_view &view, uint32_t lev
    above: around all rows of the next coarser level. around: has room for whole steps */
 static __global__ void find_around(filter_cells_view view, uint32_t level, uint64_t first_row, uint64_t row_count,
                                    const uint32_t *above, uint32_t *around) {
-    __shared__ uint4 steps[FILTER_WARPS][STEP_WORDS / 4];
+    __shared__ uint4 steps[filter_policy::warps][STEP_WORDS / 4];
     static_assert(FILTER_AROUND_STEP == CUDA_WARP, "a lane for each row of a step");
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     uint4 *const step = steps[threadIdx.x / CUDA_WARP];
-    const uint64_t first = (uint64_t)blockIdx.x * FILTER_THREADS + (threadIdx.x - lane);
+    const uint64_t first = (uint64_t)blockIdx.x * filter_policy::threads + (threadIdx.x - lane);
     if (first >= row_count) return;
     const uint64_t last = row_count - 1, at = first + lane < last ? first + lane : last;
     find_children(view, level, first_row + at, above, (uint32_t *)step + lane);
@@ -119,8 +119,8 @@ mote_status filter_make_around(lod_filter *f, uint32_t level, uint64_t first_row
     if (level == 0) {
         CUDA_LAUNCH(gpu, start_around, 1u, CUDA_WARP, f->view, f->around[0], f->top);
     } else {
-        CUDA_LAUNCH(gpu, find_around, cuda_blocks(rows, FILTER_THREADS), FILTER_THREADS, f->view, level, first_row,
-                    rows, f->around[(level + 1) % 2], f->around[level % 2]);
+        CUDA_LAUNCH(gpu, find_around, cuda_blocks(rows, filter_policy::threads), filter_policy::threads, f->view, level,
+                    first_row, rows, f->around[(level + 1) % 2], f->around[level % 2]);
     }
     return cuda_launched(gpu, "finding bricks");
 }

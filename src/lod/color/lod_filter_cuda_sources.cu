@@ -1,15 +1,18 @@
 /* Cells of many levels in one pass over the sorted points: sums of colours, and bricks. */
 #include "lod/color/lod_filter_cuda.cuh"
 
-#define TILE_ROWS    (FILTER_TILE / CUDA_WARP)
-#define TILE_WARPS   2u /* few: a block keeps its shared memory until its last warp is done */
-#define TILE_THREADS (TILE_WARPS * CUDA_WARP)
-#define BUFFER_BYTES 60u /* for each point, of what is made in one pass: then deep trees take several */
+/* Few warps: a block keeps its shared memory until its last warp is done. As set here: 2.7 ms for the sums and bricks
+   of 100 M points of a city (H200). */
+struct sources_policy {
+    static constexpr uint32_t warps = 2, threads = warps * CUDA_WARP;
+    static constexpr uint32_t rows = filter_policy::tile / CUDA_WARP; /* of a tile */
+    static constexpr uint32_t buffer_bytes = 60; /* a point, of what is made in one pass: deep trees take several */
+};
 
 /* ---- a tile */
 
 /* Sums over a tile's points before one: sum_at. A gap after each lane's keeps lanes off each other's banks. */
-template <typename T> struct tile_sums { T of[3][FILTER_TILE + CUDA_WARP + 1]; };
+template <typename T> struct tile_sums { T of[3][filter_policy::tile + CUDA_WARP + 1]; };
 
 /* 8-bit colours of a tile add up to 16 bits. */
 template <int COLORS> struct tile_sums_of { typedef tile_sums<uint32_t> type; };
@@ -18,12 +21,14 @@ template <> struct tile_sums_of<FILTER_COLORS_8> { typedef tile_sums<uint16_t> t
 /* What a warp knows of its tile. Its list are the cells of a level that begin in the tile, preceded by the one that the
    first point lies in if that began before. */
 typedef struct tile_state {
-    unsigned long long masks[FILTER_TILE]; /* of the list's cells as bricks: which cells two levels finer there are */
-    uint32_t begun[8][TILE_ROWS];          /* by level % 8, of sources: which points of a row begin them */
-    uint8_t begun_before[8][TILE_ROWS];    /* and how many in rows before */
-    alignas(8) uint8_t marks[FILTER_TILE];
-    uint8_t points[FILTER_TILE];                         /* where the list's cells begin */
-    uint8_t child[FILTER_TILE], grandchild[FILTER_TILE]; /* in the lists of the last levels, the first cell within */
+    unsigned long long
+        masks[filter_policy::tile];          /* of the list's cells as bricks: which cells two levels finer there are */
+    uint32_t begun[8][sources_policy::rows]; /* by level % 8, of sources: which points of a row begin them */
+    uint8_t begun_before[8][sources_policy::rows]; /* and how many in rows before */
+    alignas(8) uint8_t marks[filter_policy::tile];
+    uint8_t points[filter_policy::tile]; /* where the list's cells begin */
+    uint8_t child[filter_policy::tile],
+        grandchild[filter_policy::tile]; /* in the lists of the last levels, the first cell within */
 } tile_state;
 
 typedef struct tile_list {
@@ -65,20 +70,20 @@ static __device__ void load_before(const filter_cells_view &view, tile_list *lis
     list->mark = view.marks[list->first];
 }
 
-static __device__ uint32_t sum_at(uint32_t point) { return point + point / FILTER_LANE_POINTS; }
+static __device__ uint32_t sum_at(uint32_t point) { return point + point / filter_policy::lane_points; }
 static __device__ void put_sum(uint32_t *to, uint32_t sum) { *to = sum; }
 static __device__ void put_sum(uint16_t *to, uint32_t sum) { *to = (uint16_t)sum; }
 
 /* Which points of the cloud the lane's are. index: by sorted position; NULL where the cloud is sorted */
 static __device__ void load_block_hash(const uint32_t *index, uint64_t position, uint32_t count, uint32_t *block_hash) {
-    if (index == NULL || count < FILTER_LANE_POINTS) {
-        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    if (index == NULL || count < filter_policy::lane_points) {
+        for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
             block_hash[i] = (uint32_t)position + i;
             if (index != NULL && i < count) block_hash[i] = index[position + i];
         }
         return;
     }
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 4) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i += 4) {
         const uint4 four = *(const uint4 *)(index + position + i);
         block_hash[i] = four.x;
         block_hash[i + 1] = four.y;
@@ -88,13 +93,13 @@ static __device__ void load_block_hash(const uint32_t *index, uint64_t position,
 }
 
 static __device__ void put_colors(filter_color *to, const filter_color *colors, uint32_t count) {
-    if (count < FILTER_LANE_POINTS) {
-        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    if (count < filter_policy::lane_points) {
+        for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
             if (i < count) to[i] = colors[i];
         }
         return;
     }
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i += 2) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i += 2) {
         const uint16_t *const v = colors[i].v, *const w = colors[i + 1].v;
         *(uint4 *)(to + i) = make_uint4(v[0] | (uint32_t)v[1] << 16, v[2], w[0] | (uint32_t)w[1] << 16, w[2]);
     }
@@ -104,28 +109,29 @@ static __device__ void put_colors(filter_color *to, const filter_color *colors, 
 template <int COLORS, typename SUMS>
 static __device__ void load_points(const filter_cells_view &view, const filter_columns &columns, const uint32_t *index,
                                    filter_color *sorted, const tile_list *list, tile_state *s, SUMS *sums) {
-    const uint32_t first = threadIdx.x % CUDA_WARP * FILTER_LANE_POINTS;
+    const uint32_t first = threadIdx.x % CUDA_WARP * filter_policy::lane_points;
     const uint64_t position = list->first + first;
     const uint32_t own = filter_lane_count(position, view.count);
-    const unsigned long long missing = own == 0 ? ~0ull : own < FILTER_LANE_POINTS ? ~0ull << 8 * own : 0;
-    uint32_t block_hash[FILTER_LANE_POINTS], before[3] = {0, 0, 0};
-    filter_color colors[FILTER_LANE_POINTS];
+    const unsigned long long missing = own == 0 ? ~0ull : own < filter_policy::lane_points ? ~0ull << 8 * own : 0;
+    uint32_t block_hash[filter_policy::lane_points], before[3] = {0, 0, 0};
+    filter_color colors[filter_policy::lane_points];
     load_block_hash(index, position, own, block_hash);
-    ((unsigned long long *)s->marks)[first / FILTER_LANE_POINTS] =
+    ((unsigned long long *)s->marks)[first / filter_policy::lane_points] =
         filter_load_bytes(view.marks + position, own) | missing;
-    for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+    for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
         colors[i] = filter_color{{0, 0, 0, 0}};
         if (i < own) colors[i] = filter_read_color<COLORS>(columns, block_hash[i]);
     }
     if (sorted != NULL) put_colors(sorted + position, colors, own);
     for (uint32_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) before[k] += colors[i].v[k];
+        for (uint32_t i = 0; i < filter_policy::lane_points; i++) before[k] += colors[i].v[k];
         before[k] = warp_scan_exclusive(before[k]);
-        for (uint32_t i = 0; i < FILTER_LANE_POINTS; i++) {
+        for (uint32_t i = 0; i < filter_policy::lane_points; i++) {
             put_sum(&sums->of[k][sum_at(first + i)], before[k]);
             before[k] += colors[i].v[k];
         }
-        if (first + FILTER_LANE_POINTS == FILTER_TILE) put_sum(&sums->of[k][sum_at(FILTER_TILE)], before[k]);
+        if (first + filter_policy::lane_points == filter_policy::tile)
+            put_sum(&sums->of[k][sum_at(filter_policy::tile)], before[k]);
     }
     __syncwarp();
 }
@@ -135,7 +141,7 @@ static __device__ void open_list(const filter_cells_view &view, tile_state *s, t
     const uint32_t finest = CUDA_WARP - 1 - (uint32_t)__clz((int)view.visited);
     set_level(list, finest);
     list->count = 0;
-    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+    for (uint32_t r = 0; r < sources_policy::rows; r++) {
         const uint32_t i = r * CUDA_WARP + threadIdx.x % CUDA_WARP;
         const bool begins = i == 0 || s->marks[i] <= finest;
         const uint32_t at = warp_append(begins, &list->count);
@@ -181,14 +187,14 @@ static __device__ void coarsen_list(const filter_cells_view &view, tile_state *s
 static __device__ void note_sources(tile_state *s, uint32_t level) {
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     uint32_t begun = 0;
-    for (uint32_t r = 0; r < TILE_ROWS; r++) {
+    for (uint32_t r = 0; r < sources_policy::rows; r++) {
         const uint32_t i = r * CUDA_WARP + lane;
         const uint32_t row = __ballot_sync(CUDA_ALL, i == 0 || s->marks[i] <= level);
         if (lane == r) begun = row;
     }
     const uint32_t before = warp_scan_exclusive((uint32_t)__popc(begun));
     __syncwarp();
-    if (lane < TILE_ROWS) {
+    if (lane < sources_policy::rows) {
         s->begun[level % 8][lane] = begun;
         s->begun_before[level % 8][lane] = (uint8_t)before;
     }
@@ -287,15 +293,16 @@ static __device__ void put_rest(const filter_cells_view &view, const SUMS *sums,
 template <int COLORS>
 static __global__ void sum_tiles(filter_cells_view view, filter_columns columns, const uint32_t *index,
                                  filter_color *colors) {
-    __shared__ tile_state states[TILE_WARPS];
-    __shared__ typename tile_sums_of<COLORS>::type sums_of[TILE_WARPS];
+    __shared__ tile_state states[sources_policy::warps];
+    __shared__ typename tile_sums_of<COLORS>::type sums_of[sources_policy::warps];
     tile_state *const s = &states[threadIdx.x / CUDA_WARP];
     auto *const sums = &sums_of[threadIdx.x / CUDA_WARP];
     tile_list list;
-    list.tile = blockIdx.x * TILE_WARPS + threadIdx.x / CUDA_WARP;
+    list.tile = blockIdx.x * sources_policy::warps + threadIdx.x / CUDA_WARP;
     if (list.tile >= view.tiles) return;
-    list.first = (uint64_t)list.tile * FILTER_TILE;
-    list.points = view.count - list.first < FILTER_TILE ? (uint32_t)(view.count - list.first) : FILTER_TILE;
+    list.first = (uint64_t)list.tile * filter_policy::tile;
+    list.points =
+        view.count - list.first < filter_policy::tile ? (uint32_t)(view.count - list.first) : filter_policy::tile;
     list.base = list.child_base = 0;
     load_before(view, &list);
     load_points<COLORS>(view, columns, index, colors, &list, s, sums);
@@ -337,9 +344,9 @@ static __device__ void add_head(const filter_cells_view &view, uint32_t level, u
 
 /* Adds what a tile has of cells and bricks that began before it. */
 static __global__ void join_tiles(filter_cells_view view) {
-    const uint64_t tile = (uint64_t)blockIdx.x * FILTER_THREADS + threadIdx.x;
+    const uint64_t tile = (uint64_t)blockIdx.x * filter_policy::threads + threadIdx.x;
     if (tile >= view.tiles) return;
-    const uint32_t mark = view.marks[tile * FILTER_TILE];
+    const uint32_t mark = view.marks[tile * filter_policy::tile];
     for (uint32_t level = 0; level <= view.finest && level < mark; level++) {
         const uint32_t at = begun_before(view, level, (uint32_t)tile) - 1;
         if (view.summed >> level & 1) add_head(view, level, at, *head_of(view, (uint32_t)tile, level));
@@ -418,7 +425,7 @@ static mote_status open_pass(lod_filter *f, uint32_t first, uint32_t *next) {
         while (end < levels && lod_cell_level(f->lod, end) == cell) end++;
         if (end == levels) break;
         plan_pass(f, first, end);
-    } while (place_lists(&f->view, NULL) <= f->lod->count * BUFFER_BYTES);
+    } while (place_lists(&f->view, NULL) <= f->lod->count * sources_policy::buffer_bytes);
     *next = end;
     plan_pass(f, first, end - 1);
     cuda_free(gpu, f->arena);
@@ -434,10 +441,10 @@ mote_status filter_make_cells(lod_filter *f, uint32_t first_level, uint32_t *nex
     static void (*const sum[])(filter_cells_view, filter_columns, const uint32_t *, filter_color *) = {
         sum_tiles<FILTER_COLORS_ANY>, sum_tiles<FILTER_COLORS_16>, sum_tiles<FILTER_COLORS_8>};
     MOTE_TRY(open_pass(f, first_level, next_level));
-    CUDA_LAUNCH(gpu, sum[f->columns.kind], cuda_blocks(view->tiles, TILE_WARPS), TILE_THREADS, *view, f->columns,
-                lod_cuda_index(f->device), f->colors);
+    CUDA_LAUNCH(gpu, sum[f->columns.kind], cuda_blocks(view->tiles, sources_policy::warps), sources_policy::threads,
+                *view, f->columns, lod_cuda_index(f->device), f->colors);
     CUDA_LAUNCH(gpu, end_lists, 1u, CUDA_WARP, *view);
-    CUDA_LAUNCH(gpu, join_tiles, cuda_blocks(view->tiles, FILTER_THREADS), FILTER_THREADS, *view);
+    CUDA_LAUNCH(gpu, join_tiles, cuda_blocks(view->tiles, filter_policy::threads), filter_policy::threads, *view);
     return cuda_launched(gpu, "summing up colours");
 }
 

@@ -9,7 +9,11 @@
 #include "lod/sample/lod_poisson_cuda.cuh"
 #include "math/search.h"
 
-#define THREADS   256u
+/* A candidate for each thread; other numbers were not measured. */
+struct poisson_policy {
+    static constexpr uint32_t threads = 256;
+};
+
 #define RANK_BITS 32
 
 /* What all levels share. */
@@ -75,8 +79,8 @@ static __global__ void set_lower_shares(const mote_lod_node *nodes, uint64_t nod
 
 static mote_status mark_lower_shares(const sampling *s, bool hide) {
     if (!s->chained) return MOTE_OK;
-    const uint32_t blocks = cuda_blocks(s->lod->node_count, THREADS / CUDA_WARP);
-    CUDA_LAUNCH(s->gpu, set_lower_shares, blocks, THREADS, s->device->nodes, s->lod->node_count, hide,
+    const uint32_t blocks = cuda_blocks(s->lod->node_count, poisson_policy::threads / CUDA_WARP);
+    CUDA_LAUNCH(s->gpu, set_lower_shares, blocks, poisson_policy::threads, s->device->nodes, s->lod->node_count, hide,
                 s->device->level);
     return cuda_launched(s->gpu, "chains of nodes");
 }
@@ -110,8 +114,8 @@ static mote_status select_candidates(const sampling *s, level_memory *memory, ui
     const uint64_t points = s->lod->count;
     t->positions = (uint32_t *)take(memory, max * sizeof *t->positions);
     if (t->positions == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, flag_candidates, cuda_blocks(points, THREADS), THREADS, s->device->level, points, t->level + 1,
-                s->flags);
+    CUDA_LAUNCH(gpu, flag_candidates, cuda_blocks(points, poisson_policy::threads), poisson_policy::threads,
+                s->device->level, points, t->level + 1, s->flags);
     MOTE_TRY(cuda_launched(gpu, "poisson candidates"));
     MOTE_TRY(cuda_select(gpu, s->flags, points, t->positions, s->found));
     return cuda_download(gpu, &t->count, s->found, sizeof t->count);
@@ -134,7 +138,8 @@ static __global__ void mark_blocks(poisson_trials t, uint32_t *starts) {
 static mote_status number_blocks(const sampling *s, poisson_trials *t, uint32_t *numbers) {
     mote_device *gpu = s->gpu;
     uint32_t blocks = 0;
-    CUDA_LAUNCH(gpu, mark_blocks, cuda_blocks(t->count + 1, THREADS), THREADS, *t, numbers);
+    CUDA_LAUNCH(gpu, mark_blocks, cuda_blocks(t->count + 1, poisson_policy::threads), poisson_policy::threads, *t,
+                numbers);
     MOTE_TRY(cuda_launched(gpu, "poisson blocks"));
     MOTE_TRY(cuda_sum32(gpu, numbers, numbers, t->count + 1));
     MOTE_TRY(cuda_download(gpu, &blocks, numbers + t->count, sizeof blocks));
@@ -225,9 +230,10 @@ static mote_status arrange(const sampling *s, level_memory *memory, poisson_tria
     uint32_t *numbers = pairs.other_values; /* until the trials are sorted */
     MOTE_TRY(number_blocks(s, t, numbers));
     MOTE_TRY(take_blocks(memory, t, &phases));
-    CUDA_LAUNCH(gpu, make_keys, cuda_blocks(t->count, THREADS), THREADS, *t, numbers, phases.keys);
+    CUDA_LAUNCH(gpu, make_keys, cuda_blocks(t->count, poisson_policy::threads), poisson_policy::threads, *t, numbers,
+                phases.keys);
     MOTE_TRY(cuda_fill(gpu, t->table, 0xFF, (t->table_mask + 1) * sizeof *t->table));
-    CUDA_LAUNCH(gpu, fill_table, cuda_blocks(t->block_count, THREADS), THREADS, *t);
+    CUDA_LAUNCH(gpu, fill_table, cuda_blocks(t->block_count, poisson_policy::threads), poisson_policy::threads, *t);
     MOTE_TRY(cuda_launched(gpu, "poisson blocks"));
     MOTE_TRY(cuda_sort64(gpu, &pairs, t->count, 0, RANK_BITS + bits_below(t->block_count)));
     t->positions = pairs.values;

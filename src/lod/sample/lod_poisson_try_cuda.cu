@@ -1,13 +1,16 @@
 /* The trials of Poisson-disk sampling on a GPU, a warp for each block of cells. A warp tests 32 at once against what
-   was accepted before, and settles among those that are left in their order. Accepted points of a cell are a linked
+   was accepted before, and settles among the remaining ones in their order. Accepted points of a cell are a linked
    list through the trials, so no list has a bound; a block keeps the first of each of its lists for the blocks that
    come in later phases. */
 #include "device/cuda/warp.cuh"
 #include "lod/sample/lod_poisson_cuda.cuh"
 #include "order/lattice/lattice_math.h"
 
-#define THREADS   256u
-#define TRY_WARPS 4u /* blocks of cells that a thread block works on */
+/* Other numbers were not measured. */
+struct try_policy {
+    static constexpr uint32_t threads = 256; /* of a block that places candidates, one each */
+    static constexpr uint32_t warps = 4;     /* of a block that tries them: blocks of cells that it works on */
+};
 
 /* Where coordinates come from. */
 struct position_columns {
@@ -194,7 +197,7 @@ static __device__ poisson_disk read_disk(const poisson_trials *t, uint64_t trial
 
 /* A warp for each block of a phase. */
 static __global__ void try_blocks(poisson_trials t, uint32_t first, uint32_t count, uint8_t *level) {
-    __shared__ uint32_t heads_of_warps[TRY_WARPS][POISSON_HALO_CELLS];
+    __shared__ uint32_t heads_of_warps[try_policy::warps][POISSON_HALO_CELLS];
     const uint64_t number = poisson_thread() / CUDA_WARP;
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     if (number >= count) return; /* the whole warp */
@@ -218,12 +221,13 @@ mote_status lod_cuda_poisson_try(const mote_lod *lod, lod_cuda *device, const po
     position_columns from;
     from.lattice = lod->lattice;
     for (int k = 0; k < 3; k++) from.axes[k] = *device_cloud_find(&device->cloud, mote_axis_names[k]);
-    CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, THREADS), THREADS, *t, from, lod_cuda_index(device));
+    CUDA_LAUNCH(gpu, place_disks, cuda_blocks(t->count, try_policy::threads), try_policy::threads, *t, from,
+                lod_cuda_index(device));
     for (uint32_t phase = 0; phase < POISSON_PHASES; phase++) {
         const uint32_t first = phase_first[phase], count = phase_first[phase + 1] - first;
         if (count == 0) continue;
-        CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(count, TRY_WARPS), TRY_WARPS * CUDA_WARP, *t, first, count,
-                    device->level);
+        CUDA_LAUNCH(gpu, try_blocks, cuda_blocks(count, try_policy::warps), try_policy::warps * CUDA_WARP, *t, first,
+                    count, device->level);
     }
     return cuda_launched(gpu, "poisson trials");
 }

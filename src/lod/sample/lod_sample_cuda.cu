@@ -6,7 +6,7 @@
    on either side says it: the two are met by playing off neighbours, in whatever groups. A thread plays the points of
    a unit, all against all, in registers. What may still lose to a point beyond its unit is open: the best up to one of
    the unit's ends whose way out is not closed by a gap coarser than where it has lost. The open points of a block's
-   tile come together, are cut into units again and played, until few are left, each of which looks for its better
+   tile come together, are cut into units again and played, until few remain, each of which looks for its better
    points itself. What is then open to the ends of the tile, at most one point per end and level, goes to the next
    round, in which a tile joins what some tiles left open, until one tile holds all.
 
@@ -17,7 +17,6 @@
 #include "lod/lod_math.h"
 #include "lod/sample/lod_sample_cuda.cuh"
 
-#define LOOK_BACK   32u          /* tiles, for the open point before */
 #define NOTHING_BIT (1ull << 62) /* codes that differ there share the root's cell only */
 
 /* Open points of the tiles of a round: slots for each tile, one per end and level. */
@@ -93,11 +92,11 @@ static __device__ sample_code<FINE> code_at(const lod_cuda_selection *in, const 
 
 template <bool LIST, bool FINE>
 static __device__ void load_codes(const lod_cuda_selection *in, const sample_points<FINE> *p, uint32_t first,
-                                  sample_code<FINE> codes[UNIT]) {
-    if (!LIST && first + UNIT <= p->size) {
+                                  sample_code<FINE> codes[sample_policy::unit]) {
+    if (!LIST && first + sample_policy::unit <= p->size) {
         const ulonglong2 *from = (const ulonglong2 *)(in->codes + p->first + first);
 #pragma unroll
-        for (uint32_t k = 0; k < UNIT; k += 2) {
+        for (uint32_t k = 0; k < sample_policy::unit; k += 2) {
             const ulonglong2 two = from[k / 2];
             codes[k].code = two.x;
             codes[k + 1].code = two.y;
@@ -109,7 +108,7 @@ static __device__ void load_codes(const lod_cuda_selection *in, const sample_poi
         return;
     }
 #pragma unroll
-    for (uint32_t k = 0; k < UNIT; k++) codes[k] = code_at<LIST>(in, p, first + k);
+    for (uint32_t k = 0; k < sample_policy::unit; k++) codes[k] = code_at<LIST>(in, p, first + k);
 }
 
 /* Levels of the leaves, a byte per point; where there are no leaves yet, what no point is finer than. */
@@ -117,8 +116,8 @@ template <bool LIST, bool FINE>
 static __device__ uint64_t load_leaves(const lod_cuda_selection *in, const sample_points<FINE> *p, uint32_t first) {
     uint64_t leaves = 0;
     if (in->leaf_level == NULL) return (MOTE_ORDER_BITS + 1 - in->grid_bits) * 0x0101010101010101ull;
-    if (!LIST && first + UNIT <= p->size) return *(const uint64_t *)(in->leaf_level + p->first + first);
-    for (uint32_t k = 0; k < UNIT; k++) {
+    if (!LIST && first + sample_policy::unit <= p->size) return *(const uint64_t *)(in->leaf_level + p->first + first);
+    for (uint32_t k = 0; k < sample_policy::unit; k++) {
         const uint32_t leaf = first + k < p->size ? in->leaf_level[position_at<LIST>(p, first + k)] : 0xFF;
         leaves |= (uint64_t)leaf << 8 * k;
     }
@@ -129,19 +128,20 @@ static __device__ uint32_t leaf_of(uint64_t leaves, uint32_t k) { return (uint32
 
 template <bool LIST, bool FINE>
 static __device__ void load_ranks(const lod_cuda_selection *in, const sample_points<FINE> *p, uint32_t first,
-                                  const sample_code<FINE> codes[UNIT], uint64_t ranks[UNIT]) {
+                                  const sample_code<FINE> codes[sample_policy::unit],
+                                  uint64_t ranks[sample_policy::unit]) {
     if (in->random) {
 #pragma unroll
-        for (uint32_t k = 0; k < UNIT; k++) ranks[k] = mote_lod_rank(in->seed, rank_code(codes[k]));
-    } else if (!LIST && first + UNIT <= p->size) {
+        for (uint32_t k = 0; k < sample_policy::unit; k++) ranks[k] = mote_lod_rank(in->seed, rank_code(codes[k]));
+    } else if (!LIST && first + sample_policy::unit <= p->size) {
         const uint4 *from = (const uint4 *)(in->order + p->first + first);
         const uint4 low = from[0], high = from[1];
-        const uint32_t order[UNIT] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+        const uint32_t order[sample_policy::unit] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
-        for (uint32_t k = 0; k < UNIT; k++) ranks[k] = order[k];
+        for (uint32_t k = 0; k < sample_policy::unit; k++) ranks[k] = order[k];
     } else {
 #pragma unroll
-        for (uint32_t k = 0; k < UNIT; k++) {
+        for (uint32_t k = 0; k < sample_policy::unit; k++) {
             ranks[k] = first + k < p->size ? in->order[position_at<LIST>(p, first + k)] : 0;
         }
     }
@@ -152,60 +152,62 @@ static __device__ void load_ranks(const lod_cuda_selection *in, const sample_poi
 template <bool LIST, bool FINE>
 static __device__ void load_unit(const lod_cuda_selection *in, const sample_points<FINE> *p, uint64_t known,
                                  uint64_t leaves, sample_unit *unit) {
-    const uint32_t lane = threadIdx.x % CUDA_WARP, first = threadIdx.x * UNIT;
-    sample_code<FINE> codes[UNIT], before, after, neighbor = {};
-    if (lane == 0 || lane == CUDA_WARP - 1) neighbor = code_at<LIST>(in, p, lane == 0 ? first - 1 : first + UNIT);
+    const uint32_t lane = threadIdx.x % CUDA_WARP, first = threadIdx.x * sample_policy::unit;
+    sample_code<FINE> codes[sample_policy::unit], before, after, neighbor = {};
+    if (lane == 0 || lane == CUDA_WARP - 1)
+        neighbor = code_at<LIST>(in, p, lane == 0 ? first - 1 : first + sample_policy::unit);
     load_codes<LIST>(in, p, first, codes);
     load_ranks<LIST>(in, p, first, codes, unit->rank);
-    before.code = __shfl_up_sync(CUDA_ALL, codes[UNIT - 1].code, 1);
+    before.code = __shfl_up_sync(CUDA_ALL, codes[sample_policy::unit - 1].code, 1);
     after.code = __shfl_down_sync(CUDA_ALL, codes[0].code, 1);
     if constexpr (FINE) {
-        before.fine = __shfl_up_sync(CUDA_ALL, codes[UNIT - 1].fine, 1);
+        before.fine = __shfl_up_sync(CUDA_ALL, codes[sample_policy::unit - 1].fine, 1);
         after.fine = __shfl_down_sync(CUDA_ALL, codes[0].fine, 1);
     }
     if (lane == 0) before = neighbor;
     if (lane == CUDA_WARP - 1) after = neighbor;
 #pragma unroll
-    for (uint32_t k = 0; k < UNIT; k++) {
+    for (uint32_t k = 0; k < sample_policy::unit; k++) {
         const uint32_t shared = shared_level(before, codes[k]);
         unit->gap[k] = node_level(in, shared, leaf_of(leaves, k));
         unit->level[k] = LIST ? (uint32_t)(known >> 8 * k) & 0xFF : shared == finest_level<FINE>() ? CLOSED : 0;
         before = codes[k];
     }
-    unit->gap[UNIT] = node_level(in, shared_level(before, after), leaf_of(leaves, UNIT - 1));
-    if (first + UNIT > p->size) close_rest(unit, p->size > first ? p->size - first : 0);
+    unit->gap[sample_policy::unit] =
+        node_level(in, shared_level(before, after), leaf_of(leaves, sample_policy::unit - 1));
+    if (first + sample_policy::unit > p->size) close_rest(unit, p->size > first ? p->size - first : 0);
 }
 
 /* Plays the points of the tile in units. Returns how many are open. */
 template <bool LIST, bool FINE>
 static __device__ uint32_t select_points(sample_tile *tile, const lod_cuda_selection *in,
                                          const sample_points<FINE> *p) {
-    const uint32_t first = threadIdx.x * UNIT;
+    const uint32_t first = threadIdx.x * sample_policy::unit;
     uint64_t *const levels = (uint64_t *)(tile->level + first), leaves = load_leaves<LIST>(in, p, first);
     uint64_t packed = 0;
-    uint32_t point[UNIT], open;
+    uint32_t point[sample_policy::unit], open;
     sample_unit unit;
     sample_range own;
     load_unit<LIST>(in, p, LIST ? *levels : 0, leaves, &unit);
     select_unit(&unit);
 #pragma unroll
-    for (uint32_t k = 0; k < UNIT; k++) {
+    for (uint32_t k = 0; k < sample_policy::unit; k++) {
         point[k] = first + k;
         packed |= (uint64_t)min(unit.level[k], leaf_of(leaves, k)) << 8 * k;
     }
     *levels = packed;
-    if (threadIdx.x == THREADS - 1) tile->gap_after = unit.gap[UNIT];
+    if (threadIdx.x == sample_policy::threads - 1) tile->gap_after = unit.gap[sample_policy::unit];
     open = find_open(&unit, &own);
     return keep_unresolved(tile, &unit, point, open, own, true);
 }
 
-/* Settles the players that are left, and lists those that are open to the ends of the tile. */
+/* Settles the remaining players, and lists those that are open to the ends of the tile. */
 template <bool LIST, bool FINE>
 static __device__ void settle_players(sample_tile *tile, const sample_points<FINE> *p, const sample_round *round,
                                       uint32_t remaining) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     uint32_t found = 0;
-    for (uint32_t first = 0; first < remaining; first += THREADS) {
+    for (uint32_t first = 0; first < remaining; first += sample_policy::threads) {
         const uint32_t i = first + threadIdx.x;
         uint32_t point = 0, level = 0;
         bool open = false;
@@ -238,12 +240,12 @@ static __device__ uint8_t final_level(const lod_cuda_selection *in, uint32_t lev
 template <bool LIST, bool FINE>
 static __device__ void write_levels(const sample_tile *tile, const lod_cuda_selection *in,
                                     const sample_points<FINE> *p) {
-    const uint32_t first = threadIdx.x * UNIT;
-    if (!LIST && first + UNIT <= p->size && in->leaf_level != NULL) {
+    const uint32_t first = threadIdx.x * sample_policy::unit;
+    if (!LIST && first + sample_policy::unit <= p->size && in->leaf_level != NULL) {
         *(uint64_t *)(in->level + p->first + first) = *(const uint64_t *)(tile->level + first);
         return;
     }
-    for (uint32_t i = first; i < first + UNIT && i < p->size; i++) {
+    for (uint32_t i = first; i < first + sample_policy::unit && i < p->size; i++) {
         in->level[position_at<LIST>(p, i)] = final_level(in, tile->level[i]);
     }
 }
@@ -251,8 +253,8 @@ static __device__ void write_levels(const sample_tile *tile, const lod_cuda_sele
 template <bool LIST, bool FINE>
 static __device__ void select_tile(sample_tile *tile, const lod_cuda_selection *in, const sample_points<FINE> *p,
                                    const sample_round *round) {
-    uint32_t before = TILE, remaining = select_points<LIST>(tile, in, p);
-    while (remaining > FEW && remaining <= before / 4 * 3) {
+    uint32_t before = sample_policy::tile, remaining = select_points<LIST>(tile, in, p);
+    while (remaining > sample_policy::max_uncut && remaining <= before / 4 * 3) {
         before = remaining;
         remaining = select_again(tile, remaining);
     }
@@ -272,16 +274,17 @@ static __device__ sample_code<FINE> neighbor_or_none(const lod_cuda_selection *i
 
 /* The first round: a block plays a tile of the order. */
 template <bool FINE>
-static __global__ void __launch_bounds__(THREADS, 4) select_order(lod_cuda_selection in, sample_round round) {
+static __global__ void __launch_bounds__(sample_policy::threads, 4)
+    select_order(lod_cuda_selection in, sample_round round) {
     __shared__ sample_tile tile;
-    const uint64_t first = (uint64_t)blockIdx.x * TILE, remaining = in.count - first;
+    const uint64_t first = (uint64_t)blockIdx.x * sample_policy::tile, remaining = in.count - first;
     sample_points<FINE> points;
     points.list = NULL;
     points.first = first;
-    points.size = remaining < TILE ? (uint32_t)remaining : TILE;
+    points.size = remaining < sample_policy::tile ? (uint32_t)remaining : sample_policy::tile;
     points.before = first > 0 ? code_of_position<FINE>(&in, first - 1) : neighbor_or_none<FINE>(&in, in.code_before, 0);
-    points.after = remaining > TILE ? code_of_position<FINE>(&in, first + TILE)
-                                    : neighbor_or_none<FINE>(&in, in.code_after, in.count - 1);
+    points.after = remaining > sample_policy::tile ? code_of_position<FINE>(&in, first + sample_policy::tile)
+                                                   : neighbor_or_none<FINE>(&in, in.code_after, in.count - 1);
     select_tile<false>(&tile, &in, &points, &round);
 }
 
@@ -296,7 +299,8 @@ static __device__ sample_code<FINE> neighbor_code(const lod_cuda_selection *in, 
         if (count > 0) {
             return code_of_position<FINE>(in, round->in.positions[tile * round->slots + (step < 0 ? count - 1 : 0)]);
         }
-        if (++looked == LOOK_BACK) return code_of_position<FINE>(in, (uint64_t)((int64_t)position + step));
+        if (++looked == sample_policy::look_back)
+            return code_of_position<FINE>(in, (uint64_t)((int64_t)position + step));
     }
     return neighbor_or_none<FINE>(in, step < 0 ? in->code_before : in->code_after, position);
 }
@@ -307,9 +311,9 @@ static __device__ uint32_t merge_tiles(sample_tile *tile, uint32_t *list, const 
     uint32_t *const ends = tile->players.rest; /* of each tile's points in the list */
     const uint32_t own = threadIdx.x < tiles ? round->in.count[first + threadIdx.x] : 0;
     uint32_t size;
-    ends[threadIdx.x] = own + block_scan_exclusive<THREADS / CUDA_WARP>(own, tile->sums, &size);
+    ends[threadIdx.x] = own + block_scan_exclusive<sample_policy::threads / CUDA_WARP>(own, tile->sums, &size);
     __syncthreads();
-    for (uint32_t s = threadIdx.x; s < tiles * round->slots; s += THREADS) {
+    for (uint32_t s = threadIdx.x; s < tiles * round->slots; s += sample_policy::threads) {
         const uint32_t t = s / round->slots, to = s % round->slots + (t > 0 ? ends[t - 1] : 0);
         if (to >= ends[t]) continue;
         list[to] = round->in.positions[(uint64_t)first * round->slots + s];
@@ -321,9 +325,10 @@ static __device__ uint32_t merge_tiles(sample_tile *tile, uint32_t *list, const 
 
 /* A later round: a block plays what some tiles of the round before left open. */
 template <bool FINE>
-static __global__ void __launch_bounds__(THREADS) select_unresolved(lod_cuda_selection in, sample_round round) {
+static __global__ void __launch_bounds__(sample_policy::threads)
+    select_unresolved(lod_cuda_selection in, sample_round round) {
     __shared__ sample_tile tile;
-    __shared__ uint32_t list[TILE];
+    __shared__ uint32_t list[sample_policy::tile];
     const uint32_t first = blockIdx.x * round.tiles_each, remaining = round.in.tiles - first;
     const uint32_t tiles = remaining < round.tiles_each ? remaining : round.tiles_each;
     sample_points<FINE> points;
@@ -359,13 +364,13 @@ static void release(mote_device *gpu, open_points *open) {
 /* Rounds until one tile holds all that is open; the last is in round->out. */
 template <bool FINE>
 static mote_status launch_rounds(mote_device *gpu, const lod_cuda_selection *selection, sample_round *round) {
-    CUDA_LAUNCH(gpu, select_order<FINE>, round->out.tiles, THREADS, *selection, *round);
+    CUDA_LAUNCH(gpu, select_order<FINE>, round->out.tiles, sample_policy::threads, *selection, *round);
     while (round->out.tiles > 1) {
         const open_points free = round->in;
         round->in = round->out;
         round->out = free;
         round->out.tiles = cuda_blocks(round->in.tiles, round->tiles_each);
-        CUDA_LAUNCH(gpu, select_unresolved<FINE>, round->out.tiles, THREADS, *selection, *round);
+        CUDA_LAUNCH(gpu, select_unresolved<FINE>, round->out.tiles, sample_policy::threads, *selection, *round);
     }
     return cuda_launched(gpu, "sampling");
 }
@@ -383,12 +388,14 @@ static mote_status fetch_open(mote_device *gpu, const lod_cuda_selection *select
 }
 
 mote_status lod_cuda_select(mote_device *gpu, const lod_cuda_selection *selection, lod_cuda_unresolved *open) {
-    const uint32_t tiles = cuda_blocks(selection->count, TILE);
+    const uint32_t tiles = cuda_blocks(selection->count, sample_policy::tile);
     sample_round round;
     memset(&round, 0, sizeof round);
     const uint32_t finest = selection->fine != NULL ? ORDER_FINE_BITS : MOTE_ORDER_BITS;
     round.slots = 2 * (finest + 1 - selection->grid_bits);
-    round.tiles_each = TILE / round.slots < THREADS ? TILE / round.slots : THREADS; /* a thread counts one */
+    round.tiles_each = sample_policy::tile / round.slots < sample_policy::threads
+                           ? sample_policy::tile / round.slots
+                           : sample_policy::threads; /* a thread counts one */
     mote_status status = MOTE_ERROR_MEMORY;
     if (allocate(gpu, tiles, round.slots, &round.out) &&
         allocate(gpu, cuda_blocks(tiles, round.tiles_each), round.slots, &round.in)) {

@@ -1,5 +1,8 @@
 /* Finds sorted blocks by place: a hash table of groups of 2³ blocks, so that the 26 neighbours of a block cost eight
-   look-ups that share their cache lines with those of the next block. */
+   look-ups that share their cache lines with those of the next block.
+
+     groups   | code 12: - 0 1 - - - 2 - | free | code 40: 3 - ... |     by hash of the code, then the next free entry
+                     the 8 blocks of group 12 by octant: which block it is, - where there is none */
 #ifndef MOTE_LOD_BLOCK_HASH_H
 #define MOTE_LOD_BLOCK_HASH_H
 

@@ -1,9 +1,24 @@
 #include "lod/tree/lod_cells.h"
 
-/* Counts where a new cell begins within [first, last), at a shift of the window's codes. */
-static uint64_t count_starts(const lod_window *window, uint64_t first, uint64_t last, uint32_t shift) {
+#define MERGED_BELOW                                                                                                   \
+    16u /* points for each cell: then the cells of a coarser level are made from these, not from points */
+
+/* Where cells may begin: at any position of the order, or, for a coarser level, where those of a finer one do. */
+typedef struct candidates {
+    const uint32_t *starts; /* [count] ascending; NULL: all positions */
+    uint64_t count;
+} candidates;
+
+static uint64_t position_of(const candidates *from, uint64_t c) { return from->starts != NULL ? from->starts[c] : c; }
+
+/* Counts where a new cell begins among candidates [first, last), at a shift of the window's codes. */
+static uint64_t count_starts(const lod_window *window, const candidates *from, uint64_t first, uint64_t last,
+                             uint32_t shift) {
     uint64_t starts = 0;
-    for (uint64_t i = first; i < last; i++) starts += i == 0 || lod_window_begins(window, i, shift);
+    for (uint64_t c = first; c < last; c++) {
+        const uint64_t i = position_of(from, c);
+        starts += i == 0 || lod_window_begins(window, i, shift);
+    }
     return starts;
 }
 
@@ -11,11 +26,14 @@ static uint32_t cell_shift(const cell_index *cells) { return lod_window_shift(&c
 
 static uint32_t block_shift(const cell_index *cells) { return lod_window_shift(&cells->window, cells->block_level); }
 
-/* Fills cells and blocks of the positions [first, last), which begin with the given numbers. */
-static void fill(cell_index *cells, uint64_t first, uint64_t last, uint64_t cell, uint64_t block) {
+/* Fills cells and blocks of the candidates [first, last), which begin with the given numbers. The candidates may be the
+   cells themselves: a cell is never filled before its candidate was looked at. */
+static void fill(cell_index *cells, const candidates *from, uint64_t first, uint64_t last, uint64_t cell,
+                 uint64_t block) {
     const lod_window window = cells->window;
     const uint32_t shift_of_cells = cell_shift(cells), shift_of_blocks = block_shift(cells);
-    for (uint64_t i = first; i < last; i++) {
+    for (uint64_t c = first; c < last; c++) {
+        const uint64_t i = position_of(from, c);
         if (i > 0 && !lod_window_begins(&window, i, shift_of_cells)) continue;
         if (i == 0 || lod_window_begins(&window, i, shift_of_blocks)) {
             cells->blocks[block].code = window.codes[i] >> shift_of_blocks;
@@ -41,14 +59,15 @@ static void set_masks(const mote_lod *lod, cell_index *cells) {
 }
 
 /* Each thread counts its share, then fills it: starts[2t] and [2t + 1] are the share's first cell and block. */
-static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t *starts) {
+static mote_status fill_shares(const mote_lod *lod, cell_index *cells, const candidates *from, uint64_t *starts) {
     mote_context *ctx = lod->ctx;
-    const uint64_t threads = (uint64_t)ctx->threads;
-#pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
+    const uint64_t threads = from->starts != NULL ? 1 : (uint64_t)ctx->threads;
+    cells->cell_count = cells->block_count = 0;
+#pragma omp parallel for schedule(static, 1) num_threads((int)threads)
     for (uint64_t t = 0; t < threads; t++) {
-        const uint64_t first = lod->count * t / threads, last = lod->count * (t + 1) / threads;
-        starts[2 * t] = count_starts(&cells->window, first, last, cell_shift(cells));
-        starts[2 * t + 1] = count_starts(&cells->window, first, last, block_shift(cells));
+        const uint64_t first = from->count * t / threads, last = from->count * (t + 1) / threads;
+        starts[2 * t] = count_starts(&cells->window, from, first, last, cell_shift(cells));
+        starts[2 * t + 1] = count_starts(&cells->window, from, first, last, block_shift(cells));
     }
     for (uint64_t t = 0; t < threads; t++) {
         const uint64_t cell_share = starts[2 * t], block_share = starts[2 * t + 1];
@@ -63,9 +82,10 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
                               sizeof *cells->blocks, "filter blocks")) {
         return MOTE_ERROR_MEMORY;
     }
-#pragma omp parallel for schedule(static, 1) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static, 1) num_threads((int)threads)
     for (uint64_t t = 0; t < threads; t++) {
-        fill(cells, lod->count * t / threads, lod->count * (t + 1) / threads, starts[2 * t], starts[2 * t + 1]);
+        const uint64_t first = from->count * t / threads, last = from->count * (t + 1) / threads;
+        fill(cells, from, first, last, starts[2 * t], starts[2 * t + 1]);
     }
     cells->cell_start[cells->cell_count] = (uint32_t)lod->count;
     cells->blocks[cells->block_count].first = (uint32_t)cells->cell_count;
@@ -74,14 +94,15 @@ static mote_status fill_shares(const mote_lod *lod, cell_index *cells, uint64_t 
 
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells) {
     mote_context *ctx = lod->ctx;
-    cells->cell_count = cells->block_count = 0;
+    const bool merged = cells->level > level && cells->cell_count < lod->count / MERGED_BELOW;
+    const candidates from = {merged ? cells->cell_start : NULL, merged ? cells->cell_count : lod->count};
     cells->window = lod_window_at(lod, level + 3 < lod->finest ? level + 3 : lod->finest);
     cells->level = level;
     cells->block_level = level - block_bits;
     cells->side = 1u << block_bits;
     uint64_t *starts = mote_alloc(ctx, 2 * (uint64_t)ctx->threads * sizeof *starts, "filter blocks");
     if (starts == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = fill_shares(lod, cells, starts);
+    const mote_status status = fill_shares(lod, cells, &from, starts);
     mote_free(ctx, starts);
     if (status != MOTE_OK) return status;
     set_masks(lod, cells);

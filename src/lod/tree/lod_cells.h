@@ -1,5 +1,9 @@
 /* The occupied cells of one level over the whole order, in blocks of up to 4³ that are found by place: what looks
-   across node borders needs. */
+   across node borders needs.
+
+     order        . . . . . . . . . . . . . .      points by code
+     cell_start   |     |   |         |            where a cell's points begin; its last are before the next cell's
+     blocks       |         |                      first: cells 0, 2;  mask: which of a block's 64 cells there are */
 #ifndef MOTE_LOD_CELLS_H
 #define MOTE_LOD_CELLS_H
 
@@ -23,8 +27,9 @@ typedef struct cell_index {
     block_hash_table block_hash; /* of the blocks */
 } cell_index;
 
-/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed or one to use
-   again; what it has is kept for cells_free also when this fails. */
+/* Indexes the cells of a level ≥ 1; blocks are at most block_bits ≤ 2 levels coarser. cells is zeroed, or one of
+   this octree to use again, quickest where it has few cells of a finer level; what it has is kept for cells_free also
+   when this fails. */
 mote_status cells_build(const mote_lod *lod, uint32_t level, uint32_t block_bits, cell_index *cells);
 void cells_free(mote_context *ctx, cell_index *cells);
 

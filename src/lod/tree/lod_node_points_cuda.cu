@@ -9,11 +9,14 @@
 #include "lod/lod_cuda.h"
 #include "math/search.h"
 
-#define THREADS       256u
-#define WARPS         (THREADS / CUDA_WARP)
-#define THREAD_POINTS 16u /* in a row: one load */
-#define WARP_POINTS   (CUDA_WARP * THREAD_POINTS)
-#define TILE          (WARPS * WARP_POINTS)
+/* As set here: 0.28 ms for 100 M points of a city (H200). */
+struct node_points_policy {
+    static constexpr uint32_t threads = 256, warps = threads / CUDA_WARP;
+    static constexpr uint32_t items = 16; /* points of a thread, in a row: one load of 16 bytes */
+    static constexpr uint32_t warp_items = CUDA_WARP * items;
+    static constexpr uint32_t tile = warps * warp_items;
+    static constexpr uint32_t staged = 3 * tile; /* items that change places at a time: those of some levels */
+};
 
 typedef struct items_input {
     const uint8_t *level, *leaf_level;
@@ -33,18 +36,20 @@ typedef struct thread_points {
 
 static __device__ uint4 load_levels(const uint8_t *levels, uint64_t first, uint64_t count) {
     uint4 four = make_uint4(0, 0, 0, 0);
-    if (first + THREAD_POINTS <= count) return *(const uint4 *)(levels + first);
+    if (first + node_points_policy::items <= count) return *(const uint4 *)(levels + first);
     if (first < count) memcpy(&four, levels + first, (size_t)(count - first));
     return four;
 }
 
 static __device__ thread_points load_points(const items_input *in) {
-    const uint64_t first = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) * THREAD_POINTS;
+    const uint64_t first =
+        ((uint64_t)blockIdx.x * node_points_policy::threads + threadIdx.x) * node_points_policy::items;
     const uint64_t remaining = first < in->count ? in->count - first : 0;
     thread_points points;
     points.low = load_levels(in->level, first, in->count);
     points.high = in->replacing ? load_levels(in->leaf_level, first, in->count) : points.low;
-    points.there = remaining >= THREAD_POINTS ? (1u << THREAD_POINTS) - 1 : (1u << remaining) - 1;
+    points.there =
+        remaining >= node_points_policy::items ? (1u << node_points_policy::items) - 1 : (1u << remaining) - 1;
     points.standing = 0;
     return points;
 }
@@ -72,7 +77,8 @@ static __device__ uint32_t stand_at(const items_input *in, thread_points *points
 }
 
 /* counts[warp][level] of the tile's points. */
-static __device__ void count_tile(const items_input *in, thread_points points, uint32_t counts[WARPS][LOD_MAX_LEVELS]) {
+static __device__ void count_tile(const items_input *in, thread_points points,
+                                  uint32_t counts[node_points_policy::warps][LOD_MAX_LEVELS]) {
     for (uint32_t l = 0; l < in->levels; l++) {
         const uint32_t sum = warp_scan_inclusive((uint32_t)__popc(stand_at(in, &points, l)));
         if (threadIdx.x % CUDA_WARP == CUDA_WARP - 1) counts[threadIdx.x / CUDA_WARP][l] = sum;
@@ -81,12 +87,12 @@ static __device__ void count_tile(const items_input *in, thread_points points, u
 }
 
 /* counts [levels · tiles + 1] */
-static __global__ void __launch_bounds__(THREADS) count_items(items_input in, uint32_t *counts) {
-    __shared__ uint32_t own[WARPS][LOD_MAX_LEVELS];
+static __global__ void __launch_bounds__(node_points_policy::threads) count_items(items_input in, uint32_t *counts) {
+    __shared__ uint32_t own[node_points_policy::warps][LOD_MAX_LEVELS];
     count_tile(&in, load_points(&in), own);
-    for (uint32_t l = threadIdx.x; l < in.levels; l += THREADS) {
+    for (uint32_t l = threadIdx.x; l < in.levels; l += node_points_policy::threads) {
         uint32_t sum = 0;
-        for (uint32_t w = 0; w < WARPS; w++) sum += own[w][l];
+        for (uint32_t w = 0; w < node_points_policy::warps; w++) sum += own[w][l];
         counts[(uint64_t)l * in.tiles + blockIdx.x] = sum;
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) counts[(uint64_t)in.levels * in.tiles] = 0;
@@ -96,10 +102,11 @@ static __global__ void __launch_bounds__(THREADS) count_items(items_input in, ui
 static __device__ void place_level(uint32_t stands, uint16_t *gathered, uint32_t *out) {
     const uint32_t lane = threadIdx.x % CUDA_WARP, own = (uint32_t)__popc(stands);
     const uint32_t sum = warp_scan_inclusive(own), total = warp_broadcast(sum, CUDA_WARP - 1);
-    const uint32_t warp_first = (uint32_t)((uint64_t)blockIdx.x * TILE) + (threadIdx.x - lane) * THREAD_POINTS;
+    const uint32_t warp_first =
+        (uint32_t)((uint64_t)blockIdx.x * node_points_policy::tile) + (threadIdx.x - lane) * node_points_policy::items;
     uint32_t at = sum - own;
     for (; stands != 0; stands &= stands - 1) {
-        gathered[at++] = (uint16_t)(lane * THREAD_POINTS + (uint32_t)__ffs((int)stands) - 1);
+        gathered[at++] = (uint16_t)(lane * node_points_policy::items + (uint32_t)__ffs((int)stands) - 1);
     }
     __syncwarp();
     for (uint32_t i = lane; i < total; i += CUDA_WARP) out[i] = warp_first + gathered[i];
@@ -107,16 +114,17 @@ static __device__ void place_level(uint32_t stands, uint16_t *gathered, uint32_t
 }
 
 /* firsts: the sums of the counts. */
-static __global__ void __launch_bounds__(THREADS) place_items(items_input in, const uint64_t *firsts, uint32_t *items) {
-    __shared__ uint32_t before[WARPS][LOD_MAX_LEVELS]; /* in the tile's items of a level */
+static __global__ void __launch_bounds__(node_points_policy::threads)
+    place_items(items_input in, const uint64_t *firsts, uint32_t *items) {
+    __shared__ uint32_t before[node_points_policy::warps][LOD_MAX_LEVELS]; /* in the tile's items of a level */
     __shared__ uint64_t first[LOD_MAX_LEVELS];
-    __shared__ uint16_t gathered[WARPS][WARP_POINTS];
+    __shared__ uint16_t gathered[node_points_policy::warps][node_points_policy::warp_items];
     const uint32_t warp = threadIdx.x / CUDA_WARP;
     thread_points points = load_points(&in);
     count_tile(&in, points, before);
-    for (uint32_t l = threadIdx.x; l < in.levels; l += THREADS) {
+    for (uint32_t l = threadIdx.x; l < in.levels; l += node_points_policy::threads) {
         uint32_t sum = 0;
-        for (uint32_t w = 0; w < WARPS; w++) {
+        for (uint32_t w = 0; w < node_points_policy::warps; w++) {
             const uint32_t own = before[w][l];
             before[w][l] = sum;
             sum += own;
@@ -137,11 +145,12 @@ static __global__ void __launch_bounds__(THREADS) place_items(items_input in, co
 #define COLUMN     16u
 #define POINT_BITS 12u /* of a point of the tile */
 
-static_assert(TILE == 1u << POINT_BITS && COLUMN == 1u << (16 - POINT_BITS), "level and point are 16 bits");
-static_assert(THREADS == CUDA_WARP * 8, "a warp sums up a row, 8 threads' counts per lane");
+static_assert(node_points_policy::tile == 1u << POINT_BITS && COLUMN == 1u << (16 - POINT_BITS),
+              "level and point are 16 bits");
+static_assert(node_points_policy::threads == CUDA_WARP * 8, "a warp sums up a row, 8 threads' counts per lane");
 
 typedef struct alignas(16) item_columns {
-    uint32_t counts[COLUMN + 1][THREADS];
+    uint32_t counts[COLUMN + 1][node_points_policy::threads];
 } item_columns;
 
 /* k is known when it is compiled. */
@@ -151,11 +160,12 @@ static __device__ uint32_t level_of(uint4 levels, uint32_t k) {
 }
 
 /* Of each level, of each thread's points. before: how many of a point's level the thread has before it. */
-static __device__ uint4 count_columns(const items_input *in, item_columns *columns, uint32_t before[THREAD_POINTS]) {
+static __device__ uint4 count_columns(const items_input *in, item_columns *columns,
+                                      uint32_t before[node_points_policy::items]) {
     const thread_points points = load_points(in);
     for (uint32_t l = 0; l < in->levels; l++) columns->counts[l][threadIdx.x] = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+    for (uint32_t k = 0; k < node_points_policy::items; k++) {
         uint32_t *const count = &columns->counts[level_of(points.low, k)][threadIdx.x];
         before[k] = *count;
         *count = before[k] + (points.there >> k & 1);
@@ -168,7 +178,7 @@ static __device__ thread_points count_runs(const items_input *in, item_columns *
     const thread_points points = load_points(in);
     for (uint32_t l = 0; l <= in->levels; l++) columns->counts[l][threadIdx.x] = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+    for (uint32_t k = 0; k < node_points_policy::items; k++) {
         const uint32_t there = points.there >> k & 1;
         columns->counts[level_of(points.low, k)][threadIdx.x] += there;
         columns->counts[level_of(points.high, k) + 1][threadIdx.x] -= there;
@@ -183,19 +193,20 @@ static __device__ thread_points count_runs(const items_input *in, item_columns *
 
 /* counts [levels · tiles + 1] */
 template <bool REPLACING>
-static __global__ void __launch_bounds__(THREADS) count_in_columns(items_input in, uint32_t *counts) {
+static __global__ void __launch_bounds__(node_points_policy::threads)
+    count_in_columns(items_input in, uint32_t *counts) {
     __shared__ item_columns columns;
     const uint32_t lane = threadIdx.x % CUDA_WARP;
     if (REPLACING) {
         count_runs(&in, &columns);
     } else {
-        uint32_t before[THREAD_POINTS];
+        uint32_t before[node_points_policy::items];
         count_columns(&in, &columns, before);
     }
     __syncthreads();
-    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) {
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += node_points_policy::warps) {
         uint32_t sum = 0;
-        for (uint32_t t = lane; t < THREADS; t += CUDA_WARP) sum += columns.counts[l][t];
+        for (uint32_t t = lane; t < node_points_policy::threads; t += CUDA_WARP) sum += columns.counts[l][t];
         sum = warp_scan_inclusive(sum);
         if (lane == CUDA_WARP - 1) counts[(uint64_t)l * in.tiles + blockIdx.x] = sum;
     }
@@ -203,7 +214,7 @@ static __global__ void __launch_bounds__(THREADS) count_in_columns(items_input i
 }
 
 /* Turns a row's counts into sums of those before, from a first one on. A warp. */
-static __device__ void sum_row(uint32_t row[THREADS], uint32_t first) {
+static __device__ void sum_row(uint32_t row[node_points_policy::threads], uint32_t first) {
     uint4 *const own = (uint4 *)row + 2 * (threadIdx.x % CUDA_WARP);
     uint4 a = own[0], b = own[1];
     const uint32_t all = a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w;
@@ -233,70 +244,70 @@ static __device__ void find_rows(const items_input *in, const uint64_t *firsts, 
 }
 
 /* firsts: the sums of the counts. Points change places in shared memory first, so that they leave in rows. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(node_points_policy::threads)
     place_additive(items_input in, const uint64_t *firsts, uint32_t *items) {
     __shared__ item_columns columns;
     __shared__ uint32_t in_tile[COLUMN + 1];
     __shared__ uint64_t in_items[COLUMN];
-    __shared__ uint16_t sorted[TILE]; /* level, and point of the tile */
-    const uint64_t tile_first = (uint64_t)blockIdx.x * TILE, remaining = in.count - tile_first;
-    const uint32_t size = remaining < TILE ? (uint32_t)remaining : TILE;
-    uint32_t before[THREAD_POINTS];
+    __shared__ uint16_t sorted[node_points_policy::tile]; /* level, and point of the tile */
+    const uint64_t tile_first = (uint64_t)blockIdx.x * node_points_policy::tile, remaining = in.count - tile_first;
+    const uint32_t size = remaining < node_points_policy::tile ? (uint32_t)remaining : node_points_policy::tile;
+    uint32_t before[node_points_policy::items];
     const uint4 levels = count_columns(&in, &columns, before);
     if (threadIdx.x < CUDA_WARP) find_rows(&in, firsts, in_tile, in_items);
     __syncthreads();
-    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) sum_row(columns.counts[l], in_tile[l]);
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += node_points_policy::warps)
+        sum_row(columns.counts[l], in_tile[l]);
     __syncthreads();
 #pragma unroll
-    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
-        const uint32_t level = level_of(levels, k), point = threadIdx.x * THREAD_POINTS + k;
+    for (uint32_t k = 0; k < node_points_policy::items; k++) {
+        const uint32_t level = level_of(levels, k), point = threadIdx.x * node_points_policy::items + k;
         if (point < size)
             sorted[columns.counts[level][threadIdx.x] + before[k]] = (uint16_t)(level << POINT_BITS | point);
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < size; i += THREADS) {
+    for (uint32_t i = threadIdx.x; i < size; i += node_points_policy::threads) {
         const uint32_t item = sorted[i];
-        items[in_items[item >> POINT_BITS] + i] = (uint32_t)tile_first + (item & (TILE - 1));
+        items[in_items[item >> POINT_BITS] + i] = (uint32_t)tile_first + (item & (node_points_policy::tile - 1));
     }
 }
-
-#define CAPACITY (3 * TILE) /* items of a tile that change places at a time: those of some levels */
 
 /* Sorts the thread's items of some levels. base: of the first of them */
 static __device__ void sort_runs(const thread_points &points, uint32_t level, uint32_t end, uint32_t base,
                                  item_columns *columns, uint16_t *sorted) {
 #pragma unroll
-    for (uint32_t k = 0; k < THREAD_POINTS; k++) {
+    for (uint32_t k = 0; k < node_points_policy::items; k++) {
         const uint32_t own = level_of(points.low, k), leaf = level_of(points.high, k);
         const uint32_t last = (points.there >> k & 1) == 0 ? 0 : leaf + 1 < end ? leaf + 1 : end;
         for (uint32_t l = own > level ? own : level; l < last; l++) {
             const uint32_t at = columns->counts[l][threadIdx.x]++;
-            sorted[at - base] = (uint16_t)(l << POINT_BITS | (threadIdx.x * THREAD_POINTS + k));
+            sorted[at - base] = (uint16_t)(l << POINT_BITS | (threadIdx.x * node_points_policy::items + k));
         }
     }
 }
 
 /* firsts: the sums of the counts. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(node_points_policy::threads)
     place_replacing(items_input in, const uint64_t *firsts, uint32_t *items) {
     __shared__ item_columns columns;
     __shared__ uint32_t in_tile[COLUMN + 1];
     __shared__ uint64_t in_items[COLUMN];
-    __shared__ uint16_t sorted[CAPACITY]; /* level, and point of the tile */
-    const uint32_t tile_first = (uint32_t)((uint64_t)blockIdx.x * TILE);
+    __shared__ uint16_t sorted[node_points_policy::staged]; /* level, and point of the tile */
+    const uint32_t tile_first = (uint32_t)((uint64_t)blockIdx.x * node_points_policy::tile);
     const thread_points points = count_runs(&in, &columns);
     if (threadIdx.x < CUDA_WARP) find_rows(&in, firsts, in_tile, in_items);
     __syncthreads();
-    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += WARPS) sum_row(columns.counts[l], in_tile[l]);
+    for (uint32_t l = threadIdx.x / CUDA_WARP; l < in.levels; l += node_points_policy::warps)
+        sum_row(columns.counts[l], in_tile[l]);
     for (uint32_t level = 0, end; level < in.levels; level = end) {
         const uint32_t base = in_tile[level];
-        for (end = level + 1; end < in.levels && in_tile[end + 1] - base <= CAPACITY;) end++;
+        for (end = level + 1; end < in.levels && in_tile[end + 1] - base <= node_points_policy::staged;) end++;
         __syncthreads();
         sort_runs(points, level, end, base, &columns, sorted);
         __syncthreads();
-        for (uint32_t i = threadIdx.x, size = in_tile[end] - base; i < size; i += THREADS) {
+        for (uint32_t i = threadIdx.x, size = in_tile[end] - base; i < size; i += node_points_policy::threads) {
             const uint32_t item = sorted[i];
-            items[in_items[item >> POINT_BITS] + base + i] = tile_first + (item & (TILE - 1));
+            items[in_items[item >> POINT_BITS] + base + i] = tile_first + (item & (node_points_policy::tile - 1));
         }
     }
 }
@@ -306,17 +317,17 @@ static __global__ void __launch_bounds__(THREADS)
 /* How many items stand before a position's of a level: those of tiles before, and some of its own. */
 static __device__ uint64_t find_item(const items_input *in, const uint64_t *firsts, const uint32_t *items,
                                      uint32_t level, uint64_t position) {
-    const uint64_t *const of_tile = firsts + (uint64_t)level * in->tiles + position / TILE;
+    const uint64_t *const of_tile = firsts + (uint64_t)level * in->tiles + position / node_points_policy::tile;
     const uint64_t first = of_tile[0];
-    if (position % TILE == 0) return first;
+    if (position % node_points_policy::tile == 0) return first;
     return first + mote_lower_bound32(items + first, (uint32_t)(of_tile[1] - first), (uint32_t)position);
 }
 
 /* Fills point_count, and level_items [levels + 1]. Two threads per node, for its beginning and its end. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(node_points_policy::threads)
     count_node_points(items_input in, const uint64_t *firsts, const uint32_t *items, mote_lod_node *nodes,
                       uint32_t node_count, uint64_t *level_items) {
-    const uint32_t t = blockIdx.x * THREADS + threadIdx.x, i = t / 2;
+    const uint32_t t = blockIdx.x * node_points_policy::threads + threadIdx.x, i = t / 2;
     uint64_t at = 0;
     if (t <= in.levels) level_items[t] = firsts[(uint64_t)t * in.tiles];
     if (i < node_count) {
@@ -354,7 +365,7 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
     scratch->level_items = (uint64_t *)cuda_alloc(gpu, sizeof device->level_items, "items scratch");
     if (scratch->counts == NULL || scratch->firsts == NULL || scratch->level_items == NULL) return MOTE_ERROR_MEMORY;
     const items_kernels *kernels = choose_kernels(in);
-    CUDA_LAUNCH(gpu, kernels->count, in->tiles, THREADS, *in, scratch->counts);
+    CUDA_LAUNCH(gpu, kernels->count, in->tiles, node_points_policy::threads, *in, scratch->counts);
     MOTE_TRY(cuda_sum32_wide(gpu, scratch->counts, scratch->firsts, counts));
     MOTE_TRY(cuda_launched(gpu, "counting points of levels"));
     device->item_count = lod->count;
@@ -363,9 +374,10 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
     }
     device->items = (uint32_t *)cuda_alloc(gpu, device->item_count * sizeof *device->items, "items");
     if (device->items == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, kernels->place, in->tiles, THREADS, *in, scratch->firsts, device->items);
-    CUDA_LAUNCH(gpu, count_node_points, cuda_blocks(2 * lod->node_count + in->levels, THREADS), THREADS, *in,
-                scratch->firsts, device->items, device->nodes, (uint32_t)lod->node_count, scratch->level_items);
+    CUDA_LAUNCH(gpu, kernels->place, in->tiles, node_points_policy::threads, *in, scratch->firsts, device->items);
+    CUDA_LAUNCH(gpu, count_node_points, cuda_blocks(2 * lod->node_count + in->levels, node_points_policy::threads),
+                node_points_policy::threads, *in, scratch->firsts, device->items, device->nodes,
+                (uint32_t)lod->node_count, scratch->level_items);
     MOTE_TRY(cuda_launched(gpu, "placing points in levels"));
     return cuda_download(gpu, device->level_items, scratch->level_items,
                          (in->levels + 1) * sizeof *device->level_items);
@@ -374,7 +386,7 @@ static mote_status find_items(mote_lod *lod, lod_cuda *device, const items_input
 mote_status lod_cuda_node_points(mote_lod *lod, lod_cuda *device) {
     mote_device *gpu = lod->device;
     const items_input in = {device->level,    device->leaf_level,
-                            lod->count,       cuda_blocks(lod->count, TILE),
+                            lod->count,       cuda_blocks(lod->count, node_points_policy::tile),
                             lod->level_count, lod->params.scheme == MOTE_LOD_REPLACING};
     items_scratch scratch;
     memset(&scratch, 0, sizeof scratch);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/cloud.h"
+#include "core/column_math.h"
 #include "mote/order.h"
 #include "order/lattice/lattice.h"
 
@@ -173,7 +174,7 @@ static void axis_steps(const mote_column *axis, const mote_lattice *lattice, int
         if (lattice->integer) {
             steps[j] = lattice_integer_step(mote_column_integer(axis, i), lattice->source_min[k], lattice->shift);
         } else {
-            const double v = mote_column_value(axis, i);
+            const double v = column_value(axis, i);
             bad[j] |= !isfinite(v);
             steps[j] = lattice_real_step(v, lattice->scale[k], lattice->min[k], lattice->extent[k]);
         }

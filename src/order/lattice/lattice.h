@@ -1,4 +1,11 @@
-/* Lattice coordinates in blocks, for the parts of the order and the levels of detail. */
+/* Lattice coordinates in blocks, for the parts of the order and the levels of detail.
+
+     min                    min + p                         min + side      steps of scale[k], from offset[k] on
+      |----|----|----|----|----*----|----|----|- ... -|----|
+      0    1    2    3    4    5: the cell of p            2^21 cells       floor(p 2^21 / side)
+
+   A cell holds many steps, or a step many cells; side and scale may differ by axis, so that the cube is one in the
+   world. */
 #ifndef MOTE_LATTICE_H
 #define MOTE_LATTICE_H
 

@@ -127,7 +127,7 @@ MOTE_HD uint32_t order_spread_sixteen(uint32_t v) {
 }
 
 /* order_spread_pairs for i < 11. */
-MOTE_HD uint32_t order_spread_few_pairs(uint32_t v) {
+MOTE_HD uint32_t order_spread_pairs32(uint32_t v) {
     v += (v & 0x003F0000u) * 255u;
     v += (v & 0x0000FF00u) * 15u;
     v += (v & 0x300F00F0u) * 3u;
@@ -190,7 +190,7 @@ MOTE_HD uint64_t order_key_code(uint64_t key, order_compaction s) {
     uint64_t code = key & order_low_mask(s.low_bits);
     if (s.middle_levels > 0) {
         const uint32_t used = (1u << 2 * s.middle_levels) - 1;
-        uint32_t middle = order_spread_few_pairs((uint32_t)(key >> s.low_bits) & used);
+        uint32_t middle = order_spread_pairs32((uint32_t)(key >> s.low_bits) & used);
         if (s.middle_apart) middle += middle & (uint32_t)ORDER_SECOND_OF_THREE;
         code |= (uint64_t)middle << (s.low_bits + s.middle_shift);
     }

@@ -1,55 +1,63 @@
 /* The second half of the sort: keys lie in runs that share their upper bits, in the order of the input. A run of up to
-   LONG_RUN is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
-   are taken out, sorted together by the whole key, and put back into the places that they had.
-   Packed keys lack the bits that runs are sorted by: points are fetched, and codes made of them again. */
+   128 points is sorted where it stands: each point counts how many of its run come before it. The points of longer runs
+   are taken out, sorted together by the whole key, and put back into the places that they had. Packed keys lack the
+   bits that runs are sorted by: points are fetched, and codes made of them again. */
 #include "core/core.h"
 #include "order/lattice/order_points.cuh"
 #include "order/sort/order_keys_cuda.h"
 
-#define THREADS       256u
-#define TILE          ORDER_TILE
-#define LONG_RUN      128u
-#define TILE_AND_HALO (TILE + 2 * LONG_RUN) /* a tile and what lies on both sides of it */
-#define WORDS         (TILE_AND_HALO / CUDA_WARP)
+/* A tile and what lies on both sides of it:
 
-#define THREAD_ITEMS  (TILE / THREADS) /* points of a tile for each thread */
-#define UNKNOWN_PLACE UINT16_MAX       /* a place that is not known yet */
+     | halo | tile                                        | halo |
+       128    2,048, eight for each of 256 threads          128      a run of up to 128 is never cut
 
-static_assert(TILE_AND_HALO % THREADS == 0, "all threads of a block take as many keys");
-static_assert(2 * LONG_RUN == THREADS, "a thread for each key beside a tile");
+   As set here: 1.35 ms for the runs of 100 M points of a city with their records of 16 bytes (H200, 6.8 GB); runs are
+   of about eight points there, so that counting within them costs little. */
+struct runs_policy {
+    static constexpr uint32_t threads = 256, tile = ORDER_TILE, items = tile / threads;
+    static constexpr uint32_t halo = 128, tile_and_halo = tile + 2 * halo; /* halo: also the longest run that stays */
+    static constexpr uint32_t words = tile_and_halo / CUDA_WARP;           /* of a bit for each key */
+};
 
-/* Keys of a tile, from LONG_RUN before it to LONG_RUN after it; UINT64_MAX where there is none: no key is like that in
-   its upper bits. */
+#define UNKNOWN_PLACE UINT16_MAX /* a place that is not known yet */
+
+static_assert(runs_policy::tile_and_halo % runs_policy::threads == 0, "all threads of a block take as many keys");
+static_assert(2 * runs_policy::halo == runs_policy::threads, "a thread for each key beside a tile");
+
+/* Keys of a tile and of a halo on both sides of it; UINT64_MAX where there is none: no
+   key is like that in its upper bits. */
 static __device__ inline void load_tile(const uint64_t *keys, uint64_t count, uint64_t tile,
-                                        uint64_t tile_keys[TILE_AND_HALO]) {
-    if (tile >= LONG_RUN && tile + TILE + LONG_RUN <= count) {
-        const uint64_t *from = keys + (tile - LONG_RUN);
-        for (uint32_t i = 0; i < TILE_AND_HALO / THREADS; i++)
-            tile_keys[i * THREADS + threadIdx.x] = from[i * THREADS + threadIdx.x];
+                                        uint64_t tile_keys[runs_policy::tile_and_halo]) {
+    if (tile >= runs_policy::halo && tile + runs_policy::tile + runs_policy::halo <= count) {
+        const uint64_t *from = keys + (tile - runs_policy::halo);
+        for (uint32_t i = 0; i < runs_policy::tile_and_halo / runs_policy::threads; i++)
+            tile_keys[i * runs_policy::threads + threadIdx.x] = from[i * runs_policy::threads + threadIdx.x];
         return;
     }
-    for (uint32_t j = threadIdx.x; j < TILE_AND_HALO; j += THREADS) {
-        const uint64_t at = tile + j; /* LONG_RUN too far */
-        tile_keys[j] = at >= LONG_RUN && at - LONG_RUN < count ? keys[at - LONG_RUN] : UINT64_MAX;
+    for (uint32_t j = threadIdx.x; j < runs_policy::tile_and_halo; j += runs_policy::threads) {
+        const uint64_t at = tile + j; /* a halo too far */
+        tile_keys[j] =
+            at >= runs_policy::halo && at - runs_policy::halo < count ? keys[at - runs_policy::halo] : UINT64_MAX;
     }
 }
 
 /* One bit for each key: whether a run begins there. Both ends count as such: a run that reaches one from the tile is
    long in any case. */
-static __device__ inline void find_heads(const uint64_t tile_keys[TILE_AND_HALO], uint32_t run_bits,
-                                         uint32_t heads[WORDS + 1]) {
+static __device__ inline void find_heads(const uint64_t tile_keys[runs_policy::tile_and_halo], uint32_t run_bits,
+                                         uint32_t heads[runs_policy::words + 1]) {
     const uint64_t upper = ~order_low_mask(run_bits);
     const uint32_t lane = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP;
     uint32_t word = 0; /* of the words that a warp finds, a lane keeps the one of its number */
-    for (uint32_t i = 0; i < TILE_AND_HALO / THREADS; i++) {
-        const uint64_t *own = tile_keys + threadIdx.x + i * THREADS;
+    for (uint32_t i = 0; i < runs_policy::tile_and_halo / runs_policy::threads; i++) {
+        const uint64_t *own = tile_keys + threadIdx.x + i * runs_policy::threads;
         const uint64_t before = i > 0 ? own[-1] : *(own - (threadIdx.x > 0));
         const uint32_t found = __ballot_sync(CUDA_ALL, ((*own ^ before) & upper) != 0);
         word = lane == i ? found : word;
     }
     if (threadIdx.x == 0) word |= 1;
-    if (lane < TILE_AND_HALO / THREADS) heads[lane * (THREADS / CUDA_WARP) + warp] = word;
-    if (threadIdx.x == 0) heads[WORDS] = 1;
+    if (lane < runs_policy::tile_and_halo / runs_policy::threads)
+        heads[lane * (runs_policy::threads / CUDA_WARP) + warp] = word;
+    if (threadIdx.x == 0) heads[runs_policy::words] = 1;
 }
 
 /* The run of the key at a place: from its first to before its end. */
@@ -57,7 +65,7 @@ typedef struct run {
     uint32_t first, end;
 } run;
 
-static __device__ inline run find_run(const uint32_t heads[WORDS + 1], uint32_t at) {
+static __device__ inline run find_run(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
     const uint32_t up_to = (2u << at % CUDA_WARP) - 1, word = heads[at / CUDA_WARP];
     uint32_t k = at / CUDA_WARP, found = word & up_to;
     run r;
@@ -71,7 +79,7 @@ static __device__ inline run find_run(const uint32_t heads[WORDS + 1], uint32_t 
 }
 
 /* at: a place of the tile itself. Most runs end within a word's length on both sides. */
-static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at) {
+static __device__ inline run run_of(const uint32_t heads[runs_policy::words + 1], uint32_t at) {
     const uint32_t *own = heads + at / CUDA_WARP;
     const uint32_t lane = at % CUDA_WARP;
     const uint32_t back = (uint32_t)(((uint64_t)own[0] << 32 | own[-1]) << (31 - lane) >> 32);
@@ -83,13 +91,13 @@ static __device__ inline run run_of(const uint32_t heads[WORDS + 1], uint32_t at
     return r;
 }
 
-static __device__ inline bool run_is_long(run r) { return r.end - r.first > LONG_RUN; }
+static __device__ inline bool run_is_long(run r) { return r.end - r.first > runs_policy::halo; }
 
 /* How many keys of the run are below the one at a place. same: how many are equal to it, itself too. REMAINING_BITS: an
    integer with a bit more than those in which keys of a run differ, so that the highest bit of a difference is its
    sign. */
 template <typename REMAINING_BITS>
-static __device__ inline uint32_t rank_in_run(const uint64_t tile_keys[TILE_AND_HALO], run r, uint32_t at,
+static __device__ inline uint32_t rank_in_run(const uint64_t tile_keys[runs_policy::tile_and_halo], run r, uint32_t at,
                                               uint32_t *same) {
     const uint32_t sign = 8 * sizeof(REMAINING_BITS) - 1;
     const REMAINING_BITS own = (REMAINING_BITS)tile_keys[at];
@@ -105,7 +113,8 @@ static __device__ inline uint32_t rank_in_run(const uint64_t tile_keys[TILE_AND_
 }
 
 /* Of the keys equal to the one at a place, those that stood before it. */
-static __device__ inline uint32_t equals_before(const uint64_t tile_keys[TILE_AND_HALO], run r, uint32_t at) {
+static __device__ inline uint32_t equals_before(const uint64_t tile_keys[runs_policy::tile_and_halo], run r,
+                                                uint32_t at) {
     uint32_t n = 0;
     CUDA_ROLLED
     for (uint32_t k = r.first; k < at; k++) n += tile_keys[k] == tile_keys[at];
@@ -116,13 +125,15 @@ static __device__ inline uint32_t equals_before(const uint64_t tile_keys[TILE_AN
 enum { TIED_BEFORE = 1, TIED_HERE = 2, TIED_AFTER = 4, TIED_LONG = 8 };
 
 static __device__ inline uint32_t tie_notes(uint32_t same, uint32_t to) {
-    const uint32_t where = to < LONG_RUN ? TIED_BEFORE : to < LONG_RUN + TILE ? TIED_HERE : TIED_AFTER;
+    const uint32_t where = to < runs_policy::halo                       ? TIED_BEFORE
+                           : to < runs_policy::halo + runs_policy::tile ? TIED_HERE
+                                                                        : TIED_AFTER;
     return where | (same > ORDER_SHORT_TIE ? TIED_LONG : 0);
 }
 
 /* Where the key at a place goes in its run, which is not long. notes: gets what is to be noted of ties */
 template <typename REMAINING_BITS>
-static __device__ inline uint32_t place_in_run(const uint64_t tile_keys[TILE_AND_HALO], run r, uint32_t at,
+static __device__ inline uint32_t place_in_run(const uint64_t tile_keys[runs_policy::tile_and_halo], run r, uint32_t at,
                                                uint32_t *notes) {
     uint32_t same;
     uint32_t to = r.first + rank_in_run<REMAINING_BITS>(tile_keys, r, at, &same);
@@ -159,11 +170,11 @@ static __device__ inline void write_notes(const run_output *out, uint32_t far, u
 template <typename REMAINING_BITS>
 static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, uint64_t count, uint32_t remaining_bits,
                                  order_compaction compaction, run_output out) {
-    __shared__ uint64_t tile_keys[TILE_AND_HALO];
-    __shared__ uint32_t heads[WORDS + 1];
+    __shared__ uint64_t tile_keys[runs_policy::tile_and_halo];
+    __shared__ uint32_t heads[runs_policy::words + 1];
     __shared__ unsigned int block_far, block_notes;
-    const uint64_t tile = (uint64_t)blockIdx.x * TILE;
-    const uint32_t points = count - tile < TILE ? (uint32_t)(count - tile) : TILE;
+    const uint64_t tile = (uint64_t)blockIdx.x * runs_policy::tile;
+    const uint32_t points = count - tile < runs_policy::tile ? (uint32_t)(count - tile) : runs_policy::tile;
     uint64_t *const codes = out.codes + tile;
     uint32_t *const order = out.order + tile;
     uint32_t far = 0, notes = 0;
@@ -173,16 +184,16 @@ static __global__ void sort_runs(const uint64_t *keys, const uint32_t *values, u
     find_heads(tile_keys, remaining_bits, heads);
     __syncthreads();
     CUDA_ROLLED
-    for (uint32_t j = threadIdx.x; j < points; j += THREADS) {
-        const uint32_t value = (values + tile)[j], at = LONG_RUN + j;
+    for (uint32_t j = threadIdx.x; j < points; j += runs_policy::threads) {
+        const uint32_t value = (values + tile)[j], at = runs_policy::halo + j;
         const run r = run_of(heads, at);
         if (run_is_long(r)) {
             far++;
             continue;
         }
         const uint32_t to = place_in_run<REMAINING_BITS>(tile_keys, r, at, &notes);
-        codes[(int32_t)(to - LONG_RUN)] = order_key_code(tile_keys[at], compaction);
-        order[(int32_t)(to - LONG_RUN)] = value;
+        codes[(int32_t)(to - runs_policy::halo)] = order_key_code(tile_keys[at], compaction);
+        order[(int32_t)(to - runs_policy::halo)] = value;
     }
     if (far > 0) atomicAdd(&block_far, far);
     if (notes > 0) atomicOr(&block_notes, notes);
@@ -197,31 +208,32 @@ static __device__ inline uint4 fetch_record(const order_records &from, uint32_t 
 }
 
 /* Codes of the keys beside the tile whose short runs reach into it. Each thread looks at one. */
-static __device__ inline void fetch_adjacent(const order_records &from, const uint32_t heads[WORDS + 1], uint32_t mask,
-                                             uint32_t points, uint64_t tile_keys[TILE_AND_HALO]) {
-    const bool before = threadIdx.x < LONG_RUN;
-    const uint32_t at = before ? threadIdx.x : TILE + threadIdx.x;
-    const run r = run_of(heads, before ? LONG_RUN : LONG_RUN + points - 1);
+static __device__ inline void fetch_adjacent(const order_records &from, const uint32_t heads[runs_policy::words + 1],
+                                             uint32_t mask, uint32_t points,
+                                             uint64_t tile_keys[runs_policy::tile_and_halo]) {
+    const bool before = threadIdx.x < runs_policy::halo;
+    const uint32_t at = before ? threadIdx.x : runs_policy::tile + threadIdx.x;
+    const run r = run_of(heads, before ? runs_policy::halo : runs_policy::halo + points - 1);
     if (run_is_long(r) || at < r.first || at >= r.end) return;
     tile_keys[at] = points_int32_code(&from.points, fetch_record(from, (uint32_t)tile_keys[at] & mask));
 }
 
 /* Each thread fetches its points at once and keeps them until it knows where they go. */
 template <typename REMAINING_BITS>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(runs_policy::threads)
     sort_packed_runs(const uint64_t *keys, uint64_t count, uint32_t index_bits, order_records from, run_output out) {
-    __shared__ uint64_t tile_keys[TILE_AND_HALO]; /* packed keys, then codes */
-    __shared__ uint32_t heads[WORDS + 1];
-    __shared__ uint16_t places[TILE];
+    __shared__ uint64_t tile_keys[runs_policy::tile_and_halo]; /* packed keys, then codes */
+    __shared__ uint32_t heads[runs_policy::words + 1];
+    __shared__ uint16_t places[runs_policy::tile];
     __shared__ unsigned int block_far, block_notes;
-    const uint64_t tile = (uint64_t)blockIdx.x * TILE;
-    const uint32_t points = count - tile < TILE ? (uint32_t)(count - tile) : TILE;
+    const uint64_t tile = (uint64_t)blockIdx.x * runs_policy::tile;
+    const uint32_t points = count - tile < runs_policy::tile ? (uint32_t)(count - tile) : runs_policy::tile;
     const uint32_t mask = (uint32_t)order_low_mask(index_bits);
     uint64_t *const codes = out.codes + tile;
     uint32_t *const order = out.order + tile;
     uint4 *const sorted = out.records + tile;
-    uint32_t index[THREAD_ITEMS], far = 0, notes = 0;
-    uint4 records[THREAD_ITEMS];
+    uint32_t index[runs_policy::items], far = 0, notes = 0;
+    uint4 records[runs_policy::items];
     if (threadIdx.x == 0) block_far = block_notes = 0;
     load_tile(keys, count, tile, tile_keys);
     __syncthreads();
@@ -230,33 +242,34 @@ static __global__ void __launch_bounds__(THREADS)
 
     /* Keys behind the last lead to the last record, or to none that is kept. */
 #pragma unroll
-    for (uint32_t i = 0; i < THREAD_ITEMS; i++) {
-        index[i] = (uint32_t)tile_keys[LONG_RUN + i * THREADS + threadIdx.x] & mask;
+    for (uint32_t i = 0; i < runs_policy::items; i++) {
+        index[i] = (uint32_t)tile_keys[runs_policy::halo + i * runs_policy::threads + threadIdx.x] & mask;
         records[i] = fetch_record(from, index[i]);
     }
     fetch_adjacent(from, heads, mask, points, tile_keys);
 #pragma unroll
-    for (uint32_t i = 0; i < THREAD_ITEMS; i++) {
-        tile_keys[LONG_RUN + i * THREADS + threadIdx.x] = points_int32_code(&from.points, records[i]);
+    for (uint32_t i = 0; i < runs_policy::items; i++) {
+        tile_keys[runs_policy::halo + i * runs_policy::threads + threadIdx.x] =
+            points_int32_code(&from.points, records[i]);
     }
     __syncthreads();
 
     CUDA_ROLLED
-    for (uint32_t j = threadIdx.x; j < points; j += THREADS) {
-        const run r = run_of(heads, LONG_RUN + j);
+    for (uint32_t j = threadIdx.x; j < points; j += runs_policy::threads) {
+        const run r = run_of(heads, runs_policy::halo + j);
         if (run_is_long(r)) {
             far++;
             places[j] = UNKNOWN_PLACE;
         } else {
-            places[j] = (uint16_t)place_in_run<REMAINING_BITS>(tile_keys, r, LONG_RUN + j, &notes);
+            places[j] = (uint16_t)place_in_run<REMAINING_BITS>(tile_keys, r, runs_policy::halo + j, &notes);
         }
     }
 #pragma unroll
-    for (uint32_t i = 0; i < THREAD_ITEMS; i++) {
-        const uint32_t j = i * THREADS + threadIdx.x; /* what this thread has just written */
+    for (uint32_t i = 0; i < runs_policy::items; i++) {
+        const uint32_t j = i * runs_policy::threads + threadIdx.x; /* what this thread has just written */
         if (j >= points || places[j] == UNKNOWN_PLACE) continue;
-        const int32_t to = (int32_t)(places[j] - LONG_RUN);
-        codes[to] = tile_keys[LONG_RUN + j];
+        const int32_t to = (int32_t)(places[j] - runs_policy::halo);
+        codes[to] = tile_keys[runs_policy::halo + j];
         order[to] = index[i];
         sorted[to] = records[i];
     }
@@ -269,7 +282,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* The records of some places, when the order is known there. */
 static __global__ void fetch_places(const uint32_t *places, uint64_t count, const uint32_t *order, order_records from,
                                     uint4 *records) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i < count) records[places[i]] = fetch_record(from, order[places[i]]);
 }
 
@@ -277,8 +290,8 @@ static __global__ void fetch_places(const uint32_t *places, uint64_t count, cons
 static __global__ void fetch_tied(const uint64_t *codes, const uint32_t *order, uint64_t count, const uint32_t *tiles,
                                   order_records from, uint4 *records) {
     if (tiles != NULL && tiles[blockIdx.x] == 0) return;
-    for (uint32_t j = threadIdx.x; j < TILE; j += THREADS) {
-        const uint64_t i = (uint64_t)blockIdx.x * TILE + j;
+    for (uint32_t j = threadIdx.x; j < runs_policy::tile; j += runs_policy::threads) {
+        const uint64_t i = (uint64_t)blockIdx.x * runs_policy::tile + j;
         if (i >= count) return;
         const bool tied = (i > 0 && codes[i - 1] == codes[i]) || (i + 1 < count && codes[i + 1] == codes[i]);
         if (tied) records[i] = fetch_record(from, order[i]);
@@ -287,8 +300,8 @@ static __global__ void fetch_tied(const uint64_t *codes, const uint32_t *order, 
 
 mote_status order_cuda_move_tied(const order_sort *sort) {
     mote_device *gpu = sort->gpu;
-    CUDA_LAUNCH(gpu, fetch_tied, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->pairs.values,
-                sort->count, order_tiles(sort), sort->from, sort->records);
+    CUDA_LAUNCH(gpu, fetch_tied, cuda_blocks(sort->count, runs_policy::tile), runs_policy::threads, sort->pairs.keys,
+                sort->pairs.values, sort->count, order_tiles(sort), sort->from, sort->records);
     return cuda_launched(gpu, "ties");
 }
 
@@ -297,9 +310,9 @@ mote_status order_cuda_move_tied(const order_sort *sort) {
 /* flags: 1 where a point is of a long run. */
 static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint32_t run_bits, const uint32_t *tiles,
                                       uint8_t *flags) {
-    __shared__ uint64_t tile_keys[TILE_AND_HALO];
-    __shared__ uint32_t heads[WORDS + 1];
-    const uint64_t tile = (uint64_t)blockIdx.x * TILE;
+    __shared__ uint64_t tile_keys[runs_policy::tile_and_halo];
+    __shared__ uint32_t heads[runs_policy::words + 1];
+    const uint64_t tile = (uint64_t)blockIdx.x * runs_policy::tile;
     const bool any = (tiles[blockIdx.x] & ORDER_TILE_FAR) != 0; /* the same in the whole block */
     if (any) {
         load_tile(keys, count, tile, tile_keys);
@@ -307,14 +320,14 @@ static __global__ void flag_long_runs(const uint64_t *keys, uint64_t count, uint
         find_heads(tile_keys, run_bits, heads);
         __syncthreads();
     }
-    for (uint32_t j = threadIdx.x; j < TILE && tile + j < count; j += THREADS) {
-        flags[tile + j] = any && run_is_long(run_of(heads, LONG_RUN + j));
+    for (uint32_t j = threadIdx.x; j < runs_policy::tile && tile + j < count; j += runs_policy::threads) {
+        flags[tile + j] = any && run_is_long(run_of(heads, runs_policy::halo + j));
     }
 }
 
 static __global__ void take(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
                             uint64_t *out_keys, uint32_t *out_values) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i >= count) return;
     out_keys[i] = keys[places[i]];
     out_values[i] = values[places[i]];
@@ -323,7 +336,7 @@ static __global__ void take(const uint32_t *places, uint64_t count, const uint64
 static __global__ void take_packed(const uint32_t *places, uint64_t count, const uint64_t *keys, uint32_t index_bits,
                                    order_records from, order_compaction compaction, uint64_t *out_keys,
                                    uint32_t *out_values) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i >= count) return;
     const uint32_t index = (uint32_t)keys[places[i]] & (uint32_t)order_low_mask(index_bits);
     out_keys[i] = points_int32_key(&from.points, fetch_record(from, index), compaction, 0);
@@ -332,7 +345,7 @@ static __global__ void take_packed(const uint32_t *places, uint64_t count, const
 
 static __global__ void put_back(const uint32_t *places, uint64_t count, const uint64_t *keys, const uint32_t *values,
                                 order_compaction compaction, uint64_t *codes, uint32_t *order) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t i = (uint64_t)blockIdx.x * runs_policy::threads + threadIdx.x;
     if (i >= count) return;
     codes[places[i]] = order_key_code(keys[i], compaction);
     order[places[i]] = values[i];
@@ -358,17 +371,17 @@ static mote_status far_alloc(const order_sort *sort, far_sort *f) {
 static mote_status take_far(const order_sort *sort, const far_sort *f) {
     mote_device *gpu = sort->gpu;
     const uint64_t far = sort->found.far;
-    const uint32_t blocks = cuda_blocks(far, THREADS);
-    CUDA_LAUNCH(gpu, flag_long_runs, cuda_blocks(sort->count, TILE), THREADS, sort->pairs.keys, sort->count,
-                sort->run_bits, order_tiles(sort), f->flags);
+    const uint32_t blocks = cuda_blocks(far, runs_policy::threads);
+    CUDA_LAUNCH(gpu, flag_long_runs, cuda_blocks(sort->count, runs_policy::tile), runs_policy::threads,
+                sort->pairs.keys, sort->count, sort->run_bits, order_tiles(sort), f->flags);
     MOTE_TRY(cuda_launched(gpu, "sort of long runs"));
     MOTE_TRY(cuda_select(gpu, f->flags, sort->count, f->places, f->found));
     if (sort->packed) {
-        CUDA_LAUNCH(gpu, take_packed, blocks, THREADS, f->places, far, sort->pairs.keys, sort->run_bits, sort->from,
-                    sort->compaction, f->pairs.keys, f->pairs.values);
+        CUDA_LAUNCH(gpu, take_packed, blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->run_bits,
+                    sort->from, sort->compaction, f->pairs.keys, f->pairs.values);
     } else {
-        CUDA_LAUNCH(gpu, take, blocks, THREADS, f->places, far, sort->pairs.keys, sort->pairs.values, f->pairs.keys,
-                    f->pairs.values);
+        CUDA_LAUNCH(gpu, take, blocks, runs_policy::threads, f->places, far, sort->pairs.keys, sort->pairs.values,
+                    f->pairs.keys, f->pairs.values);
     }
     return cuda_launched(gpu, "sort of long runs");
 }
@@ -377,14 +390,14 @@ static mote_status take_far(const order_sort *sort, const far_sort *f) {
 static mote_status sort_far_with(order_sort *sort, far_sort *f) {
     mote_device *gpu = sort->gpu;
     const uint64_t far = sort->found.far;
-    const uint32_t blocks = cuda_blocks(far, THREADS);
+    const uint32_t blocks = cuda_blocks(far, runs_policy::threads);
     MOTE_TRY(take_far(sort, f));
     MOTE_TRY(cuda_sort64(gpu, &f->pairs, far, 0, (int)sort->key_bits));
-    CUDA_LAUNCH(gpu, put_back, blocks, THREADS, f->places, far, f->pairs.keys, f->pairs.values, sort->compaction,
-                sort->pairs.other_keys, sort->pairs.other_values);
+    CUDA_LAUNCH(gpu, put_back, blocks, runs_policy::threads, f->places, far, f->pairs.keys, f->pairs.values,
+                sort->compaction, sort->pairs.other_keys, sort->pairs.other_values);
     if (sort->packed) {
-        CUDA_LAUNCH(gpu, fetch_places, blocks, THREADS, f->places, far, sort->pairs.other_values, sort->from,
-                    sort->records);
+        CUDA_LAUNCH(gpu, fetch_places, blocks, runs_policy::threads, f->places, far, sort->pairs.other_values,
+                    sort->from, sort->records);
     }
     return cuda_launched(gpu, "sort of long runs");
 }
@@ -412,11 +425,11 @@ static void exchange(cuda_pairs64 *pairs) {
 static void launch_pairs(const order_sort *sort, uint32_t blocks, run_output out) {
     mote_device *gpu = sort->gpu;
     if (sort->remaining_bits < 32) {
-        CUDA_LAUNCH(gpu, (sort_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
-                    sort->remaining_bits, sort->compaction, out);
+        CUDA_LAUNCH(gpu, (sort_runs<uint32_t>), blocks, runs_policy::threads, sort->pairs.keys, sort->pairs.values,
+                    sort->count, sort->remaining_bits, sort->compaction, out);
     } else {
-        CUDA_LAUNCH(gpu, (sort_runs<uint64_t>), blocks, THREADS, sort->pairs.keys, sort->pairs.values, sort->count,
-                    sort->remaining_bits, sort->compaction, out);
+        CUDA_LAUNCH(gpu, (sort_runs<uint64_t>), blocks, runs_policy::threads, sort->pairs.keys, sort->pairs.values,
+                    sort->count, sort->remaining_bits, sort->compaction, out);
     }
 }
 
@@ -425,18 +438,18 @@ static void launch_packed(const order_sort *sort, uint32_t blocks, run_output ou
     const uint64_t differing =
         order_key_code(order_low_mask(sort->remaining_bits), sort->compaction); /* in a run of codes */
     if (differing < 1ull << 31) {
-        CUDA_LAUNCH(gpu, (sort_packed_runs<uint32_t>), blocks, THREADS, sort->pairs.keys, sort->count, sort->run_bits,
-                    sort->from, out);
+        CUDA_LAUNCH(gpu, (sort_packed_runs<uint32_t>), blocks, runs_policy::threads, sort->pairs.keys, sort->count,
+                    sort->run_bits, sort->from, out);
     } else {
-        CUDA_LAUNCH(gpu, (sort_packed_runs<uint64_t>), blocks, THREADS, sort->pairs.keys, sort->count, sort->run_bits,
-                    sort->from, out);
+        CUDA_LAUNCH(gpu, (sort_packed_runs<uint64_t>), blocks, runs_policy::threads, sort->pairs.keys, sort->count,
+                    sort->run_bits, sort->from, out);
     }
 }
 
 /* Fills the other keys and values, except those of long runs; and found. */
 static mote_status sort_short_runs(order_sort *sort) {
     mote_device *gpu = sort->gpu;
-    const uint32_t blocks = cuda_blocks(sort->count, TILE);
+    const uint32_t blocks = cuda_blocks(sort->count, runs_policy::tile);
     const uint64_t notes_bytes = sizeof *sort->notes + blocks * sizeof(uint32_t);
     sort->notes = (order_found *)cuda_alloc(gpu, notes_bytes, "sort notes");
     if (sort->notes == NULL) return MOTE_ERROR_MEMORY;

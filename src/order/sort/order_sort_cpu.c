@@ -267,30 +267,31 @@ uint64_t order_counters(const mote_context *ctx, uint64_t count) {
 }
 
 mote_status order_sort_in(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count, bool given,
-                          const order_scratch *room) {
+                          const order_scratch *scratch) {
     if (count == 0) return MOTE_OK;
-    const uint64_t has = room->counter_count < STARTS ? 0 : (room->counter_count - STARTS) / SHARE_COUNTERS;
+    const uint64_t has = scratch->counter_count < STARTS ? 0 : (scratch->counter_count - STARTS) / SHARE_COUNTERS;
     const uint64_t shares = shares_of(ctx, count);
     const pairs to = {codes, indices};
-    const pairs from = scratch_pairs(room->pairs, count);
+    const pairs from = scratch_pairs(scratch->pairs, count);
     scatter_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.threads = ctx->threads;
     plan.shares = (int)(shares < has ? shares : has);
-    if (plan.shares == 0) return sort_alone(ctx, to, room->pairs, given, count);
-    plan.starts = room->counters;
-    plan.counts = room->counters + STARTS;
+    if (plan.shares == 0) return sort_alone(ctx, to, scratch->pairs, given, count);
+    plan.starts = scratch->counters;
+    plan.counts = scratch->counters + STARTS;
     return sort_together(ctx, to, from, given, &plan, count);
 }
 
 mote_status order_sort_cpu(mote_context *ctx, uint64_t *codes, uint32_t *indices, uint64_t count) {
     if (count == 0) return MOTE_OK;
     mote_status status = MOTE_ERROR_MEMORY;
-    order_scratch room = {NULL, NULL, order_counters(ctx, count)};
-    room.pairs = mote_alloc(ctx, count * ORDER_PAIR_BYTES, "sort pairs");
-    room.counters = mote_alloc(ctx, room.counter_count * sizeof *room.counters, "sort counters");
-    if (room.pairs != NULL && room.counters != NULL) status = order_sort_in(ctx, codes, indices, count, false, &room);
-    mote_free(ctx, room.counters);
-    mote_free(ctx, room.pairs);
+    order_scratch scratch = {NULL, NULL, order_counters(ctx, count)};
+    scratch.pairs = mote_alloc(ctx, count * ORDER_PAIR_BYTES, "sort pairs");
+    scratch.counters = mote_alloc(ctx, scratch.counter_count * sizeof *scratch.counters, "sort counters");
+    if (scratch.pairs != NULL && scratch.counters != NULL)
+        status = order_sort_in(ctx, codes, indices, count, false, &scratch);
+    mote_free(ctx, scratch.counters);
+    mote_free(ctx, scratch.pairs);
     return status;
 }

@@ -1,6 +1,6 @@
 /* A few points that stretch the box, told to people. */
-#ifndef CLI_STRAYS_H
-#define CLI_STRAYS_H
+#ifndef CLI_STRAYS_TEXT_H
+#define CLI_STRAYS_TEXT_H
 
 #include <mote/mote.h>
 

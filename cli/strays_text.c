@@ -1,4 +1,4 @@
-#include "strays.h"
+#include "strays_text.h"
 
 #include <math.h>
 #include <stdio.h>
