@@ -3,6 +3,7 @@
 
 #include "session.h"
 #include "view/view_cache.h"
+#include "view/view_http.h"
 #include "view/view_server.h"
 
 #include <errno.h>
@@ -13,12 +14,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_PORT 8080
+/* Of a COPC file: the first record behind its header of 375 bytes is named "copc". */
+#define COPC_NAME_AT 377
+#define COPC_NAME    "copc"
 
 typedef struct view_options {
     const char *host;
@@ -27,12 +32,19 @@ typedef struct view_options {
     double seconds; /* 0: until a signal */
 } view_options;
 
+/* What is served: a Potree folder (file is ""), or one COPC file of a folder. */
+typedef struct view_data {
+    char folder[PATH_MAX];
+    char file[NAME_MAX + 1];
+} view_data;
+
 static const command_help help = {
     .synopsis = "mote view DIR|FILE [options]",
-    "Serves a Potree 2.0 folder, as \"mote lod\" writes it, together with the viewer, and prints the address.\n"
-    "Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
+    "Serves a Potree 2.0 folder or a COPC file, as \"mote lod\" writes them, together with the viewer, and prints the\n"
+    "address. Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
     "again as long as the file does not change. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
+    "  mote view scan.copc.laz                the same of a COPC file\n"
     "  mote view scan.las                     convert it first, into the cache\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
@@ -64,10 +76,34 @@ static bool find_viewer(char *out, size_t size) {
     return false;
 }
 
-/* Gives the Potree folder to serve: the input itself, the folder of a metadata.json, or a conversion. */
-static int find_data(session *s, const char *input, char *out, size_t size) {
+/* Whether the page can read the file as it is: COPC, by its content, under a name that the page takes for one. */
+static bool is_copc(const char *path) {
+    const char *ending = strrchr(path, '.');
+    if (ending == NULL || (strcasecmp(ending, ".laz") != 0 && strcasecmp(ending, ".las") != 0)) return false;
+    char name[sizeof COPC_NAME] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return false;
+    const bool is_read = fseek(file, COPC_NAME_AT, SEEK_SET) == 0 && fread(name, sizeof name, 1, file) == 1;
+    fclose(file);
+    return is_read && memcmp(name, COPC_NAME, sizeof name) == 0;
+}
+
+/* The folder of a file: what stands before its last slash, or ".". */
+static void folder_of(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(out, size, ".");
+    else
+        snprintf(out, size, "%.*s/", (int)(slash - path), path);
+}
+
+/* Gives what to serve: the folder or COPC file itself, the folder of a metadata.json, or a conversion. */
+static int find_data(session *s, const char *input, view_data *data) {
     static const char metadata[] = "metadata.json";
+    char *out = data->folder;
+    const size_t size = sizeof data->folder;
     struct stat info;
+    data->file[0] = '\0';
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (S_ISDIR(info.st_mode)) {
         if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return EXIT_DONE;
@@ -75,11 +111,13 @@ static int find_data(session *s, const char *input, char *out, size_t size) {
                              input, input);
     }
     const char *slash = strrchr(input, '/');
-    if (strcmp(slash != NULL ? slash + 1 : input, metadata) == 0) {
-        if (slash == NULL)
-            snprintf(out, size, ".");
-        else
-            snprintf(out, size, "%.*s/", (int)(slash - input), input);
+    const char *name = slash != NULL ? slash + 1 : input;
+    if (is_copc(input) && snprintf(data->file, sizeof data->file, "%s", name) < (int)sizeof data->file) {
+        folder_of(input, out, size);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, metadata) == 0) {
+        folder_of(input, out, size);
         return EXIT_DONE;
     }
     return view_convert_to_cache(s, input, out, size);
@@ -133,10 +171,24 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-static int serve(session *s, const view_options *o, const char *viewer_dir, const char *data_dir) {
-    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, data_dir};
+/* "http://HOST:PORT/", and which file the page is to open. */
+static void page_address(const char *host, int port, const char *file, char *url, size_t size) {
+    const bool is_ipv6 = strchr(host, ':') != NULL;
+    const int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
+    if (file[0] == '\0') return;
+    /* Once as a part of an address, and once more because that address is a value of the query. */
+    char name[3 * NAME_MAX + 1];
+    char value[9 * NAME_MAX + 1];
+    view_http_encode_name(file, name, sizeof name);
+    view_http_encode_name(name, value, sizeof value);
+    snprintf(url + length, size - (size_t)length, "?data=data/%s", value);
+}
+
+static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data) {
+    const view_server_options options = {o->host,    o->port,      o->port_given,
+                                         viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL};
     char error[512];
-    char url[320];
+    char url[320 + 9 * NAME_MAX];
     sigset_t signals;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
@@ -148,8 +200,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
-    const bool is_ipv6 = strchr(name, ':') != NULL;
-    snprintf(url, sizeof url, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", name, view_server_port(server));
+    page_address(name, view_server_port(server), data->file, url, sizeof url);
     printf("%s\n", url);
     fflush(stdout);
     if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
@@ -162,7 +213,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
 
 static int find_and_serve(session *s, const view_options *o, const char *input) {
     char viewer_dir[PATH_MAX];
-    char data_dir[PATH_MAX];
+    view_data data;
 #ifndef MOTE_HAVE_CIVETWEB
     return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
@@ -171,8 +222,8 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
                              "its index.html");
     }
-    const int code = find_data(s, input, data_dir, sizeof data_dir);
-    return code != EXIT_DONE ? code : serve(s, o, viewer_dir, data_dir);
+    const int code = find_data(s, input, &data);
+    return code != EXIT_DONE ? code : serve(s, o, viewer_dir, &data);
 }
 
 int cmd_view(int argc, char **argv) {

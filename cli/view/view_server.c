@@ -43,7 +43,8 @@ struct view_server {
     struct mg_context *context;
     char *viewer_root; /* real paths, without a slash at the end */
     char *data_root;
-    bool is_local; /* bound to loopback: only requests to a loopback name are answered */
+    char *data_file; /* the only one of data_root that is served, or NULL */
+    bool is_local;   /* bound to loopback: only requests to a loopback name are answered */
     int port;
     char log[256]; /* the last message of civetweb, for a failed start */
 };
@@ -60,7 +61,8 @@ static const char COMMON_HEADERS[] =
     "X-Content-Type-Options: nosniff\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'self'\r\n";
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' http: https:; "
+    "frame-ancestors 'self'\r\n";
 
 static int send_status(struct mg_connection *conn, int status, const char *reason, const char *extra) {
     char body[64];
@@ -89,9 +91,11 @@ static int open_below(const char *root, const char *path) {
 static bool open_served(const view_server *server, const char *path, served_file *file) {
     static const char data_prefix[] = "/data/";
     struct stat info;
-    if (strncmp(path, data_prefix, sizeof data_prefix - 1) == 0)
-        file->fd = open_below(server->data_root, path + sizeof data_prefix - 1);
-    else
+    if (strncmp(path, data_prefix, sizeof data_prefix - 1) == 0) {
+        const char *name = path + sizeof data_prefix - 1;
+        const bool is_served = server->data_file == NULL || strcmp(name, server->data_file) == 0;
+        file->fd = is_served ? open_below(server->data_root, name) : -1;
+    } else
         file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
     if (file->fd < 0) return false;
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -232,10 +236,13 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     }
     server->viewer_root = realpath(options->viewer_dir, NULL);
     server->data_root = realpath(options->data_dir, NULL);
+    server->data_file = options->data_file != NULL ? strdup(options->data_file) : NULL;
     server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
                        strcmp(options->host, "::1") == 0;
     mg_init_library(MG_FEATURES_DEFAULT);
-    if (server->viewer_root == NULL || server->data_root == NULL) {
+    if (options->data_file != NULL && server->data_file == NULL) {
+        snprintf(error, size, "out of memory");
+    } else if (server->viewer_root == NULL || server->data_root == NULL) {
         snprintf(error, size, "cannot open %s: %s",
                  server->viewer_root == NULL ? options->viewer_dir : options->data_dir, strerror(errno));
     } else if (start_listening(server, options)) {
@@ -257,6 +264,7 @@ void view_server_stop(view_server *server) {
     mg_exit_library();
     free(server->viewer_root);
     free(server->data_root);
+    free(server->data_file);
     free(server);
 }
 

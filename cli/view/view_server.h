@@ -16,7 +16,8 @@ typedef struct view_server_options {
     int port;               /* first port to try, 0..65535; 0: any free one */
     bool port_is_fixed;     /* false: take the next free port if this one is taken */
     const char *viewer_dir; /* folder of index.html */
-    const char *data_dir;   /* Potree folder */
+    const char *data_dir;   /* Potree folder, or the folder of data_file */
+    const char *data_file;  /* the only file of data_dir that is served; NULL: all are */
 } view_server_options;
 
 /// Starts serving in threads of its own, which inherit the caller's signal mask.

@@ -1,7 +1,7 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
 import { UP_AXES } from './view/up_axis.js';
 
-export function createApi(viewer, ready) {
+export function createApi(viewer, ready, address) {
     return {
         ready,
         stats: () => viewer.stats(),
@@ -11,6 +11,8 @@ export function createApi(viewer, ready) {
         },
         idle: () => viewer.idle(),
         fit: () => viewer.fit(),
+        // The address of what is seen now.
+        link: () => address.link(),
         get colorModes() {
             return viewer.modes.map((mode) => mode.name);
         },

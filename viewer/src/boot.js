@@ -1,6 +1,7 @@
 // Runs before the large app.js has arrived: starts the first worker and asks for the first bytes of the data set.
 import { WorkerPool } from './data/worker_pool.js';
-import { dataUrl, startRequests } from './data/dataset.js';
+import { dataUrl } from './data/dataset.js';
+import { startRequests } from './data/open_dataset.js';
 
 const boot = { pool: new WorkerPool(new URL('worker.js', import.meta.url)), url: null, requests: null, error: null };
 try {

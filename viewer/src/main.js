@@ -1,12 +1,14 @@
 // The page: makes the viewer, its panels and window.mote, and opens the data set that the address names.
-import { Viewer, DEFAULTS } from './viewer.js';
+import { Viewer } from './viewer.js';
+import { readView } from './view/view_state.js';
 import { Panel } from './ui/panel.js';
 import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
+import { Address, firstSettings } from './ui/address.js';
+import { SavedViews } from './ui/views.js';
 import { showFacts } from './ui/facts.js';
 import { createApi } from './api.js';
-import { UP_AXES } from './view/up_axis.js';
 
 const { moteBoot } = globalThis;
 const $ = (id) => document.getElementById(id);
@@ -15,22 +17,6 @@ const NARROW = '(max-width: 720px)';
 function togglePanel() {
     const hidden = document.body.classList.toggle('no-panel');
     $('panel-toggle').setAttribute('aria-expanded', String(!hidden));
-}
-
-// ?budget=, ?error=, ?size=, ?edl=, ?box, ?up=: the settings of an address, so that a view can be linked to.
-function settingsFrom(query) {
-    const settings = { ...DEFAULTS };
-    const number = (key, name, low, high) => {
-        const v = Number(query.get(key));
-        if (query.has(key) && Number.isFinite(v)) settings[name] = Math.min(high, Math.max(low, v));
-    };
-    number('budget', 'budget', 1, 1e9);
-    number('error', 'maxError', 0, 1000);
-    number('size', 'pointSize', 0.1, 20);
-    number('edl', 'eyeDome', 0, 4);
-    if (query.has('box')) settings.boundingBox = true;
-    if (UP_AXES.includes(query.get('up'))) settings.up = query.get('up');
-    return settings;
 }
 
 // What boot.js has begun; an address that it refused is reported here.
@@ -46,18 +32,11 @@ const lonLatOf = (query) => (query.has('lonlat') ? query.get('lonlat') !== '0' :
 async function open(viewer, query, status) {
     const { url, requests } = boot();
     await viewer.open(url, { requests, forceWasm: query.has('wasm'), lonLat: lonLatOf(query) });
-    if (query.has('hide')) viewer.hideClasses(query.get('hide').match(/\d+/g) ?? []);
     try {
-        if (query.has('color')) viewer.setMode(query.get('color'));
+        readView(viewer, query);
     } catch (error) {
         status.error(`The address asks for ${error.message}.`); // the picture has other colours then
     }
-    const background = query.get('background');
-    if (background && [...$('background').options].some((o) => o.value === background)) {
-        $('background').value = background;
-        $('stage').className = `bg-${background}`;
-    }
-    viewer.configure({});
 }
 
 function start() {
@@ -78,17 +57,20 @@ function start() {
         return;
     }
     const status = new Status(viewer);
-    viewer.configure(settingsFrom(query));
-    const opened = open(viewer, query, status);
     new Panel(viewer);
+    viewer.configure(firstSettings(query));
+    const address = new Address(viewer);
+    const views = new SavedViews(viewer, address, status);
+    const opened = open(viewer, query, status);
     new Legend($('legend'), viewer);
-    bindKeys(viewer, togglePanel);
+    bindKeys(viewer, { togglePanel, views });
     viewer.addEventListener('opened', ({ detail: meta }) => {
-        showFacts(meta);
+        const { origin } = new URL(viewer.dataset.url);
+        showFacts(meta, origin === location.origin ? null : origin);
         if (meta.points === 0) status.empty();
     });
     opened.catch((error) => status.fatal(error.message));
-    window.mote = createApi(viewer, opened);
+    window.mote = createApi(viewer, opened, address);
 }
 
 start();

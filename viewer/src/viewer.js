@@ -1,5 +1,5 @@
 // The viewer without its panels: a data set, a camera, and frames drawn when something has changed.
-import { Dataset } from './data/dataset.js';
+import { datasetAt } from './data/open_dataset.js';
 import { NodeLoader } from './data/loader.js';
 import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
@@ -11,6 +11,7 @@ import { ClassFilter } from './view/class_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { sumByLevel } from './view/statistics.js';
+import { DEFAULTS } from './view/settings.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
@@ -25,17 +26,6 @@ const REST_MS = 250; // after the last move
 const LOOK_MS = 300; // after the last frame: is anything in the picture?
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
-
-export const DEFAULTS = Object.freeze({
-    budget: 2e6,
-    maxError: 1.4, // pixels between samples
-    pointSize: 1,
-    adaptive: true,
-    eyeDome: 0.5,
-    boundingBox: false,
-    ramp: 'spectrum',
-    up: 'z',
-});
 
 // Few points are drawn larger: one pixel alone on the screen is not found.
 export function minPointPixels(points) {
@@ -97,7 +87,7 @@ export class Viewer extends EventTarget {
     }
 
     async open(url, options = {}) {
-        this.dataset = await new Dataset(url, this.pool, options).open(options.requests);
+        this.dataset = await datasetAt(url, this.pool, options).open(options.requests);
         const { meta } = this.dataset;
         this.scheme = meta.scheme;
         this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };

@@ -6,13 +6,26 @@ const MAX_WHOLE_FILE = 256 * 1024 * 1024;
 
 const fileName = (url) => decodeURIComponent(new URL(url).pathname.split('/').pop());
 
+const isForeign = (url) => Boolean(globalThis.location) && new URL(url).origin !== globalThis.location.origin;
+
+// A browser does not say whether a server was not reached or did not allow this page to read. Asked without reading, a
+// server that is there answers.
+async function whyNoAnswer(url) {
+    if (!isForeign(url)) return `The server does not answer (${fileName(url)}). Is mote view still running?`;
+    const { origin } = new URL(url);
+    const isThere = await fetch(url, { mode: 'no-cors', headers: {}, cache: 'no-store', method: 'HEAD' }).then(() => true, () => false);
+    if (!isThere) return `The server ${origin} does not answer (${fileName(url)}).`;
+    return `The server ${origin} does not allow pages of ${globalThis.location.origin} to read ${fileName(url)}. Whoever runs it can allow it `
+        + 'with the header "Access-Control-Allow-Origin: *" and, for requests of byte ranges, "Access-Control-Allow-Headers: Range".';
+}
+
 async function request(url, options) {
     let response;
     try {
         response = await fetch(url, options);
     } catch (error) {
         if (isAbort(error)) throw error;
-        throw new DataError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
+        throw new DataError(await whyNoAnswer(url));
     }
     if (response.ok) return response;
     if (response.status === 416)

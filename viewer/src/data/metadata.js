@@ -44,8 +44,9 @@ function drawnSpacing(spacing, stretch, box) {
     return Math.min(spacing * Math.max(...stretch), widest || 1);
 }
 
-// lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself.
-export function parseMetadata(json, lonLat = null) {
+// lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself. layout: of a
+// record, where the data set is no Potree folder.
+export function parseMetadata(json, lonLat = null, layout = null) {
     if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
     const cube = {
         min: vector(json.boundingBox?.min, 'boundingBox.min'),
@@ -53,9 +54,10 @@ export function parseMetadata(json, lonLat = null) {
     };
     const side = cube.max.map((high, i) => high - cube.min[i]);
     if (side.some((s) => s < 0)) throw new DataError('metadata.json: boundingBox.max lies below boundingBox.min');
-    const layout = parseAttributes(json.attributes);
+    const isPotree = layout === null;
+    layout ??= parseAttributes(json.attributes);
     const encoding = String(json.encoding ?? 'DEFAULT').toUpperCase();
-    if (encoding !== 'DEFAULT' && encoding !== 'BROTLI')
+    if (isPotree && encoding !== 'DEFAULT' && encoding !== 'BROTLI')
         throw new DataError(`encoding "${json.encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
     const firstChunkSize = Number(json.hierarchy?.firstChunkSize);
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)

@@ -1,12 +1,7 @@
 // The list of classes with their colours: what is ticked is shown.
 import { className, classColour, cssColour } from '../view/palettes.js';
+import { element } from './element.js';
 import { short } from './format.js';
-
-function element(tag, properties = {}, ...children) {
-    const e = Object.assign(document.createElement(tag), properties);
-    e.append(...children);
-    return e;
-}
 
 export class ClassList {
     constructor(viewer) {

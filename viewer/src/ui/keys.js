@@ -6,7 +6,8 @@ const TURN = 0.06;
 const MOVE_PIXELS = 40;
 const ZOOM = 1.15;
 
-export function actions(viewer, togglePanel) {
+// page: { togglePanel(), views }
+export function actions(viewer, { togglePanel, views }) {
     const { camera } = viewer;
     const turn = (yaw, pitch) => camera.rotate(yaw, pitch);
     const pan = (x, y) => camera.pan(x, y, viewer.canvas.clientHeight);
@@ -36,6 +37,11 @@ export function actions(viewer, togglePanel) {
         { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
+        { keys: ['m'], text: 'Save this view', run: () => views.save() },
+        ...Array.from({ length: 9 }, (_, i) => ({
+            keys: [String(i + 1)], shown: '1 … 9', text: i === 0 ? 'Saved views' : '', run: () => views.show(i),
+        })),
+        { keys: ['l'], text: 'Copy a link to this view', run: () => views.copyLink() },
         { keys: ['p'], text: 'Settings panel', always: true, run: togglePanel },
         { keys: ['h', '?'], shown: 'H', text: 'This help', always: true, run: toggleHelp },
         { keys: ['ArrowLeft'], run: () => turn(-TURN, 0) },
@@ -110,13 +116,13 @@ function returnFocus(canvas) {
         if (byPointer && event.target.matches('select')) leave();
     });
     document.addEventListener('keydown', ({ key, target }) => {
-        const isField = target.matches?.('input[type=number]');
+        const isField = target.matches?.('input[type=number], input[type=text]');
         if ((isField && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
     });
 }
 
-export function bindKeys(viewer, togglePanel) {
-    const table = actions(viewer, togglePanel);
+export function bindKeys(viewer, page) {
+    const table = actions(viewer, page);
     const byKey = new Map(table.flatMap((action) => action.keys.map((key) => [key, action])));
     const run = (action) => {
         if (!action.always && !viewer.dataset?.root) return;

@@ -1,13 +1,8 @@
 // The legend of the present colours: a ramp with its ends, the classes that occur, or the levels.
 import { cssColour, levelColour, rampCss } from '../view/palettes.js';
 import { ClassList } from './classes.js';
+import { element } from './element.js';
 import { channelText } from './format.js';
-
-function element(tag, properties = {}, ...children) {
-    const e = Object.assign(document.createElement(tag), properties);
-    e.append(...children);
-    return e;
-}
 
 const swatch = (colour) => {
     const i = element('i');

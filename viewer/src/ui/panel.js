@@ -2,6 +2,7 @@
 import { RAMPS } from '../view/palettes.js';
 import { quantileRange } from '../view/colouring.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
+import { BACKGROUNDS, THEMES } from '../view/settings.js';
 import { ClassList } from './classes.js';
 import { channelText, short, value } from './format.js';
 
@@ -17,6 +18,7 @@ const ERROR = logScale(8, 0.35); // to the right is finer
 
 const MAX_SHORT_DIGITS = 8; // two numbers of so many digits stand side by side
 
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const twoDigits = (n) => Number(n.toPrecision(2));
 
 export class Panel {
@@ -35,7 +37,7 @@ export class Panel {
 
     bindColour() {
         const { viewer } = this;
-        $('ramp').append(...RAMPS.map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
+        $('ramp').append(...RAMPS.map((name) => new Option(capital(name), name)));
         $('mode').addEventListener('change', (e) => viewer.setMode(e.target.value));
         $('ramp').addEventListener('change', (e) => viewer.configure({ ramp: e.target.value }));
         const range = () => {
@@ -91,7 +93,12 @@ export class Panel {
         $('box').addEventListener('change', (e) => viewer.configure({ boundingBox: e.target.checked }));
         $('up').append(...UP_AXES.map((up) => new Option(upName(up), up)));
         $('up').addEventListener('change', (e) => viewer.configure({ up: e.target.value }));
-        $('background').addEventListener('change', (e) => ($('stage').className = `bg-${e.target.value}`));
+        const choose = (id, list) => {
+            $(id).append(...list.map((name) => new Option(name === 'auto' ? 'Automatic' : capital(name), name)));
+            $(id).addEventListener('change', (e) => viewer.configure({ [id]: e.target.value }));
+        };
+        choose('background', BACKGROUNDS);
+        choose('theme', THEMES);
     }
 
     fillModes() {
@@ -115,6 +122,10 @@ export class Panel {
         $('box').checked = s.boundingBox;
         $('ramp').value = s.ramp;
         $('up').value = s.up;
+        $('background').value = s.background;
+        $('stage').className = `bg-${s.background}`;
+        $('theme').value = s.theme;
+        document.documentElement.dataset.theme = s.theme;
     }
 
     showColours() {

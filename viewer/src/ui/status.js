@@ -7,6 +7,7 @@ import { channelText, coordinates, count } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
+const SAY_MS = 3500;
 
 export class Status {
     constructor(viewer) {
@@ -102,6 +103,14 @@ export class Status {
         });
         note.append(words, close);
         $('messages').append(note);
+    }
+
+    // Something was done: said for a while.
+    say(text) {
+        $('said').textContent = text;
+        $('said').hidden = false;
+        clearTimeout(this.saying);
+        this.saying = setTimeout(() => ($('said').hidden = true), SAY_MS);
     }
 
     stopWaiting(text) {

@@ -133,10 +133,11 @@ export class PointScene {
         this.spacing = spacing;
         for (const points of this.drawn) points.visible = false;
         this.drawn = nodes.map((node) => this.objects.get(node)).filter(Boolean);
-        for (const points of this.drawn) {
+        this.drawn.forEach((points, i) => {
             points.visible = true;
+            points.renderOrder = i; // of points at the same depth the last one is seen: the same one for the same view
             points.userData.index = -1;
-        }
+        });
         if (additive && spacing === null && this.uniforms.uAdaptive.value) this.indexVisible();
     }
 
