@@ -13,6 +13,7 @@ import { idle, stats } from './checks.mjs';
 import { BARE, bluePixels, DESKTOP, facts, grid, lit, middle, numbersIn, ONE_NODE, PHONE, pickedText, PLAIN, plain, POSITION, press, withQuery } from './hand.mjs';
 import { LINK_CHECKS } from './hand_links.mjs';
 import { COPC_CHECKS } from './hand_copc.mjs';
+import { FILTER_CHECKS } from './hand_filters.mjs';
 import { DEFAULT_ATTRIBUTES, quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
 const MAX_CHECK_MS = 90000;
@@ -556,7 +557,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS };
 
 // A check: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {

@@ -36,6 +36,13 @@ export function createApi(viewer, ready, address) {
             return [...viewer.filter.hidden];
         },
         hideClasses: (codes) => viewer.hideClasses(codes),
+        // { name of a colour mode: [low, high] }: only points in all these ranges are shown.
+        get filters() {
+            return Object.fromEntries([...viewer.filter.ranges].map(([name, { range }]) => [name, [...range]]));
+        },
+        setFilter: (name, range) => viewer.setFilter(name, range),
+        // 'first', 'last', 'only', 'between' or null.
+        setReturns: (returns) => viewer.setReturns(returns),
         // 'additive' or 'replacing': how the levels are combined, whatever metadata.json says.
         setScheme: (scheme) => {
             if (scheme !== 'additive' && scheme !== 'replacing') throw new Error(`no scheme "${scheme}"`);

@@ -7,6 +7,7 @@ import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
 import { SavedViews } from './ui/views.js';
+import { Filters } from './ui/filters.js';
 import { showFacts } from './ui/facts.js';
 import { createApi } from './api.js';
 
@@ -58,6 +59,7 @@ function start() {
     }
     const status = new Status(viewer);
     new Panel(viewer);
+    new Filters(viewer);
     viewer.configure(firstSettings(query));
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);

@@ -7,7 +7,7 @@ import { Controls } from './view/controls.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
 import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
-import { ClassFilter } from './view/class_filter.js';
+import { PointFilter, RETURNS } from './view/point_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
 import { sumByLevel } from './view/statistics.js';
@@ -16,6 +16,7 @@ import { DEFAULTS } from './view/settings.js';
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
 const PICK_RADIUS_PIXELS = 6;
+const SAMPLE_NODES = 12; // that tell how values are distributed
 const SAMPLE_POINTS = 1000; // of a node that tells the range of a channel
 const MIN_ARRIVAL_MS = 50; // between two frames that only show newly arrived points
 const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a third of it goes into such frames
@@ -33,10 +34,12 @@ export function minPointPixels(points) {
 }
 
 // The metadata's counts hold only where it counts each point once.
-function classFilterOf(meta) {
+function filterOf(meta) {
     const channel = meta.channels.find((c) => c.isClass) ?? null;
     const histogram = channel && meta.points === meta.sourcePoints ? meta.layout.attributes[channel.attribute].histogram : [];
-    return new ClassFilter(channel, histogram.slice(0, 256));
+    const named = (name) => meta.channels.find((c) => c.key.toLowerCase() === name);
+    const returns = { number: named('return number'), count: named('number of returns') };
+    return new PointFilter(channel, histogram.slice(0, 256), returns.number && returns.count ? returns : null);
 }
 
 export class Viewer extends EventTarget {
@@ -52,7 +55,7 @@ export class Viewer extends EventTarget {
         this.modes = [];
         this.mode = null;
         this.ranges = new Map(); // mode name -> [low, high]
-        this.filter = new ClassFilter(null);
+        this.filter = new PointFilter(null);
         this.lookTimer = null;
         this.seesNothing = false;
         this.firstPictureMs = null;
@@ -93,8 +96,9 @@ export class Viewer extends EventTarget {
         this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
         this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
         this.modes = colourModes(meta);
-        this.filter = classFilterOf(meta);
-        this.renderer.points.setFilter(this.filter);
+        this.filter = filterOf(meta);
+        this.renderer.points.filter = this.filter;
+        this.domains = new Map(); // key of a channel -> [low, high] of what is loaded
         const cacheBytes = CACHE_BASE_BYTES + this.settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
         this.loader = new NodeLoader(this.dataset, cacheBytes, {
             onNode: (node, fresh) => this.nodeArrived(node, fresh),
@@ -264,6 +268,7 @@ export class Viewer extends EventTarget {
         const isRoot = node === this.dataset.root;
         if (isRoot && fresh) this.learnColours(node);
         if (isRoot || this.rest || !this.ranges.has(this.mode.name)) this.learnRange(node);
+        for (const scalar of node.payload.scalars.values()) this.learnDomain(scalar);
         if (this.filter.learn(node)) this.emit('classes');
         this.renderer.points.addNode(node);
         if (fresh && isRoot) this.emit('root');
@@ -284,7 +289,7 @@ export class Viewer extends EventTarget {
         if (mode.kind !== 'ramp') return;
         if (this.rest) this.widenRange(node);
         if (this.rest || this.ranges.has(mode.name)) return;
-        const full = mode.channel ? mode.channel.range : this.fullRange();
+        const full = mode.channel ? mode.channel.range : this.domainOf(mode);
         if (full && node !== this.dataset.root) return; // only the root is a sample of the whole
         const values = this.valuesIn(node);
         const range = values && quantileRange(values);
@@ -306,10 +311,9 @@ export class Viewer extends EventTarget {
         this.applyColours();
     }
 
-    // What the present colours show of the points of a node that are not hidden, or null where it is not loaded.
-    valuesIn(node) {
-        const { channel } = this.mode;
-        const isHidden = this.filter.hiddenIn(node);
+    // What a mode shows of the points of a node that are not hidden (or of all), or null where it is not loaded.
+    valuesIn(node, { channel } = this.mode, all = false) {
+        const isHidden = all ? null : this.filter.hiddenIn(node);
         if (!channel) return this.heightsIn(node, isHidden);
         const scalar = node.payload.scalars.get(channel.key);
         return scalar ? channelValues(channel, scalar.values, isHidden) : null;
@@ -327,8 +331,7 @@ export class Viewer extends EventTarget {
     }
 
     fullRange(mode = this.mode) {
-        if (mode.channel) return mode.channel.range ?? this.ranges.get(mode.name) ?? [0, 1];
-        return heightRange(this.dataset.meta.rest ?? this.dataset.meta.box, this.settings.up);
+        return this.domainOf(mode);
     }
 
     range() {
@@ -346,7 +349,7 @@ export class Viewer extends EventTarget {
         const mode = this.modes.find((m) => m.name === wanted);
         if (!mode) throw new Error(`no colour mode "${name}"; there are ${this.modes.map((m) => m.name).join(', ')}`);
         this.mode = mode;
-        this.loader.channel = mode.channel;
+        this.needChannels();
         this.renderer.points.setSource(sourceOf(mode), mode.channel);
         if (this.dataset.root?.payload) this.learnRange(this.dataset.root);
         this.applyColours();
@@ -376,10 +379,67 @@ export class Viewer extends EventTarget {
 
     // codes: the classes that are not to be seen.
     hideClasses(codes) {
-        this.filter.hidden = new Set([...codes].map(Number).filter((code) => Number.isInteger(code) && code >= 0 && code < 256));
-        this.renderer.points.setFilter(this.filter);
+        this.filter.hide([...codes].map(Number).filter((code) => Number.isInteger(code) && code >= 0 && code < 256));
+        this.filterChanged();
         this.emit('classes');
+    }
+
+    // Shows only points whose value of a colour mode (not of RGB, classes or levels) lies in a range; null: all.
+    setFilter(name, range) {
+        const mode = this.modes.find((m) => m.name === name);
+        const isRange = mode && (mode.kind === 'ramp' || mode.kind === 'labels');
+        if (!isRange) throw new Error(`no range of "${name}"`);
+        if (range) this.filter.ranges.set(name, { channel: mode.channel, range: [...range].sort((a, b) => a - b) });
+        else this.filter.ranges.delete(name);
+        this.filterChanged();
+    }
+
+    // returns: one of RETURNS, or null for all.
+    setReturns(returns) {
+        if (returns !== null && !RETURNS.includes(returns)) throw new Error(`no returns "${returns}"`);
+        this.filter.returns = this.filter.returnChannels ? returns : null;
+        this.filterChanged();
+    }
+
+    // All filters but that of classes.
+    clearFilters() {
+        this.filter.ranges.clear();
+        this.filter.returns = null;
+        this.filterChanged();
+    }
+
+    filterChanged() {
+        const { origin, stretch, scale } = this.dataset.meta;
+        this.filter.space = { origin, stretch, scale, up: this.settings.up };
+        this.filter.changed();
+        this.needChannels();
+        this.emit('filters');
         this.invalidate();
+    }
+
+    // The channels that nodes must bring along for the present colours and filters.
+    needChannels() {
+        if (this.loader) this.loader.channels = [...new Set([this.mode?.channel, ...this.filter.channels].filter(Boolean))];
+    }
+
+    learnDomain({ key, range }) {
+        if (!range) return;
+        const known = this.domains.get(key);
+        this.domains.set(key, known ? [Math.min(known[0], range[0]), Math.max(known[1], range[1])] : range);
+    }
+
+    // From the lowest to the highest value of a mode: as the metadata says, else of what is loaded.
+    domainOf({ channel }) {
+        if (!channel) return heightRange(this.dataset.meta.rest ?? this.dataset.meta.box, this.settings.up);
+        const seen = this.domains.get(channel.key);
+        const range = channel.range ?? seen?.map((v) => v * channel.scale + channel.shift);
+        return range ? [...range].sort((a, b) => a - b) : [0, 1];
+    }
+
+    // Values of a mode in the coarsest nodes drawn: a fair sample of the whole. Hidden points count as well where `all` says so.
+    sampleOf(mode, all = true) {
+        const nodes = [...(this.selection?.draw ?? [])].sort((a, b) => a.level - b.level).slice(0, SAMPLE_NODES);
+        return nodes.flatMap((node) => this.valuesIn(node, mode, all) ?? []);
     }
 
     // Turns the data so that one of its axes points up, and shows all of it.
@@ -388,6 +448,7 @@ export class Viewer extends EventTarget {
         const { axis, sign } = upAxis(up);
         this.camera.frame = frameOf(up);
         if (!this.dataset?.meta) return;
+        if (this.filter.ranges.delete('height')) this.filterChanged();
         const direction = [0, 0, 0];
         direction[axis] = sign / this.dataset.meta.stretch[axis];
         this.renderer.points.uniforms.uUp.value.set(...direction);

@@ -14,7 +14,7 @@ export class NodeLoader {
         this.dataset = dataset;
         this.events = events;
         this.cache = new NodeCache(cacheBytes, (node) => this.drop(node));
-        this.channel = null; // the scalar channel the picture needs now
+        this.channels = []; // the scalar channels the picture needs now: of its colours and of filters
         this.eager = []; // channels that every node brings along
         this.wanted = [];
         this.chunks = [];
@@ -29,7 +29,13 @@ export class NodeLoader {
     }
 
     needsChannel(node) {
-        return this.channel !== null && node.payload !== null && !node.payload.scalars.has(this.channel.key);
+        return node.payload !== null && this.channels.some((channel) => !node.payload.scalars.has(channel.key));
+    }
+
+    // What a node is decoded for: all that is needed, or what it lacks.
+    missingChannels(node) {
+        if (node.payload === null) return [...new Set([...this.eager, ...this.channels])];
+        return this.channels.filter((channel) => !node.payload.scalars.has(channel.key));
     }
 
     // selection: what selectNodes() returned for the newest view.
@@ -120,8 +126,7 @@ export class NodeLoader {
 
     async decode(node, bytes) {
         const fresh = node.payload === null;
-        const channels = fresh ? [...this.eager] : [];
-        if (this.channel && !channels.includes(this.channel)) channels.push(this.channel);
+        const channels = this.missingChannels(node);
         this.decoding++;
         try {
             this.accept(node, await this.dataset.decode(node, bytes, channels, fresh), fresh);
@@ -143,12 +148,14 @@ export class NodeLoader {
             node.state = State.READY;
         }
         for (const scalar of result.scalars) node.payload.scalars.set(scalar.key, scalar);
+        node.mask = null;
         this.cache.put(node, payloadBytes(node.payload));
         this.events.onNode(node, fresh);
     }
 
     drop(node) {
         node.payload = null;
+        node.mask = null;
         node.state = State.EMPTY;
         node.channelLoading = false;
         this.events.onDrop(node);

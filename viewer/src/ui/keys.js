@@ -32,6 +32,7 @@ export function actions(viewer, { togglePanel, views }) {
         { keys: ['c'], text: 'Next colour mode', run: () => cycleMode(1) },
         { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
         { keys: ['v'], text: 'Show all classes', run: () => viewer.hideClasses([]) },
+        { keys: ['shift+v'], shown: 'Shift V', text: 'Remove all filters', run: () => viewer.clearFilters() },
         { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
         { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
         { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
@@ -97,7 +98,7 @@ export function belongsToControl(control, key) {
 // The name of a key in the table. Keyboards of other scripts say Cyrillic or Greek letters: their place decides then.
 export function keyName({ key, code, shiftKey }, known) {
     const name = key.length === 1 ? key.toLowerCase() : key;
-    if (shiftKey && name.startsWith('Arrow')) return `shift+${name}`;
+    if (shiftKey && (name.startsWith('Arrow') || known(`shift+${name}`))) return `shift+${name}`;
     const letter = /^Key([A-Z])$/.exec(code ?? '');
     return !known(name) && letter && !/^[a-z]$/.test(name) ? letter[1].toLowerCase() : name;
 }

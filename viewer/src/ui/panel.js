@@ -3,7 +3,10 @@ import { RAMPS } from '../view/palettes.js';
 import { quantileRange } from '../view/colouring.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { BACKGROUNDS, THEMES } from '../view/settings.js';
+import { cssColour, rampColour } from '../view/palettes.js';
+import { histogram } from '../view/histogram.js';
 import { ClassList } from './classes.js';
+import { RangeHistogram } from './range_histogram.js';
 import { channelText, short, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -45,17 +48,20 @@ export class Panel {
             if (Number.isFinite(low) && Number.isFinite(high)) viewer.setRange([low, high]);
             else this.showColours();
         };
+        this.chart = new RangeHistogram('value of the range', (r) => viewer.setRange(r));
+        $('range-chart').append(this.chart.box);
+        this.sampled = null; // the mode whose histogram is shown
+        viewer.addEventListener('frame', () => this.followSample());
         $('low').addEventListener('change', range);
         $('high').addEventListener('change', range);
         $('range-full').addEventListener('click', () => viewer.setRange(viewer.fullRange()));
         $('range-clip').addEventListener('click', () => viewer.setRange(this.clippedRange()));
     }
 
-    // Percentiles of the coarsest nodes drawn: a fair sample of the whole.
+    // Percentiles of what is shown.
     clippedRange() {
         const { viewer } = this;
-        const parts = [...viewer.selection.draw].sort((a, b) => a.level - b.level).slice(0, 12);
-        return quantileRange(parts.flatMap((node) => viewer.valuesIn(node) ?? [])) ?? viewer.fullRange();
+        return quantileRange(viewer.sampleOf(viewer.mode, false)) ?? viewer.fullRange();
     }
 
     // Shown where there is more than one class to choose from, whatever the colours.
@@ -101,6 +107,27 @@ export class Panel {
         choose('theme', THEMES);
     }
 
+    // The histogram follows what is loaded, a few times.
+    followSample() {
+        const { mode, stats } = { mode: this.viewer.mode, stats: this.viewer.selection.draw.length };
+        if (mode?.kind !== 'ramp' || (this.sampled?.mode === mode && stats < 2 * this.sampled.nodes)) return;
+        const values = this.viewer.sampleOf(mode);
+        if (values.length === 0) return;
+        const full = this.viewer.domainOf(mode);
+        this.sampled = { mode, nodes: stats, full, shares: histogram(values, full) };
+        this.showChart(mode);
+    }
+
+    showChart(mode) {
+        const isSampled = this.sampled?.mode === mode;
+        const full = isSampled ? this.sampled.full : this.viewer.domainOf(mode);
+        const span = full[1] - full[0];
+        this.chart.show({
+            full, range: this.viewer.range(), shares: isSampled ? this.sampled.shares : null, text: (v) => channelText(mode.channel, v, span),
+            colour: (t) => cssColour(rampColour(this.viewer.settings.ramp, t)),
+        });
+    }
+
     fillModes() {
         $('mode').replaceChildren(...this.viewer.modes.map((mode) => new Option(mode.label, mode.name)));
         this.showColours();
@@ -135,6 +162,7 @@ export class Panel {
         $('ramp-settings').hidden = mode.kind !== 'ramp';
         if (mode.kind !== 'ramp') return;
         const [low, high] = this.viewer.range();
+        this.showChart(mode);
         $('low').value = value(low, high - low);
         $('high').value = value(high, high - low);
         $('low').parentElement.classList.toggle('tall', [$('low'), $('high')].some((field) => field.value.length > MAX_SHORT_DIGITS));

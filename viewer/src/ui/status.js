@@ -18,7 +18,7 @@ export class Status {
         viewer.addEventListener('frame', () => this.frame());
         viewer.addEventListener('firstpicture', () => ($('splash').hidden = true));
         viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
-        viewer.addEventListener('classes', () => this.hint(false));
+        for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(false));
         viewer.addEventListener('error', (e) => this.error(e.detail));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
     }
@@ -26,7 +26,9 @@ export class Status {
     frame() {
         const stats = this.viewer.stats();
         const hidden = this.viewer.filter.hidden.size;
-        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '');
+        const filters = this.viewer.filter.count;
+        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '')
+            + (filters > 0 ? `, ${count(filters, 'filter')}` : '');
         $('s-nodes').textContent = `${count(stats.nodesDrawn, 'node')}, ${count(stats.levels, 'level')}` + (stats.budgetReached ? ', budget reached' : '');
         $('s-fps').textContent = this.rate();
         clearTimeout(this.rest);
@@ -80,9 +82,10 @@ export class Status {
     // What to do when there is nothing in the picture.
     hint(isNeeded) {
         const hidden = this.viewer.filter.hidden.size;
+        const filters = this.viewer.filter.count > 0 ? ` ${count(this.viewer.filter.count, 'filter')} may hide what is there.` : '';
         const classes = hidden > 0 ? ` ${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.` : '';
         $('hint').hidden = !isNeeded;
-        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}` : '';
+        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}${filters}` : '';
     }
 
     // A note that can be closed. Where the first node failed there will be no picture.

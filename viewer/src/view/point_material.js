@@ -26,9 +26,7 @@ uniform vec2 uMap;          // value -> palette coordinate: v * x + y
 uniform float uNodeBase;    // added to height or scalar; the level itself
 uniform vec3 uUp;           // height = dot(position, uUp) + uNodeBase
 uniform bool uLabels;       // values are names: the palette starts again after its end, and below 0 there is no thing
-uniform bool uFilter;       // whether classes are hidden: those whose texel in uHidden is red
-uniform float uClassBase;
-uniform sampler2D uHidden;
+uniform bool uFilter;       // whether points of the node are hidden: those whose flag is 1
 uniform float uSpacing;     // of the node, in world units
 uniform vec3 uNodeSize;
 uniform int uNodeIndex;     // in uVisible, or -1
@@ -41,7 +39,7 @@ uniform sampler2D uPalette;
 in vec3 position;
 in vec4 rgb;
 in float scalar;
-in float classCode;
+in float hidden;
 out vec3 vColour;
 out float vDiameter;
 
@@ -90,10 +88,6 @@ vec3 colour() {
     return texture(uPalette, vec2(uLabels ? fract(at) : clamp(at, 0.001, 0.999), 0.5)).rgb;
 }
 
-bool isHidden() {
-    return uFilter && texelFetch(uHidden, ivec2(clamp(int(classCode + uClassBase + 0.5), 0, 255), 0), 0).r > 0.5;
-}
-
 void main() {
     vec4 eye = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * eye;
@@ -101,7 +95,7 @@ void main() {
     float size = uPixelSize;
     if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / max(-eye.z, 1e-6);
     gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
-    if (isHidden()) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
+    if (uFilter && hidden > 0.5) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
 }`;
 
 const fragmentShader = /* glsl */ `
@@ -146,8 +140,6 @@ export function pointMaterial() {
             uUp: uniform(new Vector3(0, 0, 1)),
             uLabels: uniform(false),
             uFilter: uniform(false),
-            uClassBase: uniform(0),
-            uHidden: uniform(paletteTexture()),
             uSpacing: uniform(1),
             uNodeSize: uniform(new Vector3(1, 1, 1)),
             uNodeIndex: uniform(-1),

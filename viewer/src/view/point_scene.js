@@ -34,7 +34,7 @@ export class PointScene {
         this.drawn = [];
         this.source = Source.PLAIN;
         this.channel = null;
-        this.filter = null; // a ClassFilter
+        this.filter = null; // a PointFilter
         this.spacing = null; // between the points drawn, where cells of the octree do not say it
     }
 
@@ -58,7 +58,6 @@ export class PointScene {
         let points = this.objects.get(node);
         if (!points) this.objects.set(node, (points = this.createObject(node)));
         this.attachChannel(points);
-        this.attachClasses(points);
     }
 
     createObject(node) {
@@ -92,18 +91,10 @@ export class PointScene {
         setAttribute(points.geometry, 'scalar', scalar?.values);
     }
 
-    // Classes are on the graphics card only while some are hidden.
-    attachClasses(points) {
-        const values = this.filter?.isActive ? this.filter.valuesOf(points.userData.node) : null;
-        setAttribute(points.geometry, 'classCode', values);
-    }
-
-    setFilter(filter) {
-        this.filter = filter;
-        for (const points of this.objects.values()) this.attachClasses(points);
-        this.uniforms.uHidden.value.image.data.set(filter.texels());
-        this.uniforms.uHidden.value.needsUpdate = true;
-        this.uniforms.uClassBase.value = filter.channel?.base ?? 0;
+    // The flags of hidden points are on the graphics card only while there are such.
+    attachMask(points) {
+        const mask = this.filter?.maskOf(points.userData.node);
+        setAttribute(points.geometry, 'hidden', mask && mask.shown < mask.flags.length ? mask.flags : null);
     }
 
     // source: one of Source; channel: for Source.SCALAR.
@@ -121,7 +112,7 @@ export class PointScene {
         u.uNodeBase.value = 0;
         if (this.source === Source.HEIGHT) u.uNodeBase.value = u.uUp.value.dot({ x: node.min[0], y: node.min[1], z: node.min[2] });
         if (this.source === Source.LEVEL) u.uNodeBase.value = node.level;
-        u.uFilter.value = Boolean(points.geometry.getAttribute('classCode'));
+        u.uFilter.value = Boolean(points.geometry.getAttribute('hidden'));
         u.uSpacing.value = this.spacing ?? (index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing);
         u.uNodeSize.value.set(...node.size);
         u.uNodeIndex.value = index;
@@ -137,6 +128,7 @@ export class PointScene {
             points.visible = true;
             points.renderOrder = i; // of points at the same depth the last one is seen: the same one for the same view
             points.userData.index = -1;
+            this.attachMask(points);
         });
         if (additive && spacing === null && this.uniforms.uAdaptive.value) this.indexVisible();
     }

@@ -1,5 +1,6 @@
 // A view as the text of an address, and back: what is seen, with the camera, the colours and all settings. The address that a
 // picture was written to shows the same picture: before it is written, the camera is set to the numbers that it says.
+import { RETURNS } from './point_filter.js';
 import { DEFAULTS, readSettings, writeSettings } from './settings.js';
 
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
@@ -42,8 +43,21 @@ export function writeView(viewer, query) {
     const range = rangeText(viewer);
     if (range) query.set('range', range);
     if (viewer.filter.hidden.size > 0) query.set('hide', [...viewer.filter.hidden].sort((a, b) => a - b).join());
+    for (const [name, { range }] of viewer.filter.ranges) query.append('filter', [name, ...range].join(':'));
+    if (viewer.filter.returns) query.set('returns', viewer.filter.returns);
     query.set('cam', cameraText(viewer));
     return query;
+}
+
+// A filter is written as name:low:high. What the data set does not have is left out.
+function readFilters(viewer, query) {
+    viewer.clearFilters();
+    if (RETURNS.includes(query.get('returns'))) viewer.setReturns(query.get('returns'));
+    for (const text of query.getAll('filter')) {
+        const [, name, low, high] = /^(.*):([^:]+):([^:]+)$/.exec(text) ?? [];
+        const mode = viewer.modes.find((m) => m.name === name);
+        if ((mode?.kind === 'ramp' || mode?.kind === 'labels') && [low, high].every((v) => Number.isFinite(Number(v)))) viewer.setFilter(name, [Number(low), Number(high)]);
+    }
 }
 
 // Shows the view of a query. Throws, after all else is done, where it asks for colours that the data set has not.
@@ -52,6 +66,7 @@ export function readView(viewer, query) {
     const isWhole = query.has('cam');
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
     if (isWhole || query.has('hide')) viewer.hideClasses(query.get('hide')?.match(/\d+/g) ?? []);
+    if (isWhole || query.has('filter') || query.has('returns')) readFilters(viewer, query);
     let problem = null;
     try {
         if (query.has('color')) viewer.setMode(query.get('color'));
