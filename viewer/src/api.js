@@ -58,6 +58,12 @@ export function createApi(viewer, ready, address) {
             viewer.camera.set({ ...state, target: state.target && viewer.toLocal(state.target) });
             viewer.invalidate();
         },
+        // Where a point of the data set is in the picture, in CSS pixels of the canvas; null behind the eye.
+        project: (point) => viewer.onScreen(viewer.toLocal(point)),
+        // What was measured and noted, as it is written in an address.
+        get marks() {
+            return structuredClone(viewer.marks.list);
+        },
         on: (type, listener) => viewer.addEventListener(type, (event) => listener(event.detail)),
     };
 }

@@ -8,6 +8,12 @@ import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
 import { SavedViews } from './ui/views.js';
 import { Filters } from './ui/filters.js';
+import { Marks } from './measure/marks.js';
+import { Overlay } from './ui/overlay.js';
+import { Tools } from './ui/tools.js';
+import { MarksPanel } from './ui/marks_panel.js';
+import { PointCard } from './ui/point_card.js';
+import { ProfilePlot } from './ui/profile_plot.js';
 import { showFacts } from './ui/facts.js';
 import { createApi } from './api.js';
 
@@ -40,6 +46,28 @@ async function open(viewer, query, status) {
     }
 }
 
+// Measuring, notes and clip boxes.
+function startMarks(viewer, status) {
+    const marks = (viewer.marks = new Marks());
+    const tools = new Tools(viewer, marks, status);
+    const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
+    const card = new PointCard(viewer);
+    const plot = new ProfilePlot(viewer, marks);
+    const open = (mark, hit = null) => {
+        if (mark.kind === 'profile') plot.show(mark);
+        if (mark.kind !== 'point') return;
+        const found = hit ?? viewer.pointAt(mark.points[0]);
+        if (found) card.show(found);
+        else status.say('The point is not among those drawn: go nearer to it.');
+    };
+    const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    tools.made = (mark, hit) => {
+        open(mark, hit);
+        if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
+    };
+    return { marks, tools };
+}
+
 function start() {
     if (matchMedia(NARROW).matches) togglePanel();
     $('panel-toggle').addEventListener('click', togglePanel);
@@ -61,11 +89,12 @@ function start() {
     new Panel(viewer);
     new Filters(viewer);
     viewer.configure(firstSettings(query));
+    const { marks, tools } = startMarks(viewer, status);
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
     const opened = open(viewer, query, status);
     new Legend($('legend'), viewer);
-    bindKeys(viewer, { togglePanel, views });
+    bindKeys(viewer, { togglePanel, views, marks, tools });
     viewer.addEventListener('opened', ({ detail: meta }) => {
         const { origin } = new URL(viewer.dataset.url);
         showFacts(meta, origin === location.origin ? null : origin);

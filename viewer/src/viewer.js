@@ -7,6 +7,7 @@ import { Controls } from './view/controls.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
 import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { hasValue } from './data/decode.js';
 import { PointFilter, RETURNS } from './view/point_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
@@ -42,6 +43,13 @@ function filterOf(meta) {
     return new PointFilter(channel, histogram.slice(0, 256), returns.number && returns.count ? returns : null);
 }
 
+// Channels of all attributes, colours among them, that give numbers as they are and not relative to a base.
+function exactChannels({ channels, layout }) {
+    const { rgb } = layout;
+    const colours = rgb ? ['red', 'green', 'blue'].map((key, element) => ({ key, attribute: rgb.index, element, type: rgb.type, scale: 1, shift: 0, unit: '', time: null })) : [];
+    return [...channels, ...colours].map((channel) => ({ ...channel, base: 0, exact: true }));
+}
+
 export class Viewer extends EventTarget {
     constructor(canvas, pool) {
         super();
@@ -56,6 +64,7 @@ export class Viewer extends EventTarget {
         this.mode = null;
         this.ranges = new Map(); // mode name -> [low, high]
         this.filter = new PointFilter(null);
+        this.tool = null; // what clicks are for: { click(x, y) -> whether it took it }
         this.lookTimer = null;
         this.seesNothing = false;
         this.firstPictureMs = null;
@@ -73,6 +82,7 @@ export class Viewer extends EventTarget {
             nearestAt: (x, y) => this.nearestAt(x, y),
             centre: () => this.box.min.map((m, i) => (m + this.box.max[i]) / 2),
             picked: (hit) => this.emit('picked', hit),
+            clicked: (x, y) => Boolean(this.tool?.click(x, y)),
         });
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault();
@@ -252,8 +262,16 @@ export class Viewer extends EventTarget {
         return { scheme: this.scheme, budget: this.settings.budget, maxError: this.settings.maxError };
     }
 
+    // Where one clip box shows what is within it, nothing else is loaded.
+    clipPlanes() {
+        const showing = this.filter.boxes.filter(({ inside }) => inside);
+        return showing.length === 1 ? showing[0].planes() : [];
+    }
+
     select() {
-        this.selection = selectNodes(this.dataset.root, this.view(), this.limits());
+        const view = this.view();
+        view.planes.push(...this.clipPlanes());
+        this.selection = selectNodes(this.dataset.root, view, this.limits());
         this.loader.update(this.selection);
     }
 
@@ -408,6 +426,72 @@ export class Viewer extends EventTarget {
         this.filterChanged();
     }
 
+    // boxes: of ClipBox.
+    setClipBoxes(boxes) {
+        this.filter.boxes = boxes;
+        this.filterChanged();
+    }
+
+    // Coordinates [x, y, z, x, …] of all points drawn that are not hidden, of nodes that reach into a box, and where they are
+    // from: visit(node, index).
+    drawnPoints({ min, max }, visit = null) {
+        const out = [];
+        for (const node of this.selection?.draw ?? []) {
+            const { box } = node.payload;
+            if ([0, 1, 2].some((i) => box.min[i] + node.min[i] > max[i] || box.max[i] + node.min[i] < min[i])) continue;
+            const isHidden = this.filter.hiddenIn(node);
+            const { position } = node.payload;
+            for (let i = 0; i < position.length / 3; i++) {
+                if (isHidden?.(i)) continue;
+                for (let k = 0; k < 3; k++) out.push(position[3 * i + k] + node.min[k]);
+                visit?.(node, i);
+            }
+        }
+        return out;
+    }
+
+    // All attributes of a point as the file has them: [{ key, value }] or the reason why they cannot be read.
+    async attributesOf(node, index) {
+        const channels = exactChannels(this.dataset.meta);
+        const bytes = node.byteSize > 0 ? await this.dataset.fetchNodes(node.byteOffset, node.byteSize) : new ArrayBuffer(0);
+        const { scalars } = await this.dataset.decode(node, bytes, channels, false);
+        return scalars.map(({ key, values }, i) => ({ key, channel: channels[i], value: values[index] * channels[i].scale + channels[i].shift }));
+    }
+
+    // The drawn point at a place of the file's coordinates: { node, index, point }, or null.
+    pointAt(world) {
+        const place = this.toLocal(world);
+        const { scale, stretch } = this.dataset.meta;
+        const reach = scale.map((s, i) => 0.6 * s * stretch[i] + 1e-6 * Math.abs(place[i]));
+        let found = null;
+        this.drawnPoints({ min: place.map((c, i) => c - reach[i]), max: place.map((c, i) => c + reach[i]) }, (node, index) => {
+            if (found) return;
+            const point = [0, 1, 2].map((k) => node.payload.position[3 * index + k] + node.min[k]);
+            if (point.every((c, k) => Math.abs(c - place[k]) <= reach[k])) found = { node, index, point };
+        });
+        return found;
+    }
+
+    // The colour of a point as it is drawn: [red, green, blue] of 255.
+    colourAt(node, index) {
+        const { mode } = this;
+        const plain = [140, 153, 168];
+        if (mode.kind === 'rgb') return [...node.payload.rgb.subarray(4 * index, 4 * index + 3)];
+        const stored = mode.channel ? node.payload.scalars.get(mode.channel.key)?.values[index] : this.shaderHeight(node, index);
+        if (mode.kind !== 'level' && (stored === undefined || !hasValue(stored))) return plain;
+        const { x, y } = this.renderer.points.uniforms.uMap.value;
+        const at = (mode.kind === 'level' ? node.level : stored) * x + y;
+        if (mode.kind === 'labels' && at < 0) return plain;
+        const share = mode.kind === 'labels' ? at - Math.floor(at) : Math.max(0, Math.min(0.9999, at));
+        const texel = 4 * Math.floor(share * 256);
+        return [...this.renderer.points.uniforms.uPalette.value.image.data.subarray(texel, texel + 3)];
+    }
+
+    shaderHeight(node, index) {
+        const up = this.renderer.points.uniforms.uUp.value.toArray();
+        return up.reduce((sum, u, i) => sum + u * (node.payload.position[3 * index + i] + node.min[i]), 0);
+    }
+
     filterChanged() {
         const { origin, stretch, scale } = this.dataset.meta;
         this.filter.space = { origin, stretch, scale, up: this.settings.up };
@@ -495,6 +579,14 @@ export class Viewer extends EventTarget {
     nearestAt(x, y) {
         if (!this.selection) return null;
         return nearestSeen(this.selection.draw, this.rayAt(x, y), this.camera.planes(), (node) => this.filter.hiddenIn(node));
+    }
+
+    // Where a drawn point is in the picture, in CSS pixels; null behind the eye.
+    onScreen(point) {
+        const { clientWidth, clientHeight } = this.canvas;
+        const { x, y, depth } = this.camera.project(point);
+        if (!this.camera.isOrthographic && depth < this.camera.nearest) return null;
+        return [((x + 1) / 2) * clientWidth, ((1 - y) / 2) * clientHeight];
     }
 
     rayAt(x, y) {

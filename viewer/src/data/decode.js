@@ -129,7 +129,7 @@ function decodeChannel(job, view, channel) {
     const read = readerOf(attribute);
     const [start, step] = columnOf(job, attribute);
     const first = start + channel.element * attribute.typeSize;
-    const values = new (NARROW[attribute.type] ?? Float32Array)(job.numPoints);
+    const values = new (channel.exact ? Float64Array : NARROW[attribute.type] ?? Float32Array)(job.numPoints);
     let min = Infinity;
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
@@ -137,7 +137,7 @@ function decodeChannel(job, view, channel) {
         const isFinite = Number.isFinite(value);
         if (isFinite && value < min) min = value;
         if (isFinite && value > max) max = value;
-        values[i] = isFinite ? value - channel.base : NO_VALUE;
+        values[i] = isFinite || channel.exact ? value - channel.base : NO_VALUE;
     }
     return { key: channel.key, values, range: min <= max ? [min, max] : null };
 }

@@ -20,6 +20,7 @@ export class Address {
         this.page = new URLSearchParams();
         const given = new URLSearchParams(location.search);
         for (const key of OF_THE_PAGE) if (given.has(key)) this.page.set(key, given.get(key));
+        viewer.marks.addEventListener('change', () => this.changed());
         for (const type of ['frame', 'settings', 'colours', 'classes', 'filters']) viewer.addEventListener(type, () => this.changed());
         viewer.addEventListener('settings', () => keep('settings', writeSettings(viewer.settings, new URLSearchParams(), NOT_KEPT).toString()));
     }

@@ -1,13 +1,14 @@
 // Keyboard shortcuts: one table, which is also the help.
 import { UP_AXES } from '../view/up_axis.js';
+import { TOOLS } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
 const TURN = 0.06;
 const MOVE_PIXELS = 40;
 const ZOOM = 1.15;
 
-// page: { togglePanel(), views }
-export function actions(viewer, { togglePanel, views }) {
+// page: { togglePanel(), views, marks, tools }
+export function actions(viewer, { togglePanel, views, marks, tools }) {
     const { camera } = viewer;
     const turn = (yaw, pitch) => camera.rotate(yaw, pitch);
     const pan = (x, y) => camera.pan(x, y, viewer.canvas.clientHeight);
@@ -38,6 +39,9 @@ export function actions(viewer, { togglePanel, views }) {
         { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
+        ...TOOLS.map(([kind, key, name]) => ({ keys: [key], text: name, run: () => tools.choose(kind) })),
+        { keys: ['ctrl+z'], shown: 'Ctrl Z', text: 'Undo (with shift: redo)', run: () => marks.undo() },
+        { keys: ['ctrl+shift+z', 'ctrl+y'], text: '', run: () => marks.redo() },
         { keys: ['m'], text: 'Save this view', run: () => views.save() },
         ...Array.from({ length: 9 }, (_, i) => ({
             keys: [String(i + 1)], shown: '1 … 9', text: i === 0 ? 'Saved views' : '', run: () => views.show(i),
@@ -96,8 +100,9 @@ export function belongsToControl(control, key) {
 }
 
 // The name of a key in the table. Keyboards of other scripts say Cyrillic or Greek letters: their place decides then.
-export function keyName({ key, code, shiftKey }, known) {
+export function keyName({ key, code, shiftKey, ctrlKey, metaKey }, known) {
     const name = key.length === 1 ? key.toLowerCase() : key;
+    if (ctrlKey || metaKey) return `ctrl+${shiftKey ? 'shift+' : ''}${name}`;
     if (shiftKey && (name.startsWith('Arrow') || known(`shift+${name}`))) return `shift+${name}`;
     const letter = /^Key([A-Z])$/.exec(code ?? '');
     return !known(name) && letter && !/^[a-z]$/.test(name) ? letter[1].toLowerCase() : name;
@@ -131,7 +136,7 @@ export function bindKeys(viewer, page) {
         viewer.invalidate();
     };
     window.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.altKey) return;
         if (belongsToControl(event.target.closest?.('input, select'), event.key)) return;
         const name = keyName(event, (key) => byKey.has(key));
         const action = byKey.get(name);

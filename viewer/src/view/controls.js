@@ -7,9 +7,10 @@ const PINCH_ON_TRACKPAD = 6; // it comes as a wheel with ctrl, in steps this muc
 const MAX_WHEEL_PIXELS = 240;
 const TAP_MS = 350; // two taps within this time and this many pixels are a double tap
 const TAP_PIXELS = 24;
+const CLICK_PIXELS = 4; // a mouse that moved no farther has not dragged
 
 export class Controls {
-    // events { changed(), picked(hit), centre() -> point }, and two that give { point, distance } or null:
+    // events { changed(), picked(hit), centre() -> point, clicked(x, y) -> whether something was done }, and two that give { point, distance } or null:
     // pickAt(x, y) what is under the cursor, nearestAt(x, y) what is seen nearest to it
     constructor(element, camera, events) {
         this.element = element;
@@ -18,13 +19,14 @@ export class Controls {
         this.pointers = new Map();
         this.tap = null; // the last short touch
         this.focused = -Infinity; // when a point was made the centre
+        this.taken = false; // the last click was for a tool
         this.grab = null; // the point under the cursor when a move or zoom began
         element.addEventListener('pointerdown', (e) => this.down(e));
         element.addEventListener('pointermove', (e) => this.move(e));
         element.addEventListener('pointerup', (e) => this.up(e));
         element.addEventListener('pointercancel', (e) => this.up(e));
         element.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
-        element.addEventListener('dblclick', (e) => this.focus(...this.local(e)));
+        element.addEventListener('dblclick', (e) => this.taken || this.focus(...this.local(e)));
         element.addEventListener('contextmenu', (e) => e.preventDefault());
     }
 
@@ -48,7 +50,10 @@ export class Controls {
         const alone = this.pointers.size === 1;
         this.pointers.delete(event.pointerId);
         this.mode = this.pointers.size >= 2 ? 'pinch' : this.pointers.size === 1 ? 'turn' : null;
-        if (pointer && alone && event.type === 'pointerup' && event.pointerType === 'touch') this.tapped(pointer);
+        if (!pointer || !alone || event.type !== 'pointerup') return;
+        const isStill = Math.hypot(pointer.x - pointer.startX, pointer.y - pointer.startY) < (event.pointerType === 'touch' ? TAP_PIXELS : CLICK_PIXELS);
+        this.taken = isStill && event.button === 0 && this.events.clicked(pointer.x, pointer.y);
+        if (event.pointerType === 'touch' && !this.taken) this.tapped(pointer);
     }
 
     // Not every browser makes a double click of two taps.

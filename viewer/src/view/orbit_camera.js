@@ -94,6 +94,21 @@ export class OrbitCamera {
         this.distance = wanted;
     }
 
+    // Lines that come nearer to the eye are cut off.
+    get nearest() {
+        return this.distance * 1e-3;
+    }
+
+    // Where a point is on the screen: x and y in -1..1, and how far along the view; behind the eye the depth is negative.
+    project(point) {
+        const { right, up, forward } = this.axes();
+        const eye = this.position();
+        const d = point.map((p, i) => p - eye[i]);
+        const depth = dot(d, forward);
+        const scale = 1 / (Math.abs(depth) * Math.tan(this.fovY / 2) || 1e-30);
+        return { x: (dot(d, right) * scale) / this.aspect, y: dot(d, up) * scale, depth };
+    }
+
     // The direction from the eye through a point of the screen, x and y in -1..1.
     rayThrough(x, y) {
         const { right, up, forward } = this.axes();

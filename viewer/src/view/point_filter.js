@@ -4,6 +4,7 @@
 //
 // Made for a node when it is first asked for, and anew when the filter has changed since. The shader gets the same flags.
 import { hasValue } from '../data/decode.js';
+import { hideByBoxes } from './clip_box.js';
 import { upAxis } from './up_axis.js';
 
 const RETURN_TESTS = {
@@ -25,7 +26,7 @@ export class PointFilter {
         this.returnChannels = returns;
         this.returns = null; // one of RETURNS
         this.ranges = new Map(); // name of a colour mode -> { channel (null: height), range: [low, high] }
-        this.boxes = []; // clip boxes; see clip_box.js
+        this.boxes = []; // of ClipBox
         this.space = null; // { origin, stretch, scale, up }: how heights are those of the file
         this.version = 0;
     }
@@ -86,7 +87,7 @@ export class PointFilter {
             else this.hideHeights(flags, node, range);
         }
         if (this.returns) this.hideReturns(flags, scalars);
-        for (const box of this.boxes) box.hide(flags, node);
+        if (this.boxes.length > 0) hideByBoxes(flags, node, this.boxes);
         let shown = 0;
         for (const flag of flags) shown += 1 - flag;
         return { version: this.version, flags, shown };

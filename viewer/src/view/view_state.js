@@ -1,9 +1,12 @@
 // A view as the text of an address, and back: what is seen, with the camera, the colours and all settings. The address that a
 // picture was written to shows the same picture: before it is written, the camera is set to the numbers that it says.
+import { markText, readMark } from '../measure/marks.js';
+import { coordinates } from '../ui/format.js';
 import { RETURNS } from './point_filter.js';
 import { DEFAULTS, readSettings, writeSettings } from './settings.js';
 
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
+const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
 const CAMERA_NUMBERS = 6; // target, yaw, pitch, distance
 
 const digitsOf = (step) => Math.max(0, Math.min(15, Math.ceil(-Math.log10(step))));
@@ -46,6 +49,8 @@ export function writeView(viewer, query) {
     for (const [name, { range }] of viewer.filter.ranges) query.append('filter', [name, ...range].join(':'));
     if (viewer.filter.returns) query.set('returns', viewer.filter.returns);
     query.set('cam', cameraText(viewer));
+    const marks = viewer.marks.list.map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
+    if (marks.join().length < MAX_MARKS_TEXT) for (const text of marks) query.append('mark', text); // else they are for a file
     return query;
 }
 
@@ -67,6 +72,8 @@ export function readView(viewer, query) {
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
     if (isWhole || query.has('hide')) viewer.hideClasses(query.get('hide')?.match(/\d+/g) ?? []);
     if (isWhole || query.has('filter') || query.has('returns')) readFilters(viewer, query);
+    const marks = query.getAll('mark').map(readMark).filter(Boolean);
+    if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
     let problem = null;
     try {
         if (query.has('color')) viewer.setMode(query.get('color'));
