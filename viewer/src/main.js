@@ -10,6 +10,7 @@ import { SavedViews } from './ui/views.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
+import { Picture } from './ui/picture.js';
 import { Tools } from './ui/tools.js';
 import { MarksPanel } from './ui/marks_panel.js';
 import { PointCard } from './ui/point_card.js';
@@ -94,7 +95,7 @@ function start() {
     const views = new SavedViews(viewer, address, status);
     const opened = open(viewer, query, status);
     new Legend($('legend'), viewer);
-    bindKeys(viewer, { togglePanel, views, marks, tools });
+    bindKeys(viewer, { togglePanel, views, marks, tools, picture: new Picture(viewer, status) });
     viewer.addEventListener('opened', ({ detail: meta }) => {
         const { origin } = new URL(viewer.dataset.url);
         showFacts(meta, origin === location.origin ? null : origin);

@@ -4,6 +4,7 @@ import { NodeLoader } from './data/loader.js';
 import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
+import { Fly } from './view/fly.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
 import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
@@ -76,7 +77,12 @@ export class Viewer extends EventTarget {
         this.urgent = true;
         this.framePending = false;
         this.waiters = [];
-        this.controls = new Controls(canvas, this.camera, {
+        this.fly = new Fly(this.camera, {
+            moved: () => this.moved(),
+            changed: (isOn) => this.emit('flying', isOn),
+            said: (speed) => this.emit('speed', speed),
+        });
+        this.controls = new Controls(canvas, this.camera, this.fly, {
             changed: () => this.moved(),
             pickAt: (x, y) => this.pickAt(x, y),
             nearestAt: (x, y) => this.nearestAt(x, y),
@@ -141,12 +147,30 @@ export class Viewer extends EventTarget {
     }
 
     resize() {
+        if (this.imageSize) return; // a picture is being made
         const { clientWidth, clientHeight } = this.canvas;
         if (clientWidth === 0 || clientHeight === 0) return;
         this.camera.aspect = clientWidth / clientHeight;
         this.renderer.resize(clientWidth, clientHeight);
         this.applySizes();
         this.invalidate();
+    }
+
+    // Draws all that a picture of width x height pixels wants, and calls use(canvas) while it is drawn.
+    async withSize(width, height, use) {
+        this.imageSize = [width, height];
+        try {
+            this.camera.aspect = width / height;
+            this.renderer.resize(width, height, 1);
+            this.applySizes();
+            await this.idle();
+            this.select();
+            this.draw();
+            use(this.canvas);
+        } finally {
+            this.imageSize = null;
+            this.resize();
+        }
     }
 
     // A window that moves to another screen changes its pixels but not its size.
@@ -198,7 +222,7 @@ export class Viewer extends EventTarget {
         this.framePending = false;
         if (!this.dirty || !this.dataset?.root) return;
         if (!this.renderer.isDone()) return this.invalidate(false); // one frame at a time, or the picture lags behind
-        if (this.renderer.pixelRatio() !== this.renderer.gl.getPixelRatio()) this.resize();
+        if (!this.imageSize && this.renderer.pixelRatio() !== this.renderer.gl.getPixelRatio()) this.resize();
         this.select();
         const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
         if (this.loader.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
@@ -254,7 +278,8 @@ export class Viewer extends EventTarget {
         return {
             position: this.camera.position(),
             planes: this.camera.planes(),
-            pixelsPerRadian: this.canvas.clientHeight / (2 * Math.tan(this.camera.fovY / 2)),
+            pixelsPerRadian: this.renderer.height / (2 * Math.tan(this.camera.fovY / 2)),
+            pixelsPerUnit: this.camera.isOrthographic ? this.renderer.height / (2 * this.camera.halfHeight) : 0,
         };
     }
 
@@ -561,6 +586,7 @@ export class Viewer extends EventTarget {
         const { settings, renderer } = this;
         this.applySizes();
         renderer.eyeDomeStrength = settings.eyeDome;
+        this.camera.isOrthographic = settings.orthographic;
         if (this.loader) this.loader.cache.limitBytes = CACHE_BASE_BYTES + settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
         if (this.box) renderer.setBoxes(settings.boundingBox ? [this.box] : []);
         if ('ramp' in changes && this.mode) this.applyColours();
@@ -571,7 +597,9 @@ export class Viewer extends EventTarget {
 
     pickAt(x, y) {
         if (!this.selection) return null;
-        const radius = (PICK_RADIUS_PIXELS * 2 * Math.tan(this.camera.fovY / 2)) / this.canvas.clientHeight;
+        const { camera, canvas } = this;
+        const seen = camera.isOrthographic ? camera.halfHeight : Math.tan(camera.fovY / 2);
+        const radius = (PICK_RADIUS_PIXELS * 2 * seen) / canvas.clientHeight;
         return pick(this.selection.draw, this.rayAt(x, y), radius, (node) => this.filter.hiddenIn(node));
     }
 

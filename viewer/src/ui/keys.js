@@ -7,8 +7,20 @@ const TURN = 0.06;
 const MOVE_PIXELS = 40;
 const ZOOM = 1.15;
 
-// page: { togglePanel(), views, marks, tools }
-export function actions(viewer, { togglePanel, views, marks, tools }) {
+// [key, text, yaw, pitch] of the views of six sides.
+export const SIDES = [
+    ['t', 'From above', 0, Math.PI / 2], ['shift+t', 'From below', 0, -Math.PI / 2], ['s', 'From the south, or the front', 0, 0],
+    ['shift+n', 'From the north, or the back', Math.PI, 0], ['shift+w', 'From the west', -Math.PI / 2, 0], ['shift+e', 'From the east', Math.PI / 2, 0],
+];
+const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
+
+function toggleFullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen?.().catch(() => {}); // a browser may not allow it
+}
+
+// page: { togglePanel(), views, marks, tools, picture }
+export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
     const { camera } = viewer;
     const turn = (yaw, pitch) => camera.rotate(yaw, pitch);
     const pan = (x, y) => camera.pan(x, y, viewer.canvas.clientHeight);
@@ -27,8 +39,11 @@ export function actions(viewer, { togglePanel, views, marks, tools }) {
     return [
         { keys: ['f'], text: 'Fit the cloud into the view', run: () => viewer.fit() },
         { keys: ['r'], text: 'Back to the first view', run: () => view(-0.6, 0.6) },
-        { keys: ['t'], text: 'From above', run: () => view(0, Math.PI / 2) },
-        { keys: ['s'], text: 'From the south, or the front', run: () => view(0, 0) },
+        ...SIDES.map(([key, text, yaw, pitch]) => ({ keys: [key], shown: shownKey(key), text, run: () => view(yaw, pitch) })),
+        { keys: ['o'], text: 'Parallel or in perspective', run: () => viewer.configure({ orthographic: !s.orthographic }) },
+        { keys: ['w'], text: 'Fly: W A S D, Q E, shift faster, Escape ends', run: () => viewer.fly.set(!viewer.fly.isOn) },
+        { keys: ['shift+f'], shown: 'Shift F', text: 'Full screen', always: true, run: toggleFullScreen },
+        { keys: ['shift+p'], shown: 'Shift P', text: 'Picture as a file', run: () => picture.ask() },
         { keys: ['u'], text: 'Turn another axis up: z, y, …', run: () => viewer.configure({ up: nextUp() }) },
         { keys: ['c'], text: 'Next colour mode', run: () => cycleMode(1) },
         { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
@@ -145,9 +160,15 @@ export function bindKeys(viewer, page) {
         run(action);
         if (/Arrow|Page/.test(name)) viewer.moved();
     });
+    for (const [key, text] of SIDES) {
+        const side = document.createElement('button');
+        Object.assign(side, { textContent: text.replace(/^From (the )?/, '').replace(/,.*/, ''), title: `${text} (${shownKey(key)})` });
+        side.addEventListener('click', () => run(byKey.get(key)));
+        $('sides').append(side);
+    }
     returnFocus(viewer.canvas);
     fillHelp($('help-mouse'), MOUSE, 'span');
     fillHelp($('help-keys'), table.filter((a) => a.text).map((a) => [a.shown ?? a.keys[0].toUpperCase(), a.text]), 'kbd');
-    for (const [id, key] of [['fit', 'f'], ['reset', 'r'], ['top', 't'], ['front', 's'], ['help-button', 'h']])
+    for (const [id, key] of [['fit', 'f'], ['reset', 'r'], ['top', 't'], ['front', 's'], ['help-button', 'h'], ['fly', 'w'], ['full-screen', 'shift+f'], ['picture-button', 'shift+p']])
         $(id).addEventListener('click', () => run(byKey.get(key)));
 }

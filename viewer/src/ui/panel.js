@@ -97,6 +97,7 @@ export class Panel {
             viewer.configure({ eyeDome: strength });
         });
         $('box').addEventListener('change', (e) => viewer.configure({ boundingBox: e.target.checked }));
+        $('ortho').addEventListener('change', (e) => viewer.configure({ orthographic: e.target.checked }));
         $('up').append(...UP_AXES.map((up) => new Option(upName(up), up)));
         $('up').addEventListener('change', (e) => viewer.configure({ up: e.target.value }));
         const choose = (id, list) => {
@@ -147,6 +148,7 @@ export class Panel {
         $('edl-out').value = s.eyeDome;
         if (s.eyeDome > 0) $('edl-strength').value = s.eyeDome;
         $('box').checked = s.boundingBox;
+        $('ortho').checked = s.orthographic;
         $('ramp').value = s.ramp;
         $('up').value = s.up;
         $('background').value = s.background;

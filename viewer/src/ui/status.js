@@ -3,7 +3,7 @@ import { className } from '../view/palettes.js';
 import { valueOfStored } from '../data/attributes.js';
 import { State } from '../data/hierarchy.js';
 import { hasValue } from '../data/decode.js';
-import { channelText, coordinates, count } from './format.js';
+import { channelText, coordinates, count, plain } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
@@ -20,7 +20,14 @@ export class Status {
         viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
         for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(false));
         viewer.addEventListener('error', (e) => this.error(e.detail));
+        viewer.addEventListener('flying', (e) => this.flying(e.detail));
+        viewer.addEventListener('speed', (e) => this.say(`Speed ${plain(Number(e.detail.toPrecision(2)))} a second`));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
+    }
+
+    flying(isOn) {
+        $('fly').setAttribute('aria-pressed', String(isOn));
+        this.say(isOn ? 'Flying: W A S D move, Q E down and up, shift is faster, drag looks around, the wheel sets the speed. Escape ends.' : 'Turning around the centre again.');
     }
 
     frame() {

@@ -1,6 +1,7 @@
 // The tools: what a click in the picture does while one is chosen. Clicks add points; Enter, or a click on the last point,
 // ends a path; Escape puts the tool down.
 import { KINDS } from '../measure/marks.js';
+import { upAxis } from '../view/up_axis.js';
 import { element } from './element.js';
 
 const $ = (id) => document.getElementById(id);
@@ -115,13 +116,14 @@ export class Tools {
         return Number(Math.max(length / 50, 1e-9).toPrecision(1));
     }
 
-    // In the middle of what is seen: half as large as the data set, or as the view where that is smaller.
+    // In the middle of what is seen, as high as the data set and half as wide, or half as wide as the view where that is smaller.
     addBox() {
         const { viewer } = this;
         const { min, max } = viewer.rest ?? viewer.box;
         const view = viewer.camera.distance * 0.5;
-        const size = max.map((m, i) => Math.max(Math.min((m - min[i]) / 2, view), viewer.camera.sceneSize * 1e-3));
-        const center = viewer.camera.get().target.map((c, i) => Math.max(min[i], Math.min(max[i], c)));
+        const up = upAxis(viewer.settings.up).axis;
+        const size = max.map((m, i) => Math.max(i === up ? (m - min[i]) * 1.01 : Math.min((m - min[i]) / 2, view), viewer.camera.sceneSize * 1e-3));
+        const center = viewer.camera.get().target.map((c, i) => (i === up ? (min[i] + max[i]) / 2 : Math.max(min[i], Math.min(max[i], c))));
         const mark = this.marks.add({ kind: 'clip', center: viewer.toWorld(center), size, yaw: 0, inside: true, text: '' });
         if (mark) this.made?.(mark, null);
     }

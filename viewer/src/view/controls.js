@@ -1,6 +1,7 @@
 // Mouse, touch and keyboard to camera moves. Left drag turns, right drag (or shift) moves, the wheel zooms to the
 // cursor; one finger turns, two fingers move and zoom.
 const TURN_PER_PIXEL = 0.005; // radians
+const LOOK_PER_PIXEL = 0.003;
 const ZOOM_PER_WHEEL_PIXEL = 0.0012;
 const WHEEL_UNIT_PIXELS = [1, 33, 400]; // of deltaMode: pixels, lines, pages
 const PINCH_ON_TRACKPAD = 6; // it comes as a wheel with ctrl, in steps this much smaller
@@ -10,11 +11,13 @@ const TAP_PIXELS = 24;
 const CLICK_PIXELS = 4; // a mouse that moved no farther has not dragged
 
 export class Controls {
+    // fly: a Fly; while it is on, dragging looks around and the wheel changes its speed.
     // events { changed(), picked(hit), centre() -> point, clicked(x, y) -> whether something was done }, and two that give { point, distance } or null:
     // pickAt(x, y) what is under the cursor, nearestAt(x, y) what is seen nearest to it
-    constructor(element, camera, events) {
+    constructor(element, camera, fly, events) {
         this.element = element;
         this.camera = camera;
+        this.fly = fly;
         this.events = events;
         this.pointers = new Map();
         this.tap = null; // the last short touch
@@ -105,6 +108,7 @@ export class Controls {
         } else {
             Object.assign(pointer, { x, y });
             if (this.mode === 'pan') this.camera.pan(dx, dy, this.element.clientHeight, this.grab.depth);
+            else if (this.fly.isOn) this.camera.look(dx * LOOK_PER_PIXEL, -dy * LOOK_PER_PIXEL);
             else this.camera.rotate(-dx * TURN_PER_PIXEL, dy * TURN_PER_PIXEL);
         }
         this.events.changed();
@@ -114,6 +118,7 @@ export class Controls {
         event.preventDefault();
         const pixels = event.deltaY * (WHEEL_UNIT_PIXELS[event.deltaMode] ?? 1) * (event.ctrlKey ? PINCH_ON_TRACKPAD : 1);
         const bounded = Math.max(-MAX_WHEEL_PIXELS, Math.min(MAX_WHEEL_PIXELS, pixels));
+        if (this.fly.isOn) return this.fly.faster(Math.exp(-bounded * ZOOM_PER_WHEEL_PIXEL));
         const [x, y] = this.local(event);
         // One search per gesture: the point under a resting cursor stays the same while zooming.
         const now = performance.now();

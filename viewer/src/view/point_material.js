@@ -33,7 +33,8 @@ uniform int uNodeIndex;     // in uVisible, or -1
 uniform usampler2D uVisible;
 uniform bool uAdaptive;
 uniform float uPixelSize;   // fixed: pixels; adaptive: times the spacing
-uniform float uPixelsPerRadian;
+uniform float uPixelsPerRadian; // where rays are parallel: per unit of length
+uniform bool uParallel;
 uniform vec2 uSizeLimits;
 uniform sampler2D uPalette;
 in vec3 position;
@@ -93,7 +94,7 @@ void main() {
     gl_Position = projectionMatrix * eye;
     vColour = colour();
     float size = uPixelSize;
-    if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / max(-eye.z, 1e-6);
+    if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / (uParallel ? 1.0 : max(-eye.z, 1e-6));
     gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
     if (uFilter && hidden > 0.5) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
 }`;
@@ -147,6 +148,7 @@ export function pointMaterial() {
             uAdaptive: uniform(true),
             uPixelSize: uniform(1),
             uPixelsPerRadian: uniform(1),
+            uParallel: uniform(false),
             uSizeLimits: uniform(new Vector2(1, 64)),
             uPalette: uniform(paletteTexture()),
         },

@@ -6,6 +6,7 @@ import { PointScene } from './point_scene.js';
 import { EyeDome } from './eye_dome.js';
 
 const MAX_PIXEL_RATIO = 2;
+const MAX_SIDE = 8192; // of a picture as a file: 256 MB, and as much again for its depth
 const MAX_FRAME_MS = 2000; // after this the fence is not waited for any more
 
 // The 12 edges of a box as pairs of corners.
@@ -48,9 +49,15 @@ export class Renderer {
         return Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO);
     }
 
+    // The longest side of a picture.
+    get maxSide() {
+        const gl = this.gl.getContext();
+        return Math.min(gl.getParameter(gl.MAX_RENDERBUFFER_SIZE), MAX_SIDE, ...gl.getParameter(gl.MAX_VIEWPORT_DIMS));
+    }
+
     // In CSS pixels.
-    resize(width, height) {
-        this.gl.setPixelRatio(this.pixelRatio());
+    resize(width, height, ratio = this.pixelRatio()) {
+        this.gl.setPixelRatio(ratio);
         this.gl.setSize(width, height, false);
         this.width = width;
         this.height = height;
@@ -80,6 +87,11 @@ export class Renderer {
         camera.near = near;
         camera.far = far;
         camera.updateProjectionMatrix();
+        if (view.isOrthographic) {
+            const [x, y] = [view.halfHeight * view.aspect, view.halfHeight];
+            camera.projectionMatrix.makeOrthographic(-x, x, y, -y, near, far);
+            camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
+        }
         camera.matrix.set(
             right[0], up[0], -forward[0], eye[0],
             right[1], up[1], -forward[1], eye[1],
@@ -118,7 +130,9 @@ export class Renderer {
     draw(view, box) {
         this.frameStart = performance.now();
         this.placeCamera(view, box);
-        this.points.uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * Math.tan(view.fovY / 2));
+        const { uniforms } = this.points;
+        uniforms.uParallel.value = view.isOrthographic;
+        uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
         const drawPoints = () => {
             this.gl.clear();
             this.gl.render(this.scene, this.camera);
@@ -128,7 +142,7 @@ export class Renderer {
                 this.eyeDome = new EyeDome();
                 this.eyeDome.setSize(...this.bufferSize());
             }
-            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, drawPoints);
+            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, view.isOrthographic ? view.distance : 0, drawPoints);
         } else {
             this.gl.setRenderTarget(null);
             drawPoints();

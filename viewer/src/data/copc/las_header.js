@@ -131,6 +131,19 @@ function layoutOf(format, recordBytes, vlrs, gpsRange) {
     };
 }
 
+// The reference system: as WKT, or the codes of GeoTIFF keys (OGC GeoTIFF 1.1: projected 3072, geographic 2048, vertical 4096).
+function projectionOf(vlrs) {
+    const record = (id) => vlrs.find((vlr) => vlr.user === 'LASF_Projection' && vlr.id === id)?.payload;
+    const wkt = record(2112) && text(new Uint8Array(record(2112)));
+    if (wkt || !record(34735)) return wkt ?? '';
+    const view = new DataView(record(34735));
+    const codes = new Map();
+    for (let at = 8; at + 8 <= view.byteLength; at += 8) if (view.getUint16(at + 2, true) === 0) codes.set(view.getUint16(at, true), view.getUint16(at + 6, true));
+    const known = (key) => (codes.get(key) > 0 && codes.get(key) < 32767 ? codes.get(key) : null);
+    const code = known(3072) ?? known(2048);
+    return code ? `EPSG:${code}${known(4096) ? `+${known(4096)}` : ''}` : '';
+}
+
 // bytes: the first headBytes() of the file. Returns what metadata.json says of a Potree folder (json), the layout of a
 // record, where the hierarchy begins, and how records are compressed.
 export function parseHeader(bytes, name) {
@@ -148,14 +161,13 @@ export function parseHeader(bytes, name) {
     const layout = layoutOf(format, recordBytes, vlrs, gpsRange);
     const bounds = doubles(view, 179, 6); // largest and smallest x, y, z
     Object.assign(layout.position, { min: [bounds[1], bounds[3], bounds[5]], max: [bounds[0], bounds[2], bounds[4]] });
-    const wkt = vlrs.find(({ user, id }) => user === 'LASF_Projection' && id === 2112);
     return {
         layout,
         root: { offset: number64(view, INFO_AT + 40, 'The place of the hierarchy'), size: number64(view, INFO_AT + 48, 'The size of the hierarchy') },
         laz: { format, version: itemVersion(vlrs.find(({ user, id }) => user === 'laszip encoded' && id === 22204)), recordBytes },
         json: {
             name, points, spacing, encoding: 'LAZ', scale: doubles(view, 131, 3), offset: doubles(view, 155, 3),
-            projection: wkt ? text(new Uint8Array(wkt.payload)) : '',
+            projection: projectionOf(vlrs),
             boundingBox: { min: [x - half, y - half, z - half], max: [x + half, y + half, z + half] },
             hierarchy: { firstChunkSize: number64(view, INFO_AT + 48, 'The size of the hierarchy') },
             mote: { las: { global_encoding: view.getUint16(6, true) } },
