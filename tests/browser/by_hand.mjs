@@ -15,6 +15,7 @@ import { LINK_CHECKS } from './hand_links.mjs';
 import { COPC_CHECKS } from './hand_copc.mjs';
 import { FILTER_CHECKS } from './hand_filters.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
+import { COLOUR_CHECKS } from './hand_colours.mjs';
 import { MOVING_CHECKS } from './hand_moving.mjs';
 import { DEFAULT_ATTRIBUTES, quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
@@ -559,7 +560,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...MOVING_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS };
 
 // A check: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {

@@ -35,7 +35,7 @@ async function drag(page, row, index, share) {
 export const FILTER_CHECKS = {
     'a range is filtered by its handles, whatever the colours, and by heights': {
         data: board,
-        query: 'color=height&size=3&adaptive=0',
+        query: 'color=height&size=3&sizing=fixed',
         async run({ page, out }) {
             await press(page, 't');
             const whole = await lit(page);

@@ -73,7 +73,7 @@ export const MOVING_CHECKS = {
     },
     'in parallel projection what is farther is as large, and is picked': {
         data: boards,
-        query: 'size=3&adaptive=0&color=level',
+        query: 'size=3&sizing=fixed&color=level',
         async run({ page }) {
             await press(page, 's');
             const widths = async () => {

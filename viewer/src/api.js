@@ -23,7 +23,10 @@ export function createApi(viewer, ready, address) {
         setRange: (range) => viewer.setRange(range),
         setPointBudget: (budget) => viewer.configure({ budget: Math.max(1, Number(budget)) }),
         setMaxError: (maxError) => viewer.configure({ maxError: Math.max(0, Number(maxError)) }),
-        setPointSize: (pointSize, adaptive = viewer.settings.adaptive) => viewer.configure({ pointSize, adaptive }),
+        // sizing: 'adaptive' (or true), 'distance' or 'fixed' (or false).
+        setPointSize: (pointSize, sizing = viewer.settings.sizing) =>
+            viewer.configure({ pointSize, sizing: { true: 'adaptive', false: 'fixed' }[sizing] ?? sizing }),
+        setAveraged: (averaged) => viewer.configure({ averaged: Boolean(averaged) }),
         setEyeDome: (strength) => viewer.configure({ eyeDome: Math.max(0, Number(strength)) }),
         setBoundingBox: (on) => viewer.configure({ boundingBox: Boolean(on) }),
         // 'z', 'y', '-y', 'x', '-x' or '-z': the axis of the data that points up.

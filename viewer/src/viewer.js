@@ -7,11 +7,13 @@ import { Controls } from './view/controls.js';
 import { Fly } from './view/fly.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
-import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
+import { channelsOf, channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
 import { hasValue } from './data/decode.js';
 import { PointFilter, RETURNS } from './view/point_filter.js';
 import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
 import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
+import { Sizing } from './view/point_material.js';
+import { toned } from './view/tone.js';
 import { sumByLevel } from './view/statistics.js';
 import { DEFAULTS } from './view/settings.js';
 
@@ -42,6 +44,11 @@ function filterOf(meta) {
     const named = (name) => meta.channels.find((c) => c.key.toLowerCase() === name);
     const returns = { number: named('return number'), count: named('number of returns') };
     return new PointFilter(channel, histogram.slice(0, 256), returns.number && returns.count ? returns : null);
+}
+
+function normalColour(n) {
+    const length = Math.hypot(...n);
+    return length > 0 && length < 1e30 ? n.map((c) => Math.round(127.5 + (127.5 * c) / length)) : null;
 }
 
 // Channels of all attributes, colours among them, that give numbers as they are and not relative to a base.
@@ -393,7 +400,7 @@ export class Viewer extends EventTarget {
         if (!mode) throw new Error(`no colour mode "${name}"; there are ${this.modes.map((m) => m.name).join(', ')}`);
         this.mode = mode;
         this.needChannels();
-        this.renderer.points.setSource(sourceOf(mode), mode.channel);
+        this.renderer.points.setSource(sourceOf(mode), channelsOf(mode));
         if (this.dataset.root?.payload) this.learnRange(this.dataset.root);
         this.applyColours();
     }
@@ -501,7 +508,8 @@ export class Viewer extends EventTarget {
     colourAt(node, index) {
         const { mode } = this;
         const plain = [140, 153, 168];
-        if (mode.kind === 'rgb') return [...node.payload.rgb.subarray(4 * index, 4 * index + 3)];
+        if (mode.kind === 'rgb') return toned([...node.payload.rgb.subarray(4 * index, 4 * index + 3)], this.settings);
+        if (mode.kind === 'normal') return normalColour(mode.channels.map((c) => node.payload.scalars.get(c.key)?.values[index] + c.base)) ?? plain;
         const stored = mode.channel ? node.payload.scalars.get(mode.channel.key)?.values[index] : this.shaderHeight(node, index);
         if (mode.kind !== 'level' && (stored === undefined || !hasValue(stored))) return plain;
         const { x, y } = this.renderer.points.uniforms.uMap.value;
@@ -528,7 +536,7 @@ export class Viewer extends EventTarget {
 
     // The channels that nodes must bring along for the present colours and filters.
     needChannels() {
-        if (this.loader) this.loader.channels = [...new Set([this.mode?.channel, ...this.filter.channels].filter(Boolean))];
+        if (this.loader) this.loader.channels = [...new Set([...channelsOf(this.mode), ...this.filter.channels])];
     }
 
     learnDomain({ key, range }) {
@@ -570,13 +578,21 @@ export class Viewer extends EventTarget {
         this.fit();
     }
 
+    // How far apart points would be if all of them lay on a level surface of the extent of the data set.
+    usualSpacing() {
+        if (!this.box) return 1;
+        const [a, b] = this.box.max.map((m, i) => m - this.box.min[i]).sort((x, y) => y - x);
+        return Math.sqrt((a * (b || a)) / Math.max(1, this.dataset.meta.sourcePoints)) || 1;
+    }
+
     applySizes() {
         const { settings, renderer } = this;
         const { uniforms } = renderer.points;
         const ratio = renderer.gl.getPixelRatio();
-        uniforms.uAdaptive.value = settings.adaptive;
-        uniforms.uPixelSize.value = settings.adaptive ? COVERAGE * settings.pointSize : 2 * settings.pointSize * ratio;
-        const smallest = settings.adaptive ? minPointPixels(this.dataset?.meta?.sourcePoints ?? Infinity) * ratio : 1;
+        const { sizing, pointSize } = settings;
+        uniforms.uSizing.value = Sizing[sizing];
+        uniforms.uPixelSize.value = sizing === 'fixed' ? 2 * pointSize * ratio : COVERAGE * pointSize * (sizing === 'distance' ? this.usualSpacing() : 1);
+        const smallest = sizing !== 'fixed' ? minPointPixels(this.dataset?.meta?.sourcePoints ?? Infinity) * ratio : 1;
         uniforms.uSizeLimits.value.set(smallest, 48 * ratio);
     }
 
@@ -586,6 +602,8 @@ export class Viewer extends EventTarget {
         const { settings, renderer } = this;
         this.applySizes();
         renderer.eyeDomeStrength = settings.eyeDome;
+        renderer.isAveraged = settings.averaged;
+        renderer.points.uniforms.uTone.value.set(settings.brightness, settings.contrast, 1 / settings.gamma);
         this.camera.isOrthographic = settings.orthographic;
         if (this.loader) this.loader.cache.limitBytes = CACHE_BASE_BYTES + settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
         if (this.box) renderer.setBoxes(settings.boundingBox ? [this.box] : []);

@@ -1,5 +1,6 @@
 // Keyboard shortcuts: one table, which is also the help.
 import { UP_AXES } from '../view/up_axis.js';
+import { SIZINGS } from '../view/settings.js';
 import { TOOLS } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
@@ -51,7 +52,8 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
         { keys: ['shift+v'], shown: 'Shift V', text: 'Remove all filters', run: () => viewer.clearFilters() },
         { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
         { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
-        { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
+        { keys: ['a'], text: 'Point size: by density, by distance, fixed', run: () => viewer.configure({ sizing: SIZINGS[(SIZINGS.indexOf(s.sizing) + 1) % SIZINGS.length] }) },
+        { keys: ['shift+a'], shown: 'Shift A', text: 'Average close points', run: () => viewer.configure({ averaged: !s.averaged }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
         ...TOOLS.map(([kind, key, name]) => ({ keys: [key], text: name, run: () => tools.choose(kind) })),

@@ -31,7 +31,7 @@ export class Legend {
         const { mode } = viewer;
         box.hidden = mode.kind === 'rgb';
         const title = element('h3', { textContent: mode.label });
-        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp(), labels: () => this.labels() }[mode.kind];
+        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp(), labels: () => this.labels(), normal: () => this.normal() }[mode.kind];
         box.replaceChildren(title, ...(body ? body() : []));
     }
 
@@ -53,6 +53,14 @@ export class Legend {
 
     labels() {
         return [element('div', { className: 'entry', textContent: 'A colour for each number; below 0: grey.' })];
+    }
+
+    normal() {
+        return [['rgb(255, 128, 128)', 'to +x'], ['rgb(128, 255, 128)', 'to +y'], ['rgb(128, 128, 255)', 'to +z']].map(([colour, textContent]) => {
+            const i = element('i');
+            i.style.background = colour;
+            return element('div', { className: 'entry' }, i, element('span', { textContent }));
+        });
     }
 
     levelList() {

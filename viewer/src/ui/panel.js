@@ -2,7 +2,7 @@
 import { RAMPS } from '../view/palettes.js';
 import { quantileRange } from '../view/colouring.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
-import { BACKGROUNDS, THEMES } from '../view/settings.js';
+import { BACKGROUNDS, SIZINGS, THEMES } from '../view/settings.js';
 import { cssColour, rampColour } from '../view/palettes.js';
 import { histogram } from '../view/histogram.js';
 import { ClassList } from './classes.js';
@@ -20,6 +20,9 @@ const BUDGET = logScale(1e5, 2e7);
 const ERROR = logScale(8, 0.35); // to the right is finer
 
 const MAX_SHORT_DIGITS = 8; // two numbers of so many digits stand side by side
+
+const SIZING_WORDS = { adaptive: 'By density', distance: 'By distance', fixed: 'Fixed' };
+const TONES = ['brightness', 'contrast', 'gamma'];
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const twoDigits = (n) => Number(n.toPrecision(2));
@@ -85,7 +88,11 @@ export class Panel {
         slider('budget', (t) => ({ budget: twoDigits(BUDGET.toValue(t)) }));
         slider('error', (t) => ({ maxError: twoDigits(ERROR.toValue(t)) }));
         slider('size', (pointSize) => ({ pointSize }));
-        $('adaptive').addEventListener('change', (e) => viewer.configure({ adaptive: e.target.checked }));
+        $('sizing').append(...SIZINGS.map((name) => new Option(SIZING_WORDS[name], name)));
+        $('sizing').addEventListener('change', (e) => viewer.configure({ sizing: e.target.value }));
+        $('averaged').addEventListener('change', (e) => viewer.configure({ averaged: e.target.checked }));
+        for (const name of TONES) slider(name, (v) => ({ [name]: v }));
+        $('tone-reset').addEventListener('click', () => viewer.configure({ brightness: 0, contrast: 0, gamma: 1 }));
     }
 
     bindView() {
@@ -142,7 +149,12 @@ export class Panel {
         $('error-out').value = `${s.maxError} px`;
         $('size').value = s.pointSize;
         $('size-out').value = `× ${s.pointSize}`;
-        $('adaptive').checked = s.adaptive;
+        $('sizing').value = s.sizing;
+        $('averaged').checked = s.averaged;
+        for (const name of TONES) {
+            $(name).value = s[name];
+            $(`${name}-out`).value = s[name];
+        }
         $('edl').checked = s.eyeDome > 0;
         $('edl-row').hidden = !(s.eyeDome > 0);
         $('edl-out').value = s.eyeDome;
@@ -161,6 +173,7 @@ export class Panel {
         const { mode } = this.viewer;
         if (!mode) return;
         $('mode').value = mode.name;
+        $('tone-settings').hidden = mode.kind !== 'rgb';
         $('ramp-settings').hidden = mode.kind !== 'ramp';
         if (mode.kind !== 'ramp') return;
         const [low, high] = this.viewer.range();

@@ -1,6 +1,6 @@
 // The nodes as three.js objects: made when a node arrives, shown when the selection says so.
 import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
-import { pointMaterial, Source, visibleEntry, visibleTexture } from './point_material.js';
+import { pointMaterial, Sizing, Source, visibleEntry, visibleTexture } from './point_material.js';
 
 // A leaf holds what is left, often fewer points than its level promises: how far apart they really are, as a
 // multiple of the nominal spacing, if they lie on a surface. Inner nodes are sampled as promised.
@@ -25,6 +25,8 @@ function setAttribute(geometry, name, values) {
     }
 }
 
+const SCALARS = ['scalar', 'scalarY', 'scalarZ'];
+
 export class PointScene {
     constructor() {
         this.group = new Group();
@@ -33,7 +35,7 @@ export class PointScene {
         this.objects = new Map(); // node -> Points
         this.drawn = [];
         this.source = Source.PLAIN;
-        this.channel = null;
+        this.channels = []; // one, or the three of a normal
         this.filter = null; // a PointFilter
         this.spacing = null; // between the points drawn, where cells of the octree do not say it
     }
@@ -87,8 +89,8 @@ export class PointScene {
 
     // Gives a node the array of the present channel; the previous one leaves the graphics card.
     attachChannel(points) {
-        const scalar = this.channel && points.userData.node.payload.scalars.get(this.channel.key);
-        setAttribute(points.geometry, 'scalar', scalar?.values);
+        const { scalars } = points.userData.node.payload;
+        SCALARS.forEach((name, i) => setAttribute(points.geometry, name, this.channels[i] && scalars.get(this.channels[i].key)?.values));
     }
 
     // The flags of hidden points are on the graphics card only while there are such.
@@ -97,17 +99,18 @@ export class PointScene {
         setAttribute(points.geometry, 'hidden', mask && mask.shown < mask.flags.length ? mask.flags : null);
     }
 
-    // source: one of Source; channel: for Source.SCALAR.
-    setSource(source, channel) {
+    // source: one of Source; channels: for Source.SCALAR and Source.NORMAL.
+    setSource(source, channels) {
         this.source = source;
-        this.channel = channel;
+        this.channels = channels;
+        if (source === Source.NORMAL) this.uniforms.uNormalBase.value.set(...channels.map(({ base }) => base));
         for (const points of this.objects.values()) this.attachChannel(points);
     }
 
     setNodeUniforms(points) {
         const { node, index } = points.userData;
         const u = this.uniforms;
-        const lacksChannel = this.source === Source.SCALAR && !points.geometry.getAttribute('scalar');
+        const lacksChannel = this.channels.some((_, i) => !points.geometry.getAttribute(SCALARS[i]));
         u.uSource.value = lacksChannel ? Source.PLAIN : this.source;
         u.uNodeBase.value = 0;
         if (this.source === Source.HEIGHT) u.uNodeBase.value = u.uUp.value.dot({ x: node.min[0], y: node.min[1], z: node.min[2] });
@@ -130,7 +133,7 @@ export class PointScene {
             points.userData.index = -1;
             this.attachMask(points);
         });
-        if (additive && spacing === null && this.uniforms.uAdaptive.value) this.indexVisible();
+        if (additive && spacing === null && this.uniforms.uSizing.value === Sizing.adaptive) this.indexVisible();
     }
 
     countDrawn() {

@@ -3,6 +3,7 @@ import {
     BufferGeometry, Color, Float32BufferAttribute, LineBasicMaterial, LineSegments, PerspectiveCamera, Scene, WebGLRenderer,
 } from 'three';
 import { PointScene } from './point_scene.js';
+import { Average } from './average.js';
 import { EyeDome } from './eye_dome.js';
 
 const MAX_PIXEL_RATIO = 2;
@@ -32,6 +33,8 @@ export class Renderer {
         this.overlay = new Scene();
         this.eyeDome = null; // made at first use: its shader costs time that the first picture needs
         this.eyeDomeStrength = 0;
+        this.average = null; // made at first use as well
+        this.isAveraged = false;
         this.boxes = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: 0x6fb3ff }));
         this.boxes.frustumCulled = false;
         this.boxes.visible = false;
@@ -62,6 +65,7 @@ export class Renderer {
         this.width = width;
         this.height = height;
         this.eyeDome?.setSize(...this.bufferSize());
+        this.average?.setSize(...this.bufferSize());
     }
 
     bufferSize() {
@@ -126,6 +130,20 @@ export class Renderer {
         gl.flush();
     }
 
+    // Into the present target.
+    drawPoints() {
+        const render = () => this.gl.render(this.scene, this.camera);
+        if (!this.isAveraged || !Average.isPossible(this.gl.getContext())) {
+            this.gl.clear();
+            return render();
+        }
+        if (!this.average) {
+            this.average = new Average();
+            this.average.setSize(...this.bufferSize());
+        }
+        this.average.render(this.gl, this.points.material, render);
+    }
+
     // view: an OrbitCamera; box: what the depth range must hold.
     draw(view, box) {
         this.frameStart = performance.now();
@@ -133,10 +151,7 @@ export class Renderer {
         const { uniforms } = this.points;
         uniforms.uParallel.value = view.isOrthographic;
         uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
-        const drawPoints = () => {
-            this.gl.clear();
-            this.gl.render(this.scene, this.camera);
-        };
+        const drawPoints = () => this.drawPoints();
         if (this.eyeDomeStrength > 0) {
             if (!this.eyeDome) {
                 this.eyeDome = new EyeDome();

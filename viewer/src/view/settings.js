@@ -3,14 +3,20 @@ import { UP_AXES } from './up_axis.js';
 import { RAMPS } from './palettes.js';
 
 export const BACKGROUNDS = ['auto', 'slate', 'black', 'grey', 'white', 'sky'];
+// How large points are drawn: after the density around them, alike in space, alike on the screen.
+export const SIZINGS = ['adaptive', 'distance', 'fixed'];
 export const THEMES = ['auto', 'dark', 'light'];
 
 export const DEFAULTS = Object.freeze({
     budget: 2e6,
     maxError: 1.4, // pixels between samples
     pointSize: 1,
-    adaptive: true,
+    sizing: 'adaptive',
     eyeDome: 0.5,
+    averaged: false, // close points, each pixel their mean
+    brightness: 0,
+    contrast: 0,
+    gamma: 1,
     boundingBox: false,
     orthographic: false,
     ramp: 'spectrum',
@@ -31,8 +37,12 @@ const WRITTEN = {
     budget: ['budget', number(1, 1e9)],
     maxError: ['error', number(0, 1000)],
     pointSize: ['size', number(0.1, 20)],
-    adaptive: ['adaptive', flag],
+    sizing: ['sizing', choice(SIZINGS)],
     eyeDome: ['edl', number(0, 4)],
+    averaged: ['average', flag],
+    brightness: ['brightness', number(-1, 1)],
+    contrast: ['contrast', number(-1, 2)],
+    gamma: ['gamma', number(0.2, 4)],
     boundingBox: ['box', flag],
     orthographic: ['ortho', flag],
     ramp: ['ramp', choice(RAMPS)],
