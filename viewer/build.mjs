@@ -1,7 +1,7 @@
 // Builds viewer/dist: node build.mjs [--watch] [--out DIR]
 import { execFileSync } from 'node:child_process';
 import { build, context } from 'esbuild';
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,19 @@ const common = {
     logLevel: 'warning',
 };
 // The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
-const page = { ...common, entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
+// three.js from its sources, so that what is not used is left out; of its own shaders nothing is used, all are the page's.
+const three = {
+    name: 'three',
+    setup(build) {
+        const source = join(here, 'node_modules/three/src');
+        build.onResolve({ filter: /^three$/ }, () => ({ path: join(source, 'Three.js'), sideEffects: false }));
+        build.onLoad({ filter: /three.src.renderers.shaders.Shader(Chunk|Lib).[^/]*\.glsl\.js$/ }, async ({ path }) => ({
+            contents: (await readFile(path, 'utf8')).replace(/`[^`]*`/g, '``'),
+        }));
+        build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
+    },
+};
+const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 

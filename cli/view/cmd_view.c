@@ -3,6 +3,7 @@
 
 #include "session.h"
 #include "view/view_cache.h"
+#include "view/view_export.h"
 #include "view/view_http.h"
 #include "view/view_server.h"
 
@@ -26,7 +27,7 @@
 #define COPC_NAME    "copc"
 
 typedef struct view_options {
-    const char *host;
+    const char *host, *export;
     int port;
     bool port_given, no_open;
     double seconds; /* 0: until a signal */
@@ -46,11 +47,12 @@ static const command_help help = {
     "  mote view scan.mote                    serve an octree and open the browser\n"
     "  mote view scan.copc.laz                the same of a COPC file\n"
     "  mote view scan.las                     convert it first, into the cache\n"
+    "  mote view scan.mote --export site      page and data as files for a web server\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
     "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist of\n"
     "the source tree that the program was built in.\n",
-    .no_output = "it writes no file: \"mote lod IN -o DIR\" makes a folder to view",
+    .no_output = "it writes no file: \"mote lod IN -o DIR\" makes a folder to view, --export SITE one for a web server",
 };
 
 static bool has_file(const char *folder, const char *name) {
@@ -215,7 +217,7 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
     char viewer_dir[PATH_MAX];
     view_data data;
 #ifndef MOTE_HAVE_CIVETWEB
-    return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
+    if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
@@ -223,7 +225,9 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
                              "its index.html");
     }
     const int code = find_data(s, input, &data);
-    return code != EXIT_DONE ? code : serve(s, o, viewer_dir, &data);
+    if (code != EXIT_DONE) return code;
+    if (o->export == NULL) return serve(s, o, viewer_dir, &data);
+    return view_export(s, viewer_dir, data.folder, data.file[0] != '\0' ? data.file : NULL, o->export);
 }
 
 int cmd_view(int argc, char **argv) {
@@ -232,6 +236,8 @@ int cmd_view(int argc, char **argv) {
         {"port", 0, OPTION_INT, &o.port, &o.port_given, "N", "default 8080, or the next free one; 0: any free port"},
         {"host", 0, OPTION_TEXT, &o.host, NULL, "ADDR", "address to bind; default 127.0.0.1: only this machine"},
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
+        {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
+         "write page and data to a new folder, for any web server, and end"},
         {"for", 0, OPTION_REAL, &o.seconds, NULL, "SECONDS", "end after this time; default when interrupted"},
         {0},
     };

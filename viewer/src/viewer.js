@@ -127,6 +127,7 @@ export class Viewer extends EventTarget {
             onNode: (node, fresh) => this.nodeArrived(node, fresh),
             onDrop: (node) => this.renderer.points.removeNode(node),
             onError: (message) => this.emit('error', message),
+            onOffline: (message) => this.emit('offline', message),
             onChange: () => this.invalidate(false),
         });
         this.loader.eager = meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));

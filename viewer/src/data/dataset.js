@@ -66,8 +66,8 @@ export class Dataset {
         this.nodeCount += parseChunk(node, new Uint8Array(bytes));
     }
 
-    fetchNodes(offset, size, signal) {
-        return fetchRange(this.url + 'octree.bin', offset, size, { signal });
+    fetchNodes(offset, size, signal, again = false) {
+        return fetchRange(this.url + 'octree.bin', offset, size, { signal, again });
     }
 
     // What a worker needs to know to decode a node.

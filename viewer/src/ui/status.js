@@ -22,6 +22,7 @@ export class Status {
         viewer.addEventListener('error', (e) => this.error(e.detail));
         viewer.addEventListener('flying', (e) => this.flying(e.detail));
         viewer.addEventListener('speed', (e) => this.say(`Speed ${plain(Number(e.detail.toPrecision(2)))} a second`));
+        viewer.addEventListener('offline', (e) => this.offline(e.detail));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
     }
 
@@ -121,6 +122,19 @@ export class Status {
         $('said').hidden = false;
         clearTimeout(this.saying);
         this.saying = setTimeout(() => ($('said').hidden = true), SAY_MS);
+    }
+
+    // The server is not reached: a note that goes when it is again.
+    offline(text) {
+        if (text) {
+            this.error(`${text} It is asked again.`);
+            this.offlineText = `${text} It is asked again.`;
+            return;
+        }
+        if (!this.offlineText) return;
+        this.offlineText = null;
+        for (const note of [...$('messages').children].filter((n) => / It is asked again\.$/.test(n.firstChild.textContent))) note.lastChild.click();
+        this.say('The server answers again.');
     }
 
     stopWaiting(text) {

@@ -1,6 +1,6 @@
 // three.js around the points: the canvas, the camera's matrices, boxes and one frame.
 import {
-    BufferGeometry, Color, Float32BufferAttribute, LineBasicMaterial, LineSegments, PerspectiveCamera, Scene, WebGLRenderer,
+    BufferGeometry, Color, Float32BufferAttribute, GLSL3, LineSegments, PerspectiveCamera, RawShaderMaterial, Scene, Vector3, WebGLRenderer,
 } from 'three';
 import { PointScene } from './point_scene.js';
 import { Average } from './average.js';
@@ -9,6 +9,21 @@ import { EyeDome } from './eye_dome.js';
 const MAX_PIXEL_RATIO = 2;
 const MAX_SIDE = 8192; // of a picture as a file: 256 MB, and as much again for its depth
 const MAX_FRAME_MS = 2000; // after this the fence is not waited for any more
+
+const lineMaterial = (colour) => new RawShaderMaterial({
+    glslVersion: GLSL3,
+    vertexShader: `
+uniform mat4 modelViewMatrix;
+uniform mat4 projectionMatrix;
+in vec3 position;
+void main() { gl_Position = projectionMatrix * (modelViewMatrix * vec4(position, 1.0)); }`,
+    fragmentShader: `
+precision highp float;
+uniform vec3 uColour;
+out vec4 fragColour;
+void main() { fragColour = vec4(uColour, 1.0); }`,
+    uniforms: { uColour: { value: new Vector3(...colour) } },
+});
 
 // The 12 edges of a box as pairs of corners.
 function boxEdges(min, max) {
@@ -35,7 +50,7 @@ export class Renderer {
         this.eyeDomeStrength = 0;
         this.average = null; // made at first use as well
         this.isAveraged = false;
-        this.boxes = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: 0x6fb3ff }));
+        this.boxes = new LineSegments(new BufferGeometry(), lineMaterial([0x6f / 255, 0xb3 / 255, 1]));
         this.boxes.frustumCulled = false;
         this.boxes.visible = false;
         this.overlay.add(this.boxes);

@@ -38,8 +38,8 @@ export class CopcDataset extends Dataset {
         this.nodeCount += parsePage(node, new Uint8Array(bytes), limits);
     }
 
-    fetchNodes(offset, size, signal) {
-        return fetchRange(this.url, offset, size, { signal });
+    fetchNodes(offset, size, signal, again = false) {
+        return fetchRange(this.url, offset, size, { signal, again });
     }
 
     // Only the parts of records that are asked for are decoded.
