@@ -11,7 +11,7 @@ import { NO_VALUE } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { belongsToControl, keyName } from '../../viewer/src/ui/keys.js';
 import { sumByLevel } from '../../viewer/src/view/statistics.js';
-import { minPointPixels } from '../../viewer/src/viewer.js';
+import { minPointPixels } from '../../viewer/src/cloud.js';
 
 const CHANNEL = { key: 'classification', base: 0 };
 

@@ -46,10 +46,18 @@ export function createApi(viewer, ready, address) {
         setFilter: (name, range) => viewer.setFilter(name, range),
         // 'first', 'last', 'only', 'between' or null.
         setReturns: (returns) => viewer.setReturns(returns),
+        get clouds() {
+            return viewer.clouds.map((cloud) => ({
+                name: cloud.dataset.meta.name, points: cloud.dataset.meta.sourcePoints, shown: cloud.isShown, active: cloud === viewer.active, colorMode: cloud.mode.name,
+            }));
+        },
+        addCloud: async (url) => void (await viewer.add(new URL(url, location.href).href)),
+        showCloud: (index, shown) => viewer.showCloud(viewer.clouds[index], Boolean(shown)),
+        activateCloud: (index) => viewer.activate(viewer.clouds[index]),
         // 'additive' or 'replacing': how the levels are combined, whatever metadata.json says.
         setScheme: (scheme) => {
             if (scheme !== 'additive' && scheme !== 'replacing') throw new Error(`no scheme "${scheme}"`);
-            viewer.scheme = scheme;
+            viewer.active.scheme = scheme;
             viewer.invalidate();
         },
         // { target: [x, y, z] in world coordinates, yaw, pitch: radians, distance }

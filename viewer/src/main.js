@@ -7,6 +7,7 @@ import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
 import { SavedViews } from './ui/views.js';
+import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
 import { Overlay } from './ui/overlay.js';
@@ -37,9 +38,10 @@ function boot() {
 // ?lonlat=1 and ?lonlat=0 say whether x and y are degrees; without it the data set does.
 const lonLatOf = (query) => (query.has('lonlat') ? query.get('lonlat') !== '0' : null);
 
-async function open(viewer, query, status) {
+async function open(viewer, query, status, clouds) {
     const { url, requests } = boot();
     await viewer.open(url, { requests, forceWasm: query.has('wasm'), lonLat: lonLatOf(query) });
+    for (const more of query.getAll('data').slice(1)) await clouds.add(more);
     try {
         readView(viewer, query);
     } catch (error) {
@@ -47,12 +49,18 @@ async function open(viewer, query, status) {
     }
 }
 
+// The server that the active cloud comes from, where that is not the page's own.
+function originOf(viewer) {
+    const { origin } = new URL(viewer.dataset.url);
+    return origin === location.origin ? null : origin;
+}
+
 // Measuring, notes and clip boxes.
 function startMarks(viewer, status) {
     const marks = (viewer.marks = new Marks());
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
-    const card = new PointCard(viewer);
+    const card = new PointCard();
     const plot = new ProfilePlot(viewer, marks);
     const open = (mark, hit = null) => {
         if (mark.kind === 'profile') plot.show(mark);
@@ -90,17 +98,18 @@ function start() {
     new Panel(viewer);
     new Filters(viewer);
     viewer.configure(firstSettings(query));
+    const clouds = new Clouds(viewer, status);
     const { marks, tools } = startMarks(viewer, status);
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
-    const opened = open(viewer, query, status);
+    const opened = open(viewer, query, status, clouds);
     new Legend($('legend'), viewer);
     bindKeys(viewer, { togglePanel, views, marks, tools, picture: new Picture(viewer, status) });
     viewer.addEventListener('opened', ({ detail: meta }) => {
-        const { origin } = new URL(viewer.dataset.url);
-        showFacts(meta, origin === location.origin ? null : origin);
+        showFacts(meta, originOf(viewer));
         if (meta.points === 0) status.empty();
     });
+    viewer.addEventListener('active', ({ detail: meta }) => showFacts(meta, originOf(viewer)));
     opened.catch((error) => status.fatal(error.message));
     window.mote = createApi(viewer, opened, address);
 }

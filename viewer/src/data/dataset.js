@@ -40,13 +40,14 @@ export class Dataset {
         this.pool = pool;
         this.forceWasm = Boolean(options.forceWasm);
         this.lonLat = options.lonLat ?? null;
+        this.frame = options.frame ?? null;
         this.meta = null;
         this.root = null;
         this.nodeCount = 0;
     }
 
     async open(requests = startPotree(this.url)) {
-        this.meta = parseMetadata(await requests.metadata, this.lonLat);
+        this.meta = parseMetadata(await requests.metadata, this.lonLat, null, this.frame);
         const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
         if (this.meta.points === 0 && size === 0) return this;

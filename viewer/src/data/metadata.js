@@ -46,7 +46,8 @@ function drawnSpacing(spacing, stretch, box) {
 
 // lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself. layout: of a
 // record, where the data set is no Potree folder.
-export function parseMetadata(json, lonLat = null, layout = null) {
+// frame { origin, stretch }: of another data set, in whose space this one is drawn.
+export function parseMetadata(json, lonLat = null, layout = null, frame = null) {
     if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
     const cube = {
         min: vector(json.boundingBox?.min, 'boundingBox.min'),
@@ -68,9 +69,9 @@ export function parseMetadata(json, lonLat = null, layout = null) {
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);
     const isLonLat = lonLat ?? isGeographic(crs, box, scale);
-    const stretch = stretchOf(crs, box, isLonLat);
+    const stretch = frame?.stretch ?? stretchOf(crs, box, isLonLat);
     const rest = restBox(json.mote?.rest);
-    const origin = rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
+    const origin = frame?.origin ?? rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
     const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
     return {
         name: String(json.name || 'Point cloud'),

@@ -20,14 +20,26 @@ export class Address {
         this.page = new URLSearchParams();
         const given = new URLSearchParams(location.search);
         for (const key of OF_THE_PAGE) if (given.has(key)) this.page.set(key, given.get(key));
+        this.first = given.get('data');
         viewer.marks.addEventListener('change', () => this.changed());
-        for (const type of ['frame', 'settings', 'colours', 'classes', 'filters']) viewer.addEventListener(type, () => this.changed());
+        for (const type of ['frame', 'settings', 'colours', 'classes', 'filters', 'clouds', 'active']) viewer.addEventListener(type, () => this.changed());
         viewer.addEventListener('settings', () => keep('settings', writeSettings(viewer.settings, new URLSearchParams(), NOT_KEPT).toString()));
     }
 
     changed() {
         clearTimeout(this.timer);
         this.timer = setTimeout(() => this.write(), WRITE_MS);
+    }
+
+    // What the address says of the data: as it was given for the first cloud, in full for the others.
+    ofThePage() {
+        const query = new URLSearchParams(this.page);
+        const [, ...more] = this.viewer.clouds;
+        if (more.length === 0) return query;
+        query.delete('data');
+        query.append('data', this.first ?? this.viewer.clouds[0].dataset.url);
+        for (const { dataset } of more) query.append('data', shortened(dataset.url));
+        return query;
     }
 
     // The view alone, as text.
@@ -38,7 +50,7 @@ export class Address {
     // The address of what is seen now.
     link() {
         const url = new URL(location.href);
-        url.search = readable(writeView(this.viewer, new URLSearchParams(this.page)));
+        url.search = readable(writeView(this.viewer, this.ofThePage()));
         url.hash = '';
         return url.href;
     }
@@ -48,6 +60,12 @@ export class Address {
         const link = this.link();
         if (link !== location.href) history.replaceState(null, '', link);
     }
+}
+
+// Of the page's own server: relative to the page.
+function shortened(url) {
+    const here = new URL('.', location.href).href;
+    return url.startsWith(here) ? url.slice(here.length) : url;
 }
 
 // Commas and slashes may stand in a query as they are.

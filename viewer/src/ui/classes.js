@@ -8,6 +8,10 @@ export class ClassList {
         this.viewer = viewer;
         this.rows = new Map(); // code -> { label, box }
         this.list = element('div', { className: 'classes' });
+        viewer.addEventListener('active', () => {
+            this.rows.clear();
+            this.list.replaceChildren();
+        });
     }
 
     // The classes known now, and which of them are shown. Rows stay where they are, so that the keyboard's focus does.

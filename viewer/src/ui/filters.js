@@ -15,6 +15,10 @@ export class Filters {
         this.rows = new Map(); // name -> { box, chart, low, high }
         this.samples = new Map(); // name -> { full, shares }
         for (const type of ['opened', 'modes']) viewer.addEventListener(type, () => this.fillChoice());
+        viewer.addEventListener('active', () => {
+            this.rows.clear();
+            this.samples.clear();
+        });
         viewer.addEventListener('filters', () => this.update());
         viewer.addEventListener('frame', () => this.follow());
         $('filter-add').addEventListener('change', (e) => this.add(e.target.value));

@@ -49,8 +49,8 @@ export class Overlay {
     }
 
     drawnKey() {
-        const { selection, filter, loader } = this.viewer;
-        return loader?.busy ? 'loading' : `${selection?.points},${selection?.draw.length},${filter.version}`;
+        const { selection, filter, busy } = this.viewer;
+        return busy ? 'loading' : `${selection?.points},${selection?.draw.length},${filter.version}`;
     }
 
     // A line as far as it lies before the eye.
@@ -121,7 +121,7 @@ export class Overlay {
 
     moveCorner(mark, index, x, y) {
         const hit = this.viewer.pickAt(x, y);
-        if (hit) this.marks.alter(mark.id, (m) => (m.points[index] = this.viewer.toSource(hit.point)), false);
+        if (hit) this.marks.alter(mark.id, (m) => (m.points[index] = hit.node.cloud.toSource(hit.point)), false);
     }
 
     // move(x, y): in pixels of the picture. The list is remembered once, when the drag begins.

@@ -77,6 +77,7 @@ export class Panel {
             $('class-section').hidden = viewer.filter.codes.size < 2;
         };
         viewer.addEventListener('opened', show);
+        viewer.addEventListener('active', show);
         viewer.addEventListener('classes', show);
         $('classes-all').addEventListener('click', () => viewer.hideClasses([]));
         $('classes-none').addEventListener('click', () => viewer.hideClasses(viewer.filter.codes));
@@ -117,7 +118,7 @@ export class Panel {
 
     // The histogram follows what is loaded, a few times.
     followSample() {
-        const { mode, stats } = { mode: this.viewer.mode, stats: this.viewer.selection.draw.length };
+        const { mode, stats } = { mode: this.viewer.mode, stats: this.viewer.active.selection.draw.length };
         if (mode?.kind !== 'ramp' || (this.sampled?.mode === mode && stats < 2 * this.sampled.nodes)) return;
         const values = this.viewer.sampleOf(mode);
         if (values.length === 0) return;

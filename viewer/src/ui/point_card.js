@@ -12,25 +12,24 @@ const lines = (list) => list.flatMap(([name, text]) => [element('dt', { textCont
 const exact = ({ type }, v) => (type === 'float' ? String(Number(Math.fround(v).toPrecision(8))) : String(Number(v.toPrecision(15))));
 
 export class PointCard {
-    constructor(viewer) {
-        this.viewer = viewer;
+    constructor() {
         this.shown = 0;
         $('card-close').addEventListener('click', () => ($('card').hidden = true));
     }
 
     async show({ node, index, point }) {
-        const { viewer } = this;
-        const { meta } = viewer.dataset;
+        const { cloud } = node;
+        const { meta } = cloud.dataset;
         const turn = ++this.shown; // a later point overtakes an earlier one that is still being read
         const place = [
-            ...coordinates(viewer.toSource(point), meta.scale).map((c, i) => ['xyz'[i], c]),
+            ...coordinates(cloud.toSource(point), meta.scale).map((c, i) => ['xyz'[i], c]),
             ['reference system', crsName(meta.projection)],
         ];
         $('card').hidden = false;
         $('card-list').replaceChildren(...lines(place));
         let attributes = [];
         try {
-            attributes = (await viewer.attributesOf(node, index)).map(({ key, channel, value }) => [key, this.text(channel, value)]);
+            attributes = (await cloud.attributesOf(node, index)).map(({ key, channel, value }) => [key, this.text(channel, value)]);
         } catch (error) {
             attributes = [['attributes', error.message]];
         }

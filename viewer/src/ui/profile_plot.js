@@ -84,7 +84,7 @@ export class ProfilePlot {
         this.points = [];
         const { origin, stretch } = viewer.dataset.meta;
         this.length = walkProfile(all, path, mark.width, axis, (i, along, height) => {
-            this.points.push({ along, height: sign * (height / stretch[axis] + origin[axis]), place: all.slice(3 * i, 3 * i + 3), colour: viewer.colourAt(...from[i]) });
+            this.points.push({ along, height: sign * (height / stretch[axis] + origin[axis]), place: all.slice(3 * i, 3 * i + 3), colour: from[i][0].cloud.colourAt(...from[i]) });
         });
         this.points.sort((a, b) => a.along - b.along);
         $('profile-count').textContent = `${this.points.length.toLocaleString('en-US').replaceAll(',', ' ')} points shown`;

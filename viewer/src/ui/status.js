@@ -55,8 +55,7 @@ export class Status {
     }
 
     progress() {
-        const { loader } = this.viewer;
-        const left = loader.loading + loader.wanted.length + loader.chunks.length;
+        const left = this.viewer.clouds.reduce((sum, { loader }) => sum + loader.loading + loader.wanted.length + loader.chunks.length, 0);
         this.peak = left === 0 ? 0 : Math.max(this.peak, left);
         const bar = $('progress');
         bar.hidden = left === 0;
@@ -71,20 +70,20 @@ export class Status {
 
     // Where the picked point is, in the coordinates of the file, and its value of the present colours.
     picked({ point, node, index }) {
-        const { meta } = this.viewer.dataset;
-        const parts = coordinates(this.viewer.toSource(point), meta.scale);
+        const { meta } = node.cloud.dataset;
+        const parts = coordinates(node.cloud.toSource(point), meta.scale);
         if (meta.isLonLat) [parts[0], parts[1]] = [`${parts[0]}°`, `${parts[1]}°`];
         $('s-pick').textContent = [`${meta.isLonLat ? 'lon lat height' : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
     }
 
     valueAt(node, index) {
-        const { mode } = this.viewer;
+        const { mode } = node.cloud;
         const stored = mode.channel && node.payload.scalars.get(mode.channel.key)?.values[index];
         if (!mode.channel || stored === undefined) return '';
         if (!hasValue(stored)) return `${mode.label} –`;
         const v = valueOfStored(mode.channel, stored);
         if (mode.kind === 'classes') return `class ${v} ${className(v)}`;
-        return `${mode.label} ${channelText(mode.channel, v, Math.min(this.viewer.range()[1] - this.viewer.range()[0], 20))}`;
+        return `${mode.label} ${channelText(mode.channel, v, Math.min(node.cloud.range()[1] - node.cloud.range()[0], 20))}`;
     }
 
     // What to do when there is nothing in the picture.

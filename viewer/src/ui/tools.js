@@ -88,7 +88,7 @@ export class Tools {
             return true;
         }
         if (this.isOnLast(x, y)) return true;
-        this.points.push(this.viewer.toSource(hit.point));
+        this.points.push(hit.node.cloud.toSource(hit.point));
         if (this.points.length === KINDS[this.kind].max) this.finish(hit);
         this.viewer.invalidate();
         return true;

@@ -27,7 +27,7 @@ export class SavedViews {
     }
 
     get key() {
-        return `views ${this.viewer.dataset.url}`;
+        return `views ${this.viewer.clouds[0].dataset.url}`;
     }
 
     load() {

@@ -44,20 +44,24 @@ export class Average {
         this.target.setSize(width, height);
     }
 
-    // material: of the points; draw(): renders them. The picture and its depth are in the present target afterwards.
-    render(renderer, material, draw) {
+    // materials: of the points; draw(): renders them. The picture and its depth are in the present target afterwards.
+    render(renderer, materials, draw) {
         const target = renderer.getRenderTarget();
         renderer.setRenderTarget(this.target);
         renderer.clear();
         const pass = (kind, changes) => {
-            material.uniforms.uPass.value = kind;
-            Object.assign(material, changes);
+            for (const material of materials) {
+                material.uniforms.uPass.value = kind;
+                Object.assign(material, changes);
+            }
             draw();
         };
         pass(Pass.DEPTH, { colorWrite: false });
         pass(Pass.SUM, { colorWrite: true, depthWrite: false, blending: CustomBlending, blendSrc: OneFactor, blendDst: OneFactor, blendSrcAlpha: OneFactor, blendDstAlpha: OneFactor });
-        material.uniforms.uPass.value = Pass.PLAIN;
-        Object.assign(material, { depthWrite: true, blending: NoBlending });
+        for (const material of materials) {
+            material.uniforms.uPass.value = Pass.PLAIN;
+            Object.assign(material, { depthWrite: true, blending: NoBlending });
+        }
         renderer.setRenderTarget(target);
         renderer.clear();
         renderer.render(this.mesh, this.camera);

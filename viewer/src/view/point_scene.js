@@ -25,6 +25,7 @@ function setAttribute(geometry, name, values) {
     }
 }
 
+const MAX_NODES = 1e7; // of a frame
 const SCALARS = ['scalar', 'scalarY', 'scalarZ'];
 
 export class PointScene {
@@ -122,14 +123,14 @@ export class PointScene {
         this.material.uniformsNeedUpdate = true;
     }
 
-    // Shows exactly these nodes. spacing: between all points drawn, or null where each node's own is right.
-    show(nodes, { additive, spacing = null }) {
+    // Shows exactly these nodes. order: of the cloud among others; spacing: between all points drawn, or null where each node's own is right.
+    show(nodes, { additive, spacing = null, order = 0 }) {
         this.spacing = spacing;
         for (const points of this.drawn) points.visible = false;
         this.drawn = nodes.map((node) => this.objects.get(node)).filter(Boolean);
         this.drawn.forEach((points, i) => {
             points.visible = true;
-            points.renderOrder = i; // of points at the same depth the last one is seen: the same one for the same view
+            points.renderOrder = order * MAX_NODES + i; // of points at the same depth the last one is seen: the same one for the same view
             points.userData.index = -1;
             this.attachMask(points);
         });

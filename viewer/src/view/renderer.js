@@ -42,9 +42,8 @@ export class Renderer {
         this.gl.setClearColor(new Color(0), 0);
         this.camera = new PerspectiveCamera();
         this.camera.matrixAutoUpdate = false;
-        this.points = new PointScene();
+        this.clouds = []; // a PointScene of each
         this.scene = new Scene();
-        this.scene.add(this.points.group);
         this.overlay = new Scene();
         this.eyeDome = null; // made at first use: its shader costs time that the first picture needs
         this.eyeDomeStrength = 0;
@@ -120,9 +119,22 @@ export class Renderer {
         camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
     }
 
+    newPoints() {
+        const points = new PointScene();
+        this.clouds.push(points);
+        this.scene.add(points.group);
+        return points;
+    }
+
+    removePoints(points) {
+        this.scene.remove(points.group);
+        this.clouds = this.clouds.filter((p) => p !== points);
+        points.material.dispose();
+    }
+
     // Compiles the shaders while metadata.json is still on its way.
     warmUp() {
-        this.points.warmUp(() => this.gl.render(this.scene, this.camera));
+        this.clouds[0].warmUp(() => this.gl.render(this.scene, this.camera));
     }
 
     // Whether the graphics card has finished the last frame.
@@ -134,7 +146,7 @@ export class Renderer {
         gl.deleteSync(this.fence);
         this.fence = null;
         this.frameMs = performance.now() - this.frameStart;
-        this.framePoints = this.points.countDrawn();
+        this.framePoints = this.clouds.reduce((sum, points) => sum + points.countDrawn(), 0);
         return true;
     }
 
@@ -156,16 +168,17 @@ export class Renderer {
             this.average = new Average();
             this.average.setSize(...this.bufferSize());
         }
-        this.average.render(this.gl, this.points.material, render);
+        this.average.render(this.gl, this.clouds.map(({ material }) => material), render);
     }
 
     // view: an OrbitCamera; box: what the depth range must hold.
     draw(view, box) {
         this.frameStart = performance.now();
         this.placeCamera(view, box);
-        const { uniforms } = this.points;
-        uniforms.uParallel.value = view.isOrthographic;
-        uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
+        for (const { uniforms } of this.clouds) {
+            uniforms.uParallel.value = view.isOrthographic;
+            uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
+        }
         const drawPoints = () => this.drawPoints();
         if (this.eyeDomeStrength > 0) {
             if (!this.eyeDome) {

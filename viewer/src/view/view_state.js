@@ -32,22 +32,25 @@ function settle(viewer) {
     if (JSON.stringify(viewer.camera.get()) !== before) viewer.invalidate();
 }
 
-// The range that the colours have now, where it is not that of the data set.
-function rangeText(viewer) {
-    const range = viewer.mode.kind === 'ramp' ? viewer.ranges.get(viewer.mode.name) : null;
-    return range ? range.join(',') : null;
+// What an address says of one cloud: its colours, their range, hidden classes, filters. suffix: '' of the first, '.2', ….
+function writeCloud(cloud, suffix, query) {
+    query.set(`color${suffix}`, cloud.mode.name);
+    const range = cloud.mode.kind === 'ramp' ? cloud.ranges.get(cloud.mode.name) : null;
+    if (range) query.set(`range${suffix}`, range.join());
+    if (cloud.filter.hidden.size > 0) query.set(`hide${suffix}`, [...cloud.filter.hidden].sort((a, b) => a - b).join());
+    for (const [name, { range: [low, high] }] of cloud.filter.ranges) query.append(`filter${suffix}`, [name, low, high].join(':'));
+    if (cloud.filter.returns) query.set(`returns${suffix}`, cloud.filter.returns);
+    if (!cloud.isShown) query.set(`shown${suffix}`, '0');
 }
+
+const suffixOf = (index) => (index === 0 ? '' : `.${index + 1}`);
 
 // Adds the view to a query. Of an open viewer.
 export function writeView(viewer, query) {
     settle(viewer);
     writeSettings(viewer.settings, query);
-    query.set('color', viewer.mode.name);
-    const range = rangeText(viewer);
-    if (range) query.set('range', range);
-    if (viewer.filter.hidden.size > 0) query.set('hide', [...viewer.filter.hidden].sort((a, b) => a - b).join());
-    for (const [name, { range }] of viewer.filter.ranges) query.append('filter', [name, ...range].join(':'));
-    if (viewer.filter.returns) query.set('returns', viewer.filter.returns);
+    viewer.clouds.forEach((cloud, i) => writeCloud(cloud, suffixOf(i), query));
+    if (viewer.active !== viewer.clouds[0]) query.set('active', viewer.clouds.indexOf(viewer.active) + 1);
     query.set('cam', cameraText(viewer));
     const marks = viewer.marks.list.map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
     if (marks.join().length < MAX_MARKS_TEXT) for (const text of marks) query.append('mark', text); // else they are for a file
@@ -55,34 +58,43 @@ export function writeView(viewer, query) {
 }
 
 // A filter is written as name:low:high. What the data set does not have is left out.
-function readFilters(viewer, query) {
-    viewer.clearFilters();
-    if (RETURNS.includes(query.get('returns'))) viewer.setReturns(query.get('returns'));
-    for (const text of query.getAll('filter')) {
+function readFilters(cloud, suffix, query) {
+    cloud.clearFilters();
+    const returns = query.get(`returns${suffix}`);
+    if (RETURNS.includes(returns)) cloud.setReturns(returns);
+    for (const text of query.getAll(`filter${suffix}`)) {
         const [, name, low, high] = /^(.*):([^:]+):([^:]+)$/.exec(text) ?? [];
-        const mode = viewer.modes.find((m) => m.name === name);
-        if ((mode?.kind === 'ramp' || mode?.kind === 'labels') && [low, high].every((v) => Number.isFinite(Number(v)))) viewer.setFilter(name, [Number(low), Number(high)]);
+        const mode = cloud.modes.find((m) => m.name === name);
+        if ((mode?.kind === 'ramp' || mode?.kind === 'labels') && [low, high].every((v) => Number.isFinite(Number(v)))) cloud.setFilter(name, [Number(low), Number(high)]);
     }
 }
 
-// Shows the view of a query. Throws, after all else is done, where it asks for colours that the data set has not.
+// Returns what is wrong with it, or null.
+function readCloud(viewer, cloud, suffix, query, isWhole) {
+    const given = (key) => query.has(`${key}${suffix}`);
+    if (isWhole || given('hide')) cloud.hideClasses(query.get(`hide${suffix}`)?.match(/\d+/g) ?? []);
+    if (isWhole || given('filter') || given('returns')) readFilters(cloud, suffix, query);
+    if (isWhole || given('shown')) viewer.showCloud(cloud, query.get(`shown${suffix}`) !== '0');
+    try {
+        if (given('color')) cloud.setMode(query.get(`color${suffix}`));
+    } catch (error) {
+        return error;
+    }
+    const range = (query.get(`range${suffix}`) ?? '').split(',').map(Number);
+    if (range.length === 2 && range.every(Number.isFinite)) cloud.setRange(range);
+    return null;
+}
+
+// Shows the view of a query. Throws, after all else is done, where it asks for colours that a data set has not.
 export function readView(viewer, query) {
     // A text with a camera says all there is to say of the picture: what it leaves out has its default.
     const isWhole = query.has('cam');
     viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
-    if (isWhole || query.has('hide')) viewer.hideClasses(query.get('hide')?.match(/\d+/g) ?? []);
-    if (isWhole || query.has('filter') || query.has('returns')) readFilters(viewer, query);
     const marks = query.getAll('mark').map(readMark).filter(Boolean);
     if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
-    let problem = null;
-    try {
-        if (query.has('color')) viewer.setMode(query.get('color'));
-    } catch (error) {
-        problem = error;
-    }
-    const range = (query.get('range') ?? '').split(',').map(Number);
-    if (range.length === 2 && range.every(Number.isFinite) && !problem) viewer.setRange(range);
+    const problems = viewer.clouds.map((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)).filter(Boolean);
+    if (query.has('active')) viewer.activate(viewer.clouds[Number(query.get('active')) - 1]);
     if (isWhole) readCamera(viewer, query.get('cam'));
     viewer.invalidate();
-    if (problem) throw problem;
+    if (problems.length > 0) throw problems[0];
 }

@@ -21,7 +21,7 @@ export class CopcDataset extends Dataset {
         if (size > head.byteLength) head = await fetchRange(this.url, 0, size);
         const header = parseHeader(head, nameOf(this.url));
         this.laz = header.laz;
-        this.meta = parseMetadata(header.json, this.lonLat, header.layout);
+        this.meta = parseMetadata(header.json, this.lonLat, header.layout, this.frame);
         const root = createRoot(this.meta);
         root.proxy = header.root;
         if (this.meta.points === 0) return this;
