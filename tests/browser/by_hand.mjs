@@ -14,6 +14,7 @@ import { BARE, bluePixels, DESKTOP, facts, grid, lit, middle, numbersIn, ONE_NOD
 import { LINK_CHECKS } from './hand_links.mjs';
 import { COPC_CHECKS } from './hand_copc.mjs';
 import { FILTER_CHECKS } from './hand_filters.mjs';
+import { CLOUD_CHECKS } from './hand_clouds.mjs';
 import { HOSTILE_CHECKS } from './hand_hostile.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
 import { COLOUR_CHECKS } from './hand_colours.mjs';
@@ -561,7 +562,7 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS };
 
 // A check: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {

@@ -7,6 +7,7 @@ import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
 import { SavedViews } from './ui/views.js';
+import { Drop } from './ui/drop.js';
 import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
 import { Marks } from './measure/marks.js';
@@ -56,7 +57,7 @@ function originOf(viewer) {
 }
 
 // Measuring, notes and clip boxes.
-function startMarks(viewer, status) {
+function startMarks(viewer, status, clouds) {
     const marks = (viewer.marks = new Marks());
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
@@ -70,6 +71,7 @@ function startMarks(viewer, status) {
         else status.say('The point is not among those drawn: go nearer to it.');
     };
     const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    new Drop(viewer, clouds, panel, status);
     tools.made = (mark, hit) => {
         open(mark, hit);
         if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
@@ -99,7 +101,7 @@ function start() {
     new Filters(viewer);
     viewer.configure(firstSettings(query));
     const clouds = new Clouds(viewer, status);
-    const { marks, tools } = startMarks(viewer, status);
+    const { marks, tools } = startMarks(viewer, status, clouds);
     const address = new Address(viewer);
     const views = new SavedViews(viewer, address, status);
     const opened = open(viewer, query, status, clouds);

@@ -1,5 +1,6 @@
 // HTTP with words: whole files and byte ranges, where each failure says what to do about it.
 import { DataError, isAbort, OfflineError } from './errors.js';
+import { isLocal, localFile } from './local_files.js';
 
 // Without Range support the server sends the whole file for each node; beyond this that is hopeless.
 const MAX_WHOLE_FILE = 256 * 1024 * 1024;
@@ -67,9 +68,23 @@ async function body(response, url) {
     }
 }
 
+async function readLocal(url, offset, size, orLess) {
+    const file = localFile(url);
+    if (!file) throw new DataError(`${fileName(url)} was dropped on another page: drop it again.`);
+    let bytes;
+    try {
+        bytes = await file.slice(offset, offset + size).arrayBuffer();
+    } catch (error) {
+        throw new DataError(`${fileName(url)} cannot be read any more: ${error.message}`);
+    }
+    if (bytes.byteLength < size && !orLess) throw new DataError(`${fileName(url)} ends early: it is incomplete.`);
+    return bytes;
+}
+
 // Bytes [offset, offset + size) of a file as an ArrayBuffer. `orLess` accepts a file that ends earlier.
 // again: what the browser has kept of it is not to be used, for it was wrong.
 export async function fetchRange(url, offset, size, { signal, orLess = false, again = false } = {}) {
+    if (isLocal(url)) return readLocal(url, offset, size, orLess);
     const headers = { Range: `bytes=${offset}-${offset + size - 1}` };
     const response = await request(url, { signal, headers, ...(again ? { cache: 'reload' } : {}) });
     if (response.status !== 206) {

@@ -1,6 +1,7 @@
 // The address of the page follows the view, so that it can be copied, kept and opened again; so do the kept settings.
 import { readSettings, writeSettings } from '../view/settings.js';
 import { writeView } from '../view/view_state.js';
+import { isLocal } from '../data/local_files.js';
 import { keep, kept } from './kept.js';
 
 const WRITE_MS = 400; // after the last change: browsers bear few changes of an address in a second
@@ -38,7 +39,7 @@ export class Address {
         if (more.length === 0) return query;
         query.delete('data');
         query.append('data', this.first ?? this.viewer.clouds[0].dataset.url);
-        for (const { dataset } of more) query.append('data', shortened(dataset.url));
+        for (const { dataset } of more) if (!isLocal(dataset.url)) query.append('data', shortened(dataset.url));
         return query;
     }
 

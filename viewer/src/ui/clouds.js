@@ -39,7 +39,7 @@ export class Clouds {
 
     draw() {
         const { viewer } = this;
-        $('clouds').hidden = viewer.clouds.length < 2;
+        $('clouds').hidden = $('h-clouds').hidden = viewer.clouds.length < 2;
         $('clouds').replaceChildren(...viewer.clouds.map((cloud, i) => this.row(cloud, i)));
     }
 

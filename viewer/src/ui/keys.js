@@ -140,7 +140,7 @@ function returnFocus(canvas) {
     });
     document.addEventListener('keydown', ({ key, target }) => {
         const isField = target.matches?.('input[type=number], input[type=text]');
-        if ((isField && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
+        if ((isField && !target.form && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
     });
 }
 

@@ -130,7 +130,10 @@ export class MarksPanel {
     async load(input) {
         const [file] = input.files;
         input.value = '';
-        if (!file) return;
+        if (file) await this.read(file);
+    }
+
+    async read(file) {
         try {
             if (file.size > MAX_FILE_BYTES) throw new Error('it is larger than 16 MB');
             const marks = fromGeoJson(await file.text());
