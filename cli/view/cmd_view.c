@@ -40,12 +40,13 @@ typedef struct view_data {
 } view_data;
 
 static const command_help help = {
-    .synopsis = "mote view DIR|FILE [options]",
+    .synopsis = "mote view DIR|FILE… [options]",
     "Serves a Potree 2.0 folder or a COPC file, as \"mote lod\" writes them, together with the viewer, and prints the\n"
     "address. Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
     "again as long as the file does not change. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
     "  mote view scan.copc.laz                the same of a COPC file\n"
+    "  mote view a.mote b.copc.laz            several clouds in one picture\n"
     "  mote view scan.las                     convert it first, into the cache\n"
     "  mote view scan.mote --export site      page and data as files for a web server\n"
     "  mote view scan.mote --no-open          only print the address\n"
@@ -173,24 +174,32 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-/* "http://HOST:PORT/", and which file the page is to open. */
-static void page_address(const char *host, int port, const char *file, char *url, size_t size) {
+/* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
+static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
     const bool is_ipv6 = strchr(host, ':') != NULL;
-    const int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
-    if (file[0] == '\0') return;
-    /* Once as a part of an address, and once more because that address is a value of the query. */
-    char name[3 * NAME_MAX + 1];
-    char value[9 * NAME_MAX + 1];
-    view_http_encode_name(file, name, sizeof name);
-    view_http_encode_name(name, value, sizeof value);
-    snprintf(url + length, size - (size_t)length, "?data=data/%s", value);
+    int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
+    if (count == 1 && data->file[0] == '\0') return;
+    for (size_t i = 0; i < count; i++) {
+        /* Once as a part of an address, and once more because that address is a value of the query. */
+        char name[3 * NAME_MAX + 1];
+        char value[9 * NAME_MAX + 1];
+        char number[24] = "";
+        view_http_encode_name(data[i].file, name, sizeof name);
+        view_http_encode_name(name, value, sizeof value);
+        if (i > 0) snprintf(number, sizeof number, "%zu", i + 1);
+        length += snprintf(url + length, size - (size_t)length, "%cdata=data%s/%s", i == 0 ? '?' : '&', number, value);
+    }
 }
 
-static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data) {
-    const view_server_options options = {o->host,    o->port,      o->port_given,
-                                         viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL};
+static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count) {
+    view_source sources[VIEW_SOURCES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        sources[i].folder = data[i].folder;
+        sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
+    }
+    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count};
     char error[512];
-    char url[320 + 9 * NAME_MAX];
+    char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24)];
     sigset_t signals;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
@@ -202,7 +211,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
-    page_address(name, view_server_port(server), data->file, url, sizeof url);
+    page_address(name, view_server_port(server), data, count, url, sizeof url);
     printf("%s\n", url);
     fflush(stdout);
     if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
@@ -213,9 +222,9 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     return EXIT_DONE;
 }
 
-static int find_and_serve(session *s, const view_options *o, const char *input) {
+static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
-    view_data data;
+    const size_t count = (size_t)inputs->count;
 #ifndef MOTE_HAVE_CIVETWEB
     if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
@@ -224,10 +233,16 @@ static int find_and_serve(session *s, const view_options *o, const char *input) 
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
                              "its index.html");
     }
-    const int code = find_data(s, input, &data);
-    if (code != EXIT_DONE) return code;
-    if (o->export == NULL) return serve(s, o, viewer_dir, &data);
-    return view_export(s, viewer_dir, data.folder, data.file[0] != '\0' ? data.file : NULL, o->export);
+    view_data *data = calloc(count, sizeof *data);
+    if (data == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++) code = find_data(s, inputs->words[i], &data[i]);
+    if (code == EXIT_DONE && o->export != NULL)
+        code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, o->export);
+    else if (code == EXIT_DONE)
+        code = serve(s, o, viewer_dir, data, count);
+    free(data);
+    return code;
 }
 
 int cmd_view(int argc, char **argv) {
@@ -245,11 +260,14 @@ int cmd_view(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count != 1) return usage_error("view", "view needs one folder or file");
+    if (words.count < 1) return usage_error("view", "view needs a folder or file");
+    if (words.count > (int)VIEW_SOURCES_MAX) return usage_error("view", "at most %u clouds at once", VIEW_SOURCES_MAX);
+    if (words.count > 1 && o.export != NULL)
+        return usage_error("view", "--export writes one cloud, not %d", words.count);
     if (o.port < 0 || o.port > 65535) return usage_error("view", "--port is %d, not from 0 to 65535", o.port);
     if (!(o.seconds >= 0 && o.seconds < 1e9)) return usage_error("view", "--for needs a number of seconds");
     session s;
     int code = session_open(&s, "view", &common);
-    if (code == EXIT_DONE) code = find_and_serve(&s, &o, words.words[0]);
+    if (code == EXIT_DONE) code = find_and_serve(&s, &o, &words);
     return session_close(&s, code);
 }

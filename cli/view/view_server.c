@@ -42,9 +42,12 @@ void view_server_stop(view_server *server) { (void)server; }
 struct view_server {
     struct mg_context *context;
     char *viewer_root; /* real paths, without a slash at the end */
-    char *data_root;
-    char *data_file; /* the only one of data_root that is served, or NULL */
-    bool is_local;   /* bound to loopback: only requests to a loopback name are answered */
+    struct {
+        char *root;
+        char *file; /* the only one of root that is served, or NULL */
+    } sources[VIEW_SOURCES_MAX];
+    size_t source_count;
+    bool is_local; /* bound to loopback: only requests to a loopback name are answered */
     int port;
     char log[256]; /* the last message of civetweb, for a failed start */
 };
@@ -88,15 +91,28 @@ static int open_below(const char *root, const char *path) {
     return open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
+/* The data set of a path ("/data/…", "/data2/…") and the name within it; NULL where the path is of the page. */
+static const char *name_in_source(const view_server *server, const char *path, size_t *source) {
+    static const char prefix[] = "/data";
+    const char *at = path + sizeof prefix - 1;
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0) return NULL;
+    size_t number = *at == '/' ? 1 : 0; /* the first one has no number */
+    for (; number < VIEW_SOURCES_MAX && *at >= '0' && *at <= '9'; at++) number = 10 * number + (size_t)(*at - '0');
+    if (*at != '/' || number < 1 || number > server->source_count) return NULL;
+    *source = number - 1;
+    return at + 1;
+}
+
 static bool open_served(const view_server *server, const char *path, served_file *file) {
-    static const char data_prefix[] = "/data/";
     struct stat info;
-    if (strncmp(path, data_prefix, sizeof data_prefix - 1) == 0) {
-        const char *name = path + sizeof data_prefix - 1;
-        const bool is_served = server->data_file == NULL || strcmp(name, server->data_file) == 0;
-        file->fd = is_served ? open_below(server->data_root, name) : -1;
-    } else
+    size_t source;
+    const char *name = name_in_source(server, path, &source);
+    if (name != NULL) {
+        const char *only = server->sources[source].file;
+        file->fd = only == NULL || strcmp(name, only) == 0 ? open_below(server->sources[source].root, name) : -1;
+    } else {
         file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
+    }
     if (file->fd < 0) return false;
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(file->fd);
@@ -228,23 +244,33 @@ static bool start_listening(view_server *server, const view_server_options *opti
     return true;
 }
 
+/* Returns the folder that cannot be opened, or NULL. */
+static const char *open_roots(view_server *server, const view_server_options *options) {
+    server->viewer_root = realpath(options->viewer_dir, NULL);
+    if (server->viewer_root == NULL) return options->viewer_dir;
+    for (size_t i = 0; i < options->source_count; i++) {
+        const view_source *source = &options->sources[i];
+        server->sources[i].root = realpath(source->folder, NULL);
+        server->sources[i].file = source->file != NULL ? strdup(source->file) : NULL;
+        server->source_count = i + 1;
+        if (server->sources[i].root == NULL || (source->file != NULL && server->sources[i].file == NULL))
+            return source->folder;
+    }
+    return NULL;
+}
+
 view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
     view_server *server = calloc(1, sizeof *server);
     if (server == NULL) {
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    server->viewer_root = realpath(options->viewer_dir, NULL);
-    server->data_root = realpath(options->data_dir, NULL);
-    server->data_file = options->data_file != NULL ? strdup(options->data_file) : NULL;
     server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
                        strcmp(options->host, "::1") == 0;
     mg_init_library(MG_FEATURES_DEFAULT);
-    if (options->data_file != NULL && server->data_file == NULL) {
-        snprintf(error, size, "out of memory");
-    } else if (server->viewer_root == NULL || server->data_root == NULL) {
-        snprintf(error, size, "cannot open %s: %s",
-                 server->viewer_root == NULL ? options->viewer_dir : options->data_dir, strerror(errno));
+    const char *missing = open_roots(server, options);
+    if (missing != NULL) {
+        snprintf(error, size, "cannot open %s: %s", missing, strerror(errno));
     } else if (start_listening(server, options)) {
         return server;
     } else {
@@ -263,8 +289,10 @@ void view_server_stop(view_server *server) {
     if (server->context != NULL) mg_stop(server->context);
     mg_exit_library();
     free(server->viewer_root);
-    free(server->data_root);
-    free(server->data_file);
+    for (size_t i = 0; i < server->source_count; i++) {
+        free(server->sources[i].root);
+        free(server->sources[i].file);
+    }
     free(server);
 }
 
