@@ -1,8 +1,9 @@
-/* The HTTP server of `mote view`: two folders, read only, to browsers on (normally) this machine.
+/* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
- * "/" is the page, "/data/" the first data set, "/data2/" the second, and so on. GET and HEAD, byte ranges, entity
- * tags. Files are sent in pieces and never held in memory. No path leaves the two folders, neither by "..", by encoding
- * nor by a symbolic link. Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
+ * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on. GET and HEAD, byte ranges, entity tags.
+ * Files are sent in pieces and never held in memory. No path leaves the folders, neither by "..", by encoding nor by a
+ * symbolic link. A server that only this machine reaches also takes files that are dropped on its page
+ * (view_upload.h). Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 

@@ -112,8 +112,9 @@ export const CLOUD_CHECKS = {
         },
         loud: true, // what is not there is said in the console as well
     },
-    'a COPC file dropped on the page is shown, what is none is said': {
+    'a COPC file dropped on the page is shown, others are converted by the server': {
         needsMote: true,
+        loud: true, // what is refused
         data(folder, mote) {
             makeCity(mote, folder, 'city.copc.laz');
             board(folder, [65535, 0, 0], { scale: [0.001, 0.001, 0.001], offset: [500000, 5400000, 100] });
@@ -125,10 +126,17 @@ export const CLOUD_CHECKS = {
             assert.match(await page.locator('#clouds').innerText(), /from the desktop/);
             assert.ok((await stats(page)).pointsDrawn > 10000);
             assert.ok(!(await page.evaluate(() => window.mote.link())).includes('dropped'));
-            await dropFile(page, join(folder, 'city.las'), 'city.las');
-            await page.locator('#messages').getByText(/not COPC/).waitFor();
-            await dropFile(page, join(folder, 'city.las'), 'city.ply');
-            await page.locator('#messages').getByText(/reads COPC files/).waitFor();
+            // Any other cloud is converted by the server; what is none, is said.
+            await dropFile(page, join(folder, 'city.las'), 'a scan, "quoted".las');
+            await page.locator('#clouds li').nth(2).waitFor();
+            await idle(page);
+            assert.match(await page.locator('#title').innerText(), /a scan, "quoted"/);
+            assert.match(await page.evaluate(() => window.mote.link()), /data=data2\//);
+            await dropFile(page, join(folder, 'metadata.json'), 'text.ply');
+            await page.locator('#messages').getByText(/text\.ply: it cannot be shown: text\.ply: /).waitFor();
+            assert.deepEqual(await page.evaluate(async () => [
+                (await fetch('convert/x.las', { method: 'POST' })).status, (await fetch('data/metadata.json', { method: 'PUT', body: 'x' })).status,
+            ]), [405, 405]);
         },
     },
     'the exported site works on a plain file server, with ranges and without': {
