@@ -1,6 +1,9 @@
 // A link shows what its sender saw; what a person set is there again after a reload.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPng } from './png.mjs';
 import { idle } from './checks.mjs';
 import { BARE, bare, differentPixels, middle, ONE_NODE, press } from './hand.mjs';
 import { quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
@@ -102,6 +105,32 @@ export const LINK_CHECKS = {
             await page.screenshot({ path: join(out, 'by-hand-views.png') });
             await page.locator('#views button.remove').first().click();
             assert.equal(await page.locator('#views li').count(), 1);
+        },
+    },
+    'a tour through saved views is played and saved as pictures': {
+        viewport: { width: 400, height: 320 },
+        data: (folder) => writeDataset(folder, terrain(3000), ONE_NODE),
+        async run({ page, out }) {
+            await press(page, 't');
+            await press(page, 'm');
+            await press(page, 's');
+            await press(page, 'm');
+            const last = await page.evaluate(() => window.mote.camera);
+            await page.locator('#panel-toggle').click();
+            await page.locator('#tour-play').click();
+            await page.waitForFunction(() => window.mote.camera.pitch > 0.2 && window.mote.camera.pitch < 1.4, null, { timeout: 5000 });
+            await page.waitForFunction(() => document.getElementById('tour-play').textContent === 'Play tour', null, { timeout: 10000 });
+            await idle(page);
+            const there = await page.evaluate(() => window.mote.camera);
+            assert.ok(Math.abs(there.pitch - last.pitch) < 1e-3 && Math.abs(there.distance / last.distance - 1) < 1e-3);
+            const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60000 }), page.evaluate(() => window.mote.saveTour(4))]);
+            const path = await download.path();
+            execFileSync('python3', ['-c', 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; z.extractall(sys.argv[2])', path, join(out, 'tour')]);
+            const names = readdirSync(join(out, 'tour')).sort();
+            assert.deepEqual(names, [1, 2, 3, 4, 5].map((i) => `frame-0000${i}.png`));
+            const sizes = new Set(names.map((name) => readPng(readFileSync(join(out, 'tour', name))).width));
+            assert.equal(sizes.size, 1);
+            assert.ok(!readFileSync(join(out, 'tour', names[0])).equals(readFileSync(join(out, 'tour', names[2]))), 'the camera moves');
         },
     },
     'an address with nonsense in it still shows the cloud': {

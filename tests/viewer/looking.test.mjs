@@ -11,6 +11,8 @@ import { NO_VALUE } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { belongsToControl, keyName } from '../../viewer/src/ui/keys.js';
 import { sumByLevel } from '../../viewer/src/view/statistics.js';
+import { frames } from '../../viewer/src/view/camera_path.js';
+import { crc32, zip } from '../../viewer/src/measure/zip.js';
 import { minPointPixels } from '../../viewer/src/cloud.js';
 
 const CHANNEL = { key: 'classification', base: 0 };
@@ -222,4 +224,28 @@ test('keys: controls keep what they need, other scripts find their letters', () 
 
 test('few points are drawn large enough to be found', () => {
     assert.deepEqual([1, 1000, 5000, 1e6].map(minPointPixels), [6, 6, 3, 1.5]);
+});
+
+test('the way between two views goes the short way round and ends where they are', () => {
+    const a = { target: [0, 0, 0], yaw: 3, pitch: 0, distance: 1 };
+    const b = { target: [10, 0, 0], yaw: -3, pitch: 1, distance: 100 };
+    const list = frames([a, b, a], 10);
+    assert.equal(list.length, 21);
+    assert.deepEqual(list[0], a);
+    assert.deepEqual(list[20], a);
+    assert.ok(Math.abs(list[5].distance - 10) < 1e-9, 'distances change by factors');
+    assert.ok(Math.abs(list[5].yaw - Math.PI) < 1e-9);
+});
+
+test('a .zip file is what unzip expects', () => {
+    const files = [{ name: 'ä 1.txt', bytes: new TextEncoder().encode('123456789') }, { name: 'b', bytes: new Uint8Array(0) }];
+    assert.equal(crc32(files[0].bytes), 0xcbf43926);
+    const bytes = Buffer.concat(zip(files).map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength)));
+    assert.equal(bytes.readUInt32LE(bytes.length - 22), 0x06054b50);
+    const directory = bytes.readUInt32LE(bytes.length - 6);
+    assert.equal(bytes.readUInt32LE(directory), 0x02014b50);
+    assert.equal(bytes.readUInt32LE(directory + 16), 0xcbf43926);
+    const at = bytes.readUInt32LE(directory + 42);
+    assert.equal(bytes.readUInt32LE(at), 0x04034b50);
+    assert.equal(bytes.toString('utf8', at + 30 + bytes.readUInt16LE(at + 26), at + 30 + bytes.readUInt16LE(at + 26) + 9), '123456789');
 });

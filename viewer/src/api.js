@@ -1,7 +1,7 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
 import { UP_AXES } from './view/up_axis.js';
 
-export function createApi(viewer, ready, address) {
+export function createApi(viewer, ready, { address, tour }) {
     return {
         ready,
         stats: () => viewer.stats(),
@@ -13,6 +13,8 @@ export function createApi(viewer, ready, address) {
         fit: () => viewer.fit(),
         // The address of what is seen now.
         link: () => address.link(),
+        // The tour through the saved views as a .zip file of pictures: so many from each view to the next.
+        saveTour: (frames) => tour.save(frames),
         get colorModes() {
             return viewer.modes.map((mode) => mode.name);
         },

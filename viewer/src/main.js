@@ -7,6 +7,7 @@ import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
 import { Address, firstSettings } from './ui/address.js';
 import { SavedViews } from './ui/views.js';
+import { Tour } from './ui/tour.js';
 import { Drop } from './ui/drop.js';
 import { Clouds } from './ui/clouds.js';
 import { Filters } from './ui/filters.js';
@@ -106,14 +107,16 @@ function start() {
     const views = new SavedViews(viewer, address, status);
     const opened = open(viewer, query, status, clouds);
     new Legend($('legend'), viewer);
-    bindKeys(viewer, { togglePanel, views, marks, tools, picture: new Picture(viewer, status) });
+    const picture = new Picture(viewer, status);
+    const tour = new Tour(viewer, views, picture, status);
+    bindKeys(viewer, { togglePanel, views, marks, tools, picture });
     viewer.addEventListener('opened', ({ detail: meta }) => {
         showFacts(meta, originOf(viewer));
         if (meta.points === 0) status.empty();
     });
     viewer.addEventListener('active', ({ detail: meta }) => showFacts(meta, originOf(viewer)));
     opened.catch((error) => status.fatal(error.message));
-    window.mote = createApi(viewer, opened, address);
+    window.mote = createApi(viewer, opened, { address, tour });
 }
 
 start();

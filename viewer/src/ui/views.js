@@ -72,6 +72,7 @@ export class SavedViews {
     draw() {
         $('views').replaceChildren(...this.list.map((saved, index) => this.row(saved, index)));
         $('views').hidden = this.list.length === 0;
+        $('tour').hidden = this.list.length < 2;
     }
 
     row(saved, index) {

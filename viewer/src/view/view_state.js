@@ -18,11 +18,17 @@ function cameraText(viewer) {
     return [...place, yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join(',');
 }
 
-function readCamera(viewer, text) {
+// The camera of a text, as drawn; null where it says none.
+export function cameraOf(viewer, text) {
     const numbers = String(text).split(',').map(Number);
-    if (numbers.length !== CAMERA_NUMBERS || !numbers.every(Number.isFinite)) return;
+    if (numbers.length !== CAMERA_NUMBERS || !numbers.every(Number.isFinite) || !(numbers.at(-1) > 0)) return null;
     const [x, y, z, yaw, pitch, distance] = numbers;
-    viewer.camera.set({ target: viewer.toLocal([x, y, z]), yaw, pitch, distance });
+    return { target: viewer.toLocal([x, y, z]), yaw, pitch, distance };
+}
+
+function readCamera(viewer, text) {
+    const camera = cameraOf(viewer, text);
+    if (camera) viewer.camera.set(camera);
 }
 
 // Puts the camera where its text says; the picture moves by less than is seen.
