@@ -1,5 +1,6 @@
 // Measuring, profiles, notes and clip boxes, against what the points are.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle, stats } from './checks.mjs';
@@ -269,3 +270,30 @@ export const MEASURE_CHECKS = {
         },
     },
 };
+
+Object.assign(MEASURE_CHECKS, {
+    'planes that mote found are shown as polygons, and tell their equation': {
+        needsMote: true,
+        data(folder, mote) {
+            execFileSync(mote, ['gen', 'room', '-o', join(folder, 'room.las'), '-n', '30k', '-q']);
+            execFileSync(mote, ['lod', join(folder, 'room.las'), '-o', join(folder, 'room.mote'), '-q']);
+            writeFileSync(join(folder, 'planes.json'), execFileSync(mote, ['planes', join(folder, 'room.las'), '--json', '-q'], { maxBuffer: 1 << 26 }));
+            return join(folder, 'room.mote');
+        },
+        async run({ page, folder, out }) {
+            const { planes } = JSON.parse(readFileSync(join(folder, 'planes.json')));
+            assert.ok(planes.length >= 6);
+            await page.locator('#marks-file').setInputFiles(join(folder, 'planes.json'));
+            await page.locator('#marks li').nth(planes.length - 1).waitFor();
+            const [first] = await marks(page);
+            assert.deepEqual(first.points, planes[0].boundary);
+            await page.locator('#overlay text.plane', { hasText: /^Plane 0$/ }).dispatchEvent('click');
+            const said = await page.locator('#said').innerText();
+            assert.ok(said.includes(`${Math.abs(planes[0].normal[0]).toFixed(6)} x`) && said.includes(`= ${planes[0].offset.toFixed(3)}`), said);
+            assert.ok(!(await page.evaluate(() => window.mote.link())).includes('plane;'));
+            const { bytes } = await saved(page, '#marks-save');
+            assert.deepEqual(JSON.parse(bytes).features[0].properties.normal, planes[0].normal);
+            await page.screenshot({ path: join(out, 'by-hand-planes.png') });
+        },
+    },
+});

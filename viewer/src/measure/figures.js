@@ -11,7 +11,8 @@ export function reachOf(points, up, margin = 0) {
 }
 
 // The figures of a mark: { name: number }, in the units in which the data set is drawn.
-export function figuresOf(viewer, { kind, points: world, width, size }) {
+export function figuresOf(viewer, mark) {
+    const { kind, points: world, width, size } = mark;
     if (kind === 'clip') return { 'size x': size[0], 'size y': size[1], 'size z': size[2] };
     const up = upAxis(viewer.settings.up).axis;
     const points = world.map((p) => viewer.toLocal(p));
@@ -28,6 +29,11 @@ export function figuresOf(viewer, { kind, points: world, width, size }) {
         case 'volume': {
             const volume = volumeOver(viewer.drawnPoints(reachOf(points, up)), points, up);
             return volume ? { above: volume.above, below: volume.below, area: volume.area, points: volume.points, 'without points': volume.empty } : { points: 0 };
+        }
+        case 'plane': {
+            const { normal, offset, rms, inliers } = mark;
+            const terms = normal.map((n, i) => `${n < 0 ? '−' : i > 0 ? '+' : ''}${Math.abs(n).toFixed(6)} ${'xyz'[i]}`).join(' ');
+            return { equation: `${terms} = ${offset.toFixed(3)}`, area: geometry.area(points), rms, points: inliers };
         }
         case 'profile':
             return { length: points.slice(1).reduce((sum, p, i) => sum + geometry.levelDistance(points[i], p, up), 0), width };
@@ -54,6 +60,7 @@ function number(v, digits) {
 
 // '12.345 m'; digits after the point as the file has them in its coordinates, for lengths; five that matter otherwise.
 export function figureText(name, v, meta) {
+    if (typeof v === 'string') return v;
     if (name === 'angle') return `${v.toFixed(2)}°`;
     if (name === 'points') return number(v, 0);
     if (name === 'without points') return `${Math.round(100 * v)} % of the cells`;

@@ -1,6 +1,7 @@
 // What was measured and noted, and the clip boxes: a list that can be undone, and saved as GeoJSON. Pure but for events.
 //
 //   mark  { id, kind, points: [[x, y, z], …] in coordinates of the data set, text, width (of a profile) }
+//   plane { id, kind: 'plane', points: its boundary, text, number, normal, offset, rms, inliers }: found by `mote planes`
 //   box   { id, kind: 'clip', center: in coordinates of the data set, size: drawn, yaw: radians, inside: show it or hide it }
 
 export const KINDS = {
@@ -12,6 +13,7 @@ export const KINDS = {
     volume: { min: 3, max: Infinity },
     profile: { min: 2, max: Infinity },
     note: { min: 1, max: 1 },
+    plane: { min: 3, max: Infinity },
 };
 const MAX_MARKS = 1000;
 const MAX_POINTS = 1000;
@@ -104,11 +106,16 @@ function cleaned(mark) {
     const points = mark.points;
     if (!kind || !Array.isArray(points) || points.length < kind.min || points.length > Math.min(kind.max, MAX_POINTS) || !points.every(isPoint)) return null;
     const out = { kind: mark.kind, points: points.map((p) => p.slice(0, 3)), text };
+    if (mark.kind === 'plane') {
+        if (!isPoint(mark.normal) || !Number.isFinite(mark.offset)) return null;
+        const { normal, offset, number, rms, inliers } = mark;
+        Object.assign(out, { normal: normal.slice(0, 3), offset, number: Number(number) || 0, rms: Number(rms) || 0, inliers: Number(inliers) || 0 });
+    }
     if (mark.kind === 'profile') out.width = mark.width > 0 && Number.isFinite(mark.width) ? mark.width : 1;
     return out;
 }
 
-const GEOMETRY = { point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon' };
+const GEOMETRY = { point: 'Point', note: 'Point', area: 'Polygon', volume: 'Polygon', plane: 'Polygon' };
 
 // figures(mark): what was measured, { name: number or text }. crs: name of the reference system, or ''.
 export function toGeoJson(marks, figures, crs) {
@@ -121,9 +128,13 @@ export function toGeoJson(marks, figures, crs) {
     return { type: 'FeatureCollection', ...(crs ? { crs: { type: 'name', properties: { name: crs } } } : {}), features };
 }
 
-// The marks of a GeoJSON text. Lines and polygons of others become distances and areas. Throws where it is none.
+// The planes of `mote planes --json`.
+const planesOf = (planes) => planes.slice(0, MAX_MARKS).map((plane, number) => cleaned({ ...plane, kind: 'plane', points: plane?.boundary, number, text: '' })).filter(Boolean);
+
+// The marks of a GeoJSON text, or the planes of `mote planes --json`. Lines and polygons of others become distances and areas. Throws where it is none.
 export function fromGeoJson(text) {
     const json = JSON.parse(text);
+    if (Array.isArray(json?.planes)) return planesOf(json.planes);
     const features = json?.type === 'FeatureCollection' ? json.features : json?.type === 'Feature' ? [json] : null;
     if (!Array.isArray(features)) throw new Error('it holds no features');
     const marks = [];
@@ -135,7 +146,7 @@ export function fromGeoJson(text) {
         const points = (type === 'Point' ? [coordinates] : type === 'Polygon' ? (coordinates[0] ?? []).slice(0, -1) : type === 'LineString' ? coordinates : []).map(raised);
         const usual = { Point: 'note', Polygon: 'area', LineString: 'distance' }[type];
         const kind = properties.kind === 'clip' || properties.kind in KINDS ? properties.kind : usual;
-        const mark = cleaned({ text: properties.text ?? properties.name, width: properties.width, size: properties.size, yaw: properties.yaw, inside: properties.inside, kind, points, center: points[0] });
+        const mark = cleaned({ text: properties.text ?? properties.name, width: properties.width, normal: properties.normal, offset: properties.offset, number: properties.number, rms: properties.rms, inliers: properties.inliers, size: properties.size, yaw: properties.yaw, inside: properties.inside, kind, points, center: points[0] });
         if (mark) marks.push(mark);
     }
     if (marks.length === 0 && features.length > 0) throw new Error('none of its features is a point, a line or a polygon with heights');

@@ -9,7 +9,7 @@ import { clipBoxOf } from './overlay.js';
 import { TOOLS } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
-const NAMES = Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name]));
+const NAMES = { ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' };
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const REDRAW_MS = 400;
 
@@ -18,7 +18,9 @@ export class MarksPanel {
     constructor(viewer, marks, overlay, status, actions) {
         Object.assign(this, { viewer, marks, overlay, status, actions });
         this.rows = new Map(); // id -> { row, figures, title }
+        overlay.told = (mark) => this.tell(mark);
         marks.addEventListener('change', () => this.changed());
+        viewer.addEventListener('opened', () => this.draw());
         viewer.addEventListener('frame', () => this.later());
         $('marks-save').addEventListener('click', () => this.save());
         $('marks-load').addEventListener('click', () => $('marks-file').click());
@@ -54,14 +56,14 @@ export class MarksPanel {
         const shown = [...$('marks').children];
         if (shown.length !== wanted.length || shown.some((e, i) => e !== wanted[i])) $('marks').replaceChildren(...wanted);
         for (const mark of marks.list) this.fill(mark, this.rows.get(mark.id));
-        $('marks-section').hidden = marks.list.length === 0 && marks.past.length === 0;
+        $('marks-section').hidden = false;
         $('marks-undo').disabled = marks.past.length === 0;
         for (const id of ['marks-save', 'marks-copy', 'marks-none']) $(id).disabled = marks.list.length === 0;
     }
 
     row(mark) {
         const { id, kind } = mark;
-        const text = element('input', { type: 'text', maxLength: 2000, placeholder: NAMES[kind] });
+        const text = element('input', { type: 'text', maxLength: 2000, placeholder: kind === 'plane' ? `Plane ${mark.number}` : NAMES[kind] });
         text.setAttribute('aria-label', `Text of this ${NAMES[kind].toLowerCase()}`);
         text.addEventListener('change', () => this.marks.alter(id, (m) => (m.text = text.value)));
         const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove' });
@@ -86,6 +88,12 @@ export class MarksPanel {
         const open = element('button', { textContent: kind === 'profile' ? 'Show profile' : 'All attributes' });
         open.addEventListener('click', () => this.actions.open(this.marks.list.find((m) => m.id === id)));
         return open;
+    }
+
+    // The figures of a mark that was clicked, in words; its row comes into view.
+    tell(mark) {
+        this.rows.get(mark.id)?.row.scrollIntoView({ block: 'nearest' });
+        this.status.say([mark.text || `${NAMES[mark.kind]} ${mark.number}`, ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join(' · '));
     }
 
     linesOf(mark) {

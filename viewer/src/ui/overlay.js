@@ -2,6 +2,7 @@
 // with each frame; corners and handles are dragged.
 import { ClipBox } from '../view/clip_box.js';
 import { upAxis } from '../view/up_axis.js';
+import { cssColour, labelColour } from '../view/palettes.js';
 import { figuresOf, figureText } from '../measure/figures.js';
 
 const MIN_SIZE = 1e-4; // of a clip box, of the size of the scene
@@ -77,6 +78,7 @@ export class Overlay {
         const parts = [];
         for (const mark of this.marks.list) {
             if (mark.kind === 'clip') this.drawBox(parts, mark);
+            else if (mark.kind === 'plane') this.drawPlane(parts, mark);
             else this.drawMark(parts, mark, false);
         }
         if (draft?.points.length > 0) this.drawMark(parts, draft, true);
@@ -102,6 +104,24 @@ export class Overlay {
             if (at) parts.push(this.corner(at, mark, i, isDraft));
         });
         this.drawLabel(parts, mark, points, isDraft);
+    }
+
+    // Its boundary in the colour that its points have by plane; a click on its number tells its equation.
+    drawPlane(parts, mark) {
+        const points = mark.points.map((p) => this.viewer.toLocal(p));
+        const colour = cssColour(labelColour(mark.number));
+        points.forEach((p, i) => {
+            this.line(parts, p, points[(i + 1) % points.length], 'mark plane');
+            if (parts.at(-1)?.classList.contains('plane')) parts.at(-1).style.stroke = colour;
+        });
+        const middle = points[0].map((_, i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
+        const at = this.viewer.onScreen(middle);
+        if (!at) return;
+        const label = svg('text', { x: at[0], y: at[1], class: 'label plane' });
+        label.textContent = mark.text || `Plane ${mark.number}`;
+        label.style.fill = colour;
+        label.addEventListener('click', () => this.told?.(mark));
+        parts.push(label);
     }
 
     // From the lower point level to under the upper one, and up to it.

@@ -58,7 +58,7 @@ export function writeView(viewer, query) {
     viewer.clouds.forEach((cloud, i) => writeCloud(cloud, suffixOf(i), query));
     if (viewer.active !== viewer.clouds[0]) query.set('active', viewer.clouds.indexOf(viewer.active) + 1);
     query.set('cam', cameraText(viewer));
-    const marks = viewer.marks.list.map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
+    const marks = viewer.marks.list.filter(({ kind }) => kind !== 'plane').map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
     if (marks.join().length < MAX_MARKS_TEXT) for (const text of marks) query.append('mark', text); // else they are for a file
     return query;
 }
