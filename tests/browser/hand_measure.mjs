@@ -122,7 +122,7 @@ export const MEASURE_CHECKS = {
     },
     'what was measured is undone, kept in the link, saved as GeoJSON and read again': {
         data: heap,
-        async run({ page, out, folder }) {
+        async run({ page, out, folder, context }) {
             await fromAbove(page);
             await press(page, 'd');
             await clickAt(page, place(1, 1), place(4, 1));
@@ -152,6 +152,10 @@ export const MEASURE_CHECKS = {
             assert.deepEqual(json.features[0].geometry.coordinates, [place(1, 1), place(4, 1)]);
             near(json.features[0].properties.length, 3, 1e-9);
             assert.match(json.crs.properties.name, /EPSG:25832/);
+            await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+            await page.locator('#marks-copy').click();
+            await page.getByText('copied as text').waitFor();
+            assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^Distance\tlength 3\.000\u00a0m\nArea\tarea 6/);
             const link = await page.evaluate(() => window.mote.link());
             await page.goto(link);
             await idle(page);
@@ -269,9 +273,6 @@ export const MEASURE_CHECKS = {
             near(await shown(), N * N, 0);
         },
     },
-};
-
-Object.assign(MEASURE_CHECKS, {
     'planes that mote found are shown as polygons, and tell their equation': {
         needsMote: true,
         data(folder, mote) {
@@ -296,4 +297,4 @@ Object.assign(MEASURE_CHECKS, {
             await page.screenshot({ path: join(out, 'by-hand-planes.png') });
         },
     },
-});
+};

@@ -38,7 +38,7 @@ export class Address {
         const [, ...more] = this.viewer.clouds;
         if (more.length === 0) return query;
         query.delete('data');
-        query.append('data', this.first ?? this.viewer.clouds[0].dataset.url);
+        query.append('data', this.first ?? shortened(this.viewer.clouds[0].dataset.url));
         for (const { dataset } of more) if (!isLocal(dataset.url)) query.append('data', shortened(dataset.url));
         return query;
     }

@@ -35,12 +35,19 @@ export class Overlay {
     constructor(layer, viewer, marks, draft) {
         Object.assign(this, { layer, viewer, marks, draft });
         this.figures = new Map(); // text of a mark -> its figures
+        this.volumes = new Map(); // id of a mark -> its figures when the picture last was at rest
         viewer.addEventListener('frame', () => this.draw());
         marks.addEventListener('change', () => this.draw());
     }
 
-    // Figures of marks that lie on points, volumes, change with the points drawn; all others only with the mark.
+    // Volumes change with the points drawn, once the picture is at rest; all other figures only with the mark.
     figuresOf(mark) {
+        if (mark.kind !== 'volume' || !mark.id) return this.cachedFigures(mark);
+        if (!this.viewer.isMoving || !this.volumes.has(mark.id)) this.volumes.set(mark.id, this.cachedFigures(mark));
+        return this.volumes.get(mark.id);
+    }
+
+    cachedFigures(mark) {
         const key = JSON.stringify([mark.kind, mark.points, mark.size, mark.width, this.viewer.settings.up]) + (mark.kind === 'volume' ? this.drawnKey() : '');
         if (!this.figures.has(key)) {
             if (this.figures.size > 500) this.figures.clear();
