@@ -124,7 +124,7 @@ function layoutOf(format, recordBytes, vlrs, gpsRange) {
     const extra = vlrs.find(({ user, id }) => user === 'LASF_Spec' && id === 4);
     attributes.push(...extraAttributes(extra, FORMAT_BYTES[format], recordBytes, attributes.length));
     const time = attributes.find((a) => a.name === 'gps-time');
-    if (gpsRange.every(Number.isFinite) && gpsRange[1] > gpsRange[0]) Object.assign(time, { min: [gpsRange[0]], max: [gpsRange[1]] });
+    if (gpsRange.every(Number.isFinite) && gpsRange[1] >= gpsRange[0] && gpsRange[1] !== 0) Object.assign(time, { min: [gpsRange[0]], max: [gpsRange[1]] });
     return {
         attributes, stride: recordBytes, brotliStride: recordBytes, position: attributes[0],
         rgb: attributes.find((a) => a.name === 'rgb') ?? null,
