@@ -12,7 +12,7 @@ import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { belongsToControl, keyName } from '../../viewer/src/ui/keys.js';
 import { sumByLevel } from '../../viewer/src/view/statistics.js';
 import { frames } from '../../viewer/src/view/camera_path.js';
-import { crc32, zip } from '../../viewer/src/measure/zip.js';
+import { crc32, zip } from '../../viewer/src/data/zip.js';
 import { minPointPixels } from '../../viewer/src/cloud.js';
 
 const CHANNEL = { key: 'classification', base: 0 };

@@ -1,6 +1,6 @@
 // The page: makes the viewer, its panels and window.mote, and opens the data set that the address names.
 import { Viewer } from './viewer.js';
-import { readView } from './view/view_state.js';
+import { readView } from './view_state.js';
 import { Panel } from './ui/panel.js';
 import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';

@@ -1,6 +1,6 @@
 // The address of the page follows the view, so that it can be copied, kept and opened again; so do the kept settings.
 import { readSettings, writeSettings } from '../view/settings.js';
-import { writeView } from '../view/view_state.js';
+import { writeView } from '../view_state.js';
 import { isLocal } from '../data/local_files.js';
 import { keep, kept } from './kept.js';
 

@@ -2,7 +2,7 @@
 // saved as CSV or PNG.
 import { walkProfile } from '../measure/profile.js';
 import { reachOf } from '../measure/figures.js';
-import { csv } from '../measure/csv.js';
+import { csv } from '../data/csv.js';
 import { upAxis } from '../view/up_axis.js';
 import { coordinates, plain, value } from './format.js';
 import { download, fileStem } from './download.js';

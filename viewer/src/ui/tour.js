@@ -1,7 +1,7 @@
 // A tour through the saved views: played, or saved as numbered pictures. Colours and filters stay as they are; the camera moves.
 import { frames } from '../view/camera_path.js';
-import { cameraOf } from '../view/view_state.js';
-import { zip } from '../measure/zip.js';
+import { cameraOf } from '../view_state.js';
+import { zip } from '../data/zip.js';
 import { download, fileStem } from './download.js';
 
 const $ = (id) => document.getElementById(id);

@@ -1,5 +1,5 @@
 // Saved views of this data set: a list of names, each with the text of its view, kept by the browser.
-import { readView } from '../view/view_state.js';
+import { readView } from '../view_state.js';
 import { element } from './element.js';
 import { keep, kept } from './kept.js';
 

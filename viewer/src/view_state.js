@@ -1,9 +1,9 @@
 // A view as the text of an address, and back: what is seen, with the camera, the colours and all settings. The address that a
 // picture was written to shows the same picture: before it is written, the camera is set to the numbers that it says.
-import { markText, readMark } from '../measure/marks.js';
-import { coordinates } from '../ui/format.js';
-import { RETURNS } from './point_filter.js';
-import { DEFAULTS, readSettings, writeSettings } from './settings.js';
+import { markText, readMark } from './measure/marks.js';
+import { coordinates } from './ui/format.js';
+import { RETURNS } from './view/point_filter.js';
+import { DEFAULTS, readSettings, writeSettings } from './view/settings.js';
 
 const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
