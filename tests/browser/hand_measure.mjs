@@ -204,7 +204,8 @@ export const MEASURE_CHECKS = {
     },
     'a profile has the points beside its line, as CSV and PNG': {
         data: heap,
-        async run({ page, out }) {
+        needsMote: true,
+        async run({ page, out, mote, folder }) {
             await fromAbove(page);
             await press(page, 'n');
             await clickAt(page, place(0.5, 5), place(9.5, 5));
@@ -221,6 +222,21 @@ export const MEASURE_CHECKS = {
                 near(along, x - EAST - 0.5, 1e-3);
                 near(z, 100 + heightAt(x - EAST, y - NORTH), 1e-3);
                 assert.ok(Math.abs(y - NORTH - 5) <= 0.25);
+            }
+            // The LAS file, read by the command, has the same points with their attributes.
+            const file = join(folder, 'profile.las');
+            writeFileSync(file, (await saved(page, '#profile-las')).bytes);
+            execFileSync(mote, ['convert', file, '-o', join(folder, 'profile.csv'), '-q']);
+            const [names, ...lines] = readFileSync(join(folder, 'profile.csv'), 'utf8').trim().split('\n').map((line) => line.replace(/^#\s*/, '').split(/[,\s]+/));
+            assert.equal(lines.length, 455);
+            const column = (name) => names.findIndex((n) => n.toLowerCase() === name);
+            for (const line of lines) {
+                const [i, j] = [Math.round((line[column('x')] - EAST) * 10), Math.round((line[column('y')] - NORTH) * 10)];
+                near(Number(line[column('z')]), place(i / 10, j / 10)[2], 1e-6);
+                assert.equal(Number(line[column('intensity')]), (i * 7 + j) % 1000);
+                assert.equal(Number(line[column('classification')]), i % 5);
+                assert.equal(Number(line[column('return_number')]), 1 + (j % 2));
+                near(Number(line[column('gps_time')]), 3e8 + i * 0.001 + j * 0.000001, 1e-6);
             }
             const png = readPng((await saved(page, '#profile-png')).bytes);
             assert.ok(png.width > 300 && png.height > 100);

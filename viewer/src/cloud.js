@@ -106,9 +106,14 @@ export class Cloud {
     }
 
     // The coordinates of a point as the file holds them: whole steps of its scale. What is drawn is rounded to 32 bits.
+    toSteps(p) {
+        const { scale, offset } = this.dataset.meta;
+        return this.toWorld(p).map((c, i) => Math.round((c - offset[i]) / scale[i]));
+    }
+
     toSource(p) {
         const { scale, offset } = this.dataset.meta;
-        return this.toWorld(p).map((c, i) => Math.round((c - offset[i]) / scale[i]) * scale[i] + offset[i]);
+        return this.toSteps(p).map((n, i) => n * scale[i] + offset[i]);
     }
 
     // The nodes of a view. planes: what else bounds them.
@@ -279,12 +284,17 @@ export class Cloud {
         this.filterChanged();
     }
 
-    // All attributes of a point as the file has them: [{ key, value }] or the reason why they cannot be read.
-    async attributesOf(node, index) {
+    // All attributes of a node's points as the file has them: [{ key, channel, values }].
+    async exactValues(node) {
         const channels = exactChannels(this.dataset.meta);
         const bytes = node.byteSize > 0 ? await this.dataset.fetchNodes(node.byteOffset, node.byteSize) : new ArrayBuffer(0);
         const { scalars } = await this.dataset.decode(node, bytes, channels, false);
-        return scalars.map(({ key, values }, i) => ({ key, channel: channels[i], value: values[index] * channels[i].scale + channels[i].shift }));
+        return scalars.map(({ key, values }, i) => ({ key, channel: channels[i], values: values.map((v) => v * channels[i].scale + channels[i].shift) }));
+    }
+
+    // All attributes of a point: [{ key, channel, value }].
+    async attributesOf(node, index) {
+        return (await this.exactValues(node)).map(({ key, channel, values }) => ({ key, channel, value: values[index] }));
     }
 
     // The colour of a point as it is drawn: [red, green, blue] of 255.

@@ -63,7 +63,7 @@ function startMarks(viewer, status, clouds) {
     const tools = new Tools(viewer, marks, status);
     const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
     const card = new PointCard();
-    const plot = new ProfilePlot(viewer, marks);
+    const plot = new ProfilePlot(viewer, marks, status);
     const open = (mark, hit = null) => {
         if (mark.kind === 'profile') plot.show(mark);
         if (mark.kind !== 'point') return;

@@ -97,6 +97,7 @@ export function parseMetadata(json, lonLat = null, layout = null, frame = null) 
         depth: Number.isInteger(json.hierarchy?.depth) ? json.hierarchy.depth : null, // of the deepest level; the root is level 0
         firstChunkSize,
         layout,
+        globalEncoding: Number(json.mote?.las?.global_encoding) || 0, // of the LAS header, where the writer kept it
         channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
     };

@@ -1,8 +1,9 @@
 // The profile along a line: points near it by distance and height, in the colours of the picture, as an inset that is
-// saved as CSV or PNG.
+// saved as CSV, PNG or LAS.
 import { walkProfile } from '../measure/profile.js';
 import { reachOf } from '../measure/figures.js';
 import { csv } from '../data/csv.js';
+import { writeLas } from '../data/las_write.js';
 import { upAxis } from '../view/up_axis.js';
 import { coordinates, plain, value } from './format.js';
 import { download, fileStem } from './download.js';
@@ -24,8 +25,8 @@ function ticks(low, high, count) {
 }
 
 export class ProfilePlot {
-    constructor(viewer, marks) {
-        Object.assign(this, { viewer, marks });
+    constructor(viewer, marks, status) {
+        Object.assign(this, { viewer, marks, status });
         this.id = null;
         this.points = [];
         marks.addEventListener('change', () => this.update());
@@ -33,6 +34,7 @@ export class ProfilePlot {
         $('profile-close').addEventListener('click', () => this.hide());
         $('profile-csv').addEventListener('click', () => download(`${this.stem}.csv`, this.table(), 'text/csv'));
         $('profile-png').addEventListener('click', () => this.save());
+        $('profile-las').addEventListener('click', () => this.saveLas());
         $('profile-width').addEventListener('change', (e) => this.setWidth(e.target.valueAsNumber));
         $('profile-canvas').addEventListener('pointermove', (e) => this.point(e));
     }
@@ -84,7 +86,7 @@ export class ProfilePlot {
         this.points = [];
         const { origin, stretch } = viewer.dataset.meta;
         this.length = walkProfile(all, path, mark.width, axis, (i, along, height) => {
-            this.points.push({ along, height: sign * (height / stretch[axis] + origin[axis]), place: all.slice(3 * i, 3 * i + 3), colour: from[i][0].cloud.colourAt(...from[i]) });
+            this.points.push({ along, height: sign * (height / stretch[axis] + origin[axis]), place: all.slice(3 * i, 3 * i + 3), node: from[i][0], index: from[i][1], colour: from[i][0].cloud.colourAt(...from[i]) });
         });
         this.points.sort((a, b) => a.along - b.along);
         $('profile-count').textContent = `${this.points.length.toLocaleString('en-US').replaceAll(',', ' ')} points shown`;
@@ -152,6 +154,28 @@ export class ProfilePlot {
         g.fillRect(0, 0, canvas.width, canvas.height);
         g.drawImage(plot, 0, 0);
         canvas.toBlob((blob) => download(`${this.stem}.png`, blob));
+    }
+
+    // The points of the active cloud, with all attributes that LAS has a place for.
+    async saveLas() {
+        const cloud = this.viewer.active;
+        const { meta } = cloud.dataset;
+        const points = this.points.filter(({ node }) => node.cloud === cloud);
+        const columns = new Map();
+        try {
+            for (const node of new Set(points.map((p) => p.node))) {
+                const own = points.flatMap((p, i) => (p.node === node ? [[i, p.index]] : []));
+                for (const { key, values } of await cloud.exactValues(node)) {
+                    const name = key.toLowerCase();
+                    if (!columns.has(name)) columns.set(name, new Float64Array(points.length));
+                    for (const [i, index] of own) columns.get(name)[i] = values[index];
+                }
+            }
+        } catch (error) {
+            return this.status.error(`The points could not be saved: ${error.message}`);
+        }
+        const las = writeLas({ ...meta, wkt: meta.projection }, points.map(({ place }) => cloud.toSteps(place)), (name) => columns.get(name) ?? null);
+        return download(`${this.stem}.las`, las, 'application/octet-stream');
     }
 
     table() {
