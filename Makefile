@@ -15,7 +15,7 @@ POINTS ?= 5M
 PORT ?=
 MOTE := build/release/mote
 VIEWER_INPUTS := $(wildcard viewer/package.json viewer/package-lock.json viewer/*.mjs viewer/*.js viewer/*.html \
-                            viewer/src/* viewer/src/*/*)
+                            viewer/src/* viewer/src/*/* viewer/src/*/*/* viewer/wasm/* src/io/laz/*)
 
 .PHONY: all deps viewer demo test check bench clean format
 

@@ -14,6 +14,7 @@ needs=(
     "clang clang"
     "/usr/lib/llvm-*/lib/libomp.so libomp-dev"
     "pkg-config pkg-config"
+    "wasm-ld lld"
     "clang-format clang-format"
     "clang-tidy clang-tidy"
     "chromium chromium"

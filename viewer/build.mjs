@@ -1,6 +1,7 @@
 // Builds viewer/dist: node build.mjs [--watch] [--out DIR]
+import { execFileSync } from 'node:child_process';
 import { build, context } from 'esbuild';
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +21,19 @@ const common = {
     logLevel: 'warning',
 };
 // The worker is split, so that the WebAssembly glue is only loaded by browsers that have no brotli of their own.
-const page = { ...common, entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
+// three.js from its sources, so that what is not used is left out; of its own shaders nothing is used, all are the page's.
+const three = {
+    name: 'three',
+    setup(build) {
+        const source = join(here, 'node_modules/three/src');
+        build.onResolve({ filter: /^three$/ }, () => ({ path: join(source, 'Three.js'), sideEffects: false }));
+        build.onLoad({ filter: /three.src.renderers.shaders.Shader(Chunk|Lib).[^/]*\.glsl\.js$/ }, async ({ path }) => ({
+            contents: (await readFile(path, 'utf8')).replace(/`[^`]*`/g, '``'),
+        }));
+        build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
+    },
+};
+const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
@@ -30,6 +43,21 @@ await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
 await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));
+
+// The LAZ decoder of the library. Freestanding: there is no C library, and what would need one is left out when linking.
+function buildLaz() {
+    const source = join(here, '../src');
+    const files = ['layered', 'layers', 'model', 'schema'].map((part) => join(source, `io/laz/laz_${part}.c`));
+    const flags = ['--target=wasm32', '-O2', '-std=c17', '-ffp-contract=off', '-mbulk-memory', '-ffreestanding', '-nostdlib', '-ffunction-sections'];
+    const includes = [join(here, 'wasm/include'), source, join(here, '../include')].map((folder) => `-I${folder}`);
+    const linking = ['--no-entry', '--gc-sections', '--strip-all', '--allow-undefined'].map((flag) => `-Wl,${flag}`);
+    execFileSync('clang', [...flags, ...includes, ...linking, '-o', join(out, 'laz.wasm'), join(here, 'wasm/laz.c'), ...files], { stdio: ['ignore', 'inherit', 'pipe'] });
+}
+try {
+    buildLaz();
+} catch (error) {
+    console.warn(`without COPC: laz.wasm needs clang and wasm-ld (Debian: clang lld). ${error.stderr ?? error.message}`);
+}
 
 if (process.argv.includes('--watch')) {
     for (const options of [page, worker, style]) await (await context(options)).watch();

@@ -3,6 +3,8 @@
 
 #include "session.h"
 #include "view/view_cache.h"
+#include "view/view_export.h"
+#include "view/view_http.h"
 #include "view/view_server.h"
 
 #include <errno.h>
@@ -13,32 +15,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_PORT 8080
+/* Of a COPC file: the first record behind its header of 375 bytes is named "copc". */
+#define COPC_NAME_AT 377
+#define COPC_NAME    "copc"
 
 typedef struct view_options {
-    const char *host;
+    const char *host, *export;
     int port;
     bool port_given, no_open;
     double seconds; /* 0: until a signal */
 } view_options;
 
+/* What is served: a Potree folder (file is ""), or one COPC file of a folder. */
+typedef struct view_data {
+    char folder[PATH_MAX];
+    char file[NAME_MAX + 1];
+} view_data;
+
 static const command_help help = {
-    .synopsis = "mote view DIR|FILE [options]",
-    "Serves a Potree 2.0 folder, as \"mote lod\" writes it, together with the viewer, and prints the address.\n"
-    "Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
+    .synopsis = "mote view DIR|FILE… [options]",
+    "Serves a Potree 2.0 folder or a COPC file, as \"mote lod\" writes them, together with the viewer, and prints the\n"
+    "address. Any other file is converted first; the result is kept in $XDG_CACHE_HOME/mote or ~/.cache/mote and used\n"
     "again as long as the file does not change. Ctrl-C ends the server.",
     "  mote view scan.mote                    serve an octree and open the browser\n"
+    "  mote view scan.copc.laz                the same of a COPC file\n"
+    "  mote view a.mote b.copc.laz            several clouds in one picture\n"
     "  mote view scan.las                     convert it first, into the cache\n"
+    "  mote view scan.mote --export site      page and data as files for a web server\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
     "The page is looked for in $MOTE_VIEWER, in ../share/mote/viewer beside the program, and in viewer/dist of\n"
     "the source tree that the program was built in.\n",
-    .no_output = "it writes no file: \"mote lod IN -o DIR\" makes a folder to view",
+    .no_output = "it writes no file: \"mote lod IN -o DIR\" makes a folder to view, --export SITE one for a web server",
 };
 
 static bool has_file(const char *folder, const char *name) {
@@ -64,10 +79,34 @@ static bool find_viewer(char *out, size_t size) {
     return false;
 }
 
-/* Gives the Potree folder to serve: the input itself, the folder of a metadata.json, or a conversion. */
-static int find_data(session *s, const char *input, char *out, size_t size) {
+/* Whether the page can read the file as it is: COPC, by its content, under a name that the page takes for one. */
+static bool is_copc(const char *path) {
+    const char *ending = strrchr(path, '.');
+    if (ending == NULL || (strcasecmp(ending, ".laz") != 0 && strcasecmp(ending, ".las") != 0)) return false;
+    char name[sizeof COPC_NAME] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return false;
+    const bool is_read = fseek(file, COPC_NAME_AT, SEEK_SET) == 0 && fread(name, sizeof name, 1, file) == 1;
+    fclose(file);
+    return is_read && memcmp(name, COPC_NAME, sizeof name) == 0;
+}
+
+/* The folder of a file: what stands before its last slash, or ".". */
+static void folder_of(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(out, size, ".");
+    else
+        snprintf(out, size, "%.*s/", (int)(slash - path), path);
+}
+
+/* Gives what to serve: the folder or COPC file itself, the folder of a metadata.json, or a conversion. */
+static int find_data(session *s, const char *input, view_data *data) {
     static const char metadata[] = "metadata.json";
+    char *out = data->folder;
+    const size_t size = sizeof data->folder;
     struct stat info;
+    data->file[0] = '\0';
     if (stat(input, &info) != 0) { return session_error(s, EXIT_INPUT, "%s: cannot open: %s", input, strerror(errno)); }
     if (S_ISDIR(info.st_mode)) {
         if (snprintf(out, size, "%s", input) < (int)size && has_file(out, metadata)) return EXIT_DONE;
@@ -75,11 +114,13 @@ static int find_data(session *s, const char *input, char *out, size_t size) {
                              input, input);
     }
     const char *slash = strrchr(input, '/');
-    if (strcmp(slash != NULL ? slash + 1 : input, metadata) == 0) {
-        if (slash == NULL)
-            snprintf(out, size, ".");
-        else
-            snprintf(out, size, "%.*s/", (int)(slash - input), input);
+    const char *name = slash != NULL ? slash + 1 : input;
+    if (is_copc(input) && snprintf(data->file, sizeof data->file, "%s", name) < (int)sizeof data->file) {
+        folder_of(input, out, size);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, metadata) == 0) {
+        folder_of(input, out, size);
         return EXIT_DONE;
     }
     return view_convert_to_cache(s, input, out, size);
@@ -133,10 +174,32 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
     }
 }
 
-static int serve(session *s, const view_options *o, const char *viewer_dir, const char *data_dir) {
-    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, data_dir};
+/* "http://HOST:PORT/", and what the page is to open where that is more than the folder that it opens by itself. */
+static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
+    const bool is_ipv6 = strchr(host, ':') != NULL;
+    int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
+    if (count == 1 && data->file[0] == '\0') return;
+    for (size_t i = 0; i < count; i++) {
+        /* Once as a part of an address, and once more because that address is a value of the query. */
+        char name[3 * NAME_MAX + 1];
+        char value[9 * NAME_MAX + 1];
+        char number[24] = "";
+        view_http_encode_name(data[i].file, name, sizeof name);
+        view_http_encode_name(name, value, sizeof value);
+        if (i > 0) snprintf(number, sizeof number, "%zu", i + 1);
+        length += snprintf(url + length, size - (size_t)length, "%cdata=data%s/%s", i == 0 ? '?' : '&', number, value);
+    }
+}
+
+static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count) {
+    view_source sources[VIEW_SOURCES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        sources[i].folder = data[i].folder;
+        sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
+    }
+    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count};
     char error[512];
-    char url[320];
+    char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24)];
     sigset_t signals;
     /* Blocked before the server starts its threads, which inherit it: only wait_for_end receives them. */
     sigemptyset(&signals);
@@ -148,8 +211,7 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     if (server == NULL) { return session_error(s, EXIT_FAILED, "%s", error); }
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
-    const bool is_ipv6 = strchr(name, ':') != NULL;
-    snprintf(url, sizeof url, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", name, view_server_port(server));
+    page_address(name, view_server_port(server), data, count, url, sizeof url);
     printf("%s\n", url);
     fflush(stdout);
     if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
@@ -160,19 +222,27 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     return EXIT_DONE;
 }
 
-static int find_and_serve(session *s, const view_options *o, const char *input) {
+static int find_and_serve(session *s, const view_options *o, const arguments *inputs) {
     char viewer_dir[PATH_MAX];
-    char data_dir[PATH_MAX];
+    const size_t count = (size_t)inputs->count;
 #ifndef MOTE_HAVE_CIVETWEB
-    return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
+    if (o->export == NULL) return session_error(s, EXIT_FAILED, "mote view was built without civetweb");
 #endif
     if (!find_viewer(viewer_dir, sizeof viewer_dir)) {
         return session_error(s, EXIT_FAILED,
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
                              "its index.html");
     }
-    const int code = find_data(s, input, data_dir, sizeof data_dir);
-    return code != EXIT_DONE ? code : serve(s, o, viewer_dir, data_dir);
+    view_data *data = calloc(count, sizeof *data);
+    if (data == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++) code = find_data(s, inputs->words[i], &data[i]);
+    if (code == EXIT_DONE && o->export != NULL)
+        code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, o->export);
+    else if (code == EXIT_DONE)
+        code = serve(s, o, viewer_dir, data, count);
+    free(data);
+    return code;
 }
 
 int cmd_view(int argc, char **argv) {
@@ -181,6 +251,8 @@ int cmd_view(int argc, char **argv) {
         {"port", 0, OPTION_INT, &o.port, &o.port_given, "N", "default 8080, or the next free one; 0: any free port"},
         {"host", 0, OPTION_TEXT, &o.host, NULL, "ADDR", "address to bind; default 127.0.0.1: only this machine"},
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
+        {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
+         "write page and data to a new folder, for any web server, and end"},
         {"for", 0, OPTION_REAL, &o.seconds, NULL, "SECONDS", "end after this time; default when interrupted"},
         {0},
     };
@@ -188,11 +260,14 @@ int cmd_view(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count != 1) return usage_error("view", "view needs one folder or file");
+    if (words.count < 1) return usage_error("view", "view needs a folder or file");
+    if (words.count > (int)VIEW_SOURCES_MAX) return usage_error("view", "at most %u clouds at once", VIEW_SOURCES_MAX);
+    if (words.count > 1 && o.export != NULL)
+        return usage_error("view", "--export writes one cloud, not %d", words.count);
     if (o.port < 0 || o.port > 65535) return usage_error("view", "--port is %d, not from 0 to 65535", o.port);
     if (!(o.seconds >= 0 && o.seconds < 1e9)) return usage_error("view", "--for needs a number of seconds");
     session s;
     int code = session_open(&s, "view", &common);
-    if (code == EXIT_DONE) code = find_and_serve(&s, &o, words.words[0]);
+    if (code == EXIT_DONE) code = find_and_serve(&s, &o, &words);
     return session_close(&s, code);
 }

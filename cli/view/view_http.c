@@ -117,3 +117,19 @@ bool view_http_is_loopback_host(const char *host) {
     }
     return false;
 }
+
+void view_http_encode_name(const char *name, char *out, size_t size) {
+    static const char hex[] = "0123456789ABCDEF";
+    size_t n = 0;
+    for (const unsigned char *p = (const unsigned char *)name; *p != '\0' && n + 3 < size; p++) {
+        const bool is_alphanumeric = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
+        if (is_alphanumeric || strchr("-._~", *p) != NULL) {
+            out[n++] = (char)*p;
+        } else {
+            out[n++] = '%';
+            out[n++] = hex[*p >> 4];
+            out[n++] = hex[*p & 15];
+        }
+    }
+    out[n] = '\0';
+}

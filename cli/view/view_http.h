@@ -29,6 +29,10 @@ view_range_kind view_http_parse_range(const char *header, uint64_t file_bytes, u
 /// Whether an If-None-Match list ("*", "\"a\", W/\"b\"") holds this entity tag (with its quotes).
 bool view_http_etag_matches(const char *list, const char *etag);
 
+/// Writes a file name as a part of a URL: what is not a letter, a digit or one of "-._~" as %XX.
+/// out      [size]; cut where it does not fit
+void view_http_encode_name(const char *name, char *out, size_t size);
+
 /// Content type by file ending; "application/octet-stream" where it says nothing.
 const char *view_http_content_type(const char *path);
 

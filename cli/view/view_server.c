@@ -21,6 +21,7 @@ void view_server_stop(view_server *server) { (void)server; }
 #else
 
 #include "view/view_http.h"
+#include "view/view_upload.h"
 
 #include <civetweb.h>
 #include <errno.h>
@@ -28,6 +29,7 @@ void view_server_stop(view_server *server) { (void)server; }
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,8 +44,13 @@ void view_server_stop(view_server *server) { (void)server; }
 struct view_server {
     struct mg_context *context;
     char *viewer_root; /* real paths, without a slash at the end */
-    char *data_root;
-    bool is_local; /* bound to loopback: only requests to a loopback name are answered */
+    struct {
+        char *root;
+        char *file; /* the only one of root that is served, or NULL */
+    } sources[VIEW_SOURCES_MAX];
+    atomic_size_t source_count; /* grows when a dropped file has been converted */
+    view_upload *upload;        /* of a local server; else NULL */
+    bool is_local;              /* bound to loopback: only requests to a loopback name are answered */
     int port;
     char log[256]; /* the last message of civetweb, for a failed start */
 };
@@ -60,7 +67,8 @@ static const char COMMON_HEADERS[] =
     "X-Content-Type-Options: nosniff\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'self'\r\n";
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' http: https:; "
+    "frame-ancestors 'self'\r\n";
 
 static int send_status(struct mg_connection *conn, int status, const char *reason, const char *extra) {
     char body[64];
@@ -86,13 +94,28 @@ static int open_below(const char *root, const char *path) {
     return open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
+/* The data set of a path ("/data/…", "/data2/…") and the name within it; NULL where the path is of the page. */
+static const char *name_in_source(const view_server *server, const char *path, size_t *source) {
+    static const char prefix[] = "/data";
+    const char *at = path + sizeof prefix - 1;
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0) return NULL;
+    size_t number = *at == '/' ? 1 : 0; /* the first one has no number */
+    for (; number < VIEW_SOURCES_MAX && *at >= '0' && *at <= '9'; at++) number = 10 * number + (size_t)(*at - '0');
+    if (*at != '/' || number < 1 || number > server->source_count) return NULL;
+    *source = number - 1;
+    return at + 1;
+}
+
 static bool open_served(const view_server *server, const char *path, served_file *file) {
-    static const char data_prefix[] = "/data/";
     struct stat info;
-    if (strncmp(path, data_prefix, sizeof data_prefix - 1) == 0)
-        file->fd = open_below(server->data_root, path + sizeof data_prefix - 1);
-    else
+    size_t source;
+    const char *name = name_in_source(server, path, &source);
+    if (name != NULL) {
+        const char *only = server->sources[source].file;
+        file->fd = only == NULL || strcmp(name, only) == 0 ? open_below(server->sources[source].root, name) : -1;
+    } else {
         file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
+    }
     if (file->fd < 0) return false;
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(file->fd);
@@ -159,18 +182,94 @@ static int send_file(struct mg_connection *conn, const served_file *file) {
     return status;
 }
 
+/* A page of another site cannot send here without asking first, which is never answered; this refuses those that try.
+ */
+static bool is_of_our_page(struct mg_connection *conn) {
+    const char *origin = mg_get_header(conn, "Origin");
+    const char *host = mg_get_header(conn, "Host");
+    static const char scheme[] = "http://";
+    if (origin == NULL || host == NULL) return false;
+    return strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcmp(origin + sizeof scheme - 1, host) == 0;
+}
+
+static size_t serve_converted(void *user, const char *folder) {
+    view_server *server = user;
+    const size_t count = server->source_count;
+    if (count >= VIEW_SOURCES_MAX) return 0;
+    server->sources[count].root = realpath(folder, NULL);
+    if (server->sources[count].root == NULL) return 0;
+    server->source_count = count + 1; /* only now do other threads look at it */
+    return count + 1;
+}
+
+/* The body of the request into the file. Returns NULL or what went wrong. */
+static const char *receive(struct mg_connection *conn, int file, long long bytes) {
+    char *piece = malloc(PIECE_BYTES);
+    const char *error = piece == NULL ? "memory has run out" : NULL;
+    while (error == NULL && bytes > 0) {
+        const int got = mg_read(conn, piece, bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES);
+        if (got <= 0) error = "the connection broke while the file was sent";
+        for (int at = 0; error == NULL && at < got;) {
+            const ssize_t n = write(file, piece + at, (size_t)(got - at));
+            if (n < 0 && errno != EINTR) error = strerror(errno);
+            if (n > 0) at += (int)n;
+        }
+        bytes -= got;
+    }
+    free(piece);
+    return error;
+}
+
+static int send_json(struct mg_connection *conn, int status, const char *reason, const char *json) {
+    mg_printf(conn,
+              "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
+              "%s\r\n%s",
+              status, reason, strlen(json), COMMON_HEADERS, json);
+    return status;
+}
+
+/* PUT /convert/NAME sends a file to be converted; GET /convert tells how far it is. */
+static int handle_convert(struct mg_connection *conn, view_upload *upload, const char *path) {
+    const struct mg_request_info *request = mg_get_request_info(conn);
+    char json[2048];
+    int file;
+    if (strcmp(request->request_method, "GET") == 0) {
+        view_upload_status(upload, json, sizeof json);
+        return send_json(conn, 200, "OK", json);
+    }
+    static const char close_header[] = "Connection: close\r\n"; /* the body is not read */
+    if (strcmp(request->request_method, "PUT") != 0 || strncmp(path, "/convert/", 9) != 0 || path[9] == '\0' ||
+        strlen(path + 9) > NAME_MAX)
+        return send_status(conn, 405, "Method Not Allowed", close_header);
+    if (!is_of_our_page(conn)) return send_status(conn, 403, "Forbidden", close_header);
+    if (request->content_length < 0) return send_status(conn, 411, "Length Required", close_header);
+    const int status = view_upload_begin(upload, path + 9, &file);
+    if (status == 409) return send_status(conn, 409, "Conflict", close_header);
+    if (status != 202) return send_status(conn, 507, "Insufficient Storage", close_header);
+    const char *error = receive(conn, file, request->content_length);
+    if (error != NULL) {
+        view_upload_drop(upload, error);
+        return send_status(conn, 507, "Insufficient Storage", close_header);
+    }
+    view_upload_convert(upload);
+    return send_json(conn, 202, "Accepted", "{}\n");
+}
+
 static int handle_request(struct mg_connection *conn) {
     const struct mg_request_info *request = mg_get_request_info(conn);
     const view_server *server = request->user_data;
     char path[PATH_MAX];
     served_file file;
-    if (strcmp(request->request_method, "GET") != 0 && strcmp(request->request_method, "HEAD") != 0)
+    const bool is_read = strcmp(request->request_method, "GET") == 0 || strcmp(request->request_method, "HEAD") == 0;
+    if (!is_read && (server->upload == NULL || strcmp(request->request_method, "PUT") != 0))
         return send_status(conn, 405, "Method Not Allowed", "Allow: GET, HEAD\r\nConnection: close\r\n");
     /* A page of another site could let its own host name point at 127.0.0.1 and so read private scans. */
     if (server->is_local && !view_http_is_loopback_host(mg_get_header(conn, "Host")))
         return send_status(conn, 403, "Forbidden", "");
     if (!view_http_decode_path(request->request_uri, path, sizeof path))
         return send_status(conn, 400, "Bad Request", "");
+    if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
+        return handle_convert(conn, server->upload, path);
     if (!open_served(server, path, &file)) return send_status(conn, 404, "Not Found", "");
     const int status = send_file(conn, &file);
     close(file.fd);
@@ -224,20 +323,34 @@ static bool start_listening(view_server *server, const view_server_options *opti
     return true;
 }
 
+/* Returns the folder that cannot be opened, or NULL. */
+static const char *open_roots(view_server *server, const view_server_options *options) {
+    server->viewer_root = realpath(options->viewer_dir, NULL);
+    if (server->viewer_root == NULL) return options->viewer_dir;
+    for (size_t i = 0; i < options->source_count; i++) {
+        const view_source *source = &options->sources[i];
+        server->sources[i].root = realpath(source->folder, NULL);
+        server->sources[i].file = source->file != NULL ? strdup(source->file) : NULL;
+        server->source_count = i + 1;
+        if (server->sources[i].root == NULL || (source->file != NULL && server->sources[i].file == NULL))
+            return source->folder;
+    }
+    return NULL;
+}
+
 view_server *view_server_start(const view_server_options *options, char *error, size_t size) {
     view_server *server = calloc(1, sizeof *server);
     if (server == NULL) {
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    server->viewer_root = realpath(options->viewer_dir, NULL);
-    server->data_root = realpath(options->data_dir, NULL);
     server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
                        strcmp(options->host, "::1") == 0;
     mg_init_library(MG_FEATURES_DEFAULT);
-    if (server->viewer_root == NULL || server->data_root == NULL) {
-        snprintf(error, size, "cannot open %s: %s",
-                 server->viewer_root == NULL ? options->viewer_dir : options->data_dir, strerror(errno));
+    if (server->is_local) server->upload = view_upload_make(serve_converted, server);
+    const char *missing = open_roots(server, options);
+    if (missing != NULL) {
+        snprintf(error, size, "cannot open %s: %s", missing, strerror(errno));
     } else if (start_listening(server, options)) {
         return server;
     } else {
@@ -254,9 +367,13 @@ int view_server_port(const view_server *server) { return server->port; }
 void view_server_stop(view_server *server) {
     if (server == NULL) return;
     if (server->context != NULL) mg_stop(server->context);
+    view_upload_free(server->upload);
     mg_exit_library();
     free(server->viewer_root);
-    free(server->data_root);
+    for (size_t i = 0; i < server->source_count; i++) {
+        free(server->sources[i].root);
+        free(server->sources[i].file);
+    }
     free(server);
 }
 

@@ -1,8 +1,9 @@
-/* The HTTP server of `mote view`: two folders, read only, to browsers on (normally) this machine.
+/* The HTTP server of `mote view`: the page and clouds, read only, to browsers on (normally) this machine.
  *
- * "/" is the page, "/data/" the data set. GET and HEAD, byte ranges, entity tags. Files are sent in pieces
- * and never held in memory. No path leaves the two folders, neither by "..", by encoding nor by a symbolic
- * link. Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
+ * "/" is the page, "/data/" the first cloud, "/data2/" the second, and so on. GET and HEAD, byte ranges, entity tags.
+ * Files are sent in pieces and never held in memory. No path leaves the folders, neither by "..", by encoding nor by a
+ * symbolic link. A server that only this machine reaches also takes files that are dropped on its page
+ * (view_upload.h). Built on civetweb; without MOTE_HAVE_CIVETWEB view_server_start fails and says so. */
 #ifndef MOTE_CLI_VIEW_SERVER_H
 #define MOTE_CLI_VIEW_SERVER_H
 
@@ -11,12 +12,21 @@
 
 typedef struct view_server view_server;
 
+#define VIEW_SOURCES_MAX 20u
+
+/* A data set that is served. */
+typedef struct view_source {
+    const char *folder; /* Potree folder, or the folder of file */
+    const char *file;   /* the only file of it that is served, a COPC file; NULL: all are */
+} view_source;
+
 typedef struct view_server_options {
     const char *host;       /* address to bind, "127.0.0.1" */
     int port;               /* first port to try, 0..65535; 0: any free one */
     bool port_is_fixed;     /* false: take the next free port if this one is taken */
     const char *viewer_dir; /* folder of index.html */
-    const char *data_dir;   /* Potree folder */
+    const view_source *sources;
+    size_t source_count; /* at most VIEW_SOURCES_MAX */
 } view_server_options;
 
 /// Starts serving in threads of its own, which inherit the caller's signal mask.

@@ -7,17 +7,21 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openPage, withBrowser, withTimeout } from './browser.mjs';
-import { readPng } from './png.mjs';
 import { startServer } from './servers.mjs';
 import { startStatic } from './static_server.mjs';
 import { idle, stats } from './checks.mjs';
+import { BARE, bluePixels, DESKTOP, facts, grid, lit, middle, numbersIn, ONE_NODE, PHONE, pickedText, PLAIN, plain, POSITION, press, withQuery } from './hand.mjs';
+import { LINK_CHECKS } from './hand_links.mjs';
+import { COPC_CHECKS } from './hand_copc.mjs';
+import { FILTER_CHECKS } from './hand_filters.mjs';
+import { CLOUD_CHECKS } from './hand_clouds.mjs';
+import { HOSTILE_CHECKS } from './hand_hostile.mjs';
+import { MEASURE_CHECKS } from './hand_measure.mjs';
+import { COLOUR_CHECKS } from './hand_colours.mjs';
+import { MOVING_CHECKS } from './hand_moving.mjs';
 import { DEFAULT_ATTRIBUTES, quads, terrain, writeDataset } from '../viewer/make_dataset.mjs';
 
 const MAX_CHECK_MS = 90000;
-const BARE = 'body.bare :is(#toolbar, #foot, #panel-toggle, #messages, #hint, #progress) { visibility: hidden; }';
-const DESKTOP = { width: 960, height: 640 };
-const PLAIN = '?background=black&edl=0'; // software draws lighting slowly
-const PHONE = { width: 390, height: 844 };
 
 function parseArguments(args) {
     const o = { mote: null, dist: null, out: 'browser-test', names: [] };
@@ -29,59 +33,6 @@ function parseArguments(args) {
     }
     return o;
 }
-
-// The pixels of the cloud that are not background (black): how many, their box, and whether a colour is among them.
-async function lit(page) {
-    await page.evaluate(() => document.body.classList.add('bare'));
-    const png = readPng(await page.locator('#canvas').screenshot());
-    await page.evaluate(() => document.body.classList.remove('bare'));
-    const out = { imageWidth: png.width, count: 0, left: Infinity, right: -1, top: Infinity, bottom: -1, colours: new Map() };
-    for (let y = 2; y < png.height - 2; y++) {
-        for (let x = 2; x < png.width - 2; x++) { // around it is the mark of the focus
-            const rgb = png.at(x, y);
-            if (rgb[0] + rgb[1] + rgb[2] < 12) continue;
-            out.count++;
-            [out.left, out.right] = [Math.min(out.left, x), Math.max(out.right, x)];
-            [out.top, out.bottom] = [Math.min(out.top, y), Math.max(out.bottom, y)];
-            const key = rgb.join();
-            out.colours.set(key, (out.colours.get(key) ?? 0) + 1);
-        }
-    }
-    return { ...out, width: out.right - out.left + 1, height: out.bottom - out.top + 1 };
-}
-
-// Pixels that are as blue as the bounding box.
-const bluePixels = ({ colours }) =>
-    [...colours].reduce((sum, [key, n]) => sum + (/^(\d+),(\d+),(\d+)$/.test(key) && isBlue(key.split(',').map(Number)) ? n : 0), 0);
-const isBlue = ([r, g, b]) => Math.abs(r - 0x6f) < 24 && Math.abs(g - 0xb3) < 24 && b > 225;
-
-const middle = async (page) => {
-    const box = await page.locator('#canvas').boundingBox();
-    return [box.x + box.width / 2, box.y + box.height / 2];
-};
-const pickedText = (page) => page.locator('#s-pick').innerText();
-const numbersIn = (text) => (text.match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
-const facts = (page) => page.locator('#facts').innerText();
-const plain = (page) => page.evaluate(() => {
-    window.mote.setEyeDome(0);
-    window.mote.setPointSize(2, false);
-});
-const press = async (page, key) => {
-    await page.keyboard.press(key);
-    await idle(page);
-};
-
-// A board of points in x and z (or any two axes), dense enough to be a surface.
-function grid(n, place, more = () => ({})) {
-    const points = [];
-    for (let i = 0; i < n; i++) {
-        for (let j = 0; j < n; j++)
-            points.push({ index: points.length, position: place(i / (n - 1), j / (n - 1)).map(Math.round), rgb: [65535, 65535, 65535], ...more(i, j) });
-    }
-    return points;
-}
-const POSITION = DEFAULT_ATTRIBUTES[0];
-const ONE_NODE = { leaf: 1e9 };
 
 const DEGREES = {
     ...ONE_NODE, scale: [1e-7, 1e-7, 0.01], offset: [-123.07, 44.05, 100],
@@ -115,7 +66,7 @@ const CHECKS = {
     'one point far away leaves the others in view, sharp and in all colours of the ramp': {
         needsMote: true,
         data: (folder) => slopeWithStray(folder, [0, 0, 0]),
-        query: '&color=height',
+        query: 'color=height',
         async run({ page, out }) {
             await plain(page);
             await idle(page);
@@ -144,7 +95,7 @@ const CHECKS = {
     },
     'a hidden class is hidden in every colouring and cannot be picked': {
         data: (folder) => writeDataset(folder, quads(200), ONE_NODE),
-        query: '&color=classification',
+        query: 'color=classification',
         async run({ page }) {
             await plain(page);
             await press(page, 't');
@@ -183,7 +134,7 @@ const CHECKS = {
     },
     'classes that the address hides; all of them hidden is said': {
         data: (folder) => writeDataset(folder, quads(60), ONE_NODE),
-        query: '&hide=2,5,9,6',
+        query: 'hide=2,5,9,6',
         async run({ page }) {
             await page.locator('#hint').waitFor({ timeout: 8000 });
             assert.match(await page.locator('#hint').innerText(), /4 classes are hidden: V shows all/);
@@ -315,7 +266,7 @@ const CHECKS = {
         data: (folder) => degrees(folder, { projection: '' }),
         async run({ page, url }) {
             assert.ok(await page.evaluate(() => window.mote.metadata().isLonLat));
-            await page.goto(`${url}${PLAIN}&lonlat=0`);
+            await page.goto(withQuery(url, PLAIN, 'lonlat=0'));
             await idle(page);
             assert.ok(!(await page.evaluate(() => window.mote.metadata().isLonLat)));
             assert.ok(!/drawn in metres/.test(await page.locator('#subtitle').innerText()));
@@ -386,7 +337,7 @@ const CHECKS = {
             assert.equal(await page.locator('#up').inputValue(), 'y');
             await page.evaluate(() => window.mote.setColorMode('height'));
             assert.match(await page.locator('#legend').innerText(), /Height \(Y\)\n0\n5\n10/);
-            await page.goto(`${url}${PLAIN}&up=y`);
+            await page.goto(withQuery(url, PLAIN, 'up=y'));
             await page.addStyleTag({ content: BARE });
             await idle(page);
             await plain(page);
@@ -398,7 +349,7 @@ const CHECKS = {
     'on a phone the coordinates are not cut': {
         viewport: PHONE,
         data: (folder) => writeDataset(folder, terrain(20000), { ...ONE_NODE, offset: [5500000.123, 54000000.456, 31200.5] }),
-        query: '&color=classification',
+        query: 'color=classification',
         async run({ page, out }) {
             await page.mouse.dblclick(...(await middle(page)));
             await idle(page);
@@ -448,7 +399,7 @@ const CHECKS = {
         data: (folder) => writeDataset(folder, grid(80, (u, v) => [u * 10000, v * 10000, 0], (i) => ({ noise: i < 40 ? NaN : i / 80 })), {
             ...ONE_NODE, attributes: [POSITION, { name: 'noise', type: 'float', numElements: 1 }],
         }),
-        query: '&color=noise',
+        query: 'color=noise',
         async run({ page }) {
             await page.evaluate(() => {
                 window.mote.setEyeDome(0);
@@ -482,7 +433,7 @@ const CHECKS = {
         data: (folder) => writeDataset(folder, grid(80, (u, v) => [u * 10000, v * 10000, 0], (i) => ({ plane: Math.floor(i / 20) - 1 })), {
             ...ONE_NODE, attributes: [POSITION, { name: 'plane', type: 'int32', numElements: 1 }],
         }),
-        query: '&color=plane',
+        query: 'color=plane',
         async run({ page }) {
             await page.evaluate(() => window.mote.setPointSize(4, false));
             await press(page, 't');
@@ -527,7 +478,7 @@ const CHECKS = {
     },
     'a colouring that there is not leaves the picture': {
         data: (folder) => writeDataset(folder, terrain(3000), ONE_NODE),
-        query: '&color=nonsense',
+        query: 'color=nonsense',
         async run({ page }) {
             await page.getByText(/no colour mode "nonsense"; there are rgb, height/).waitFor();
             assert.ok(!(await page.locator('#splash').isVisible()));
@@ -611,20 +562,24 @@ const CHECKS = {
     },
 };
 
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS };
+
+// A check: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
 async function check(context, o, name, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {
     const folder = mkdtempSync(join(tmpdir(), 'mote-by-hand-'));
     let server = null;
     let page = null;
     try {
-        data(folder);
-        server = o.dist ? await startStatic(folder, { dist: o.dist }) : await startServer(o.mote, folder);
+        const served = data(folder, o.mote);
+        const path = typeof served === 'string' ? served : folder;
+        server = o.dist ? await startStatic(path, { dist: o.dist }) : await startServer(o.mote, path);
         const opened = await openPage(context, viewport);
         page = opened.page;
         await before?.(page);
-        await page.goto(`${server.url}${PLAIN}${query}`);
+        await page.goto(withQuery(server.url, PLAIN, query));
         await page.addStyleTag({ content: BARE });
         if (!noIdle) await idle(page);
-        await run({ page, url: server.url, out: o.out, folder, dist: o.dist ?? DIST });
+        await run({ page, url: server.url, out: o.out, folder, dist: o.dist ?? DIST, mote: o.mote, context, problems: opened.problems });
         if (!loud) assert.deepEqual(opened.problems, [], 'the console must stay quiet');
     } finally {
         await page?.close();
@@ -642,7 +597,7 @@ const DIST = resolve(new URL('../../viewer/dist', import.meta.url).pathname);
 const options = parseArguments(process.argv.slice(2));
 if (!existsSync(join(options.dist ?? DIST, 'index.html'))) throw new Error('the page is not built: make viewer');
 mkdirSync(options.out, { recursive: true });
-const chosen = Object.entries(CHECKS).filter(([, { needsMote }]) => options.mote || !needsMote)
+const chosen = Object.entries(ALL_CHECKS).filter(([, { needsMote }]) => options.mote || !needsMote)
     .filter(([name]) => options.names.length === 0 || options.names.some((part) => name.includes(part)));
 let failed = 0;
 await withBrowser(async (context) => {

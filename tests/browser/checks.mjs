@@ -50,6 +50,7 @@ export async function checkPalette({ page, set }) {
     const colours = new Set();
     for (const node of set.nodes)
         visitPoints(set.folder, set.metadata, node, Infinity, (_, rgb) => colours.add(rgb.map((c) => c >> set.shift).join()));
+    await page.addStyleTag({ content: '#tools { display: none; }' });
     const box = await page.locator('#canvas').boundingBox();
     const clip = { x: box.x + 60, y: box.y + 4, width: box.width - 120, height: box.height - 40 };
     const png = readPng(await page.screenshot({ clip }));

@@ -90,7 +90,7 @@ async function checkVariants(context, o, set, url, report, name) {
     });
     await step(report, 'errors in words', async () => {
         const { page } = await openPage(context);
-        for (const [query, pattern] of [['?data=nothere/', /metadata\.json.*not there/], ['?data=http://example.org/', /same server/]]) {
+        for (const [query, pattern] of [['?data=nothere/', /metadata\.json.*not there/], ['?data=http://127.0.0.1:9/', /127\.0\.0\.1:9 does not answer/]]) {
             await page.goto(url + query);
             await page.getByText(pattern).first().waitFor({ timeout: 10000 });
         }

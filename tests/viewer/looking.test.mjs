@@ -1,7 +1,7 @@
 // What is seen and picked: hidden classes, zooming over the background, axes that point up, colours that say something.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { ClassFilter } from '../../viewer/src/view/class_filter.js';
+import { PointFilter } from '../../viewer/src/view/point_filter.js';
 import { nearestSeen, pick, seesAny, shownBox } from '../../viewer/src/view/pick.js';
 import { OrbitCamera } from '../../viewer/src/view/orbit_camera.js';
 import { frameOf, heightRange, upAxis, UP_AXES } from '../../viewer/src/view/up_axis.js';
@@ -11,7 +11,9 @@ import { NO_VALUE } from '../../viewer/src/data/decode.js';
 import { parseMetadata } from '../../viewer/src/data/metadata.js';
 import { belongsToControl, keyName } from '../../viewer/src/ui/keys.js';
 import { sumByLevel } from '../../viewer/src/view/statistics.js';
-import { minPointPixels } from '../../viewer/src/viewer.js';
+import { frames } from '../../viewer/src/view/camera_path.js';
+import { crc32, zip } from '../../viewer/src/data/zip.js';
+import { minPointPixels } from '../../viewer/src/cloud.js';
 
 const CHANNEL = { key: 'classification', base: 0 };
 
@@ -27,38 +29,70 @@ const DOWN = { origin: [0, 0, 10], direction: [0, 0, -1] };
 
 test('hidden classes are neither picked nor counted nor part of the box', () => {
     const node = nodeOf([[0, 0, 5], [0, 0, 0], [3, 0, 0]], [7, 2, 2]);
-    const filter = new ClassFilter(CHANNEL);
+    const filter = new PointFilter(CHANNEL);
     const hiddenIn = (n) => filter.hiddenIn(n);
     filter.learn(node);
     assert.deepEqual([...filter.codes], [7, 2]);
     assert.deepEqual(pick([node], DOWN, 0.01, hiddenIn).point, [0, 0, 5]);
     assert.equal(hiddenIn(node), null, 'nothing is hidden: nothing is looked up');
-    filter.hidden = new Set([7]);
+    filter.hide([7]);
     assert.deepEqual(pick([node], DOWN, 0.01, hiddenIn).point, [0, 0, 0]);
     assert.equal(filter.countVisible(node), 2);
     assert.deepEqual(sumByLevel([node], (n) => filter.countVisible(n)), [2]);
     assert.deepEqual(shownBox([node], hiddenIn), { min: [0, 0, 0], max: [3, 0, 0] });
-    filter.hidden = new Set([7, 2]);
+    filter.hide([7, 2]);
     assert.equal(pick([node], DOWN, 0.01, hiddenIn), null);
     assert.equal(nearestSeen([node], DOWN, [], hiddenIn), null);
     assert.ok(!seesAny([node], [], hiddenIn));
     assert.equal(shownBox([node], hiddenIn), null);
     assert.equal(filter.countVisible(node), 0);
-    assert.deepEqual([2, 7, 3].map((code) => filter.texels()[4 * code]), [255, 255, 0]);
+    assert.deepEqual([...filter.maskOf(node).flags], [1, 1, 1]);
 });
 
 test('classes relative to a base, without a channel, and from a histogram', () => {
     const node = nodeOf([[0, 0, 5], [0, 0, 0]], [0, 1]);
-    const filter = new ClassFilter({ ...CHANNEL, base: 5 });
+    const filter = new PointFilter({ ...CHANNEL, base: 5 });
     filter.learn(node);
     assert.deepEqual([...filter.codes], [5, 6]);
-    filter.hidden = new Set([6]);
+    filter.hide([6]);
     assert.equal(filter.countVisible(node), 1);
-    const none = new ClassFilter(null);
-    none.hidden = new Set([2]);
+    const none = new PointFilter(null);
+    none.hide([2]);
     assert.equal(none.hiddenIn(node), null);
     assert.equal(none.countVisible(node), 2);
-    assert.deepEqual([...new ClassFilter(CHANNEL, [0, 4, 0, 1]).codes], [1, 3], 'empty classes are not listed');
+    assert.deepEqual([...new PointFilter(CHANNEL, [0, 4, 0, 1]).codes], [1, 3], 'empty classes are not listed');
+});
+
+test('ranges, returns and heights hide points; what a filter does not know yet is hidden', () => {
+    const node = nodeOf([[0, 0, 5], [0, 0, 1], [3, 0, 0], [4, 0, 2]], [7, 2, 2, 2], [100, 0, 10]);
+    const scalar = (key, values) => node.payload.scalars.set(key, { key, values });
+    const time = { key: 'time', base: 1000, scale: 0.5, shift: 10 };
+    const [number, count] = [{ key: 'n' }, { key: 'of' }];
+    const filter = new PointFilter(CHANNEL, [], { number, count });
+    Object.assign(filter, { space: { origin: [0, 0, 200], stretch: [1, 1, 1], scale: [0.01, 0.01, 0.01], up: 'z' } });
+    const shown = () => {
+        filter.changed();
+        return node.payload.position.length / 3 === filter.countVisible(node) ? 'all' : [...filter.maskOf(node).flags].map((f) => 1 - f).join('');
+    };
+    filter.ranges.set('height', { channel: null, range: [211, 212] });
+    assert.equal(shown(), '0101');
+    filter.ranges.set('time', { channel: time, range: [510.5, 511] });
+    assert.equal(shown(), '0000', 'times are not there yet');
+    scalar('time', new Float32Array([0, 1, 2, NO_VALUE]));
+    node.mask = null;
+    assert.equal(shown(), '0100');
+    filter.ranges.clear();
+    filter.ranges.set('time', { channel: time, range: [0, 1e300] });
+    assert.equal(shown(), '1110', 'what is not a number is in no range');
+    filter.ranges.clear();
+    scalar('n', new Uint8Array([1, 1, 2, 3]));
+    scalar('of', new Uint8Array([1, 3, 3, 3]));
+    for (const [returns, flags] of [['first', '1100'], ['last', '1001'], ['only', '1000'], ['between', '0010']]) {
+        filter.returns = returns;
+        assert.equal(shown(), flags, returns);
+    }
+    filter.returns = null;
+    assert.equal(shown(), 'all');
 });
 
 test('over the background the point that is nearest on the screen counts, whatever its depth', () => {
@@ -190,4 +224,28 @@ test('keys: controls keep what they need, other scripts find their letters', () 
 
 test('few points are drawn large enough to be found', () => {
     assert.deepEqual([1, 1000, 5000, 1e6].map(minPointPixels), [6, 6, 3, 1.5]);
+});
+
+test('the way between two views goes the short way round and ends where they are', () => {
+    const a = { target: [0, 0, 0], yaw: 3, pitch: 0, distance: 1 };
+    const b = { target: [10, 0, 0], yaw: -3, pitch: 1, distance: 100 };
+    const list = frames([a, b, a], 10);
+    assert.equal(list.length, 21);
+    assert.deepEqual(list[0], a);
+    assert.deepEqual(list[20], a);
+    assert.ok(Math.abs(list[5].distance - 10) < 1e-9, 'distances change by factors');
+    assert.ok(Math.abs(list[5].yaw - Math.PI) < 1e-9);
+});
+
+test('a .zip file is what unzip expects', () => {
+    const files = [{ name: 'ä 1.txt', bytes: new TextEncoder().encode('123456789') }, { name: 'b', bytes: new Uint8Array(0) }];
+    assert.equal(crc32(files[0].bytes), 0xcbf43926);
+    const bytes = Buffer.concat(zip(files).map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength)));
+    assert.equal(bytes.readUInt32LE(bytes.length - 22), 0x06054b50);
+    const directory = bytes.readUInt32LE(bytes.length - 6);
+    assert.equal(bytes.readUInt32LE(directory), 0x02014b50);
+    assert.equal(bytes.readUInt32LE(directory + 16), 0xcbf43926);
+    const at = bytes.readUInt32LE(directory + 42);
+    assert.equal(bytes.readUInt32LE(at), 0x04034b50);
+    assert.equal(bytes.toString('utf8', at + 30 + bytes.readUInt16LE(at + 26), at + 30 + bytes.readUInt16LE(at + 26) + 9), '123456789');
 });

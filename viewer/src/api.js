@@ -1,7 +1,7 @@
 // window.mote: the viewer for tests and for pages that embed it. See docs/viewer.md.
 import { UP_AXES } from './view/up_axis.js';
 
-export function createApi(viewer, ready) {
+export function createApi(viewer, ready, { address, tour }) {
     return {
         ready,
         stats: () => viewer.stats(),
@@ -11,6 +11,10 @@ export function createApi(viewer, ready) {
         },
         idle: () => viewer.idle(),
         fit: () => viewer.fit(),
+        // The address of what is seen now.
+        link: () => address.link(),
+        // The tour through the saved views as a .zip file of pictures: so many from each view to the next.
+        saveTour: (frames) => tour.save(frames),
         get colorModes() {
             return viewer.modes.map((mode) => mode.name);
         },
@@ -21,7 +25,10 @@ export function createApi(viewer, ready) {
         setRange: (range) => viewer.setRange(range),
         setPointBudget: (budget) => viewer.configure({ budget: Math.max(1, Number(budget)) }),
         setMaxError: (maxError) => viewer.configure({ maxError: Math.max(0, Number(maxError)) }),
-        setPointSize: (pointSize, adaptive = viewer.settings.adaptive) => viewer.configure({ pointSize, adaptive }),
+        // sizing: 'adaptive' (or true), 'distance' or 'fixed' (or false).
+        setPointSize: (pointSize, sizing = viewer.settings.sizing) =>
+            viewer.configure({ pointSize, sizing: { true: 'adaptive', false: 'fixed' }[sizing] ?? sizing }),
+        setAveraged: (averaged) => viewer.configure({ averaged: Boolean(averaged) }),
         setEyeDome: (strength) => viewer.configure({ eyeDome: Math.max(0, Number(strength)) }),
         setBoundingBox: (on) => viewer.configure({ boundingBox: Boolean(on) }),
         // 'z', 'y', '-y', 'x', '-x' or '-z': the axis of the data that points up.
@@ -34,10 +41,25 @@ export function createApi(viewer, ready) {
             return [...viewer.filter.hidden];
         },
         hideClasses: (codes) => viewer.hideClasses(codes),
+        // { name of a colour mode: [low, high] }: only points in all these ranges are shown.
+        get filters() {
+            return Object.fromEntries([...viewer.filter.ranges].map(([name, { range }]) => [name, [...range]]));
+        },
+        setFilter: (name, range) => viewer.setFilter(name, range),
+        // 'first', 'last', 'only', 'between' or null.
+        setReturns: (returns) => viewer.setReturns(returns),
+        get clouds() {
+            return viewer.clouds.map((cloud) => ({
+                name: cloud.dataset.meta.name, points: cloud.dataset.meta.sourcePoints, shown: cloud.isShown, active: cloud === viewer.active, colorMode: cloud.mode.name,
+            }));
+        },
+        addCloud: async (url) => void (await viewer.add(new URL(url, location.href).href)),
+        showCloud: (index, shown) => viewer.showCloud(viewer.clouds[index], Boolean(shown)),
+        activateCloud: (index) => viewer.activate(viewer.clouds[index]),
         // 'additive' or 'replacing': how the levels are combined, whatever metadata.json says.
         setScheme: (scheme) => {
             if (scheme !== 'additive' && scheme !== 'replacing') throw new Error(`no scheme "${scheme}"`);
-            viewer.scheme = scheme;
+            viewer.active.scheme = scheme;
             viewer.invalidate();
         },
         // { target: [x, y, z] in world coordinates, yaw, pitch: radians, distance }
@@ -48,6 +70,12 @@ export function createApi(viewer, ready) {
         set camera(state) {
             viewer.camera.set({ ...state, target: state.target && viewer.toLocal(state.target) });
             viewer.invalidate();
+        },
+        // Where a point of the data set is in the picture, in CSS pixels of the canvas; null behind the eye.
+        project: (point) => viewer.onScreen(viewer.toLocal(point)),
+        // What was measured and noted, as it is written in an address.
+        get marks() {
+            return structuredClone(viewer.marks.list);
         },
         on: (type, listener) => viewer.addEventListener(type, (event) => listener(event.detail)),
     };

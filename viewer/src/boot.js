@@ -1,10 +1,13 @@
 // Runs before the large app.js has arrived: starts the first worker and asks for the first bytes of the data set.
 import { WorkerPool } from './data/worker_pool.js';
-import { dataUrl, startRequests } from './data/dataset.js';
+import { dataUrl } from './data/dataset.js';
+import { startRequests } from './data/open_dataset.js';
 
 const boot = { pool: new WorkerPool(new URL('worker.js', import.meta.url)), url: null, requests: null, error: null };
 try {
-    boot.url = dataUrl(new URLSearchParams(location.search).get('data'), location.href);
+    // What the address names; else what the page was exported with.
+    const given = new URLSearchParams(location.search).get('data') ?? document.querySelector('meta[name=mote-data]')?.content;
+    boot.url = dataUrl(given, location.href);
     boot.requests = startRequests(boot.url);
 } catch (error) {
     boot.error = error;

@@ -1,12 +1,25 @@
 // The page: makes the viewer, its panels and window.mote, and opens the data set that the address names.
-import { Viewer, DEFAULTS } from './viewer.js';
+import { Viewer } from './viewer.js';
+import { readView } from './view_state.js';
 import { Panel } from './ui/panel.js';
 import { Legend } from './ui/legend.js';
 import { Status } from './ui/status.js';
 import { bindKeys } from './ui/keys.js';
+import { Address, firstSettings } from './ui/address.js';
+import { SavedViews } from './ui/views.js';
+import { Tour } from './ui/tour.js';
+import { Drop } from './ui/drop.js';
+import { Clouds } from './ui/clouds.js';
+import { Filters } from './ui/filters.js';
+import { Marks } from './measure/marks.js';
+import { Overlay } from './ui/overlay.js';
+import { Picture } from './ui/picture.js';
+import { Tools } from './ui/tools.js';
+import { MarksPanel } from './ui/marks_panel.js';
+import { PointCard } from './ui/point_card.js';
+import { ProfilePlot } from './ui/profile_plot.js';
 import { showFacts } from './ui/facts.js';
 import { createApi } from './api.js';
-import { UP_AXES } from './view/up_axis.js';
 
 const { moteBoot } = globalThis;
 const $ = (id) => document.getElementById(id);
@@ -15,22 +28,6 @@ const NARROW = '(max-width: 720px)';
 function togglePanel() {
     const hidden = document.body.classList.toggle('no-panel');
     $('panel-toggle').setAttribute('aria-expanded', String(!hidden));
-}
-
-// ?budget=, ?error=, ?size=, ?edl=, ?box, ?up=: the settings of an address, so that a view can be linked to.
-function settingsFrom(query) {
-    const settings = { ...DEFAULTS };
-    const number = (key, name, low, high) => {
-        const v = Number(query.get(key));
-        if (query.has(key) && Number.isFinite(v)) settings[name] = Math.min(high, Math.max(low, v));
-    };
-    number('budget', 'budget', 1, 1e9);
-    number('error', 'maxError', 0, 1000);
-    number('size', 'pointSize', 0.1, 20);
-    number('edl', 'eyeDome', 0, 4);
-    if (query.has('box')) settings.boundingBox = true;
-    if (UP_AXES.includes(query.get('up'))) settings.up = query.get('up');
-    return settings;
 }
 
 // What boot.js has begun; an address that it refused is reported here.
@@ -43,21 +40,44 @@ function boot() {
 // ?lonlat=1 and ?lonlat=0 say whether x and y are degrees; without it the data set does.
 const lonLatOf = (query) => (query.has('lonlat') ? query.get('lonlat') !== '0' : null);
 
-async function open(viewer, query, status) {
+async function open(viewer, query, status, clouds) {
     const { url, requests } = boot();
     await viewer.open(url, { requests, forceWasm: query.has('wasm'), lonLat: lonLatOf(query) });
-    if (query.has('hide')) viewer.hideClasses(query.get('hide').match(/\d+/g) ?? []);
+    for (const more of query.getAll('data').slice(1)) await clouds.add(more);
     try {
-        if (query.has('color')) viewer.setMode(query.get('color'));
+        readView(viewer, query);
     } catch (error) {
         status.error(`The address asks for ${error.message}.`); // the picture has other colours then
     }
-    const background = query.get('background');
-    if (background && [...$('background').options].some((o) => o.value === background)) {
-        $('background').value = background;
-        $('stage').className = `bg-${background}`;
-    }
-    viewer.configure({});
+}
+
+// The server that the active cloud comes from, where that is not the page's own.
+function originOf(viewer) {
+    const { origin } = new URL(viewer.dataset.url);
+    return origin === location.origin ? null : origin;
+}
+
+// Measuring, notes and clip boxes.
+function startMarks(viewer, status, clouds) {
+    const marks = (viewer.marks = new Marks());
+    const tools = new Tools(viewer, marks, status);
+    const overlay = new Overlay($('overlay'), viewer, marks, () => tools.draft());
+    const card = new PointCard();
+    const plot = new ProfilePlot(viewer, marks, status);
+    const open = (mark, hit = null) => {
+        if (mark.kind === 'profile') plot.show(mark);
+        if (mark.kind !== 'point') return;
+        const found = hit ?? viewer.pointAt(mark.points[0]);
+        if (found) card.show(found);
+        else status.say('The point is not among those drawn: go nearer to it.');
+    };
+    const panel = new MarksPanel(viewer, marks, overlay, status, { open });
+    new Drop(viewer, clouds, panel, status);
+    tools.made = (mark, hit) => {
+        open(mark, hit);
+        if (mark.kind === 'note') panel.rows.get(mark.id)?.text.focus();
+    };
+    return { marks, tools };
 }
 
 function start() {
@@ -78,17 +98,25 @@ function start() {
         return;
     }
     const status = new Status(viewer);
-    viewer.configure(settingsFrom(query));
-    const opened = open(viewer, query, status);
     new Panel(viewer);
+    new Filters(viewer);
+    viewer.configure(firstSettings(query));
+    const clouds = new Clouds(viewer, status);
+    const { marks, tools } = startMarks(viewer, status, clouds);
+    const address = new Address(viewer);
+    const views = new SavedViews(viewer, address, status);
+    const opened = open(viewer, query, status, clouds);
     new Legend($('legend'), viewer);
-    bindKeys(viewer, togglePanel);
+    const picture = new Picture(viewer, status);
+    const tour = new Tour(viewer, views, picture, status);
+    bindKeys(viewer, { togglePanel, views, marks, tools, picture });
     viewer.addEventListener('opened', ({ detail: meta }) => {
-        showFacts(meta);
+        showFacts(meta, originOf(viewer));
         if (meta.points === 0) status.empty();
     });
+    viewer.addEventListener('active', ({ detail: meta }) => showFacts(meta, originOf(viewer)));
     opened.catch((error) => status.fatal(error.message));
-    window.mote = createApi(viewer, opened);
+    window.mote = createApi(viewer, opened, { address, tour });
 }
 
 start();

@@ -1,52 +1,40 @@
-// The viewer without its panels: a data set, a camera, and frames drawn when something has changed.
-import { Dataset } from './data/dataset.js';
-import { NodeLoader } from './data/loader.js';
+// The viewer without its panels: clouds, a camera, and frames drawn when something has changed. What panels show and change
+// of a cloud is that of the active one.
+import { Cloud } from './cloud.js';
 import { Renderer } from './view/renderer.js';
 import { OrbitCamera } from './view/orbit_camera.js';
 import { Controls } from './view/controls.js';
+import { Fly } from './view/fly.js';
 import { selectNodes } from './view/traversal.js';
 import { nearestSeen, pick, seesAny, shownBox } from './view/pick.js';
-import { channelValues, colourModes, defaultMode, isBlack, isStretched, paletteMap, quantileRange, sourceOf } from './view/colouring.js';
-import { ClassFilter } from './view/class_filter.js';
-import { frameOf, heightRange, upAxis, upName } from './view/up_axis.js';
-import { classTexels, labelTexels, levelTexels, rampTexels } from './view/palettes.js';
+import { frameOf } from './view/up_axis.js';
 import { sumByLevel } from './view/statistics.js';
+import { DEFAULTS } from './view/settings.js';
 
 const CACHE_BASE_BYTES = 256 * 1024 * 1024;
 const CACHE_BYTES_PER_BUDGET_POINT = 96;
 const PICK_RADIUS_PIXELS = 6;
-const SAMPLE_POINTS = 1000; // of a node that tells the range of a channel
 const MIN_ARRIVAL_MS = 50; // between two frames that only show newly arrived points
 const ARRIVAL_SHARE = 3; // of the time that a frame takes, so that at most a third of it goes into such frames
 const RESELECT_MS = 120; // while the camera rests, aborts and cache still get their turn
 
-const COVERAGE = 1.7; // point size over point distance at which randomly sampled surfaces look closed
 const REST_MS = 250; // after the last move
 const LOOK_MS = 300; // after the last frame: is anything in the picture?
 const MOVING_FRAME_MS = 60; // what a frame may take in motion
 const MIN_MOVING_POINTS = 100000;
 
-export const DEFAULTS = Object.freeze({
-    budget: 2e6,
-    maxError: 1.4, // pixels between samples
-    pointSize: 1,
-    adaptive: true,
-    eyeDome: 0.5,
-    boundingBox: false,
-    ramp: 'spectrum',
-    up: 'z',
-});
+// Of the active cloud: what is read, and what is called.
+const OF_CLOUD = ['dataset', 'loader', 'modes', 'mode', 'ranges', 'filter'];
+const BY_CLOUD = [
+    'setMode', 'range', 'fullRange', 'setRange', 'domainOf', 'sampleOf', 'hideClasses', 'setFilter', 'setReturns', 'clearFilters', 'toLocal', 'toWorld', 'toSource',
+];
+const ALWAYS_TOLD = new Set(['error', 'offline']); // of a cloud that is not the active one
 
-// Few points are drawn larger: one pixel alone on the screen is not found.
-export function minPointPixels(points) {
-    return points > 20000 ? 1.5 : points > 1000 ? 3 : 6;
-}
+const hiddenIn = (node) => node.cloud.filter.hiddenIn(node);
 
-// The metadata's counts hold only where it counts each point once.
-function classFilterOf(meta) {
-    const channel = meta.channels.find((c) => c.isClass) ?? null;
-    const histogram = channel && meta.points === meta.sourcePoints ? meta.layout.attributes[channel.attribute].histogram : [];
-    return new ClassFilter(channel, histogram.slice(0, 256));
+// The smallest box around boxes.
+function around(boxes) {
+    return boxes.length === 0 ? null : { min: [0, 1, 2].map((i) => Math.min(...boxes.map((b) => b.min[i]))), max: [0, 1, 2].map((i) => Math.max(...boxes.map((b) => b.max[i]))) };
 }
 
 export class Viewer extends EventTarget {
@@ -57,12 +45,10 @@ export class Viewer extends EventTarget {
         this.settings = { ...DEFAULTS };
         this.camera = new OrbitCamera();
         this.renderer = new Renderer(canvas);
-        this.dataset = null;
-        this.selection = null;
-        this.modes = [];
-        this.mode = null;
-        this.ranges = new Map(); // mode name -> [low, high]
-        this.filter = new ClassFilter(null);
+        this.clouds = []; // those that are open
+        this.active = this.newCloud();
+        this.selection = null; // of all clouds
+        this.tool = null; // what clicks are for: { click(x, y) -> whether it took it }
         this.lookTimer = null;
         this.seesNothing = false;
         this.firstPictureMs = null;
@@ -74,12 +60,18 @@ export class Viewer extends EventTarget {
         this.urgent = true;
         this.framePending = false;
         this.waiters = [];
-        this.controls = new Controls(canvas, this.camera, {
+        this.fly = new Fly(this.camera, {
+            moved: () => this.moved(),
+            changed: (isOn) => this.emit('flying', isOn),
+            said: (speed) => this.emit('speed', speed),
+        });
+        this.controls = new Controls(canvas, this.camera, this.fly, {
             changed: () => this.moved(),
             pickAt: (x, y) => this.pickAt(x, y),
             nearestAt: (x, y) => this.nearestAt(x, y),
             centre: () => this.box.min.map((m, i) => (m + this.box.max[i]) / 2),
             picked: (hit) => this.emit('picked', hit),
+            clicked: (x, y) => Boolean(this.tool?.click(x, y)),
         });
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault();
@@ -96,53 +88,116 @@ export class Viewer extends EventTarget {
         this.dispatchEvent(new CustomEvent(type, { detail }));
     }
 
-    async open(url, options = {}) {
-        this.dataset = await new Dataset(url, this.pool, options).open(options.requests);
-        const { meta } = this.dataset;
-        this.scheme = meta.scheme;
-        this.box = { min: this.toLocal(meta.box.min), max: this.toLocal(meta.box.max) };
-        this.rest = meta.rest && { min: this.toLocal(meta.rest.min), max: this.toLocal(meta.rest.max) };
-        this.modes = colourModes(meta);
-        this.filter = classFilterOf(meta);
-        this.renderer.points.setFilter(this.filter);
-        const cacheBytes = CACHE_BASE_BYTES + this.settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
-        this.loader = new NodeLoader(this.dataset, cacheBytes, {
-            onNode: (node, fresh) => this.nodeArrived(node, fresh),
-            onDrop: (node) => this.renderer.points.removeNode(node),
-            onError: (message) => this.emit('error', message),
-            onChange: () => this.invalidate(false),
+    newCloud() {
+        const cloud = new Cloud(this.renderer.newPoints(), this.settings, {
+            emit: (type, detail) => (cloud === this.active || ALWAYS_TOLD.has(type) ? this.emit(type, detail) : null),
+            invalidate: (urgent) => this.invalidate(urgent),
         });
-        this.loader.eager = meta.channels.filter((c) => /^(intensity|classification)$/i.test(c.key));
-        this.setMode(defaultMode(meta, this.modes).name);
+        return cloud;
+    }
+
+    get cacheBytes() {
+        return (CACHE_BASE_BYTES + this.settings.budget * CACHE_BYTES_PER_BUDGET_POINT) / Math.max(1, this.clouds.length);
+    }
+
+    // The first cloud, which says where the coordinates of the picture begin.
+    async open(url, options = {}) {
+        await this.active.open(url, this.pool, options, this.cacheBytes);
+        this.clouds = [this.active];
         this.applySizes();
         this.applyUp();
-        this.emit('opened', meta);
+        this.emit('opened', this.dataset.meta);
+        this.emit('clouds');
     }
 
-    // From the data set's coordinates to those that are drawn, and back.
-    toLocal(p) {
-        const { origin, stretch } = this.dataset.meta;
-        return p.map((c, i) => (c - origin[i]) * stretch[i]);
+    // One more cloud, in the same space.
+    async add(url) {
+        const { origin, stretch } = this.clouds[0].dataset.meta;
+        const cloud = this.newCloud();
+        try {
+            await cloud.open(url, this.pool, { frame: { origin, stretch } }, this.cacheBytes);
+        } catch (error) {
+            this.renderer.removePoints(cloud.points);
+            throw error;
+        }
+        cloud.setClipBoxes(this.active.filter.boxes);
+        this.clouds.push(cloud);
+        for (const { loader } of this.clouds) loader.cache.limitBytes = this.cacheBytes;
+        this.applySizes();
+        this.applyBoxes();
+        this.emit('clouds');
+        this.invalidate();
+        return cloud;
     }
 
-    toWorld(p) {
-        const { origin, stretch } = this.dataset.meta;
-        return p.map((c, i) => c / stretch[i] + origin[i]);
+    // Not the first one, whose space the others share.
+    remove(cloud) {
+        if (this.clouds.indexOf(cloud) < 1) return;
+        if (cloud === this.active) this.activate(this.clouds[0]);
+        cloud.close();
+        this.renderer.removePoints(cloud.points);
+        this.clouds = this.clouds.filter((c) => c !== cloud);
+        this.applyBoxes();
+        this.emit('clouds');
+        this.invalidate();
     }
 
-    // The coordinates of a point as the file holds them: whole steps of its scale. What is drawn is rounded to 32 bits.
-    toSource(p) {
-        const { scale, offset } = this.dataset.meta;
-        return this.toWorld(p).map((c, i) => Math.round((c - offset[i]) / scale[i]) * scale[i] + offset[i]);
+    // The cloud that the panels are about from now on.
+    activate(cloud) {
+        if (cloud === this.active || !this.clouds.includes(cloud)) return;
+        this.active = cloud;
+        for (const type of ['active', 'modes', 'colours', 'classes', 'filters', 'clouds']) this.emit(type, cloud.dataset.meta);
+    }
+
+    showCloud(cloud, isShown) {
+        cloud.isShown = isShown;
+        this.emit('clouds');
+        this.invalidate();
+    }
+
+    get shownClouds() {
+        return this.clouds.filter(({ isShown }) => isShown);
+    }
+
+    get busy() {
+        return this.clouds.some(({ loader }) => loader.busy);
+    }
+
+    // Around all clouds that are shown, as drawn; and the same without strays, or null where there are none.
+    get box() {
+        return around((this.shownClouds.length > 0 ? this.shownClouds : this.clouds).map((cloud) => cloud.box));
+    }
+
+    get rest() {
+        const clouds = this.shownClouds;
+        return clouds.some(({ rest }) => rest) ? around(clouds.map(({ rest, box }) => rest ?? box)) : null;
     }
 
     resize() {
+        if (this.imageSize) return; // a picture is being made
         const { clientWidth, clientHeight } = this.canvas;
         if (clientWidth === 0 || clientHeight === 0) return;
         this.camera.aspect = clientWidth / clientHeight;
         this.renderer.resize(clientWidth, clientHeight);
         this.applySizes();
         this.invalidate();
+    }
+
+    // Draws all that a picture of width x height pixels wants, and calls use(canvas) while it is drawn.
+    async withSize(width, height, use) {
+        this.imageSize = [width, height];
+        try {
+            this.camera.aspect = width / height;
+            this.renderer.resize(width, height, 1);
+            this.applySizes();
+            await this.idle();
+            this.select();
+            this.draw();
+            use(this.canvas);
+        } finally {
+            this.imageSize = null;
+            this.resize();
+        }
     }
 
     // A window that moves to another screen changes its pixels but not its size.
@@ -156,8 +211,9 @@ export class Viewer extends EventTarget {
 
     // Shows the whole cloud, except a few points that lie far from it; where classes are hidden, what is known of the others.
     fit() {
-        const loaded = this.filter.isActive ? [...this.loader.cache.entries.keys()] : [];
-        this.camera.fit(shownBox(loaded, (node) => this.filter.hiddenIn(node)) ?? this.rest ?? this.box);
+        const isFiltered = this.shownClouds.some(({ filter }) => filter.isActive);
+        const loaded = isFiltered ? this.shownClouds.flatMap(({ loader }) => [...loader.cache.entries.keys()]) : [];
+        this.camera.fit(shownBox(loaded, hiddenIn) ?? this.rest ?? this.box);
         this.invalidate();
     }
 
@@ -192,30 +248,31 @@ export class Viewer extends EventTarget {
 
     frame() {
         this.framePending = false;
-        if (!this.dirty || !this.dataset?.root) return;
+        if (!this.dirty || !this.clouds.some(({ dataset }) => dataset.root)) return;
         if (!this.renderer.isDone()) return this.invalidate(false); // one frame at a time, or the picture lags behind
-        if (this.renderer.pixelRatio() !== this.renderer.gl.getPixelRatio()) this.resize();
+        if (!this.imageSize && this.renderer.pixelRatio() !== this.renderer.gl.getPixelRatio()) this.resize();
         this.select();
         const wait = this.drawnAt + Math.max(MIN_ARRIVAL_MS, ARRIVAL_SHARE * this.renderer.frameMs) - performance.now();
-        if (this.loader.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
+        if (this.busy && !this.urgent && wait > 0 && this.firstPictureMs !== null) return this.later(wait);
         if (this.selection.points > 0 || this.firstPictureMs !== null) this.draw();
         this.dirty = this.urgent = false;
-        if (this.loader.busy) this.later(RESELECT_MS);
+        if (this.busy) this.later(RESELECT_MS);
         this.settleWaiters();
     }
 
-    // The nodes of this frame: all that are there, or in motion as many as the graphics card draws in time.
-    nodesToDraw() {
-        const { draw, points } = this.selection;
+    // The nodes of a cloud in this frame: all that are there, or in motion as many as the graphics card draws in time.
+    nodesToDraw({ selection, dataset, scheme }, view) {
         const { frameMs, framePoints } = this.renderer;
-        if (!this.isMoving || framePoints === 0) return draw;
+        if (!this.isMoving || framePoints === 0) return selection.draw;
         const affordable = Math.max(MIN_MOVING_POINTS, (framePoints / Math.max(frameMs, 1)) * MOVING_FRAME_MS);
-        if (points <= affordable) return draw;
-        return selectNodes(this.dataset.root, this.view(), { ...this.limits(), budget: affordable }).draw;
+        if (this.selection.points <= affordable || selection.points === 0) return selection.draw;
+        const budget = (affordable * selection.points) / this.selection.points;
+        return selectNodes(dataset.root, view, { ...this.limits(), scheme, budget }).draw;
     }
 
     draw() {
-        this.renderer.points.show(this.nodesToDraw(), { additive: this.scheme === 'additive', spacing: this.drawnSpacing() });
+        const view = this.clippedView();
+        this.clouds.forEach((cloud, i) => cloud.show(this.nodesToDraw(cloud, view), i));
         this.renderer.draw(this.camera, this.boxInSight());
         this.drawnAt = performance.now();
         if (this.firstPictureMs === null && this.selection.points > 0) this.markFirstPicture();
@@ -233,34 +290,41 @@ export class Viewer extends EventTarget {
 
     // Says when nothing is in the picture any more, and when something is again.
     look() {
-        const nothing = !this.loader.busy && !seesAny(this.selection.draw, this.camera.planes(), (node) => this.filter.hiddenIn(node));
+        const nothing = !this.busy && !seesAny(this.selection.draw, this.camera.planes(), hiddenIn);
         if (nothing === this.seesNothing) return;
         this.seesNothing = nothing;
         this.emit('seesnothing', nothing);
-    }
-
-    // Cells of degrees and metres are no cubes on the ground: there the points drawn share the area of the whole.
-    drawnSpacing() {
-        if (!this.dataset.meta.isLonLat) return null;
-        const [width, length] = this.box.max.map((m, i) => m - this.box.min[i]);
-        return Math.sqrt((width * length) / Math.max(1, this.selection.points)) || null;
     }
 
     view() {
         return {
             position: this.camera.position(),
             planes: this.camera.planes(),
-            pixelsPerRadian: this.canvas.clientHeight / (2 * Math.tan(this.camera.fovY / 2)),
+            pixelsPerRadian: this.renderer.height / (2 * Math.tan(this.camera.fovY / 2)),
+            pixelsPerUnit: this.camera.isOrthographic ? this.renderer.height / (2 * this.camera.halfHeight) : 0,
         };
     }
 
+    // Of each cloud: those shown share the budget.
     limits() {
-        return { scheme: this.scheme, budget: this.settings.budget, maxError: this.settings.maxError };
+        return { budget: this.settings.budget / Math.max(1, this.shownClouds.length), maxError: this.settings.maxError };
+    }
+
+    // Where one clip box shows what is within it, nothing else is loaded.
+    clippedView() {
+        const view = this.view();
+        const showing = this.filter.boxes.filter(({ inside }) => inside);
+        if (showing.length === 1) view.planes.push(...showing[0].planes());
+        return view;
     }
 
     select() {
-        this.selection = selectNodes(this.dataset.root, this.view(), this.limits());
-        this.loader.update(this.selection);
+        const view = this.clippedView();
+        for (const cloud of this.clouds) cloud.select(view, this.limits());
+        const all = this.clouds.map(({ selection }) => selection);
+        this.selection = {
+            draw: all.flatMap(({ draw }) => draw), points: all.reduce((sum, { points }) => sum + points, 0), budgetReached: all.some(({ budgetReached }) => budgetReached),
+        };
     }
 
     markFirstPicture() {
@@ -270,154 +334,57 @@ export class Viewer extends EventTarget {
         this.emit('firstpicture', this.firstPictureMs);
     }
 
-    nodeArrived(node, fresh) {
-        const isRoot = node === this.dataset.root;
-        if (isRoot && fresh) this.learnColours(node);
-        if (isRoot || this.rest || !this.ranges.has(this.mode.name)) this.learnRange(node);
-        if (this.filter.learn(node)) this.emit('classes');
-        this.renderer.points.addNode(node);
-        if (fresh && isRoot) this.emit('root');
+    // boxes: of ClipBox; they cut all clouds.
+    setClipBoxes(boxes) {
+        for (const cloud of this.clouds) cloud.setClipBoxes(boxes);
     }
 
-    // Where the metadata does not say whether there are colours, those of the root do.
-    learnColours(root) {
-        const { rgb } = this.dataset.meta.layout;
-        if (!rgb || rgb.max.length > 0 || !isBlack(root.payload)) return;
-        this.modes = this.modes.filter((mode) => mode.kind !== 'rgb');
-        if (this.mode.kind === 'rgb') this.setMode('height');
-        this.emit('modes');
-    }
-
-    // Where the metadata has no range, or one that a few outliers stretch, the first node's values help.
-    learnRange(node) {
-        const { mode } = this;
-        if (mode.kind !== 'ramp') return;
-        if (this.rest) this.widenRange(node);
-        if (this.rest || this.ranges.has(mode.name)) return;
-        const full = mode.channel ? mode.channel.range : this.fullRange();
-        if (full && node !== this.dataset.root) return; // only the root is a sample of the whole
-        const values = this.valuesIn(node);
-        const range = values && quantileRange(values);
-        if (!range || (full && !/^intensity$/i.test(mode.name) && !isStretched(full, range))) return;
-        this.ranges.set(mode.name, range);
-        this.applyColours();
-    }
-
-    // Where a few points stretch the cube, its root holds hardly any others: all nodes that hold many are the sample.
-    widenRange(node) {
-        const { mode } = this;
-        const known = this.ranges.get(mode.name);
-        if (node.numPoints < SAMPLE_POINTS || (known && known !== this.widened)) return; // a person's own stays
-        const values = this.valuesIn(node);
-        const range = values && quantileRange(values);
-        if (!range) return;
-        this.widened = known ? [Math.min(known[0], range[0]), Math.max(known[1], range[1])] : range;
-        this.ranges.set(mode.name, this.widened);
-        this.applyColours();
-    }
-
-    // What the present colours show of the points of a node that are not hidden, or null where it is not loaded.
-    valuesIn(node) {
-        const { channel } = this.mode;
-        const isHidden = this.filter.hiddenIn(node);
-        if (!channel) return this.heightsIn(node, isHidden);
-        const scalar = node.payload.scalars.get(channel.key);
-        return scalar ? channelValues(channel, scalar.values, isHidden) : null;
-    }
-
-    heightsIn(node, isHidden) {
-        const { axis, sign } = upAxis(this.settings.up);
-        const { origin, stretch } = this.dataset.meta;
-        const { position } = node.payload;
-        const heights = [];
-        for (let i = 0; i < position.length / 3; i++) {
-            if (!isHidden?.(i)) heights.push(sign * ((position[3 * i + axis] + node.min[axis]) / stretch[axis] + origin[axis]));
+    // Coordinates [x, y, z, x, …] of all points drawn that are not hidden, of nodes that reach into a box, and where they are
+    // from: visit(node, index).
+    drawnPoints({ min, max }, visit = null) {
+        const out = [];
+        for (const node of this.selection?.draw ?? []) {
+            const { box } = node.payload;
+            if ([0, 1, 2].some((i) => box.min[i] + node.min[i] > max[i] || box.max[i] + node.min[i] < min[i])) continue;
+            const isHidden = hiddenIn(node);
+            const { position } = node.payload;
+            for (let i = 0; i < position.length / 3; i++) {
+                if (isHidden?.(i)) continue;
+                for (let k = 0; k < 3; k++) out.push(position[3 * i + k] + node.min[k]);
+                visit?.(node, i);
+            }
         }
-        return heights;
+        return out;
     }
 
-    fullRange(mode = this.mode) {
-        if (mode.channel) return mode.channel.range ?? this.ranges.get(mode.name) ?? [0, 1];
-        return heightRange(this.dataset.meta.rest ?? this.dataset.meta.box, this.settings.up);
-    }
-
-    range() {
-        return this.ranges.get(this.mode.name) ?? this.fullRange();
-    }
-
-    setRange(range) {
-        if (range) this.ranges.set(this.mode.name, range[0] <= range[1] ? [...range] : [range[1], range[0]]);
-        else this.ranges.delete(this.mode.name);
-        this.applyColours();
-    }
-
-    setMode(name) {
-        const wanted = String(name).toLowerCase();
-        const mode = this.modes.find((m) => m.name === wanted);
-        if (!mode) throw new Error(`no colour mode "${name}"; there are ${this.modes.map((m) => m.name).join(', ')}`);
-        this.mode = mode;
-        this.loader.channel = mode.channel;
-        this.renderer.points.setSource(sourceOf(mode), mode.channel);
-        if (this.dataset.root?.payload) this.learnRange(this.dataset.root);
-        this.applyColours();
-    }
-
-    applyColours() {
-        const { mode } = this;
-        const uniforms = this.renderer.points.uniforms;
-        uniforms.uMap.value.set(...paletteMap(mode, this.range(), mode.channel ?? this.heights()));
-        const texels =
-            mode.kind === 'classes' ? classTexels()
-            : mode.kind === 'labels' ? labelTexels()
-            : mode.kind === 'level' ? levelTexels()
-            : rampTexels(this.settings.ramp);
-        uniforms.uLabels.value = mode.kind === 'labels';
-        uniforms.uPalette.value.image.data.set(texels);
-        uniforms.uPalette.value.needsUpdate = true;
-        this.emit('colours');
-        this.invalidate();
-    }
-
-    // How the shader's heights, relative to the corner of the data set, become those of the data.
-    heights() {
-        const { axis, sign } = upAxis(this.settings.up);
-        return { base: 0, scale: 1, shift: sign * this.dataset.meta.origin[axis] };
-    }
-
-    // codes: the classes that are not to be seen.
-    hideClasses(codes) {
-        this.filter.hidden = new Set([...codes].map(Number).filter((code) => Number.isInteger(code) && code >= 0 && code < 256));
-        this.renderer.points.setFilter(this.filter);
-        this.emit('classes');
-        this.invalidate();
+    // The drawn point at a place of the file's coordinates: { node, index, point }, or null.
+    pointAt(world) {
+        const place = this.toLocal(world);
+        const { scale, stretch } = this.dataset.meta;
+        const reach = scale.map((s, i) => 0.6 * s * stretch[i] + 1e-6 * Math.abs(place[i]));
+        let found = null;
+        this.drawnPoints({ min: place.map((c, i) => c - reach[i]), max: place.map((c, i) => c + reach[i]) }, (node, index) => {
+            if (found) return;
+            const point = [0, 1, 2].map((k) => node.payload.position[3 * index + k] + node.min[k]);
+            if (point.every((c, k) => Math.abs(c - place[k]) <= reach[k])) found = { node, index, point };
+        });
+        return found;
     }
 
     // Turns the data so that one of its axes points up, and shows all of it.
     applyUp() {
-        const { up } = this.settings;
-        const { axis, sign } = upAxis(up);
-        this.camera.frame = frameOf(up);
-        if (!this.dataset?.meta) return;
-        const direction = [0, 0, 0];
-        direction[axis] = sign / this.dataset.meta.stretch[axis];
-        this.renderer.points.uniforms.uUp.value.set(...direction);
-        this.ranges.delete('height');
-        const height = this.modes.find((mode) => mode.name === 'height');
-        height.label = up === 'z' ? 'Height' : `Height (${upName(up)})`;
-        this.emit('modes');
-        this.applyColours();
-        if (this.dataset.root?.payload) this.learnRange(this.dataset.root);
+        this.camera.frame = frameOf(this.settings.up);
+        if (this.clouds.length === 0) return;
+        for (const cloud of this.clouds) cloud.applyUp();
         this.fit();
     }
 
     applySizes() {
-        const { settings, renderer } = this;
-        const { uniforms } = renderer.points;
-        const ratio = renderer.gl.getPixelRatio();
-        uniforms.uAdaptive.value = settings.adaptive;
-        uniforms.uPixelSize.value = settings.adaptive ? COVERAGE * settings.pointSize : 2 * settings.pointSize * ratio;
-        const smallest = settings.adaptive ? minPointPixels(this.dataset?.meta?.sourcePoints ?? Infinity) * ratio : 1;
-        uniforms.uSizeLimits.value.set(smallest, 48 * ratio);
+        for (const cloud of new Set([...this.clouds, this.active])) cloud.applySizes(this.renderer.gl.getPixelRatio());
+    }
+
+    applyBoxes() {
+        this.renderer.setBoxes(this.settings.boundingBox ? this.clouds.map(({ box }) => box) : []);
     }
 
     // Changes some of the settings of DEFAULTS.
@@ -426,9 +393,11 @@ export class Viewer extends EventTarget {
         const { settings, renderer } = this;
         this.applySizes();
         renderer.eyeDomeStrength = settings.eyeDome;
-        if (this.loader) this.loader.cache.limitBytes = CACHE_BASE_BYTES + settings.budget * CACHE_BYTES_PER_BUDGET_POINT;
-        if (this.box) renderer.setBoxes(settings.boundingBox ? [this.box] : []);
-        if ('ramp' in changes && this.mode) this.applyColours();
+        renderer.isAveraged = settings.averaged;
+        this.camera.isOrthographic = settings.orthographic;
+        for (const { loader } of this.clouds) loader.cache.limitBytes = this.cacheBytes;
+        this.applyBoxes();
+        if ('ramp' in changes) for (const cloud of this.clouds) cloud.applyColours();
         if ('up' in changes) this.applyUp();
         this.emit('settings');
         this.invalidate();
@@ -436,14 +405,24 @@ export class Viewer extends EventTarget {
 
     pickAt(x, y) {
         if (!this.selection) return null;
-        const radius = (PICK_RADIUS_PIXELS * 2 * Math.tan(this.camera.fovY / 2)) / this.canvas.clientHeight;
-        return pick(this.selection.draw, this.rayAt(x, y), radius, (node) => this.filter.hiddenIn(node));
+        const { camera, canvas } = this;
+        const seen = camera.isOrthographic ? camera.halfHeight : Math.tan(camera.fovY / 2);
+        const radius = (PICK_RADIUS_PIXELS * 2 * seen) / canvas.clientHeight;
+        return pick(this.selection.draw, this.rayAt(x, y), radius, hiddenIn);
     }
 
     // The point on the screen nearest to a place on the screen, or null.
     nearestAt(x, y) {
         if (!this.selection) return null;
-        return nearestSeen(this.selection.draw, this.rayAt(x, y), this.camera.planes(), (node) => this.filter.hiddenIn(node));
+        return nearestSeen(this.selection.draw, this.rayAt(x, y), this.camera.planes(), hiddenIn);
+    }
+
+    // Where a drawn point is in the picture, in CSS pixels; null behind the eye.
+    onScreen(point) {
+        const { clientWidth, clientHeight } = this.canvas;
+        const { x, y, depth } = this.camera.project(point);
+        if (!this.camera.isOrthographic && depth < this.camera.nearest) return null;
+        return [((x + 1) / 2) * clientWidth, ((1 - y) / 2) * clientHeight];
     }
 
     rayAt(x, y) {
@@ -452,7 +431,7 @@ export class Viewer extends EventTarget {
     }
 
     get idleNow() {
-        return Boolean(this.loader) && !this.dirty && !this.loader.busy && !this.isMoving;
+        return this.clouds.length > 0 && !this.dirty && !this.busy && !this.isMoving;
     }
 
     // Resolves once nothing more is to load or to draw for this view.
@@ -470,17 +449,30 @@ export class Viewer extends EventTarget {
 
     stats() {
         const { draw = [], budgetReached = false } = this.selection ?? {};
-        const pointsByLevel = sumByLevel(draw, (node) => this.filter.countVisible(node));
+        const pointsByLevel = sumByLevel(draw, (node) => node.cloud.filter.countVisible(node));
         return {
             pointsDrawn: pointsByLevel.reduce((sum, n) => sum + n, 0),
             nodesDrawn: draw.length,
-            nodesLoading: this.loader?.loading ?? 0,
+            nodesLoading: this.clouds.reduce((sum, { loader }) => sum + loader.loading, 0),
             levels: pointsByLevel.length,
             pointsByLevel,
             firstPictureMs: this.firstPictureMs,
             budgetReached,
             frameMs: this.renderer.frameMs,
-            cacheBytes: this.loader?.cache.bytes ?? 0,
+            cacheBytes: this.clouds.reduce((sum, { loader }) => sum + loader.cache.bytes, 0),
         };
     }
+}
+
+for (const name of OF_CLOUD) {
+    Object.defineProperty(Viewer.prototype, name, {
+        get() {
+            return this.active[name];
+        },
+    });
+}
+for (const name of BY_CLOUD) {
+    Viewer.prototype[name] = function (...args) {
+        return this.active[name](...args);
+    };
 }

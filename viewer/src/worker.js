@@ -1,15 +1,15 @@
 // A decoding worker: bytes of one node in, arrays out, all moved and never copied.
 import { decompress } from './data/brotli.js';
 import { decodeNode } from './data/decode.js';
+import { decodeLaz } from './data/copc/laz.js';
 
 async function work({ job, bytes }) {
     let raw = new Uint8Array(bytes);
-    if (job.encoding === 'BROTLI') {
-        try {
-            raw = await decompress(raw, job.layout.brotliStride * job.numPoints, job.forceWasm);
-        } catch (error) {
-            throw new Error(`octree.bin: node ${job.name}: ${error.message}`);
-        }
+    try {
+        if (job.encoding === 'BROTLI') raw = await decompress(raw, job.layout.brotliStride * job.numPoints, job.forceWasm);
+        if (job.encoding === 'LAZ') raw = await decodeLaz(job.laz, raw, job.numPoints);
+    } catch (error) {
+        throw new Error(`${job.file}: node ${job.name}: ${error.message}`);
     }
     return decodeNode(job, raw);
 }

@@ -1,4 +1,5 @@
-// An open Potree 2.0 folder: metadata, the tree as far as it is known, and how a node gets its points.
+// An open data set: metadata, the tree as far as it is known, and how a node gets its points. This one is a Potree 2.0
+// folder; copc/copc_dataset.js is another.
 import { parseMetadata } from './metadata.js';
 import { checkChunk, createRoot, parseChunk } from './hierarchy.js';
 import { fetchJson, fetchRange } from './fetcher.js';
@@ -6,27 +7,32 @@ import { fetchJson, fetchRange } from './fetcher.js';
 // Asked for before metadata.json says how long the first chunk is; holds 2978 nodes, which is nearly always enough.
 const FIRST_GUESS_BYTES = 64 * 1024;
 
-// 'data' and '/x/data/' both name a folder.
+// Whether an address names one file, not a folder.
+export const isFile = (url) => /\.la[sz]$/i.test(new URL(url).pathname);
+
+// 'data' and '/x/data/' both name a folder; what ends in .laz is a COPC file, and keeps its query, which may be a signature.
 export function dataUrl(text, page) {
-    const url = new URL(text || 'data/', page);
-    if (url.origin !== new URL(page).origin)
-        throw new Error(`The data must come from the same server as this page, not from ${url.origin}.`);
-    url.search = '';
+    let url;
+    try {
+        url = new URL(text || 'data/', page);
+    } catch {
+        throw new Error(`"${text}" is no address of a data set.`);
+    }
+    if (!/^https?:$/.test(url.protocol)) throw new Error(`Data is read from web servers, not from ${url.protocol} addresses.`);
     url.hash = '';
+    url.username = url.password = '';
+    if (isFile(url.href)) return url.href;
+    url.search = '';
     url.pathname = url.pathname.replace(/metadata\.json$/, '');
     if (!url.pathname.endsWith('/')) url.pathname += '/';
     return url.href;
 }
 
 // The two requests that need nothing but the address. They travel at the same time.
-export function startRequests(url) {
-    const requests = {
-        metadata: fetchJson(url + 'metadata.json'),
-        hierarchy: fetchRange(url + 'hierarchy.bin', 0, FIRST_GUESS_BYTES, { orLess: true }),
-    };
-    for (const request of Object.values(requests)) request.catch(() => {}); // open() reports it
-    return requests;
-}
+export const startPotree = (url) => ({
+    metadata: fetchJson(url + 'metadata.json'),
+    hierarchy: fetchRange(url + 'hierarchy.bin', 0, FIRST_GUESS_BYTES, { orLess: true }),
+});
 
 export class Dataset {
     constructor(url, pool, options = {}) {
@@ -34,13 +40,14 @@ export class Dataset {
         this.pool = pool;
         this.forceWasm = Boolean(options.forceWasm);
         this.lonLat = options.lonLat ?? null;
+        this.frame = options.frame ?? null;
         this.meta = null;
         this.root = null;
         this.nodeCount = 0;
     }
 
-    async open(requests = startRequests(this.url)) {
-        this.meta = parseMetadata(await requests.metadata, this.lonLat);
+    async open(requests = startPotree(this.url)) {
+        this.meta = parseMetadata(await requests.metadata, this.lonLat, null, this.frame);
         const root = createRoot(this.meta);
         const size = this.meta.firstChunkSize;
         if (this.meta.points === 0 && size === 0) return this;
@@ -60,15 +67,16 @@ export class Dataset {
         this.nodeCount += parseChunk(node, new Uint8Array(bytes));
     }
 
-    fetchNodes(offset, size, signal) {
-        return fetchRange(this.url + 'octree.bin', offset, size, { signal });
+    fetchNodes(offset, size, signal, again = false) {
+        return fetchRange(this.url + 'octree.bin', offset, size, { signal, again });
     }
 
-    // Decodes a node's bytes; `geometry` false asks for the channels alone.
-    async decode(node, bytes, channels, geometry) {
+    // What a worker needs to know to decode a node.
+    jobOf(node, channels, geometry) {
         const { meta } = this;
-        const job = {
+        return {
             name: node.name,
+            file: 'octree.bin',
             encoding: meta.encoding,
             layout: meta.layout,
             numPoints: node.numPoints,
@@ -79,8 +87,12 @@ export class Dataset {
             geometry,
             forceWasm: this.forceWasm,
         };
-        const result = await this.pool.run(job, bytes);
-        meta.rgbShift = result.rgbShift;
+    }
+
+    // Decodes a node's bytes; `geometry` false asks for the channels alone.
+    async decode(node, bytes, channels, geometry) {
+        const result = await this.pool.run(this.jobOf(node, channels, geometry), bytes);
+        this.meta.rgbShift = result.rgbShift;
         return result;
     }
 }

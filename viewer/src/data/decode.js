@@ -116,14 +116,20 @@ function columnOf(job, attribute) {
 export const NO_VALUE = Math.fround(3.4e38);
 export const hasValue = (stored) => stored < 3.3e38;
 
+// Reads one number of an attribute, which may be a few bits of a byte.
+function readerOf({ type, bits }) {
+    const { read } = TYPES[type];
+    return bits ? (view, at) => (read(view, at) >> bits.shift) & bits.mask : read;
+}
+
 const NARROW = { int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array };
 
 function decodeChannel(job, view, channel) {
     const attribute = job.layout.attributes[channel.attribute];
-    const read = TYPES[attribute.type].read;
+    const read = readerOf(attribute);
     const [start, step] = columnOf(job, attribute);
     const first = start + channel.element * attribute.typeSize;
-    const values = new (NARROW[attribute.type] ?? Float32Array)(job.numPoints);
+    const values = new (channel.exact ? Float64Array : NARROW[attribute.type] ?? Float32Array)(job.numPoints);
     let min = Infinity;
     let max = -Infinity;
     for (let i = 0; i < job.numPoints; i++) {
@@ -131,7 +137,7 @@ function decodeChannel(job, view, channel) {
         const isFinite = Number.isFinite(value);
         if (isFinite && value < min) min = value;
         if (isFinite && value > max) max = value;
-        values[i] = isFinite ? value - channel.base : NO_VALUE;
+        values[i] = isFinite || channel.exact ? value - channel.base : NO_VALUE;
     }
     return { key: channel.key, values, range: min <= max ? [min, max] : null };
 }
@@ -144,7 +150,7 @@ export function decodeNode(job, bytes) {
     const stride = job.encoding === 'BROTLI' ? job.layout.brotliStride : job.layout.stride;
     if (bytes.byteLength !== stride * job.numPoints)
         throw new DataError(
-            `octree.bin: node ${job.name} has ${bytes.byteLength} bytes for ${job.numPoints} points of ${stride} bytes`);
+            `${job.file ?? 'octree.bin'}: node ${job.name} has ${bytes.byteLength} bytes for ${job.numPoints} points of ${stride} bytes`);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const out = { position: null, box: null, rgb: null, rgbShift: job.rgbShift, scalars: [] };
     if (job.geometry) {

@@ -6,4 +6,7 @@ export class DataError extends Error {
     }
 }
 
+// The server cannot be reached at present, or cannot do its work: worth asking again.
+export class OfflineError extends DataError {}
+
 export const isAbort = (error) => error?.name === 'AbortError';

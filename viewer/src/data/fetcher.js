@@ -1,10 +1,26 @@
 // HTTP with words: whole files and byte ranges, where each failure says what to do about it.
-import { DataError, isAbort } from './errors.js';
+import { DataError, isAbort, OfflineError } from './errors.js';
+import { isLocal, localFile } from './local_files.js';
 
 // Without Range support the server sends the whole file for each node; beyond this that is hopeless.
 const MAX_WHOLE_FILE = 256 * 1024 * 1024;
 
+const RETRIED = new Set([408, 429, 500, 502, 503, 504]); // what passes
+
 const fileName = (url) => decodeURIComponent(new URL(url).pathname.split('/').pop());
+
+const isForeign = (url) => Boolean(globalThis.location) && new URL(url).origin !== globalThis.location.origin;
+
+// A browser does not say whether a server was not reached or did not allow this page to read. Asked without reading, a
+// server that is there answers.
+async function whyNoAnswer(url) {
+    if (!isForeign(url)) return new OfflineError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
+    const { origin } = new URL(url);
+    const isThere = await fetch(url, { mode: 'no-cors', headers: {}, cache: 'no-store', method: 'HEAD' }).then(() => true, () => false);
+    if (!isThere) return new OfflineError(`The server ${origin} does not answer (${fileName(url)}).`);
+    return new DataError(`The server ${origin} does not allow pages of ${globalThis.location.origin} to read ${fileName(url)}. Whoever runs it can allow it `
+        + 'with the header "Access-Control-Allow-Origin: *" and, for requests of byte ranges, "Access-Control-Allow-Headers: Range".');
+}
 
 async function request(url, options) {
     let response;
@@ -12,11 +28,12 @@ async function request(url, options) {
         response = await fetch(url, options);
     } catch (error) {
         if (isAbort(error)) throw error;
-        throw new DataError(`The server does not answer (${fileName(url)}). Is mote view still running?`);
+        throw await whyNoAnswer(url);
     }
     if (response.ok) return response;
     if (response.status === 416)
         throw new DataError(`${fileName(url)} ends early: it is incomplete or belongs to another data set.`);
+    if (RETRIED.has(response.status)) throw new OfflineError(`The server says ${response.status} ${response.statusText} (${fileName(url)}).`);
     const hint = response.status === 404 ? 'It is not there.' : `The server says ${response.status} ${response.statusText}.`;
     throw new DataError(`Cannot read ${fileName(url)}. ${hint}`);
 }
@@ -47,14 +64,29 @@ async function body(response, url) {
         return await response.arrayBuffer();
     } catch (error) {
         if (isAbort(error)) throw error;
-        throw new DataError(`The connection broke while ${fileName(url)} was read.`);
+        throw new OfflineError(`The connection broke while ${fileName(url)} was read.`);
     }
 }
 
+async function readLocal(url, offset, size, orLess) {
+    const file = localFile(url);
+    if (!file) throw new DataError(`${fileName(url)} was dropped on another page: drop it again.`);
+    let bytes;
+    try {
+        bytes = await file.slice(offset, offset + size).arrayBuffer();
+    } catch (error) {
+        throw new DataError(`${fileName(url)} cannot be read any more: ${error.message}`);
+    }
+    if (bytes.byteLength < size && !orLess) throw new DataError(`${fileName(url)} ends early: it is incomplete.`);
+    return bytes;
+}
+
 // Bytes [offset, offset + size) of a file as an ArrayBuffer. `orLess` accepts a file that ends earlier.
-export async function fetchRange(url, offset, size, { signal, orLess = false } = {}) {
+// again: what the browser has kept of it is not to be used, for it was wrong.
+export async function fetchRange(url, offset, size, { signal, orLess = false, again = false } = {}) {
+    if (isLocal(url)) return readLocal(url, offset, size, orLess);
     const headers = { Range: `bytes=${offset}-${offset + size - 1}` };
-    const response = await request(url, { signal, headers });
+    const response = await request(url, { signal, headers, ...(again ? { cache: 'reload' } : {}) });
     if (response.status !== 206) {
         const length = Number(response.headers.get('Content-Length'));
         if (length > MAX_WHOLE_FILE)

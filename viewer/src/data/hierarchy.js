@@ -27,6 +27,13 @@ export class Node {
         this.payload = null; // decoded arrays
     }
 
+    // The cloud that it belongs to.
+    get cloud() {
+        let node = this;
+        while (node.parent) node = node.parent;
+        return node.owner;
+    }
+
     child(index) {
         const half = this.size.map((s) => s / 2);
         const bits = [(index >> 2) & 1, (index >> 1) & 1, index & 1];

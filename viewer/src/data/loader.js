@@ -2,19 +2,22 @@
 import { State } from './hierarchy.js';
 import { nextRun } from './requests.js';
 import { NodeCache } from './cache.js';
-import { DataError, isAbort } from './errors.js';
+import { DataError, isAbort, OfflineError } from './errors.js';
 
 const MAX_REQUESTS = 6; // what a browser opens to one server
 const MAX_DECODING = 12; // nodes fetched and not yet decoded: more would only sit in memory
+const FIRST_PAUSE_MS = 500; // after the server was not reached; doubled each time that it is not
+const MAX_PAUSE_MS = 10000;
+const TRIES = 2; // of a node whose bytes were wrong
 const ABORT_GRACE_MS = 250; // a node that leaves the view for a moment is not thrown away
 
 export class NodeLoader {
-    // events { onNode(node, fresh), onDrop(node), onError(message), onChange() }
+    // events { onNode(node, fresh), onDrop(node), onError(message), onChange(), onOffline(message, or null: it answers again) }
     constructor(dataset, cacheBytes, events) {
         this.dataset = dataset;
         this.events = events;
         this.cache = new NodeCache(cacheBytes, (node) => this.drop(node));
-        this.channel = null; // the scalar channel the picture needs now
+        this.channels = []; // the scalar channels the picture needs now: of its colours and of filters
         this.eager = []; // channels that every node brings along
         this.wanted = [];
         this.chunks = [];
@@ -22,6 +25,8 @@ export class NodeLoader {
         this.runs = new Set(); // requests under way
         this.decoding = 0;
         this.loading = 0; // nodes and chunks under way
+        this.pauseMs = 0; // while the server is not reached
+        this.pauseTimer = null;
     }
 
     get busy() {
@@ -29,7 +34,13 @@ export class NodeLoader {
     }
 
     needsChannel(node) {
-        return this.channel !== null && node.payload !== null && !node.payload.scalars.has(this.channel.key);
+        return node.payload !== null && this.channels.some((channel) => !node.payload.scalars.has(channel.key));
+    }
+
+    // What a node is decoded for: all that is needed, or what it lacks.
+    missingChannels(node) {
+        if (node.payload === null) return [...new Set([...this.eager, ...this.channels])];
+        return this.channels.filter((channel) => !node.payload.scalars.has(channel.key));
     }
 
     // selection: what selectNodes() returned for the newest view.
@@ -49,7 +60,34 @@ export class NodeLoader {
         this.pump();
     }
 
+    // The server was not reached: everything waits a while, and is asked for again.
+    pause(error) {
+        this.events.onOffline(error.message);
+        if (this.pauseTimer) return;
+        this.pauseMs = Math.min(MAX_PAUSE_MS, 2 * this.pauseMs || FIRST_PAUSE_MS);
+        this.pauseTimer = setTimeout(() => {
+            this.pauseTimer = null;
+            this.events.onChange();
+        }, this.pauseMs);
+    }
+
+    answered() {
+        if (this.pauseMs === 0) return;
+        this.pauseMs = 0;
+        this.events.onOffline(null);
+    }
+
+    // Ends all that is under way.
+    close() {
+        clearTimeout(this.pauseTimer);
+        this.wanted = [];
+        this.chunks = [];
+        for (const run of this.runs) run.abort.abort();
+        for (const node of this.cache.entries.keys()) this.drop(node);
+    }
+
     pump() {
+        if (this.pauseTimer) return;
         while (this.chunks.length > 0 && this.runs.size < MAX_REQUESTS) this.startChunk(this.chunks.shift());
         while (this.wanted.length > 0 && this.runs.size < MAX_REQUESTS && this.decoding < MAX_DECODING) {
             const run = nextRun(this.wanted);
@@ -72,9 +110,12 @@ export class NodeLoader {
         try {
             await this.dataset.loadChunk(node, run.abort.signal);
             node.chunkState = State.READY;
+            this.answered();
         } catch (error) {
-            node.chunkState = isAbort(error) ? State.EMPTY : State.FAILED;
-            this.report(error);
+            const isOffline = error instanceof OfflineError;
+            node.chunkState = isAbort(error) || isOffline ? State.EMPTY : State.FAILED;
+            if (isOffline) this.pause(error);
+            else this.report(error);
         }
         this.runs.delete(run);
         this.loading--;
@@ -86,13 +127,16 @@ export class NodeLoader {
         for (const node of nodes) this.mark(node, State.LOADING);
         let bytes = null;
         try {
-            bytes = size > 0 ? await this.dataset.fetchNodes(offset, size, run.abort.signal) : new ArrayBuffer(0);
+            bytes = size > 0 ? await this.dataset.fetchNodes(offset, size, run.abort.signal, nodes[0].failures > 0) : new ArrayBuffer(0);
+            this.answered();
         } catch (error) {
+            const isOffline = error instanceof OfflineError;
+            if (isOffline) this.pause(error);
             // One bad node must not take its neighbours with it: they are asked for again, each alone.
-            const again = isAbort(error) || nodes.length > 1;
+            const again = isAbort(error) || isOffline || nodes.length > 1 || this.mayTryAgain(nodes[0]);
             for (const node of nodes) {
                 this.mark(node, again ? State.EMPTY : State.FAILED);
-                if (!isAbort(error)) node.alone = true;
+                if (!isAbort(error) && !isOffline) node.alone = true;
             }
             this.loading -= nodes.length;
             if (!again) this.report(error);
@@ -108,6 +152,12 @@ export class NodeLoader {
         this.events.onChange();
     }
 
+    // What was wrong once may have been broken on the way.
+    mayTryAgain(node) {
+        node.failures = (node.failures ?? 0) + 1;
+        return node.failures < TRIES;
+    }
+
     // A node that is drawn already and only lacks a channel keeps its state, so that it stays on the screen.
     mark(node, state) {
         if (node.payload) {
@@ -120,14 +170,15 @@ export class NodeLoader {
 
     async decode(node, bytes) {
         const fresh = node.payload === null;
-        const channels = fresh ? [...this.eager] : [];
-        if (this.channel && !channels.includes(this.channel)) channels.push(this.channel);
+        const channels = this.missingChannels(node);
         this.decoding++;
         try {
             this.accept(node, await this.dataset.decode(node, bytes, channels, fresh), fresh);
         } catch (error) {
-            this.mark(node, State.FAILED);
-            this.report(error);
+            const again = this.mayTryAgain(node);
+            node.alone = true;
+            this.mark(node, again ? State.EMPTY : State.FAILED);
+            if (!again) this.report(error);
         }
         this.decoding--;
         this.loading--;
@@ -143,12 +194,14 @@ export class NodeLoader {
             node.state = State.READY;
         }
         for (const scalar of result.scalars) node.payload.scalars.set(scalar.key, scalar);
+        node.mask = null;
         this.cache.put(node, payloadBytes(node.payload));
         this.events.onNode(node, fresh);
     }
 
     drop(node) {
         node.payload = null;
+        node.mask = null;
         node.state = State.EMPTY;
         node.channelLoading = false;
         this.events.onDrop(node);

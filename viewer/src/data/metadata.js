@@ -44,8 +44,10 @@ function drawnSpacing(spacing, stretch, box) {
     return Math.min(spacing * Math.max(...stretch), widest || 1);
 }
 
-// lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself.
-export function parseMetadata(json, lonLat = null) {
+// lonLat: true or false says whether x and y are degrees; null leaves it to what the data set says of itself. layout: of a
+// record, where the data set is no Potree folder.
+// frame { origin, stretch }: of another data set, in whose space this one is drawn.
+export function parseMetadata(json, lonLat = null, layout = null, frame = null) {
     if (json === null || typeof json !== 'object') throw new DataError('metadata.json is not a JSON object');
     const cube = {
         min: vector(json.boundingBox?.min, 'boundingBox.min'),
@@ -53,9 +55,10 @@ export function parseMetadata(json, lonLat = null) {
     };
     const side = cube.max.map((high, i) => high - cube.min[i]);
     if (side.some((s) => s < 0)) throw new DataError('metadata.json: boundingBox.max lies below boundingBox.min');
-    const layout = parseAttributes(json.attributes);
+    const isPotree = layout === null;
+    layout ??= parseAttributes(json.attributes);
     const encoding = String(json.encoding ?? 'DEFAULT').toUpperCase();
-    if (encoding !== 'DEFAULT' && encoding !== 'BROTLI')
+    if (isPotree && encoding !== 'DEFAULT' && encoding !== 'BROTLI')
         throw new DataError(`encoding "${json.encoding}" is not known: a viewer reads DEFAULT and BROTLI`);
     const firstChunkSize = Number(json.hierarchy?.firstChunkSize);
     if (!Number.isSafeInteger(firstChunkSize) || firstChunkSize < 0)
@@ -66,9 +69,9 @@ export function parseMetadata(json, lonLat = null) {
     const scale = vector(json.scale, 'scale');
     const box = pointBox(layout.position, cube);
     const isLonLat = lonLat ?? isGeographic(crs, box, scale);
-    const stretch = stretchOf(crs, box, isLonLat);
+    const stretch = frame?.stretch ?? stretchOf(crs, box, isLonLat);
     const rest = restBox(json.mote?.rest);
-    const origin = rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
+    const origin = frame?.origin ?? rest?.min ?? cube.min; // everything is drawn relative to it: small numbers for 32-bit floats
     const spacing = Number(json.spacing) > 0 ? Number(json.spacing) : longest / 128;
     return {
         name: String(json.name || 'Point cloud'),
@@ -94,6 +97,7 @@ export function parseMetadata(json, lonLat = null) {
         depth: Number.isInteger(json.hierarchy?.depth) ? json.hierarchy.depth : null, // of the deepest level; the root is level 0
         firstChunkSize,
         layout,
+        globalEncoding: Number(json.mote?.las?.global_encoding) || 0, // of the LAS header, where the writer kept it
         channels: scalarChannels(layout, json.mote?.las?.global_encoding),
         rgbShift: rgbShift(layout.rgb),
     };

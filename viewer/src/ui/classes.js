@@ -1,18 +1,17 @@
 // The list of classes with their colours: what is ticked is shown.
 import { className, classColour, cssColour } from '../view/palettes.js';
+import { element } from './element.js';
 import { short } from './format.js';
-
-function element(tag, properties = {}, ...children) {
-    const e = Object.assign(document.createElement(tag), properties);
-    e.append(...children);
-    return e;
-}
 
 export class ClassList {
     constructor(viewer) {
         this.viewer = viewer;
         this.rows = new Map(); // code -> { label, box }
         this.list = element('div', { className: 'classes' });
+        viewer.addEventListener('active', () => {
+            this.rows.clear();
+            this.list.replaceChildren();
+        });
     }
 
     // The classes known now, and which of them are shown. Rows stay where they are, so that the keyboard's focus does.

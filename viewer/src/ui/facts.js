@@ -33,9 +33,10 @@ function reference(meta) {
 }
 
 // [name, text, style] of each line.
-export function rows(meta) {
+export function rows(meta, from = null) {
     const levels = meta.depth === null ? 'not given' : integer(meta.depth + 1);
     return [
+        ...(from ? [['From', from, 'long']] : []),
         ['Points', integer(meta.sourcePoints)],
         ['Size', size(meta)],
         ['Reference system', reference(meta), 'long'],
@@ -59,11 +60,12 @@ function corner(meta, point) {
     return point.map((c, i) => value(c, meta.box.max[i] - meta.box.min[i] || 1)).join(', ');
 }
 
-export function showFacts(meta) {
+// from: the server that the data comes from, where that is not the page's own.
+export function showFacts(meta, from) {
     document.title = `${meta.name} – mote`;
     $('title').textContent = meta.name;
     $('subtitle').textContent = count(meta.sourcePoints, 'point') + (meta.isLonLat ? ', longitude and latitude drawn in metres' : '');
-    $('facts').replaceChildren(...rows(meta).flatMap(([name, text, style]) => {
+    $('facts').replaceChildren(...rows(meta, from).flatMap(([name, text, style]) => {
         const dt = document.createElement('dt');
         const dd = document.createElement('dd');
         dt.textContent = name;

@@ -1,12 +1,27 @@
 // Keyboard shortcuts: one table, which is also the help.
 import { UP_AXES } from '../view/up_axis.js';
+import { SIZINGS } from '../view/settings.js';
+import { TOOLS } from './tools.js';
 
 const $ = (id) => document.getElementById(id);
 const TURN = 0.06;
 const MOVE_PIXELS = 40;
 const ZOOM = 1.15;
 
-export function actions(viewer, togglePanel) {
+// [key, text, yaw, pitch] of the views of six sides.
+export const SIDES = [
+    ['t', 'From above', 0, Math.PI / 2], ['shift+t', 'From below', 0, -Math.PI / 2], ['s', 'From the south, or the front', 0, 0],
+    ['shift+n', 'From the north, or the back', Math.PI, 0], ['shift+w', 'From the west', -Math.PI / 2, 0], ['shift+e', 'From the east', Math.PI / 2, 0],
+];
+const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
+
+function toggleFullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen?.().catch(() => {}); // a browser may not allow it
+}
+
+// page: { togglePanel(), views, marks, tools, picture }
+export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
     const { camera } = viewer;
     const turn = (yaw, pitch) => camera.rotate(yaw, pitch);
     const pan = (x, y) => camera.pan(x, y, viewer.canvas.clientHeight);
@@ -25,17 +40,30 @@ export function actions(viewer, togglePanel) {
     return [
         { keys: ['f'], text: 'Fit the cloud into the view', run: () => viewer.fit() },
         { keys: ['r'], text: 'Back to the first view', run: () => view(-0.6, 0.6) },
-        { keys: ['t'], text: 'From above', run: () => view(0, Math.PI / 2) },
-        { keys: ['s'], text: 'From the south, or the front', run: () => view(0, 0) },
+        ...SIDES.map(([key, text, yaw, pitch]) => ({ keys: [key], shown: shownKey(key), text, run: () => view(yaw, pitch) })),
+        { keys: ['o'], text: 'Parallel or in perspective', run: () => viewer.configure({ orthographic: !s.orthographic }) },
+        { keys: ['w'], text: 'Fly: W A S D, Q E, shift faster, Escape ends', run: () => viewer.fly.set(!viewer.fly.isOn) },
+        { keys: ['shift+f'], shown: 'Shift F', text: 'Full screen', always: true, run: toggleFullScreen },
+        { keys: ['shift+p'], shown: 'Shift P', text: 'Picture as a file', run: () => picture.ask() },
         { keys: ['u'], text: 'Turn another axis up: z, y, …', run: () => viewer.configure({ up: nextUp() }) },
         { keys: ['c'], text: 'Next colour mode', run: () => cycleMode(1) },
         { keys: ['x'], text: 'Previous colour mode', run: () => cycleMode(-1) },
         { keys: ['v'], text: 'Show all classes', run: () => viewer.hideClasses([]) },
+        { keys: ['shift+v'], shown: 'Shift V', text: 'Remove all filters', run: () => viewer.clearFilters() },
         { keys: ['+', '='], shown: '+', text: 'Larger points', run: () => size(1.25) },
         { keys: ['-'], text: 'Smaller points', run: () => size(0.8) },
-        { keys: ['a'], text: 'Close surfaces, on or off', run: () => viewer.configure({ adaptive: !s.adaptive }) },
+        { keys: ['a'], text: 'Point size: by density, by distance, fixed', run: () => viewer.configure({ sizing: SIZINGS[(SIZINGS.indexOf(s.sizing) + 1) % SIZINGS.length] }) },
+        { keys: ['shift+a'], shown: 'Shift A', text: 'Average close points', run: () => viewer.configure({ averaged: !s.averaged }) },
         { keys: ['e'], text: 'Eye-dome lighting', run: () => viewer.configure({ eyeDome: s.eyeDome > 0 ? 0 : 0.5 }) },
         { keys: ['b'], text: 'Bounding box', run: () => viewer.configure({ boundingBox: !s.boundingBox }) },
+        ...TOOLS.map(([kind, key, name]) => ({ keys: [key], text: name, run: () => tools.choose(kind) })),
+        { keys: ['ctrl+z'], shown: 'Ctrl Z', text: 'Undo (with shift: redo)', run: () => marks.undo() },
+        { keys: ['ctrl+shift+z', 'ctrl+y'], text: '', run: () => marks.redo() },
+        { keys: ['m'], text: 'Save this view', run: () => views.save() },
+        ...Array.from({ length: 9 }, (_, i) => ({
+            keys: [String(i + 1)], shown: '1 … 9', text: i === 0 ? 'Saved views' : '', run: () => views.show(i),
+        })),
+        { keys: ['l'], text: 'Copy a link to this view', run: () => views.copyLink() },
         { keys: ['p'], text: 'Settings panel', always: true, run: togglePanel },
         { keys: ['h', '?'], shown: 'H', text: 'This help', always: true, run: toggleHelp },
         { keys: ['ArrowLeft'], run: () => turn(-TURN, 0) },
@@ -89,9 +117,10 @@ export function belongsToControl(control, key) {
 }
 
 // The name of a key in the table. Keyboards of other scripts say Cyrillic or Greek letters: their place decides then.
-export function keyName({ key, code, shiftKey }, known) {
+export function keyName({ key, code, shiftKey, ctrlKey, metaKey }, known) {
     const name = key.length === 1 ? key.toLowerCase() : key;
-    if (shiftKey && name.startsWith('Arrow')) return `shift+${name}`;
+    if (ctrlKey || metaKey) return `ctrl+${shiftKey ? 'shift+' : ''}${name}`;
+    if (shiftKey && (name.startsWith('Arrow') || known(`shift+${name}`))) return `shift+${name}`;
     const letter = /^Key([A-Z])$/.exec(code ?? '');
     return !known(name) && letter && !/^[a-z]$/.test(name) ? letter[1].toLowerCase() : name;
 }
@@ -110,13 +139,13 @@ function returnFocus(canvas) {
         if (byPointer && event.target.matches('select')) leave();
     });
     document.addEventListener('keydown', ({ key, target }) => {
-        const isField = target.matches?.('input[type=number]');
-        if ((isField && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
+        const isField = target.matches?.('input[type=number], input[type=text]');
+        if ((isField && !target.form && key === 'Enter') || (target.matches?.('input, select') && key === 'Escape')) leave();
     });
 }
 
-export function bindKeys(viewer, togglePanel) {
-    const table = actions(viewer, togglePanel);
+export function bindKeys(viewer, page) {
+    const table = actions(viewer, page);
     const byKey = new Map(table.flatMap((action) => action.keys.map((key) => [key, action])));
     const run = (action) => {
         if (!action.always && !viewer.dataset?.root) return;
@@ -124,7 +153,7 @@ export function bindKeys(viewer, togglePanel) {
         viewer.invalidate();
     };
     window.addEventListener('keydown', (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.altKey) return;
         if (belongsToControl(event.target.closest?.('input, select'), event.key)) return;
         const name = keyName(event, (key) => byKey.has(key));
         const action = byKey.get(name);
@@ -133,9 +162,15 @@ export function bindKeys(viewer, togglePanel) {
         run(action);
         if (/Arrow|Page/.test(name)) viewer.moved();
     });
+    for (const [key, text] of SIDES) {
+        const side = document.createElement('button');
+        Object.assign(side, { textContent: text.replace(/^From (the )?/, '').replace(/,.*/, ''), title: `${text} (${shownKey(key)})` });
+        side.addEventListener('click', () => run(byKey.get(key)));
+        $('sides').append(side);
+    }
     returnFocus(viewer.canvas);
     fillHelp($('help-mouse'), MOUSE, 'span');
     fillHelp($('help-keys'), table.filter((a) => a.text).map((a) => [a.shown ?? a.keys[0].toUpperCase(), a.text]), 'kbd');
-    for (const [id, key] of [['fit', 'f'], ['reset', 'r'], ['top', 't'], ['front', 's'], ['help-button', 'h']])
+    for (const [id, key] of [['fit', 'f'], ['reset', 'r'], ['top', 't'], ['front', 's'], ['help-button', 'h'], ['fly', 'w'], ['full-screen', 'shift+f'], ['picture-button', 'shift+p']])
         $(id).addEventListener('click', () => run(byKey.get(key)));
 }

@@ -1,13 +1,8 @@
 // The legend of the present colours: a ramp with its ends, the classes that occur, or the levels.
 import { cssColour, levelColour, rampCss } from '../view/palettes.js';
 import { ClassList } from './classes.js';
+import { element } from './element.js';
 import { channelText } from './format.js';
-
-function element(tag, properties = {}, ...children) {
-    const e = Object.assign(document.createElement(tag), properties);
-    e.append(...children);
-    return e;
-}
 
 const swatch = (colour) => {
     const i = element('i');
@@ -36,7 +31,7 @@ export class Legend {
         const { mode } = viewer;
         box.hidden = mode.kind === 'rgb';
         const title = element('h3', { textContent: mode.label });
-        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp(), labels: () => this.labels() }[mode.kind];
+        const body = { classes: () => this.classList(), level: () => this.levelList(), ramp: () => this.ramp(), labels: () => this.labels(), normal: () => this.normal() }[mode.kind];
         box.replaceChildren(title, ...(body ? body() : []));
     }
 
@@ -58,6 +53,14 @@ export class Legend {
 
     labels() {
         return [element('div', { className: 'entry', textContent: 'A colour for each number; below 0: grey.' })];
+    }
+
+    normal() {
+        return [['rgb(255, 128, 128)', 'to +x'], ['rgb(128, 255, 128)', 'to +y'], ['rgb(128, 128, 255)', 'to +z']].map(([colour, textContent]) => {
+            const i = element('i');
+            i.style.background = colour;
+            return element('div', { className: 'entry' }, i, element('span', { textContent }));
+        });
     }
 
     levelList() {

@@ -2,7 +2,11 @@
 import { RAMPS } from '../view/palettes.js';
 import { quantileRange } from '../view/colouring.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
+import { BACKGROUNDS, SIZINGS, THEMES } from '../view/settings.js';
+import { cssColour, rampColour } from '../view/palettes.js';
+import { histogram } from '../view/histogram.js';
 import { ClassList } from './classes.js';
+import { RangeHistogram } from './range_histogram.js';
 import { channelText, short, value } from './format.js';
 
 const $ = (id) => document.getElementById(id);
@@ -17,6 +21,10 @@ const ERROR = logScale(8, 0.35); // to the right is finer
 
 const MAX_SHORT_DIGITS = 8; // two numbers of so many digits stand side by side
 
+const SIZING_WORDS = { adaptive: 'By density', distance: 'By distance', fixed: 'Fixed' };
+const TONES = ['brightness', 'contrast', 'gamma'];
+
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const twoDigits = (n) => Number(n.toPrecision(2));
 
 export class Panel {
@@ -35,7 +43,7 @@ export class Panel {
 
     bindColour() {
         const { viewer } = this;
-        $('ramp').append(...RAMPS.map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
+        $('ramp').append(...RAMPS.map((name) => new Option(capital(name), name)));
         $('mode').addEventListener('change', (e) => viewer.setMode(e.target.value));
         $('ramp').addEventListener('change', (e) => viewer.configure({ ramp: e.target.value }));
         const range = () => {
@@ -43,17 +51,20 @@ export class Panel {
             if (Number.isFinite(low) && Number.isFinite(high)) viewer.setRange([low, high]);
             else this.showColours();
         };
+        this.chart = new RangeHistogram('value of the range', (r) => viewer.setRange(r));
+        $('range-chart').append(this.chart.box);
+        this.sampled = null; // the mode whose histogram is shown
+        viewer.addEventListener('frame', () => this.followSample());
         $('low').addEventListener('change', range);
         $('high').addEventListener('change', range);
         $('range-full').addEventListener('click', () => viewer.setRange(viewer.fullRange()));
         $('range-clip').addEventListener('click', () => viewer.setRange(this.clippedRange()));
     }
 
-    // Percentiles of the coarsest nodes drawn: a fair sample of the whole.
+    // Percentiles of what is shown.
     clippedRange() {
         const { viewer } = this;
-        const parts = [...viewer.selection.draw].sort((a, b) => a.level - b.level).slice(0, 12);
-        return quantileRange(parts.flatMap((node) => viewer.valuesIn(node) ?? [])) ?? viewer.fullRange();
+        return quantileRange(viewer.sampleOf(viewer.mode, false)) ?? viewer.fullRange();
     }
 
     // Shown where there is more than one class to choose from, whatever the colours.
@@ -66,6 +77,7 @@ export class Panel {
             $('class-section').hidden = viewer.filter.codes.size < 2;
         };
         viewer.addEventListener('opened', show);
+        viewer.addEventListener('active', show);
         viewer.addEventListener('classes', show);
         $('classes-all').addEventListener('click', () => viewer.hideClasses([]));
         $('classes-none').addEventListener('click', () => viewer.hideClasses(viewer.filter.codes));
@@ -77,7 +89,11 @@ export class Panel {
         slider('budget', (t) => ({ budget: twoDigits(BUDGET.toValue(t)) }));
         slider('error', (t) => ({ maxError: twoDigits(ERROR.toValue(t)) }));
         slider('size', (pointSize) => ({ pointSize }));
-        $('adaptive').addEventListener('change', (e) => viewer.configure({ adaptive: e.target.checked }));
+        $('sizing').append(...SIZINGS.map((name) => new Option(SIZING_WORDS[name], name)));
+        $('sizing').addEventListener('change', (e) => viewer.configure({ sizing: e.target.value }));
+        $('averaged').addEventListener('change', (e) => viewer.configure({ averaged: e.target.checked }));
+        for (const name of TONES) slider(name, (v) => ({ [name]: v }));
+        $('tone-reset').addEventListener('click', () => viewer.configure({ brightness: 0, contrast: 0, gamma: 1 }));
     }
 
     bindView() {
@@ -89,9 +105,36 @@ export class Panel {
             viewer.configure({ eyeDome: strength });
         });
         $('box').addEventListener('change', (e) => viewer.configure({ boundingBox: e.target.checked }));
+        $('ortho').addEventListener('change', (e) => viewer.configure({ orthographic: e.target.checked }));
         $('up').append(...UP_AXES.map((up) => new Option(upName(up), up)));
         $('up').addEventListener('change', (e) => viewer.configure({ up: e.target.value }));
-        $('background').addEventListener('change', (e) => ($('stage').className = `bg-${e.target.value}`));
+        const choose = (id, list) => {
+            $(id).append(...list.map((name) => new Option(name === 'auto' ? 'Automatic' : capital(name), name)));
+            $(id).addEventListener('change', (e) => viewer.configure({ [id]: e.target.value }));
+        };
+        choose('background', BACKGROUNDS);
+        choose('theme', THEMES);
+    }
+
+    // The histogram follows what is loaded, a few times.
+    followSample() {
+        const { mode, stats } = { mode: this.viewer.mode, stats: this.viewer.active.selection.draw.length };
+        if (mode?.kind !== 'ramp' || (this.sampled?.mode === mode && stats < 2 * this.sampled.nodes)) return;
+        const values = this.viewer.sampleOf(mode);
+        if (values.length === 0) return;
+        const full = this.viewer.domainOf(mode);
+        this.sampled = { mode, nodes: stats, full, shares: histogram(values, full) };
+        this.showChart(mode);
+    }
+
+    showChart(mode) {
+        const isSampled = this.sampled?.mode === mode;
+        const full = isSampled ? this.sampled.full : this.viewer.domainOf(mode);
+        const span = full[1] - full[0];
+        this.chart.show({
+            full, range: this.viewer.range(), shares: isSampled ? this.sampled.shares : null, text: (v) => channelText(mode.channel, v, span),
+            colour: (t) => cssColour(rampColour(this.viewer.settings.ramp, t)),
+        });
     }
 
     fillModes() {
@@ -107,23 +150,35 @@ export class Panel {
         $('error-out').value = `${s.maxError} px`;
         $('size').value = s.pointSize;
         $('size-out').value = `× ${s.pointSize}`;
-        $('adaptive').checked = s.adaptive;
+        $('sizing').value = s.sizing;
+        $('averaged').checked = s.averaged;
+        for (const name of TONES) {
+            $(name).value = s[name];
+            $(`${name}-out`).value = s[name];
+        }
         $('edl').checked = s.eyeDome > 0;
         $('edl-row').hidden = !(s.eyeDome > 0);
         $('edl-out').value = s.eyeDome;
         if (s.eyeDome > 0) $('edl-strength').value = s.eyeDome;
         $('box').checked = s.boundingBox;
+        $('ortho').checked = s.orthographic;
         $('ramp').value = s.ramp;
         $('up').value = s.up;
+        $('background').value = s.background;
+        $('stage').className = `bg-${s.background}`;
+        $('theme').value = s.theme;
+        document.documentElement.dataset.theme = s.theme;
     }
 
     showColours() {
         const { mode } = this.viewer;
         if (!mode) return;
         $('mode').value = mode.name;
+        $('tone-settings').hidden = mode.kind !== 'rgb';
         $('ramp-settings').hidden = mode.kind !== 'ramp';
         if (mode.kind !== 'ramp') return;
         const [low, high] = this.viewer.range();
+        this.showChart(mode);
         $('low').value = value(low, high - low);
         $('high').value = value(high, high - low);
         $('low').parentElement.classList.toggle('tall', [$('low'), $('high')].some((field) => field.value.length > MAX_SHORT_DIGITS));

@@ -3,10 +3,11 @@ import { className } from '../view/palettes.js';
 import { valueOfStored } from '../data/attributes.js';
 import { State } from '../data/hierarchy.js';
 import { hasValue } from '../data/decode.js';
-import { channelText, coordinates, count } from './format.js';
+import { channelText, coordinates, count, plain } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 const MAX_MESSAGES = 3;
+const SAY_MS = 3500;
 
 export class Status {
     constructor(viewer) {
@@ -17,15 +18,25 @@ export class Status {
         viewer.addEventListener('frame', () => this.frame());
         viewer.addEventListener('firstpicture', () => ($('splash').hidden = true));
         viewer.addEventListener('seesnothing', (e) => this.hint(e.detail));
-        viewer.addEventListener('classes', () => this.hint(false));
+        for (const type of ['classes', 'filters']) viewer.addEventListener(type, () => this.hint(false));
         viewer.addEventListener('error', (e) => this.error(e.detail));
+        viewer.addEventListener('flying', (e) => this.flying(e.detail));
+        viewer.addEventListener('speed', (e) => this.say(`Speed ${plain(Number(e.detail.toPrecision(2)))} a second`));
+        viewer.addEventListener('offline', (e) => this.offline(e.detail));
         viewer.addEventListener('picked', (e) => this.picked(e.detail));
+    }
+
+    flying(isOn) {
+        $('fly').setAttribute('aria-pressed', String(isOn));
+        this.say(isOn ? 'Flying: W A S D move, Q E down and up, shift is faster, drag looks around, the wheel sets the speed. Escape ends.' : 'Turning around the centre again.');
     }
 
     frame() {
         const stats = this.viewer.stats();
         const hidden = this.viewer.filter.hidden.size;
-        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '');
+        const filters = this.viewer.filter.count;
+        $('s-points').textContent = count(stats.pointsDrawn, 'point') + (hidden > 0 ? `, ${count(hidden, 'class')} hidden` : '')
+            + (filters > 0 ? `, ${count(filters, 'filter')}` : '');
         $('s-nodes').textContent = `${count(stats.nodesDrawn, 'node')}, ${count(stats.levels, 'level')}` + (stats.budgetReached ? ', budget reached' : '');
         $('s-fps').textContent = this.rate();
         clearTimeout(this.rest);
@@ -44,8 +55,7 @@ export class Status {
     }
 
     progress() {
-        const { loader } = this.viewer;
-        const left = loader.loading + loader.wanted.length + loader.chunks.length;
+        const left = this.viewer.clouds.reduce((sum, { loader }) => sum + loader.loading + loader.wanted.length + loader.chunks.length, 0);
         this.peak = left === 0 ? 0 : Math.max(this.peak, left);
         const bar = $('progress');
         bar.hidden = left === 0;
@@ -60,28 +70,29 @@ export class Status {
 
     // Where the picked point is, in the coordinates of the file, and its value of the present colours.
     picked({ point, node, index }) {
-        const { meta } = this.viewer.dataset;
-        const parts = coordinates(this.viewer.toSource(point), meta.scale);
+        const { meta } = node.cloud.dataset;
+        const parts = coordinates(node.cloud.toSource(point), meta.scale);
         if (meta.isLonLat) [parts[0], parts[1]] = [`${parts[0]}°`, `${parts[1]}°`];
         $('s-pick').textContent = [`${meta.isLonLat ? 'lon lat height' : 'x y z'}  ${parts.join(', ')}`, this.valueAt(node, index)].filter(Boolean).join(' · ');
     }
 
     valueAt(node, index) {
-        const { mode } = this.viewer;
+        const { mode } = node.cloud;
         const stored = mode.channel && node.payload.scalars.get(mode.channel.key)?.values[index];
         if (!mode.channel || stored === undefined) return '';
         if (!hasValue(stored)) return `${mode.label} –`;
         const v = valueOfStored(mode.channel, stored);
         if (mode.kind === 'classes') return `class ${v} ${className(v)}`;
-        return `${mode.label} ${channelText(mode.channel, v, Math.min(this.viewer.range()[1] - this.viewer.range()[0], 20))}`;
+        return `${mode.label} ${channelText(mode.channel, v, Math.min(node.cloud.range()[1] - node.cloud.range()[0], 20))}`;
     }
 
     // What to do when there is nothing in the picture.
     hint(isNeeded) {
         const hidden = this.viewer.filter.hidden.size;
+        const filters = this.viewer.filter.count > 0 ? ` ${count(this.viewer.filter.count, 'filter')} may hide what is there.` : '';
         const classes = hidden > 0 ? ` ${count(hidden, 'class')} ${hidden === 1 ? 'is' : 'are'} hidden: V shows all.` : '';
         $('hint').hidden = !isNeeded;
-        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}` : '';
+        $('hint').textContent = isNeeded ? `No point is in view from here. F fits the cloud into the view.${classes}${filters}` : '';
     }
 
     // A note that can be closed. Where the first node failed there will be no picture.
@@ -102,6 +113,27 @@ export class Status {
         });
         note.append(words, close);
         $('messages').append(note);
+    }
+
+    // Something was done: said for a while.
+    say(text) {
+        $('said').textContent = text;
+        $('said').hidden = false;
+        clearTimeout(this.saying);
+        this.saying = setTimeout(() => ($('said').hidden = true), SAY_MS);
+    }
+
+    // The server is not reached: a note that goes when it is again.
+    offline(text) {
+        if (text) {
+            this.error(`${text} It is asked again.`);
+            this.offlineText = `${text} It is asked again.`;
+            return;
+        }
+        if (!this.offlineText) return;
+        this.offlineText = null;
+        for (const note of [...$('messages').children].filter((n) => / It is asked again\.$/.test(n.firstChild.textContent))) note.lastChild.click();
+        this.say('The server answers again.');
     }
 
     stopWaiting(text) {

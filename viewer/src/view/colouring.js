@@ -16,9 +16,20 @@ export function colourModes(meta) {
     const others = meta.channels.filter((c) => rank(c) < 0);
     for (const channel of known) modes.push(channelMode(channel));
     modes.push({ name: 'level', label: 'Level of detail', kind: 'level', channel: null });
+    const normal = normalChannels(meta.channels);
+    if (normal) modes.push({ name: 'normal', label: 'Normal', kind: 'normal', channel: null, channels: normal });
     for (const channel of others) modes.push(channelMode(channel));
     return withUniqueNames(modes);
 }
+
+// The three channels of a normal: NormalX, nx, "normal [0]" and the like; null where there is none.
+function normalChannels(channels) {
+    const of = (names) => channels.find(({ key }) => new RegExp(`^n(ormal)?s?[ _-]?${names}$`, 'i').test(key));
+    const three = ['(x|\\[0\\])', '(y|\\[1\\])', '(z|\\[2\\])'].map(of);
+    return three.every((c) => c && c.scale === 1 && c.shift === 0) ? three : null;
+}
+
+export const channelsOf = (mode) => mode?.channels ?? (mode?.channel ? [mode.channel] : []);
 
 // An attribute may be called like a mode or like another attribute: "height" of a table, "Intensity" in extra bytes.
 function withUniqueNames(modes) {
@@ -69,6 +80,7 @@ export function isBlack({ rgb }) {
 export function sourceOf(mode) {
     if (mode.kind === 'rgb') return Source.RGB;
     if (mode.kind === 'level') return Source.LEVEL;
+    if (mode.kind === 'normal') return Source.NORMAL;
     return mode.channel ? Source.SCALAR : Source.HEIGHT;
 }
 

@@ -1,30 +1,35 @@
 // Mouse, touch and keyboard to camera moves. Left drag turns, right drag (or shift) moves, the wheel zooms to the
 // cursor; one finger turns, two fingers move and zoom.
 const TURN_PER_PIXEL = 0.005; // radians
+const LOOK_PER_PIXEL = 0.003;
 const ZOOM_PER_WHEEL_PIXEL = 0.0012;
 const WHEEL_UNIT_PIXELS = [1, 33, 400]; // of deltaMode: pixels, lines, pages
 const PINCH_ON_TRACKPAD = 6; // it comes as a wheel with ctrl, in steps this much smaller
 const MAX_WHEEL_PIXELS = 240;
 const TAP_MS = 350; // two taps within this time and this many pixels are a double tap
 const TAP_PIXELS = 24;
+const CLICK_PIXELS = 4; // a mouse that moved no farther has not dragged
 
 export class Controls {
-    // events { changed(), picked(hit), centre() -> point }, and two that give { point, distance } or null:
+    // fly: a Fly; while it is on, dragging looks around and the wheel changes its speed.
+    // events { changed(), picked(hit), centre() -> point, clicked(x, y) -> whether something was done }, and two that give { point, distance } or null:
     // pickAt(x, y) what is under the cursor, nearestAt(x, y) what is seen nearest to it
-    constructor(element, camera, events) {
+    constructor(element, camera, fly, events) {
         this.element = element;
         this.camera = camera;
+        this.fly = fly;
         this.events = events;
         this.pointers = new Map();
         this.tap = null; // the last short touch
         this.focused = -Infinity; // when a point was made the centre
+        this.taken = false; // the last click was for a tool
         this.grab = null; // the point under the cursor when a move or zoom began
         element.addEventListener('pointerdown', (e) => this.down(e));
         element.addEventListener('pointermove', (e) => this.move(e));
         element.addEventListener('pointerup', (e) => this.up(e));
         element.addEventListener('pointercancel', (e) => this.up(e));
         element.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
-        element.addEventListener('dblclick', (e) => this.focus(...this.local(e)));
+        element.addEventListener('dblclick', (e) => this.taken || this.focus(...this.local(e)));
         element.addEventListener('contextmenu', (e) => e.preventDefault());
     }
 
@@ -48,7 +53,10 @@ export class Controls {
         const alone = this.pointers.size === 1;
         this.pointers.delete(event.pointerId);
         this.mode = this.pointers.size >= 2 ? 'pinch' : this.pointers.size === 1 ? 'turn' : null;
-        if (pointer && alone && event.type === 'pointerup' && event.pointerType === 'touch') this.tapped(pointer);
+        if (!pointer || !alone || event.type !== 'pointerup') return;
+        const isStill = Math.hypot(pointer.x - pointer.startX, pointer.y - pointer.startY) < (event.pointerType === 'touch' ? TAP_PIXELS : CLICK_PIXELS);
+        this.taken = isStill && event.button === 0 && this.events.clicked(pointer.x, pointer.y);
+        if (event.pointerType === 'touch' && !this.taken) this.tapped(pointer);
     }
 
     // Not every browser makes a double click of two taps.
@@ -100,6 +108,7 @@ export class Controls {
         } else {
             Object.assign(pointer, { x, y });
             if (this.mode === 'pan') this.camera.pan(dx, dy, this.element.clientHeight, this.grab.depth);
+            else if (this.fly.isOn) this.camera.look(dx * LOOK_PER_PIXEL, -dy * LOOK_PER_PIXEL);
             else this.camera.rotate(-dx * TURN_PER_PIXEL, dy * TURN_PER_PIXEL);
         }
         this.events.changed();
@@ -109,6 +118,7 @@ export class Controls {
         event.preventDefault();
         const pixels = event.deltaY * (WHEEL_UNIT_PIXELS[event.deltaMode] ?? 1) * (event.ctrlKey ? PINCH_ON_TRACKPAD : 1);
         const bounded = Math.max(-MAX_WHEEL_PIXELS, Math.min(MAX_WHEEL_PIXELS, pixels));
+        if (this.fly.isOn) return this.fly.faster(Math.exp(-bounded * ZOOM_PER_WHEEL_PIXEL));
         const [x, y] = this.local(event);
         // One search per gesture: the point under a resting cursor stays the same while zooming.
         const now = performance.now();

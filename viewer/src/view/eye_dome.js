@@ -14,10 +14,12 @@ precision highp float;
 uniform sampler2D uColour;
 uniform sampler2D uDepth;
 uniform vec2 uPlanes; // near, far
+uniform float uParallel; // where rays are parallel: the distance whose logarithm changes as depth does there; else 0
 uniform float uStrength;
 uniform int uRadius;
 out vec4 fragColour;
 float logDepth(float d) {
+    if (uParallel > 0.0) return d * (uPlanes.y - uPlanes.x) / (uParallel * log(2.0));
     return log2(uPlanes.x * uPlanes.y / (uPlanes.y - d * (uPlanes.y - uPlanes.x)));
 }
 void main() {
@@ -50,6 +52,7 @@ export class EyeDome {
                 uColour: { value: this.target.texture },
                 uDepth: { value: this.target.depthTexture },
                 uPlanes: { value: new Vector2(1, 2) },
+                uParallel: { value: 0 },
                 uStrength: { value: 1 },
                 uRadius: { value: 1 },
             },
@@ -66,13 +69,15 @@ export class EyeDome {
     }
 
     // draw: renders the points; afterwards the shaded picture and its depth are on the screen.
-    render(renderer, camera, strength, draw) {
+    // parallel: the distance of the target where rays are parallel, else 0.
+    render(renderer, camera, strength, parallel, draw) {
         renderer.setRenderTarget(this.target);
         draw();
         renderer.setRenderTarget(null);
         const u = this.material.uniforms;
         u.uPlanes.value.set(camera.near, camera.far);
         u.uStrength.value = strength;
+        u.uParallel.value = parallel;
         u.uRadius.value = Math.max(1, Math.round(renderer.getPixelRatio()));
         renderer.clear();
         renderer.render(this.mesh, this.camera);

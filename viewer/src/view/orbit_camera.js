@@ -35,6 +35,7 @@ export class OrbitCamera {
         this.distance = 10;
         this.frame = frameOf('z'); // the data's directions that are right, forward and up at yaw and pitch 0
         this.fovY = FOV_Y;
+        this.isOrthographic = false; // parallel; the distance still says how much is seen
         this.aspect = 1;
         this.sceneSize = 10; // bounds distances
     }
@@ -74,8 +75,26 @@ export class OrbitCamera {
         this.set({ yaw: this.yaw + dYaw, pitch: this.pitch + dPitch });
     }
 
+    // Half of the height that is seen at the distance of the target.
+    get halfHeight() {
+        return this.distance * Math.tan(this.fovY / 2);
+    }
+
+    // Moves eye and target.
+    move(direction, way) {
+        this.target = add(this.target, direction, way);
+    }
+
+    // Turns about the eye, which stays where it is.
+    look(dYaw, dPitch) {
+        const eye = this.position();
+        this.rotate(dYaw, dPitch);
+        this.target = add(eye, this.axes().forward, this.distance);
+    }
+
     // A world length per pixel at a distance along the view.
     unitsPerPixel(depth, height) {
+        if (this.isOrthographic) return (2 * this.halfHeight) / height;
         return (2 * depth * Math.tan(this.fovY / 2)) / height;
     }
 
@@ -94,9 +113,29 @@ export class OrbitCamera {
         this.distance = wanted;
     }
 
+    // Lines that come nearer to the eye are cut off.
+    get nearest() {
+        return this.distance * 1e-3;
+    }
+
+    // Where a point is on the screen: x and y in -1..1, and how far along the view; behind the eye the depth is negative.
+    project(point) {
+        const { right, up, forward } = this.axes();
+        const eye = this.position();
+        const d = point.map((p, i) => p - eye[i]);
+        const depth = dot(d, forward);
+        const scale = 1 / (this.isOrthographic ? this.halfHeight : Math.abs(depth) * Math.tan(this.fovY / 2) || 1e-30);
+        return { x: (dot(d, right) * scale) / this.aspect, y: dot(d, up) * scale, depth };
+    }
+
     // The direction from the eye through a point of the screen, x and y in -1..1.
     rayThrough(x, y) {
         const { right, up, forward } = this.axes();
+        if (this.isOrthographic) {
+            // Begins behind all that there is: points beside the eye are seen as well.
+            const back = add(this.position(), forward, -2 * this.sceneSize - this.distance);
+            return { origin: add(add(back, right, x * this.halfHeight * this.aspect), up, y * this.halfHeight), direction: forward, isParallel: true };
+        }
         const t = Math.tan(this.fovY / 2);
         const d = add(add(forward, right, x * t * this.aspect), up, y * t);
         const length = Math.hypot(...d);
@@ -107,6 +146,11 @@ export class OrbitCamera {
     planes() {
         const { right, up, forward } = this.axes();
         const eye = this.position();
+        if (this.isOrthographic) {
+            const beside = (axis, half, sign) => [...axis.map((c) => sign * c), half - sign * dot(axis, eye)];
+            const [x, y] = [this.halfHeight * this.aspect, this.halfHeight];
+            return [beside(right, x, 1), beside(right, x, -1), beside(up, y, 1), beside(up, y, -1)];
+        }
         const tanY = Math.tan(this.fovY / 2);
         const tanX = tanY * this.aspect;
         const side = (axis, tan, sign) => {
@@ -128,6 +172,7 @@ export class OrbitCamera {
         const across = tightest(corners.map((c) => [c.right, c.depth]), tanY * this.aspect);
         const along = tightest(corners.map((c) => [c.up, c.depth]), tanY);
         this.sceneSize = Math.hypot(...box.max.map((m, i) => m - box.min[i])) || 1; // one point is looked at as from 1 m
+        if (this.isOrthographic) return this.fitParallel(centre, corners, margin);
         const back = Math.max(Math.max(across, along) * margin, this.sceneSize * 0.05);
         const aside = middle(corners.map((c) => [c.right, c.depth]), back);
         const above = middle(corners.map((c) => [c.up, c.depth]), back);
@@ -139,11 +184,17 @@ export class OrbitCamera {
         this.target = add(eye, forward, this.distance);
     }
 
+    fitParallel(centre, corners, margin) {
+        const half = Math.max(...corners.map((c) => Math.max(Math.abs(c.up), Math.abs(c.right) / this.aspect))) || 0.5;
+        this.distance = this.clampDistance((half * margin) / Math.tan(this.fovY / 2));
+        this.target = centre;
+    }
+
     // Near and far planes around a box, as tight as depth precision wants them.
     depthRange(box) {
         const { forward } = this.axes();
         const eye = this.position();
-        let far = 0;
+        let far = this.isOrthographic ? -Infinity : 0;
         let near = Infinity;
         for (let corner = 0; corner < 8; corner++) {
             const depth = [0, 1, 2].reduce(
@@ -151,6 +202,7 @@ export class OrbitCamera {
             far = Math.max(far, depth);
             near = Math.min(near, depth);
         }
+        if (this.isOrthographic) return { near: near - 0.01 * (far - near) - 1e-6, far: far + 0.01 * (far - near) + 1e-6 };
         far = Math.max(far * 1.01, this.distance * 2);
         return { near: Math.max(near * 0.95, this.distance * 0.01, far * 1e-6), far };
     }

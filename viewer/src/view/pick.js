@@ -3,6 +3,7 @@
 import { intersectsBox } from './traversal.js';
 
 const MAX_TESTS = 400000;
+const SIDE_WEIGHT = 20; // of parallel rays: how much nearer a point at the edge of the radius must be
 const showsAll = () => null;
 
 function hitsBox(ray, min, max, slack) {
@@ -32,7 +33,7 @@ const pointOf = (node, index) => [0, 1, 2].map((i) => node.payload.position[3 * 
 
 const distanceTo = (ray, point) => Math.hypot(...point.map((p, i) => p - ray.origin[i]));
 
-// A point counts when it is seen within `radius` (radians) of the ray; the nearest to the eye wins, with points
+// A point counts when it is seen within `radius` (radians; of parallel rays a length) of the ray; the nearest to the eye wins, with points
 // off the ray's centre pushed back a little, so that a direct hit beats a neighbour.
 function searchNode(node, ray, radius, step, isHidden, best) {
     const { position } = node.payload;
@@ -45,9 +46,9 @@ function searchNode(node, ray, radius, step, isHidden, best) {
         const z = position[i + 2] - o[2];
         const along = x * dx + y * dy + z * dz;
         if (along <= 0) continue;
-        const off = (x * x + y * y + z * z - along * along) / (along * along);
+        const off = (x * x + y * y + z * z - along * along) / (ray.isParallel ? 1 : along * along);
         if (off > limit || isHidden?.(i / 3)) continue;
-        const score = along * (1 + off / limit);
+        const score = ray.isParallel ? along + (SIDE_WEIGHT * radius * off) / limit : along * (1 + off / limit);
         if (score < best.score) Object.assign(best, { score, node, index: i / 3 });
     }
 }
@@ -57,7 +58,7 @@ export function pick(nodes, ray, radius, hiddenIn = showsAll) {
     const hit = nodes.filter((node) => {
         const { min, max } = pointBox(node);
         const reach = Math.hypot(...min.map((m, i) => Math.max(Math.abs(m - ray.origin[i]), Math.abs(max[i] - ray.origin[i]))));
-        return hitsBox(ray, min, max, reach * radius);
+        return hitsBox(ray, min, max, ray.isParallel ? radius : reach * radius);
     });
     const step = stepFor(hit);
     const best = { score: Infinity, node: null, index: 0 };
@@ -99,7 +100,8 @@ export function nearestSeen(nodes, ray, planes, hiddenIn = showsAll) {
         const o = ray.origin.map((c, i) => c - node.min[i]);
         visitSeen(node, planes, step, hiddenIn(node), (index, px, py, pz) => {
             const [x, y, z] = [px - o[0], py - o[1], pz - o[2]];
-            const cosine = (x * dx + y * dy + z * dz) / Math.hypot(x, y, z);
+            const along = x * dx + y * dy + z * dz;
+            const cosine = ray.isParallel ? along * along - x * x - y * y - z * z : along / Math.hypot(x, y, z);
             if (cosine > best.cosine) Object.assign(best, { cosine, node, index });
             return false;
         });

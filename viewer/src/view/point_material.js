@@ -2,8 +2,12 @@
 import {
     DataTexture, GLSL3, NearestFilter, RawShaderMaterial, RedIntegerFormat, UnsignedIntType, Vector2, Vector3,
 } from 'three';
+import { TONE_GLSL } from './tone.js';
 
-export const Source = Object.freeze({ RGB: 0, HEIGHT: 1, SCALAR: 2, LEVEL: 3, PLAIN: 4 });
+export const Source = Object.freeze({ RGB: 0, HEIGHT: 1, SCALAR: 2, LEVEL: 3, PLAIN: 4, NORMAL: 5 });
+export const Sizing = Object.freeze({ fixed: 0, distance: 1, adaptive: 2 });
+// Of a frame in which close points are averaged: see average.js.
+export const Pass = Object.freeze({ PLAIN: 0, DEPTH: 1, SUM: 2 });
 
 const VISIBLE_WIDTH = 256;
 const RATIO_STEPS = 32; // per octave
@@ -26,22 +30,25 @@ uniform vec2 uMap;          // value -> palette coordinate: v * x + y
 uniform float uNodeBase;    // added to height or scalar; the level itself
 uniform vec3 uUp;           // height = dot(position, uUp) + uNodeBase
 uniform bool uLabels;       // values are names: the palette starts again after its end, and below 0 there is no thing
-uniform bool uFilter;       // whether classes are hidden: those whose texel in uHidden is red
-uniform float uClassBase;
-uniform sampler2D uHidden;
+uniform bool uFilter;       // whether points of the node are hidden: those whose flag is 1
 uniform float uSpacing;     // of the node, in world units
 uniform vec3 uNodeSize;
 uniform int uNodeIndex;     // in uVisible, or -1
 uniform usampler2D uVisible;
-uniform bool uAdaptive;
-uniform float uPixelSize;   // fixed: pixels; adaptive: times the spacing
-uniform float uPixelsPerRadian;
+uniform int uSizing;
+uniform float uPixelSize;   // fixed: pixels; by distance: units of length; adaptive: times the spacing
+uniform int uPass;
+uniform float uPixelsPerRadian; // where rays are parallel: per unit of length
+uniform bool uParallel;
 uniform vec2 uSizeLimits;
 uniform sampler2D uPalette;
 in vec3 position;
 in vec4 rgb;
 in float scalar;
-in float classCode;
+in float scalarY;           // with scalar and scalarZ a normal
+in float scalarZ;
+uniform vec3 uNormalBase;
+in float hidden;
 out vec3 vColour;
 out float vDiameter;
 
@@ -78,8 +85,14 @@ float localSpacing() {
 
 const vec3 PLAIN = vec3(0.55, 0.6, 0.66);
 
+${TONE_GLSL}
+
 vec3 colour() {
-    if (uSource == ${Source.RGB}) return rgb.rgb;
+    if (uSource == ${Source.RGB}) return tone(rgb.rgb);
+    if (uSource == ${Source.NORMAL}) {
+        vec3 n = vec3(scalar, scalarY, scalarZ) + uNormalBase;
+        return dot(n, n) > 0.0 && scalar < 3.3e38 ? 0.5 + 0.5 * normalize(n) : PLAIN;
+    }
     if (uSource == ${Source.PLAIN}) return PLAIN;
     if (uSource == ${Source.SCALAR} && scalar > 3.3e38) return PLAIN; // NO_VALUE
     float value = uNodeBase;
@@ -90,31 +103,39 @@ vec3 colour() {
     return texture(uPalette, vec2(uLabels ? fract(at) : clamp(at, 0.001, 0.999), 0.5)).rgb;
 }
 
-bool isHidden() {
-    return uFilter && texelFetch(uHidden, ivec2(clamp(int(classCode + uClassBase + 0.5), 0, 255), 0), 0).r > 0.5;
-}
-
 void main() {
     vec4 eye = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * eye;
     vColour = colour();
     float size = uPixelSize;
-    if (uAdaptive) size *= localSpacing() * uPixelsPerRadian / max(-eye.z, 1e-6);
+    float pixelsPerUnit = uPixelsPerRadian / (uParallel ? 1.0 : max(-eye.z, 1e-6));
+    if (uSizing == ${Sizing.adaptive}) size *= localSpacing();
+    if (uSizing != ${Sizing.fixed}) size *= pixelsPerUnit;
     gl_PointSize = vDiameter = clamp(size, uSizeLimits.x, uSizeLimits.y);
-    if (isHidden()) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
+    if (uPass == ${Pass.SUM}) { // as much nearer as the point is large: it counts where the foremost one is not farther before it
+        float nearer = vDiameter / pixelsPerUnit;
+        vec3 moved = uParallel ? eye.xyz + vec3(0.0, 0.0, nearer) : eye.xyz * (1.0 - min(0.5, nearer / max(-eye.z, 1e-6)));
+        gl_Position = projectionMatrix * vec4(moved, 1.0);
+        gl_Position.z = max(gl_Position.z, -gl_Position.w); // not before the near plane, which lies close to the points
+    }
+    if (uFilter && hidden > 0.5) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside the clip volume
 }`;
 
 const fragmentShader = /* glsl */ `
 precision highp float;
+precision highp int;
 in vec3 vColour;
 in float vDiameter;
+uniform int uPass;
 out vec4 fragColour;
 void main() {
+    float weight = 1.0;
     if (vDiameter > 2.5) {
         vec2 p = gl_PointCoord - 0.5;
         if (dot(p, p) > 0.25) discard;
+        weight = 1.02 - 4.0 * dot(p, p);
     }
-    fragColour = vec4(vColour, 1.0);
+    fragColour = uPass == ${Pass.SUM} ? vec4(vColour * weight, weight) : vec4(vColour, 1.0);
 }`;
 
 export function paletteTexture() {
@@ -146,15 +167,17 @@ export function pointMaterial() {
             uUp: uniform(new Vector3(0, 0, 1)),
             uLabels: uniform(false),
             uFilter: uniform(false),
-            uClassBase: uniform(0),
-            uHidden: uniform(paletteTexture()),
             uSpacing: uniform(1),
             uNodeSize: uniform(new Vector3(1, 1, 1)),
             uNodeIndex: uniform(-1),
             uVisible: uniform(visibleTexture(1)),
-            uAdaptive: uniform(true),
+            uSizing: uniform(Sizing.adaptive),
+            uPass: uniform(Pass.PLAIN),
+            uTone: uniform(new Vector3(0, 0, 1)),
+            uNormalBase: uniform(new Vector3()),
             uPixelSize: uniform(1),
             uPixelsPerRadian: uniform(1),
+            uParallel: uniform(false),
             uSizeLimits: uniform(new Vector2(1, 64)),
             uPalette: uniform(paletteTexture()),
         },

@@ -1,6 +1,6 @@
 // The nodes as three.js objects: made when a node arrives, shown when the selection says so.
 import { BufferAttribute, BufferGeometry, Group, Points } from 'three';
-import { pointMaterial, Source, visibleEntry, visibleTexture } from './point_material.js';
+import { pointMaterial, Sizing, Source, visibleEntry, visibleTexture } from './point_material.js';
 
 // A leaf holds what is left, often fewer points than its level promises: how far apart they really are, as a
 // multiple of the nominal spacing, if they lie on a surface. Inner nodes are sampled as promised.
@@ -25,6 +25,9 @@ function setAttribute(geometry, name, values) {
     }
 }
 
+const MAX_NODES = 1e7; // of a frame
+const SCALARS = ['scalar', 'scalarY', 'scalarZ'];
+
 export class PointScene {
     constructor() {
         this.group = new Group();
@@ -33,8 +36,8 @@ export class PointScene {
         this.objects = new Map(); // node -> Points
         this.drawn = [];
         this.source = Source.PLAIN;
-        this.channel = null;
-        this.filter = null; // a ClassFilter
+        this.channels = []; // one, or the three of a normal
+        this.filter = null; // a PointFilter
         this.spacing = null; // between the points drawn, where cells of the octree do not say it
     }
 
@@ -58,7 +61,6 @@ export class PointScene {
         let points = this.objects.get(node);
         if (!points) this.objects.set(node, (points = this.createObject(node)));
         this.attachChannel(points);
-        this.attachClasses(points);
     }
 
     createObject(node) {
@@ -88,56 +90,51 @@ export class PointScene {
 
     // Gives a node the array of the present channel; the previous one leaves the graphics card.
     attachChannel(points) {
-        const scalar = this.channel && points.userData.node.payload.scalars.get(this.channel.key);
-        setAttribute(points.geometry, 'scalar', scalar?.values);
+        const { scalars } = points.userData.node.payload;
+        SCALARS.forEach((name, i) => setAttribute(points.geometry, name, this.channels[i] && scalars.get(this.channels[i].key)?.values));
     }
 
-    // Classes are on the graphics card only while some are hidden.
-    attachClasses(points) {
-        const values = this.filter?.isActive ? this.filter.valuesOf(points.userData.node) : null;
-        setAttribute(points.geometry, 'classCode', values);
+    // The flags of hidden points are on the graphics card only while there are such.
+    attachMask(points) {
+        const mask = this.filter?.maskOf(points.userData.node);
+        setAttribute(points.geometry, 'hidden', mask && mask.shown < mask.flags.length ? mask.flags : null);
     }
 
-    setFilter(filter) {
-        this.filter = filter;
-        for (const points of this.objects.values()) this.attachClasses(points);
-        this.uniforms.uHidden.value.image.data.set(filter.texels());
-        this.uniforms.uHidden.value.needsUpdate = true;
-        this.uniforms.uClassBase.value = filter.channel?.base ?? 0;
-    }
-
-    // source: one of Source; channel: for Source.SCALAR.
-    setSource(source, channel) {
+    // source: one of Source; channels: for Source.SCALAR and Source.NORMAL.
+    setSource(source, channels) {
         this.source = source;
-        this.channel = channel;
+        this.channels = channels;
+        if (source === Source.NORMAL) this.uniforms.uNormalBase.value.set(...channels.map(({ base }) => base));
         for (const points of this.objects.values()) this.attachChannel(points);
     }
 
     setNodeUniforms(points) {
         const { node, index } = points.userData;
         const u = this.uniforms;
-        const lacksChannel = this.source === Source.SCALAR && !points.geometry.getAttribute('scalar');
+        const lacksChannel = this.channels.some((_, i) => !points.geometry.getAttribute(SCALARS[i]));
         u.uSource.value = lacksChannel ? Source.PLAIN : this.source;
         u.uNodeBase.value = 0;
         if (this.source === Source.HEIGHT) u.uNodeBase.value = u.uUp.value.dot({ x: node.min[0], y: node.min[1], z: node.min[2] });
         if (this.source === Source.LEVEL) u.uNodeBase.value = node.level;
-        u.uFilter.value = Boolean(points.geometry.getAttribute('classCode'));
+        u.uFilter.value = Boolean(points.geometry.getAttribute('hidden'));
         u.uSpacing.value = this.spacing ?? (index < 0 ? node.spacing * realSpacingRatio(node) : node.spacing);
         u.uNodeSize.value.set(...node.size);
         u.uNodeIndex.value = index;
         this.material.uniformsNeedUpdate = true;
     }
 
-    // Shows exactly these nodes. spacing: between all points drawn, or null where each node's own is right.
-    show(nodes, { additive, spacing = null }) {
+    // Shows exactly these nodes. order: of the cloud among others; spacing: between all points drawn, or null where each node's own is right.
+    show(nodes, { additive, spacing = null, order = 0 }) {
         this.spacing = spacing;
         for (const points of this.drawn) points.visible = false;
         this.drawn = nodes.map((node) => this.objects.get(node)).filter(Boolean);
-        for (const points of this.drawn) {
+        this.drawn.forEach((points, i) => {
             points.visible = true;
+            points.renderOrder = order * MAX_NODES + i; // of points at the same depth the last one is seen: the same one for the same view
             points.userData.index = -1;
-        }
-        if (additive && spacing === null && this.uniforms.uAdaptive.value) this.indexVisible();
+            this.attachMask(points);
+        });
+        if (additive && spacing === null && this.uniforms.uSizing.value === Sizing.adaptive) this.indexVisible();
     }
 
     countDrawn() {

@@ -1,12 +1,29 @@
 // three.js around the points: the canvas, the camera's matrices, boxes and one frame.
 import {
-    BufferGeometry, Color, Float32BufferAttribute, LineBasicMaterial, LineSegments, PerspectiveCamera, Scene, WebGLRenderer,
+    BufferGeometry, Color, Float32BufferAttribute, GLSL3, LineSegments, PerspectiveCamera, RawShaderMaterial, Scene, Vector3, WebGLRenderer,
 } from 'three';
 import { PointScene } from './point_scene.js';
+import { Average } from './average.js';
 import { EyeDome } from './eye_dome.js';
 
 const MAX_PIXEL_RATIO = 2;
+const MAX_SIDE = 8192; // of a picture as a file: 256 MB, and as much again for its depth
 const MAX_FRAME_MS = 2000; // after this the fence is not waited for any more
+
+const lineMaterial = (colour) => new RawShaderMaterial({
+    glslVersion: GLSL3,
+    vertexShader: `
+uniform mat4 modelViewMatrix;
+uniform mat4 projectionMatrix;
+in vec3 position;
+void main() { gl_Position = projectionMatrix * (modelViewMatrix * vec4(position, 1.0)); }`,
+    fragmentShader: `
+precision highp float;
+uniform vec3 uColour;
+out vec4 fragColour;
+void main() { fragColour = vec4(uColour, 1.0); }`,
+    uniforms: { uColour: { value: new Vector3(...colour) } },
+});
 
 // The 12 edges of a box as pairs of corners.
 function boxEdges(min, max) {
@@ -25,13 +42,14 @@ export class Renderer {
         this.gl.setClearColor(new Color(0), 0);
         this.camera = new PerspectiveCamera();
         this.camera.matrixAutoUpdate = false;
-        this.points = new PointScene();
+        this.clouds = []; // a PointScene of each
         this.scene = new Scene();
-        this.scene.add(this.points.group);
         this.overlay = new Scene();
         this.eyeDome = null; // made at first use: its shader costs time that the first picture needs
         this.eyeDomeStrength = 0;
-        this.boxes = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: 0x6fb3ff }));
+        this.average = null; // made at first use as well
+        this.isAveraged = false;
+        this.boxes = new LineSegments(new BufferGeometry(), lineMaterial([0x6f / 255, 0xb3 / 255, 1]));
         this.boxes.frustumCulled = false;
         this.boxes.visible = false;
         this.overlay.add(this.boxes);
@@ -48,13 +66,20 @@ export class Renderer {
         return Math.min(window.devicePixelRatio || 1, MAX_PIXEL_RATIO);
     }
 
+    // The longest side of a picture.
+    get maxSide() {
+        const gl = this.gl.getContext();
+        return Math.min(gl.getParameter(gl.MAX_RENDERBUFFER_SIZE), MAX_SIDE, ...gl.getParameter(gl.MAX_VIEWPORT_DIMS));
+    }
+
     // In CSS pixels.
-    resize(width, height) {
-        this.gl.setPixelRatio(this.pixelRatio());
+    resize(width, height, ratio = this.pixelRatio()) {
+        this.gl.setPixelRatio(ratio);
         this.gl.setSize(width, height, false);
         this.width = width;
         this.height = height;
         this.eyeDome?.setSize(...this.bufferSize());
+        this.average?.setSize(...this.bufferSize());
     }
 
     bufferSize() {
@@ -80,6 +105,11 @@ export class Renderer {
         camera.near = near;
         camera.far = far;
         camera.updateProjectionMatrix();
+        if (view.isOrthographic) {
+            const [x, y] = [view.halfHeight * view.aspect, view.halfHeight];
+            camera.projectionMatrix.makeOrthographic(-x, x, y, -y, near, far);
+            camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
+        }
         camera.matrix.set(
             right[0], up[0], -forward[0], eye[0],
             right[1], up[1], -forward[1], eye[1],
@@ -89,9 +119,22 @@ export class Renderer {
         camera.matrixWorldInverse.copy(camera.matrixWorld).invert();
     }
 
+    newPoints() {
+        const points = new PointScene();
+        this.clouds.push(points);
+        this.scene.add(points.group);
+        return points;
+    }
+
+    removePoints(points) {
+        this.scene.remove(points.group);
+        this.clouds = this.clouds.filter((p) => p !== points);
+        points.material.dispose();
+    }
+
     // Compiles the shaders while metadata.json is still on its way.
     warmUp() {
-        this.points.warmUp(() => this.gl.render(this.scene, this.camera));
+        this.clouds[0].warmUp(() => this.gl.render(this.scene, this.camera));
     }
 
     // Whether the graphics card has finished the last frame.
@@ -103,7 +146,7 @@ export class Renderer {
         gl.deleteSync(this.fence);
         this.fence = null;
         this.frameMs = performance.now() - this.frameStart;
-        this.framePoints = this.points.countDrawn();
+        this.framePoints = this.clouds.reduce((sum, points) => sum + points.countDrawn(), 0);
         return true;
     }
 
@@ -114,21 +157,35 @@ export class Renderer {
         gl.flush();
     }
 
+    // Into the present target.
+    drawPoints() {
+        const render = () => this.gl.render(this.scene, this.camera);
+        if (!this.isAveraged || !Average.isPossible(this.gl.getContext())) {
+            this.gl.clear();
+            return render();
+        }
+        if (!this.average) {
+            this.average = new Average();
+            this.average.setSize(...this.bufferSize());
+        }
+        this.average.render(this.gl, this.clouds.map(({ material }) => material), render);
+    }
+
     // view: an OrbitCamera; box: what the depth range must hold.
     draw(view, box) {
         this.frameStart = performance.now();
         this.placeCamera(view, box);
-        this.points.uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * Math.tan(view.fovY / 2));
-        const drawPoints = () => {
-            this.gl.clear();
-            this.gl.render(this.scene, this.camera);
-        };
+        for (const { uniforms } of this.clouds) {
+            uniforms.uParallel.value = view.isOrthographic;
+            uniforms.uPixelsPerRadian.value = this.bufferSize()[1] / (2 * (view.isOrthographic ? view.halfHeight : Math.tan(view.fovY / 2)));
+        }
+        const drawPoints = () => this.drawPoints();
         if (this.eyeDomeStrength > 0) {
             if (!this.eyeDome) {
                 this.eyeDome = new EyeDome();
                 this.eyeDome.setSize(...this.bufferSize());
             }
-            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, drawPoints);
+            this.eyeDome.render(this.gl, this.camera, this.eyeDomeStrength, view.isOrthographic ? view.distance : 0, drawPoints);
         } else {
             this.gl.setRenderTarget(null);
             drawPoints();

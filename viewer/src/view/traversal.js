@@ -1,6 +1,7 @@
 // Which nodes a view wants, and which of them to draw now. Pure functions of the tree and the view.
 //
-// view    { position: [x, y, z], planes: [[nx, ny, nz, d], ...] (inside where n.p + d >= 0), pixelsPerRadian }
+// view    { position: [x, y, z], planes: [[nx, ny, nz, d], ...] (inside where n.p + d >= 0), pixelsPerRadian, or where rays
+//         are parallel pixelsPerUnit }
 //         in the coordinates of the nodes (relative to the data set's corner)
 // options { scheme, budget: points, maxError: pixels }
 import { MaxHeap } from './heap.js';
@@ -28,6 +29,7 @@ export function distanceToBox(p, min, size) {
 
 // How many pixels lie between two samples of this node where it is nearest to the eye.
 export function screenError(node, view) {
+    if (view.pixelsPerUnit) return node.spacing * view.pixelsPerUnit;
     const distance = distanceToBox(view.position, node.min, node.size);
     return (node.spacing * view.pixelsPerRadian) / Math.max(distance, node.spacing);
 }

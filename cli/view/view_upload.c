@@ -1,0 +1,225 @@
+#define _GNU_SOURCE /* mkdtemp, O_CLOEXEC */
+#include "view/view_upload.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mote/mote.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENDING_MAX 12u
+#define FOLDERS    64u /* made in the life of a server */
+
+typedef enum upload_state { NONE, RECEIVING, CONVERTING, DONE, FAILED } upload_state;
+
+static const char *const state_names[] = {"none", "receiving", "converting", "done", "failed"};
+
+/*  root/              made at the first file, removed at the end
+ *    in.laz           the file as it was received; removed when it is converted
+ *    1/ 2/ …          a Potree folder of each file                                  */
+struct view_upload {
+    pthread_mutex_t lock; /* of all below */
+    pthread_t thread;
+    bool has_thread; /* to be joined */
+    upload_state state;
+    bool is_cancelled;
+    double done;
+    char stage[64], error[512], name[NAME_MAX + 1];
+    char root[PATH_MAX], input[PATH_MAX];
+    int file; /* being received, or -1 */
+    size_t folders, cloud;
+    view_upload_done *tell;
+    void *user;
+};
+
+view_upload *view_upload_make(view_upload_done *done, void *user) {
+    view_upload *u = calloc(1, sizeof *u);
+    if (u == NULL) return NULL;
+    pthread_mutex_init(&u->lock, NULL);
+    u->file = -1;
+    u->tell = done;
+    u->user = user;
+    return u;
+}
+
+static void folder_path(const view_upload *u, size_t number, char *out) {
+    snprintf(out, PATH_MAX, "%.*s/%zu", PATH_MAX - 32, u->root, number);
+}
+
+/* Exactly what a conversion writes. */
+static void remove_folder(const char *folder) {
+    static const char *const files[] = {"metadata.json", "hierarchy.bin", "octree.bin"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", folder, files[i]) < (int)sizeof path) unlink(path);
+    }
+    rmdir(folder);
+}
+
+void view_upload_free(view_upload *u) {
+    if (u == NULL) return;
+    pthread_mutex_lock(&u->lock);
+    u->is_cancelled = true;
+    pthread_mutex_unlock(&u->lock);
+    if (u->has_thread) pthread_join(u->thread, NULL);
+    if (u->file >= 0) close(u->file);
+    if (u->input[0] != '\0') unlink(u->input);
+    for (size_t i = 1; i <= u->folders; i++) {
+        char folder[PATH_MAX];
+        folder_path(u, i, folder);
+        remove_folder(folder);
+    }
+    if (u->root[0] != '\0') rmdir(u->root);
+    pthread_mutex_destroy(&u->lock);
+    free(u);
+}
+
+/* ".laz" of "A.LAZ"; "" where the ending is none. */
+static void ending_of(const char *name, char out[ENDING_MAX]) {
+    const char *dot = strrchr(name, '.');
+    size_t n = 0;
+    out[0] = '\0';
+    if (dot == NULL || strlen(dot) >= ENDING_MAX) return;
+    for (out[n++] = '.', dot++; isalnum((unsigned char)*dot); dot++) out[n++] = (char)tolower((unsigned char)*dot);
+    out[*dot == '\0' ? n : 0] = '\0';
+}
+
+static bool make_root(view_upload *u) {
+    if (u->root[0] != '\0') return true;
+    const char *base = getenv("TMPDIR");
+    if (base == NULL || base[0] != '/') base = "/tmp";
+    if (snprintf(u->root, PATH_MAX - 64, "%s/mote-view-XXXXXX", base) >= PATH_MAX - 64 || mkdtemp(u->root) == NULL)
+        u->root[0] = '\0';
+    return u->root[0] != '\0';
+}
+
+int view_upload_begin(view_upload *u, const char *name, int *file) {
+    int status = 202;
+    char ending[ENDING_MAX];
+    pthread_mutex_lock(&u->lock);
+    if (u->state == RECEIVING || u->state == CONVERTING) {
+        status = 409;
+    } else if (u->folders >= FOLDERS || !make_root(u)) {
+        status = 507;
+    } else {
+        ending_of(name, ending);
+        snprintf(u->name, sizeof u->name, "%s", name);
+        snprintf(u->input, sizeof u->input, "%.*s/in%s", PATH_MAX - 32, u->root, ending);
+        u->file = open(u->input, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        status = u->file < 0 ? 507 : 202;
+    }
+    if (status == 202) {
+        u->state = RECEIVING;
+        u->done = 0;
+        u->stage[0] = u->error[0] = '\0';
+        *file = u->file;
+    }
+    pthread_mutex_unlock(&u->lock);
+    return status;
+}
+
+/* Of the context: false ends the conversion. */
+static bool progress(void *user, double done, const char *stage) {
+    view_upload *u = user;
+    pthread_mutex_lock(&u->lock);
+    u->done = done;
+    snprintf(u->stage, sizeof u->stage, "%s", stage != NULL ? stage : "");
+    const bool goes_on = !u->is_cancelled;
+    pthread_mutex_unlock(&u->lock);
+    return goes_on;
+}
+
+static void end(view_upload *u, upload_state state, const char *error) {
+    unlink(u->input);
+    pthread_mutex_lock(&u->lock);
+    u->state = state;
+    snprintf(u->error, sizeof u->error, "%s", error);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* The messages of the library name the file where it was received; people know it by its own name. */
+static void name_in(const view_upload *u, const char *message, char *out, size_t size) {
+    const size_t length = strlen(u->input);
+    const bool is_named = strncmp(message, u->input, length) == 0;
+    snprintf(out, size, "%s%s", is_named ? u->name : "", is_named ? message + length : message);
+}
+
+static void *convert(void *user) {
+    view_upload *u = user;
+    mote_context_params params = mote_context_defaults();
+    mote_context *ctx = NULL;
+    mote_cloud *cloud = NULL;
+    mote_lod *lod = NULL;
+    char folder[PATH_MAX];
+    char error[sizeof u->error] = "it cannot be converted: memory has run out";
+    params.progress = progress;
+    params.progress_user = u;
+    folder_path(u, u->folders, folder);
+    mote_status status = mote_context_create(&params, &ctx);
+    if (status == MOTE_OK) status = mote_cloud_read(ctx, u->input, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_lod_build(ctx, cloud, NULL, &lod);
+    if (status == MOTE_OK) {
+        mote_potree_params writing = mote_potree_defaults();
+        writing.name = u->name;
+        status = mote_potree_write(ctx, lod, folder, &writing, NULL);
+    }
+    if (status != MOTE_OK && ctx != NULL) name_in(u, mote_context_message(ctx), error, sizeof error);
+    mote_lod_destroy(lod);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+    u->cloud = status == MOTE_OK ? u->tell(u->user, folder) : 0;
+    if (status == MOTE_OK && u->cloud == 0) snprintf(error, sizeof error, "no more clouds can be served");
+    end(u, u->cloud > 0 ? DONE : FAILED, u->cloud > 0 ? "" : error);
+    return NULL;
+}
+
+void view_upload_convert(view_upload *u) {
+    const bool is_closed = close(u->file) == 0;
+    u->file = -1;
+    if (!is_closed) {
+        view_upload_drop(u, "there is no place for the file");
+        return;
+    }
+    if (u->has_thread) pthread_join(u->thread, NULL); /* of the file before, which has ended */
+    pthread_mutex_lock(&u->lock);
+    u->state = CONVERTING;
+    u->folders++;
+    pthread_mutex_unlock(&u->lock);
+    u->has_thread = pthread_create(&u->thread, NULL, convert, u) == 0;
+    if (!u->has_thread) end(u, FAILED, "no thread could be started");
+}
+
+void view_upload_drop(view_upload *u, const char *why) {
+    if (u->file >= 0) close(u->file);
+    u->file = -1;
+    end(u, FAILED, why);
+}
+
+/* A text between quotes. */
+static void put_text(const char *text, char *out, size_t size) {
+    size_t n = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0' && n + 8 < size; p++) {
+        if (*p == '"' || *p == '\\') out[n++] = '\\';
+        if (*p < 0x20)
+            n += (size_t)snprintf(out + n, size - n, "\\u%04x", *p);
+        else
+            out[n++] = (char)*p;
+    }
+    out[n] = '\0';
+}
+
+void view_upload_status(view_upload *u, char *json, size_t size) {
+    char stage[2 * sizeof u->stage];
+    char error[2 * sizeof u->error];
+    pthread_mutex_lock(&u->lock);
+    put_text(u->stage, stage, sizeof stage);
+    put_text(u->error, error, sizeof error);
+    snprintf(json, size, "{\"state\": \"%s\", \"done\": %.3f, \"stage\": \"%s\", \"error\": \"%s\", \"cloud\": %zu}\n",
+             state_names[u->state], u->done, stage, error, u->cloud);
+    pthread_mutex_unlock(&u->lock);
+}

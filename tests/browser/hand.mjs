@@ -1,0 +1,99 @@
+// What the checks by hand share: pixels, keys, small data sets.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { readPng } from './png.mjs';
+import { idle } from './checks.mjs';
+import { DEFAULT_ATTRIBUTES } from '../viewer/make_dataset.mjs';
+
+export const DESKTOP = { width: 960, height: 640 };
+export const PHONE = { width: 390, height: 844 };
+export const PLAIN = 'background=black&edl=0'; // software draws lighting slowly
+
+// What lies over the picture, and the mark of the focus around it, goes with the class "bare".
+export const BARE = 'body.bare :is(#toolbar, #tools, #overlay, #card, #foot, #panel-toggle, #messages, #hint, #progress, #said) { visibility: hidden; } body.bare #stage::after { display: none; }';
+
+// An address with more in its query.
+export const withQuery = (url, ...queries) => url + (url.includes('?') ? '&' : '?') + queries.filter(Boolean).join('&');
+
+// The pixels of the cloud that are not background (black): how many, their box, and whether a colour is among them.
+export async function lit(page) {
+    await page.evaluate(() => document.body.classList.add('bare'));
+    const png = readPng(await page.locator('#canvas').screenshot());
+    await page.evaluate(() => document.body.classList.remove('bare'));
+    const out = { imageWidth: png.width, count: 0, left: Infinity, right: -1, top: Infinity, bottom: -1, colours: new Map() };
+    for (let y = 2; y < png.height - 2; y++) {
+        for (let x = 2; x < png.width - 2; x++) { // around it is the mark of the focus
+            const rgb = png.at(x, y);
+            if (rgb[0] + rgb[1] + rgb[2] < 12) continue;
+            out.count++;
+            [out.left, out.right] = [Math.min(out.left, x), Math.max(out.right, x)];
+            [out.top, out.bottom] = [Math.min(out.top, y), Math.max(out.bottom, y)];
+            const key = rgb.join();
+            out.colours.set(key, (out.colours.get(key) ?? 0) + 1);
+        }
+    }
+    return { ...out, width: out.right - out.left + 1, height: out.bottom - out.top + 1 };
+}
+
+// Pixels that are as blue as the bounding box.
+export const bluePixels = ({ colours }) =>
+    [...colours].reduce((sum, [key, n]) => sum + (/^(\d+),(\d+),(\d+)$/.test(key) && isBlue(key.split(',').map(Number)) ? n : 0), 0);
+export const isBlue = ([r, g, b]) => Math.abs(r - 0x6f) < 24 && Math.abs(g - 0xb3) < 24 && b > 225;
+
+export const middle = async (page) => {
+    const box = await page.locator('#canvas').boundingBox();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+};
+export const pickedText = (page) => page.locator('#s-pick').innerText();
+export const numbersIn = (text) => (text.match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
+export const facts = (page) => page.locator('#facts').innerText();
+export const plain = (page) => page.evaluate(() => {
+    window.mote.setEyeDome(0);
+    window.mote.setPointSize(2, false);
+});
+export const press = async (page, key) => {
+    await page.keyboard.press(key);
+    await idle(page);
+};
+
+// A board of points in x and z (or any two axes), dense enough to be a surface.
+export function grid(n, place, more = () => ({})) {
+    const points = [];
+    for (let i = 0; i < n; i++) {
+        for (let j = 0; j < n; j++)
+            points.push({ index: points.length, position: place(i / (n - 1), j / (n - 1)).map(Math.round), rgb: [65535, 65535, 65535], ...more(i, j) });
+    }
+    return points;
+}
+export const POSITION = DEFAULT_ATTRIBUTES[0];
+export const ONE_NODE = { leaf: 1e9 };
+
+// Whether two pictures are the same, pixel for pixel: how many of their pixels differ.
+export function differentPixels(a, b) {
+    const [one, other] = [readPng(a), readPng(b)];
+    assert.deepEqual([one.width, one.height], [other.width, other.height]);
+    let count = 0;
+    for (let y = 0; y < one.height; y++) {
+        for (let x = 0; x < one.width; x++) {
+            const [p, q] = [one.at(x, y), other.at(x, y)];
+            if (p[0] !== q[0] || p[1] !== q[1] || p[2] !== q[2]) count++;
+        }
+    }
+    return count;
+}
+
+// The picture without what lies over it.
+export async function bare(page) {
+    await page.evaluate(() => document.body.classList.add('bare'));
+    const png = await page.locator('#canvas').screenshot();
+    await page.evaluate(() => document.body.classList.remove('bare'));
+    return png;
+}
+
+// 40,000 points of a town, as a file that the command writes: .copc.laz, or a folder.
+export function makeCity(mote, folder, name, points = '40k') {
+    execFileSync(mote, ['gen', 'city', '-o', join(folder, 'city.las'), '-n', points, '-q']);
+    execFileSync(mote, ['lod', join(folder, 'city.las'), join(folder, name), '-q']);
+    return join(folder, name);
+}

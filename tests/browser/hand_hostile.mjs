@@ -1,0 +1,202 @@
+// Servers that fail, data that lies, many clients at once.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { extname, join } from 'node:path';
+import { idle, stats } from './checks.mjs';
+import { lit, makeCity, ONE_NODE, PLAIN, press } from './hand.mjs';
+import { startStatic } from './static_server.mjs';
+import { terrain, writeDataset } from '../viewer/make_dataset.mjs';
+
+const TREE = { grid: 16, leaf: 400 };
+const CLIENTS = 20;
+const REQUESTS = 30; // of each client
+
+const portOf = (url) => Number(new URL(url).port);
+
+// A server of page and data that may answer otherwise: change(path, bytes, count of requests for the path) -> bytes, or a status.
+function startChanged(folder, dist, change) {
+    const seen = new Map();
+    const server = createServer((req, res) => {
+        const path = new URL(req.url, 'http://x').pathname;
+        const file = path.startsWith('/data/') ? join(folder, path.slice(6)) : join(dist, path === '/' ? 'index.html' : path.slice(1));
+        if (!existsSync(file) || !statSync(file).isFile()) return res.writeHead(404).end();
+        seen.set(path, (seen.get(path) ?? 0) + 1);
+        const range = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '');
+        const all = readFileSync(file);
+        const part = range ? all.subarray(Number(range[1]), range[2] ? Number(range[2]) + 1 : undefined) : all;
+        const answer = change(path, Buffer.from(part), seen.get(path));
+        const type = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }[extname(file)] ?? 'application/octet-stream';
+        if (typeof answer === 'number') return res.writeHead(answer).end();
+        return res.writeHead(range ? 206 : 200, { 'Content-Type': type, 'Content-Length': answer.length, 'Cache-Control': 'no-store' }).end(answer);
+    });
+    return new Promise((done) => server.listen(0, '127.0.0.1', () => done({
+        url: `http://127.0.0.1:${server.address().port}/`, seen,
+        close: () => new Promise((closed) => {
+            server.closeAllConnections();
+            server.close(closed);
+        }),
+    })));
+}
+
+// [status, bytes] of one request, whatever its path looks like.
+const ask = (port, path, headers = {}) => new Promise((done, failed) => {
+    const req = request({ host: '127.0.0.1', port, path, headers }, (res) => {
+        const parts = [];
+        res.on('data', (d) => parts.push(d));
+        res.on('end', () => done([res.statusCode, Buffer.concat(parts)]));
+    });
+    req.on('error', failed);
+    req.end();
+});
+
+export const HOSTILE_CHECKS = {
+    'a server that dies is said and asked again; when it is back, so are the points': {
+        data: (folder) => writeDataset(folder, terrain(20000), TREE),
+        loud: true,
+        async run({ page, folder, dist }) {
+            let server = await startStatic(folder, { dist });
+            const port = portOf(server.url);
+            await page.goto(`${server.url}?${PLAIN}&budget=3000`);
+            await idle(page);
+            const before = (await stats(page)).pointsDrawn;
+            await server.close();
+            await page.evaluate(() => {
+                window.mote.setMaxError(0);
+                window.mote.setPointBudget(1e6);
+            });
+            await page.locator('#messages').getByText(/does not answer.*asked again/).waitFor({ timeout: 15000 });
+            await pressOffline(page, 'ArrowLeft');
+            assert.ok((await lit(page)).count > 100, 'what is there is still drawn');
+            server = await startStatic(folder, { dist, port });
+            try {
+                await page.getByText('The server answers again.').waitFor({ timeout: 20000 });
+                await idle(page);
+                assert.ok((await stats(page)).pointsDrawn === 20000 && before < 20000);
+                assert.equal(await page.locator('.message').count(), 0, 'the note goes');
+            } finally {
+                await server.close();
+            }
+        },
+    },
+    'a node that comes broken is asked for once more; one that stays broken is said, the others are shown': {
+        data: (folder) => writeDataset(folder, terrain(20000), { ...TREE, encoding: 'BROTLI' }),
+        noIdle: true,
+        loud: true,
+        async run({ page, folder, dist }) {
+            for (const [stays, pattern] of [[false, null], [true, /node r\d*:.*brotli/]]) {
+                // The 2nd piece of octree.bin comes as zeros: once, or whenever it is asked for.
+                let broken = null;
+                const server = await startChanged(folder, dist, (path, bytes, count) => {
+                    if (path !== '/data/octree.bin') return bytes;
+                    if (count === 2) broken = bytes.toString('latin1');
+                    return count === 2 || (stays && bytes.length < broken?.length + 1 && broken.includes(bytes.toString('latin1'))) ? Buffer.alloc(bytes.length) : bytes;
+                });
+                try {
+                    await page.goto(`${server.url}?${PLAIN}&error=0`);
+                    await idle(page);
+                    const { pointsDrawn } = await stats(page);
+                    if (pattern) {
+                        await page.locator('#messages').getByText(pattern).first().waitFor({ timeout: 10000 });
+                        assert.ok(pointsDrawn > 500 && pointsDrawn < 20000, `${pointsDrawn} points`);
+                    } else {
+                        assert.equal(pointsDrawn, 20000);
+                        assert.equal(await page.locator('.message').count(), 0);
+                    }
+                } finally {
+                    await server.close();
+                }
+            }
+        },
+    },
+    'a busy server (503) is waited for': {
+        data: (folder) => writeDataset(folder, terrain(20000), TREE),
+        noIdle: true,
+        loud: true,
+        async run({ page, folder, dist }) {
+            const server = await startChanged(folder, dist, (path, bytes, count) => (path === '/data/octree.bin' && count > 1 && count < 5 ? 503 : bytes));
+            try {
+                await page.goto(`${server.url}?${PLAIN}&error=0`);
+                await idle(page);
+                assert.equal((await stats(page)).pointsDrawn, 20000);
+            } finally {
+                await server.close();
+            }
+        },
+    },
+    'markup in names is text': {
+        data(folder) {
+            const evil = '<img src=x onerror="window.evil=1">';
+            writeDataset(folder, terrain(3000).map((p, i) => ({ ...p, [evil]: i % 7 })), {
+                ...ONE_NODE, projection: `PROJCS["${evil}"]`,
+                attributes: [{ name: 'position', type: 'int32', numElements: 3 }, { name: evil, type: 'uint16', numElements: 1 }],
+            });
+            const file = join(folder, 'metadata.json');
+            const json = JSON.parse(readFileSync(file, 'utf8'));
+            writeFileSync(file, JSON.stringify({ ...json, name: evil, description: evil, flags: [evil] }));
+        },
+        async run({ page }) {
+            const mode = await page.evaluate(() => window.mote.colorModes.find((m) => m.includes('img')));
+            await page.evaluate((m) => {
+                window.mote.setColorMode(m);
+                window.mote.setFilter(m, [1, 5]);
+            }, mode);
+            await press(page, 'm');
+            await page.goto(await page.evaluate(() => window.mote.link()));
+            await idle(page);
+            assert.equal(await page.evaluate(() => window.evil ?? document.querySelectorAll('img').length), 0);
+            assert.ok((await stats(page)).pointsDrawn < 3000, 'the filter is in the link');
+            assert.match(await page.title(), /<img/);
+        },
+    },
+    'twenty clients at once get the right bytes, while the page draws': {
+        needsMote: true,
+        data(folder, mote) {
+            makeCity(mote, folder, 'city.mote', '200k');
+            return join(folder, 'city.mote');
+        },
+        async run({ page, url, folder }) {
+            const port = portOf(url);
+            const octree = readFileSync(join(folder, 'city.mote/octree.bin'));
+            const client = async (seed) => {
+                for (let i = 0; i < REQUESTS; i++) {
+                    const first = (seed * 7919 + i * 104729) % octree.length;
+                    const last = Math.min(octree.length - 1, first + ((seed + i) % 50) * 1000);
+                    const [status, bytes] = await ask(port, '/data/octree.bin', { Range: `bytes=${first}-${last}` });
+                    assert.equal(status, 206);
+                    assert.ok(bytes.equals(octree.subarray(first, last + 1)));
+                }
+            };
+            const all = Promise.all([...Array(CLIENTS).keys()].map(client));
+            await page.reload();
+            await idle(page);
+            await all;
+            assert.ok((await stats(page)).pointsDrawn > 10000);
+            // Ways out of the folder, and ranges that are none.
+            for (const path of ['/data/../metadata.json', '/data/%2e%2e/city.las', '/data/..%5ccity.las', '/../../etc/passwd', '/data//etc/passwd', '/data/%00', '/data/octree.bin/..', '/%', `/${'a'.repeat(5000)}`]) {
+                const [status] = await ask(port, path);
+                assert.ok(status >= 400 && status < 500, `${path} ${status}`);
+            }
+            for (const [range, statuses] of [['bytes=-1', [206]], ['bytes=0-', [206]], ['bytes=5-1', [200, 416]], ['bytes=99999999999-', [416]], ['bytes=-0', [416, 200]], ['bytes=a-b', [200, 416]],
+                ['lines=1-2', [200]], ['bytes=0-0,2-3', [200, 206]], [`bytes=${'9'.repeat(400)}-`, [200, 416]], ['bytes=18446744073709551615-18446744073709551616', [200, 416]]]) {
+                const [status, bytes] = await ask(port, '/data/octree.bin', { Range: range });
+                assert.ok(statuses.includes(status), `${range} ${status}`);
+                if (status === 200) assert.equal(bytes.length, octree.length);
+            }
+        },
+    },
+    'the page is smaller than 1 MB': {
+        data: (folder) => writeDataset(folder, terrain(100), ONE_NODE),
+        async run({ dist }) {
+            const bytes = execFileSync('find', [dist, '-type', 'f', '-printf', '%s\n']).toString().trim().split('\n').reduce((sum, n) => sum + Number(n), 0);
+            assert.ok(bytes < 1e6, `${bytes} bytes`);
+        },
+    },
+};
+
+// Without waiting: nothing becomes idle while the server is away.
+async function pressOffline(page, key) {
+    await page.keyboard.press(key);
+    await page.waitForTimeout(400);
+}

@@ -1,0 +1,64 @@
+// The list of clouds: which are shown, which one the panels are about, and one more by its address or from the desktop.
+import { dataUrl } from '../data/dataset.js';
+import { parseCrs } from '../data/crs.js';
+import { element } from './element.js';
+import { short } from './format.js';
+
+const $ = (id) => document.getElementById(id);
+const MAX_CLOUDS = 20;
+
+export class Clouds {
+    constructor(viewer, status) {
+        Object.assign(this, { viewer, status });
+        viewer.addEventListener('clouds', () => this.draw());
+        $('cloud-form').addEventListener('submit', (event) => {
+            event.preventDefault();
+            this.add($('cloud-address').value.trim());
+        });
+    }
+
+    async add(address) {
+        if (!address || !this.viewer.clouds[0]?.dataset.root || this.viewer.clouds.length >= MAX_CLOUDS) return null;
+        try {
+            const cloud = await this.viewer.add(dataUrl(address, location.href));
+            $('cloud-address').value = '';
+            this.compare(cloud);
+            return cloud;
+        } catch (error) {
+            this.status.error(error.message);
+            return null;
+        }
+    }
+
+    // Clouds are drawn by their numbers: where these mean different things, it is said.
+    compare({ dataset }) {
+        const [first, own] = [this.viewer.clouds[0].dataset.meta, dataset.meta];
+        const [a, b] = [first, own].map(({ projection }) => parseCrs(projection));
+        if (a && b && a.name !== b.name) this.status.error(`"${own.name}" has another reference system than "${first.name}": ${b.name || b.code}, not ${a.name || a.code}. They need not fit together.`);
+    }
+
+    draw() {
+        const { viewer } = this;
+        $('clouds').hidden = $('h-clouds').hidden = viewer.clouds.length < 2;
+        $('clouds').replaceChildren(...viewer.clouds.map((cloud, i) => this.row(cloud, i)));
+    }
+
+    row(cloud, index) {
+        const { viewer } = this;
+        const { meta } = cloud.dataset;
+        const shown = element('input', { type: 'checkbox', checked: cloud.isShown });
+        shown.setAttribute('aria-label', `Show ${meta.name}`);
+        shown.addEventListener('change', () => viewer.showCloud(cloud, shown.checked));
+        const name = element('button', { className: 'name', title: 'Colours and filters of this cloud' }, element('span', { textContent: meta.name }), element('span', { className: 'number', textContent: short(meta.sourcePoints) }));
+        name.setAttribute('aria-pressed', String(cloud === viewer.active));
+        name.addEventListener('click', () => viewer.activate(cloud));
+        const row = element('li', {}, shown, name);
+        if (index > 0) {
+            const remove = element('button', { className: 'remove', textContent: '×', title: 'Take this cloud away' });
+            remove.setAttribute('aria-label', `Take ${meta.name} away`);
+            remove.addEventListener('click', () => viewer.remove(cloud));
+            row.append(remove);
+        }
+        return row;
+    }
+}

@@ -1,0 +1,84 @@
+// Files from the desktop: COPC files are read where they lie, GeoJSON brings marks, and what else is a cloud is sent to the
+// server of the page to be converted, where that is a `mote view` on this machine.
+import { headBytes } from '../data/copc/las_header.js';
+import { addressOf } from '../data/local_files.js';
+
+const $ = (id) => document.getElementById(id);
+
+const STATUS_MS = 300;
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function isCopc(file) {
+    try {
+        return /\.la[sz]$/i.test(file.name) && headBytes(await file.slice(0, 1024).arrayBuffer()) > 0;
+    } catch {
+        return false;
+    }
+}
+
+// Sends a file; fetch() does not tell how far it is. Resolves to the status of the answer.
+function send(url, file, progress) {
+    return new Promise((done) => {
+        const request = new XMLHttpRequest();
+        request.open('PUT', url);
+        request.upload.onprogress = (event) => progress(event.loaded / Math.max(1, file.size));
+        request.onload = () => done(request.status);
+        request.onerror = () => done(0);
+        request.send(file);
+    });
+}
+
+export class Drop {
+    // clouds: a Clouds; marks: a MarksPanel
+    constructor(viewer, clouds, marks, status) {
+        Object.assign(this, { viewer, clouds, marks, status });
+        const isFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes('Files');
+        const over = (isOver) => $('stage').classList.toggle('dropping', isOver);
+        window.addEventListener('dragover', (event) => {
+            if (!isFiles(event)) return;
+            event.preventDefault();
+            over(true);
+        });
+        window.addEventListener('dragleave', (event) => event.relatedTarget === null && over(false));
+        window.addEventListener('drop', (event) => {
+            over(false);
+            if (!isFiles(event)) return;
+            event.preventDefault();
+            this.take([...event.dataTransfer.files]);
+        });
+    }
+
+    async take(files) {
+        for (const file of files) {
+            if (/\.(geo)?json$/i.test(file.name)) await this.marks.read(file);
+            else if (await isCopc(file)) await this.show(addressOf(file));
+            else await this.convert(file);
+        }
+    }
+
+    async show(address) {
+        const cloud = await this.clouds.add(address);
+        if (!cloud) return;
+        this.viewer.activate(cloud);
+        this.viewer.camera.fit(cloud.rest ?? cloud.box);
+        this.viewer.invalidate();
+    }
+
+    async convert(file) {
+        const percent = (share) => `${Math.round(100 * share)} %`;
+        const say = (text) => this.status.say(`${file.name}: ${text}`);
+        const failed = (text) => this.status.error(`${file.name}: ${text}`);
+        const status = await send(`convert/${encodeURIComponent(file.name)}`, file, (share) => say(`sent ${percent(share)}`));
+        if (status === 409) return failed('another file is being converted.');
+        if (status === 507) return failed('the server has no place for it.');
+        if (status !== 202) return failed('this server does not convert files. "mote lod IN OUT.copc.laz" makes a COPC file, which the page reads by itself.');
+        for (;;) {
+            await wait(STATUS_MS);
+            const answer = await fetch('convert').then((r) => r.json()).catch(() => null);
+            if (!answer) return failed('the server does not answer any more.');
+            if (answer.state === 'failed') return failed(`it cannot be shown: ${answer.error}`);
+            if (answer.state === 'done') return this.show(`data${answer.cloud}/`);
+            say(`${answer.stage || 'waiting'} ${percent(answer.done)}`);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// The list of filters: a range of any attribute, and which returns; each is taken away by itself.
+import { histogram } from '../view/histogram.js';
+import { RETURNS } from '../view/point_filter.js';
+import { element } from './element.js';
+import { channelText, value } from './format.js';
+import { RangeHistogram } from './range_histogram.js';
+
+const $ = (id) => document.getElementById(id);
+const RETURN_WORDS = { first: 'First returns', last: 'Last returns', only: 'Only returns', between: 'Returns in between' };
+const REDRAW_MS = 500; // histograms follow what is loaded, not each node
+
+export class Filters {
+    constructor(viewer) {
+        this.viewer = viewer;
+        this.rows = new Map(); // name -> { box, chart, low, high }
+        this.samples = new Map(); // name -> { full, shares }
+        for (const type of ['opened', 'modes']) viewer.addEventListener(type, () => this.fillChoice());
+        viewer.addEventListener('active', () => {
+            this.rows.clear();
+            this.samples.clear();
+        });
+        viewer.addEventListener('filters', () => this.update());
+        viewer.addEventListener('frame', () => this.follow());
+        $('filter-add').addEventListener('change', (e) => this.add(e.target.value));
+        $('filters-none').addEventListener('click', () => viewer.clearFilters());
+    }
+
+    get modes() {
+        return this.viewer.modes.filter(({ kind, name }) => kind === 'ramp' || kind === 'labels' || name === 'height');
+    }
+
+    fillChoice() {
+        const { viewer } = this;
+        const choices = this.modes.map((mode) => new Option(mode.label, mode.name));
+        const returns = viewer.filter.returnChannels ? RETURNS.map((r) => new Option(RETURN_WORDS[r], `returns=${r}`)) : [];
+        $('filter-add').replaceChildren(new Option('Add a filter…', ''), ...returns, ...choices);
+    }
+
+    add(name) {
+        const { viewer } = this;
+        $('filter-add').value = '';
+        if (name.startsWith('returns=')) return viewer.setReturns(name.slice(8));
+        const mode = this.modes.find((m) => m.name === name);
+        if (mode && !viewer.filter.ranges.has(name)) viewer.setFilter(name, viewer.domainOf(mode));
+    }
+
+    follow() {
+        if (this.rows.size === 0 || this.timer) return;
+        this.timer = setTimeout(() => {
+            this.timer = null;
+            this.samples.clear();
+            this.update();
+        }, REDRAW_MS);
+    }
+
+    // The full range of an attribute and its histogram, of the coarsest nodes.
+    sampleOf(mode) {
+        if (!this.samples.has(mode.name)) {
+            const full = this.viewer.domainOf(mode);
+            const values = this.viewer.sampleOf(mode);
+            this.samples.set(mode.name, { full, shares: values.length > 0 ? histogram(values, full) : null });
+        }
+        return this.samples.get(mode.name);
+    }
+
+    update() {
+        const { filter } = this.viewer;
+        for (const name of [...this.rows.keys()]) if (!filter.ranges.has(name)) this.rows.delete(name);
+        for (const name of filter.ranges.keys()) if (!this.rows.has(name)) this.rows.set(name, this.row(name));
+        const list = [...this.rows.values()].map(({ box }) => box);
+        if (filter.returns) list.unshift(this.returnsRow(filter.returns));
+        const shown = [...$('filters').children];
+        if (shown.length !== list.length || shown.some((e, i) => e !== list[i])) $('filters').replaceChildren(...list);
+        $('filters-none').hidden = list.length === 0;
+        for (const [name, row] of this.rows) this.show(name, row);
+    }
+
+    header(title, remove) {
+        const close = element('button', { className: 'remove', textContent: '×', title: 'Remove this filter' });
+        close.setAttribute('aria-label', `Remove the filter of ${title}`);
+        close.addEventListener('click', remove);
+        return element('div', { className: 'filter-head' }, element('span', { textContent: title }), close);
+    }
+
+    returnsRow(returns) {
+        return element('div', { className: 'filter' }, this.header(RETURN_WORDS[returns], () => this.viewer.setReturns(null)));
+    }
+
+    row(name) {
+        const { viewer } = this;
+        const { label } = viewer.modes.find((mode) => mode.name === name);
+        const set = (range) => viewer.setFilter(name, range);
+        const chart = new RangeHistogram(label, set);
+        const [low, high] = ['Lowest', 'Highest'].map((end) => {
+            const field = element('input', { type: 'number', step: 'any' });
+            field.setAttribute('aria-label', `${end} ${label} shown`);
+            field.addEventListener('change', () => {
+                const range = [low.valueAsNumber, high.valueAsNumber];
+                if (range.every(Number.isFinite)) set(range[0] <= range[1] ? range : range.reverse());
+                else this.update();
+            });
+            return field;
+        });
+        const box = element('div', { className: 'filter' }, this.header(label, () => viewer.setFilter(name, null)), chart.box, element('span', { className: 'pair' }, low, high));
+        return { box, chart, low, high };
+    }
+
+    show(name, { chart, low, high }) {
+        const mode = this.viewer.modes.find((m) => m.name === name);
+        const { range } = this.viewer.filter.ranges.get(name);
+        const { full, shares } = this.sampleOf(mode);
+        const span = full[1] - full[0];
+        chart.show({ full, range, shares, text: (v) => channelText(mode.channel, v, span) });
+        if (document.activeElement !== low) low.value = value(range[0], span);
+        if (document.activeElement !== high) high.value = value(range[1], span);
+    }
+}

@@ -1,0 +1,154 @@
+// The list of marks and clip boxes in the panel: their figures, texts, and what can be done with them.
+import { crsName } from '../data/crs.js';
+import { figureText } from '../measure/figures.js';
+import { fromGeoJson, toGeoJson } from '../measure/marks.js';
+import { download, fileStem } from './download.js';
+import { element } from './element.js';
+import { coordinates } from './format.js';
+import { clipBoxOf } from './overlay.js';
+import { TOOLS } from './tools.js';
+
+const $ = (id) => document.getElementById(id);
+const NAMES = { ...Object.fromEntries(TOOLS.map(([kind, , name]) => [kind, name])), plane: 'Plane' };
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const REDRAW_MS = 400;
+
+export class MarksPanel {
+    // actions: { open(mark): shows the profile or the attributes of a mark }
+    constructor(viewer, marks, overlay, status, actions) {
+        Object.assign(this, { viewer, marks, overlay, status, actions });
+        this.rows = new Map(); // id -> { row, figures, title }
+        overlay.told = (mark) => this.tell(mark);
+        marks.addEventListener('change', () => this.changed());
+        viewer.addEventListener('opened', () => this.draw());
+        viewer.addEventListener('frame', () => this.later());
+        $('marks-save').addEventListener('click', () => this.save());
+        $('marks-load').addEventListener('click', () => $('marks-file').click());
+        $('marks-file').addEventListener('change', (e) => this.load(e.target));
+        $('marks-copy').addEventListener('click', () => this.copy());
+        $('marks-none').addEventListener('click', () => marks.replace([]));
+        $('marks-undo').addEventListener('click', () => marks.undo());
+    }
+
+    changed() {
+        const { viewer, marks } = this;
+        const boxes = marks.boxes.map((mark) => clipBoxOf(viewer, mark));
+        const text = JSON.stringify(boxes);
+        if (text !== this.boxes) viewer.setClipBoxes(boxes);
+        this.boxes = text;
+        this.draw();
+        viewer.invalidate();
+    }
+
+    // Volumes follow the points drawn.
+    later() {
+        if (this.rows.size === 0) return;
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.draw(), REDRAW_MS);
+    }
+
+    draw() {
+        const { marks } = this;
+        const ids = new Set(marks.list.map(({ id }) => id));
+        for (const id of this.rows.keys()) if (!ids.has(id)) this.rows.delete(id);
+        for (const mark of marks.list) if (!this.rows.has(mark.id)) this.rows.set(mark.id, this.row(mark));
+        const wanted = marks.list.map(({ id }) => this.rows.get(id).row);
+        const shown = [...$('marks').children];
+        if (shown.length !== wanted.length || shown.some((e, i) => e !== wanted[i])) $('marks').replaceChildren(...wanted);
+        for (const mark of marks.list) this.fill(mark, this.rows.get(mark.id));
+        $('marks-section').hidden = false;
+        $('marks-undo').disabled = marks.past.length === 0;
+        for (const id of ['marks-save', 'marks-copy', 'marks-none']) $(id).disabled = marks.list.length === 0;
+    }
+
+    row(mark) {
+        const { id, kind } = mark;
+        const text = element('input', { type: 'text', maxLength: 2000, placeholder: kind === 'plane' ? `Plane ${mark.number}` : NAMES[kind] });
+        text.setAttribute('aria-label', `Text of this ${NAMES[kind].toLowerCase()}`);
+        text.addEventListener('change', () => this.marks.alter(id, (m) => (m.text = text.value)));
+        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove' });
+        remove.setAttribute('aria-label', `Remove this ${NAMES[kind].toLowerCase()}`);
+        remove.addEventListener('click', () => this.marks.remove(id));
+        const figures = element('dl');
+        const row = element('li', { className: `mark-row ${kind}` }, element('div', { className: 'filter-head' }, text, remove), figures);
+        const more = this.more(id, kind);
+        if (more) row.append(more);
+        return { row, figures, text };
+    }
+
+    more(id, kind) {
+        if (kind === 'clip') {
+            const inside = element('select');
+            inside.setAttribute('aria-label', 'What the box does');
+            inside.append(new Option('Show only what is inside', 'in'), new Option('Hide what is inside', 'out'));
+            inside.addEventListener('change', () => this.marks.alter(id, (m) => (m.inside = inside.value === 'in')));
+            return inside;
+        }
+        if (kind !== 'profile' && kind !== 'point') return null;
+        const open = element('button', { textContent: kind === 'profile' ? 'Show profile' : 'All attributes' });
+        open.addEventListener('click', () => this.actions.open(this.marks.list.find((m) => m.id === id)));
+        return open;
+    }
+
+    // The figures of a mark that was clicked, in words; its row comes into view.
+    tell(mark) {
+        this.rows.get(mark.id)?.row.scrollIntoView({ block: 'nearest' });
+        this.status.say([mark.text || `${NAMES[mark.kind]} ${mark.number}`, ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join(' · '));
+    }
+
+    linesOf(mark) {
+        const { meta } = this.viewer.dataset;
+        const lines = Object.entries(this.overlay.figuresOf(mark)).map(([name, v]) => [name, figureText(name, v, meta)]);
+        if (mark.kind === 'point' || mark.kind === 'note') coordinates(mark.points[0], meta.scale).forEach((c, i) => lines.push(['xyz'[i], c]));
+        return lines;
+    }
+
+    fill(mark, { row, figures, text }) {
+        const lines = this.linesOf(mark);
+        const key = JSON.stringify(lines);
+        if (figures.dataset.key !== key) {
+            figures.dataset.key = key;
+            figures.replaceChildren(...lines.flatMap(([name, v]) => [element('dt', { textContent: name }), element('dd', { textContent: v })]));
+        }
+        if (document.activeElement !== text) text.value = mark.text;
+        const inside = row.querySelector(':scope > select');
+        if (inside) inside.value = mark.inside ? 'in' : 'out';
+    }
+
+    // All figures as text, a line each.
+    text() {
+        return this.marks.list.map((mark) => [mark.text || NAMES[mark.kind], ...this.linesOf(mark).map(([name, v]) => `${name} ${v}`)].join('\t')).join('\n');
+    }
+
+    async copy() {
+        try {
+            await navigator.clipboard.writeText(this.text());
+            this.status.say('The figures are copied as text.');
+        } catch {
+            this.status.error('The browser does not let this page copy: its address is not a secure one.');
+        }
+    }
+
+    save() {
+        const { meta } = this.viewer.dataset;
+        const json = toGeoJson(this.marks.list, (mark) => this.overlay.figuresOf(mark), meta.crs ? crsName(meta.projection) : '');
+        download(`${fileStem(meta.name)}.geojson`, JSON.stringify(json, null, 1), 'application/geo+json');
+    }
+
+    async load(input) {
+        const [file] = input.files;
+        input.value = '';
+        if (file) await this.read(file);
+    }
+
+    async read(file) {
+        try {
+            if (file.size > MAX_FILE_BYTES) throw new Error('it is larger than 16 MB');
+            const marks = fromGeoJson(await file.text());
+            this.marks.replace([...this.marks.list, ...marks]);
+            this.status.say(`${marks.length} read from ${file.name}.`);
+        } catch (error) {
+            this.status.error(`${file.name} is no GeoJSON of marks: ${error.message}.`);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// All attributes of one point, as the file has them.
+import { className } from '../view/palettes.js';
+import { crsName } from '../data/crs.js';
+import { element } from './element.js';
+import { coordinates, channelText } from './format.js';
+
+const $ = (id) => document.getElementById(id);
+
+const lines = (list) => list.flatMap(([name, text]) => [element('dt', { textContent: name }), element('dd', { textContent: text })]);
+
+// A number without the digits that float32 columns add.
+const exact = ({ type }, v) => (type === 'float' ? String(Number(Math.fround(v).toPrecision(8))) : String(Number(v.toPrecision(15))));
+
+export class PointCard {
+    constructor() {
+        this.shown = 0;
+        $('card-close').addEventListener('click', () => ($('card').hidden = true));
+    }
+
+    async show({ node, index, point }) {
+        const { cloud } = node;
+        const { meta } = cloud.dataset;
+        const turn = ++this.shown; // a later point overtakes an earlier one that is still being read
+        const place = [
+            ...coordinates(cloud.toSource(point), meta.scale).map((c, i) => ['xyz'[i], c]),
+            ['reference system', crsName(meta.projection)],
+        ];
+        $('card').hidden = false;
+        $('card-list').replaceChildren(...lines(place));
+        let attributes = [];
+        try {
+            attributes = (await cloud.attributesOf(node, index)).map(({ key, channel, value }) => [key, this.text(channel, value)]);
+        } catch (error) {
+            attributes = [['attributes', error.message]];
+        }
+        if (turn === this.shown) $('card-list').replaceChildren(...lines([...place, ...attributes, ['level', String(node.level)]]));
+    }
+
+    text(channel, value) {
+        if (channel.isClass) return `${value} ${className(value)}`;
+        const text = Number.isFinite(value) ? exact(channel, value) : String(value);
+        if (channel.time) return `${text} (${channelText(channel, value, 1)})`;
+        return `${text}${channel.unit ?? ''}`;
+    }
+}

@@ -1,0 +1,96 @@
+// Saved views of this data set: a list of names, each with the text of its view, kept by the browser.
+import { readView } from '../view_state.js';
+import { element } from './element.js';
+import { keep, kept } from './kept.js';
+
+const $ = (id) => document.getElementById(id);
+const MAX_VIEWS = 100;
+
+// What was kept may be of another version or written by hand.
+function parseViews(text) {
+    try {
+        return JSON.parse(text ?? '[]').filter((v) => typeof v?.name === 'string' && typeof v.view === 'string').slice(0, MAX_VIEWS);
+    } catch {
+        return [];
+    }
+}
+
+export class SavedViews {
+    constructor(viewer, address, status) {
+        this.viewer = viewer;
+        this.address = address;
+        this.status = status;
+        this.list = [];
+        viewer.addEventListener('opened', () => this.load());
+        $('view-save').addEventListener('click', () => this.save());
+        $('view-link').addEventListener('click', () => this.copyLink());
+    }
+
+    get key() {
+        return `views ${this.viewer.clouds[0].dataset.url}`;
+    }
+
+    load() {
+        this.list = parseViews(kept(this.key));
+        this.draw();
+    }
+
+    store() {
+        keep(this.key, this.list.length > 0 ? JSON.stringify(this.list) : null);
+        this.draw();
+    }
+
+    save() {
+        if (!this.viewer.dataset?.root || this.list.length >= MAX_VIEWS) return;
+        const numbers = this.list.map(({ name }) => Number(/^View (\d+)$/.exec(name)?.[1] ?? 0));
+        this.list.push({ name: `View ${Math.max(0, ...numbers) + 1}`, view: this.address.view() });
+        this.store();
+        this.status.say(`Saved as "${this.list.at(-1).name}".`);
+    }
+
+    show(index) {
+        const saved = this.list[index];
+        if (!saved) return;
+        try {
+            readView(this.viewer, new URLSearchParams(saved.view));
+        } catch (error) {
+            this.status.error(`The saved view asks for ${error.message}.`);
+        }
+    }
+
+    async copyLink() {
+        if (!this.viewer.dataset?.root) return;
+        this.address.write();
+        try {
+            await navigator.clipboard.writeText(this.address.link());
+            this.status.say('The link is copied: it shows what you see now.');
+        } catch {
+            this.status.say('The address of this page is the link: it shows what you see now.');
+        }
+    }
+
+    draw() {
+        $('views').replaceChildren(...this.list.map((saved, index) => this.row(saved, index)));
+        $('views').hidden = this.list.length === 0;
+        $('tour').hidden = this.list.length < 2;
+    }
+
+    row(saved, index) {
+        const go = element('button', { className: 'go', textContent: String(index + 1), title: `Show this view${index < 9 ? ` (${index + 1})` : ''}` });
+        go.setAttribute('aria-label', `Show ${saved.name}`);
+        const name = element('input', { type: 'text', value: saved.name, maxLength: 60 });
+        name.setAttribute('aria-label', 'Name of the view');
+        const remove = element('button', { className: 'remove', textContent: '×', title: 'Remove this view' });
+        remove.setAttribute('aria-label', `Remove ${saved.name}`);
+        go.addEventListener('click', () => this.show(index));
+        name.addEventListener('change', () => {
+            saved.name = name.value.trim() || saved.name;
+            this.store();
+        });
+        remove.addEventListener('click', () => {
+            this.list.splice(index, 1);
+            this.store();
+        });
+        return element('li', {}, go, name, remove);
+    }
+}

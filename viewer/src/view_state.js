@@ -1,0 +1,106 @@
+// A view as the text of an address, and back: what is seen, with the camera, the colours and all settings. The address that a
+// picture was written to shows the same picture: before it is written, the camera is set to the numbers that it says.
+import { markText, readMark } from './measure/marks.js';
+import { coordinates } from './ui/format.js';
+import { RETURNS } from './view/point_filter.js';
+import { DEFAULTS, readSettings, writeSettings } from './view/settings.js';
+
+const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
+const MAX_MARKS_TEXT = 6000; // addresses much longer are cut by what passes them on
+const CAMERA_NUMBERS = 6; // target, yaw, pitch, distance
+
+const digitsOf = (step) => Math.max(0, Math.min(15, Math.ceil(-Math.log10(step))));
+
+function cameraText(viewer) {
+    const { target, yaw, pitch, distance } = viewer.camera.get();
+    const { stretch } = viewer.dataset.meta;
+    const place = viewer.toWorld(target).map((c, i) => c.toFixed(digitsOf((distance * CAMERA_STEP) / stretch[i])));
+    return [...place, yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join(',');
+}
+
+// The camera of a text, as drawn; null where it says none.
+export function cameraOf(viewer, text) {
+    const numbers = String(text).split(',').map(Number);
+    if (numbers.length !== CAMERA_NUMBERS || !numbers.every(Number.isFinite) || !(numbers.at(-1) > 0)) return null;
+    const [x, y, z, yaw, pitch, distance] = numbers;
+    return { target: viewer.toLocal([x, y, z]), yaw, pitch, distance };
+}
+
+function readCamera(viewer, text) {
+    const camera = cameraOf(viewer, text);
+    if (camera) viewer.camera.set(camera);
+}
+
+// Puts the camera where its text says; the picture moves by less than is seen.
+function settle(viewer) {
+    const before = JSON.stringify(viewer.camera.get());
+    readCamera(viewer, cameraText(viewer));
+    if (JSON.stringify(viewer.camera.get()) !== before) viewer.invalidate();
+}
+
+// What an address says of one cloud: its colours, their range, hidden classes, filters. suffix: '' of the first, '.2', ….
+function writeCloud(cloud, suffix, query) {
+    query.set(`color${suffix}`, cloud.mode.name);
+    const range = cloud.mode.kind === 'ramp' ? cloud.ranges.get(cloud.mode.name) : null;
+    if (range) query.set(`range${suffix}`, range.join());
+    if (cloud.filter.hidden.size > 0) query.set(`hide${suffix}`, [...cloud.filter.hidden].sort((a, b) => a - b).join());
+    for (const [name, { range: [low, high] }] of cloud.filter.ranges) query.append(`filter${suffix}`, [name, low, high].join(':'));
+    if (cloud.filter.returns) query.set(`returns${suffix}`, cloud.filter.returns);
+    if (!cloud.isShown) query.set(`shown${suffix}`, '0');
+}
+
+const suffixOf = (index) => (index === 0 ? '' : `.${index + 1}`);
+
+// Adds the view to a query. Of an open viewer.
+export function writeView(viewer, query) {
+    settle(viewer);
+    writeSettings(viewer.settings, query);
+    viewer.clouds.forEach((cloud, i) => writeCloud(cloud, suffixOf(i), query));
+    if (viewer.active !== viewer.clouds[0]) query.set('active', viewer.clouds.indexOf(viewer.active) + 1);
+    query.set('cam', cameraText(viewer));
+    const marks = viewer.marks.list.filter(({ kind }) => kind !== 'plane').map((mark) => markText(mark, (point) => coordinates(point, viewer.dataset.meta.scale)));
+    if (marks.join().length < MAX_MARKS_TEXT) for (const text of marks) query.append('mark', text); // else they are for a file
+    return query;
+}
+
+// A filter is written as name:low:high. What the data set does not have is left out.
+function readFilters(cloud, suffix, query) {
+    cloud.clearFilters();
+    const returns = query.get(`returns${suffix}`);
+    if (RETURNS.includes(returns)) cloud.setReturns(returns);
+    for (const text of query.getAll(`filter${suffix}`)) {
+        const [, name, low, high] = /^(.*):([^:]+):([^:]+)$/.exec(text) ?? [];
+        const mode = cloud.modes.find((m) => m.name === name);
+        if ((mode?.kind === 'ramp' || mode?.kind === 'labels') && [low, high].every((v) => Number.isFinite(Number(v)))) cloud.setFilter(name, [Number(low), Number(high)]);
+    }
+}
+
+// Returns what is wrong with it, or null.
+function readCloud(viewer, cloud, suffix, query, isWhole) {
+    const given = (key) => query.has(`${key}${suffix}`);
+    if (isWhole || given('hide')) cloud.hideClasses(query.get(`hide${suffix}`)?.match(/\d+/g) ?? []);
+    if (isWhole || given('filter') || given('returns')) readFilters(cloud, suffix, query);
+    if (isWhole || given('shown')) viewer.showCloud(cloud, query.get(`shown${suffix}`) !== '0');
+    try {
+        if (given('color')) cloud.setMode(query.get(`color${suffix}`));
+    } catch (error) {
+        return error;
+    }
+    const range = (query.get(`range${suffix}`) ?? '').split(',').map(Number);
+    if (range.length === 2 && range.every(Number.isFinite)) cloud.setRange(range);
+    return null;
+}
+
+// Shows the view of a query. Throws, after all else is done, where it asks for colours that a data set has not.
+export function readView(viewer, query) {
+    // A text with a camera says all there is to say of the picture: what it leaves out has its default.
+    const isWhole = query.has('cam');
+    viewer.configure({ ...(isWhole ? DEFAULTS : {}), ...readSettings(query) });
+    const marks = query.getAll('mark').map(readMark).filter(Boolean);
+    if (marks.length > 0 || (isWhole && viewer.marks.list.length > 0)) viewer.marks.replace(marks);
+    const problems = viewer.clouds.map((cloud, i) => readCloud(viewer, cloud, suffixOf(i), query, isWhole)).filter(Boolean);
+    if (query.has('active')) viewer.activate(viewer.clouds[Number(query.get('active')) - 1]);
+    if (isWhole) readCamera(viewer, query.get('cam'));
+    viewer.invalidate();
+    if (problems.length > 0) throw problems[0];
+}
