@@ -150,17 +150,9 @@ static mote_status shape_part(mote_device *gpu, const knn_search_args *args, con
     knn_cuda_lists lists = {};
     mote_status status = knn_cuda_list_within(gpu, args, &lists);
     if (status == MOTE_OK) {
-        switch (args->tree.metric.kind) {
-        case KNN_INT:
-            CUDA_LAUNCH(gpu, (shape_lists<KNN_INT>), blocks, rows_policy::threads, *args, lists, place_of, *to);
-            break;
-        case KNN_FLOAT:
-            CUDA_LAUNCH(gpu, (shape_lists<KNN_FLOAT>), blocks, rows_policy::threads, *args, lists, place_of, *to);
-            break;
-        case KNN_DOUBLE:
-            CUDA_LAUNCH(gpu, (shape_lists<KNN_DOUBLE>), blocks, rows_policy::threads, *args, lists, place_of, *to);
-            break;
-        }
+        knn_for_kind(args->tree.metric.kind, [&](auto of) {
+            CUDA_LAUNCH(gpu, (shape_lists<of.kind>), blocks, rows_policy::threads, *args, lists, place_of, *to);
+        });
         status = cuda_launched(gpu, "normals");
     }
     knn_cuda_free_lists(gpu, &lists);
