@@ -134,14 +134,4 @@ SIMD_INLINE uint64_t knn_key_of_ellipsoid(knn_kind kind, const knn_metric *metri
     return knn_key_ellipsoid(d[0], d[1], d[2], of);
 }
 
-/* A key in 31 bits, which orders as keys do except some that become equal: the head of a double, or of the
-   float that a number of steps rounds to. */
-SIMD_INLINE int32_t knn_key_head(knn_kind kind, uint64_t key) {
-    if (kind != KNN_INT) return (int32_t)(key >> 32);
-    const float rounded = (float)(int64_t)(key >> 1);
-    int32_t head;
-    memcpy(&head, &rounded, sizeof head);
-    return head;
-}
-
 #endif

@@ -46,13 +46,12 @@ SIMD_INLINE void search_ellipsoids(knn_kind kind, const void *user, knn_scratch 
 KNN_WORKS(sphere_works, search_spheres)
 KNN_WORKS(ellipsoid_works, search_ellipsoids)
 
-mote_status knn_search_grid(mote_knn_index *index, const knn_query_set *query_set, const knn_ellipsoids *ellipsoids,
-                            const mote_knn_params *params, const mote_knn_result *result) {
-    const knn_work *const works = ellipsoids != NULL ? ellipsoid_works : sphere_works;
+mote_status knn_search_grid(const knn_job *job) {
+    const knn_work *const works = job->ellipsoids != NULL ? ellipsoid_works : sphere_works;
     rows to;
-    to.result = result;
-    to.search = knn_search_of(index, query_set, ellipsoids, params->k, params->radius);
-    to.search.exclude_self = params->exclude_self && query_set->codes == NULL;
-    to.search.approximate = params->approximate;
-    return knn_for_batches(index->ctx, &to.search, works[query_set->tree->metric.kind], &to, 0, 1);
+    to.result = job->result;
+    to.search = knn_search_of(job->index, job->query_set, job->ellipsoids, job->params->k, job->params->radius);
+    to.search.exclude_self = job->params->exclude_self && job->query_set->codes == NULL;
+    to.search.approximate = job->params->approximate;
+    return knn_for_batches(job->index->ctx, &to.search, works[job->query_set->tree->metric.kind], &to, 0, 1);
 }

@@ -125,7 +125,7 @@ SIMD_INLINE uint32_t knn_small_k_keys(knn_kind kind, const knn_search *search, k
         knn_place_of(kind, points, at, &other);
         const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
         small_k->keys[count] = key;
-        small_k->heads[count] = knn_key_head(kind, key);
+        small_k->heads[count] = (int32_t)knn_key_head(kind, key);
         small_k->at[count] = at;
         count += key <= search->limit;
     }
