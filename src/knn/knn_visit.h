@@ -29,7 +29,7 @@
 #define MOTE_KNN_VISIT_H
 
 #include "knn/knn.h"
-#include "knn/search/knn_group.h"
+#include "knn/cpu/knn_group.h"
 
 /* Queries, sorted, in terms of a tree. */
 typedef struct knn_query_set {

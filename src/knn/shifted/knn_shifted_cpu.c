@@ -8,7 +8,7 @@
 #include "knn/shifted/knn_shifted_math.h"
 
 #include "core/cloud.h"
-#include "knn/knn_cpu.h"
+#include "knn/cpu/knn_cpu.h"
 #include "math/search.h"
 #include "order/sort/order_sort_cpu.h"
 

@@ -1,5 +1,5 @@
 /* Searches that take each query on its own, and brute force, which offers it every point: for checking. */
-#include "knn/knn_cpu.h"
+#include "knn/cpu/knn_cpu.h"
 
 #define STEP_QUERIES 1024u /* between two reports of progress */
 
