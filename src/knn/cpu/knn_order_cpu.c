@@ -9,12 +9,77 @@
 #include "core/cloud.h"
 #include "core/column_math.h"
 #include "knn/cpu/knn_build_cpu.h"
+#include "math/hash.h"
 #include "order/lattice/lattice.h"
 
-#define WINDOW   64u        /* points: a run twice as long surely has one from a multiple of it on */
-#define LARGEST  (1u << 20) /* points that one thread works on, unseen by progress; even, so that memory is aligned */
-#define FINEST   KNN_NEAR   /* side of a cell in the world: its points stay in the order of their indices */
-#define VANISHES 0x1p-60    /* floats do not tell squares of such distances from 0 */
+#define WINDOW        64u  /* points: a run twice as long surely has one from a multiple of it on */
+#define SAMPLE        256u /* points that tell how nearly all lie */
+#define LARGER_SAMPLE 4096u
+#define MAX_OUTSIDE   4u /* of those: more are not a few */
+#define TRIMMED       2u
+#define STRETCHED     8          /* times as long as the cube around nearly all */
+#define LARGEST       (1u << 20) /* points that one thread works on, unseen by progress; even, so that memory is aligned */
+#define FINEST        KNN_NEAR /* side of a cell in the world: its points stay in the order of their indices */
+#define VANISHES      0x1p-60  /* floats do not tell squares of such distances from 0 */
+
+/* ---- cells */
+
+/* The value of finite points of the sample that TRIMMED others are below, and that as many are above; false: too few.
+ */
+static bool trimmed_sample(const mote_column *axis, uint64_t count, double *low, double *high) {
+    double sorted[SAMPLE];
+    uint32_t finite = 0;
+    for (uint64_t i = 0; i < SAMPLE; i++) {
+        const double value = mote_column_value(axis, mote_mul_high(mote_hash64(i + 1), count));
+        uint32_t to = finite;
+        if (!isfinite(value)) continue;
+        for (finite++; to > 0 && sorted[to - 1] > value; to--) sorted[to] = sorted[to - 1];
+        sorted[to] = value;
+    }
+    if (finite < SAMPLE / 2) return false;
+    *low = sorted[TRIMMED];
+    *high = sorted[finite - 1 - TRIMMED];
+    return true;
+}
+
+/* How many points of a larger sample lie outside a cube. */
+static uint32_t count_outside(const mote_column *const axes[3], uint64_t count, const double low[3], double side) {
+    uint32_t outside = 0;
+    for (uint64_t i = 0; i < LARGER_SAMPLE; i++) {
+        const uint64_t point = mote_mul_high(mote_hash64(SAMPLE + i + 1), count);
+        bool is_inside = true;
+        for (int k = 0; k < 3; k++) {
+            const double away = mote_column_value(axes[k], point) - low[k];
+            is_inside = is_inside && away >= 0 && away <= side;
+        }
+        outside += !is_inside;
+    }
+    return outside;
+}
+
+/* Cells divide the cube of the lattice. Where a few points stretch that, they divide one around nearly all: the sample,
+   less TRIMMED points on each side, and half as much again around it; points outside are in the cells at its border. */
+static void make_cells(mote_knn_index *index, const mote_column *const axes[3]) {
+    const mote_lattice *lattice = &index->lattice;
+    const uint64_t count = index->cloud->count;
+    knn_cells *cells = &index->cells;
+    double low[3], high[3], side = 0, whole = 0;
+    knn_cells_make(lattice, cells);
+    if (count < LARGER_SAMPLE) return;
+    for (int k = 0; k < 3; k++) {
+        if (!trimmed_sample(axes[k], count, &low[k], &high[k])) return;
+        side = fmax(side, 2 * (high[k] - low[k]));
+        whole = fmax(whole, KNN_CELLS / cells->per_unit[k]);
+    }
+    for (int k = 0; k < 3; k++) low[k] += (high[k] - low[k]) / 2 - side / 2;
+    if (!(side > 0 && side * STRETCHED < whole) || count_outside(axes, count, low, side) > MAX_OUTSIDE) return;
+    for (int k = 0; k < 3; k++) {
+        cells->first_step[k] = (low[k] - cells->low[k]) / lattice->scale[k];
+        cells->low[k] = low[k];
+        cells->per_unit[k] = KNN_CELLS / side;
+        cells->per_step[k] = cells->per_unit[k] * lattice->scale[k];
+    }
+}
 
 /* ---- codes */
 
@@ -236,7 +301,7 @@ mote_status knn_order_points(mote_knn_index *index) {
     MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
     MOTE_TRY(reserve(index));
     mote_stage(ctx, "codes");
-    knn_cells_make(&index->lattice, &index->cells);
+    make_cells(index, axes);
     make_codes(index, axes);
     MOTE_TRY(mote_progress(ctx, 0.3, "computing codes"));
     mote_stage(ctx, "sort");

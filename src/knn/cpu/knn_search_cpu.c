@@ -1,8 +1,5 @@
-/* Searches on CPU cores: all groups of queries, a batch of them at a time; rows of a result; and which search a method
-   is. */
+/* Searches on CPU cores: all groups of queries, a batch of them at a time, and rows of a result. */
 #include "knn/cpu/knn_cpu.h"
-#include "knn/knn_ops.h"
-#include "knn/search/knn_normals.h"
 
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
 #define STEP_SHARES   256u /* between two reports of progress */
@@ -155,44 +152,3 @@ mote_status knn_search_grid(const knn_job *job) {
     to.search.approximate = job->params->approximate;
     return knn_for_batches(job->index->ctx, &to.search, works[job->query_set->tree->metric.kind], &to, 0, 1);
 }
-
-/* ---- methods */
-
-static void make_ellipsoids(const mote_cloud *cloud, const mote_knn_params *params, const knn_metric *metric,
-                            knn_ellipsoids *ellipsoids) {
-    knn_find_normals(cloud, ellipsoids->normals); /* they are there: the params are valid */
-    ellipsoids->compression = params->compression;
-    ellipsoids->normal_weight = params->compression * params->compression - 1;
-    ellipsoids->keys = knn_metric_ellipsoid(metric);
-}
-
-static mote_status search_query_set(knn_job *job) {
-    const knn_query_set *query_set = job->query_set;
-    const knn_metric *metric = &query_set->tree->metric;
-    knn_ellipsoids ellipsoids;
-    if (job->params->compression > 1) {
-        make_ellipsoids(job->queries != NULL ? job->queries : job->index->cloud, job->params, metric, &ellipsoids);
-        job->ellipsoids = &ellipsoids;
-    }
-    for (uint64_t i = query_set->points.count; i < query_set->rows; i++) {
-        knn_row_write(job->result, metric, job->params->k, query_set->points.order[i], NULL, 0);
-    }
-    switch (job->params->method) {
-    case MOTE_KNN_BRUTE: return knn_search_brute(job);
-    case MOTE_KNN_SHIFTED: return knn_search_shifted(job);
-    default: return knn_search_grid(job);
-    }
-}
-
-static mote_status cpu_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
-                              mote_knn_result *result) {
-    knn_query_set query_set;
-    knn_job job = {index, queries, &query_set, NULL, params, result};
-    mote_stage(index->ctx, "search");
-    mote_status status = knn_query_set_make(index, queries, &query_set);
-    if (status == MOTE_OK) status = search_query_set(&job);
-    knn_query_set_free(index->ctx, &query_set);
-    return status;
-}
-
-const mote_knn_ops mote_knn_cpu = {knn_build_cpu, cpu_search, knn_within_cpu, knn_release_cpu};
