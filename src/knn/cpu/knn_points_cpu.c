@@ -1,6 +1,7 @@
 /* Positions in sorted order, as leaves. */
 #include "core/cloud.h"
 #include "knn/cpu/knn_build_cpu.h"
+#include "math/simd.h"
 
 #define ALONE 512u /* leaves that are not worth waking other threads */
 #define AHEAD 24u  /* how many points ahead of use their memory is asked for */
@@ -52,20 +53,21 @@ static void ask_for(const reader *from, uint64_t place) {
     for (int k = 0; k < 3; k++) __builtin_prefetch(mote_column_at(from->reading->axes[k], i));
 }
 
-/* Floats, or integers less their origin. */
-static void read_words(const reader *from, uint64_t first, uint32_t *leaf) {
+/* Floats, or integers less their origin; plain is a constant. */
+SIMD_INLINE void read_words(bool plain, const reader *from, uint64_t first, uint32_t *leaf) {
     const knn_reading *reading = from->reading;
+    const bool whole = reading->kind == KNN_INT;
     for (uint32_t l = 0; l < KNN_LEAF; l++) {
         const uint32_t i = point_at(from, first + l);
         ask_for(from, first + l + AHEAD);
         for (uint32_t k = 0; k < 3; k++) {
             uint32_t value;
-            if (from->plain) {
+            if (plain) {
                 memcpy(&value, mote_column_at(reading->axes[k], i), sizeof value);
             } else {
                 value = (uint32_t)integer_of(reading->axes[k], i);
             }
-            leaf[KNN_LEAF * k + l] = reading->kind == KNN_INT ? value - (uint32_t)reading->origin[k] : value;
+            leaf[KNN_LEAF * k + l] = whole ? value - (uint32_t)reading->origin[k] : value;
         }
     }
 }
@@ -105,8 +107,10 @@ mote_status knn_points_read(mote_context *ctx, const knn_reading *reading, const
     for (uint64_t i = 0; i < leaves; i++) {
         if (reading->kind == KNN_DOUBLE) {
             read_doubles(&from, KNN_LEAF * i, (double *)points->leaves + 3 * KNN_LEAF * i);
+        } else if (from.plain) {
+            read_words(true, &from, KNN_LEAF * i, (uint32_t *)points->leaves + 3 * KNN_LEAF * i);
         } else {
-            read_words(&from, KNN_LEAF * i, (uint32_t *)points->leaves + 3 * KNN_LEAF * i);
+            read_words(false, &from, KNN_LEAF * i, (uint32_t *)points->leaves + 3 * KNN_LEAF * i);
         }
     }
     return MOTE_OK;
