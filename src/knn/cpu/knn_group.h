@@ -31,23 +31,14 @@ typedef struct knn_taking {
     float max;
 } knn_taking;
 
-SIMD_INLINE float knn_take_best(bool ellipsoid, const void *user, knn_scratch *scratch, uint32_t q, uint64_t key,
-                                uint32_t at, float threshold) {
+SIMD_INLINE float knn_take_best(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
+                                float threshold) {
     const knn_taking *to = user;
     const knn_search *search = to->search;
     knn_best *const best = &scratch->best[q];
     if (key > best->limit || !knn_best_take(best, key, at, search->tree->points.order[at])) return threshold;
-    return fminf(to->max, knn_stream_threshold(ellipsoid, search, scratch, knn_key_units(search, best->limit)));
-}
-
-SIMD_INLINE float knn_take_sphere(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
-                                  float threshold) {
-    return knn_take_best(false, user, scratch, q, key, at, threshold);
-}
-
-SIMD_INLINE float knn_take_ellipsoid(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
-                                     float threshold) {
-    return knn_take_best(true, user, scratch, q, key, at, threshold);
+    const double within = knn_key_units(search, best->limit);
+    return fminf(to->max, knn_stream_threshold(search->ellipsoids != NULL, search, scratch, within));
 }
 
 /* The rest of the walk for a group; the first list is there. */
@@ -65,8 +56,7 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
             const uint32_t q = (uint32_t)__builtin_ctz(remaining);
             const double within = knn_key_units(search, scratch->best[q].limit);
             const float threshold = fminf(max, knn_stream_threshold(ellipsoids, search, scratch, within));
-            knn_stream(kind, ellipsoids, search, scratch, q, threshold,
-                       ellipsoids ? knn_take_ellipsoid : knn_take_sphere, &to);
+            knn_stream(kind, ellipsoids, search, scratch, q, threshold, knn_take_best, &to);
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         if (scratch->traversal.waiting == 0) break;

@@ -84,17 +84,23 @@ static knn_box box_of_leaf(const knn_tree *tree, uint64_t leaf) {
     return box;
 }
 
+/* Whether all points of a box are copies, or as near. */
+static bool is_place(const knn_tree *tree, const knn_box *box, double size) {
+    bool is = true;
+    for (int k = 0; k < 3; k++) is = is && (box->high[k] - box->low[k]) * fabs(tree->metric.scale[k]) <= size;
+    return is;
+}
+
 /* Widens a box by that of the next leaf. Returns whether it is still a place, and the points of that leaf and of the
    one before stand in the order of their indices. */
 static bool widen(const knn_tree *tree, knn_box *place, uint64_t leaf, double size) {
     const knn_box box = box_of_leaf(tree, leaf);
     const uint64_t first = (leaf - 1) * KNN_LEAF + 1, last = (leaf + 1) * KNN_LEAF, count = tree->points.count;
-    bool same = true;
     for (uint64_t k = 0; k < 3; k++) {
         place->low[k] = fmin(place->low[k], box.low[k]);
         place->high[k] = fmax(place->high[k], box.high[k]);
-        same = same && (place->high[k] - place->low[k]) * fabs(tree->metric.scale[k]) <= size;
     }
+    bool same = is_place(tree, place, size);
     for (uint64_t i = first; same && i < last && i < count; i++) {
         same = tree->points.order[i - 1] < tree->points.order[i];
     }
@@ -106,13 +112,8 @@ static uint64_t count_places(const mote_context *ctx, const knn_tree *tree, doub
     uint64_t found = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
     for (uint64_t i = 0; i < tree->nodes[0]; i++) {
-        const uint64_t at = knn_box_at(tree, 0, i);
-        bool is_place = true;
-        for (uint64_t k = 0; k < 3 && is_place; k++) {
-            const double low = knn_box_value(tree, at + KNN_LEAF * k);
-            is_place = (knn_box_value(tree, at + KNN_LEAF * (3 + k)) - low) * fabs(tree->metric.scale[k]) <= size;
-        }
-        found += is_place;
+        const knn_box box = box_of_leaf(tree, i);
+        found += is_place(tree, &box, size);
     }
     return found;
 }
