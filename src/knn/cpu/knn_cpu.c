@@ -12,14 +12,9 @@ static void make_ellipsoids(const mote_cloud *cloud, const mote_knn_params *para
     ellipsoids->keys = knn_metric_ellipsoid(metric);
 }
 
-static mote_status search_query_set(knn_job *job) {
+static mote_status search_by_method(const knn_job *job) {
     const knn_query_set *query_set = job->query_set;
     const knn_metric *metric = &query_set->tree->metric;
-    knn_ellipsoids ellipsoids;
-    if (job->params->compression > 1) {
-        make_ellipsoids(job->queries != NULL ? job->queries : job->index->cloud, job->params, metric, &ellipsoids);
-        job->ellipsoids = &ellipsoids;
-    }
     for (uint64_t i = query_set->points.count; i < query_set->rows; i++) {
         knn_row_write(job->result, metric, job->params->k, query_set->points.order[i], NULL, 0);
     }
@@ -33,10 +28,15 @@ static mote_status search_query_set(knn_job *job) {
 static mote_status cpu_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                               mote_knn_result *result) {
     knn_query_set query_set;
+    knn_ellipsoids ellipsoids;
     knn_job job = {index, queries, &query_set, NULL, params, result};
     mote_stage(index->ctx, "search");
     mote_status status = knn_query_set_make(index, queries, &query_set);
-    if (status == MOTE_OK) status = search_query_set(&job);
+    if (status == MOTE_OK && params->compression > 1) {
+        make_ellipsoids(queries != NULL ? queries : index->cloud, params, &query_set.tree->metric, &ellipsoids);
+        job.ellipsoids = &ellipsoids;
+    }
+    if (status == MOTE_OK) status = search_by_method(&job);
     knn_query_set_free(index->ctx, &query_set);
     return status;
 }

@@ -212,12 +212,11 @@ static bool next_run(const uint64_t *codes, const code_run *within, code_run *ru
 static mote_status refine_run(const refiner *r, const code_run *run) {
     uint64_t *codes = r->index->codes;
     const uint64_t code = codes[run->first];
-    const int threads = threads_for(r, run);
     double low[3];
     const double side = side_of_run(r, run, low), divided = fmax(side, FINEST * KNN_CELLS);
     if (side < VANISHES && side > 0) __atomic_store_n(&r->index->dense, true, __ATOMIC_RELAXED);
     if (!(side > FINEST && side < INFINITY)) return MOTE_OK;
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for(r, run))
     for (uint64_t i = run->first; i < run->end; i++) codes[i] = code_in(r, low, divided, r->index->order[i]);
     mote_status status = sort_run(r, run);
     for (code_run part = {run->first, run->first}; status == MOTE_OK && next_run(codes, run, &part);) {
