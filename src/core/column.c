@@ -26,20 +26,23 @@ mote_status mote_cloud_bounds(mote_context *ctx, const mote_cloud *cloud, mote_b
     MOTE_TRY(mote_cloud_positions(ctx, cloud, axes));
     double x0 = INFINITY, y0 = INFINITY, z0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY, z1 = -INFINITY;
     uint64_t left_out = 0;
+    const bool plain = column_are_plain_reals(axes);
     const int64_t count = (int64_t)cloud->count;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(min : x0, y0, z0) \
     reduction(max : x1, y1, z1) reduction(+ : left_out)
     for (int64_t i = 0; i < count; i++) {
-        const double x = column_value(axes[0], (uint64_t)i);
-        const double y = column_value(axes[1], (uint64_t)i);
-        const double z = column_value(axes[2], (uint64_t)i);
-        if (!isfinite(x) || !isfinite(y) || !isfinite(z)) {
+        double at[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = plain ? column_real(column_at(axes[k], (uint64_t)i), axes[0]->type)
+                          : column_value(axes[k], (uint64_t)i);
+        }
+        if (!(at[0] * 0 + at[1] * 0 + at[2] * 0 == 0)) { /* not finite */
             left_out++;
             continue;
         }
-        x0 = fmin(x0, x), x1 = fmax(x1, x);
-        y0 = fmin(y0, y), y1 = fmax(y1, y);
-        z0 = fmin(z0, z), z1 = fmax(z1, z);
+        x0 = at[0] < x0 ? at[0] : x0, x1 = at[0] > x1 ? at[0] : x1;
+        y0 = at[1] < y0 ? at[1] : y0, y1 = at[1] > y1 ? at[1] : y1;
+        z0 = at[2] < z0 ? at[2] : z0, z1 = at[2] > z1 ? at[2] : z1;
     }
     const double low[3] = {x0, y0, z0}, high[3] = {x1, y1, z1};
     memcpy(box->min, low, sizeof low);

@@ -38,6 +38,16 @@ MOTE_HD double column_real(const uint8_t *at, mote_type type) {
 
 MOTE_HD bool column_is_real(mote_type type) { return type == MOTE_FLOAT32 || type == MOTE_FLOAT64; }
 
+/* Whole floats, or doubles, without scale and offset: what is stored is the world's. */
+MOTE_HD bool column_are_plain_reals(const mote_column *const axes[3]) {
+    for (int k = 0; k < 3; k++) {
+        const mote_column *const axis = axes[k];
+        if (!column_is_real(axis->type) || axis->type != axes[0]->type || axis->bit_count != 0) return false;
+        if (axis->scale != 1 || axis->offset != 0) return false;
+    }
+    return true;
+}
+
 /* As mote_type_size, of a known type. */
 MOTE_HD uint32_t column_type_bytes(mote_type type) {
     switch (type) {

@@ -43,6 +43,12 @@ static mote_status check_shifted(mote_context *ctx, const mote_knn_params *p) {
                      KNN_MAX_SIDE_CANDIDATES);
 }
 
+static mote_status check_reach(mote_context *ctx, double radius, bool exclude_self, const mote_cloud *queries) {
+    if (!(radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", radius);
+    if (!exclude_self || queries == NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
+}
+
 static mote_status check_params(mote_context *ctx, const mote_knn_params *p, const mote_cloud *cloud,
                                 const mote_cloud *queries) {
     MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_knn_params", "mote_knn_defaults()"));
@@ -50,10 +56,7 @@ static mote_status check_params(mote_context *ctx, const mote_knn_params *p, con
     if (p->k < 1 || p->k > MOTE_KNN_MAX_K) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 1 to %u", p->k, MOTE_KNN_MAX_K);
     }
-    if (!(p->radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", p->radius);
-    if (p->exclude_self && queries != NULL) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
-    }
+    MOTE_TRY(check_reach(ctx, p->radius, p->exclude_self, queries));
     if (p->method == MOTE_KNN_SHIFTED) MOTE_TRY(check_shifted(ctx, p));
     return check_ellipsoids(ctx, p, queries != NULL ? queries : cloud);
 }
@@ -201,10 +204,7 @@ mote_status mote_knn_within(mote_knn_index *index, const mote_cloud *queries, do
     mote_context *ctx = index->ctx;
     mote_knn_lists *lists = NULL;
     if (out != NULL) *out = NULL;
-    if (!(radius >= 0)) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the radius is %g, needs 0 or more", radius);
-    if (exclude_self && queries != NULL) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "queries of another cloud have no self to exclude");
-    }
+    MOTE_TRY(check_reach(ctx, radius, exclude_self, queries));
     MOTE_TRY(check_queries(index, queries));
     mote_status status = MOTE_OK;
     if (out != NULL) status = make_lists(ctx, queries != NULL ? queries->count : index->cloud->count, &lists);

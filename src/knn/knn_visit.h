@@ -28,8 +28,8 @@
 #ifndef MOTE_KNN_VISIT_H
 #define MOTE_KNN_VISIT_H
 
+#include "knn/cpu/knn_group.h"
 #include "knn/knn.h"
-#include "knn/search/knn_group.h"
 
 /* Queries, sorted, in terms of a tree. */
 typedef struct knn_query_set {

@@ -100,6 +100,13 @@ static void place_line(uint64_t i, uint64_t n, uint64_t seed, double at[3]) {
     at[1] = at[2] = 7;
 }
 
+/* Each binade of doubles down to 2^-900 has as many points: squares of most distances vanish, in floats or in doubles.
+ */
+static void place_binades(uint64_t i, uint64_t n, uint64_t seed, double at[3]) {
+    const double size = ldexp(1, -(int)(i * 900 / n));
+    for (uint64_t k = 0; k < 3; k++) at[k] = size * uniform(seed, k, i);
+}
+
 static void place_lattice(uint64_t i, uint64_t n, uint64_t seed, double at[3]) {
     const uint64_t side = (uint64_t)ceil(cbrt((double)n));
     (void)seed;
@@ -130,6 +137,7 @@ const shaped_cloud shaped_clouds[] = {
     {"terrain at UTM offsets", place_terrain},
     {"spiral", place_spiral},
     {"line", place_line},
+    {"900 binades", place_binades},
     {"lattice", place_lattice},
     {"58 in each place", place_duplicates},
     {"all equal but one", place_all_but_one},

@@ -1,10 +1,11 @@
 /* What searches rest on: the curve, boxes that hold their points, leaves that are small where points are dense, lists
    that keep the best. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "knn/cpu/knn_best.h"
 #include "knn/index/knn_index.h"
-#include "knn/search/knn_best.h"
 #include "math/hash.h"
 #include "math/hilbert.h"
 #include "math/morton.h"
@@ -125,10 +126,62 @@ static void leaves_are_small_beside_a_stray_point(void **state) {
             large += is_large;
         }
         assert_true(large < 10);
-        assert_int_equal(index->stored.copies != NULL, heap);
+        assert_int_equal(index->stored.copies.counts != NULL, heap);
         for (uint64_t i = 1; i < count; i++) assert_true(index->codes[i - 1] <= index->codes[i]);
         mote_knn_params p = mote_knn_defaults();
         knn_reference_check(ctx, cloud, NULL, &p, heap ? "stray, heap" : "stray");
+        mote_knn_destroy(index);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+    free(stored);
+}
+
+/* Points in each of many binades, shuffled: of doubles the smallest count as copies, and floats as close are doubles.
+ */
+static void dense_points_are_noticed(void **state) {
+    (void)state;
+    enum { COUNT = 6000 };
+    static double stored[3 * COUNT];
+    for (int narrow = 0; narrow < 2; narrow++) {
+        mote_context *ctx = test_context(2);
+        for (uint64_t i = 0; i < COUNT; i++) {
+            const double size = ldexp(1, -(int)(i * 7919 % COUNT * (narrow ? 140 : 900) / COUNT));
+            for (uint64_t k = 0; k < 3; k++) stored[3 * i + k] = size * test_random(k, i);
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, narrow ? MOTE_FLOAT32 : MOTE_FLOAT64, 1, 0, stored, COUNT);
+        mote_knn_index *index = NULL;
+        assert_int_equal(mote_knn_build(ctx, cloud, &index), MOTE_OK);
+        assert_true(index->dense);
+        assert_int_equal(index->stored.metric.kind, KNN_DOUBLE);
+        assert_int_equal(index->stored.near.counts != NULL, !narrow);
+        for (uint32_t k = 1; k <= 200; k = 14 * k - 4) {
+            mote_knn_params p = mote_knn_defaults();
+            p.k = k;
+            p.exclude_self = k > 1;
+            knn_reference_check(ctx, cloud, NULL, &p, narrow ? "140 binades of floats" : "900 binades");
+        }
+        mote_knn_destroy(index);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
+/* The cells are those of the points without the strays, but for one in a thousand, not one in a hundred. */
+static void a_few_strays_do_not_stretch_the_cells(void **state) {
+    (void)state;
+    const uint64_t count = 30000;
+    double *stored = malloc(3 * count * sizeof *stored);
+    assert_non_null(stored);
+    for (uint64_t every = 100; every <= 10000; every *= 100) {
+        mote_context *ctx = test_context(2);
+        for (uint64_t i = 0; i < 3 * count; i++) stored[i] = test_random(0, i) * (i / 3 % every == 7 ? 1e6 : 1);
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
+        mote_knn_index *index = NULL;
+        assert_int_equal(mote_knn_build(ctx, cloud, &index), MOTE_OK);
+        const double side = KNN_CELLS / index->cells.per_unit[0];
+        if (every == 100) assert_true(side > 9e5);
+        if (every == 10000) assert_true(side > 1 && side < 2.5);
         mote_knn_destroy(index);
         mote_cloud_destroy(cloud);
         mote_context_destroy(ctx);
@@ -178,6 +231,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_curve_goes_from_cell_to_cell), cmocka_unit_test(a_cell_is_a_range_of_the_curve),
         cmocka_unit_test(boxes_hold_their_points),          cmocka_unit_test(leaves_are_small_beside_a_stray_point),
+        cmocka_unit_test(dense_points_are_noticed),         cmocka_unit_test(a_few_strays_do_not_stretch_the_cells),
         cmocka_unit_test(lists_are_sorted_and_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

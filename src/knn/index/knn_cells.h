@@ -10,15 +10,17 @@
 #define KNN_CELLS 2097152.0 /* 2^21 a side */
 
 typedef struct knn_cells {
-    double low[3];      /* of the cube, in the world */
-    double per_unit[3]; /* cells per world unit */
-    double per_step[3]; /* and per step of the lattice */
+    double low[3];        /* of the cube, in the world */
+    double first_step[3]; /* and in steps of the lattice, from its corner */
+    double per_unit[3];   /* cells per world unit */
+    double per_step[3];   /* and per step of the lattice */
     mote_hilbert hilbert;
 } knn_cells;
 
 static inline void knn_cells_make(const mote_lattice *lattice, knn_cells *cells) {
     for (int k = 0; k < 3; k++) {
         cells->low[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
+        cells->first_step[k] = 0;
         cells->per_step[k] = KNN_CELLS / (double)lattice->side[k];
         cells->per_unit[k] = cells->per_step[k] / lattice->scale[k];
     }

@@ -3,6 +3,7 @@
 #define MOTE_KNN_INDEX_H
 
 #include "core/core.h"
+#include "knn/index/knn_cells.h"
 #include "knn/search/knn_metric.h"
 #include "mote/knn.h"
 #include "mote/order.h"
@@ -25,6 +26,19 @@ typedef struct knn_points {
     uint64_t leaf_bytes; /* that leaves have room for */
 } knn_points;
 
+/* How many leaves just before a leaf, or a node's first, hold nothing but copies of the point that all of its own are
+   (of a node: the least of its leaves; 255 at most). A leaf with enough of them before it has no neighbour to offer,
+   for ties go by index, and copies stand in its order. counts: [node] by level as boxes; NULL: too few to matter. */
+typedef struct knn_copies {
+    const uint8_t *counts;
+    void *memory;
+    uint64_t capacity_bytes;
+} knn_copies;
+
+/* Points of a box whose sides, in the world, are at most this are copies for queries to which they are all at the same
+   distance, after rounding: squares of four times as much vanish in doubles. */
+#define KNN_NEAR 0x1p-542
+
 /* Boxes over them: node i of a level has the eight nodes, or points, from 8 i on of the level below. Eight boxes stand
    together as min x[8] y[8] z[8], max x[8] y[8] z[8], in the type of the points. */
 typedef struct knn_tree {
@@ -34,14 +48,21 @@ typedef struct knn_tree {
     uint32_t nodes[KNN_MAX_LEVEL];
     uint64_t first_block[KNN_MAX_LEVEL]; /* of eight boxes, in boxes */
     void *boxes;
-    uint64_t box_bytes; /* that they have room for */
-    /* [node] by level as boxes: how many leaves just before the node's first one hold nothing but copies of the one
-       point that all of the node's points are; 255 at most. NULL: too few copies to matter. Leaves with enough of them
-       before have no neighbour to offer, for ties go by index, and copies stand in its order. */
-    const uint8_t *copies;
-    void *copies_memory;
-    uint64_t copies_bytes;
+    uint64_t box_bytes;      /* that they have room for */
+    knn_copies copies, near; /* of points in one place; of points within KNN_NEAR */
 } knn_tree;
+
+static inline double knn_box_value(const knn_tree *tree, uint64_t value) {
+    switch (tree->metric.kind) {
+    case KNN_INT: return ((const int32_t *)tree->boxes)[value];
+    case KNN_FLOAT: return (double)((const float *)tree->boxes)[value];
+    default: return ((const double *)tree->boxes)[value];
+    }
+}
+
+static inline uint64_t knn_box_at(const knn_tree *tree, uint32_t level, uint64_t node) {
+    return (tree->first_block[level] + node / KNN_LEAF) * 6 * KNN_LEAF + node % KNN_LEAF;
+}
 
 struct mote_knn_index {
     mote_context *ctx;
@@ -49,6 +70,8 @@ struct mote_knn_index {
     const mote_cloud *cloud;
     bool ready; /* false after a rebuild that failed */
     mote_lattice lattice;
+    knn_cells cells; /* in whose order the points stand; as those below, the CPU's */
+    bool dense;      /* some stand so close that squares of floats do not tell their distances from 0 */
     uint64_t skipped;
     uint32_t *order; /* [points]: finite ones first */
     uint64_t *codes; /* by sorted place */

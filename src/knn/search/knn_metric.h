@@ -88,6 +88,17 @@ static inline uint64_t knn_limit_ellipsoid(double radius) {
 
 /* ---- */
 
+/* A key in 31 bits, which orders as keys do except some that become equal: the head of a double, or of the float that a
+   number of steps rounds to. */
+MOTE_HD uint32_t knn_key_head(knn_kind kind, uint64_t key) {
+    uint32_t head = (uint32_t)(key >> 32);
+    if (kind == KNN_INT) {
+        const float rounded = (float)(int64_t)(key >> 1);
+        memcpy(&head, &rounded, sizeof head);
+    }
+    return head;
+}
+
 /* The squared distance in the world. */
 MOTE_HD double knn_distance2(const knn_metric *metric, uint64_t key) {
     return metric->kind == KNN_INT ? (double)key * (metric->scale[0] * metric->scale[0]) : knn_real(key);

@@ -44,6 +44,21 @@ MOTE_HD void knn_cube_cell(const knn_cube *cube, const double at[3], uint32_t ce
     for (int k = 0; k < 3; k++) cell[k] = knn_cell(at[k], cube->low[k], cube->per_unit);
 }
 
+/* Cells in 21 bits an axis, x lowest. */
+#define KNN_NOWHERE UINT64_MAX /* that of a point that is not finite, and its code */
+
+MOTE_HD uint64_t knn_cube_pack(const knn_cube *cube, const double at[3]) {
+    uint32_t cell[3];
+    if (!isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2])) return KNN_NOWHERE;
+    knn_cube_cell(cube, at, cell);
+    return cell[0] | (uint64_t)cell[1] << MOTE_MORTON_BITS | (uint64_t)cell[2] << 2 * MOTE_MORTON_BITS;
+}
+
+MOTE_HD void knn_cell_unpack(uint64_t packed, uint32_t cell[3]) {
+    for (uint32_t k = 0; k < 3; k++)
+        cell[k] = (uint32_t)(packed >> k * MOTE_MORTON_BITS) & ((1u << MOTE_MORTON_BITS) - 1);
+}
+
 MOTE_HD uint64_t knn_shifted_code(const uint32_t cell[3], uint32_t shift) {
     const uint32_t away = shift * KNN_SHIFT;
     return mote_morton_encode(cell[0] * 7 / 10 + away, cell[1] * 7 / 10 + away, cell[2] * 7 / 10 + away);
@@ -80,15 +95,40 @@ MOTE_HD uint32_t knn_space_of(const double normal[3]) {
     return best;
 }
 
-/* A cell of the cube in a space: compression - 1 times farther from the cube's middle along the axis.
-   stretch  compression - 1 */
-MOTE_HD void knn_space_stretch(const double axis[3], double stretch, const uint32_t cell[3], double at[3]) {
-    const double x = (double)cell[0] - KNN_CELLS / 2, y = (double)cell[1] - KNN_CELLS / 2,
-                 z = (double)cell[2] - KNN_CELLS / 2;
-    const double along = stretch * ((axis[0] * x + axis[1] * y) + axis[2] * z);
-    at[0] = x + along * axis[0];
-    at[1] = y + along * axis[1];
-    at[2] = z + along * axis[2];
+typedef struct knn_space {
+    uint32_t number;
+    double axis[3], stretch; /* compression - 1 */
+} knn_space;
+
+MOTE_HD knn_space knn_space_make(uint32_t number, double compression) {
+    knn_space space;
+    space.number = number;
+    space.stretch = compression - 1;
+    knn_space_axis(number < KNN_SPACES ? number : 0, space.axis);
+    return space;
+}
+
+/* A cell of the cube in a space: compression - 1 times farther from the cube's middle along the axis. */
+MOTE_HD void knn_space_stretch(const knn_space *space, uint64_t packed, double at[3]) {
+    const double *const axis = space->axis;
+    uint32_t cell[3];
+    knn_cell_unpack(packed, cell);
+    for (int k = 0; k < 3; k++) at[k] = (double)cell[k] - KNN_CELLS / 2;
+    const double along = space->stretch * ((axis[0] * at[0] + axis[1] * at[1]) + axis[2] * at[2]);
+    for (int k = 0; k < 3; k++) at[k] += along * axis[k];
+}
+
+/* The code of a cell of the cube, in a space whose stretched cells lie in a cube of their own. */
+MOTE_HD uint64_t knn_space_code(const knn_space *space, const knn_cube *cube, uint64_t packed, uint32_t shift) {
+    uint32_t cell[3];
+    if (packed == KNN_NOWHERE) return KNN_NOWHERE;
+    knn_cell_unpack(packed, cell);
+    if (space->number != KNN_PLAIN) {
+        double at[3];
+        knn_space_stretch(space, packed, at);
+        knn_cube_cell(cube, at, cell);
+    }
+    return knn_shifted_code(cell, shift);
 }
 
 #endif

@@ -1,13 +1,15 @@
 /* Shifted sorting on the device: cells, the four orders of the points, and where the queries stand in them. */
-#include "knn/shifted/knn_shifted_orders_cuda.cuh"
-
 #include <math.h>
 
-#include "device/cuda/cuda_primitives.h"
+#include "core/column_math.h"
+#include "knn/shifted/knn_shifted_cuda.cuh"
 #include "math/search.h"
 
-#define NOWHERE UINT64_MAX /* the cell, and the code, of a point that is not finite */
-#define CELL    ((1u << MOTE_MORTON_BITS) - 1)
+#define THREADS 256u
+
+static __device__ inline uint64_t thread_first(void) { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
+
+static __device__ inline uint64_t thread_step(void) { return (uint64_t)gridDim.x * THREADS; }
 
 /* ---- boxes of doubles */
 
@@ -33,268 +35,146 @@ static __device__ inline knn_cube cube_of(const ordered_box *box, double cells) 
     return knn_cube_make(low, high, cells);
 }
 
-static __device__ inline uint64_t thread_step(void) { return (uint64_t)gridDim.x * SHIFTED_THREADS; }
+/* ---- cells */
 
-/* ---- cells: in 21 bits each, x lowest */
+typedef struct world_axes {
+    mote_column axes[3];
+} world_axes;
 
-template <int READING> static __device__ inline bool world_of(const shifted_axes *from, uint64_t i, double at[3]) {
-    for (int k = 0; k < 3; k++) at[k] = order_value<READING>(&from->axes[k], i);
+static world_axes axes_of(const device_cloud *cloud) {
+    world_axes from;
+    memcpy(from.axes, cloud->columns, sizeof from.axes);
+    return from;
+}
+
+static __device__ inline bool world_of(const world_axes *from, uint64_t i, double at[3]) {
+    for (int k = 0; k < 3; k++) at[k] = column_value(&from->axes[k], i);
     return isfinite(at[0]) && isfinite(at[1]) && isfinite(at[2]);
 }
 
-template <int READING> static __global__ void join_world(shifted_axes from, uint64_t count, ordered_box *box) {
+static __global__ void join_world(world_axes from, uint64_t count, ordered_box *box) {
     real_box mine = box_of_nothing();
     for (uint64_t i = thread_first(); i < count; i += thread_step()) {
         double at[3];
-        if (world_of<READING>(&from, i, at)) box_add(&mine, at);
+        if (world_of(&from, i, at)) box_add(&mine, at);
     }
-    ordered_box_join_real<SHIFTED_THREADS / CUDA_WARP>(mine.low, mine.high, 0, box);
+    ordered_box_join_real<THREADS / CUDA_WARP>(mine.low, mine.high, 0, box);
 }
 
-/* order: in which to write them; NULL: as they are. */
-template <int READING>
-static __global__ void make_cells(shifted_axes from, const uint32_t *order, uint64_t count, const ordered_box *box,
-                                  uint64_t *cells) {
-    const uint64_t place = thread_first();
-    if (place >= count) return;
-    const knn_cube cube = cube_of(box, KNN_CELLS);
-    double at[3];
-    uint32_t cell[3];
-    uint64_t packed = NOWHERE;
-    if (world_of<READING>(&from, order != NULL ? order[place] : place, at)) {
-        knn_cube_cell(&cube, at, cell);
-        packed = cell[0] | (uint64_t)cell[1] << MOTE_MORTON_BITS | (uint64_t)cell[2] << 2 * MOTE_MORTON_BITS;
-    }
-    cells[place] = packed;
-}
-
-static __device__ inline void unpack_cell(uint64_t packed, uint32_t cell[3]) {
-    for (uint32_t k = 0; k < 3; k++) cell[k] = (uint32_t)(packed >> k * MOTE_MORTON_BITS) & CELL;
-}
-
-/* ---- orders of a space, or of the cube itself */
-
-typedef struct shifted_space {
-    bool stretched;
-    double axis[3], stretch;
-    const ordered_box *box; /* of what is stretched */
-} shifted_space;
-
-/* list: of which cells; NULL: all. */
-static __global__ void join_space(shifted_space space, const uint64_t *cells, const uint32_t *list, uint64_t count,
-                                  ordered_box *box) {
-    real_box mine = box_of_nothing();
-    for (uint64_t i = thread_first(); i < count; i += thread_step()) {
-        const uint64_t packed = cells[list != NULL ? list[i] : i];
-        uint32_t cell[3];
-        double at[3];
-        unpack_cell(packed, cell);
-        knn_space_stretch(space.axis, space.stretch, cell, at);
-        if (packed != NOWHERE) box_add(&mine, at);
-    }
-    ordered_box_join_real<SHIFTED_THREADS / CUDA_WARP>(mine.low, mine.high, 0, box);
-}
-
-static __device__ inline uint64_t code_of(const shifted_space *space, uint64_t packed, uint32_t shift) {
-    uint32_t cell[3];
-    if (packed == NOWHERE) return NOWHERE;
-    unpack_cell(packed, cell);
-    if (space->stretched) {
-        double at[3];
-        const knn_cube cube = cube_of(space->box, KNN_CELLS - 1);
-        knn_space_stretch(space->axis, space->stretch, cell, at);
-        knn_cube_cell(&cube, at, cell);
-    }
-    return knn_shifted_code(cell, shift);
-}
-
-static __global__ void make_codes(shifted_space space, const uint64_t *cells, uint64_t count, uint32_t shift,
-                                  uint64_t *codes, uint32_t *order) {
+static __global__ void make_cells(world_axes from, uint64_t count, const ordered_box *box, uint64_t *cells) {
     const uint64_t i = thread_first();
     if (i >= count) return;
-    codes[i] = code_of(&space, cells[i], shift);
+    const knn_cube cube = cube_of(box, KNN_CELLS);
+    double at[3];
+    world_of(&from, i, at);
+    cells[i] = knn_cube_pack(&cube, at);
+}
+
+static __global__ void invert_order(const uint32_t *order, uint64_t count, uint32_t *curve) {
+    const uint64_t place = thread_first();
+    if (place < count) curve[order[place]] = (uint32_t)place;
+}
+
+static uint32_t shared_blocks(mote_device *gpu, uint64_t count) {
+    return cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), count, THREADS);
+}
+
+mote_status knn_shifted_find_cells(mote_device *gpu, const knn_shifted_args *args, const device_cloud *cloud,
+                                   const device_cloud *query_cloud) {
+    const knn_shifted_memory *const memory = &args->memory;
+    const uint64_t points = args->point_count, queries = args->query_count;
+    const world_axes axes = axes_of(cloud);
+    MOTE_TRY(ordered_box_clear(gpu, memory->world));
+    CUDA_LAUNCH(gpu, join_world, shared_blocks(gpu, points), THREADS, axes, points, memory->world);
+    if (query_cloud != NULL) {
+        const world_axes query_axes = axes_of(query_cloud);
+        CUDA_LAUNCH(gpu, join_world, shared_blocks(gpu, queries), THREADS, query_axes, queries, memory->world);
+        CUDA_LAUNCH(gpu, make_cells, cuda_blocks(queries, THREADS), THREADS, query_axes, queries, memory->world,
+                    memory->query_cells);
+    }
+    CUDA_LAUNCH(gpu, make_cells, cuda_blocks(points, THREADS), THREADS, axes, points, memory->world, memory->cells);
+    CUDA_LAUNCH(gpu, invert_order, cuda_blocks(points, THREADS), THREADS, args->points.order, points, memory->curve);
+    return cuda_launched(gpu, "cells");
+}
+
+/* ---- the space at hand, or the cube itself */
+
+/* order and spaces: of queries, of which those of one space count; NULL: all cells do. */
+static __global__ void join_space(knn_space space, const uint64_t *cells, const uint32_t *order, const uint8_t *spaces,
+                                  uint64_t count, ordered_box *box) {
+    real_box mine = box_of_nothing();
+    for (uint64_t i = thread_first(); i < count; i += thread_step()) {
+        const uint64_t packed = cells[order != NULL ? order[i] : i];
+        double at[3];
+        knn_space_stretch(&space, packed, at);
+        if (packed != KNN_NOWHERE && (spaces == NULL || spaces[i] == space.number)) box_add(&mine, at);
+    }
+    ordered_box_join_real<THREADS / CUDA_WARP>(mine.low, mine.high, 0, box);
+}
+
+static mote_status find_space_box(mote_device *gpu, const knn_shifted_args *args, const knn_space *space) {
+    const knn_shifted_memory *const memory = &args->memory;
+    MOTE_TRY(ordered_box_clear(gpu, memory->space));
+    if (space->number == KNN_PLAIN) return MOTE_OK;
+    CUDA_LAUNCH(gpu, join_space, shared_blocks(gpu, args->point_count), THREADS, *space, memory->cells,
+                (const uint32_t *)NULL, (const uint8_t *)NULL, args->point_count, memory->space);
+    CUDA_LAUNCH(gpu, join_space, shared_blocks(gpu, args->query_count), THREADS, *space, memory->query_cells,
+                args->queries.order, memory->spaces, args->query_count, memory->space);
+    return cuda_launched(gpu, "bounds");
+}
+
+/* ---- orders */
+
+static __global__ void make_codes(knn_space space, const ordered_box *box, const uint64_t *cells, uint64_t count,
+                                  uint32_t shift, uint64_t *codes, uint32_t *order) {
+    const uint64_t i = thread_first();
+    if (i >= count) return;
+    const knn_cube cube = cube_of(box, KNN_CELLS - 1);
+    codes[i] = knn_space_code(&space, &cube, cells[i], shift);
     order[i] = (uint32_t)i;
 }
 
-/* [point] its curve place */
-static __global__ void invert_order(const uint32_t *order, uint64_t count, uint32_t *places) {
+/* places: [place on the curve][shift] */
+static __global__ void place_points(const uint32_t *sorted, const uint32_t *curve, uint64_t count, uint32_t shift,
+                                    uint32_t *order, uint32_t *places) {
     const uint64_t place = thread_first();
-    if (place < count) places[order[place]] = (uint32_t)place;
+    if (place >= count) return;
+    const uint32_t point = curve[sorted[place]];
+    order[place] = point;
+    places[KNN_SHIFTS * (uint64_t)point + shift] = (uint32_t)place;
 }
 
-/* What place_points reads and writes; before: of the order that is made, NULL for the first. */
-typedef struct placing {
-    const uint32_t *order, *curve;
-    knn_cuda_points points;
-    uint32_t shift;
-    uint4 *near;
-    uint32_t *
-        insertion_places[KNN_SHIFTS - 1]; /* [curve place] where a point stands in the orders that others come behind */
-    void *before;
-} placing;
-
-static __device__ inline void place_before(const placing *to, uint64_t place, uint32_t who) {
-    if (to->shift == 1) {
-        ((uint32_t *)to->before)[place] = to->insertion_places[0][who];
-    } else if (to->shift == 2) {
-        ((uint2 *)to->before)[place] = make_uint2(to->insertion_places[0][who], to->insertion_places[1][who]);
-    } else if (to->shift == 3) {
-        ((uint4 *)to->before)[place] =
-            make_uint4(to->insertion_places[0][who], to->insertion_places[1][who], to->insertion_places[2][who], 0);
-    }
-}
-
-static __global__ void place_points(placing to, uint64_t count) {
-    const uint64_t place = thread_first();
-    if (place >= count || place >= to.points.extent->finite) return;
-    const uint32_t who = to.curve[to.order[place]];
-    const uint64_t at = (uint64_t)(who / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + who % KNN_CUDA_LEAF;
-    float view[3];
-    uint32_t bits[3];
-    for (uint32_t k = 0; k < 3; k++) view[k] = __ldg(to.points.views + at + KNN_CUDA_LEAF * k);
-    memcpy(bits, view, sizeof bits);
-    to.near[place] = make_uint4(bits[0], bits[1], bits[2], who);
-    if (to.shift + 1 < KNN_SHIFTS) to.insertion_places[to.shift][who] = (uint32_t)place;
-    place_before(&to, place, who);
-}
-
-/* ---- queries */
-
-/* order: their cells are the points' own, by index. list: which queries; NULL: all. */
-static __global__ void find_insertion_places(shifted_space space, const uint64_t *cells, const uint32_t *order,
-                                             const uint32_t *list, uint64_t count, const uint64_t *codes,
+static __global__ void find_insertion_places(knn_space space, const ordered_box *box, const uint64_t *cells,
+                                             const uint32_t *order, uint64_t count, const uint64_t *codes,
                                              const knn_cuda_extent *points, uint32_t shift,
                                              uint32_t *insertion_places) {
-    const uint64_t i = thread_first();
-    if (i >= count) return;
-    const uint32_t place = list != NULL ? list[i] : (uint32_t)i;
-    const uint64_t packed = cells[order != NULL ? order[place] : place];
-    if (packed == NOWHERE) return;
-    const uint64_t code = code_of(&space, packed, shift);
-    insertion_places[KNN_SHIFTS * (uint64_t)place + shift] = (uint32_t)mote_lower_bound64(codes, points->finite, code);
+    const uint64_t query = thread_first();
+    if (query >= count) return;
+    const knn_cube cube = cube_of(box, KNN_CELLS - 1);
+    const uint64_t code = knn_space_code(&space, &cube, cells[order[query]], shift);
+    insertion_places[KNN_SHIFTS * query + shift] = (uint32_t)mote_lower_bound64(codes, points->finite, code);
 }
 
-/* ---- the steps */
-
-static void launch_world(mote_device *gpu, const shifted_axes *from, order_reading reading, uint64_t count,
-                         ordered_box *box) {
-    const uint32_t full = cuda_full_blocks(gpu, SHIFTED_THREADS);
-    const uint32_t blocks = cuda_blocks_up_to(full, count, SHIFTED_THREADS);
-    if (reading == ORDER_READ_BYTES) {
-        CUDA_LAUNCH(gpu, (join_world<ORDER_READ_BYTES>), blocks, SHIFTED_THREADS, *from, count, box);
-    } else {
-        CUDA_LAUNCH(gpu, (join_world<ORDER_READ_ALIGNED>), blocks, SHIFTED_THREADS, *from, count, box);
-    }
+static mote_status make_order(mote_device *gpu, knn_shifted_args *args, const knn_space *space, uint32_t shift) {
+    knn_shifted_memory *const memory = &args->memory;
+    cuda_pairs64 *const sorted = &memory->sorted;
+    const uint64_t points = args->point_count, queries = args->query_count;
+    const uint32_t blocks = cuda_blocks(points, THREADS);
+    CUDA_LAUNCH(gpu, make_codes, blocks, THREADS, *space, memory->space, memory->cells, points, shift, sorted->keys,
+                sorted->values);
+    MOTE_TRY(cuda_launched(gpu, "codes"));
+    MOTE_TRY(cuda_sort64(gpu, sorted, points, 0, 64));
+    CUDA_LAUNCH(gpu, place_points, blocks, THREADS, sorted->values, memory->curve, points, shift, memory->orders[shift],
+                (uint32_t *)memory->places);
+    CUDA_LAUNCH(gpu, find_insertion_places, cuda_blocks(queries, THREADS), THREADS, *space, memory->space,
+                memory->query_cells, args->queries.order, queries, sorted->keys, args->points.extent, shift,
+                (uint32_t *)memory->insertion_places);
+    return cuda_launched(gpu, "orders");
 }
 
-static void launch_cells(mote_device *gpu, const shifted_axes *from, order_reading reading, const uint32_t *order,
-                         uint64_t count, const ordered_box *box, uint64_t *cells) {
-    const uint32_t blocks = cuda_blocks(count, SHIFTED_THREADS);
-    if (reading == ORDER_READ_BYTES) {
-        CUDA_LAUNCH(gpu, (make_cells<ORDER_READ_BYTES>), blocks, SHIFTED_THREADS, *from, order, count, box, cells);
-    } else {
-        CUDA_LAUNCH(gpu, (make_cells<ORDER_READ_ALIGNED>), blocks, SHIFTED_THREADS, *from, order, count, box, cells);
-    }
-}
-
-shifted_axes knn_shifted_axes(const device_cloud *cloud, order_reading *reading) {
-    const mote_column *columns[3];
-    shifted_axes axes;
-    for (int k = 0; k < 3; k++) {
-        axes.axes[k] = cloud->columns[k];
-        columns[k] = &cloud->columns[k];
-    }
-    *reading = order_reading_of(columns);
-    return axes;
-}
-
-mote_status knn_shifted_find_cells(shifted_search *s) {
-    order_reading reading, query_reading;
-    const shifted_axes axes = knn_shifted_axes(&s->index->cuda->cloud, &reading);
-    ordered_box *const world = &s->small->world;
-    uint64_t *const cells = (uint64_t *)s->rooms[BUFFER_CELLS].memory;
-    MOTE_TRY(ordered_box_clear(s->gpu, world));
-    launch_world(s->gpu, &axes, reading, s->points, world);
-    s->cells = cells;
-    s->order = s->query_set->points.order;
-    if (!s->query_set->own) {
-        const shifted_axes query_axes = knn_shifted_axes(&s->query_set->cloud, &query_reading);
-        uint64_t *const query_cells = (uint64_t *)s->rooms[BUFFER_QUERY_CELLS].memory;
-        launch_world(s->gpu, &query_axes, query_reading, s->queries, world);
-        launch_cells(s->gpu, &query_axes, query_reading, s->order, s->queries, world, query_cells);
-        s->cells = query_cells;
-        s->order = NULL;
-    }
-    launch_cells(s->gpu, &axes, reading, NULL, s->points, world, cells);
-    return cuda_launched(s->gpu, "cells");
-}
-
-void knn_shifted_find_curve(const shifted_search *s) {
-    CUDA_LAUNCH(s->gpu, invert_order, cuda_blocks(s->points, SHIFTED_THREADS), SHIFTED_THREADS, s->args.points.order,
-                s->points, (uint32_t *)s->rooms[BUFFER_CURVE].memory);
-}
-
-static void launch_space_box(shifted_search *s, const shifted_space *space, const uint64_t *cells, const uint32_t *list,
-                             uint64_t count) {
-    const uint32_t full = cuda_full_blocks(s->gpu, SHIFTED_THREADS);
-    const uint32_t blocks = cuda_blocks_up_to(full, count, SHIFTED_THREADS);
-    CUDA_LAUNCH(s->gpu, join_space, blocks, SHIFTED_THREADS, *space, cells, list, count, &s->small->space);
-}
-
-/* The space of a group, and its box. */
-static shifted_space make_space(shifted_search *s, uint32_t group) {
-    shifted_space space;
-    memset(&space, 0, sizeof space);
-    if (group == KNN_PLAIN) return space;
-    space.stretched = true;
-    space.stretch = s->stretch;
-    space.box = &s->small->space;
-    knn_space_axis(group, space.axis);
-    return space;
-}
-
-static mote_status find_space_box(shifted_search *s, const shifted_space *space) {
-    if (!space->stretched) return MOTE_OK;
-    const uint64_t *const point_cells = (const uint64_t *)s->rooms[BUFFER_CELLS].memory;
-    MOTE_TRY(ordered_box_clear(s->gpu, &s->small->space));
-    launch_space_box(s, space, point_cells, NULL, s->points);
-    /* The points' own cells are in the box already. */
-    if (s->order == NULL) launch_space_box(s, space, s->cells, s->args.list, s->args.query_count);
-    return cuda_launched(s->gpu, "bounds");
-}
-
-/* One of the four orders, and where the queries stand in it. */
-static mote_status make_order(shifted_search *s, const shifted_space *space, uint32_t shift) {
-    static const uint32_t before_at[KNN_SHIFTS] = {0, 6, 4, 0}; /* words of BUFFER_BEFORE a point, widest first */
-    const uint64_t n = s->points;
-    uint32_t *const insertion_places = (uint32_t *)s->rooms[BUFFER_PLACES].memory;
-    uint32_t *const before = (uint32_t *)s->rooms[BUFFER_BEFORE].memory + before_at[shift] * n;
-    uint4 *const near = (uint4 *)s->rooms[BUFFER_NEAR].memory + shift * n;
-    cuda_pairs64 pairs = {(uint64_t *)s->rooms[BUFFER_CODES].memory, (uint32_t *)s->rooms[BUFFER_ORDER].memory,
-                          (uint64_t *)s->rooms[BUFFER_OTHER_CODES].memory,
-                          (uint32_t *)s->rooms[BUFFER_OTHER_ORDER].memory};
-    CUDA_LAUNCH(s->gpu, make_codes, cuda_blocks(n, SHIFTED_THREADS), SHIFTED_THREADS, *space,
-                (const uint64_t *)s->rooms[BUFFER_CELLS].memory, n, shift, pairs.keys, pairs.values);
-    MOTE_TRY(cuda_launched(s->gpu, "codes"));
-    MOTE_TRY(cuda_sort64(s->gpu, &pairs, n, 0, 64));
-    const placing to = {pairs.values,   (const uint32_t *)s->rooms[BUFFER_CURVE].memory,
-                        s->args.points, shift,
-                        near,           {insertion_places, insertion_places + n, insertion_places + 2 * n},
-                        before};
-    CUDA_LAUNCH(s->gpu, place_points, cuda_blocks(n, SHIFTED_THREADS), SHIFTED_THREADS, to, n);
-    CUDA_LAUNCH(s->gpu, find_insertion_places, cuda_blocks(s->args.query_count, SHIFTED_THREADS), SHIFTED_THREADS,
-                *space, s->cells, s->order, s->args.list, s->args.query_count, pairs.keys, s->args.points.extent, shift,
-                (uint32_t *)s->rooms[BUFFER_QUERY_PLACES].memory);
-    s->args.orders.near[shift] = near;
-    if (shift == 1) s->args.orders.before1 = before;
-    if (shift == 2) s->args.orders.before2 = (const uint2 *)before;
-    if (shift == 3) s->args.orders.before3 = (const uint4 *)before;
-    return cuda_launched(s->gpu, "orders");
-}
-
-mote_status knn_shifted_make_orders(shifted_search *s, uint32_t group) {
-    const shifted_space space = make_space(s, group);
-    MOTE_TRY(find_space_box(s, &space));
-    for (uint32_t shift = 0; shift < KNN_SHIFTS; shift++) MOTE_TRY(make_order(s, &space, shift));
+mote_status knn_shifted_make_orders(mote_device *gpu, knn_shifted_args *args) {
+    const knn_space space = knn_space_make(args->space, args->compression);
+    MOTE_TRY(find_space_box(gpu, args, &space));
+    for (uint32_t shift = 0; shift < KNN_SHIFTS; shift++) MOTE_TRY(make_order(gpu, args, &space, shift));
     return MOTE_OK;
 }

@@ -16,55 +16,33 @@ static inline bool knn_before(const knn_near *a, const knn_near *b) {
     return a->key != b->key ? a->key < b->key : a->index < b->index;
 }
 
-static inline void knn_swap(knn_near *a, knn_near *b) {
-    const knn_near kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-static inline void knn_insertion_sort(knn_near *list, uint64_t count) {
-    for (uint64_t i = 1; i < count; i++) {
-        const knn_near moving = list[i];
-        uint64_t j = i;
-        for (; j > 0 && knn_before(&moving, &list[j - 1]); j--) list[j] = list[j - 1];
-        list[j] = moving;
-    }
-}
-
-/* Sorts. */
-void knn_sort(knn_near *list, uint64_t count);
-/* Moves the k best to the front, in any order; k ≤ count. */
-void knn_select(knn_near *list, uint64_t count, uint64_t k);
-
 typedef struct knn_best {
     knn_near *list; /* [capacity], more than k */
     uint32_t count, capacity, k;
     uint64_t limit; /* larger keys need not come */
 } knn_best;
 
+/* Sorts. No two are equal, for their indices differ. */
+void knn_sort(knn_near *list, uint64_t count);
+/* Moves the k best to the front, in any order; k ≤ count. */
+void knn_select(knn_near *list, uint64_t count, uint64_t k);
+/* Keeps the k best; then the limit is the worst of them. */
+void knn_best_shrink(knn_best *best);
+/* Leaves the at most k best, sorted. */
+void knn_best_finish(knn_best *best);
+
 static inline void knn_best_reset(knn_best *best, uint64_t limit) {
     best->count = 0;
     best->limit = limit;
 }
 
-/* Keeps the k best; then the limit is the worst of them. */
-void knn_best_shrink(knn_best *best);
-
 /* Takes one whose key is at most the limit. Returns true if the limit may have sunk. */
 static inline bool knn_best_take(knn_best *best, uint64_t key, uint32_t at, uint32_t index) {
-    knn_near *const place = &best->list[best->count++];
-    place->key = key;
-    place->at = at;
-    place->index = index;
+    const knn_near taken = {key, at, index};
+    best->list[best->count++] = taken;
     if (best->count < best->capacity) return false;
     knn_best_shrink(best);
     return true;
-}
-
-/* Leaves the at most k best, sorted. */
-static inline void knn_best_finish(knn_best *best) {
-    if (best->count > best->k) knn_best_shrink(best);
-    knn_sort(best->list, best->count);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef MOTE_KNN_SMALL_K_H
 #define MOTE_KNN_SMALL_K_H
 
-#include "knn/search/knn_search.h"
+#include "knn/cpu/knn_search.h"
 
 #define KNN_SMALL_K_MAX 128u /* k; above, lists that are sorted are quicker than ranks */
 #define KNN_SUBSET_MAX  12u  /* above, too many pass: the most of the least of 16 subsets bounds 54 points */
@@ -57,8 +57,8 @@ SIMD_INLINE void knn_sort_rows(simd_f rows[KNN_SUBSETS]) {
 /* For each query a threshold that its k nearest pass. The k-th least square b is that of a point, at a distance of at
    most sqrt(b) (1 + 3 u) + what knn_leaf.h says of the frame; the threshold of that distance, again as there. Where
    offsets may have been cut, or the rule's squares overflow, squares of floats bound nothing. */
-SIMD_INLINE void knn_small_k_bounds(const knn_search *search, knn_scratch *scratch, uint32_t beside, float max) {
-    const double size = scratch->frame.size, norm = search->tree->metric.norm;
+SIMD_INLINE void knn_small_k_bounds(knn_scratch *scratch, uint32_t beside, float max) {
+    const double size = scratch->frame.size, norm = scratch->frame.norm;
     knn_small_k *small_k = &scratch->small_k;
     simd_f rows[KNN_SUBSETS];
     for (uint32_t i = 0; i < KNN_GROUP; i++) {
@@ -72,7 +72,7 @@ SIMD_INLINE void knn_small_k_bounds(const knn_search *search, knn_scratch *scrat
     for (uint32_t i = 0; i < KNN_SUBSETS; i++) simd_f_store(sorted[i], rows[i]);
     const simd_f distance = simd_f_sqrt(simd_f_load(sorted[beside - 1]));
     const simd_f search_radius = simd_f_add(simd_f_mul(distance, simd_f_set(1 + 0x1p-17f)),
-                                            simd_f_set((float)(size * 0x1p-18 + norm * 0x1p-500)));
+                                            simd_f_set((float)(size * 0x1p-18 + norm * KNN_VANISHED)));
     const simd_f bound = simd_f_add(simd_f_mul(search_radius, search_radius), simd_f_set(FLT_MIN));
     const bool cut = size > 0x1p50 || norm < 0x1p-440;
     simd_f_store(small_k->bound, simd_f_min(bound, simd_f_set(max)));
@@ -125,7 +125,7 @@ SIMD_INLINE uint32_t knn_small_k_keys(knn_kind kind, const knn_search *search, k
         knn_place_of(kind, points, at, &other);
         const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
         small_k->keys[count] = key;
-        small_k->heads[count] = knn_key_head(kind, key);
+        small_k->heads[count] = (int32_t)knn_key_head(kind, key);
         small_k->at[count] = at;
         count += key <= search->limit;
     }
@@ -163,7 +163,7 @@ SIMD_INLINE uint32_t knn_small_k_search(knn_kind kind, const knn_search *search,
         knn_small_k_squares(scratch, (uint32_t)__builtin_ctz(remaining));
     }
     if (beside <= KNN_SUBSET_MAX) {
-        knn_small_k_bounds(search, scratch, beside, max);
+        knn_small_k_bounds(scratch, beside, max);
     } else {
         for (uint32_t q = 0; q < KNN_GROUP; q++) scratch->small_k.bound[q] = max;
     }

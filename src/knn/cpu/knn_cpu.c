@@ -1,5 +1,5 @@
 /* Nearest neighbours on CPU cores: which search a method is. */
-#include "knn/knn_cpu.h"
+#include "knn/cpu/knn_cpu.h"
 
 #include "knn/knn_ops.h"
 #include "knn/search/knn_normals.h"
@@ -12,30 +12,31 @@ static void make_ellipsoids(const mote_cloud *cloud, const mote_knn_params *para
     ellipsoids->keys = knn_metric_ellipsoid(metric);
 }
 
-static mote_status search_query_set(mote_knn_index *index, const mote_cloud *queries, const knn_query_set *query_set,
-                                    const mote_knn_params *params, const mote_knn_result *result) {
-    knn_ellipsoids own;
-    const knn_ellipsoids *ellipsoids = NULL;
-    if (params->compression > 1) {
-        make_ellipsoids(queries != NULL ? queries : index->cloud, params, &query_set->tree->metric, &own);
-        ellipsoids = &own;
-    }
+static mote_status search_by_method(const knn_job *job) {
+    const knn_query_set *query_set = job->query_set;
+    const knn_metric *metric = &query_set->tree->metric;
     for (uint64_t i = query_set->points.count; i < query_set->rows; i++) {
-        knn_row_write(result, &query_set->tree->metric, params->k, query_set->points.order[i], NULL, 0);
+        knn_row_write(job->result, metric, job->params->k, query_set->points.order[i], NULL, 0);
     }
-    switch (params->method) {
-    case MOTE_KNN_BRUTE: return knn_search_brute(index, query_set, ellipsoids, params, result);
-    case MOTE_KNN_SHIFTED: return knn_search_shifted(index, queries, query_set, ellipsoids, params, result);
-    default: return knn_search_grid(index, query_set, ellipsoids, params, result);
+    switch (job->params->method) {
+    case MOTE_KNN_BRUTE: return knn_search_brute(job);
+    case MOTE_KNN_SHIFTED: return knn_search_shifted(job);
+    default: return knn_search_grid(job);
     }
 }
 
 static mote_status cpu_search(mote_knn_index *index, const mote_cloud *queries, const mote_knn_params *params,
                               mote_knn_result *result) {
     knn_query_set query_set;
+    knn_ellipsoids ellipsoids;
+    knn_job job = {index, queries, &query_set, NULL, params, result};
     mote_stage(index->ctx, "search");
     mote_status status = knn_query_set_make(index, queries, &query_set);
-    if (status == MOTE_OK) status = search_query_set(index, queries, &query_set, params, result);
+    if (status == MOTE_OK && params->compression > 1) {
+        make_ellipsoids(queries != NULL ? queries : index->cloud, params, &query_set.tree->metric, &ellipsoids);
+        job.ellipsoids = &ellipsoids;
+    }
+    if (status == MOTE_OK) status = search_by_method(&job);
     knn_query_set_free(index->ctx, &query_set);
     return status;
 }

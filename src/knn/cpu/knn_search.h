@@ -3,8 +3,8 @@
 #define MOTE_KNN_SEARCH_H
 
 #include "core/column_math.h"
-#include "knn/search/knn_best.h"
-#include "knn/search/knn_traversal.h"
+#include "knn/cpu/knn_best.h"
+#include "knn/cpu/knn_traversal.h"
 
 #define KNN_GROUP 8u /* queries of a group: they lie together and are looked for in the same leaves */
 #define KNN_BATCH 8u /* groups that share a walk */
@@ -78,7 +78,9 @@ typedef struct knn_scratch {
     knn_small_k small_k;
     knn_history history;
     knn_best best[KNN_GROUP];
-    float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them */
+    float list_box[6][KNN_CHUNK + KNN_LEAF]; /* ellipsoids: the boxes of the list, as the chunk has them; */
+    uint32_t disc_count;                     /* what of it concerns a query: leaves of the chunk */
+    uint32_t disc_leaves[KNN_CHUNK + KNN_LEAF];
 } knn_scratch;
 
 /* How keys are read. */
@@ -86,52 +88,12 @@ static inline const knn_metric *knn_keys(const knn_search *search) {
     return search->ellipsoids != NULL ? &search->ellipsoids->keys : &search->tree->metric;
 }
 
+/* A key as a distance. */
+static inline double knn_key_units(const knn_search *search, uint64_t key) { return knn_units(knn_keys(search), key); }
+
 /* Within how much of a safe distance for spheres ellipsoids have as many points. */
 static inline double knn_compression(const knn_search *search) {
     return search->ellipsoids != NULL ? search->ellipsoids->compression : 1;
-}
-
-/* The threshold of a distance, for the frame in use. */
-static inline float knn_threshold_of(const knn_search *search, const knn_scratch *scratch, double distance) {
-    return knn_threshold(distance, scratch->frame.size, knn_keys(search)->norm);
-}
-
-static inline double knn_frame_diagonal(const knn_frame *frame) {
-    double square = 0;
-    for (int k = 0; k < 3; k++) {
-        const double side = (frame->high[k] - frame->low[k]) * frame->unit[k];
-        square += side * side;
-    }
-    return sqrt(square);
-}
-
-SIMD_INLINE void knn_frame_clear(knn_kind kind, const knn_metric *metric, knn_frame *frame) {
-    for (uint64_t k = 0; k < 3; k++) {
-        frame->low[k] = INFINITY;
-        frame->high[k] = -INFINITY;
-        frame->unit[k] = kind == KNN_DOUBLE ? fabs(metric->scale[k]) * metric->norm : 1;
-    }
-    frame->size = 0;
-}
-
-/* Makes the frame's box hold the queries of a group, those whose bits are set. */
-SIMD_INLINE void knn_frame_add(knn_kind kind, const knn_search *search, uint32_t group, uint32_t queries,
-                               knn_frame *frame) {
-    for (uint64_t k = 0; k < 3; k++) {
-        const uint8_t *row = knn_row(kind, search->queries->leaves, 3ull * group + k);
-        double low = frame->low[k], high = frame->high[k];
-        for (uint32_t l = 0; l < KNN_GROUP; l++) {
-            const double value = kind == KNN_INT     ? ((const int32_t *)row)[l]
-                                 : kind == KNN_FLOAT ? (double)((const float *)row)[l]
-                                                     : ((const double *)row)[l];
-            const bool counts = (queries >> l & 1) != 0;
-            low = counts && value < low ? value : low;
-            high = counts && value > high ? value : high;
-        }
-        frame->low[k] = low;
-        frame->high[k] = high;
-        frame->size = fmax(frame->size, (high - low) * frame->unit[k]);
-    }
 }
 
 /* The group's queries as offsets, and the box of those that are asked for. */

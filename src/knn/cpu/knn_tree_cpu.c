@@ -1,13 +1,16 @@
-/* Boxes over leaves, eight by eight up to one block. */
-#include "knn/index/knn_tree_cpu.h"
+/* Boxes over leaves, eight by eight up to one block.
 
-#include "knn/index/knn_points_cpu.h"
+     leaves   [0][1] ... [7] | [8] ...      8 points each: x[8] y[8] z[8]
+     level 0   \_ block 0 _/                the boxes of 8 leaves: min x[8] y[8] z[8], max x[8] y[8] z[8]
+     level 1   \_________ block 0 ... _/    the boxes of 8 blocks, and so on
+
+   The last, incomplete block is filled up with its last box. */
+#include "knn/cpu/knn_build_cpu.h"
 
 #define BLOCK        (6 * KNN_LEAF) /* values of eight boxes */
 #define COPIES_WORTH 32u            /* leaves of copies before their numbers are kept */
 
-/* A block of eight boxes, of leaves (three rows of eight a leaf) or of blocks of boxes (six rows); the last, incomplete
-   one is filled up with its last box. */
+/* A block of eight boxes, of leaves (three rows of eight a leaf) or of blocks of boxes (six rows). */
 #define FOLD(name, type)                                                                                               \
     static void name(const type below[], uint64_t rows, uint64_t first, uint64_t last, type block[]) {                 \
         const uint64_t high_row = rows == 3 ? 0 : 3;                                                                   \
@@ -65,66 +68,88 @@ static void fold_level(mote_context *ctx, const knn_tree *tree, uint32_t level) 
     }
 }
 
-/* ---- copies */
+/* ---- copies: see knn_tree */
 
-static bool same_value(const knn_tree *tree, const void *values, uint64_t a, uint64_t b) {
-    switch (tree->metric.kind) {
-    case KNN_INT: return ((const int32_t *)values)[a] == ((const int32_t *)values)[b];
-    case KNN_FLOAT: return ((const float *)values)[a] == ((const float *)values)[b];
-    case KNN_DOUBLE: return ((const double *)values)[a] == ((const double *)values)[b];
-    }
-    return false;
-}
+typedef struct knn_box {
+    double low[3], high[3];
+} knn_box;
 
-/* Whether a box has no size: all its points are copies of one. */
-static bool is_one_point(const knn_tree *tree, uint32_t level, uint64_t node) {
-    const uint64_t at = (tree->first_block[level] + node / KNN_LEAF) * BLOCK + node % KNN_LEAF;
+static knn_box box_of_leaf(const knn_tree *tree, uint64_t leaf) {
+    const uint64_t at = knn_box_at(tree, 0, leaf);
+    knn_box box;
     for (uint64_t k = 0; k < 3; k++) {
-        if (!same_value(tree, tree->boxes, at + KNN_LEAF * k, at + KNN_LEAF * (3 + k))) return false;
+        box.low[k] = knn_box_value(tree, at + KNN_LEAF * k);
+        box.high[k] = knn_box_value(tree, at + KNN_LEAF * (3 + k));
     }
-    return true;
+    return box;
 }
 
-/* Whether two leaves begin with the same point. */
-static bool begin_alike(const knn_tree *tree, uint64_t a, uint64_t b) {
+/* Whether all points of a box are copies, or as near. */
+static bool is_place(const knn_tree *tree, const knn_box *box, double size) {
+    bool is = true;
+    for (int k = 0; k < 3; k++) is = is && (box->high[k] - box->low[k]) * fabs(tree->metric.scale[k]) <= size;
+    return is;
+}
+
+/* Widens a box by that of the next leaf. Returns whether it is still a place, and the points of that leaf and of the
+   one before stand in the order of their indices. */
+static bool widen(const knn_tree *tree, knn_box *place, uint64_t leaf, double size) {
+    const knn_box box = box_of_leaf(tree, leaf);
+    const uint64_t first = (leaf - 1) * KNN_LEAF + 1, last = (leaf + 1) * KNN_LEAF, count = tree->points.count;
     for (uint64_t k = 0; k < 3; k++) {
-        if (!same_value(tree, tree->points.leaves, (3 * a + k) * KNN_LEAF, (3 * b + k) * KNN_LEAF)) return false;
+        place->low[k] = fmin(place->low[k], box.low[k]);
+        place->high[k] = fmax(place->high[k], box.high[k]);
     }
-    return true;
+    bool same = is_place(tree, place, size);
+    for (uint64_t i = first; same && i < last && i < count; i++) {
+        same = tree->points.order[i - 1] < tree->points.order[i];
+    }
+    return same;
 }
 
-static bool follows_copies(const knn_tree *tree, uint64_t leaf) {
-    return is_one_point(tree, 0, leaf) && leaf > 0 && is_one_point(tree, 0, leaf - 1) &&
-           begin_alike(tree, leaf - 1, leaf);
-}
-
-static uint64_t count_copies(mote_context *ctx, const knn_tree *tree) {
+/* Leaves that are places. */
+static uint64_t count_places(const mote_context *ctx, const knn_tree *tree, double size) {
     uint64_t found = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads) reduction(+ : found)
-    for (uint64_t i = 0; i < tree->nodes[0]; i++) found += follows_copies(tree, i);
+    for (uint64_t i = 0; i < tree->nodes[0]; i++) {
+        const knn_box box = box_of_leaf(tree, i);
+        found += is_place(tree, &box, size);
+    }
     return found;
 }
 
-static mote_status note_copies(mote_context *ctx, knn_tree *tree, uint64_t blocks) {
-    const uint64_t all = blocks * KNN_LEAF;
-    tree->copies = NULL;
-    if (tree->level_count == 0 || count_copies(ctx, tree) < COPIES_WORTH) return MOTE_OK;
-    if (!mote_reserve_scratch(ctx, &tree->copies_memory, &tree->copies_bytes, all, 1, "knn copies"))
-        return MOTE_ERROR_MEMORY;
-    uint8_t *const copies = tree->copies_memory;
-    memset(copies, 0, all);
+/* How many leaves of the same place stand just before each leaf, 255 at most; returns for how many any do. */
+static uint64_t count_copies(const knn_tree *tree, double size, uint8_t *counts) {
+    uint64_t found = 0;
+    knn_box place = box_of_leaf(tree, 0);
+    counts[0] = 0;
     for (uint64_t i = 1; i < tree->nodes[0]; i++) {
-        const uint8_t before = copies[i - 1];
-        if (follows_copies(tree, i)) copies[i] = before < UINT8_MAX ? before + 1 : UINT8_MAX;
+        const bool follows = widen(tree, &place, i, size);
+        if (!follows) place = box_of_leaf(tree, i);
+        counts[i] = !follows ? 0 : counts[i - 1] < UINT8_MAX ? counts[i - 1] + 1 : UINT8_MAX;
+        found += follows;
     }
+    return found;
+}
+
+/* Counts of leaves, and of nodes the least of their leaves; none where they are too few to matter. */
+static mote_status note_copies(mote_context *ctx, knn_tree *tree, double size, knn_copies *copies) {
+    const uint64_t all = (tree->first_block[tree->level_count - 1] + 1) * KNN_LEAF;
+    copies->counts = NULL;
+    if (count_places(ctx, tree, size) < COPIES_WORTH) return MOTE_OK;
+    if (!mote_reserve_scratch(ctx, &copies->memory, &copies->capacity_bytes, all, 1, "knn copies")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint8_t *const counts = copies->memory;
+    if (count_copies(tree, size, counts) < COPIES_WORTH) return MOTE_OK;
     for (uint32_t level = 1; level < tree->level_count; level++) {
-        uint8_t *mine = copies + tree->first_block[level] * KNN_LEAF;
-        const uint8_t *below = copies + tree->first_block[level - 1] * KNN_LEAF;
-        for (uint64_t i = 0; i < tree->nodes[level]; i++) {
-            mine[i] = is_one_point(tree, level, i) ? below[KNN_LEAF * i] : 0;
+        const uint8_t *below = counts + tree->first_block[level - 1] * KNN_LEAF;
+        for (uint64_t i = 0; i < tree->nodes[level - 1]; i++) {
+            uint8_t *const mine = &counts[tree->first_block[level] * KNN_LEAF + i / KNN_LEAF];
+            *mine = i % KNN_LEAF == 0 || below[i] < *mine ? below[i] : *mine;
         }
     }
-    tree->copies = copies;
+    copies->counts = counts;
     return MOTE_OK;
 }
 
@@ -145,17 +170,21 @@ order_scratch knn_tree_lend(const knn_tree *tree) {
     return buffer;
 }
 
-mote_status knn_tree_build(mote_context *ctx, knn_tree *tree) {
+mote_status knn_tree_build(mote_context *ctx, bool dense, knn_tree *tree) {
     const uint64_t blocks = place_levels(tree, tree->points.count);
     const uint64_t value_bytes = tree->metric.kind == KNN_DOUBLE ? sizeof(double) : sizeof(float);
+    tree->copies.counts = tree->near.counts = NULL;
     if (!reserve_boxes(ctx, tree, blocks, value_bytes)) return MOTE_ERROR_MEMORY;
     for (uint32_t level = 0; level < tree->level_count; level++) fold_level(ctx, tree, level);
-    return note_copies(ctx, tree, blocks);
+    if (blocks == 0) return MOTE_OK;
+    MOTE_TRY(note_copies(ctx, tree, 0, &tree->copies));
+    return dense ? note_copies(ctx, tree, KNN_NEAR, &tree->near) : MOTE_OK;
 }
 
 void knn_tree_free(mote_context *ctx, knn_tree *tree) {
     mote_free(ctx, tree->points.leaves);
     mote_free(ctx, tree->boxes);
-    mote_free(ctx, tree->copies_memory);
+    mote_free(ctx, tree->copies.memory);
+    mote_free(ctx, tree->near.memory);
     memset(tree, 0, sizeof *tree);
 }

@@ -3,7 +3,7 @@
 #ifndef MOTE_KNN_TRAVERSAL_H
 #define MOTE_KNN_TRAVERSAL_H
 
-#include "knn/index/knn_leaf.h"
+#include "knn/cpu/knn_bounds.h"
 
 #define KNN_CHUNK 512u                 /* leaves of a chunk */
 #define KNN_STACK (8u * KNN_MAX_LEVEL) /* blocks that wait: at most eight a level */
@@ -18,9 +18,9 @@ typedef struct knn_chunk {
 
 typedef struct knn_traversal {
     const knn_tree *tree;
-    float threshold; /* may sink while the walk goes on */
-    uint32_t
-        copies_max; /* after this number of leaves of copies, further ones have nothing to offer; above 255: all have */
+    float threshold;     /* may sink while the walk goes on */
+    uint32_t copies_max; /* after as many leaves of copies further ones have nothing to offer; above 255: all have */
+    bool ellipsoids;
     uint32_t waiting;
     uint32_t block[KNN_STACK];
     uint8_t level[KNN_STACK];
@@ -33,9 +33,35 @@ SIMD_INLINE void knn_traversal_begin(knn_traversal *traversal) {
     traversal->block[traversal->waiting++] = 0;
 }
 
-static inline uint32_t knn_without_copies(const knn_traversal *traversal, uint64_t first, uint32_t nodes) {
+/* Whether all points within KNN_NEAR of those of a node have the same key for any query of the frame. Keys grow with
+   each difference, so those of the least and the largest differences tell; an ellipsoid's are all 0 where these
+   vanish. */
+static inline bool knn_is_near(const knn_traversal *traversal, const knn_frame *frame, uint32_t level, uint64_t node) {
+    const knn_tree *const tree = traversal->tree;
+    const uint64_t at = knn_box_at(tree, level, node);
+    double min[3], max[3], largest = 0;
+    for (uint64_t k = 0; k < 3; k++) {
+        const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
+        const double scale = fabs(tree->metric.scale[k]);
+        min[k] = fmax(fmax(low - frame->high[k], frame->low[k] - high) * scale - 2 * KNN_NEAR, 0);
+        max[k] = fmax(high - frame->low[k], frame->high[k] - low) * scale + 2 * KNN_NEAR;
+        largest = fmax(largest, max[k]);
+    }
+    if (traversal->ellipsoids) return largest <= 4 * KNN_NEAR;
+    return knn_key_real(min[0], min[1], min[2]) == knn_key_real(max[0], max[1], max[2]);
+}
+
+/* Without nodes of copies that have nothing to offer. */
+static inline uint32_t knn_without_copies(const knn_traversal *traversal, const knn_frame *frame, uint32_t level,
+                                          uint32_t block, uint32_t nodes) {
+    const knn_tree *const tree = traversal->tree;
+    const uint64_t first = (tree->first_block[level] + block) * KNN_LEAF;
+    const uint8_t *const copies = tree->copies.counts, *const near = tree->near.counts;
     for (uint32_t i = 0; i < KNN_LEAF; i++) {
-        if (traversal->tree->copies[first + i] >= traversal->copies_max) nodes &= ~(1u << i);
+        const bool are_copies = copies != NULL && copies[first + i] >= traversal->copies_max;
+        const bool are_near = near != NULL && near[first + i] >= traversal->copies_max &&
+                              knn_is_near(traversal, frame, level, (uint64_t)KNN_LEAF * block + i);
+        if (are_copies || are_near) nodes &= ~(1u << i);
     }
     return nodes;
 }
@@ -56,6 +82,7 @@ SIMD_INLINE void knn_chunk_add(knn_kind kind, knn_chunk *chunk, const knn_tree *
 /* Fills a chunk with the leaves that come next; one that is empty ends the walk. */
 SIMD_INLINE void knn_traverse_next(knn_kind kind, knn_traversal *traversal, const knn_frame *frame, knn_chunk *chunk) {
     const knn_tree *const tree = traversal->tree;
+    const bool has_copies = tree->copies.counts != NULL || tree->near.counts != NULL;
     chunk->count = 0;
     while (traversal->waiting > 0 && chunk->count + KNN_LEAF <= KNN_CHUNK) {
         const uint32_t level = traversal->level[--traversal->waiting], block = traversal->block[traversal->waiting];
@@ -63,7 +90,7 @@ SIMD_INLINE void knn_traverse_next(knn_kind kind, knn_traversal *traversal, cons
         const uint32_t remaining = tree->nodes[level] - KNN_LEAF * block;
         uint32_t nodes = knn_boxes_within(kind, tree->boxes, at, frame, traversal->threshold);
         if (remaining < KNN_LEAF) nodes &= (1u << remaining) - 1;
-        if (tree->copies != NULL && nodes != 0) nodes = knn_without_copies(traversal, at * KNN_LEAF, nodes);
+        if (has_copies && nodes != 0) nodes = knn_without_copies(traversal, frame, level, block, nodes);
         if (level == 0) {
             knn_chunk_add(kind, chunk, tree, block, nodes, frame);
             continue;

@@ -1,17 +1,18 @@
-/* The points of a list of leaves that lie in a query's ellipsoid: boxes, then points, eight at once in floats, and
-   exact keys for the others.
+/* Leaf after leaf of a list for one query, a sphere or an ellipsoid (a constant like the kind): what squares of floats
+   do not rule out is decided by exact keys.
 
-   A box of middle m and half sides h, seen from a query q with the unit normal n: its points are farther than the gap
-   between q and the box, and the planes through them across n at least |n·(m - q)| - (|n|·h) from that through q. So
+   Ellipsoids. A box of middle m and half sides h, seen from a query q with the unit normal n: its points are farther
+   than the gap between q and the box, and the planes through them across n at least |n·(m - q)| - (|n|·h) from that
+   through q. So
        gap² + s² max(0, |n·(m - q)| - |n|·h)²,   s² = c² - 1,
    bounds their squared distances from below. Floats take twice the second term's inside, from which comes 2^-19 of all
    that went into it and of the frame's size: its rounding is below 12 u of the former and 18 u of the latter, u = 2^-24
    (offsets are off by u each, and n, the products and the sums are rounded). What the gap's rounding does is what
    knn_threshold_ellipsoid bounds. */
-#ifndef MOTE_KNN_ELLIPSOID_H
-#define MOTE_KNN_ELLIPSOID_H
+#ifndef MOTE_KNN_STREAM_H
+#define MOTE_KNN_STREAM_H
 
-#include "knn/search/knn_search.h"
+#include "knn/cpu/knn_search.h"
 
 /* A query's ellipsoid in floats, as offsets are: s n, and the absolute values of that. */
 typedef struct knn_disc {
@@ -19,10 +20,10 @@ typedef struct knn_disc {
     float slack;
 } knn_disc;
 
-static inline float knn_search_threshold_ellipsoid(const knn_search *search, const knn_scratch *scratch,
-                                                   double distance) {
-    return knn_threshold_ellipsoid(distance, scratch->frame.size, knn_keys(search)->norm,
-                                   search->ellipsoids->compression);
+SIMD_INLINE float knn_stream_threshold(bool ellipsoid, const knn_search *search, const knn_scratch *scratch,
+                                       double distance) {
+    return ellipsoid ? knn_threshold_ellipsoid(&scratch->frame, distance, search->ellipsoids->compression)
+                     : knn_threshold(&scratch->frame, distance);
 }
 
 /* Offsets of doubles are mirrored where the scale is negative. */
@@ -39,7 +40,7 @@ static inline void knn_disc_make(knn_kind kind, const knn_search *search, const 
     disc->slack = (float)(s * 0x1p-19);
 }
 
-/* The boxes of the list's leaves, side by side. */
+/* The boxes of the group's list, side by side. */
 static inline void knn_list_boxes(knn_scratch *scratch) {
     for (int row = 0; row < 6; row++) {
         for (uint32_t i = 0; i < scratch->list.count; i++) {
@@ -70,6 +71,18 @@ SIMD_INLINE uint32_t knn_disc_leaves(const knn_disc *disc, const knn_scratch *sc
     return remaining < KNN_LEAF ? leaves & ((1u << remaining) - 1) : leaves;
 }
 
+/* The leaves of the group's list that may hold a point within the threshold. */
+SIMD_INLINE void knn_disc_list(const knn_disc *disc, knn_scratch *scratch, float threshold) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scratch->list.count; i += KNN_LEAF) {
+        uint32_t leaves = knn_disc_leaves(disc, scratch, i, threshold);
+        for (; leaves != 0; leaves &= leaves - 1) {
+            scratch->disc_leaves[count++] = scratch->list.at[i + (uint32_t)__builtin_ctz(leaves)];
+        }
+    }
+    scratch->disc_count = count;
+}
+
 /* Squared distances to the points of a leaf of the chunk. */
 SIMD_INLINE simd_f knn_disc_squares(const knn_disc *disc, const knn_chunk *chunk, uint32_t leaf) {
     simd_f square = simd_f_set(0), along = square;
@@ -81,37 +94,41 @@ SIMD_INLINE simd_f knn_disc_squares(const knn_disc *disc, const knn_chunk *chunk
     return simd_f_fma(along, along, square);
 }
 
-/* knn_stream for an ellipsoid. */
-SIMD_INLINE void knn_stream_ellipsoid(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q,
-                                      float max) {
+/* What is done with a point that floats do not rule out. Returns the threshold from then on. */
+typedef float (*knn_take)(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
+                          float threshold);
+
+/* The points of a list of leaves for the q-th query of the group, within a threshold of squares. */
+SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *search, knn_scratch *scratch, uint32_t q,
+                            float threshold, knn_take take, const void *user) {
     const knn_tree *tree = search->tree;
-    const knn_list *list = &scratch->list;
+    const knn_chunk *chunk = &scratch->chunk;
     const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
-    knn_best *const best = &scratch->best[q];
+    const simd_f x = simd_f_set(scratch->group.offset[0][q]), y = simd_f_set(scratch->group.offset[1][q]),
+                 z = simd_f_set(scratch->group.offset[2][q]);
+    const uint32_t *leaves = scratch->list.at;
+    uint32_t count = scratch->list.count;
     knn_ellipsoid of;
     knn_disc disc;
     knn_place mine, other;
     knn_place_of(kind, search->queries, query, &mine);
-    knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
-    knn_disc_make(kind, search, scratch, &of, q, &disc);
-    float threshold =
-        fminf(max, knn_search_threshold_ellipsoid(search, scratch, knn_units(knn_keys(search), best->limit)));
-    for (uint32_t i = 0; i < list->count; i += KNN_LEAF) {
-        for (uint32_t leaves = knn_disc_leaves(&disc, scratch, i, threshold); leaves != 0; leaves &= leaves - 1) {
-            const uint32_t at_list = i + (uint32_t)__builtin_ctz(leaves);
-            const simd_f squares = knn_disc_squares(&disc, &scratch->chunk, list->at[at_list]);
-            for (uint32_t hits = simd_f_at_most(squares, simd_f_set(threshold)); hits != 0; hits &= hits - 1) {
-                const uint32_t at =
-                    knn_list_place(list, &scratch->chunk, KNN_LEAF * at_list + (uint32_t)__builtin_ctz(hits));
-                if (at >= tree->points.count || at == self) continue;
-                knn_place_of(kind, &tree->points, at, &other);
-                const uint64_t key = knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other);
-                if (key > best->limit) continue;
-                if (knn_best_take(best, key, at, tree->points.order[at])) {
-                    const double within = knn_units(knn_keys(search), best->limit);
-                    threshold = fminf(max, knn_search_threshold_ellipsoid(search, scratch, within));
-                }
-            }
+    if (ellipsoid) {
+        knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
+        knn_disc_make(kind, search, scratch, &of, q, &disc);
+        knn_disc_list(&disc, scratch, threshold);
+        leaves = scratch->disc_leaves;
+        count = scratch->disc_count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const simd_f squares =
+            ellipsoid ? knn_disc_squares(&disc, chunk, leaves[i]) : knn_squares(chunk, leaves[i], x, y, z);
+        for (uint32_t hits = simd_f_at_most(squares, simd_f_set(threshold)); hits != 0; hits &= hits - 1) {
+            const uint32_t at = KNN_LEAF * chunk->leaves[leaves[i]] + (uint32_t)__builtin_ctz(hits);
+            if (at >= tree->points.count || at == self) continue;
+            knn_place_of(kind, &tree->points, at, &other);
+            const uint64_t key = ellipsoid ? knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other)
+                                           : knn_key_of(kind, &tree->metric, &mine, &other);
+            threshold = take(user, scratch, q, key, at, threshold);
         }
     }
 }

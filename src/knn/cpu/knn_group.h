@@ -2,7 +2,7 @@
    a reach of their box are seen, a guess from the groups before. A query whose k-th neighbour is not within that reach
    is asked again with one that is known to do: answers are exact whatever was guessed.
 
-   Spheres or ellipsoids (`around`, a constant like the kind): an ellipsoid's distance is never below the sphere's, so
+   Spheres or ellipsoids (a constant like the kind): an ellipsoid's distance is never below the sphere's, so
    walks and lists are those of spheres of the same reach, and each query takes its ellipsoid from the list.
 
    What is done with the neighbours of a query is the caller's: a function given as a constant, which the compiler
@@ -10,9 +10,9 @@
 #ifndef MOTE_KNN_GROUP_H
 #define MOTE_KNN_GROUP_H
 
-#include "knn/search/knn_ellipsoid.h"
-#include "knn/search/knn_radius.h"
-#include "knn/search/knn_small_k.h"
+#include "knn/cpu/knn_radius.h"
+#include "knn/cpu/knn_small_k.h"
+#include "knn/cpu/knn_stream.h"
 
 /* The neighbours of the query at a sorted place, best first. */
 typedef void (*knn_visit)(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count);
@@ -26,37 +26,26 @@ typedef struct knn_unresolved {
 
 /* ---- many neighbours, or many leaves: a list for each query, which keeps the best of what comes */
 
-/* One list of leaves for one query: what floats do not rule out is decided exactly. */
-SIMD_INLINE void knn_stream(knn_kind kind, const knn_search *search, knn_scratch *scratch, uint32_t q, float max) {
-    const knn_tree *tree = search->tree;
-    const knn_list *list = &scratch->list;
-    const simd_f x = simd_f_set(scratch->group.offset[0][q]), y = simd_f_set(scratch->group.offset[1][q]),
-                 z = simd_f_set(scratch->group.offset[2][q]);
-    const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
+typedef struct knn_taking {
+    const knn_search *search;
+    float max;
+} knn_taking;
+
+SIMD_INLINE float knn_take_best(const void *user, knn_scratch *scratch, uint32_t q, uint64_t key, uint32_t at,
+                                float threshold) {
+    const knn_taking *to = user;
+    const knn_search *search = to->search;
     knn_best *const best = &scratch->best[q];
-    knn_place mine, other;
-    knn_place_of(kind, search->queries, query, &mine);
-    float threshold = fminf(max, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t hits = simd_f_at_most(knn_squares(&scratch->chunk, list->at[i], x, y, z), simd_f_set(threshold));
-        for (; hits != 0; hits &= hits - 1) {
-            const uint32_t slot = KNN_LEAF * i + (uint32_t)__builtin_ctz(hits);
-            const uint32_t at = knn_list_place(list, &scratch->chunk, slot);
-            if (at >= tree->points.count || at == self) continue;
-            knn_place_of(kind, &tree->points, at, &other);
-            const uint64_t key = knn_key_of(kind, &tree->metric, &mine, &other);
-            if (key > best->limit) continue;
-            if (knn_best_take(best, key, at, tree->points.order[at])) {
-                threshold = fminf(max, knn_threshold_of(search, scratch, knn_units(&tree->metric, best->limit)));
-            }
-        }
-    }
+    if (key > best->limit || !knn_best_take(best, key, at, search->tree->points.order[at])) return threshold;
+    const double within = knn_key_units(search, best->limit);
+    return fminf(to->max, knn_stream_threshold(search->ellipsoids != NULL, search, scratch, within));
 }
 
 /* The rest of the walk for a group; the first list is there. */
 SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                 uint32_t queries, float max) {
     const float walked = scratch->traversal.threshold;
+    const knn_taking to = {search, max};
     for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
         knn_best_reset(&scratch->best[__builtin_ctz(remaining)], search->limit);
     }
@@ -65,16 +54,13 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
         if (ellipsoids) knn_list_boxes(scratch);
         for (uint32_t remaining = queries; remaining != 0; remaining &= remaining - 1) {
             const uint32_t q = (uint32_t)__builtin_ctz(remaining);
-            if (ellipsoids) {
-                knn_stream_ellipsoid(kind, search, scratch, q, max);
-            } else {
-                knn_stream(kind, search, scratch, q, max);
-            }
+            const double within = knn_key_units(search, scratch->best[q].limit);
+            const float threshold = fminf(max, knn_stream_threshold(ellipsoids, search, scratch, within));
+            knn_stream(kind, ellipsoids, search, scratch, q, threshold, knn_take_best, &to);
             worst = scratch->best[q].limit > worst ? scratch->best[q].limit : worst;
         }
         if (scratch->traversal.waiting == 0) break;
-        const double within = knn_units(knn_keys(search), worst);
-        scratch->traversal.threshold = fminf(walked, knn_threshold_of(search, scratch, within));
+        scratch->traversal.threshold = fminf(walked, knn_threshold(&scratch->frame, knn_key_units(search, worst)));
         knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         knn_list_make(&scratch->list, &scratch->chunk, scratch->traversal.threshold);
@@ -87,9 +73,9 @@ SIMD_INLINE void knn_stream_all(knn_kind kind, bool ellipsoids, const knn_search
 /* ---- a look at all leaves within a reach */
 
 /* The first chunk of the leaves within a reach of the frame. */
-SIMD_INLINE void knn_search_leaves_begin(knn_kind kind, const knn_search *search, knn_scratch *scratch,
-                                         double search_radius) {
-    scratch->traversal.threshold = knn_threshold_of(search, scratch, search_radius);
+SIMD_INLINE void knn_search_leaves_begin(knn_kind kind, knn_scratch *scratch, double search_radius) {
+    knn_frame_zoom(kind, search_radius, &scratch->frame);
+    scratch->traversal.threshold = knn_threshold(&scratch->frame, search_radius);
     knn_traversal_begin(&scratch->traversal);
     knn_traverse_next(kind, &scratch->traversal, &scratch->frame, &scratch->chunk);
 }
@@ -99,10 +85,10 @@ SIMD_INLINE void knn_search_leaves_begin(knn_kind kind, const knn_search *search
 SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                      double search_radius, knn_unresolved *rest, knn_visit visit, const void *user) {
     const uint32_t beside = search->k + (search->exclude_self ? 1 : 0);
-    const float within = knn_threshold_of(search, scratch, search_radius);
+    const float within = knn_threshold(&scratch->frame, search_radius);
     /* Approximate: all points of the leaves seen count. Exact: what lies out of reach is left to the next look. */
-    const float max = ellipsoids            ? knn_search_threshold_ellipsoid(search, scratch, search_radius)
-                      : search->approximate ? knn_threshold_of(search, scratch, search->max_radius)
+    const float max = ellipsoids            ? knn_stream_threshold(true, search, scratch, search_radius)
+                      : search->approximate ? knn_threshold(&scratch->frame, search->max_radius)
                                             : within;
     uint32_t slow = rest->queries;
     double farthest = -1;
@@ -137,8 +123,8 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
 SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_search *search, knn_scratch *scratch,
                                  knn_unresolved *rest, knn_visit visit, const void *user) {
     knn_frame *frame = &scratch->frame;
-    knn_frame_clear(kind, &search->tree->metric, frame);
-    knn_frame_add(kind, search, rest->group, rest->queries, frame);
+    knn_frame_clear(kind, &search->tree->metric, knn_keys(search)->norm, frame);
+    knn_frame_add(kind, search->queries, rest->group, rest->queries, frame);
     const double safe = knn_safe_radius(search, rest->group, frame);
     double search_radius = rest->search_radius > 0 ? knn_next_radius(search, rest->wanted, rest->search_radius, safe)
                            : !search->approximate  ? knn_guess(search, scratch, safe)
@@ -146,7 +132,7 @@ SIMD_INLINE bool knn_search_some(knn_kind kind, bool ellipsoids, const knn_searc
     bool may_split = !search->approximate && (rest->queries & (rest->queries - 1)) != 0;
     for (;;) {
         const bool first = rest->search_radius == 0;
-        knn_search_leaves_begin(kind, search, scratch, search_radius);
+        knn_search_leaves_begin(kind, scratch, search_radius);
         if (may_split && (scratch->traversal.waiting > 0 || scratch->chunk.count > KNN_SPLIT + 4 * search->k))
             return false;
         may_split = false;
@@ -183,9 +169,9 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, bool ellipsoids, const knn_sear
         rests[g].queries = remaining < KNN_GROUP ? (1u << remaining) - 1 : (1u << KNN_GROUP) - 1;
         rests[g].search_radius = rests[g].wanted = 0;
     }
-    knn_frame_clear(kind, &search->tree->metric, &scratch->frame);
+    knn_frame_clear(kind, &search->tree->metric, knn_keys(search)->norm, &scratch->frame);
     for (uint32_t g = 0; g < groups; g++) {
-        knn_frame_add(kind, search, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
+        knn_frame_add(kind, search->queries, first + g, (1u << KNN_GROUP) - 1, &scratch->frame);
     }
     scratch->history.diagonal = knn_frame_diagonal(&scratch->frame);
     const double guess = knn_guess(search, scratch, knn_safe_radius(search, first, &scratch->frame));
@@ -194,7 +180,7 @@ SIMD_INLINE void knn_search_batch(knn_kind kind, bool ellipsoids, const knn_sear
         reaches[g] = search->approximate ? knn_first_shell(search, first + g, &scratch->frame) : guess;
         widest = fmax(widest, reaches[g]);
     }
-    knn_search_leaves_begin(kind, search, scratch, widest);
+    knn_search_leaves_begin(kind, scratch, widest);
     if (scratch->traversal.waiting == 0) {
         knn_chunk_load(kind, &scratch->chunk, search->tree, &scratch->frame);
         for (uint32_t g = 0; g < groups; g++) {

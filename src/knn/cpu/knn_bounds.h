@@ -9,36 +9,40 @@
    found at most at
        (B (1 + 2^-19) + size 2^-20)²,
    which knn_threshold gives, with room. Squares that vanish in floats only seem nearer; the smallest normal float on
-   top covers their rounding. The rule's own rounding to double, 2^-51, is covered by the first term, and what vanishes
-   in its squares of doubles by 2^-500; beyond 2^500, where they overflow and all are as far, floats rule out nothing.
-   Boxes are compared by differences of stored values, rounded once to double and
-   once to float, which is less. */
-#ifndef MOTE_KNN_LEAF_H
-#define MOTE_KNN_LEAF_H
+   top covers their rounding. The rule's own rounding to double, 2^-51, is covered by the first term. Of squares of
+   doubles that vanish the sum is off by less than 2^-1073, a distance by 2^-536 (KNN_VANISHED is twice that); beyond
+   2^500, where they overflow and all are as far, floats rule out nothing. Boxes are compared by differences of stored
+   values, rounded once to double and once to float, which is less.
+
+   Units. A distance is in steps, in stored floats, or in world · norm. Where a look is at distances of doubles far
+   below one unit, of which squares of floats would vanish, its frame counts in units `zoom` times finer. */
+#ifndef MOTE_KNN_BOUNDS_H
+#define MOTE_KNN_BOUNDS_H
 
 #include <float.h>
 
 #include "knn/index/knn_index.h"
 #include "math/simd.h"
 
-#define KNN_FAR 0x1p60f /* floats are cut to this: nothing gets farther apart by that */
+#define KNN_FAR         0x1p60f  /* floats are cut to this: nothing gets farther apart by that */
+#define KNN_VANISHED    0x1p-535 /* of a distance in the world */
+#define KNN_TINY        0x1p-30  /* units, below which a frame zooms */
+#define KNN_FINEST_UNIT 535      /* as a power of 1/2, in the world: that of KNN_VANISHED */
+#define KNN_MAX_ZOOM    1000     /* as a power of 2 */
 
 typedef struct knn_frame {
     double low[3], high[3]; /* of the queries, as stored */
-    double unit[3];         /* units of distance per stored unit */
-    double size;            /* the largest side, in units */
+    double unit[3];         /* the frame's units per stored unit */
+    double size;            /* the largest side, in the frame's units */
+    double norm;            /* that of keys, times zoom */
+    double zoom;            /* a power of two: the frame's units per unit of distance */
 } knn_frame;
 
-/* A point as exact as it is known. */
-typedef struct knn_place {
-    int32_t step[3];
-    double value[3];
-} knn_place;
-
-static inline float knn_threshold(double distance, double size, double norm) {
-    const double search_radius = distance * (1 + 0x1p-19) + size * 0x1p-20 + norm * 0x1p-500;
-    const double square = search_radius * search_radius * (1 + 0x1p-20);
-    if (distance > norm * 0x1p500) return INFINITY;
+/* distance: in units, as of a key */
+static inline float knn_threshold(const knn_frame *frame, double distance) {
+    const double radius = distance * frame->zoom * (1 + 0x1p-19) + frame->size * 0x1p-20 + frame->norm * KNN_VANISHED;
+    const double square = radius * radius * (1 + 0x1p-20);
+    if (distance * frame->zoom > frame->norm * 0x1p500) return INFINITY;
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
 
@@ -48,13 +52,86 @@ static inline float knn_threshold(double distance, double size, double norm) {
    root. d is at most B, so all is less than c (12 u B + 5 u size) and, for the sum, a factor of 1 + 6 u. The double
    rule's own n·d is off by 2^-51 d, which counts c times as well. Offsets that are cut to KNN_FAR would change n·d: so
    far out floats rule out nothing. */
-static inline float knn_threshold_ellipsoid(double distance, double size, double norm, double compression) {
-    const double search_radius =
-        distance * (1 + compression * 0x1p-19) + compression * (size * 0x1p-20 + norm * 0x1p-500);
-    const double square = search_radius * search_radius * (1 + 0x1p-20);
-    if (!(distance + size < 0x1p58)) return INFINITY;
+static inline float knn_threshold_ellipsoid(const knn_frame *frame, double distance, double compression) {
+    const double zoomed = distance * frame->zoom, inexact = frame->size * 0x1p-20 + frame->norm * KNN_VANISHED;
+    const double radius = zoomed * (1 + compression * 0x1p-19) + compression * inexact;
+    const double square = radius * radius * (1 + 0x1p-20);
+    if (!(zoomed + frame->size < 0x1p58)) return INFINITY;
     return square < FLT_MAX / 2 ? (float)square + FLT_MIN : INFINITY;
 }
+
+/* ---- frames */
+
+SIMD_INLINE uint64_t knn_value_bytes(knn_kind kind) { return kind == KNN_DOUBLE ? sizeof(double) : sizeof(float); }
+
+SIMD_INLINE const uint8_t *knn_row(knn_kind kind, const void *rows, uint64_t row) {
+    return (const uint8_t *)rows + row * KNN_LEAF * knn_value_bytes(kind);
+}
+
+/* norm: that by which keys are read */
+SIMD_INLINE void knn_frame_clear(knn_kind kind, const knn_metric *metric, double norm, knn_frame *frame) {
+    for (uint64_t k = 0; k < 3; k++) {
+        frame->low[k] = INFINITY;
+        frame->high[k] = -INFINITY;
+        frame->unit[k] = kind == KNN_DOUBLE ? fabs(metric->scale[k]) * metric->norm : 1;
+    }
+    frame->size = 0;
+    frame->norm = norm;
+    frame->zoom = 1;
+}
+
+/* Makes the frame's box hold the points of a leaf whose bits are set. */
+SIMD_INLINE void knn_frame_add(knn_kind kind, const knn_points *queries, uint32_t leaf, uint32_t members,
+                               knn_frame *frame) {
+    for (uint64_t k = 0; k < 3; k++) {
+        const uint8_t *row = knn_row(kind, queries->leaves, 3ull * leaf + k);
+        double low = frame->low[k], high = frame->high[k];
+        for (uint32_t l = 0; l < KNN_LEAF; l++) {
+            const double value = kind == KNN_INT     ? ((const int32_t *)row)[l]
+                                 : kind == KNN_FLOAT ? (double)((const float *)row)[l]
+                                                     : ((const double *)row)[l];
+            const bool counts = (members >> l & 1) != 0;
+            low = counts && value < low ? value : low;
+            high = counts && value > high ? value : high;
+        }
+        frame->low[k] = low;
+        frame->high[k] = high;
+        frame->size = fmax(frame->size, (high - low) * frame->unit[k]);
+    }
+}
+
+static inline double knn_length(const double d[3]) {
+    const double max = fmax(d[0], fmax(d[1], d[2]));
+    double square = 0;
+    if (!(max > 0 && max < 0x1p400 && max > 0x1p-400)) return max * 2; /* bounds are not to vanish, nor be exact */
+    for (int k = 0; k < 3; k++) square += d[k] * d[k];
+    return sqrt(square);
+}
+
+static inline double knn_frame_diagonal(const knn_frame *frame) {
+    double side[3];
+    for (int k = 0; k < 3; k++) side[k] = (frame->high[k] - frame->low[k]) * frame->unit[k];
+    return knn_length(side);
+}
+
+/* Units for a look as far as a radius: such that the larger of it and the frame is about one. */
+static inline void knn_frame_zoom(knn_kind kind, double radius, knn_frame *frame) {
+    const double size = frame->size / frame->zoom, larger = fmax(radius, size), norm = frame->norm / frame->zoom;
+    int bits = 0;
+    if (kind != KNN_DOUBLE || (larger >= KNN_TINY && frame->zoom == 1)) return;
+    if (larger < KNN_TINY) {
+        const int finest = KNN_FINEST_UNIT - ilogb(norm), wanted = larger > 0 ? -ilogb(larger) : finest;
+        bits = wanted < finest ? wanted : finest;
+        bits = bits < 0 ? 0 : bits > KNN_MAX_ZOOM ? KNN_MAX_ZOOM : bits;
+    }
+    const double zoom = ldexp(1, bits), change = zoom / frame->zoom;
+    for (int k = 0; k < 3; k++) frame->unit[k] *= change;
+    frame->size = size * zoom;
+    frame->norm = norm * zoom;
+    frame->zoom = zoom;
+}
+
+/* ---- eight at once */
 
 SIMD_INLINE simd_f knn_offsets(knn_kind kind, const void *row, double origin, double unit) {
     switch (kind) {
@@ -83,12 +160,6 @@ SIMD_INLINE simd_f knn_gaps(knn_kind kind, const void *lows, const void *highs, 
     return simd_d_to_f(simd_d_mul(simd_d_max(simd_d_max(above, below), simd_d_set(0)), simd_d_set(unit)));
 }
 
-SIMD_INLINE uint64_t knn_value_bytes(knn_kind kind) { return kind == KNN_DOUBLE ? sizeof(double) : sizeof(float); }
-
-SIMD_INLINE const uint8_t *knn_row(knn_kind kind, const void *rows, uint64_t row) {
-    return (const uint8_t *)rows + row * KNN_LEAF * knn_value_bytes(kind);
-}
-
 /* Which of a block of eight boxes may hold a point so near that floats find it below the threshold. */
 SIMD_INLINE uint32_t knn_boxes_within(knn_kind kind, const void *boxes, uint64_t block, const knn_frame *frame,
                                       float threshold) {
@@ -100,6 +171,14 @@ SIMD_INLINE uint32_t knn_boxes_within(knn_kind kind, const void *boxes, uint64_t
     const simd_f square = simd_f_fma(gap[2], gap[2], simd_f_fma(gap[1], gap[1], simd_f_mul(gap[0], gap[0])));
     return simd_f_at_most(square, simd_f_set(threshold));
 }
+
+/* ---- exact */
+
+/* A point as exact as it is known. */
+typedef struct knn_place {
+    int32_t step[3];
+    double value[3];
+} knn_place;
 
 SIMD_INLINE void knn_place_of(knn_kind kind, const knn_points *points, uint64_t at, knn_place *place) {
     for (uint64_t k = 0; k < 3; k++) {
@@ -132,16 +211,6 @@ SIMD_INLINE uint64_t knn_key_of_ellipsoid(knn_kind kind, const knn_metric *metri
         if (kind != KNN_FLOAT) d[k] *= metric->scale[k];
     }
     return knn_key_ellipsoid(d[0], d[1], d[2], of);
-}
-
-/* A key in 31 bits, which orders as keys do except some that become equal: the head of a double, or of the
-   float that a number of steps rounds to. */
-SIMD_INLINE int32_t knn_key_head(knn_kind kind, uint64_t key) {
-    if (kind != KNN_INT) return (int32_t)(key >> 32);
-    const float rounded = (float)(int64_t)(key >> 1);
-    int32_t head;
-    memcpy(&head, &rounded, sizeof head);
-    return head;
 }
 
 #endif

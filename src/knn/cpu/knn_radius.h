@@ -3,31 +3,18 @@
 #ifndef MOTE_KNN_RADIUS_H
 #define MOTE_KNN_RADIUS_H
 
-#include "knn/search/knn_search.h"
+#include "knn/cpu/knn_search.h"
 #include "math/search.h"
 
-static inline double knn_box_value(const knn_tree *tree, uint64_t value) {
-    switch (tree->metric.kind) {
-    case KNN_INT: return ((const int32_t *)tree->boxes)[value];
-    case KNN_FLOAT: return (double)((const float *)tree->boxes)[value];
-    default: return ((const double *)tree->boxes)[value];
-    }
-}
-
-static inline uint64_t knn_box_at(const knn_tree *tree, uint32_t level, uint64_t node) {
-    return (tree->first_block[level] + node / KNN_LEAF) * 6 * KNN_LEAF + node % KNN_LEAF;
-}
-
-/* The most that a point of a node may be away from a query of the frame. */
+/* The most that a point of a node may be away from a query of the frame, which has not zoomed. */
 static inline double knn_farthest(const knn_tree *tree, uint32_t level, uint64_t node, const knn_frame *frame) {
     const uint64_t at = knn_box_at(tree, level, node);
-    double square = 0;
+    double away[3];
     for (uint64_t k = 0; k < 3; k++) {
         const double low = knn_box_value(tree, at + KNN_LEAF * k), high = knn_box_value(tree, at + KNN_LEAF * (3 + k));
-        const double away = fmax(frame->high[k] - low, high - frame->low[k]) * frame->unit[k];
-        square += away * away;
+        away[k] = fmax(frame->high[k] - low, high - frame->low[k]) * frame->unit[k];
     }
-    return sqrt(square) * (1 + 0x1p-40);
+    return knn_length(away) * (1 + 0x1p-40);
 }
 
 /* The leaf that is nearest to a group in the order. */
@@ -79,14 +66,13 @@ static inline double knn_first_shell(const knn_search *search, uint32_t group, c
 
 static inline double knn_guess(const knn_search *search, const knn_scratch *scratch, double safe) {
     const knn_history *history = &scratch->history;
-    const double by_size = history->ratio * history->diagonal;
+    const double radius = sqrt(history->search_radius), by_size = sqrt(history->ratio * history->diagonal);
     const double guess =
-        history->known ? sqrt(history->search_radius * sqrt(history->search_radius * by_size)) * (1 + history->margin)
-                       : safe * KNN_GUESS_NONE;
+        history->known ? radius * sqrt(radius * by_size) * (1 + history->margin) : safe * KNN_GUESS_NONE;
     return fmin(fmin(guess, safe), search->max_radius);
 }
 
-/* most: how far the neighbours of a group were; enough: the guess did for it. */
+/* max: how far the neighbours of a group were; enough: the guess did for it. */
 static inline void knn_history_add(knn_scratch *scratch, double max, bool enough) {
     knn_history *history = &scratch->history;
     const double margin = history->margin + (enough ? -KNN_MARGIN_STEP * KNN_MARGIN_RATE : KNN_MARGIN_STEP);
@@ -102,22 +88,23 @@ static inline void knn_history_add(knn_scratch *scratch, double max, bool enough
 static inline bool knn_is_complete(const knn_search *search, const knn_best *best, double search_radius) {
     if (search_radius >= search->max_radius) return true;
     if (search->approximate) return best->count == search->k;
-    return best->count == search->k && knn_units(knn_keys(search), best->list[best->count - 1].key) <= search_radius;
+    return best->count == search->k && knn_key_units(search, best->list[best->count - 1].key) <= search_radius;
 }
 
 /* A reach that will do for a query that is not complete: that of its k-th so far, or infinite if there is none. */
 static inline double knn_radius_for(const knn_search *search, const knn_best *best) {
     if (best->count < search->k || search->approximate) return INFINITY;
-    return knn_units(knn_keys(search), best->list[best->count - 1].key);
+    return knn_key_units(search, best->list[best->count - 1].key);
 }
 
 /* The reach of the next look; wanted is the largest of knn_radius_for. */
 static inline double knn_next_radius(const knn_search *search, double wanted, double search_radius, double safe) {
     double next = wanted;
-    if (next == INFINITY)
-        next = search_radius > 0 && 2 * search_radius < safe ? 2 * search_radius
-               : safe > search_radius                        ? safe
-                                                             : INFINITY;
+    if (next == INFINITY && search_radius > 0 && 2 * search_radius < safe) {
+        next = 2 * search_radius;
+    } else if (next == INFINITY && safe > search_radius) {
+        next = safe;
+    }
     return fmin(next, search->max_radius);
 }
 

@@ -1,0 +1,154 @@
+/* Searches on CPU cores: all groups of queries, a batch of them at a time, and rows of a result. */
+#include "knn/cpu/knn_cpu.h"
+
+#define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
+#define STEP_SHARES   256u /* between two reports of progress */
+#define MIN_LIST      (2 * KNN_SMALL_K_CAPACITY)
+
+/* ---- batches */
+
+knn_search knn_search_of(const mote_knn_index *index, const knn_query_set *query_set, const knn_ellipsoids *ellipsoids,
+                         uint32_t k, double radius) {
+    knn_search search = {.tree = query_set->tree, .ellipsoids = ellipsoids, .queries = &query_set->points, .k = k};
+    search.codes = index->codes;
+    search.query_codes = query_set->codes;
+    search.limit = knn_limit_of(&query_set->tree->metric, ellipsoids, radius);
+    search.max_radius = radius > 0 ? knn_units(knn_keys(&search), search.limit) : INFINITY;
+    return search;
+}
+
+static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn_scratch **scratches,
+                                knn_near **lists) {
+    const uint64_t threads = (uint64_t)ctx->threads, room = MIN_LIST + 2ull * search->k;
+    *scratches = mote_alloc_zero(ctx, threads * sizeof **scratches, "knn scratch");
+    *lists = mote_alloc(ctx, threads * KNN_LEAF * room * sizeof **lists, "knn scratch");
+    if (*scratches == NULL || *lists == NULL) return MOTE_ERROR_MEMORY;
+    for (uint64_t t = 0; t < threads; t++) {
+        knn_scratch *scratch = &(*scratches)[t];
+        scratch->traversal.tree = search->tree;
+        scratch->traversal.ellipsoids = search->ellipsoids != NULL;
+        scratch->traversal.copies_max = (search->k + KNN_LEAF) / KNN_LEAF; /* leaves of k and itself */
+        for (uint64_t q = 0; q < KNN_LEAF; q++) {
+            knn_best *best = &scratch->best[q];
+            best->list = *lists + (t * KNN_LEAF + q) * room;
+            best->capacity = (uint32_t)room;
+            best->k = search->k;
+        }
+    }
+    return MOTE_OK;
+}
+
+static void do_share(knn_scratch *scratch, uint64_t share, uint64_t groups, knn_work work, const void *user) {
+    for (uint64_t b = share * SHARE_BATCHES; b < (share + 1) * SHARE_BATCHES && b * KNN_BATCH < groups; b++) {
+        const uint64_t first = b * KNN_BATCH, remaining = groups - first;
+        work(user, scratch, (uint32_t)first, remaining < KNN_BATCH ? (uint32_t)remaining : KNN_BATCH);
+    }
+}
+
+mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
+                            double last) {
+    knn_scratch *scratches = NULL;
+    knn_near *lists = NULL;
+    const uint64_t groups = ((uint64_t)search->queries->count + KNN_GROUP - 1) / KNN_GROUP;
+    const uint64_t share_groups = SHARE_BATCHES * KNN_BATCH, shares = (groups + share_groups - 1) / share_groups;
+    mote_status status = make_scratch(ctx, search, &scratches, &lists);
+    for (uint64_t step = 0; step < shares && status == MOTE_OK; step += STEP_SHARES) {
+        const uint64_t end = shares - step < STEP_SHARES ? shares : step + STEP_SHARES;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
+        for (uint64_t share = step; share < end; share++) {
+            do_share(&scratches[mote_thread_number()], share, groups, work, user);
+        }
+        status = mote_progress(ctx, first + (last - first) * (double)end / (double)shares, "searching neighbours");
+    }
+    mote_free(ctx, lists);
+    mote_free(ctx, scratches);
+    return status;
+}
+
+/* ---- rows */
+
+/* What is behind the last neighbour. */
+static void fill_row(const mote_knn_result *result, uint64_t first, uint64_t last) {
+    for (uint64_t i = first; i < last; i++) {
+        if (result->index32 != NULL) result->index32[i] = UINT32_MAX;
+        if (result->index64 != NULL) result->index64[i] = -1;
+        if (result->distance2 != NULL) result->distance2[i] = INFINITY;
+        if (result->distance2_wide != NULL) result->distance2_wide[i] = INFINITY;
+    }
+}
+
+void knn_row_write(const mote_knn_result *result, const knn_metric *metric, uint32_t k, uint64_t row,
+                   const knn_near *list, uint32_t count) {
+    const uint64_t first = row * k;
+    if (result->index32 != NULL) {
+        for (uint32_t i = 0; i < count; i++) result->index32[first + i] = list[i].index;
+    }
+    if (result->index64 != NULL) {
+        for (uint32_t i = 0; i < count; i++) result->index64[first + i] = list[i].index;
+    }
+    if (result->distance2 != NULL) {
+        for (uint32_t i = 0; i < count; i++) result->distance2[first + i] = (float)knn_distance2(metric, list[i].key);
+    }
+    if (result->distance2_wide != NULL) {
+        for (uint32_t i = 0; i < count; i++) result->distance2_wide[first + i] = knn_distance2(metric, list[i].key);
+    }
+    if (result->count != NULL) result->count[row] = count;
+    if (count < k) fill_row(result, first + count, first + k);
+}
+
+/* ---- the search by the tree */
+
+typedef struct rows {
+    knn_search search;
+    const mote_knn_result *result;
+} rows;
+
+SIMD_INLINE void write_row(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+    const rows *to = user;
+    (void)kind;
+    knn_row_write(to->result, knn_keys(&to->search), to->search.k, to->search.queries->order[query], list, count);
+}
+
+/* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
+SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
+    const mote_knn_result *result = to->result;
+    const knn_points *queries = to->search.queries;
+    const uint64_t k = to->search.k, end = (uint64_t)KNN_GROUP * (group + groups);
+    for (uint64_t q = (uint64_t)KNN_GROUP * group; q < end && q < queries->count && k <= 32; q++) {
+        const uint64_t first = queries->order[q] * k;
+        if (result->index32 != NULL) {
+            __builtin_prefetch(result->index32 + first, 1);
+            __builtin_prefetch(result->index32 + first + k - 1, 1);
+        }
+        if (result->distance2 != NULL) {
+            __builtin_prefetch(result->distance2 + first, 1);
+            __builtin_prefetch(result->distance2 + first + k - 1, 1);
+        }
+    }
+}
+
+SIMD_INLINE void search_spheres(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
+                                uint32_t groups) {
+    const rows *to = user;
+    ask_for_rows(to, first, groups);
+    knn_search_batch(kind, false, &to->search, scratch, first, groups, write_row, to);
+}
+
+SIMD_INLINE void search_ellipsoids(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
+                                   uint32_t groups) {
+    const rows *to = user;
+    knn_search_batch(kind, true, &to->search, scratch, first, groups, write_row, to);
+}
+
+KNN_WORKS(sphere_works, search_spheres)
+KNN_WORKS(ellipsoid_works, search_ellipsoids)
+
+mote_status knn_search_grid(const knn_job *job) {
+    const knn_work *const works = job->ellipsoids != NULL ? ellipsoid_works : sphere_works;
+    rows to;
+    to.result = job->result;
+    to.search = knn_search_of(job->index, job->query_set, job->ellipsoids, job->params->k, job->params->radius);
+    to.search.exclude_self = job->params->exclude_self && job->query_set->codes == NULL;
+    to.search.approximate = job->params->approximate;
+    return knn_for_batches(job->index->ctx, &to.search, works[job->query_set->tree->metric.kind], &to, 0, 1);
+}
