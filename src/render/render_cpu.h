@@ -1,0 +1,59 @@
+/* Frames on CPU cores: their buffers, and the steps that fill them. */
+#ifndef MOTE_RENDER_CPU_H
+#define MOTE_RENDER_CPU_H
+
+#include "render/render_ops.h"
+#include "render/shade/render_samples.h"
+
+/* The farthest nearest point of squares of samples: a batch that is farther than all of them where it lies shows
+   nothing.
+
+     level 0   squares of 8 x 8 samples
+     level i   squares of 8 · 2^i; each is the farthest of four below */
+#define RENDER_DEPTHS_LEVELS 13u
+#define RENDER_DEPTHS_SIDE   8u
+typedef struct render_depths {
+    uint32_t level_count;
+    uint32_t width[RENDER_DEPTHS_LEVELS], height[RENDER_DEPTHS_LEVELS];
+    uint64_t first[RENDER_DEPTHS_LEVELS];
+    uint32_t *farthest; /* of all levels; depths as ordered integers */
+    uint64_t capacity;
+} render_depths;
+
+/* Buffers of frames on the CPU. They only grow. */
+typedef struct render_frame {
+    uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
+    uint64_t keys_capacity[MOTE_RENDER_MAX_LAYERS];
+    render_depths depths;
+    uint8_t *batch_states;
+    uint64_t batch_states_capacity;
+    render_samples samples;
+    uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity;
+    uint32_t *limits; /* AVERAGE: how deep a sample's surface reaches */
+    uint64_t *sums;   /* AVERAGE: red, green, blue, count of each sample */
+    uint64_t limits_capacity, sums_capacity;
+} render_frame;
+
+/* ---- points/ */
+mote_status render_load_cpu(mote_renderer *renderer);
+mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, bool on_device);
+mote_status render_set_normals_cpu(mote_renderer *renderer, const float *const normal[3], const float *spacing,
+                                   bool on_device);
+void render_drop_normals_cpu(mote_renderer *renderer);
+/* Takes the cloud's own, if it has any. */
+mote_status render_own_normals_cpu(mote_renderer *renderer);
+void render_unload_points_cpu(mote_renderer *renderer);
+
+/* The nearest point of each sample: frame->keys[0]. What stands behind is left out. */
+mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
+/* The nearest point behind that of a layer: frame->keys[layer + 1]. */
+mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *job, uint32_t layer);
+/* Samples of the nearest points. */
+void render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
+/* Samples of averages, from frame->keys[0]. */
+mote_status render_average_cpu(mote_renderer *renderer, const render_job *job);
+
+/* ---- shade/ */
+mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
+
+#endif
