@@ -248,6 +248,8 @@ mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera,
         return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the renderer is on the CPU: it writes to host memory");
     }
     job.wants_normals = result->normal != NULL || shows_normals(&p);
+    job.wants_values = p.show == MOTE_RENDER_SHOW_RADIUS || p.show == MOTE_RENDER_SHOW_ITERATIONS;
+    job.wants_splats = result->index != NULL || p.show == MOTE_RENDER_SHOW_NORMAL_ERROR || job.wants_values;
     result->covered = result->closed = result->seen = result->splats = 0;
     result->batches = result->batches_drawn = 0;
     result->iterations = result->normal_error_deg = result->normal_error_deviation_deg = 0;
@@ -290,6 +292,18 @@ mote_status mote_render_find_neighbors(mote_renderer *renderer, const mote_camer
     if (status == MOTE_OK) *out = found;
     if (status != MOTE_OK) mote_render_free_neighbors(renderer->ctx, found);
     return status;
+}
+
+mote_status render_reserve_neighbors(mote_context *ctx, uint64_t seen, uint32_t k, mote_render_neighbors *out) {
+    const char *what = "neighbours of the screen";
+    out->seen = seen;
+    out->point = mote_alloc(ctx, seen * sizeof *out->point, what);
+    out->neighbor = mote_alloc(ctx, seen * k * sizeof *out->neighbor, what);
+    out->distance2 = mote_alloc(ctx, seen * k * sizeof *out->distance2, what);
+    out->iterations = mote_alloc(ctx, seen, what);
+    const bool enough =
+        out->point != NULL && out->neighbor != NULL && out->distance2 != NULL && out->iterations != NULL;
+    return enough ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
 void mote_render_free_neighbors(mote_context *ctx, mote_render_neighbors *neighbors) {

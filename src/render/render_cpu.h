@@ -4,6 +4,7 @@
 
 #include "render/render_ops.h"
 #include "render/shade/render_samples.h"
+#include "render/splat/render_splat_math.h"
 
 /* The farthest nearest point of squares of samples: a batch that is farther than all of them where it lies shows
    nothing.
@@ -20,6 +21,14 @@ typedef struct render_depths {
     uint64_t capacity;
 } render_depths;
 
+/* What a frame sees, and the sizes of its arrays. */
+typedef struct render_screen_cpu {
+    render_screen screen;
+    uint32_t count; /* seen points */
+    uint64_t mask_capacity[MOTE_RENDER_MAX_LAYERS], first_capacity[MOTE_RENDER_MAX_LAYERS];
+    uint64_t near_capacity, far_capacity, place_capacity, sample_capacity, at_capacity[3];
+} render_screen_cpu;
+
 /* Buffers of frames on the CPU. They only grow. */
 typedef struct render_frame {
     uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
@@ -27,11 +36,18 @@ typedef struct render_frame {
     render_depths depths;
     uint8_t *batch_states;
     uint64_t batch_states_capacity;
-    render_samples samples;
+    render_samples owned, samples; /* all arrays, and those that this frame needs */
     uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity;
     uint32_t *limits; /* AVERAGE: how deep a sample's surface reaches */
     uint64_t *sums;   /* AVERAGE: red, green, blue, count of each sample */
     uint64_t limits_capacity, sums_capacity;
+    render_screen_cpu screen;
+    render_splat *splats; /* of each seen point */
+    uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
+    uint32_t *tile_splats;
+    void *tiles; /* one for each thread */
+    uint64_t splats_capacity, tile_first_capacity, tile_splats_capacity, tiles_capacity;
+    render_value shown;
 } render_frame;
 
 /* ---- points/ */
@@ -52,6 +68,16 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
 void render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
 /* Samples of averages, from frame->keys[0]. */
 mote_status render_average_cpu(mote_renderer *renderer, const render_job *job);
+
+/* ---- screen/ */
+/* All layers, the quadtree over them, and the list of what they show. */
+mote_status render_see_cpu(mote_renderer *renderer, const render_job *job);
+/* The k nearest of each seen point into arrays that are there. */
+mote_status render_find_neighbors_cpu(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out);
+void render_free_screen_cpu(mote_context *ctx, render_screen_cpu *screen);
+
+/* ---- splat/ */
+mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 
 /* ---- shade/ */
 mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);

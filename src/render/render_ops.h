@@ -23,6 +23,9 @@ typedef struct mote_render_ops {
     void (*unload)(mote_renderer *renderer);
 } mote_render_ops;
 
+/* The arrays of neighbours; what was allocated stays in out if it fails. */
+mote_status render_reserve_neighbors(mote_context *ctx, uint64_t seen, uint32_t k, mote_render_neighbors *out);
+
 extern const mote_render_ops mote_render_cpu;
 extern const mote_render_ops mote_render_on_cuda;
 

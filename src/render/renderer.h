@@ -64,6 +64,8 @@ typedef struct render_job {
     render_view view;
     render_part part;
     bool wants_normals; /* the picture, or its lights, need them */
+    bool wants_splats;  /* SURFACE: which splat covers a sample most */
+    bool wants_values;  /* SURFACE: false colours of splats */
 } render_job;
 
 #ifdef __cplusplus

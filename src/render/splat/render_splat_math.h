@@ -1,0 +1,379 @@
+/* Splats: discs in space that stand for the surface around a point. One copy for C and CUDA.
+
+   A splat is an ellipse of a middle c, a normal n and axes a and b. Seen in perspective, the ray through a sample that
+   is (du, dv) away from the middle's meets its plane where
+
+       W = 1 + g · (du, dv)        depth = cz / W
+       U = (d_u · (du, dv)) / W    along a, in its lengths
+       V = (d_v · (du, dv)) / W    along b,            U² + V² <= 1: within the ellipse
+
+   three linear functions, which are exact for perspective. In parallel projection W is 1, and depth = cz + g · (du,
+   dv).
+
+   Passes over all splats: (1) limit: the nearest depth + tolerance of each sample; (2) sums of weight, colour and
+   normal, in fixed point, of all that is not behind that limit. Integers add up to the same in any order. */
+#ifndef MOTE_RENDER_SPLAT_MATH_H
+#define MOTE_RENDER_SPLAT_MATH_H
+
+#include "math/eigen3.h"
+#include "normals/normals_math.h"
+#include "render/points/render_points_math.h"
+#include "render/screen/render_screen_math.h"
+
+#define RENDER_WEIGHT_MAX    1023    /* of a fragment: 10 bits */
+#define RENDER_NORMAL_ONE    1023    /* what 1 is in a splat's normal */
+#define RENDER_DEPTH_STEPS   1024.0f /* of a sample's width, in sums of depths */
+#define RENDER_EDGE_ON       1e-4    /* cosine below which a splat is seen from its edge, and not drawn */
+#define RENDER_CAP           4.0f    /* a splat is at most so much larger than the picture's density says */
+#define RENDER_DOT           0.71    /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_MIN_NEIGHBORS 4u
+#define RENDER_MIN_AXIS      0.5 /* the short axis of an ellipse over the long one, at least */
+
+typedef struct render_splat {
+    int32_t u, v;       /* the sample of its middle, of the part that is drawn */
+    float off_u, off_v; /* from its middle to the middle of that sample */
+    float depth;        /* of its middle */
+    float g_u, g_v;     /* see above */
+    float u_u, u_v, v_u, v_v;
+    float tolerance;   /* of depth */
+    float radius;      /* world units */
+    uint32_t color;    /* rgba */
+    int16_t normal[3]; /* camera's axes */
+    uint16_t iterations;
+    uint16_t u0, v0, u1, v1; /* samples that it can cover; u0 > u1: none */
+    uint32_t place;
+} render_splat;
+
+/* What splats are made with. */
+typedef struct render_splat_rules {
+    uint32_t k;
+    double share, tolerance, max_radius, max_samples;
+    bool given; /* normals are those that were given */
+} render_splat_rules;
+
+static inline render_splat_rules render_rules_of(const render_job *job) {
+    const mote_render_params *p = job->params;
+    render_splat_rules rules;
+    rules.k = p->k;
+    rules.share = p->share;
+    rules.tolerance = p->tolerance;
+    rules.max_radius = p->max_radius;
+    rules.max_samples = p->max_pixels * p->samples;
+    rules.given = p->normals == MOTE_RENDER_NORMALS_GIVEN;
+    return rules;
+}
+
+/* A splat in the camera's axes. */
+typedef struct render_disc {
+    double c[3], n[3], a[3], b[3]; /* a and b of unit length */
+    double long_radius, short_radius;
+} render_disc;
+
+/* Two directions across a normal, whichever. */
+MOTE_HD void render_axes_across(const double n[3], double a[3], double b[3]) {
+    const double sign = n[2] < 0 ? -1 : 1, p = -1 / (sign + n[2]), q = n[0] * n[1] * p; /* Duff et al. 2017 */
+    a[0] = 1 + sign * n[0] * n[0] * p;
+    a[1] = sign * q;
+    a[2] = -sign * n[0];
+    b[0] = q;
+    b[1] = sign + n[1] * n[1] * p;
+    b[2] = -n[1];
+}
+
+/* ---- shape, from neighbours */
+
+/* The eigenvectors of the neighbours' covariance, sorted: normal least, a largest. False: they have no normal. */
+MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *search, uint32_t i, double normal[3],
+                              double along[3], double *ratio) {
+    const render_seen *seen = &screen->seen;
+    double m[EIGEN3_NUMBERS];
+    normals_sums sums = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t j = 0; j < search->count; j++) {
+        const uint32_t other = search->list[j].seen;
+        normals_add(&sums, seen->at[0][other] - seen->at[0][i], seen->at[1][other] - seen->at[1][i],
+                    seen->at[2][other] - seen->at[2][i]);
+        sums.n += 1;
+    }
+    normals_covariance(&sums, m, 1);
+    eigen3_solve(m, 1);
+    const normals_shape shape = normals_shape_of(m, 1);
+    if (shape.normal[0] == 0 && shape.normal[1] == 0 && shape.normal[2] == 0) return false;
+    const double values[3] = {m[0], m[3], m[5]};
+    int largest = 0, least = 0;
+    for (int k = 1; k < 3; k++) {
+        if (values[k] > values[largest]) largest = k;
+        if (values[k] < values[least]) least = k;
+    }
+    const int middle = 3 - largest - least;
+    for (int k = 0; k < 3; k++) {
+        normal[k] = shape.normal[k];
+        along[k] = m[6 + 3 * largest + k];
+    }
+    *ratio = values[middle] > 0 ? sqrt(values[middle] / values[largest]) : 0;
+    return true;
+}
+
+MOTE_HD void render_turn(const render_view *view, const double v[3], double out[3]) {
+    out[0] = (v[0] * view->right[0] + v[1] * view->right[1]) + v[2] * view->right[2];
+    out[1] = (v[0] * view->down[0] + v[1] * view->down[1]) + v[2] * view->down[2];
+    out[2] = (v[0] * view->forward[0] + v[1] * view->forward[1]) + v[2] * view->forward[2];
+}
+
+/* How much a direction looks along the ray to c, which has length in perspective. */
+MOTE_HD double render_along_ray(const render_view *view, const double n[3], const double c[3]) {
+    return view->perspective ? (n[0] * c[0] + n[1] * c[1]) + n[2] * c[2] : n[2];
+}
+
+/* A disc that faces the camera. */
+MOTE_HD void render_face_camera(const render_view *view, render_disc *disc, double radius) {
+    const double *c = disc->c;
+    const double length = sqrt((c[0] * c[0] + c[1] * c[1]) + c[2] * c[2]);
+    for (int k = 0; k < 3; k++) disc->n[k] = view->perspective ? -c[k] / length : (k == 2 ? -1 : 0);
+    render_axes_across(disc->n, disc->a, disc->b);
+    disc->long_radius = disc->short_radius = radius;
+}
+
+/* ---- from disc to splat */
+
+/* Where the disc's extent along one axis ends in the picture: x - s z = 0 touches it. Returns false where it reaches
+   the plane of the eye. */
+MOTE_HD bool render_disc_range(const render_view *view, const render_disc *disc, int axis, double center, double *low,
+                               double *high) {
+    const double *c = disc->c;
+    double xx = 0, xz = 0, zz = 0;
+    for (int side = 0; side < 2; side++) {
+        const double *d = side == 0 ? disc->a : disc->b, r = side == 0 ? disc->long_radius : disc->short_radius;
+        xx += r * r * (d[axis] * d[axis]);
+        xz += r * r * (d[axis] * d[2]);
+        zz += r * r * (d[2] * d[2]);
+    }
+    if (!view->perspective) {
+        *low = center + (c[axis] - sqrt(xx)) * view->focal;
+        *high = center + (c[axis] + sqrt(xx)) * view->focal;
+        return true;
+    }
+    if (!(c[2] - sqrt(zz) > view->near_depth)) return false;
+    const double p = c[2] * c[2] - zz, q = c[axis] * c[2] - xz, r = c[axis] * c[axis] - xx;
+    const double inner = q * q - p * r, root = inner > 0 ? sqrt(inner) : 0;
+    *low = center + (q - root) / p * view->focal;
+    *high = center + (q + root) / p * view->focal;
+    return true;
+}
+
+/* The first and last sample whose middle lies in a range; 0 and -1 as UINT16_MAX, 0 where there is none. */
+MOTE_HD void render_sample_range(double low, double high, uint32_t first, uint32_t count, uint16_t *from,
+                                 uint16_t *to) {
+    const double slack = 0.02; /* the test of a sample rounds to float */
+    const double a = ceil(low - first - 0.5 - slack), b = floor(high - first - 0.5 + slack);
+    *from = 1;
+    *to = 0;
+    if (!(b >= 0 && a <= (double)count - 1 && a <= b)) return;
+    *from = (uint16_t)(a > 0 ? a : 0);
+    *to = (uint16_t)(b < (double)count - 1 ? b : (double)count - 1);
+}
+
+MOTE_HD void render_no_splat(render_splat *splat) {
+    splat->u0 = splat->v0 = 1;
+    splat->u1 = splat->v1 = 0;
+}
+
+MOTE_HD bool render_is_drawn(const render_splat *splat) { return splat->u0 <= splat->u1 && splat->v0 <= splat->v1; }
+
+MOTE_HD void render_bound_splat(const render_view *view, const render_disc *disc, render_splat *splat) {
+    double low_u = view->left, high_u = (double)view->left + view->width;
+    double low_v = view->top, high_v = (double)view->top + view->height;
+    if (!render_disc_range(view, disc, 0, view->center_u, &low_u, &high_u) ||
+        !render_disc_range(view, disc, 1, view->center_v, &low_v, &high_v)) {
+        low_u = view->left, high_u = (double)view->left + view->width;
+        low_v = view->top, high_v = (double)view->top + view->height;
+    }
+    render_sample_range(low_u, high_u, view->left, view->width, &splat->u0, &splat->u1);
+    render_sample_range(low_v, high_v, view->top, view->height, &splat->v0, &splat->v1);
+}
+
+/* The linear functions of a disc. */
+MOTE_HD bool render_project_disc(const render_view *view, const render_disc *disc, render_splat *splat) {
+    const double *c = disc->c, *n = disc->n, f = view->focal;
+    const double s = render_along_ray(view, n, c);
+    const double size = view->perspective ? sqrt((c[0] * c[0] + c[1] * c[1]) + c[2] * c[2]) : 1;
+    if (!(fabs(s) > RENDER_EDGE_ON * size)) return false;
+    const double scale = render_scale_at(view, c[2]);
+    const double u = view->center_u - view->left + c[0] * scale, v = view->center_v - view->top + c[1] * scale;
+    if (!(fabs(u) < 1e6 && fabs(v) < 1e6)) return false;
+    splat->u = (int32_t)floor(u);
+    splat->v = (int32_t)floor(v);
+    splat->off_u = (float)(splat->u + 0.5 - u);
+    splat->off_v = (float)(splat->v + 0.5 - v);
+    splat->depth = (float)c[2];
+    double row[2][2];
+    for (int side = 0; side < 2; side++) {
+        const double *d = side == 0 ? disc->a : disc->b, r = side == 0 ? disc->long_radius : disc->short_radius;
+        const double lean = render_along_ray(view, d, c) / s; /* of the axis, against the ray */
+        const double by = (view->perspective ? c[2] : 1) / (f * r);
+        for (int k = 0; k < 2; k++) row[side][k] = (d[k] - lean * n[k]) * by;
+    }
+    splat->u_u = (float)row[0][0];
+    splat->u_v = (float)row[0][1];
+    splat->v_u = (float)row[1][0];
+    splat->v_v = (float)row[1][1];
+    const double slope = view->perspective ? c[2] / (s * f) : -1 / (s * f);
+    splat->g_u = (float)(n[0] * slope);
+    splat->g_v = (float)(n[1] * slope);
+    for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rint(n[k] * RENDER_NORMAL_ONE);
+    render_bound_splat(view, disc, splat);
+    return render_is_drawn(splat);
+}
+
+/* ---- fragments */
+
+typedef struct render_fragment {
+    float depth, weight; /* weight 0..1: falls to 0 at the ellipse's edge */
+    bool inside;
+} render_fragment;
+
+/* What a splat shows at a sample (du, dv) away from its middle. The weight is (1 - r²)^4, which is exp(-4 r²) but for
+   its end. */
+MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool perspective, float near_depth, float du,
+                                           float dv) {
+    render_fragment f;
+    const float u = splat->u_u * du + splat->u_v * dv, v = splat->v_u * du + splat->v_v * dv;
+    const float g = splat->g_u * du + splat->g_v * dv, w = perspective ? 1.0f + g : 1.0f;
+    const float inverse = 1.0f / w;
+    f.depth = perspective ? splat->depth * inverse : splat->depth + g;
+    const float r2 = (u * u + v * v) * (inverse * inverse), rest = 1.0f - r2, rest2 = rest * rest;
+    f.inside = rest >= 0.0f && w > 0.0f && f.depth >= near_depth;
+    f.weight = rest2 * rest2;
+    return f;
+}
+
+MOTE_HD int32_t render_weight_of(float weight) { return (int32_t)(weight * (RENDER_WEIGHT_MAX - 1)) + 1; }
+
+/* ---- sums of a sample */
+
+typedef struct render_sums {
+    int64_t weight, color[3], normal[3], depth;
+} render_sums;
+
+/* How many steps a world unit of depth is, at a sample. */
+MOTE_HD float render_depth_scale(bool perspective, float focal, float limit) {
+    return perspective ? focal / limit * RENDER_DEPTH_STEPS : focal * RENDER_DEPTH_STEPS;
+}
+
+/* Steps of depth before the limit. */
+MOTE_HD int32_t render_depth_steps(float limit, float depth, float scale) {
+    const float steps = (limit - depth) * scale;
+    return steps < 1e9f ? (int32_t)steps : 1000000000;
+}
+
+/* What the sums of a sample show: colours of 16 bits, a unit normal, depth. */
+MOTE_HD void render_show_sums(const render_sums *sums, float limit, float scale, uint16_t *color, float *depth,
+                              float *normal) {
+    const int64_t half = sums->weight / 2;
+    for (int k = 0; k < 3; k++) color[k] = (uint16_t)((sums->color[k] * 257 + half) / sums->weight);
+    color[3] = 65535;
+    *depth = limit - (float)sums->depth / (float)sums->weight / scale;
+    if (normal == NULL) return;
+    const float x = (float)sums->normal[0], y = (float)sums->normal[1], z = (float)sums->normal[2];
+    const float length = sqrtf((x * x + y * y) + z * z), by = length > 0.0f ? 1.0f / length : 0.0f;
+    normal[0] = x * by;
+    normal[1] = y * by;
+    normal[2] = z * by;
+}
+
+/* Sample i shows its sums, and the splat that covers it most (UINT32_MAX: not known).
+   shown  what false colours show of that splat */
+typedef enum render_value { RENDER_VALUE_NONE, RENDER_VALUE_RADIUS, RENDER_VALUE_ITERATIONS } render_value;
+
+MOTE_HD void render_show_splat(const render_sums *sums, float limit, bool perspective, float focal,
+                               const render_splat *splats, uint32_t best, const uint32_t *index,
+                               const render_samples *to, render_value shown, uint64_t i) {
+    to->index[i] = MOTE_RENDER_NO_POINT;
+    to->depth[i] = INFINITY;
+    for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
+    for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
+    if (sums->weight == 0) return;
+    render_show_sums(sums, limit, render_depth_scale(perspective, focal, limit), to->color + 4 * i, to->depth + i,
+                     to->normal != NULL ? to->normal + 3 * i : NULL);
+    if (best == UINT32_MAX) return;
+    to->index[i] = index[splats[best].place];
+    if (shown == RENDER_VALUE_RADIUS) to->value[i] = splats[best].radius;
+    if (shown == RENDER_VALUE_ITERATIONS) to->value[i] = (float)splats[best].iterations;
+}
+
+/* ---- from a seen point to its splat */
+
+/* An upper bound of a splat's radius at a place, world units. */
+MOTE_HD double render_radius_cap(const render_splat_rules *rules, double scale) {
+    double cap = rules->max_radius > 0 ? rules->max_radius : INFINITY;
+    const double pixels = rules->max_samples > 0 ? rules->max_samples / scale : INFINITY;
+    return cap < pixels ? cap : pixels;
+}
+
+/* The ellipse of a normal and a radius, its axes from the neighbours: an ellipse of the same area. */
+MOTE_HD void render_shape_disc(const render_view *view, const double normal[3], const double along[3], double ratio,
+                               double radius, render_disc *disc) {
+    const double least = ratio > RENDER_MIN_AXIS ? ratio : RENDER_MIN_AXIS, stretch = sqrt(sqrt(least));
+    render_turn(view, normal, disc->n);
+    render_turn(view, along, disc->a);
+    if (render_along_ray(view, disc->n, disc->c) > 0) {
+        for (int k = 0; k < 3; k++) disc->n[k] = 0.0 - disc->n[k];
+    }
+    disc->b[0] = disc->n[1] * disc->a[2] - disc->n[2] * disc->a[1];
+    disc->b[1] = disc->n[2] * disc->a[0] - disc->n[0] * disc->a[2];
+    disc->b[2] = disc->n[0] * disc->a[1] - disc->n[1] * disc->a[0];
+    disc->long_radius = radius / stretch;
+    disc->short_radius = radius * stretch;
+}
+
+/* The splat of seen point i. */
+MOTE_HD void render_make_splat(const render_screen *screen, const render_points *points,
+                               const render_splat_rules *rules, uint32_t i, render_splat *splat) {
+    const render_view *view = &screen->view;
+    const render_seen *seen = &screen->seen;
+    const uint32_t sample = seen->sample[i], place = seen->place[i], row = points->index[place];
+    const double x = seen->at[0][i], y = seen->at[1][i], z = seen->at[2][i];
+    const render_place at = render_to_camera(view, x, y, z);
+    const double scale = render_scale_at(view, at.z), dot = RENDER_DOT / scale;
+    const float radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
+    const double reach = RENDER_CAP * radius / scale; /* how far neighbours are looked for */
+    const double stretch = sqrt(rules->share / (rules->k - 1)), cap = render_radius_cap(rules, scale);
+    double normal[3] = {0, 0, 0}, along[3] = {0, 0, 0}, ratio = 1, r = 0;
+    bool has_normal = false;
+    render_search search;
+    render_disc disc;
+    disc.c[0] = at.x;
+    disc.c[1] = at.y;
+    disc.c[2] = at.z;
+    splat->color = points->color[place];
+    splat->place = place;
+    splat->iterations = 0;
+    if (!rules->given || points->spacing == NULL) {
+        search.k = rules->k;
+        search.limit2 = reach * reach;
+        splat->iterations = (uint16_t)render_find_near(screen, i, radius, &search);
+        const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
+        r = search.count == search.k ? farthest * stretch : reach < farthest ? reach : farthest;
+        if (!rules->given && search.count >= RENDER_MIN_NEIGHBORS) {
+            has_normal = render_fit_plane(screen, &search, i, normal, along, &ratio);
+        }
+    } else {
+        r = (double)points->spacing[row] * sqrt(rules->share / RENDER_PI);
+        r = r < reach * stretch ? r : reach * stretch;
+    }
+    if (rules->given) {
+        double n[3] = {points->normal[0][row], points->normal[1][row], points->normal[2][row]};
+        const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+        has_normal = length > 0 && length < 1e30;
+        for (int k = 0; k < 3 && has_normal; k++) normal[k] = n[k] / length;
+        double across[3];
+        if (has_normal) render_axes_across(normal, along, across);
+    }
+    r = r > 0 && r < cap ? r : r > 0 ? cap : dot;
+    if (has_normal) render_shape_disc(view, normal, along, ratio, r, &disc);
+    if (!has_normal) render_face_camera(view, &disc, r > dot && r < dot * radius ? r : dot);
+    splat->radius = (float)r;
+    splat->tolerance = (float)(rules->tolerance * r * sqrt(RENDER_PI / rules->share));
+    if (!render_project_disc(view, &disc, splat)) render_no_splat(splat);
+}
+
+#endif
