@@ -72,7 +72,8 @@ typedef struct tile {
     float near_depth, focal;
     float limit[TILE_SAMPLES];
     int32_t weight[TILE_SAMPLES], color[3][TILE_SAMPLES], normal[3][TILE_SAMPLES];
-    int64_t depth[TILE_SAMPLES];
+    float scale[TILE_SAMPLES];     /* of depths before the limit, in sums */
+    double depth[TILE_SAMPLES];    /* whole numbers below 2^53: exact */
     int64_t wide[7][TILE_SAMPLES]; /* weight, color, normal: what was flushed */
     int32_t best[TILE_SAMPLES];    /* the largest weight, and whose it is */
     uint32_t splat[TILE_SAMPLES];
@@ -97,66 +98,99 @@ static span span_of(const tile *t, const render_splat *splat) {
     return s;
 }
 
-/* Fragments of a splat in eight neighbouring samples. */
+/* Eight neighbouring samples at once. Comparisons give 0 or -1 in each lane. */
+typedef float lanes_f __attribute__((vector_size(32)));
+typedef int32_t lanes_i __attribute__((vector_size(32)));
+typedef int64_t lanes_pairs __attribute__((vector_size(32)));
+typedef double lanes_d __attribute__((vector_size(64)));
+
 typedef struct lanes {
-    float depth[LANES], weight[LANES];
-    int32_t inside[LANES]; /* 0 or -1 */
+    lanes_f depth, weight;
+    lanes_i inside;
 } lanes;
 
-static inline void fragments_of(const tile *t, const render_splat *splat, float du, float dv, bool perspective,
-                                lanes *out) {
-    for (uint32_t l = 0; l < LANES; l++) {
-        const render_fragment f =
-            render_fragment_at(splat, perspective, t->near_depth, du + (float)l + splat->off_u, dv + splat->off_v);
-        out->depth[l] = f.depth;
-        out->weight[l] = f.weight;
-        out->inside[l] = f.inside ? -1 : 0;
+static inline lanes_f load_f(const float *from) {
+    lanes_f a;
+    memcpy(&a, from, sizeof a);
+    return a;
+}
+
+static inline void add_i(int32_t *to, lanes_i a) {
+    lanes_i sum;
+    memcpy(&sum, to, sizeof sum);
+    sum += a;
+    memcpy(to, &sum, sizeof sum);
+}
+
+static inline bool any_of(lanes_i mask) {
+    const lanes_pairs p = (lanes_pairs)mask;
+    return (p[0] | p[1] | p[2] | p[3]) != 0;
+}
+
+static inline lanes_f select_f(lanes_i mask, lanes_f a, lanes_f b) {
+    return (lanes_f)((mask & (lanes_i)a) | (~mask & (lanes_i)b));
+}
+
+/* As render_fragment_at, whose comments hold. */
+static inline lanes fragments_of(const tile *t, const render_splat *splat, float from_u, float from_v,
+                                 bool perspective) {
+    const lanes_f counting = {0, 1, 2, 3, 4, 5, 6, 7};
+    const lanes_f du = (from_u + counting) + splat->off_u;
+    const float dv = from_v + splat->off_v;
+    const lanes_f u = splat->u_u * du + splat->u_v * dv, v = splat->v_u * du + splat->v_v * dv;
+    const lanes_f g = splat->g_u * du + splat->g_v * dv;
+    lanes f;
+    lanes_f r2 = u * u + v * v;
+    f.depth = splat->depth + g;
+    f.inside = f.depth >= t->near_depth;
+    if (perspective) {
+        const lanes_f w = 1.0f + g, inverse = 1.0f / w;
+        r2 = r2 * (inverse * inverse);
+        f.depth = splat->depth * inverse;
+        f.inside = (w > 0.0f) & (f.depth >= t->near_depth);
     }
+    const lanes_f rest = 1.0f - r2, rest2 = rest * rest;
+    f.inside = f.inside & (rest >= 0.0f);
+    f.weight = rest2 * rest2;
+    return f;
 }
 
 static inline void limit_splat(tile *t, const render_splat *splat, bool perspective) {
     const span s = span_of(t, splat);
-    lanes f;
+    const lanes_f nowhere = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
     for (uint32_t v = s.v0; v <= s.v1; v++) {
         for (uint32_t u = s.lane0; u < s.lane1; u += LANES) {
-            float *limit = &t->limit[v * TILE + u];
-            fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective, &f);
-            for (uint32_t l = 0; l < LANES; l++) {
-                const float behind = f.inside[l] != 0 ? f.depth[l] + splat->tolerance : INFINITY;
-                limit[l] = behind < limit[l] ? behind : limit[l];
-            }
+            float *at = &t->limit[v * TILE + u];
+            const lanes f = fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective);
+            const lanes_f limit = load_f(at), behind = select_f(f.inside, f.depth + splat->tolerance, nowhere);
+            const lanes_f nearer = select_f(behind < limit, behind, limit);
+            memcpy(at, &nearer, sizeof nearer);
         }
     }
 }
 
 /* Adds fragments to the sums of eight samples. */
-static inline void add_lanes(tile *t, const render_splat *splat, uint32_t at, const lanes *f, bool perspective) {
-    int32_t weight[LANES];
-    int any = 0;
-    for (uint32_t l = 0; l < LANES; l++) {
-        const int32_t shown = f->inside[l] & -(f->depth[l] <= t->limit[at + l]);
-        weight[l] = shown & render_weight_of(f->inside[l] != 0 ? f->weight[l] : 0);
-        any |= shown;
-    }
-    if (any == 0) return;
-    for (uint32_t l = 0; l < LANES; l++) t->weight[at + l] += weight[l];
+static inline void add_lanes(tile *t, const render_splat *splat, uint32_t at, const lanes *f, lanes_i shown) {
+    const lanes_i whole = __builtin_convertvector(f->weight * (float)(RENDER_WEIGHT_MAX - 1), lanes_i) + 1;
+    const lanes_i weight = shown & whole;
+    add_i(&t->weight[at], weight);
     for (int k = 0; k < 3; k++) {
-        const int32_t color = (int32_t)(splat->color >> 8 * k & 255u), normal = splat->normal[k];
-        for (uint32_t l = 0; l < LANES; l++) t->color[k][at + l] += weight[l] * color;
-        if (!t->wants_normals) continue;
-        for (uint32_t l = 0; l < LANES; l++) t->normal[k][at + l] += weight[l] * normal;
+        add_i(&t->color[k][at], weight * (int32_t)(splat->color >> 8 * k & 255u));
+        if (t->wants_normals) add_i(&t->normal[k][at], weight * (int32_t)splat->normal[k]);
     }
-    for (uint32_t l = 0; l < LANES; l++) {
-        if (weight[l] == 0) continue;
-        const float limit = t->limit[at + l], scale = render_depth_scale(perspective, t->focal, limit);
-        t->depth[at + l] += (int64_t)weight[l] * render_depth_steps(limit, f->depth[l], scale);
-    }
+    const lanes_f most = RENDER_DEPTH_STEPS_MAX - (lanes_f){0};
+    const lanes_f steps = (load_f(&t->limit[at]) - f->depth) * load_f(&t->scale[at]);
+    const lanes_i steps_i = __builtin_convertvector(select_f(steps < most, steps, most), lanes_i);
+    lanes_d depth;
+    memcpy(&depth, &t->depth[at], sizeof depth);
+    depth += __builtin_convertvector(weight, lanes_d) * __builtin_convertvector(steps_i, lanes_d);
+    memcpy(&t->depth[at], &depth, sizeof depth);
 }
 
 /* Which splat covers a sample most; of several the one whose point is first in the order. */
-static void note_best(tile *t, const render_splat *splats, uint32_t i, uint32_t at, const lanes *f) {
+static void note_best(tile *t, const render_splat *splats, uint32_t i, uint32_t at, const lanes *f, lanes_i shown) {
     for (uint32_t l = 0; l < LANES; l++) {
-        if (f->inside[l] == 0 || !(f->depth[l] <= t->limit[at + l])) continue;
+        if (shown[l] == 0) continue;
         const int32_t weight = render_weight_of(f->weight[l]), best = t->best[at + l];
         if (weight < best) continue;
         if (weight == best && splats[i].place > splats[t->splat[at + l]].place) continue;
@@ -168,13 +202,14 @@ static void note_best(tile *t, const render_splat *splats, uint32_t i, uint32_t 
 static inline void add_splat(tile *t, const render_splat *splats, uint32_t i, bool perspective) {
     const render_splat *splat = &splats[i];
     const span s = span_of(t, splat);
-    lanes f;
     for (uint32_t v = s.v0; v <= s.v1; v++) {
         for (uint32_t u = s.lane0; u < s.lane1; u += LANES) {
             const uint32_t at = v * TILE + u;
-            fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective, &f);
-            add_lanes(t, splat, at, &f, perspective);
-            if (t->wants_index) note_best(t, splats, i, at, &f);
+            const lanes f = fragments_of(t, splat, s.du + (float)u, s.dv + (float)v, perspective);
+            const lanes_i shown = f.inside & (f.depth <= load_f(&t->limit[at]));
+            if (!any_of(shown)) continue;
+            add_lanes(t, splat, at, &f, shown);
+            if (t->wants_index) note_best(t, splats, i, at, &f, shown);
         }
     }
 }
@@ -210,7 +245,7 @@ static void show_sample(const mote_renderer *renderer, const tile *t, uint32_t a
     const render_sums sums = {t->wide[0][at],
                               {t->wide[1][at], t->wide[2][at], t->wide[3][at]},
                               {t->wide[4][at], t->wide[5][at], t->wide[6][at]},
-                              t->depth[at]};
+                              (int64_t)t->depth[at]};
     render_show_splat(&sums, t->limit[at], t->perspective, t->focal, frame->splats, t->splat[at],
                       renderer->points.index, to, frame->shown, i);
 }
@@ -226,6 +261,7 @@ static void show_tile(const mote_renderer *renderer, const render_view *view, co
 static inline void draw_splats(tile *t, const render_splat *splats, const uint32_t *list, uint64_t count,
                                bool perspective) {
     for (uint64_t i = 0; i < count; i++) limit_splat(t, &splats[list[i]], perspective);
+    for (uint32_t i = 0; i < TILE_SAMPLES; i++) t->scale[i] = render_depth_scale(perspective, t->focal, t->limit[i]);
     for (uint64_t i = 0; i < count; i++) {
         add_splat(t, splats, list[i], perspective);
         if (i % FLUSH_AFTER == FLUSH_AFTER - 1) flush(t);

@@ -20,14 +20,15 @@
 #include "render/points/render_points_math.h"
 #include "render/screen/render_screen_math.h"
 
-#define RENDER_WEIGHT_MAX    1023    /* of a fragment: 10 bits */
-#define RENDER_NORMAL_ONE    1023    /* what 1 is in a splat's normal */
-#define RENDER_DEPTH_STEPS   1024.0f /* of a sample's width, in sums of depths */
-#define RENDER_EDGE_ON       1e-4    /* cosine below which a splat is seen from its edge, and not drawn */
-#define RENDER_CAP           4.0f    /* a splat is at most so much larger than the picture's density says */
-#define RENDER_DOT           0.71    /* radius in samples of what stands alone: it covers the sample that it is in */
-#define RENDER_MIN_NEIGHBORS 4u
-#define RENDER_MIN_AXIS      0.5 /* the short axis of an ellipse over the long one, at least */
+#define RENDER_WEIGHT_MAX      1023       /* of a fragment: 10 bits */
+#define RENDER_NORMAL_ONE      1023       /* what 1 is in a splat's normal */
+#define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
+#define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
+#define RENDER_EDGE_ON         1e-4       /* cosine below which a splat is seen from its edge, and not drawn */
+#define RENDER_CAP             4.0f       /* a splat is at most so much larger than the picture's density says */
+#define RENDER_DOT             0.71 /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_MIN_NEIGHBORS   4u
+#define RENDER_MIN_AXIS        0.5 /* the short axis of an ellipse over the long one, at least */
 
 typedef struct render_splat {
     int32_t u, v;       /* the sample of its middle, of the part that is drawn */
@@ -228,7 +229,7 @@ MOTE_HD bool render_project_disc(const render_view *view, const render_disc *dis
 
 typedef struct render_fragment {
     float depth, weight; /* weight 0..1: falls to 0 at the ellipse's edge */
-    bool inside;
+    int32_t inside;      /* 0 or 1 */
 } render_fragment;
 
 /* What a splat shows at a sample (du, dv) away from its middle. The weight is (1 - r²)^4, which is exp(-4 r²) but for
@@ -241,7 +242,7 @@ MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool persp
     const float inverse = 1.0f / w;
     f.depth = perspective ? splat->depth * inverse : splat->depth + g;
     const float r2 = (u * u + v * v) * (inverse * inverse), rest = 1.0f - r2, rest2 = rest * rest;
-    f.inside = rest >= 0.0f && w > 0.0f && f.depth >= near_depth;
+    f.inside = (rest >= 0.0f) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
     f.weight = rest2 * rest2;
     return f;
 }
@@ -262,7 +263,7 @@ MOTE_HD float render_depth_scale(bool perspective, float focal, float limit) {
 /* Steps of depth before the limit. */
 MOTE_HD int32_t render_depth_steps(float limit, float depth, float scale) {
     const float steps = (limit - depth) * scale;
-    return steps < 1e9f ? (int32_t)steps : 1000000000;
+    return (int32_t)(steps < RENDER_DEPTH_STEPS_MAX ? steps : RENDER_DEPTH_STEPS_MAX);
 }
 
 /* What the sums of a sample show: colours of 16 bits, a unit normal, depth. */
