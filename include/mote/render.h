@@ -127,7 +127,7 @@ typedef struct mote_render_params {
     uint32_t part_x, part_y, part_width, part_height;
     uint32_t samples;      ///< supersampling: samples · samples for each pixel, 1..MOTE_RENDER_MAX_SAMPLES
     uint8_t background[4]; ///< red, green, blue, alpha; alpha 0: transparent
-    uint32_t close_pixels; ///< holes up to so many pixels wide are closed from around them (pull-push); 0: none; to 64
+    uint32_t close_pixels; ///< holes up to so many pixels wide are closed from around them; 0: none; to 64
 
     double edl_strength; ///< eye-dome lighting: 0 off, 1 usual
     double edl_radius;   ///< pixels, samples not counted; above 0

@@ -48,6 +48,7 @@ static void free_frame(mote_renderer *renderer) {
     mote_free(renderer->ctx, frame->owned.value);
     mote_free(renderer->ctx, frame->limits);
     mote_free(renderer->ctx, frame->sums);
+    mote_free(renderer->ctx, frame->holes);
     render_free_screen_cpu(renderer->ctx, &frame->screen);
     mote_free(renderer->ctx, frame->splats);
     mote_free(renderer->ctx, frame->tile_first);
@@ -68,11 +69,11 @@ static mote_status cpu_draw(mote_renderer *renderer, const render_job *job, mote
     switch (job->params->mode) {
     case MOTE_RENDER_POINTS: render_show_points_cpu(renderer, job); break;
     case MOTE_RENDER_SURFACE: MOTE_TRY(render_surface_cpu(renderer, job, result)); break;
-    case MOTE_RENDER_AVERAGE:
-    default: return mote_fail(renderer->ctx, MOTE_ERROR_UNSUPPORTED, "this mode is not there yet");
+    default: MOTE_TRY(render_average_cpu(renderer, job)); break;
     }
     MOTE_TRY(mote_progress(renderer->ctx, 0.8, "shading"));
     mote_stage(renderer->ctx, "shading");
+    MOTE_TRY(render_close_cpu(renderer, job, result));
     MOTE_TRY(render_shade_cpu(renderer, job, result));
     return mote_progress(renderer->ctx, 1, "shading");
 }

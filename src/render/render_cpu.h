@@ -2,24 +2,11 @@
 #ifndef MOTE_RENDER_CPU_H
 #define MOTE_RENDER_CPU_H
 
+#include "render/points/render_depths.h"
+#include "render/points/render_points_math.h"
 #include "render/render_ops.h"
 #include "render/shade/render_samples.h"
 #include "render/splat/render_splat_math.h"
-
-/* The farthest nearest point of squares of samples: a batch that is farther than all of them where it lies shows
-   nothing.
-
-     level 0   squares of 8 x 8 samples
-     level i   squares of 8 · 2^i; each is the farthest of four below */
-#define RENDER_DEPTHS_LEVELS 13u
-#define RENDER_DEPTHS_SIDE   8u
-typedef struct render_depths {
-    uint32_t level_count;
-    uint32_t width[RENDER_DEPTHS_LEVELS], height[RENDER_DEPTHS_LEVELS];
-    uint64_t first[RENDER_DEPTHS_LEVELS];
-    uint32_t *farthest; /* of all levels; depths as ordered integers */
-    uint64_t capacity;
-} render_depths;
 
 /* What a frame sees, and the sizes of its arrays. */
 typedef struct render_screen_cpu {
@@ -39,8 +26,9 @@ typedef struct render_frame {
     render_samples owned, samples; /* all arrays, and those that this frame needs */
     uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity;
     uint32_t *limits; /* AVERAGE: how deep a sample's surface reaches */
-    uint64_t *sums;   /* AVERAGE: red, green, blue, count of each sample */
-    uint64_t limits_capacity, sums_capacity;
+    render_color_sums *sums; /* AVERAGE */
+    uint8_t *holes;          /* [samples] 1: to be closed */
+    uint64_t limits_capacity, sums_capacity, holes_capacity;
     render_screen_cpu screen;
     render_splat *splats; /* of each seen point */
     uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
@@ -64,6 +52,8 @@ void render_unload_points_cpu(mote_renderer *renderer);
 mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 /* The nearest point behind that of a layer: frame->keys[layer + 1]. */
 mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *job, uint32_t layer);
+/* Fills frame->depths from frame->keys[0], or from frame->limits. */
+mote_status render_measure_depths_cpu(mote_renderer *renderer, const render_view *view, bool of_limits);
 /* Samples of the nearest points. */
 void render_show_points_cpu(const mote_renderer *renderer, const render_job *job);
 /* Samples of averages, from frame->keys[0]. */
@@ -80,6 +70,7 @@ void render_free_screen_cpu(mote_context *ctx, render_screen_cpu *screen);
 mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 
 /* ---- shade/ */
+mote_status render_close_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result);
 
 #endif

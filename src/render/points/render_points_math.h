@@ -41,4 +41,28 @@ MOTE_HD void render_show_point(const render_view *view, const render_points *poi
     for (int k = 0; k < 3; k++) to->normal[3 * i + k] = (float)normal[k];
 }
 
+/* ---- averages */
+
+/* Of the points that a sample averages, 8 bits each. */
+typedef struct render_color_sums {
+    uint64_t color[3], count;
+} render_color_sums;
+
+/* How deep the surface of a sample's nearest point reaches, as an ordered integer: tolerance times the spacing of its
+   points, or the width of a sample where that is more. */
+MOTE_HD uint32_t render_average_limit(const render_view *view, const render_points *points, uint64_t key,
+                                      double tolerance) {
+    if (key == RENDER_NO_KEY) return 0;
+    const double depth = render_float_of_ordered(render_key_depth(key));
+    const double spacing = points->batches[(uint32_t)key / RENDER_BATCH].spacing;
+    const double width = 1 / render_scale_at(view, depth);
+    return render_ordered_float((float)(depth + tolerance * (spacing > width ? spacing : width)));
+}
+
+/* The mean, 16 bits. */
+MOTE_HD void render_show_average(const render_color_sums *sums, uint16_t *color) {
+    if (sums->count == 0) return;
+    for (int c = 0; c < 3; c++) color[c] = (uint16_t)((sums->color[c] * 257 + sums->count / 2) / sums->count);
+}
+
 #endif
