@@ -176,28 +176,14 @@ mote_status mote_render_fit(mote_renderer *renderer, mote_camera *camera, const 
                             const mote_render_params *params) {
     const mote_render_params p = params != NULL ? *params : mote_render_defaults();
     mote_box crowd;
-    render_fit fit;
-    double about[3];
     MOTE_TRY(check_ready(renderer));
     MOTE_TRY(check_params(renderer->ctx, &p));
     if (renderer->points.count == 0) {
         return mote_fail(renderer->ctx, MOTE_ERROR_ARGUMENT, "there is nothing to fit a camera to");
     }
     MOTE_TRY(find_crowd(renderer, &crowd));
-    for (int k = 0; k < 3; k++) about[k] = 0.5 * crowd.min[k] + 0.5 * crowd.max[k];
-    MOTE_TRY(render_fit_begin(renderer->ctx, camera, from, about, p.width, p.height, &fit));
-    for (uint32_t b = 0; b < renderer->points.batch_count; b++) {
-        const mote_box *box = &renderer->boxes[b];
-        double low[3], high[3];
-        bool empty = false;
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmax(box->min[k], crowd.min[k]);
-            high[k] = fmin(box->max[k], crowd.max[k]);
-            empty = empty || low[k] > high[k];
-        }
-        if (!empty) render_fit_box(&fit, low, high);
-    }
-    return render_fit_end(renderer->ctx, &fit, camera);
+    return render_fit_boxes(renderer->ctx, camera, renderer->boxes, renderer->points.batch_count, &crowd, from, p.width,
+                            p.height);
 }
 
 /* ---- frames */

@@ -15,18 +15,8 @@ typedef struct render_part {
 mote_status render_make_view(mote_context *ctx, const mote_camera *camera, const render_part *part, uint32_t samples,
                              render_view *view);
 
-/* How far what is to be seen reaches beyond the planes of a picture; see render_camera.c. */
-typedef struct render_fit {
-    render_view view; /* its eye is a place in the middle of things */
-    double aspect, slope[2];
-    double beyond[2][2]; /* [x or y][low or high side] */
-    double nearest, farthest;
-} render_fit;
-
-/* about: a place in the middle of what is to be seen. */
-mote_status render_fit_begin(mote_context *ctx, const mote_camera *camera, const double from[3], const double about[3],
-                             uint32_t width, uint32_t height, render_fit *fit);
-void render_fit_box(render_fit *fit, const double min[3], const double max[3]);
-mote_status render_fit_end(mote_context *ctx, const render_fit *fit, mote_camera *camera);
+/* As mote_camera_fit, of what several boxes have in common with a clip. */
+mote_status render_fit_boxes(mote_context *ctx, mote_camera *camera, const mote_box *boxes, uint32_t count,
+                             const mote_box *clip, const double from[3], uint32_t width, uint32_t height);
 
 #endif

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* The channels red, green, blue with the scale that gives 16 bits; present: whether the cloud has them. */
-mote_status render_find_colors(const mote_renderer *renderer, mote_column channels[3], bool *present);
+/* The channels red, green, blue as column_color reads them; false: the cloud has none. */
+bool render_find_colors(const mote_renderer *renderer, mote_column channels[3]);
 
 #ifdef __cplusplus
 }

@@ -14,21 +14,29 @@
 
 /* ---- colours */
 
-mote_status render_find_colors(const mote_renderer *renderer, mote_column channels[3], bool *present) {
+/* White of the channels: as mote reads colours, but integers of 16 bits that stay below 256 are of 8 bits: files that
+   put these into wider fields are common, and would be black. */
+static double find_white(const mote_renderer *renderer, const mote_column *const found[3]) {
+    if (found[0]->type == MOTE_UINT8 && mote_color_is_plain(found[0])) return MOTE_COLOR_MAX_8;
+    if (mote_cloud_on_device(renderer->cloud)) return mote_color_unseen(found[0]).white;
+    return mote_color_find(renderer->ctx, found, 3, renderer->cloud->count).white;
+}
+
+bool render_find_colors(const mote_renderer *renderer, mote_column channels[3]) {
     static const char *const names[3] = {"red", "green", "blue"};
     const mote_column *found[3];
-    *present = true;
     for (int c = 0; c < 3; c++) {
         found[c] = mote_cloud_find(renderer->cloud, names[c]);
-        *present = *present && found[c] != NULL;
+        if (found[c] == NULL) return false;
     }
-    if (!*present) return MOTE_OK;
-    mote_color_rule rule = mote_color_unseen(found[0]);
-    if (!mote_cloud_on_device(renderer->cloud)) {
-        rule = mote_color_find(renderer->ctx, found, 3, renderer->cloud->count);
+    const double white = find_white(renderer, found);
+    for (int c = 0; c < 3; c++) {
+        channels[c] = *found[c];
+        if (white == MOTE_COLOR_MAX) continue;
+        channels[c].scale /= white;
+        channels[c].offset /= white;
     }
-    for (int c = 0; c < 3; c++) channels[c] = mote_color_scaled(found[c], &rule);
-    return MOTE_OK;
+    return true;
 }
 
 /* Colours by row: the cloud's, or those that were given. */
@@ -224,7 +232,7 @@ static mote_status fill_points(mote_renderer *renderer, uint64_t *codes) {
     color_source colors;
     memset(&colors, 0, sizeof colors);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, renderer->cloud, axes));
-    MOTE_TRY(render_find_colors(renderer, colors.channels, &colors.present));
+    colors.present = render_find_colors(renderer, colors.channels);
     MOTE_TRY(sort_points(renderer, codes));
     MOTE_TRY(mote_progress(renderer->ctx, 0.7, "sorting"));
     mote_stage(renderer->ctx, "points of a picture");
@@ -252,7 +260,7 @@ mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, 
     (void)on_device;
     memset(&colors, 0, sizeof colors);
     colors.rgba = rgba;
-    if (rgba == NULL) MOTE_TRY(render_find_colors(renderer, colors.channels, &colors.present));
+    if (rgba == NULL) colors.present = render_find_colors(renderer, colors.channels);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < (int64_t)points->count; i++) points->color[i] = color_of(&colors, points->index[i]);
     return points->tied ? settle_ties(renderer, NULL) : MOTE_OK;
