@@ -50,6 +50,7 @@ static void free_frame(mote_renderer *renderer) {
     mote_free(renderer->ctx, frame->sums);
     mote_free(renderer->ctx, frame->holes);
     render_free_screen_cpu(renderer->ctx, &frame->screen);
+    mote_free(renderer->ctx, frame->shapes);
     mote_free(renderer->ctx, frame->splats);
     mote_free(renderer->ctx, frame->tile_first);
     mote_free(renderer->ctx, frame->tile_splats);

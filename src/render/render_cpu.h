@@ -34,7 +34,8 @@ typedef struct render_frame {
     uint64_t *tile_first; /* [tiles + 2] where the list of a tile begins */
     uint32_t *tile_splats;
     void *tiles; /* one for each thread */
-    uint64_t splats_capacity, tile_first_capacity, tile_splats_capacity, tiles_capacity;
+    render_shape *shapes;
+    uint64_t shapes_capacity, splats_capacity, tile_first_capacity, tile_splats_capacity, tiles_capacity;
     render_value shown;
 } render_frame;
 

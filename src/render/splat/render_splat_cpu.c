@@ -20,7 +20,11 @@ static void make_splats(mote_renderer *renderer, const render_splat_rules *rules
     const render_screen *screen = &frame->screen.screen;
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
-        render_make_splat(screen, &renderer->points, rules, (uint32_t)i, &frame->splats[i]);
+        render_find_shape(screen, &renderer->points, rules, (uint32_t)i, &frame->shapes[i]);
+    }
+#pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+        render_make_splat(screen, &renderer->points, rules, frame->shapes, (uint32_t)i, &frame->splats[i]);
     }
 }
 
@@ -326,7 +330,9 @@ mote_status render_surface_cpu(mote_renderer *renderer, const render_job *job, m
     mote_stage(renderer->ctx, "layers");
     MOTE_TRY(render_see_cpu(renderer, job));
     if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->splats, &frame->splats_capacity, frame->screen.count,
-                              sizeof *frame->splats, "frame")) {
+                              sizeof *frame->splats, "frame") ||
+        !mote_reserve_scratch(renderer->ctx, (void **)&frame->shapes, &frame->shapes_capacity, frame->screen.count,
+                              sizeof *frame->shapes, "frame")) {
         return MOTE_ERROR_MEMORY;
     }
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));

@@ -20,13 +20,16 @@
 #include "render/points/render_points_math.h"
 #include "render/screen/render_screen_math.h"
 
-#define RENDER_WEIGHT_MAX      1023       /* of a fragment: 10 bits */
+#define RENDER_WEIGHT_MAX 1023 /* of a fragment: 10 bits */
+#define RENDER_WEIGHT_MIN 10   /* a sample shows a surface from this sum on: less is the rim of splats, beyond an edge \
+                                */
 #define RENDER_NORMAL_ONE      1023       /* what 1 is in a splat's normal */
 #define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
 #define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
 #define RENDER_EDGE_ON         1e-4       /* cosine below which a splat is seen from its edge, and not drawn */
-#define RENDER_CAP             4.0f       /* a splat is at most so much larger than the picture's density says */
-#define RENDER_DOT             0.71 /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_REACH           64.0       /* neighbours are looked for within so many radii of the picture's density */
+#define RENDER_LONELY          3.0f       /* a splat is at most so much larger than those of its nearest neighbours */
+#define RENDER_DOT             0.9 /* radius in samples of what stands alone: it covers the sample that it is in */
 #define RENDER_MIN_NEIGHBORS   4u
 #define RENDER_MIN_AXIS        0.5 /* the short axis of an ellipse over the long one, at least */
 
@@ -83,9 +86,20 @@ MOTE_HD void render_axes_across(const double n[3], double a[3], double b[3]) {
 
 /* ---- shape, from neighbours */
 
-/* The eigenvectors of the neighbours' covariance, sorted: normal least, a largest. False: they have no normal. */
-MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *search, uint32_t i, double normal[3],
-                              double along[3], double *ratio) {
+/* What the neighbours of a seen point say, in the axes of the world. */
+typedef struct render_shape {
+    float middle[3];                 /* of the neighbours, from the point */
+    float normal[3];                 /* zeros: none */
+    float along[3];                  /* the long axis */
+    float long_radius, short_radius; /* of the ellipse that holds share points; 0: not known */
+    uint32_t near[3];                /* seen points: the nearest others; the point itself where there are fewer */
+    uint32_t iterations;
+} render_shape;
+
+/* The plane of the neighbours, and an ellipse on it around the point: as long and short as they are spread, of the area
+   that holds share points where k - 1 others are within the distance of the farthest. */
+MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *search, uint32_t i, double share,
+                              render_shape *shape) {
     const render_seen *seen = &screen->seen;
     double m[EIGEN3_NUMBERS];
     normals_sums sums = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -97,8 +111,8 @@ MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *
     }
     normals_covariance(&sums, m, 1);
     eigen3_solve(m, 1);
-    const normals_shape shape = normals_shape_of(m, 1);
-    if (shape.normal[0] == 0 && shape.normal[1] == 0 && shape.normal[2] == 0) return false;
+    const normals_shape fitted = normals_shape_of(m, 1);
+    if (fitted.normal[0] == 0 && fitted.normal[1] == 0 && fitted.normal[2] == 0) return false;
     const double values[3] = {m[0], m[3], m[5]};
     int largest = 0, least = 0;
     for (int k = 1; k < 3; k++) {
@@ -106,11 +120,18 @@ MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *
         if (values[k] < values[least]) least = k;
     }
     const int middle = 3 - largest - least;
+    const double *n = fitted.normal;
+    const double off = ((sums.x * n[0] + sums.y * n[1]) + sums.z * n[2]) / sums.n;
+    const double ratio = values[middle] > 0 ? sqrt(values[middle] / values[largest]) : 0;
+    const double stretch = sqrt(sqrt(ratio > RENDER_MIN_AXIS ? ratio : RENDER_MIN_AXIS));
+    const double radius = sqrt(search->list[search->count - 1].distance2 * share / (sums.n - 1));
     for (int k = 0; k < 3; k++) {
-        normal[k] = shape.normal[k];
-        along[k] = m[6 + 3 * largest + k];
+        shape->middle[k] = (float)(off * n[k]);
+        shape->normal[k] = (float)n[k];
+        shape->along[k] = (float)m[6 + 3 * largest + k];
     }
-    *ratio = values[middle] > 0 ? sqrt(values[middle] / values[largest]) : 0;
+    shape->long_radius = (float)(radius / stretch);
+    shape->short_radius = (float)(radius * stretch);
     return true;
 }
 
@@ -292,7 +313,7 @@ MOTE_HD void render_show_splat(const render_sums *sums, float limit, bool perspe
     to->depth[i] = INFINITY;
     for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
     for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
-    if (sums->weight == 0) return;
+    if (sums->weight < RENDER_WEIGHT_MIN) return;
     render_show_sums(sums, limit, render_depth_scale(perspective, focal, limit), to->color + 4 * i, to->depth + i,
                      to->normal != NULL ? to->normal + 3 * i : NULL);
     if (best == UINT32_MAX) return;
@@ -310,10 +331,72 @@ MOTE_HD double render_radius_cap(const render_splat_rules *rules, double scale) 
     return cap < pixels ? cap : pixels;
 }
 
-/* The ellipse of a normal and a radius, its axes from the neighbours: an ellipse of the same area. */
-MOTE_HD void render_shape_disc(const render_view *view, const double normal[3], const double along[3], double ratio,
-                               double radius, render_disc *disc) {
-    const double least = ratio > RENDER_MIN_AXIS ? ratio : RENDER_MIN_AXIS, stretch = sqrt(sqrt(least));
+/* A normal that was given for a row, of unit length; false: it has none. */
+MOTE_HD bool render_take_normal(const render_points *points, uint32_t row, float to[3]) {
+    const double n[3] = {points->normal[0][row], points->normal[1][row], points->normal[2][row]};
+    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    const bool has = length > 0 && length < 1e30;
+    for (int k = 0; k < 3; k++) to[k] = has ? (float)(n[k] / length) : 0;
+    return has;
+}
+
+MOTE_HD void render_round_shape(float radius, render_shape *shape) {
+    double across[3];
+    const double n[3] = {shape->normal[0], shape->normal[1], shape->normal[2]};
+    double along[3];
+    render_axes_across(n, along, across);
+    for (int k = 0; k < 3; k++) shape->along[k] = (float)along[k];
+    shape->long_radius = shape->short_radius = radius;
+}
+
+/* The first pass over seen points. */
+MOTE_HD void render_find_shape(const render_screen *screen, const render_points *points,
+                               const render_splat_rules *rules, uint32_t i, render_shape *shape) {
+    const render_view *view = &screen->view;
+    const render_seen *seen = &screen->seen;
+    const uint32_t sample = seen->sample[i], row = points->index[seen->place[i]];
+    const render_place at = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+    const float radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
+    const double reach = RENDER_REACH * radius / render_scale_at(view, at.z);
+    render_search search;
+    for (int k = 0; k < 3; k++) {
+        shape->middle[k] = shape->normal[k] = shape->along[k] = 0;
+        shape->near[k] = i;
+    }
+    shape->long_radius = shape->short_radius = 0;
+    shape->iterations = 0;
+    const bool given = rules->given && render_take_normal(points, row, shape->normal);
+    if (given && points->spacing != NULL) {
+        const float r = (float)((double)points->spacing[row] * sqrt(rules->share / RENDER_PI));
+        render_round_shape(r > 0 && r < INFINITY ? r : 0, shape);
+        return;
+    }
+    search.k = rules->k;
+    search.limit2 = reach * reach;
+    shape->iterations = render_find_near(screen, i, radius, &search);
+    for (uint32_t j = 0; j < 3 && j + 1 < search.count; j++) {
+        const uint32_t other = search.list[j + 1].seen; /* itself is first, but for points in one place */
+        shape->near[j] = other != i ? other : search.list[0].seen;
+    }
+    if (search.count < RENDER_MIN_NEIGHBORS || rules->given) {
+        const double farthest = sqrt(search.list[search.count - 1].distance2);
+        const double stretch = sqrt(rules->share / (search.count > 1 ? search.count - 1 : 1));
+        if (given) render_round_shape((float)(farthest * stretch), shape);
+        return;
+    }
+    render_fit_plane(screen, &search, i, rules->share, shape);
+}
+
+/* The middle one of three. */
+MOTE_HD float render_middle_of(float a, float b, float c) {
+    const float low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* The ellipse of a shape in the camera's axes, its sizes times by. */
+MOTE_HD void render_shape_disc(const render_view *view, const render_shape *shape, double by, render_disc *disc) {
+    const double normal[3] = {shape->normal[0], shape->normal[1], shape->normal[2]};
+    const double along[3] = {shape->along[0], shape->along[1], shape->along[2]};
     render_turn(view, normal, disc->n);
     render_turn(view, along, disc->a);
     if (render_along_ray(view, disc->n, disc->c) > 0) {
@@ -322,59 +405,48 @@ MOTE_HD void render_shape_disc(const render_view *view, const double normal[3], 
     disc->b[0] = disc->n[1] * disc->a[2] - disc->n[2] * disc->a[1];
     disc->b[1] = disc->n[2] * disc->a[0] - disc->n[0] * disc->a[2];
     disc->b[2] = disc->n[0] * disc->a[1] - disc->n[1] * disc->a[0];
-    disc->long_radius = radius / stretch;
-    disc->short_radius = radius * stretch;
+    disc->long_radius = shape->long_radius * by;
+    disc->short_radius = shape->short_radius * by;
 }
 
-/* The splat of seen point i. */
+/* The second pass: the splat of seen point i. A point far from all others has large distances to its neighbours, and
+   they have small ones: it is no surface, and its splat stays small. */
 MOTE_HD void render_make_splat(const render_screen *screen, const render_points *points,
-                               const render_splat_rules *rules, uint32_t i, render_splat *splat) {
+                               const render_splat_rules *rules, const render_shape *shapes, uint32_t i,
+                               render_splat *splat) {
     const render_view *view = &screen->view;
     const render_seen *seen = &screen->seen;
-    const uint32_t sample = seen->sample[i], place = seen->place[i], row = points->index[place];
-    const double x = seen->at[0][i], y = seen->at[1][i], z = seen->at[2][i];
-    const render_place at = render_to_camera(view, x, y, z);
-    const double scale = render_scale_at(view, at.z), dot = RENDER_DOT / scale;
-    const float radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
-    const double reach = RENDER_CAP * radius / scale; /* how far neighbours are looked for */
-    const double stretch = sqrt(rules->share / (rules->k - 1)), cap = render_radius_cap(rules, scale);
-    double normal[3] = {0, 0, 0}, along[3] = {0, 0, 0}, ratio = 1, r = 0;
-    bool has_normal = false;
-    render_search search;
+    const render_shape *shape = &shapes[i];
+    const uint32_t place = seen->place[i];
+    const render_place point = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+    const double scale = render_scale_at(view, point.z), dot = RENDER_DOT / scale,
+                 cap = render_radius_cap(rules, scale);
+    const float around = render_middle_of(shapes[shape->near[0]].long_radius, shapes[shape->near[1]].long_radius,
+                                          shapes[shape->near[2]].long_radius);
+    double radius = shape->long_radius;
     render_disc disc;
-    disc.c[0] = at.x;
-    disc.c[1] = at.y;
-    disc.c[2] = at.z;
+    radius = radius < RENDER_LONELY * around ? radius : RENDER_LONELY * around;
+    radius = radius < cap ? radius : cap;
     splat->color = points->color[place];
     splat->place = place;
-    splat->iterations = 0;
-    if (!rules->given || points->spacing == NULL) {
-        search.k = rules->k;
-        search.limit2 = reach * reach;
-        splat->iterations = (uint16_t)render_find_near(screen, i, radius, &search);
-        const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
-        r = search.count == search.k ? farthest * stretch : reach < farthest ? reach : farthest;
-        if (!rules->given && search.count >= RENDER_MIN_NEIGHBORS) {
-            has_normal = render_fit_plane(screen, &search, i, normal, along, &ratio);
-        }
+    splat->iterations = (uint16_t)shape->iterations;
+    if (radius > 0) {
+        const render_place at = render_to_camera(view, seen->at[0][i] + shape->middle[0],
+                                                 seen->at[1][i] + shape->middle[1], seen->at[2][i] + shape->middle[2]);
+        disc.c[0] = at.x;
+        disc.c[1] = at.y;
+        disc.c[2] = at.z;
+        render_shape_disc(view, shape, radius / shape->long_radius, &disc);
     } else {
-        r = (double)points->spacing[row] * sqrt(rules->share / RENDER_PI);
-        r = r < reach * stretch ? r : reach * stretch;
+        radius = dot;
+        disc.c[0] = point.x;
+        disc.c[1] = point.y;
+        disc.c[2] = point.z;
+        render_face_camera(view, &disc, dot);
     }
-    if (rules->given) {
-        double n[3] = {points->normal[0][row], points->normal[1][row], points->normal[2][row]};
-        const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
-        has_normal = length > 0 && length < 1e30;
-        for (int k = 0; k < 3 && has_normal; k++) normal[k] = n[k] / length;
-        double across[3];
-        if (has_normal) render_axes_across(normal, along, across);
-    }
-    r = r > 0 && r < cap ? r : r > 0 ? cap : dot;
-    if (has_normal) render_shape_disc(view, normal, along, ratio, r, &disc);
-    if (!has_normal) render_face_camera(view, &disc, r > dot && r < dot * radius ? r : dot);
-    splat->radius = (float)r;
-    splat->tolerance = (float)(rules->tolerance * r * sqrt(RENDER_PI / rules->share));
-    if (!render_project_disc(view, &disc, splat)) render_no_splat(splat);
+    splat->radius = (float)radius;
+    splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
+    if ((view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) render_no_splat(splat);
 }
 
 #endif
