@@ -390,7 +390,7 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
         if (weight > best) best = weight, out->index = discs[i].index;
     }
     out->edge = fmin(out->edge, fabs(sum * 1022 / 10 - 1));
-    if (sum * 1022 < 30 * out->fragments) out->edge = 0; /* weights are whole: what they round counts here */
+    out->rounding = out->fragments / (sum * 1022);
     if (sum * 1022 + out->fragments < 10) return;
     out->shown = true;
     out->depth = depth / sum;

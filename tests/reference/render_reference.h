@@ -11,6 +11,7 @@ typedef struct render_reference_pixel {
     uint32_t index;
     double to_edge;     /* samples from the point's place in the picture to the nearest edge of its pixel */
     uint32_t fragments; /* surface: splats that are averaged */
+    double rounding;    /* surface: what whole weights, of up to 1022, round, over their sum */
     double edge;        /* surface: how near to 1 the r² of a splat, or to its limit a depth, comes */
 } render_reference_pixel;
 
