@@ -36,6 +36,7 @@ static const mote_backend cuda_backend = {
     .knn = &mote_knn_on_cuda,
     .normals = &mote_normals_on_cuda,
     .planes = &mote_planes_on_cuda,
+    .render = &mote_render_on_cuda,
 };
 const mote_backend *const mote_gpu_backend = &cuda_backend;
 

@@ -3,58 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/color.h"
-#include "core/column_math.h"
 #include "device/backend.h"
 #include "order/order_ops.h"
 #include "render/points/render_load.h"
 #include "render/render_cpu.h"
 
 #define BATCHES_AT_ONCE 64
-
-/* ---- colours */
-
-/* White of the channels: as mote reads colours, but integers of 16 bits that stay below 256 are of 8 bits: files that
-   put these into wider fields are common, and would be black. */
-static double find_white(const mote_renderer *renderer, const mote_column *const found[3]) {
-    if (found[0]->type == MOTE_UINT8 && mote_color_is_plain(found[0])) return MOTE_COLOR_MAX_8;
-    if (mote_cloud_on_device(renderer->cloud)) return mote_color_unseen(found[0]).white;
-    return mote_color_find(renderer->ctx, found, 3, renderer->cloud->count).white;
-}
-
-bool render_find_colors(const mote_renderer *renderer, mote_column channels[3]) {
-    static const char *const names[3] = {"red", "green", "blue"};
-    const mote_column *found[3];
-    for (int c = 0; c < 3; c++) {
-        found[c] = mote_cloud_find(renderer->cloud, names[c]);
-        if (found[c] == NULL) return false;
-    }
-    const double white = find_white(renderer, found);
-    for (int c = 0; c < 3; c++) {
-        channels[c] = *found[c];
-        if (white == MOTE_COLOR_MAX) continue;
-        channels[c].scale /= white;
-        channels[c].offset /= white;
-    }
-    return true;
-}
-
-/* Colours by row: the cloud's, or those that were given. */
-typedef struct color_source {
-    const uint8_t *rgba; /* NULL: the channels */
-    mote_column channels[3];
-    bool present;
-} color_source;
-
-static uint32_t color_of(const color_source *from, uint64_t row) {
-    if (from->rgba != NULL) return render_given_color(from->rgba + 4 * row);
-    if (!from->present) return RENDER_GREY;
-    uint32_t color = 0xFF000000u;
-    for (int c = 0; c < 3; c++) {
-        color |= render_color_8(column_color(&from->channels[c], column_at(&from->channels[c], row))) << 8 * c;
-    }
-    return color;
-}
 
 /* ---- ties: points of one code, by content */
 
@@ -162,18 +116,9 @@ static void bound_batch(render_points *points, uint32_t b) {
 
 static void bound_batches(mote_renderer *renderer) {
     render_points *points = &renderer->points;
-    mote_box *all = &renderer->bounds;
 #pragma omp parallel for schedule(dynamic, BATCHES_AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) bound_batch(points, (uint32_t)b);
-    for (int k = 0; k < 3; k++) all->min[k] = DBL_MAX, all->max[k] = -DBL_MAX;
-    for (uint32_t b = 0; b < points->batch_count; b++) {
-        for (int k = 0; k < 3; k++) {
-            renderer->boxes[b].min[k] = points->batches[b].min[k];
-            renderer->boxes[b].max[k] = points->batches[b].max[k];
-            all->min[k] = fmin(all->min[k], points->batches[b].min[k]);
-            all->max[k] = fmax(all->max[k], points->batches[b].max[k]);
-        }
-    }
+    render_keep_boxes(renderer, points->batches);
 }
 
 /* ---- load */
@@ -216,20 +161,21 @@ static mote_status sort_points(mote_renderer *renderer, uint64_t *codes) {
 }
 
 /* Positions and colours by place; behind the last point copies of it that are not drawn, up to a whole batch. */
-static void gather_points(mote_renderer *renderer, const mote_column *const axes[3], const color_source *colors) {
+static void gather_points(mote_renderer *renderer, const mote_column *const axes[3],
+                          const render_color_source *colors) {
     render_points *points = &renderer->points;
     const int64_t end = (int64_t)points->batch_count * RENDER_BATCH;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < end; i++) {
         const uint64_t row = points->index[i < (int64_t)points->count ? i : (int64_t)points->count - 1];
         for (int k = 0; k < 3; k++) points->at[k][i] = column_value(axes[k], row);
-        points->color[i] = i < (int64_t)points->count ? color_of(colors, row) : RENDER_NO_COLOR;
+        points->color[i] = i < (int64_t)points->count ? render_color_of(colors, row) : RENDER_NO_COLOR;
     }
 }
 
 static mote_status fill_points(mote_renderer *renderer, uint64_t *codes) {
     const mote_column *axes[3];
-    color_source colors;
+    render_color_source colors;
     memset(&colors, 0, sizeof colors);
     MOTE_TRY(mote_cloud_positions(renderer->ctx, renderer->cloud, axes));
     colors.present = render_find_colors(renderer, colors.channels);
@@ -256,13 +202,13 @@ mote_status render_load_cpu(mote_renderer *renderer) {
 
 mote_status render_set_colors_cpu(mote_renderer *renderer, const uint8_t *rgba, bool on_device) {
     render_points *points = &renderer->points;
-    color_source colors;
+    render_color_source colors;
     (void)on_device;
     memset(&colors, 0, sizeof colors);
     colors.rgba = rgba;
     if (rgba == NULL) colors.present = render_find_colors(renderer, colors.channels);
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
-    for (int64_t i = 0; i < (int64_t)points->count; i++) points->color[i] = color_of(&colors, points->index[i]);
+    for (int64_t i = 0; i < (int64_t)points->count; i++) points->color[i] = render_color_of(&colors, points->index[i]);
     return points->tied ? settle_ties(renderer, NULL) : MOTE_OK;
 }
 

@@ -21,8 +21,9 @@
 #include "render/screen/render_screen_math.h"
 
 #define RENDER_WEIGHT_MAX 1023 /* of a fragment: 10 bits */
-#define RENDER_WEIGHT_MIN 10   /* a sample shows a surface from this sum on: less is the rim of splats, beyond an edge \
-                                */
+#define RENDER_WEIGHT_MIN                                                                                              \
+    10 /* a sample shows a surface from this sum on: less is the rim of splats, beyond an edge                         \
+        */
 #define RENDER_NORMAL_ONE      1023       /* what 1 is in a splat's normal */
 #define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
 #define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
