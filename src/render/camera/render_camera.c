@@ -8,7 +8,7 @@
 #define FIT_MARGIN   0.02    /* of a picture, at each edge */
 #define NEAR_SHARE   0x1p-20 /* of the distance to the target: what is nearer is a speck on the lens */
 #define CENTER_STEPS 6
-#define MIN_FIT_SIZE 1e-6 /* of a point's coordinates: how small a thing a camera is fitted to */
+#define MIN_FIT_SIZE 1e-10 /* of a point's coordinates: how small a thing a camera is fitted to */
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
@@ -296,6 +296,7 @@ mote_camera mote_camera_on_path(const mote_camera *cameras, uint32_t count, bool
     for (int i = 0; i < 4; i++) c[i] = camera_at(cameras, count, closed, (int64_t)begin + i - 1);
     mote_camera camera = *c[1];
     if (t == 0) return camera;
+    if (t == 1) return *c[2];
     for (int k = 0; k < 3; k++) {
         camera.eye[k] = spline(c[0]->eye[k], c[1]->eye[k], c[2]->eye[k], c[3]->eye[k], t);
         camera.target[k] = spline(c[0]->target[k], c[1]->target[k], c[2]->target[k], c[3]->target[k], t);
