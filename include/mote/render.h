@@ -63,7 +63,8 @@ typedef struct mote_camera {
 MOTE_API mote_camera mote_camera_defaults(void);
 
 /// Moves a camera so that a box fills a picture: target becomes its middle, eye (and height) are as near as shows all
-/// eight corners with a margin of 1/50 of the picture. Projection, angle_rad and up stay; near and far become 0.
+/// eight corners with a margin of 1/50 of the picture. Projection, angle_rad and up stay; near and far become
+/// 0 (near: half the distance to the box where 0 would cut it).
 /// from    the direction from the box to the camera, any length: (0, 0, 1) looks down
 /// width, height  of the picture, pixels
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (an empty or infinite box, no direction, an angle out of range)

@@ -408,6 +408,7 @@ void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera
     render_reference_pixel *layer = calloc(pixels, sizeof *layer), *front = calloc(pixels, sizeof *front);
     sight s = {calloc((size_t)pixels * params->layers, sizeof(uint32_t)), 0,
                calloc((size_t)pixels * params->layers, sizeof(uint32_t)), front};
+    uint32_t drawn = 0; /* of the layer in front; the others are only neighbours */
     for (uint32_t n = 0; n < params->layers; n++) {
         for (uint32_t p = 0; p < pixels; p++) {
             if (n > 0 && !layer[p].shown) continue;
@@ -418,12 +419,13 @@ void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera
             s.pixels[s.count] = p;
             s.points[s.count++] = layer[p].index;
         }
+        if (n == 0) drawn = s.count;
     }
     disc *discs = calloc(s.count + 1, sizeof *discs);
     shape *shapes = calloc(s.count + 1, sizeof *shapes);
     for (uint32_t i = 0; i < s.count; i++) find_shape(cloud, &l, params, &s, i, &shapes[i]);
     for (uint32_t i = 0; i < s.count; i++) make_disc(cloud, &l, params, &s, shapes, i, &discs[i]);
-    for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, s.count, p, &out[p]);
+    for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, &out[p]);
     free(discs);
     free(shapes);
     free(s.points);

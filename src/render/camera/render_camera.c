@@ -262,7 +262,9 @@ mote_status render_fit_boxes(mote_context *ctx, mote_camera *camera, const mote_
         camera->eye[k] = fit.view.eye[k] + (across + fit.eye[2] * fit.view.forward[k]);
         camera->target[k] = fit.view.eye[k] + (across + target_z * fit.view.forward[k]);
     }
-    camera->near_depth = camera->far_depth = 0;
+    const double before = fit.nearest - fit.eye[2]; /* of a long thing, seen from its end, the near plane would cut */
+    camera->near_depth = (target_z - fit.eye[2]) * NEAR_SHARE > 0.5 * before && fit.view.perspective ? 0.5 * before : 0;
+    camera->far_depth = 0;
     return MOTE_OK;
 }
 

@@ -447,7 +447,10 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     }
     splat->radius = (float)radius;
     splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
-    if ((view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) render_no_splat(splat);
+    const bool front = i < screen->layers[0].first[screen->block_count]; /* what is behind it is only a neighbour */
+    if (!front || (view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) {
+        render_no_splat(splat);
+    }
 }
 
 #endif
