@@ -26,7 +26,7 @@
 
 #define RENDER_BLOCK         8u /* samples of a side */
 #define RENDER_BLOCK_SAMPLES 64u
-#define RENDER_ITERATIONS    12u /* of a radius, at most; then the whole picture is looked at */
+#define RENDER_ITERATIONS    12u /* of a radius, which doubles at most; then the whole picture is looked at */
 #define RENDER_PI            3.14159265358979323846
 
 typedef struct render_layer {
@@ -271,8 +271,8 @@ MOTE_HD uint32_t render_find_near(const render_screen *screen, uint32_t i, float
             const float more = sqrtf(2.0f * (float)search->k / (float)(search->looked_at > 0 ? search->looked_at : 1));
             radius *= more > 1.5f ? more : 1.5f;
             radius = radius < reach ? radius : reach;
-        } else {
-            radius = reach;
+        } else { /* the k-th nearest so far may be on another surface: a wider window finds nearer ones */
+            radius = reach < 2.0f * radius ? reach : 2.0f * radius;
         }
     }
 }

@@ -117,7 +117,7 @@ MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *
     const double values[3] = {m[0], m[3], m[5]};
     int largest = 0, least = 0;
     for (int k = 1; k < 3; k++) {
-        if (values[k] > values[largest]) largest = k;
+        if (values[k] >= values[largest]) largest = k; /* the last, and below the first: never the same */
         if (values[k] < values[least]) least = k;
     }
     const int middle = 3 - largest - least;
