@@ -224,7 +224,8 @@ MOTE_API mote_status mote_render_fit(mote_renderer *renderer, mote_camera *camer
 /// params   NULL means defaults
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_UNSUPPORTED, MOTE_ERROR_MEMORY, MOTE_CANCELLED
 /// Cost     POINTS: one pass over the ranges that the camera sees. SURFACE: the same for each layer, and work that goes
-///          with the pixels. 8 bytes per sample for POINTS, 32 for AVERAGE, about 100 for SURFACE
+///          with the pixels. 24 bytes per sample for POINTS, 60 for AVERAGE, about 100 for SURFACE, with
+///          normals 12 more
 /// Source   Schütz et al. 2021 (points, average); Schörkhuber 2016, Preiner et al. 2012 (normals of the screen's
 ///          neighbours); Botsch et al. 2005 (splats); Boucheny 2009 (eye-dome lighting)
 MOTE_API mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera,
@@ -239,15 +240,16 @@ MOTE_API mote_status mote_render(mote_context *ctx, const mote_cloud *cloud, con
 /// The k nearest neighbours of each point that a frame sees, among the points that it sees.
 typedef struct mote_render_neighbors {
     uint64_t seen;        ///< out: points that the frame saw
-    uint32_t *point;      ///< out: [seen] which points, by place in the cloud, ascending
-    uint32_t *neighbor;   ///< out: [seen · k] by (distance, index) from near to far, the point itself first;
+    uint32_t *point;      ///< out: [seen] which points, by place in the cloud: layer after layer
+    uint32_t *neighbor;   ///< out: [seen · k] from near to far, equally far ones in Morton order;
                           ///< MOTE_RENDER_NO_POINT where there are fewer
     float *distance2;     ///< out: [seen · k] squared, world units; infinity where there are fewer
     uint8_t *iterations;  ///< out: [seen] how often the radius was set
     uint64_t reserved[4]; ///< zero, see types.h
 } mote_render_neighbors;
 
-/// Finds them. Exact: a search ends when all that its radius can reach has been looked at.
+/// Finds them. Exact: a search ends when all that its radius can reach has been looked at. A point is its own first
+/// neighbour, except where others are in the same place.
 /// k       1..MOTE_RENDER_MAX_K
 /// params  size, samples and layers count; NULL means defaults
 /// out     freed by mote_render_free_neighbors
