@@ -367,8 +367,34 @@ static bool meet(const lens *l, const disc *d, uint32_t pixel, double *depth, do
     return *r2 <= 1 && t >= l->near_depth;
 }
 
+/* What no splat covers shows the point that is in it, if there is one. */
+static void show_own(const lens *l, const disc *discs, uint32_t count, const render_reference_pixel *front,
+                     render_reference_pixel *out) {
+    for (uint32_t i = 0; i < count && front->shown; i++) {
+        const double *n = discs[i].n;
+        if (discs[i].index != front->index) continue;
+        out->shown = true;
+        out->depth = discs[i].c[2];
+        out->index = discs[i].index;
+        out->rounding = 0;
+        memcpy(out->color, discs[i].color, sizeof out->color);
+        for (int k = 0; k < 3; k++) out->normal[k] = n[0] * l->right[k] + n[1] * l->down[k] + n[2] * l->forward[k];
+    }
+}
+
+static uint32_t points_around(const lens *l, const render_reference_pixel *front, uint32_t pixel) {
+    const int width = (int)l->width, height = (int)l->height;
+    uint32_t count = 0;
+    for (int n = 0; n < 9; n++) {
+        const int x = (int)pixel % width + n % 3 - 1, y = (int)pixel / width + n / 3 - 1;
+        if (n != 4 && x >= 0 && y >= 0 && x < width && y < height) count += front[y * width + x].shown;
+    }
+    return count;
+}
+
+/* front: the nearest points of all pixels. */
 static void show_surface(const lens *l, const disc *discs, uint32_t count, uint32_t pixel,
-                         render_reference_pixel *out) {
+                         const render_reference_pixel *front, render_reference_pixel *out) {
     double limit = INFINITY, sum = 0, normal[3] = {0, 0, 0}, color[3] = {0, 0, 0}, depth = 0, best = 0, t, r2;
     clear(out);
     for (uint32_t i = 0; i < count; i++) {
@@ -391,7 +417,10 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
     }
     out->edge = fmin(out->edge, fabs(sum * 1022 / 10 - 1));
     out->rounding = out->fragments / (sum * 1022);
-    if (sum * 1022 + out->fragments < 10) return;
+    if (sum * 1022 + out->fragments < 10) {
+        if (points_around(l, front, pixel) >= 5) show_own(l, discs, count, &front[pixel], out);
+        return;
+    }
     out->shown = true;
     out->depth = depth / sum;
     for (int k = 0; k < 3; k++) out->color[k] = color[k] / sum;
@@ -425,7 +454,7 @@ void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera
     shape *shapes = calloc(s.count + 1, sizeof *shapes);
     for (uint32_t i = 0; i < s.count; i++) find_shape(cloud, &l, params, &s, i, &shapes[i]);
     for (uint32_t i = 0; i < s.count; i++) make_disc(cloud, &l, params, &s, shapes, i, &discs[i]);
-    for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, &out[p]);
+    for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, front, &out[p]);
     free(discs);
     free(shapes);
     free(s.points);

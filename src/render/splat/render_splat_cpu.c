@@ -250,7 +250,7 @@ static void show_sample(const mote_renderer *renderer, const tile *t, uint32_t a
                               {t->wide[1][at], t->wide[2][at], t->wide[3][at]},
                               {t->wide[4][at], t->wide[5][at], t->wide[6][at]},
                               (int64_t)t->depth[at]};
-    render_show_splat(&sums, t->limit[at], t->perspective, t->focal, frame->splats, t->splat[at],
+    render_show_splat(&frame->screen.screen, &sums, t->limit[at], t->focal, frame->splats, t->splat[at],
                       renderer->points.index, to, frame->shown, i);
 }
 

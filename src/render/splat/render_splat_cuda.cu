@@ -98,7 +98,8 @@ static __global__ void name_best(splat_pass pass) {
     });
 }
 
-static __global__ void show_splats(splat_pass pass, const uint32_t *index, render_samples to, render_value shown) {
+static __global__ void show_splats(splat_pass pass, render_screen screen, const uint32_t *index, render_samples to,
+                                   render_value shown) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= (uint64_t)pass.view.width * pass.view.height) return;
     const render_sums_cuda *from = &pass.sums[i];
@@ -109,7 +110,7 @@ static __global__ void show_splats(splat_pass pass, const uint32_t *index, rende
         sums.color[k] = (int64_t)from->color[k];
         sums.normal[k] = (int64_t)from->normal[k];
     }
-    render_show_splat(&sums, render_float_of_ordered(pass.limits[i]), pass.view.perspective, pass.focal, pass.splats,
+    render_show_splat(&screen, &sums, render_float_of_ordered(pass.limits[i]), pass.focal, pass.splats,
                       pass.best_splat != NULL ? pass.best_splat[i] : UINT32_MAX, index, &to, shown, i);
 }
 
@@ -167,6 +168,6 @@ mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) 
     CUDA_LAUNCH(gpu, add_splats, warps, THREADS, pass);
     if (job->wants_splats) CUDA_LAUNCH(gpu, name_best, warps, THREADS, pass);
     CUDA_LAUNCH(gpu, show_splats, cuda_blocks((uint64_t)job->view.width * job->view.height, THREADS), THREADS, pass,
-                renderer->points.index, frame->samples, frame->shown);
+                frame->screen, renderer->points.index, frame->samples, frame->shown);
     return cuda_launched(gpu, "drawing splats");
 }

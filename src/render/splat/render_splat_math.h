@@ -27,10 +27,11 @@
 #define RENDER_NORMAL_ONE      1023       /* what 1 is in a splat's normal */
 #define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
 #define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
-#define RENDER_EDGE_ON         1e-4       /* cosine below which a splat is seen from its edge, and not drawn */
-#define RENDER_REACH           64.0       /* neighbours are looked for within so many radii of the picture's density */
-#define RENDER_LONELY          3.0f       /* a splat is at most so much larger than those of its nearest neighbours */
-#define RENDER_DOT             0.9 /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_OWN_AROUND      5 /* of eight samples around one show points: it is within a surface, not at its edge */
+#define RENDER_EDGE_ON         1e-4 /* cosine below which a splat is seen from its edge, and not drawn */
+#define RENDER_REACH           64.0 /* neighbours are looked for within so many radii of the picture's density */
+#define RENDER_LONELY          3.0f /* a splat is at most so much larger than those of its nearest neighbours */
+#define RENDER_DOT             0.9  /* radius in samples of what stands alone: it covers the sample that it is in */
 #define RENDER_MIN_NEIGHBORS   4u
 #define RENDER_MIN_AXIS        0.5 /* the short axis of an ellipse over the long one, at least */
 
@@ -227,7 +228,6 @@ MOTE_HD bool render_project_disc(const render_view *view, const render_disc *dis
     splat->v = (int32_t)floor(v);
     splat->off_u = (float)(splat->u + 0.5 - u);
     splat->off_v = (float)(splat->v + 0.5 - v);
-    splat->depth = (float)c[2];
     double row[2][2];
     for (int side = 0; side < 2; side++) {
         const double *d = side == 0 ? disc->a : disc->b, r = side == 0 ? disc->long_radius : disc->short_radius;
@@ -242,7 +242,6 @@ MOTE_HD bool render_project_disc(const render_view *view, const render_disc *dis
     const double slope = view->perspective ? c[2] / (s * f) : -1 / (s * f);
     splat->g_u = (float)(n[0] * slope);
     splat->g_v = (float)(n[1] * slope);
-    for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rint(n[k] * RENDER_NORMAL_ONE);
     render_bound_splat(view, disc, splat);
     return render_is_drawn(splat);
 }
@@ -307,20 +306,60 @@ MOTE_HD void render_show_sums(const render_sums *sums, float limit, float scale,
    shown  what false colours show of that splat */
 typedef enum render_value { RENDER_VALUE_NONE, RENDER_VALUE_RADIUS, RENDER_VALUE_ITERATIONS } render_value;
 
-MOTE_HD void render_show_splat(const render_sums *sums, float limit, bool perspective, float focal,
+MOTE_HD void render_show_value(const render_splat *splat, render_value shown, const render_samples *to, uint64_t i) {
+    if (shown == RENDER_VALUE_RADIUS) to->value[i] = splat->radius;
+    if (shown == RENDER_VALUE_ITERATIONS) to->value[i] = (float)splat->iterations;
+}
+
+/* How many of the eight samples around one show a point of the front layer. */
+MOTE_HD uint32_t render_points_around(const render_screen *screen, uint32_t u, uint32_t v) {
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < 9; n++) {
+        const uint32_t x = u + n % 3 - 1, y = v + n / 3 - 1; /* left of the first is beyond the last */
+        if (n == 4 || x >= screen->view.width || y >= screen->view.height) continue;
+        const uint64_t mask = screen->layers[0].mask[render_block_of(screen, x / RENDER_BLOCK, y / RENDER_BLOCK)];
+        count += (uint32_t)(mask >> (y % RENDER_BLOCK * RENDER_BLOCK + x % RENDER_BLOCK) & 1);
+    }
+    return count;
+}
+
+/* Sample i is covered by no splat. Where points are about as dense as samples, it may lie within a surface all the
+   same, seen at a flat angle: then it shows the point that is in it. */
+MOTE_HD void render_show_own(const render_screen *screen, const render_splat *splats, const uint32_t *index,
+                             const render_samples *to, render_value shown, uint64_t i) {
+    const uint32_t u = (uint32_t)(i % screen->view.width), v = (uint32_t)(i / screen->view.width);
+    const uint32_t block = render_block_of(screen, u / RENDER_BLOCK, v / RENDER_BLOCK);
+    const uint32_t bit = v % RENDER_BLOCK * RENDER_BLOCK + u % RENDER_BLOCK;
+    const uint64_t mask = screen->layers[0].mask[block];
+    if ((mask >> bit & 1) == 0 || render_points_around(screen, u, v) < RENDER_OWN_AROUND) return;
+    const render_splat *splat = &splats[screen->layers[0].first[block] + render_popcount(mask & ((1ull << bit) - 1))];
+    to->index[i] = index[splat->place];
+    to->depth[i] = splat->depth;
+    for (int k = 0; k < 3; k++) to->color[4 * i + k] = (uint16_t)((splat->color >> 8 * k & 255u) * 257u);
+    to->color[4 * i + 3] = 65535;
+    for (int k = 0; k < 3 && to->normal != NULL; k++) {
+        to->normal[3 * i + k] = (float)splat->normal[k] / (float)RENDER_NORMAL_ONE;
+    }
+    render_show_value(splat, shown, to, i);
+}
+
+MOTE_HD void render_show_splat(const render_screen *screen, const render_sums *sums, float limit, float focal,
                                const render_splat *splats, uint32_t best, const uint32_t *index,
                                const render_samples *to, render_value shown, uint64_t i) {
     to->index[i] = MOTE_RENDER_NO_POINT;
     to->depth[i] = INFINITY;
     for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
     for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
-    if (sums->weight < RENDER_WEIGHT_MIN) return;
-    render_show_sums(sums, limit, render_depth_scale(perspective, focal, limit), to->color + 4 * i, to->depth + i,
+    if (sums->weight < RENDER_WEIGHT_MIN) {
+        render_show_own(screen, splats, index, to, shown, i);
+        return;
+    }
+    const float scale = render_depth_scale(screen->view.perspective, focal, limit);
+    render_show_sums(sums, limit, scale, to->color + 4 * i, to->depth + i,
                      to->normal != NULL ? to->normal + 3 * i : NULL);
     if (best == UINT32_MAX) return;
     to->index[i] = index[splats[best].place];
-    if (shown == RENDER_VALUE_RADIUS) to->value[i] = splats[best].radius;
-    if (shown == RENDER_VALUE_ITERATIONS) to->value[i] = (float)splats[best].iterations;
+    render_show_value(&splats[best], shown, to, i);
 }
 
 /* ---- from a seen point to its splat */
@@ -447,6 +486,8 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
     }
     splat->radius = (float)radius;
     splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
+    splat->depth = (float)disc.c[2];
+    for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rint(disc.n[k] * RENDER_NORMAL_ONE);
     const bool front = i < screen->layers[0].first[screen->block_count]; /* what is behind it is only a neighbour */
     if (!front || (view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) {
         render_no_splat(splat);
