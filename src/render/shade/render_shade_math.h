@@ -98,6 +98,7 @@ MOTE_HD render_rgba render_rainbow(float at) {
 
 /* Degrees between a sample's normal and that given for its point; -1 where either has none. */
 MOTE_HD float render_normal_error(const render_look *look, const render_samples *samples, uint64_t i) {
+    if (samples->normal == NULL || samples->index == NULL) return -1.0f;
     const float *n = samples->normal + 3 * i;
     const uint32_t row = samples->index[i];
     if (row == MOTE_RENDER_NO_POINT || (n[0] == 0.0f && n[1] == 0.0f && n[2] == 0.0f)) return -1.0f;

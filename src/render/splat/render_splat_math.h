@@ -419,7 +419,7 @@ MOTE_HD void render_find_shape(const render_screen *screen, const render_points 
         shape->near[j] = other != i ? other : search.list[0].seen;
     }
     if (search.count < RENDER_MIN_NEIGHBORS || rules->given) {
-        const double farthest = sqrt(search.list[search.count - 1].distance2);
+        const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
         const double stretch = sqrt(rules->share / (search.count > 1 ? search.count - 1 : 1));
         if (given) render_round_shape((float)(farthest * stretch), shape);
         return;
