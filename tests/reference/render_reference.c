@@ -364,7 +364,7 @@ static bool meet(const lens *l, const disc *d, uint32_t pixel, double *depth, do
     for (int k = 0; k < 3; k++) q[k] = from[k] + t * ray[k] - d->c[k];
     *depth = t;
     *r2 = dot(q, d->a) * dot(q, d->a) + dot(q, d->b) * dot(q, d->b);
-    return *r2 <= 1 && t >= l->near_depth;
+    return *r2 <= 1 - 0.15 && t >= l->near_depth;
 }
 
 /* What no splat covers shows the point that is in it, if there is one. */
@@ -399,7 +399,7 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
     clear(out);
     for (uint32_t i = 0; i < count; i++) {
         if (meet(l, &discs[i], pixel, &t, &r2)) limit = fmin(limit, t + discs[i].tolerance);
-        out->edge = fmin(out->edge, fabs(r2 - 1));
+        out->edge = fmin(out->edge, fabs(r2 - 0.85));
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!meet(l, &discs[i], pixel, &t, &r2)) continue;
@@ -415,9 +415,8 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
         }
         if (weight > best) best = weight, out->index = discs[i].index;
     }
-    out->edge = fmin(out->edge, fabs(sum * 1022 / 10 - 1));
-    out->rounding = out->fragments / (sum * 1022);
-    if (sum * 1022 + out->fragments < 10) {
+    out->rounding = out->fragments > 0 ? out->fragments / (sum * 1022) : 0;
+    if (out->fragments == 0) {
         if (points_around(l, front, pixel) >= 5) show_own(l, discs, count, &front[pixel], out);
         return;
     }

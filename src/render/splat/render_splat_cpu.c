@@ -154,7 +154,7 @@ static inline lanes fragments_of(const tile *t, const render_splat *splat, float
         f.inside = (w > 0.0f) & (f.depth >= t->near_depth);
     }
     const lanes_f rest = 1.0f - r2, rest2 = rest * rest;
-    f.inside = f.inside & (rest >= 0.0f);
+    f.inside = f.inside & (rest >= RENDER_RIM);
     f.weight = rest2 * rest2;
     return f;
 }

@@ -20,11 +20,9 @@
 #include "render/points/render_points_math.h"
 #include "render/screen/render_screen_math.h"
 
-#define RENDER_WEIGHT_MAX 1023 /* of a fragment: 10 bits */
-#define RENDER_WEIGHT_MIN                                                                                              \
-    10 /* a sample shows a surface from this sum on: less is the rim of splats, beyond an edge                         \
-        */
-#define RENDER_NORMAL_ONE      1023       /* what 1 is in a splat's normal */
+#define RENDER_WEIGHT_MAX      1023  /* of a fragment: 10 bits */
+#define RENDER_RIM             0.15f /* a splat ends where 1 - r² is this: its rim adds little, and spills over edges */
+#define RENDER_NORMAL_ONE      1023  /* what 1 is in a splat's normal */
 #define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
 #define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
 #define RENDER_OWN_AROUND      5 /* of eight samples around one show points: it is within a surface, not at its edge */
@@ -249,7 +247,7 @@ MOTE_HD bool render_project_disc(const render_view *view, const render_disc *dis
 /* ---- fragments */
 
 typedef struct render_fragment {
-    float depth, weight; /* weight 0..1: falls to 0 at the ellipse's edge */
+    float depth, weight; /* weight 0..1: nearly 0 at the ellipse's edge */
     int32_t inside;      /* 0 or 1 */
 } render_fragment;
 
@@ -263,7 +261,7 @@ MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool persp
     const float inverse = 1.0f / w;
     f.depth = perspective ? splat->depth * inverse : splat->depth + g;
     const float r2 = (u * u + v * v) * (inverse * inverse), rest = 1.0f - r2, rest2 = rest * rest;
-    f.inside = (rest >= 0.0f) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
+    f.inside = (rest >= RENDER_RIM) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
     f.weight = rest2 * rest2;
     return f;
 }
@@ -350,7 +348,7 @@ MOTE_HD void render_show_splat(const render_screen *screen, const render_sums *s
     to->depth[i] = INFINITY;
     for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
     for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
-    if (sums->weight < RENDER_WEIGHT_MIN) {
+    if (sums->weight == 0) {
         render_show_own(screen, splats, index, to, shown, i);
         return;
     }
