@@ -8,6 +8,7 @@
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
 #include "planes/planes_ops.h"
+#include "render/render_ops.h"
 
 const mote_backend mote_cpu_backend = {
     .name = "cpu",
@@ -17,6 +18,7 @@ const mote_backend mote_cpu_backend = {
     .knn = &mote_knn_cpu,
     .normals = &mote_normals_cpu,
     .planes = &mote_planes_cpu,
+    .render = &mote_render_cpu,
 };
 
 #if defined(MOTE_HAS_CUDA)
@@ -34,6 +36,7 @@ static const mote_backend cuda_backend = {
     .knn = &mote_knn_on_cuda,
     .normals = &mote_normals_on_cuda,
     .planes = &mote_planes_on_cuda,
+    .render = &mote_render_on_cuda,
 };
 const mote_backend *const mote_gpu_backend = &cuda_backend;
 

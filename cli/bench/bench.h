@@ -73,5 +73,6 @@ int bench_shifted(session *s, const bench_options *given);
 int bench_normals(session *s, const bench_options *o);
 int bench_dynamic(session *s, const bench_options *o);
 int bench_planes(session *s, const bench_options *o);
+int bench_render(session *s, const bench_options *o);
 
 #endif

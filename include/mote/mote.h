@@ -10,6 +10,7 @@
 #include "normals.h"
 #include "order.h"
 #include "planes.h"
+#include "render.h"
 #include "types.h"
 #include "version.h"
 #endif

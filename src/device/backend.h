@@ -20,6 +20,7 @@ struct mote_laz_ops;
 struct mote_knn_ops;
 struct mote_normals_ops;
 struct mote_planes_ops;
+struct mote_render_ops;
 
 typedef struct mote_backend {
     const char *name;
@@ -32,6 +33,7 @@ typedef struct mote_backend {
     const struct mote_knn_ops *knn;
     const struct mote_normals_ops *normals;
     const struct mote_planes_ops *planes;
+    const struct mote_render_ops *render;
 } mote_backend;
 
 extern const mote_backend mote_cpu_backend;

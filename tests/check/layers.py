@@ -13,6 +13,7 @@ LAYERS = [
     ["order"],
     ["gen", "knn", "lod"],
     ["normals", "planes"],
+    ["render"],
     ["io"],
     ["(roof)"],  # src/backends.c: the one file that names the table of every algorithm
 ]

@@ -1,0 +1,217 @@
+/* mote bench render: frames of points, averages and surfaces, from a camera that moves a little from frame to frame. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+
+#define TURN       0.003 /* radians from frame to frame */
+#define GPU_POINTS 100000000u
+
+/* Where a camera stands: its direction from the middle of the cloud, and its distance, over that at which the cloud
+   fills the picture. */
+typedef struct render_case {
+    const char *name, *kind; /* of mote gen */
+    uint64_t points;         /* 0: -n */
+    mote_render_mode mode;
+    uint32_t width, height;
+    double from[3], distance;
+    double of_others; /* G points/s of the best measured, or published ms; 0: none */
+} render_case;
+
+static const render_case cases[] = {
+    {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325},
+    {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287},
+    {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408},
+    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 556},
+    {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128},
+    {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87},
+    {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203},
+    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 282},
+    {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76},
+    {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76},
+    {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37},
+    {"surface 14M", "torus", 14000000, MOTE_RENDER_SURFACE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 0},
+};
+#define CASES (sizeof cases / sizeof cases[0])
+
+/* A renderer and where its frames go. */
+typedef struct render_work {
+    mote_context *ctx;
+    mote_renderer *renderer;
+    mote_camera camera;
+    mote_render_params params;
+    mote_render_result result;
+    bool on_gpu;
+} render_work;
+
+static mote_status open_arrays(render_work *work) {
+    const uint64_t pixels = (uint64_t)work->params.width * work->params.height;
+    work->result.on_device = work->on_gpu;
+    work->result.color8 = work->on_gpu ? mote_device_alloc(work->ctx, 4 * pixels) : malloc((size_t)(4 * pixels));
+    work->result.depth =
+        work->on_gpu ? mote_device_alloc(work->ctx, pixels * sizeof(float)) : malloc((size_t)pixels * sizeof(float));
+    return work->result.color8 != NULL && work->result.depth != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static void close_arrays(render_work *work) {
+    if (work->on_gpu) {
+        mote_device_free(work->ctx, work->result.color8);
+        mote_device_free(work->ctx, work->result.depth);
+    } else {
+        free(work->result.color8);
+        free(work->result.depth);
+    }
+}
+
+static mote_status set_camera(render_work *work, const render_case *c) {
+    work->camera = mote_camera_defaults();
+    const mote_status status = mote_render_fit(work->renderer, &work->camera, c->from, &work->params);
+    for (int k = 0; k < 3; k++) {
+        work->camera.eye[k] = work->camera.target[k] + (work->camera.eye[k] - work->camera.target[k]) * c->distance;
+    }
+    return status;
+}
+
+static void turn_camera(mote_camera *camera) {
+    const double x = camera->eye[0] - camera->target[0], y = camera->eye[1] - camera->target[1];
+    camera->eye[0] = camera->target[0] + cos(TURN) * x - sin(TURN) * y;
+    camera->eye[1] = camera->target[1] + sin(TURN) * x + cos(TURN) * y;
+}
+
+/* What the GPU drew last against what the CPU draws. */
+static mote_status check_frame(const session *s, const render_work *work, const mote_cloud *cloud, bool *is_right) {
+    const size_t bytes = (size_t)work->params.width * work->params.height * 4;
+    mote_context_params params = bench_context_params(s, mote_context_threads(work->ctx));
+    mote_context *ctx = NULL;
+    mote_render_result expected = {.color8 = malloc(bytes)};
+    uint8_t *found = malloc(bytes);
+    params.device = MOTE_DEVICE_CPU;
+    mote_status status =
+        expected.color8 != NULL && found != NULL ? mote_context_create(&params, &ctx) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = mote_render(ctx, cloud, &work->camera, &work->params, &expected);
+    if (status == MOTE_OK) status = mote_device_copy(work->ctx, found, work->result.color8, bytes);
+    *is_right = status == MOTE_OK && memcmp(found, expected.color8, bytes) == 0;
+    free(found);
+    free(expected.color8);
+    mote_context_destroy(ctx);
+    return status;
+}
+
+/* A first frame, which takes memory, then one for each run. */
+static mote_status draw_frames(const bench_options *o, render_work *work, bench_runs *runs) {
+    mote_status status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
+    for (int i = 0; i < o->runs && status == MOTE_OK && !session_cancelled(); i++) {
+        turn_camera(&work->camera);
+        const double begin = seconds_now();
+        status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
+        runs->values[i] = 1e3 * (seconds_now() - begin);
+        runs->count = i + 1;
+    }
+    return session_cancelled() ? MOTE_CANCELLED : status;
+}
+
+static mote_status measure_case(session *s, const bench_options *o, const render_case *c, const mote_cloud *cloud,
+                                bench_runs *runs, render_work *work, bool *is_right) {
+    mote_context *own = NULL;
+    memset(work, 0, sizeof *work);
+    work->on_gpu = bench_on_gpu(s);
+    work->params = mote_render_defaults();
+    work->params.mode = c->mode;
+    work->params.width = c->width;
+    work->params.height = c->height;
+    if (c->mode != MOTE_RENDER_SURFACE) work->params.edl_strength = 0;
+    mote_status status = work->on_gpu ? MOTE_OK : bench_context(s, mote_context_threads(s->ctx), &own);
+    work->ctx = own != NULL ? own : s->ctx;
+    if (status == MOTE_OK) status = mote_render_create(work->ctx, cloud, &work->renderer);
+    if (status == MOTE_OK) status = open_arrays(work);
+    if (status == MOTE_OK) status = set_camera(work, c);
+    if (status == MOTE_OK) status = draw_frames(o, work, runs);
+    *is_right = true;
+    if (status == MOTE_OK && work->on_gpu) status = check_frame(s, work, cloud, is_right);
+    close_arrays(work);
+    mote_render_destroy(work->renderer);
+    mote_context_destroy(own);
+    progress_clear(&s->bar);
+    return status;
+}
+
+/* ---- the table */
+
+static void print_head(const session *s, int runs) {
+    char device[200];
+    bench_device_name(s, device, sizeof device);
+    printf("render: %s, %d CPU threads used, a moving camera, median and spread of %d frames, ms\n", device,
+           mote_context_threads(s->ctx), runs);
+    printf("%-18s %10s %9s %17s %9s %9s %9s   %s\n", "case", "points", "ms", "spread", "G pts/s", "covered", "batches",
+           "others");
+}
+
+static void print_row(const render_case *c, const bench_result *line, const mote_render_result *result) {
+    char spread[32], others[48] = "-";
+    const double pixels = (double)c->width * c->height;
+    snprintf(spread, sizeof spread, "%.2f-%.2f", line->low, line->high);
+    if (c->of_others > 0) {
+        snprintf(others, sizeof others, c->mode == MOTE_RENDER_SURFACE ? "%g ms (GTX 970)" : "%g G pts/s (H200, 100 M)",
+                 c->of_others);
+    }
+    printf("%-18s %10llu %9.2f %17s %9.2f %8.1f%% %8.1f%%   %s\n", c->name, (unsigned long long)line->points,
+           line->median, spread, 1e-6 * (double)line->points / line->median, 100 * (double)result->covered / pixels,
+           100 * (double)result->batches_drawn / (double)(result->batches > 0 ? result->batches : 1), others);
+    fflush(stdout);
+}
+
+static int run_case(session *s, const bench_options *o, const render_case *c) {
+    bench_runs runs = {.count = 0};
+    render_work work;
+    mote_cloud *cloud = NULL;
+    char device[200], name[80];
+    bool is_right = false;
+    const uint64_t all = o->count_given ? o->count : bench_on_gpu(s) ? GPU_POINTS : o->count;
+    const uint64_t points = c->points == 0 || (o->count_given && o->count < c->points) ? all : c->points;
+    s->bar.points = points;
+    mote_status status = mote_generate(s->ctx, c->kind, points, NULL, &cloud);
+    progress_clear(&s->bar);
+    if (status == MOTE_OK) status = measure_case(s, o, c, cloud, &runs, &work, &is_right);
+    mote_cloud_destroy(cloud);
+    if (status == MOTE_CANCELLED) return session_fail(s, status, false);
+    if (status == MOTE_ERROR_MEMORY) {
+        printf("%-18s not run: out of memory\n", c->name);
+        mote_context_clear(s->ctx);
+        return EXIT_DONE;
+    }
+    if (status != MOTE_OK) return session_error(s, EXIT_FAILED, "%s: %s", c->name, mote_status_name(status));
+    if (!is_right) return session_error(s, EXIT_FAILED, "%s: the picture is not that of the CPU", c->name);
+    bench_device_name(s, device, sizeof device);
+    bench_result line = {.bench = "render",
+                         .unit = "ms",
+                         .points = points,
+                         .threads = mote_context_threads(s->ctx),
+                         .device = bench_on_gpu(s) ? device : NULL};
+    bench_summarize(&runs, &line);
+    print_row(c, &line, &work.result);
+    snprintf(name, sizeof name, "%s, %u x %u", c->name, c->width, c->height);
+    line.name = name;
+    return bench_record(s, o, &line);
+}
+
+static bool is_wanted(const bench_options *o, const render_case *c) {
+    return o->only == NULL || strncmp(c->name, o->only, strlen(o->only)) == 0;
+}
+
+int bench_render(session *s, const bench_options *o) {
+    const char *names[CASES + 1] = {NULL};
+    bool any = false;
+    for (size_t i = 0; i < CASES; i++) {
+        names[i] = cases[i].name;
+        any = any || is_wanted(o, &cases[i]);
+    }
+    if (!any) return bench_no_case(o, names);
+    int code = EXIT_DONE;
+    print_head(s, o->runs);
+    for (size_t i = 0; i < CASES && code == EXIT_DONE; i++) {
+        if (is_wanted(o, &cases[i])) code = run_case(s, o, &cases[i]);
+    }
+    return code;
+}

@@ -1,0 +1,361 @@
+/* The points of a renderer on a GPU: their order, by content, and the boxes of its ranges.
+
+   Sorted by code. Where two points share one, all are sorted anew: by index, colour, z, y, x and code, each stably, so
+   that the last decides first. No run of ties is too long for that. */
+#include "device/cuda/warp.cuh"
+#include "math/ordered.h"
+#include "order/order_cuda.h"
+#include "order/sort/order_keys_cuda.h"
+#include "render/points/render_load.h"
+#include "render/render_cuda.h"
+
+#define THREADS 256u
+
+/* The columns of a cloud that a renderer reads, on the device. */
+typedef struct render_source {
+    device_cloud view;
+    mote_column axes[3], normal[3];
+    render_color_source colors;
+    bool has_normals;
+} render_source;
+
+/* ---- keys */
+
+static __global__ void code_keys(const uint64_t *codes, const uint32_t *index, uint64_t count, uint64_t *keys) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) keys[i] = codes[index[i]];
+}
+
+static __global__ void color_keys(render_color_source colors, const uint32_t *index, uint64_t count, uint64_t *keys) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) keys[i] = render_color_of(&colors, index[i]);
+}
+
+/* + 0.0: both zeros are one place. */
+static __global__ void axis_keys(mote_column axis, const uint32_t *index, uint64_t count, uint64_t *keys) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) keys[i] = mote_ordered_real(column_value(&axis, index[i]) + 0.0);
+}
+
+/* Whether two of count sorted keys are equal. */
+static __global__ void find_equal(const uint64_t *keys, uint64_t count, uint32_t *equal) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
+    if (i < count && keys[i] == keys[i - 1]) *equal = 1;
+}
+
+static __global__ void find_one_place(render_points points, uint32_t *equal) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x + 1;
+    if (i < points.count && points.at[0][i] == points.at[0][i - 1] && points.at[1][i] == points.at[1][i - 1] &&
+        points.at[2][i] == points.at[2][i - 1]) {
+        *equal = 1;
+    }
+}
+
+static mote_status sort_by_content(mote_device *gpu, const render_source *from, const uint64_t *codes, uint64_t count,
+                                   cuda_pairs64 *pairs) {
+    const uint32_t blocks = cuda_blocks(count, THREADS);
+    MOTE_TRY(order_cuda_number(gpu, pairs->values, count));
+    CUDA_LAUNCH(gpu, color_keys, blocks, THREADS, from->colors, pairs->values, count, pairs->keys);
+    MOTE_TRY(cuda_sort64(gpu, pairs, count, 0, 32));
+    for (int k = 2; k >= 0; k--) {
+        CUDA_LAUNCH(gpu, axis_keys, blocks, THREADS, from->axes[k], pairs->values, count, pairs->keys);
+        MOTE_TRY(cuda_sort64(gpu, pairs, count, 0, 64));
+    }
+    CUDA_LAUNCH(gpu, code_keys, blocks, THREADS, codes, pairs->values, count, pairs->keys);
+    MOTE_TRY(cuda_launched(gpu, "sorting"));
+    return cuda_sort64(gpu, pairs, count, 0, 64);
+}
+
+/* found: [1] in device memory. */
+static mote_status sort_points(mote_renderer *renderer, const render_source *from, uint64_t *codes, cuda_pairs64 *pairs,
+                               uint32_t *found) {
+    mote_device *gpu = renderer->device;
+    const uint64_t rows = renderer->cloud->count, count = renderer->points.count;
+    uint32_t equal = 0;
+    MOTE_TRY(cuda_copy(gpu, pairs->keys, codes, rows * sizeof *codes));
+    MOTE_TRY(order_cuda_number(gpu, pairs->values, rows));
+    MOTE_TRY(cuda_sort64(gpu, pairs, rows, 0, 64));
+    MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
+    CUDA_LAUNCH(gpu, find_equal, cuda_blocks(count, THREADS), THREADS, pairs->keys, count, found);
+    MOTE_TRY(cuda_launched(gpu, "sorting"));
+    MOTE_TRY(cuda_download(gpu, &equal, found, sizeof equal));
+    return equal != 0 ? sort_by_content(gpu, from, codes, rows, pairs) : MOTE_OK;
+}
+
+/* ---- points by place */
+
+static __global__ void gather(mote_column x, mote_column y, mote_column z, render_color_source colors,
+                              render_points points, uint64_t end) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= end) return;
+    const uint64_t row = points.index[i < points.count ? i : points.count - 1];
+    points.at[0][i] = column_value(&x, row);
+    points.at[1][i] = column_value(&y, row);
+    points.at[2][i] = column_value(&z, row);
+    points.color[i] = i < points.count ? render_color_of(&colors, row) : RENDER_NO_COLOR;
+}
+
+static __global__ void gather_colors(render_color_source colors, render_points points) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < points.count) points.color[i] = render_color_of(&colors, points.index[i]);
+}
+
+/* ---- batches: a block each, a warp for each of its sub-batches */
+
+#define SUBBATCHES (RENDER_BATCH / RENDER_SUBBATCH)
+#define BOX_BLOCK  (SUBBATCHES * CUDA_WARP)
+
+static __global__ void bound_batches(render_points points) {
+    __shared__ double low[SUBBATCHES][3], high[SUBBATCHES][3];
+    __shared__ float spacings[SUBBATCHES];
+    const uint32_t part = threadIdx.x / CUDA_WARP, first = blockIdx.x * RENDER_BATCH;
+    const uint32_t from = first + part * RENDER_SUBBATCH;
+    const uint32_t end = points.count - first < RENDER_BATCH ? points.count : first + RENDER_BATCH;
+    const uint32_t to = from >= end ? from : end - from < RENDER_SUBBATCH ? end : from + RENDER_SUBBATCH;
+    double extent[3];
+    for (int k = 0; k < 3; k++) {
+        double min_here = 1.7976931348623157e308, max_here = -1.7976931348623157e308;
+        for (uint32_t i = from + warp_lane(); i < to; i += CUDA_WARP) {
+            min_here = min(min_here, points.at[k][i]);
+            max_here = max(max_here, points.at[k][i]);
+        }
+        min_here = warp_min(min_here);
+        max_here = warp_max(max_here);
+        extent[k] = max_here - min_here;
+        if (warp_lane() == 0) low[part][k] = min_here, high[part][k] = max_here;
+    }
+    if (warp_lane() == 0 && to > from) spacings[part] = render_spacing(extent, to - from);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    render_batch *batch = &points.batches[blockIdx.x];
+    const uint32_t parts = (end - first + RENDER_SUBBATCH - 1) / RENDER_SUBBATCH;
+    for (int k = 0; k < 3; k++) {
+        batch->min[k] = low[0][k];
+        batch->max[k] = high[0][k];
+        for (uint32_t p = 1; p < parts; p++) {
+            batch->min[k] = min(batch->min[k], low[p][k]);
+            batch->max[k] = max(batch->max[k], high[p][k]);
+        }
+    }
+    batch->spacing = render_median(spacings, parts);
+    batch->drawn = 0;
+}
+
+static mote_status keep_boxes(mote_renderer *renderer) {
+    const uint64_t size_bytes = renderer->points.batch_count * sizeof(render_batch);
+    render_batch *batches = (render_batch *)mote_alloc(renderer->ctx, size_bytes, "points of a picture");
+    if (batches == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = cuda_download(renderer->device, batches, renderer->points.batches, size_bytes);
+    if (status == MOTE_OK) render_keep_boxes(renderer, batches);
+    mote_free(renderer->ctx, batches);
+    return status;
+}
+
+/* ---- load */
+
+static bool reserve_points(mote_renderer *renderer) {
+    mote_device *gpu = renderer->device;
+    render_points *points = &renderer->points;
+    const uint64_t rows = renderer->cloud->count, batches = (rows + RENDER_BATCH - 1) / RENDER_BATCH;
+    const uint64_t padded = batches * RENDER_BATCH;
+    const char *what = "points of a picture";
+    if (points->index != NULL) return true;
+    points->index = (uint32_t *)cuda_alloc(gpu, rows * sizeof(uint32_t), what);
+    points->color = (uint32_t *)cuda_alloc(gpu, padded * sizeof(uint32_t), what);
+    points->batches = (render_batch *)cuda_alloc(gpu, batches * sizeof(render_batch), what);
+    renderer->boxes = (mote_box *)mote_alloc(renderer->ctx, batches * sizeof(mote_box), what);
+    bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
+    for (int k = 0; k < 3; k++) {
+        points->at[k] = (double *)cuda_alloc(gpu, padded * sizeof(double), what);
+        complete = complete && points->at[k] != NULL;
+    }
+    return complete && renderer->boxes != NULL;
+}
+
+static mote_status place_points(mote_renderer *renderer, const render_source *from, const uint32_t *index,
+                                uint32_t *found) {
+    mote_device *gpu = renderer->device;
+    render_points *points = &renderer->points;
+    const uint64_t end = (uint64_t)points->batch_count * RENDER_BATCH;
+    uint32_t equal = 0;
+    MOTE_TRY(cuda_copy(gpu, points->index, index, renderer->cloud->count * sizeof *index));
+    if (points->count == 0) return MOTE_OK;
+    CUDA_LAUNCH(gpu, gather, cuda_blocks(end, THREADS), THREADS, from->axes[0], from->axes[1], from->axes[2],
+                from->colors, *points, end);
+    CUDA_LAUNCH(gpu, bound_batches, points->batch_count, BOX_BLOCK, *points);
+    MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
+    CUDA_LAUNCH(gpu, find_one_place, cuda_blocks(points->count, THREADS), THREADS, *points, found);
+    MOTE_TRY(cuda_launched(gpu, "reading points"));
+    MOTE_TRY(cuda_download(gpu, &equal, found, sizeof equal));
+    points->tied = equal != 0;
+    return MOTE_OK;
+}
+
+static mote_status fill_points(mote_renderer *renderer, const render_source *from, uint64_t *codes, cuda_pairs64 *pairs,
+                               uint32_t *found) {
+    mote_context *ctx = renderer->ctx;
+    mote_lattice lattice;
+    uint64_t skipped = 0;
+    mote_stage(ctx, "order");
+    MOTE_TRY(order_cuda_lattice(&from->view, &lattice, &skipped));
+    MOTE_TRY(mote_progress(ctx, 0.1, "finding the bounds"));
+    MOTE_TRY(order_cuda_codes(&from->view, &lattice, codes));
+    renderer->points.count = (uint32_t)(renderer->cloud->count - skipped);
+    renderer->points.batch_count = (renderer->points.count + RENDER_BATCH - 1) / RENDER_BATCH;
+    MOTE_TRY(sort_points(renderer, from, codes, pairs, found));
+    MOTE_TRY(mote_progress(ctx, 0.7, "sorting"));
+    mote_stage(ctx, "points of a picture");
+    MOTE_TRY(place_points(renderer, from, pairs->values, found));
+    MOTE_TRY(keep_boxes(renderer));
+    return mote_progress(ctx, 1, "reading points");
+}
+
+/* The columns that are read, uploaded where the cloud is on the host. */
+static mote_status open_source(mote_renderer *renderer, const uint8_t *rgba, render_source *from) {
+    static const char *const names[9] = {"x", "y", "z", "red", "green", "blue", "normal_x", "normal_y", "normal_z"};
+    const mote_cloud *cloud = renderer->cloud;
+    const mote_column *axes[3];
+    mote_column columns[9], channels[3];
+    mote_cloud some = *cloud;
+    memset(from, 0, sizeof *from);
+    MOTE_TRY(mote_cloud_positions(renderer->ctx, cloud, axes));
+    from->colors.rgba = rgba;
+    from->colors.present = rgba == NULL && render_find_colors(renderer, channels);
+    some.columns = columns;
+    some.column_count = 0;
+    from->has_normals = true;
+    for (int n = 6; n < 9; n++) from->has_normals = from->has_normals && mote_cloud_find(cloud, names[n]) != NULL;
+    for (int n = 0; n < 9; n++) {
+        if ((n >= 3 && n < 6 && !from->colors.present) || (n >= 6 && !from->has_normals)) continue;
+        columns[some.column_count++] = n >= 3 && n < 6 ? channels[n - 3] : *mote_cloud_find(cloud, names[n]);
+    }
+    MOTE_TRY(device_cloud_open(renderer->device, &some, &from->view));
+    for (int k = 0; k < 3; k++) {
+        from->axes[k] = *device_cloud_find(&from->view, names[k]);
+        if (from->colors.present) from->colors.channels[k] = *device_cloud_find(&from->view, names[3 + k]);
+        if (from->has_normals) from->normal[k] = *device_cloud_find(&from->view, names[6 + k]);
+    }
+    return MOTE_OK;
+}
+
+static __global__ void copy_column(mote_column column, uint64_t count, float *to) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) to[i] = (float)column_value(&column, i);
+}
+
+static void drop_normals(mote_renderer *renderer) {
+    render_points *points = &renderer->points;
+    for (int k = 0; k < 3; k++) {
+        cuda_free(renderer->device, points->normal[k]);
+        points->normal[k] = NULL;
+    }
+    cuda_free(renderer->device, points->spacing);
+    points->spacing = NULL;
+}
+
+static mote_status reserve_normals(mote_renderer *renderer) {
+    render_points *points = &renderer->points;
+    const uint64_t size_bytes = renderer->cloud->count * sizeof(float);
+    bool complete = true;
+    for (int k = 0; k < 3; k++) {
+        points->normal[k] = (float *)cuda_alloc(renderer->device, size_bytes, "normals of a picture");
+        complete = complete && points->normal[k] != NULL;
+    }
+    if (!complete) drop_normals(renderer);
+    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+static mote_status take_normals(mote_renderer *renderer, const render_source *from) {
+    const uint64_t rows = renderer->cloud->count;
+    drop_normals(renderer);
+    if (!from->has_normals) return MOTE_OK;
+    MOTE_TRY(reserve_normals(renderer));
+    for (int k = 0; k < 3 && rows > 0; k++) {
+        CUDA_LAUNCH(renderer->device, copy_column, cuda_blocks(rows, THREADS), THREADS, from->normal[k], rows,
+                    renderer->points.normal[k]);
+    }
+    return cuda_launched(renderer->device, "reading normals");
+}
+
+static mote_status load_from(mote_renderer *renderer, const render_source *from) {
+    mote_device *gpu = renderer->device;
+    const uint64_t rows = renderer->cloud->count;
+    cuda_pairs64 pairs;
+    if (!reserve_points(renderer)) return MOTE_ERROR_MEMORY;
+    renderer->points.count = renderer->points.batch_count = 0;
+    render_keep_boxes(renderer, NULL);
+    if (rows == 0) return MOTE_OK;
+    memset(&pairs, 0, sizeof pairs);
+    uint64_t *codes = (uint64_t *)cuda_alloc(gpu, rows * sizeof *codes, "codes");
+    uint32_t *found = (uint32_t *)cuda_alloc(gpu, sizeof *found, "codes");
+    mote_status status = codes != NULL && found != NULL ? order_pairs_alloc(gpu, rows, &pairs) : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = fill_points(renderer, from, codes, &pairs, found);
+    order_pairs_free(gpu, &pairs);
+    cuda_free(gpu, codes);
+    cuda_free(gpu, found);
+    return status;
+}
+
+mote_status render_load_cuda(mote_renderer *renderer) {
+    render_source from;
+    mote_status status = open_source(renderer, NULL, &from);
+    if (status == MOTE_OK) status = load_from(renderer, &from);
+    if (status == MOTE_OK) status = take_normals(renderer, &from);
+    device_cloud_close(&from.view);
+    return status;
+}
+
+/* Points in one place are in the order of their colours: then all are sorted anew. */
+static mote_status recolor(mote_renderer *renderer, const uint8_t *rgba) {
+    render_source from;
+    mote_device *gpu = renderer->device;
+    mote_status status = open_source(renderer, rgba, &from);
+    if (status == MOTE_OK && renderer->points.tied) status = load_from(renderer, &from);
+    if (status == MOTE_OK && !renderer->points.tied && renderer->points.count > 0) {
+        CUDA_LAUNCH(gpu, gather_colors, cuda_blocks(renderer->points.count, THREADS), THREADS, from.colors,
+                    renderer->points);
+        status = cuda_launched(gpu, "colouring points");
+    }
+    device_cloud_close(&from.view);
+    return status;
+}
+
+mote_status render_set_colors_cuda(mote_renderer *renderer, const uint8_t *rgba, bool on_device) {
+    mote_device *gpu = renderer->device;
+    const uint64_t size_bytes = 4 * renderer->cloud->count;
+    if (rgba == NULL || on_device) return recolor(renderer, rgba);
+    uint8_t *copy = (uint8_t *)cuda_alloc(gpu, size_bytes, "colours");
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_upload(gpu, copy, rgba, size_bytes);
+    if (status == MOTE_OK) status = recolor(renderer, copy);
+    cuda_free(gpu, copy);
+    return status;
+}
+
+static mote_status take_array(mote_device *gpu, float *to, const float *from, uint64_t size_bytes, bool on_device) {
+    return on_device ? cuda_copy(gpu, to, from, size_bytes) : cuda_upload(gpu, to, from, size_bytes);
+}
+
+mote_status render_set_normals_cuda(mote_renderer *renderer, const float *const normal[3], const float *spacing,
+                                    bool on_device) {
+    mote_device *gpu = renderer->device;
+    render_points *points = &renderer->points;
+    const uint64_t size_bytes = renderer->cloud->count * sizeof(float);
+    drop_normals(renderer);
+    MOTE_TRY(reserve_normals(renderer));
+    for (int k = 0; k < 3; k++) MOTE_TRY(take_array(gpu, points->normal[k], normal[k], size_bytes, on_device));
+    if (spacing == NULL) return MOTE_OK;
+    points->spacing = (float *)cuda_alloc(gpu, size_bytes, "normals of a picture");
+    if (points->spacing == NULL) return MOTE_ERROR_MEMORY;
+    return take_array(gpu, points->spacing, spacing, size_bytes, on_device);
+}
+
+void render_unload_points_cuda(mote_renderer *renderer) {
+    mote_device *gpu = renderer->device;
+    render_points *points = &renderer->points;
+    drop_normals(renderer);
+    for (int k = 0; k < 3; k++) cuda_free(gpu, points->at[k]);
+    cuda_free(gpu, points->color);
+    cuda_free(gpu, points->index);
+    cuda_free(gpu, points->batches);
+}

@@ -1,0 +1,166 @@
+/* The nearest point of each sample on CPU cores.
+
+     batches ──▶ outside the picture: left out
+             ──▶ drawn in the last frame: their points are projected first
+             ──▶ the others: left out where their box is behind what stands there by then, else projected
+
+   So what is left out is behind points of this very frame, and the picture is that of all points. */
+#include "render/points/render_points_math.h"
+#include "render/points/render_project_cpu.h"
+#include "render/render_cpu.h"
+
+#define AT_ONCE 16 /* batches that a thread takes */
+
+enum { OUTSIDE, DRAWN_BEFORE, NEW };
+
+/* ---- points */
+
+static void keep_least(uint64_t *key, uint64_t candidate) {
+    uint64_t old = __atomic_load_n(key, __ATOMIC_RELAXED);
+    while (candidate < old) {
+        if (__atomic_compare_exchange_n(key, &old, candidate, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    }
+}
+
+/* before: keys of the layer in front, of which only points behind count; NULL: all do. */
+static void draw_batch(const render_points *points, const render_view *view, uint32_t b, const uint64_t *before,
+                       uint64_t *keys) {
+    render_projected block;
+    for (uint32_t first = b * RENDER_BATCH; first < (b + 1) * RENDER_BATCH; first += RENDER_PROJECTED) {
+        render_project_block(view, points, first, &block);
+        for (uint32_t i = 0; i < RENDER_PROJECTED; i++) {
+            const uint32_t sample = block.sample[i];
+            if (sample == RENDER_OUTSIDE) continue;
+            const uint64_t key = render_key(block.depth[i], first + i);
+            if (key >= __atomic_load_n(&keys[sample], __ATOMIC_RELAXED)) continue;
+            if (before != NULL && render_key_depth(key) <= render_key_depth(before[sample])) continue;
+            if (points->color[first + i] == RENDER_NO_COLOR) continue;
+            keep_least(&keys[sample], key);
+        }
+    }
+}
+
+/* ---- what stands in front */
+
+mote_status render_measure_depths_cpu(mote_renderer *renderer, const render_view *view, bool of_limits) {
+    render_frame *frame = renderer->frame;
+    render_depths *depths = &frame->depths;
+    const uint64_t *keys = of_limits ? NULL : frame->keys[0];
+    render_depths_size(view, depths);
+    if (!mote_reserve_scratch(renderer->ctx, (void **)&depths->farthest, &depths->capacity, depths->total,
+                              sizeof *depths->farthest, "frame")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t level = 0; level < depths->level_count; level++) {
+        uint32_t *to = depths->farthest + depths->first[level];
+        const int64_t width = depths->width[level], height = depths->height[level];
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+        for (int64_t y = 0; y < height; y++) {
+            for (int64_t x = 0; x < width; x++) {
+                to[y * width + x] = level == 0
+                                        ? render_farthest_of_square(view, keys, frame->limits, (uint32_t)x, (uint32_t)y)
+                                        : render_farthest_of_four(depths, level - 1, (uint32_t)x, (uint32_t)y);
+            }
+        }
+    }
+    return MOTE_OK;
+}
+
+/* ---- batches */
+
+static void clear_keys(const mote_renderer *renderer, const render_view *view, uint64_t *keys) {
+    const int64_t samples = (int64_t)view->width * view->height;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < samples; i++) keys[i] = RENDER_NO_KEY;
+}
+
+/* Draws those that the last frame shows, and sorts out the others. In the first frame all are drawn. */
+static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
+    const render_points *points = &renderer->points;
+    render_frame *frame = renderer->frame;
+    uint64_t known = 0, drawn = 0;
+    for (uint32_t b = 0; b < points->batch_count; b++) known += points->batches[b].drawn;
+#pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        const render_batch *batch = &points->batches[b];
+        const render_reach reach = render_box_reach(view, batch->min, batch->max);
+        frame->batch_states[b] = reach.outside ? OUTSIDE : known == 0 || batch->drawn != 0 ? DRAWN_BEFORE : NEW;
+        if (frame->batch_states[b] != DRAWN_BEFORE) continue;
+        draw_batch(points, view, (uint32_t)b, NULL, frame->keys[0]);
+        drawn++;
+    }
+    return drawn;
+}
+
+static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
+    const render_points *points = &renderer->points;
+    render_frame *frame = renderer->frame;
+    uint64_t drawn = 0;
+#pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (frame->batch_states[b] != NEW) continue;
+        const render_reach reach = render_box_reach(view, points->batches[b].min, points->batches[b].max);
+        if (render_is_behind(&frame->depths, &reach)) continue;
+        draw_batch(points, view, (uint32_t)b, NULL, frame->keys[0]);
+        drawn++;
+    }
+    return drawn;
+}
+
+/* For the next frame: whose points this one shows. */
+static void note_drawn(mote_renderer *renderer, const render_view *view) {
+    render_points *points = &renderer->points;
+    const render_frame *frame = renderer->frame;
+    const int64_t samples = (int64_t)view->width * view->height;
+    for (uint32_t b = 0; b < points->batch_count; b++) points->batches[b].drawn = 0;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < samples; i++) {
+        const uint64_t key = frame->keys[0][i];
+        if (key == RENDER_NO_KEY) continue;
+        uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
+        if (__atomic_load_n(drawn, __ATOMIC_RELAXED) == 0) __atomic_store_n(drawn, 1, __ATOMIC_RELAXED);
+    }
+}
+
+mote_status render_find_nearest_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+    render_frame *frame = renderer->frame;
+    clear_keys(renderer, &job->view, frame->keys[0]);
+    result->batches = renderer->points.batch_count;
+    result->batches_drawn = draw_known(renderer, &job->view);
+    if (result->batches_drawn < result->batches) {
+        MOTE_TRY(render_measure_depths_cpu(renderer, &job->view, false));
+        result->batches_drawn += draw_new(renderer, &job->view);
+    }
+    note_drawn(renderer, &job->view);
+    return MOTE_OK;
+}
+
+mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *job, uint32_t layer) {
+    const render_points *points = &renderer->points;
+    render_frame *frame = renderer->frame;
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height;
+    if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->keys[layer + 1], &frame->keys_capacity[layer + 1],
+                              samples, sizeof(uint64_t), "frame")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint64_t *keys = frame->keys[layer + 1];
+    clear_keys(renderer, &job->view, keys);
+#pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        if (frame->batch_states[b] != OUTSIDE) draw_batch(points, &job->view, (uint32_t)b, frame->keys[layer], keys);
+    }
+    return MOTE_OK;
+}
+
+/* ---- samples */
+
+void render_show_points_cpu(const mote_renderer *renderer, const render_job *job) {
+    const render_points *points = &renderer->points;
+    const render_frame *frame = renderer->frame;
+    const render_samples *to = &frame->samples;
+    const int64_t samples = (int64_t)job->view.width * job->view.height;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < samples; i++) {
+        render_show_point(&job->view, points, frame->keys[0][i], job->wants_normals, to, (uint64_t)i);
+    }
+}

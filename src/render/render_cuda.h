@@ -1,0 +1,95 @@
+/* Frames on a GPU: their buffers in device memory, and the steps that fill them. */
+#ifndef MOTE_RENDER_CUDA_H
+#define MOTE_RENDER_CUDA_H
+
+#include "device/cuda/cuda.h"
+#include "render/points/render_depths.h"
+#include "render/points/render_points_math.h"
+#include "render/render_ops.h"
+#include "render/screen/render_screen_math.h"
+#include "render/shade/render_samples.h"
+#include "render/splat/render_splat_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Device memory that only grows. */
+typedef struct render_buffer {
+    void *memory;
+    uint64_t size_bytes;
+} render_buffer;
+
+/* What kernels count, and the host is told at the end of a frame. */
+typedef struct render_counters {
+    unsigned long long known, drawn; /* batches that the last frame shows; that this one draws */
+    unsigned long long covered, closed, splats, iterations;
+    unsigned long long errors, error_sum, error_squares; /* of normals */
+    uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
+} render_counters;
+
+/* Batches whose points are projected, in any order. */
+typedef struct render_list {
+    uint32_t *batches;
+    uint32_t *count; /* in device memory */
+} render_list;
+
+/* Sums of a sample, as atomics add them. */
+typedef struct render_sums_cuda {
+    unsigned long long weight, color[3], normal[3], depth;
+} render_sums_cuda;
+
+typedef struct render_frame_cuda {
+    render_counters *counters;
+    uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
+    uint8_t *batch_states;
+    render_list known, others;
+    render_depths depths;
+    render_samples samples;
+    uint32_t *limits; /* AVERAGE, SURFACE: of depth, as ordered integers */
+    render_color_sums *color_sums;
+    render_screen screen;
+    uint32_t seen_count;
+    render_shape *shapes;
+    render_splat *splats;
+    render_sums_cuda *sums;
+    unsigned long long *best; /* SURFACE: the largest weight of a sample, and the place of the splat it is of */
+    uint32_t *best_splat;
+    uint8_t *holes;
+    render_value shown;
+    render_buffer buffers[40];
+    uint32_t buffer_count; /* that this frame has asked for */
+} render_frame_cuda;
+
+/* The next buffer of a frame, of at least so many bytes: frames of one kind ask for the same in the same order. NULL:
+   no memory. */
+void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes);
+
+/* ---- points/ */
+mote_status render_load_cuda(mote_renderer *renderer);
+mote_status render_set_colors_cuda(mote_renderer *renderer, const uint8_t *rgba, bool on_device);
+mote_status render_set_normals_cuda(mote_renderer *renderer, const float *const normal[3], const float *spacing,
+                                    bool on_device);
+void render_unload_points_cuda(mote_renderer *renderer);
+mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *job);
+mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer);
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
+mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
+/* Fills frame->depths from frame->keys[0], or from frame->limits. */
+mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits);
+
+/* ---- screen/ */
+mote_status render_see_cuda(mote_renderer *renderer, const render_job *job);
+mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out);
+
+/* ---- splat/ */
+mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job);
+
+/* ---- shade/ */
+mote_status render_close_cuda(mote_renderer *renderer, const render_job *job);
+mote_status render_shade_cuda(mote_renderer *renderer, const render_job *job, mote_render_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

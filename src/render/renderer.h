@@ -1,0 +1,74 @@
+/* The inside of a renderer: the points in their order, and what a frame is made of.
+
+   The order goes by content: Morton code, x, y, z, colour, index. So "first in the order" says the same of a cloud
+   whose points come in another order.
+
+     place       0        1        2   ...      1023 | 1024   ...
+     at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles, an array per axis
+     color     rgba     rgba     rgba                |                 alpha 0: not drawn
+     index     row      row      row                 |                 which point of the cloud
+     batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing
+
+   Normals are by row of the cloud, not by place: only points that a frame shows are asked for theirs. */
+#ifndef MOTE_RENDERER_H
+#define MOTE_RENDERER_H
+
+#include "core/core.h"
+#include "mote/render.h"
+#include "render/camera/render_camera.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RENDER_BATCH    1024u /* points of a range that is culled as one */
+#define RENDER_SUBBATCH 64u   /* points whose box tells their spacing */
+#define RENDER_GREY     0xFFD2D2D2u
+#define RENDER_NO_COLOR 0u /* alpha 0 */
+
+/* Consecutive points of the order. */
+typedef struct render_batch {
+    double min[3], max[3];
+    float spacing;  /* between neighbours, world units: the median of its sub-batches */
+    uint32_t drawn; /* 1: the last frame shows one of its points */
+} render_batch;
+
+/* Points in memory of the renderer's device. */
+typedef struct render_points {
+    uint32_t count; /* of points with a finite position */
+    uint32_t batch_count;
+    bool tied;       /* two points or more are in one place: their colours decide which is first */
+    double *at[3];   /* [count], rounded up to whole batches with copies of the last */
+    uint32_t *color; /* [count] */
+    uint32_t *index; /* [all]: finite points first */
+    render_batch *batches;
+    float *normal[3]; /* [rows of the cloud]; NULL: none are given */
+    float *spacing;   /* [rows of the cloud] or NULL */
+} render_points;
+
+struct mote_renderer {
+    mote_context *ctx;
+    mote_device *device;
+    const mote_cloud *cloud;
+    const struct mote_render_ops *ops;
+    bool ready; /* false after an update that failed */
+    render_points points;
+    mote_box bounds;
+    mote_box *boxes; /* [batch_count] on the host: for fitting cameras */
+    void *frame;     /* of the backend: buffers of frames, kept from one to the next */
+};
+
+/* What a frame is drawn with: checked, and turned into samples. */
+typedef struct render_job {
+    const mote_render_params *params;
+    render_view view;
+    render_part part;
+    bool wants_normals; /* the picture, or its lights, need them */
+    bool wants_splats;  /* SURFACE: which splat covers a sample most */
+    bool wants_values;  /* SURFACE: false colours of splats */
+} render_job;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

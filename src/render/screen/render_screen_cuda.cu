@@ -1,0 +1,166 @@
+/* What a frame sees, on a GPU: layers of points, the quadtree over them, and neighbours. A warp makes a block. */
+#include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
+#include "render/render_cuda.h"
+
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+
+typedef struct layer_keys {
+    const uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
+} layer_keys;
+
+/* The key of a sample of a block: bit, row after row. */
+static __device__ __forceinline__ uint64_t key_of(const render_view *view, const uint64_t *keys, uint32_t u, uint32_t v,
+                                                  uint32_t bit) {
+    const uint32_t x = u * RENDER_BLOCK + bit % RENDER_BLOCK, y = v * RENDER_BLOCK + bit / RENDER_BLOCK;
+    return x < view->width && y < view->height ? keys[(uint64_t)y * view->width + x] : RENDER_NO_KEY;
+}
+
+static __global__ void mask_blocks(render_screen screen, layer_keys all) {
+    const uint32_t b = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    uint32_t u, v, near_depth = UINT32_MAX, far_depth = 0;
+    if (b >= screen.block_count) return;
+    render_place_of_block(&screen, b, &u, &v);
+    for (uint32_t l = 0; l < screen.layer_count; l++) {
+        uint64_t mask = 0;
+        for (uint32_t half = 0; half < 2; half++) {
+            const uint64_t key = key_of(&screen.view, all.keys[l], u, v, half * CUDA_WARP + warp_lane());
+            const bool shown = key != RENDER_NO_KEY;
+            mask |= (uint64_t)__ballot_sync(CUDA_ALL, shown) << half * CUDA_WARP;
+            near_depth = min(near_depth, shown ? render_key_depth(key) : UINT32_MAX);
+            far_depth = max(far_depth, shown ? render_key_depth(key) : 0);
+        }
+        if (warp_lane() == 0) {
+            screen.layers[l].mask[b] = mask;
+            screen.layers[l].first[b] = render_popcount(mask);
+        }
+    }
+    near_depth = warp_min(near_depth);
+    far_depth = warp_max(far_depth);
+    if (warp_lane() != 0) return;
+    const bool empty = near_depth == UINT32_MAX;
+    const float near_float = empty ? INFINITY : render_float_of_ordered(near_depth);
+    const float far_float = empty ? -INFINITY : render_float_of_ordered(far_depth);
+    screen.near_depth[b] = near_float - fabsf(near_float) * 0x1p-22f;
+    screen.far_depth[b] = far_float + fabsf(far_float) * 0x1p-22f;
+}
+
+static __global__ void list_seen(render_screen screen, render_points points, layer_keys all) {
+    const uint32_t b = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    uint32_t u, v;
+    if (b >= screen.block_count) return;
+    render_place_of_block(&screen, b, &u, &v);
+    for (uint32_t l = 0; l < screen.layer_count; l++) {
+        const uint64_t mask = screen.layers[l].mask[b];
+        for (uint32_t bit = warp_lane(); bit < RENDER_BLOCK_SAMPLES; bit += CUDA_WARP) {
+            if ((mask >> bit & 1) == 0) continue;
+            const uint32_t to = screen.layers[l].first[b] + render_popcount(mask & ((1ull << bit) - 1));
+            const uint32_t sample =
+                (v * RENDER_BLOCK + bit / RENDER_BLOCK) * screen.view.width + u * RENDER_BLOCK + bit % RENDER_BLOCK;
+            const uint32_t place = (uint32_t)all.keys[l][sample];
+            screen.seen.place[to] = place;
+            screen.seen.sample[to] = sample;
+            for (int k = 0; k < 3; k++) screen.seen.at[k][to] = points.at[k][place];
+        }
+    }
+}
+
+static mote_status reserve_screen(mote_renderer *renderer, render_screen *screen) {
+    const uint64_t blocks = screen->block_count, all = blocks * screen->layer_count;
+    uint64_t *mask = (uint64_t *)render_buffer_of(renderer, all * sizeof(uint64_t));
+    uint32_t *first = (uint32_t *)render_buffer_of(renderer, (all + 1) * sizeof(uint32_t));
+    screen->near_depth = (float *)render_buffer_of(renderer, blocks * sizeof(float));
+    screen->far_depth = (float *)render_buffer_of(renderer, blocks * sizeof(float));
+    if (mask == NULL || first == NULL || screen->near_depth == NULL || screen->far_depth == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    for (uint32_t l = 0; l < screen->layer_count; l++) { /* the end of a layer is the beginning of the next */
+        screen->layers[l].mask = mask + l * blocks;
+        screen->layers[l].first = first + l * blocks;
+    }
+    return MOTE_OK;
+}
+
+static mote_status reserve_seen(mote_renderer *renderer, render_seen *seen, uint64_t count) {
+    seen->place = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
+    seen->sample = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
+    bool complete = seen->place != NULL && seen->sample != NULL;
+    for (int k = 0; k < 3; k++) {
+        seen->at[k] = (double *)render_buffer_of(renderer, count * sizeof(double));
+        complete = complete && seen->at[k] != NULL;
+    }
+    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    render_screen *screen = &frame->screen;
+    layer_keys keys;
+    screen->view = job->view;
+    screen->layer_count = job->params->layers;
+    render_screen_size(screen);
+    for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
+    for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    MOTE_TRY(reserve_screen(renderer, screen));
+    const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
+    const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
+    CUDA_LAUNCH(gpu, mask_blocks, blocks, THREADS, *screen, keys);
+    MOTE_TRY(cuda_launched(gpu, "making the quadtree"));
+    MOTE_TRY(cuda_sum32(gpu, screen->layers[0].first, screen->layers[0].first, all + 1));
+    MOTE_TRY(cuda_download(gpu, &frame->seen_count, screen->layers[0].first + all, sizeof frame->seen_count));
+    MOTE_TRY(reserve_seen(renderer, &screen->seen, frame->seen_count));
+    CUDA_LAUNCH(gpu, list_seen, blocks, THREADS, *screen, renderer->points, keys);
+    return cuda_launched(gpu, "listing points");
+}
+
+/* ---- neighbours as lists */
+
+typedef struct neighbor_lists {
+    uint32_t *point, *neighbor;
+    float *distance2;
+    uint8_t *iterations;
+} neighbor_lists;
+
+static __global__ void find_neighbors(render_screen screen, render_points points, uint32_t count, uint32_t k,
+                                      neighbor_lists out) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= count) return;
+    const uint32_t sample = screen.seen.sample[i];
+    const float radius = render_radius_of(&screen, sample % screen.view.width, sample / screen.view.width, k);
+    render_search search;
+    search.k = k;
+    search.limit2 = INFINITY;
+    out.iterations[i] = (uint8_t)render_find_near(&screen, i, radius, &search);
+    out.point[i] = points.index[screen.seen.place[i]];
+    for (uint32_t j = 0; j < k; j++) {
+        const uint64_t to = (uint64_t)i * k + j;
+        const bool found = j < search.count;
+        out.neighbor[to] = found ? points.index[screen.seen.place[search.list[j].seen]] : MOTE_RENDER_NO_POINT;
+        out.distance2[to] = found ? (float)search.list[j].distance2 : INFINITY;
+    }
+}
+
+mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    const uint64_t count = frame->seen_count;
+    neighbor_lists lists;
+    if (count == 0) return mote_progress(renderer->ctx, 1, "finding neighbours");
+    lists.point = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
+    lists.neighbor = (uint32_t *)render_buffer_of(renderer, count * k * sizeof(uint32_t));
+    lists.distance2 = (float *)render_buffer_of(renderer, count * k * sizeof(float));
+    lists.iterations = (uint8_t *)render_buffer_of(renderer, count);
+    if (lists.point == NULL || lists.neighbor == NULL || lists.distance2 == NULL || lists.iterations == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    CUDA_LAUNCH(gpu, find_neighbors, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points,
+                (uint32_t)count, k, lists);
+    MOTE_TRY(cuda_launched(gpu, "finding neighbours"));
+    MOTE_TRY(cuda_download(gpu, out->point, lists.point, count * sizeof(uint32_t)));
+    MOTE_TRY(cuda_download(gpu, out->neighbor, lists.neighbor, count * k * sizeof(uint32_t)));
+    MOTE_TRY(cuda_download(gpu, out->distance2, lists.distance2, count * k * sizeof(float)));
+    MOTE_TRY(cuda_download(gpu, out->iterations, lists.iterations, count));
+    return mote_progress(renderer->ctx, 1, "finding neighbours");
+}

@@ -1,0 +1,150 @@
+/* Shading on a GPU: holes are closed, and samples become pixels of the caller's. */
+#include "device/cuda/warp.cuh"
+#include "render/render_cuda.h"
+#include "render/shade/render_close_math.h"
+#include "render/shade/render_look.h"
+
+#define THREADS 256u
+
+/* ---- holes */
+
+static __global__ void find_holes(render_view view, const float *depth, uint32_t max, uint8_t *holes,
+                                  render_counters *counters) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const bool inside = i < (uint64_t)view.width * view.height;
+    const bool hole = inside && render_is_hole(&view, depth, i, max);
+    if (inside) holes[i] = hole;
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, hole);
+    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->closed, (unsigned long long)__popc(lanes));
+}
+
+static __global__ void fill_holes(render_view view, render_samples samples, const uint8_t *holes, uint32_t max) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < (uint64_t)view.width * view.height && holes[i] != 0) render_fill_hole(&view, &samples, holes, i, max);
+}
+
+mote_status render_close_cuda(mote_renderer *renderer, const render_job *job) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height;
+    const uint32_t max = job->params->close_pixels * job->params->samples, blocks = cuda_blocks(samples, THREADS);
+    if (max == 0) return MOTE_OK;
+    frame->holes = (uint8_t *)render_buffer_of(renderer, samples);
+    if (frame->holes == NULL) return MOTE_ERROR_MEMORY;
+    CUDA_LAUNCH(gpu, find_holes, blocks, THREADS, job->view, frame->samples.depth, max, frame->holes, frame->counters);
+    CUDA_LAUNCH(gpu, fill_holes, blocks, THREADS, job->view, frame->samples, frame->holes, max);
+    return cuda_launched(gpu, "closing holes");
+}
+
+/* ---- facts */
+
+static __global__ void count_covered(const float *depth, uint64_t samples, render_counters *counters) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, i < samples && depth[i] < INFINITY);
+    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->covered, (unsigned long long)__popc(lanes));
+}
+
+static __global__ void find_range(const float *depth, const float *values, uint64_t samples,
+                                  render_counters *counters) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const bool shown = i < samples && depth[i] < INFINITY;
+    const uint32_t value = shown ? render_ordered_float(values[i]) : 0;
+    const uint32_t low = warp_min(shown ? value : UINT32_MAX), high = warp_max(value);
+    if (warp_lane() != 0 || high == 0) return;
+    atomicMin(&counters->min_value, low);
+    atomicMax(&counters->max_value, high);
+}
+
+static __global__ void measure_errors(render_look look, render_samples samples, render_counters *counters) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    unsigned long long count = 0, steps = 0;
+    if (i < (uint64_t)look.view.width * look.view.height && samples.depth[i] < INFINITY) {
+        const float error = render_normal_error(&look, &samples, i);
+        if (error >= 0) {
+            count = 1;
+            steps = (unsigned long long)(error * RENDER_ERROR_STEPS);
+        }
+    }
+    const unsigned long long all = warp_sum(count), sum = warp_sum(steps), squares = warp_sum(steps * steps);
+    if (warp_lane() != 0 || all == 0) return;
+    atomicAdd(&counters->errors, all);
+    atomicAdd(&counters->error_sum, sum);
+    atomicAdd(&counters->error_squares, squares);
+}
+
+/* The scale of false colours, from the smallest to the largest value that the picture shows; waits. */
+static mote_status set_range(mote_renderer *renderer, const float *values, render_look *look) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    const uint64_t samples = (uint64_t)look->view.width * look->view.height;
+    render_counters counters;
+    MOTE_TRY(cuda_fill(gpu, &frame->counters->min_value, 0xFF, sizeof(uint32_t)));
+    CUDA_LAUNCH(gpu, find_range, cuda_blocks(samples, THREADS), THREADS, frame->samples.depth, values, samples,
+                frame->counters);
+    MOTE_TRY(cuda_launched(gpu, "shading"));
+    MOTE_TRY(cuda_download(gpu, &counters, frame->counters, sizeof counters));
+    const bool any = counters.max_value != 0;
+    look->show_min = any ? render_float_of_ordered(counters.min_value) : INFINITY;
+    look->show_max = any ? render_float_of_ordered(counters.max_value) : -INFINITY;
+    return MOTE_OK;
+}
+
+/* ---- pixels */
+
+static __global__ void write_pixels(render_look look, render_samples samples, render_pixels to, uint32_t width,
+                                    uint64_t pixels) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < pixels) render_write_pixel(&look, &samples, &to, (uint32_t)(i % width), (uint32_t)(i / width));
+}
+
+/* An array of the caller's, and where the device writes it. */
+typedef struct wanted_array {
+    void *wanted, *written;
+    uint64_t size_bytes;
+} wanted_array;
+
+#define ARRAYS 5
+
+static mote_status write_arrays(mote_renderer *renderer, const render_job *job, const render_look *look,
+                                const render_samples *samples, bool on_device, wanted_array arrays[ARRAYS]) {
+    mote_device *gpu = renderer->device;
+    const uint64_t pixels = (uint64_t)job->part.width * job->part.height;
+    for (int i = 0; i < ARRAYS; i++) {
+        arrays[i].written = arrays[i].wanted;
+        if (arrays[i].wanted == NULL || on_device) continue;
+        arrays[i].written = render_buffer_of(renderer, arrays[i].size_bytes);
+        if (arrays[i].written == NULL) return MOTE_ERROR_MEMORY;
+    }
+    const render_pixels to = {(uint8_t *)arrays[0].written, (uint16_t *)arrays[1].written, (float *)arrays[2].written,
+                              (float *)arrays[3].written, (uint32_t *)arrays[4].written};
+    CUDA_LAUNCH(gpu, write_pixels, cuda_blocks(pixels, THREADS), THREADS, *look, *samples, to, job->part.width, pixels);
+    MOTE_TRY(cuda_launched(gpu, "shading"));
+    for (int i = 0; i < ARRAYS && !on_device; i++) {
+        if (arrays[i].wanted == NULL) continue;
+        MOTE_TRY(cuda_download(gpu, arrays[i].wanted, arrays[i].written, arrays[i].size_bytes));
+    }
+    return MOTE_OK;
+}
+
+mote_status render_shade_cuda(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    const uint64_t pixels = (uint64_t)job->part.width * job->part.height;
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height;
+    wanted_array arrays[ARRAYS] = {{result->color8, NULL, 4 * pixels},
+                                   {result->color16, NULL, 8 * pixels},
+                                   {result->depth, NULL, pixels * sizeof(float)},
+                                   {result->normal, NULL, 3 * pixels * sizeof(float)},
+                                   {result->index, NULL, pixels * sizeof(uint32_t)}};
+    render_look look;
+    render_make_look(renderer, job, &look);
+    const bool chosen = look.show_min != look.show_max;
+    if (look.show == MOTE_RENDER_SHOW_DEPTH && !chosen) MOTE_TRY(set_range(renderer, frame->samples.depth, &look));
+    if (look.show == MOTE_RENDER_SHOW_RADIUS && !chosen) MOTE_TRY(set_range(renderer, frame->samples.value, &look));
+    CUDA_LAUNCH(gpu, count_covered, cuda_blocks(samples, THREADS), THREADS, frame->samples.depth, samples,
+                frame->counters);
+    if (look.show == MOTE_RENDER_SHOW_NORMAL_ERROR) {
+        CUDA_LAUNCH(gpu, measure_errors, cuda_blocks(samples, THREADS), THREADS, look, frame->samples, frame->counters);
+    }
+    return write_arrays(renderer, job, &look, &frame->samples, result->on_device, arrays);
+}

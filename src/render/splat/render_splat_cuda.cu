@@ -1,0 +1,173 @@
+/* Splats on a GPU: a warp for each, its lanes over the samples that the splat can cover. Limits and sums are kept by
+   atomics on integers, so that their order does not matter. */
+#include "device/cuda/warp.cuh"
+#include "render/render_cuda.h"
+
+#define THREADS 128u
+#define WARPS   (THREADS / CUDA_WARP)
+
+/* What the passes over fragments share. */
+typedef struct splat_pass {
+    render_view view;
+    const render_splat *splats;
+    uint32_t count;
+    uint32_t *limits; /* ordered integers */
+    render_sums_cuda *sums;
+    unsigned long long *best;
+    uint32_t *best_splat;
+    float near_depth, focal;
+    bool wants_normals;
+} splat_pass;
+
+/* ---- making splats */
+
+static __global__ void find_shapes(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
+                                   render_shape *shapes) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < count) render_find_shape(&screen, &points, &rules, i, &shapes[i]);
+}
+
+static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
+                                   const render_shape *shapes, render_splat *splats, render_counters *counters) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    uint32_t drawn = 0, iterations = 0;
+    if (i < count) {
+        render_make_splat(&screen, &points, &rules, shapes, i, &splats[i]);
+        drawn = render_is_drawn(&splats[i]);
+        iterations = splats[i].iterations;
+    }
+    drawn = warp_sum(drawn);
+    iterations = warp_sum(iterations);
+    if (warp_lane() != 0) return;
+    atomicAdd(&counters->splats, (unsigned long long)drawn);
+    atomicAdd(&counters->iterations, (unsigned long long)iterations);
+}
+
+/* ---- fragments */
+
+/* Calls visit(fragment, sample) for the fragments of this warp's splat, lane by lane. */
+template <class VISIT> static __device__ __forceinline__ void for_fragments(const splat_pass *pass, VISIT visit) {
+    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (i >= pass->count || !render_is_drawn(&pass->splats[i])) return;
+    const render_splat splat = pass->splats[i];
+    const uint32_t width = splat.u1 - splat.u0 + 1u, height = splat.v1 - splat.v0 + 1u;
+    for (uint32_t at = warp_lane(); at < width * height; at += CUDA_WARP) {
+        const uint32_t u = splat.u0 + at % width, v = splat.v0 + at / width;
+        const float du = (float)((int32_t)u - splat.u) + splat.off_u, dv = (float)((int32_t)v - splat.v) + splat.off_v;
+        const render_fragment f = render_fragment_at(&splat, pass->view.perspective, pass->near_depth, du, dv);
+        if (f.inside != 0) visit(splat, i, f, (uint64_t)v * pass->view.width + u);
+    }
+}
+
+static __global__ void limit_splats(splat_pass pass) {
+    for_fragments(&pass, [&](const render_splat &splat, uint32_t, const render_fragment &f, uint64_t sample) {
+        const uint32_t limit = render_ordered_float(f.depth + splat.tolerance);
+        if (limit < pass.limits[sample]) atomicMin(&pass.limits[sample], limit);
+    });
+}
+
+static __global__ void add_splats(splat_pass pass) {
+    for_fragments(&pass, [&](const render_splat &splat, uint32_t, const render_fragment &f, uint64_t sample) {
+        const float limit = render_float_of_ordered(pass.limits[sample]);
+        if (!(f.depth <= limit)) return;
+        const int32_t weight = render_weight_of(f.weight);
+        render_sums_cuda *sums = &pass.sums[sample];
+        const float scale = render_depth_scale(pass.view.perspective, pass.focal, limit);
+        const int64_t depth = (int64_t)weight * render_depth_steps(limit, f.depth, scale);
+        atomicAdd(&sums->weight, (unsigned long long)weight);
+        for (int k = 0; k < 3; k++) {
+            const int32_t color = (int32_t)(splat.color >> 8 * k & 255u);
+            atomicAdd(&sums->color[k], (unsigned long long)(weight * color));
+            if (pass.wants_normals) {
+                atomicAdd(&sums->normal[k], (unsigned long long)(int64_t)(weight * splat.normal[k]));
+            }
+        }
+        atomicAdd(&sums->depth, (unsigned long long)depth);
+        if (pass.best == NULL) return;
+        const unsigned long long best = (unsigned long long)weight << 32 | (uint32_t)~splat.place;
+        if (best > pass.best[sample]) atomicMax(&pass.best[sample], best);
+    });
+}
+
+/* Which splat it was whose weight and place are the best of a sample. */
+static __global__ void name_best(splat_pass pass) {
+    for_fragments(&pass, [&](const render_splat &splat, uint32_t i, const render_fragment &f, uint64_t sample) {
+        if (!(f.depth <= render_float_of_ordered(pass.limits[sample]))) return;
+        const unsigned long long mine = (unsigned long long)render_weight_of(f.weight) << 32 | (uint32_t)~splat.place;
+        if (mine == pass.best[sample]) pass.best_splat[sample] = i;
+    });
+}
+
+static __global__ void show_splats(splat_pass pass, render_screen screen, const uint32_t *index, render_samples to,
+                                   render_value shown) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= (uint64_t)pass.view.width * pass.view.height) return;
+    const render_sums_cuda *from = &pass.sums[i];
+    render_sums sums;
+    sums.weight = (int64_t)from->weight;
+    sums.depth = (int64_t)from->depth;
+    for (int k = 0; k < 3; k++) {
+        sums.color[k] = (int64_t)from->color[k];
+        sums.normal[k] = (int64_t)from->normal[k];
+    }
+    render_show_splat(&screen, &sums, render_float_of_ordered(pass.limits[i]), pass.focal, pass.splats,
+                      pass.best_splat != NULL ? pass.best_splat[i] : UINT32_MAX, index, &to, shown, i);
+}
+
+/* ---- a frame */
+
+static mote_status reserve_splats(mote_renderer *renderer, const render_job *job, splat_pass *pass) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height, count = frame->seen_count;
+    frame->shapes = (render_shape *)render_buffer_of(renderer, count * sizeof(render_shape));
+    frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
+    frame->sums = (render_sums_cuda *)render_buffer_of(renderer, samples * sizeof(render_sums_cuda));
+    frame->best = NULL;
+    frame->best_splat = NULL;
+    if (job->wants_splats) {
+        frame->best = (unsigned long long *)render_buffer_of(renderer, samples * sizeof(unsigned long long));
+        frame->best_splat = (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t));
+        if (frame->best == NULL || frame->best_splat == NULL) return MOTE_ERROR_MEMORY;
+        MOTE_TRY(cuda_fill(gpu, frame->best, 0, samples * sizeof(unsigned long long)));
+        MOTE_TRY(cuda_fill(gpu, frame->best_splat, 0xFF, samples * sizeof(uint32_t)));
+    }
+    if (frame->shapes == NULL || frame->splats == NULL || frame->sums == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(gpu, frame->sums, 0, samples * sizeof(render_sums_cuda)));
+    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
+    pass->view = job->view;
+    pass->splats = frame->splats;
+    pass->count = frame->seen_count;
+    pass->limits = frame->limits;
+    pass->sums = frame->sums;
+    pass->best = frame->best;
+    pass->best_splat = frame->best_splat;
+    pass->near_depth = job->view.perspective ? (float)job->view.near_depth : -INFINITY;
+    pass->focal = (float)job->view.focal;
+    pass->wants_normals = job->wants_normals;
+    return MOTE_OK;
+}
+
+mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const render_splat_rules rules = render_rules_of(job);
+    splat_pass pass;
+    mote_stage(renderer->ctx, "layers");
+    MOTE_TRY(render_see_cuda(renderer, job));
+    MOTE_TRY(reserve_splats(renderer, job, &pass));
+    MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));
+    mote_stage(renderer->ctx, "neighbours");
+    const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS), warps = cuda_blocks(count, WARPS);
+    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes);
+    CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,
+                frame->splats, frame->counters);
+    MOTE_TRY(mote_progress(renderer->ctx, 0.6, "drawing splats"));
+    mote_stage(renderer->ctx, "splats");
+    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, pass);
+    CUDA_LAUNCH(gpu, add_splats, warps, THREADS, pass);
+    if (job->wants_splats) CUDA_LAUNCH(gpu, name_best, warps, THREADS, pass);
+    CUDA_LAUNCH(gpu, show_splats, cuda_blocks((uint64_t)job->view.width * job->view.height, THREADS), THREADS, pass,
+                frame->screen, renderer->points.index, frame->samples, frame->shown);
+    return cuda_launched(gpu, "drawing splats");
+}

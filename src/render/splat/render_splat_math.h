@@ -1,0 +1,495 @@
+/* Splats: discs in space that stand for the surface around a point. One copy for C and CUDA.
+
+   A splat is an ellipse of a middle c, a normal n and axes a and b. Seen in perspective, the ray through a sample that
+   is (du, dv) away from the middle's meets its plane where
+
+       W = 1 + g · (du, dv)        depth = cz / W
+       U = (d_u · (du, dv)) / W    along a, in its lengths
+       V = (d_v · (du, dv)) / W    along b,            U² + V² <= 1: within the ellipse
+
+   three linear functions, which are exact for perspective. In parallel projection W is 1, and depth = cz + g · (du,
+   dv).
+
+   Passes over all splats: (1) limit: the nearest depth + tolerance of each sample; (2) sums of weight, colour and
+   normal, in fixed point, of all that is not behind that limit. Integers add up to the same in any order. */
+#ifndef MOTE_RENDER_SPLAT_MATH_H
+#define MOTE_RENDER_SPLAT_MATH_H
+
+#include "math/eigen3.h"
+#include "normals/normals_math.h"
+#include "render/points/render_points_math.h"
+#include "render/screen/render_screen_math.h"
+
+#define RENDER_WEIGHT_MAX      1023  /* of a fragment: 10 bits */
+#define RENDER_RIM             0.15f /* a splat ends where 1 - r² is this: its rim adds little, and spills over edges */
+#define RENDER_NORMAL_ONE      1023  /* what 1 is in a splat's normal */
+#define RENDER_DEPTH_STEPS     1024.0f    /* of a sample's width, in sums of depths */
+#define RENDER_DEPTH_STEPS_MAX 1048576.0f /* more than this before the limit counts as this */
+#define RENDER_OWN_AROUND      5 /* of eight samples around one show points: it is within a surface, not at its edge */
+#define RENDER_EDGE_ON         1e-4 /* cosine below which a splat is seen from its edge, and not drawn */
+#define RENDER_REACH           64.0 /* neighbours are looked for within so many radii of the picture's density */
+#define RENDER_LONELY          3.0f /* a splat is at most so much larger than those of its nearest neighbours */
+#define RENDER_DOT             0.9  /* radius in samples of what stands alone: it covers the sample that it is in */
+#define RENDER_MIN_NEIGHBORS   4u
+#define RENDER_MIN_AXIS        0.5 /* the short axis of an ellipse over the long one, at least */
+
+typedef struct render_splat {
+    int32_t u, v;       /* the sample of its middle, of the part that is drawn */
+    float off_u, off_v; /* from its middle to the middle of that sample */
+    float depth;        /* of its middle */
+    float g_u, g_v;     /* see above */
+    float u_u, u_v, v_u, v_v;
+    float tolerance;   /* of depth */
+    float radius;      /* world units */
+    uint32_t color;    /* rgba */
+    int16_t normal[3]; /* camera's axes */
+    uint16_t iterations;
+    uint16_t u0, v0, u1, v1; /* samples that it can cover; u0 > u1: none */
+    uint32_t place;
+} render_splat;
+
+/* What splats are made with. */
+typedef struct render_splat_rules {
+    uint32_t k;
+    double share, tolerance, max_radius, max_samples;
+    bool given; /* normals are those that were given */
+} render_splat_rules;
+
+static inline render_splat_rules render_rules_of(const render_job *job) {
+    const mote_render_params *p = job->params;
+    render_splat_rules rules;
+    rules.k = p->k;
+    rules.share = p->share;
+    rules.tolerance = p->tolerance;
+    rules.max_radius = p->max_radius;
+    rules.max_samples = p->max_pixels * p->samples;
+    rules.given = p->normals == MOTE_RENDER_NORMALS_GIVEN;
+    return rules;
+}
+
+/* A splat in the camera's axes. */
+typedef struct render_disc {
+    double c[3], n[3], a[3], b[3]; /* a and b of unit length */
+    double long_radius, short_radius;
+} render_disc;
+
+/* Two directions across a normal, whichever. */
+MOTE_HD void render_axes_across(const double n[3], double a[3], double b[3]) {
+    const double sign = n[2] < 0 ? -1 : 1, p = -1 / (sign + n[2]), q = n[0] * n[1] * p; /* Duff et al. 2017 */
+    a[0] = 1 + sign * n[0] * n[0] * p;
+    a[1] = sign * q;
+    a[2] = -sign * n[0];
+    b[0] = q;
+    b[1] = sign + n[1] * n[1] * p;
+    b[2] = -n[1];
+}
+
+/* ---- shape, from neighbours */
+
+/* What the neighbours of a seen point say, in the axes of the world. */
+typedef struct render_shape {
+    float middle[3];                 /* of the neighbours, from the point */
+    float normal[3];                 /* zeros: none */
+    float along[3];                  /* the long axis */
+    float long_radius, short_radius; /* of the ellipse that holds share points; 0: not known */
+    uint32_t near[3];                /* seen points: the nearest others; the point itself where there are fewer */
+    uint32_t iterations;
+} render_shape;
+
+/* The plane of the neighbours, and an ellipse on it around the point: as long and short as they are spread, of the area
+   that holds share points where k - 1 others are within the distance of the farthest. */
+MOTE_HD bool render_fit_plane(const render_screen *screen, const render_search *search, uint32_t i, double share,
+                              render_shape *shape) {
+    const render_seen *seen = &screen->seen;
+    double m[EIGEN3_NUMBERS];
+    normals_sums sums = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t j = 0; j < search->count; j++) {
+        const uint32_t other = search->list[j].seen;
+        normals_add(&sums, seen->at[0][other] - seen->at[0][i], seen->at[1][other] - seen->at[1][i],
+                    seen->at[2][other] - seen->at[2][i]);
+        sums.n += 1;
+    }
+    normals_covariance(&sums, m, 1);
+    eigen3_solve(m, 1);
+    const normals_shape fitted = normals_shape_of(m, 1);
+    if (fitted.normal[0] == 0 && fitted.normal[1] == 0 && fitted.normal[2] == 0) return false;
+    const double values[3] = {m[0], m[3], m[5]};
+    int largest = 0, least = 0;
+    for (int k = 1; k < 3; k++) {
+        if (values[k] >= values[largest]) largest = k; /* the last, and below the first: never the same */
+        if (values[k] < values[least]) least = k;
+    }
+    const int middle = 3 - largest - least;
+    const double *n = fitted.normal;
+    const double off = ((sums.x * n[0] + sums.y * n[1]) + sums.z * n[2]) / sums.n;
+    const double ratio = values[middle] > 0 ? sqrt(values[middle] / values[largest]) : 0;
+    const double stretch = sqrt(sqrt(ratio > RENDER_MIN_AXIS ? ratio : RENDER_MIN_AXIS));
+    const double radius = sqrt(search->list[search->count - 1].distance2 * share / (sums.n - 1));
+    for (int k = 0; k < 3; k++) {
+        shape->middle[k] = (float)(off * n[k]);
+        shape->normal[k] = (float)n[k];
+        shape->along[k] = (float)m[6 + 3 * largest + k];
+    }
+    shape->long_radius = (float)(radius / stretch);
+    shape->short_radius = (float)(radius * stretch);
+    return true;
+}
+
+MOTE_HD void render_turn(const render_view *view, const double v[3], double out[3]) {
+    out[0] = (v[0] * view->right[0] + v[1] * view->right[1]) + v[2] * view->right[2];
+    out[1] = (v[0] * view->down[0] + v[1] * view->down[1]) + v[2] * view->down[2];
+    out[2] = (v[0] * view->forward[0] + v[1] * view->forward[1]) + v[2] * view->forward[2];
+}
+
+/* How much a direction looks along the ray to c, which has length in perspective. */
+MOTE_HD double render_along_ray(const render_view *view, const double n[3], const double c[3]) {
+    return view->perspective ? (n[0] * c[0] + n[1] * c[1]) + n[2] * c[2] : n[2];
+}
+
+/* A disc that faces the camera. */
+MOTE_HD void render_face_camera(const render_view *view, render_disc *disc, double radius) {
+    const double *c = disc->c;
+    const double length = sqrt((c[0] * c[0] + c[1] * c[1]) + c[2] * c[2]);
+    for (int k = 0; k < 3; k++) disc->n[k] = view->perspective ? -c[k] / length : (k == 2 ? -1 : 0);
+    render_axes_across(disc->n, disc->a, disc->b);
+    disc->long_radius = disc->short_radius = radius;
+}
+
+/* ---- from disc to splat */
+
+/* Where the disc's extent along one axis ends in the picture: x - s z = 0 touches it. Returns false where it reaches
+   the plane of the eye. */
+MOTE_HD bool render_disc_range(const render_view *view, const render_disc *disc, int axis, double center, double *low,
+                               double *high) {
+    const double *c = disc->c;
+    double xx = 0, xz = 0, zz = 0;
+    for (int side = 0; side < 2; side++) {
+        const double *d = side == 0 ? disc->a : disc->b, r = side == 0 ? disc->long_radius : disc->short_radius;
+        xx += r * r * (d[axis] * d[axis]);
+        xz += r * r * (d[axis] * d[2]);
+        zz += r * r * (d[2] * d[2]);
+    }
+    if (!view->perspective) {
+        *low = center + (c[axis] - sqrt(xx)) * view->focal;
+        *high = center + (c[axis] + sqrt(xx)) * view->focal;
+        return true;
+    }
+    if (!(c[2] - sqrt(zz) > view->near_depth)) return false;
+    const double p = c[2] * c[2] - zz, q = c[axis] * c[2] - xz, r = c[axis] * c[axis] - xx;
+    const double inner = q * q - p * r, root = inner > 0 ? sqrt(inner) : 0;
+    *low = center + (q - root) / p * view->focal;
+    *high = center + (q + root) / p * view->focal;
+    return true;
+}
+
+/* The first and last sample whose middle lies in a range; 0 and -1 as UINT16_MAX, 0 where there is none. */
+MOTE_HD void render_sample_range(double low, double high, uint32_t first, uint32_t count, uint16_t *from,
+                                 uint16_t *to) {
+    const double slack = 0.02; /* the test of a sample rounds to float */
+    const double a = ceil(low - first - 0.5 - slack), b = floor(high - first - 0.5 + slack);
+    *from = 1;
+    *to = 0;
+    if (!(b >= 0 && a <= (double)count - 1 && a <= b)) return;
+    *from = (uint16_t)(a > 0 ? a : 0);
+    *to = (uint16_t)(b < (double)count - 1 ? b : (double)count - 1);
+}
+
+MOTE_HD void render_no_splat(render_splat *splat) {
+    splat->u0 = splat->v0 = 1;
+    splat->u1 = splat->v1 = 0;
+}
+
+MOTE_HD bool render_is_drawn(const render_splat *splat) { return splat->u0 <= splat->u1 && splat->v0 <= splat->v1; }
+
+MOTE_HD void render_bound_splat(const render_view *view, const render_disc *disc, render_splat *splat) {
+    double low_u = view->left, high_u = (double)view->left + view->width;
+    double low_v = view->top, high_v = (double)view->top + view->height;
+    if (!render_disc_range(view, disc, 0, view->center_u, &low_u, &high_u) ||
+        !render_disc_range(view, disc, 1, view->center_v, &low_v, &high_v)) {
+        low_u = view->left, high_u = (double)view->left + view->width;
+        low_v = view->top, high_v = (double)view->top + view->height;
+    }
+    render_sample_range(low_u, high_u, view->left, view->width, &splat->u0, &splat->u1);
+    render_sample_range(low_v, high_v, view->top, view->height, &splat->v0, &splat->v1);
+}
+
+/* The linear functions of a disc. */
+MOTE_HD bool render_project_disc(const render_view *view, const render_disc *disc, render_splat *splat) {
+    const double *c = disc->c, *n = disc->n, f = view->focal;
+    const double s = render_along_ray(view, n, c);
+    const double size = view->perspective ? sqrt((c[0] * c[0] + c[1] * c[1]) + c[2] * c[2]) : 1;
+    if (!(fabs(s) > RENDER_EDGE_ON * size)) return false;
+    const double scale = render_scale_at(view, c[2]);
+    const double u = view->center_u - view->left + c[0] * scale, v = view->center_v - view->top + c[1] * scale;
+    if (!(fabs(u) < 1e6 && fabs(v) < 1e6)) return false;
+    splat->u = (int32_t)floor(u);
+    splat->v = (int32_t)floor(v);
+    splat->off_u = (float)(splat->u + 0.5 - u);
+    splat->off_v = (float)(splat->v + 0.5 - v);
+    double row[2][2];
+    for (int side = 0; side < 2; side++) {
+        const double *d = side == 0 ? disc->a : disc->b, r = side == 0 ? disc->long_radius : disc->short_radius;
+        const double lean = render_along_ray(view, d, c) / s; /* of the axis, against the ray */
+        const double by = (view->perspective ? c[2] : 1) / (f * r);
+        for (int k = 0; k < 2; k++) row[side][k] = (d[k] - lean * n[k]) * by;
+    }
+    splat->u_u = (float)row[0][0];
+    splat->u_v = (float)row[0][1];
+    splat->v_u = (float)row[1][0];
+    splat->v_v = (float)row[1][1];
+    const double slope = view->perspective ? c[2] / (s * f) : -1 / (s * f);
+    splat->g_u = (float)(n[0] * slope);
+    splat->g_v = (float)(n[1] * slope);
+    render_bound_splat(view, disc, splat);
+    return render_is_drawn(splat);
+}
+
+/* ---- fragments */
+
+typedef struct render_fragment {
+    float depth, weight; /* weight 0..1: nearly 0 at the ellipse's edge */
+    int32_t inside;      /* 0 or 1 */
+} render_fragment;
+
+/* What a splat shows at a sample (du, dv) away from its middle. The weight is (1 - r²)^4, which is exp(-4 r²) but for
+   its end. */
+MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool perspective, float near_depth, float du,
+                                           float dv) {
+    render_fragment f;
+    const float u = splat->u_u * du + splat->u_v * dv, v = splat->v_u * du + splat->v_v * dv;
+    const float g = splat->g_u * du + splat->g_v * dv, w = perspective ? 1.0f + g : 1.0f;
+    const float inverse = 1.0f / w;
+    f.depth = perspective ? splat->depth * inverse : splat->depth + g;
+    const float r2 = (u * u + v * v) * (inverse * inverse), rest = 1.0f - r2, rest2 = rest * rest;
+    f.inside = (rest >= RENDER_RIM) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
+    f.weight = rest2 * rest2;
+    return f;
+}
+
+MOTE_HD int32_t render_weight_of(float weight) { return (int32_t)(weight * (RENDER_WEIGHT_MAX - 1)) + 1; }
+
+/* ---- sums of a sample */
+
+typedef struct render_sums {
+    int64_t weight, color[3], normal[3], depth;
+} render_sums;
+
+/* How many steps a world unit of depth is, at a sample. */
+MOTE_HD float render_depth_scale(bool perspective, float focal, float limit) {
+    return perspective ? focal / limit * RENDER_DEPTH_STEPS : focal * RENDER_DEPTH_STEPS;
+}
+
+/* Steps of depth before the limit. */
+MOTE_HD int32_t render_depth_steps(float limit, float depth, float scale) {
+    const float steps = (limit - depth) * scale;
+    return (int32_t)(steps < RENDER_DEPTH_STEPS_MAX ? steps : RENDER_DEPTH_STEPS_MAX);
+}
+
+/* What the sums of a sample show: colours of 16 bits, a unit normal, depth. */
+MOTE_HD void render_show_sums(const render_sums *sums, float limit, float scale, uint16_t *color, float *depth,
+                              float *normal) {
+    const int64_t half = sums->weight / 2;
+    for (int k = 0; k < 3; k++) color[k] = (uint16_t)((sums->color[k] * 257 + half) / sums->weight);
+    color[3] = 65535;
+    *depth = limit - (float)sums->depth / (float)sums->weight / scale;
+    if (normal == NULL) return;
+    const float x = (float)sums->normal[0], y = (float)sums->normal[1], z = (float)sums->normal[2];
+    const float length = sqrtf((x * x + y * y) + z * z), by = length > 0.0f ? 1.0f / length : 0.0f;
+    normal[0] = x * by;
+    normal[1] = y * by;
+    normal[2] = z * by;
+}
+
+/* Sample i shows its sums, and the splat that covers it most (UINT32_MAX: not known).
+   shown  what false colours show of that splat */
+typedef enum render_value { RENDER_VALUE_NONE, RENDER_VALUE_RADIUS, RENDER_VALUE_ITERATIONS } render_value;
+
+MOTE_HD void render_show_value(const render_splat *splat, render_value shown, const render_samples *to, uint64_t i) {
+    if (shown == RENDER_VALUE_RADIUS) to->value[i] = splat->radius;
+    if (shown == RENDER_VALUE_ITERATIONS) to->value[i] = (float)splat->iterations;
+}
+
+/* How many of the eight samples around one show a point of the front layer. */
+MOTE_HD uint32_t render_points_around(const render_screen *screen, uint32_t u, uint32_t v) {
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < 9; n++) {
+        const uint32_t x = u + n % 3 - 1, y = v + n / 3 - 1; /* left of the first is beyond the last */
+        if (n == 4 || x >= screen->view.width || y >= screen->view.height) continue;
+        const uint64_t mask = screen->layers[0].mask[render_block_of(screen, x / RENDER_BLOCK, y / RENDER_BLOCK)];
+        count += (uint32_t)(mask >> (y % RENDER_BLOCK * RENDER_BLOCK + x % RENDER_BLOCK) & 1);
+    }
+    return count;
+}
+
+/* Sample i is covered by no splat. Where points are about as dense as samples, it may lie within a surface all the
+   same, seen at a flat angle: then it shows the point that is in it. */
+MOTE_HD void render_show_own(const render_screen *screen, const render_splat *splats, const uint32_t *index,
+                             const render_samples *to, render_value shown, uint64_t i) {
+    const uint32_t u = (uint32_t)(i % screen->view.width), v = (uint32_t)(i / screen->view.width);
+    const uint32_t block = render_block_of(screen, u / RENDER_BLOCK, v / RENDER_BLOCK);
+    const uint32_t bit = v % RENDER_BLOCK * RENDER_BLOCK + u % RENDER_BLOCK;
+    const uint64_t mask = screen->layers[0].mask[block];
+    if ((mask >> bit & 1) == 0 || render_points_around(screen, u, v) < RENDER_OWN_AROUND) return;
+    const render_splat *splat = &splats[screen->layers[0].first[block] + render_popcount(mask & ((1ull << bit) - 1))];
+    to->index[i] = index[splat->place];
+    to->depth[i] = splat->depth;
+    for (int k = 0; k < 3; k++) to->color[4 * i + k] = (uint16_t)((splat->color >> 8 * k & 255u) * 257u);
+    to->color[4 * i + 3] = 65535;
+    for (int k = 0; k < 3 && to->normal != NULL; k++) {
+        to->normal[3 * i + k] = (float)splat->normal[k] / (float)RENDER_NORMAL_ONE;
+    }
+    render_show_value(splat, shown, to, i);
+}
+
+MOTE_HD void render_show_splat(const render_screen *screen, const render_sums *sums, float limit, float focal,
+                               const render_splat *splats, uint32_t best, const uint32_t *index,
+                               const render_samples *to, render_value shown, uint64_t i) {
+    to->index[i] = MOTE_RENDER_NO_POINT;
+    to->depth[i] = INFINITY;
+    for (int k = 0; k < 4; k++) to->color[4 * i + k] = 0;
+    for (int k = 0; k < 3 && to->normal != NULL; k++) to->normal[3 * i + k] = 0.0f;
+    if (sums->weight == 0) {
+        render_show_own(screen, splats, index, to, shown, i);
+        return;
+    }
+    const float scale = render_depth_scale(screen->view.perspective, focal, limit);
+    render_show_sums(sums, limit, scale, to->color + 4 * i, to->depth + i,
+                     to->normal != NULL ? to->normal + 3 * i : NULL);
+    if (best == UINT32_MAX) return;
+    to->index[i] = index[splats[best].place];
+    render_show_value(&splats[best], shown, to, i);
+}
+
+/* ---- from a seen point to its splat */
+
+/* An upper bound of a splat's radius at a place, world units. */
+MOTE_HD double render_radius_cap(const render_splat_rules *rules, double scale) {
+    double cap = rules->max_radius > 0 ? rules->max_radius : INFINITY;
+    const double pixels = rules->max_samples > 0 ? rules->max_samples / scale : INFINITY;
+    return cap < pixels ? cap : pixels;
+}
+
+/* A normal that was given for a row, of unit length; false: it has none. */
+MOTE_HD bool render_take_normal(const render_points *points, uint32_t row, float to[3]) {
+    const double n[3] = {points->normal[0][row], points->normal[1][row], points->normal[2][row]};
+    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    const bool has = length > 0 && length < 1e30;
+    for (int k = 0; k < 3; k++) to[k] = has ? (float)(n[k] / length) : 0;
+    return has;
+}
+
+MOTE_HD void render_round_shape(float radius, render_shape *shape) {
+    double across[3];
+    const double n[3] = {shape->normal[0], shape->normal[1], shape->normal[2]};
+    double along[3];
+    render_axes_across(n, along, across);
+    for (int k = 0; k < 3; k++) shape->along[k] = (float)along[k];
+    shape->long_radius = shape->short_radius = radius;
+}
+
+/* The first pass over seen points. */
+MOTE_HD void render_find_shape(const render_screen *screen, const render_points *points,
+                               const render_splat_rules *rules, uint32_t i, render_shape *shape) {
+    const render_view *view = &screen->view;
+    const render_seen *seen = &screen->seen;
+    const uint32_t sample = seen->sample[i], row = points->index[seen->place[i]];
+    const render_place at = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+    const float radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
+    const double reach = RENDER_REACH * radius / render_scale_at(view, at.z);
+    render_search search;
+    for (int k = 0; k < 3; k++) {
+        shape->middle[k] = shape->normal[k] = shape->along[k] = 0;
+        shape->near[k] = i;
+    }
+    shape->long_radius = shape->short_radius = 0;
+    shape->iterations = 0;
+    const bool given = rules->given && render_take_normal(points, row, shape->normal);
+    if (given && points->spacing != NULL) {
+        const float r = (float)((double)points->spacing[row] * sqrt(rules->share / RENDER_PI));
+        render_round_shape(r > 0 && r < INFINITY ? r : 0, shape);
+        return;
+    }
+    search.k = rules->k;
+    search.limit2 = reach * reach;
+    shape->iterations = render_find_near(screen, i, radius, &search);
+    for (uint32_t j = 0; j < 3 && j + 1 < search.count; j++) {
+        const uint32_t other = search.list[j + 1].seen; /* itself is first, but for points in one place */
+        shape->near[j] = other != i ? other : search.list[0].seen;
+    }
+    if (search.count < RENDER_MIN_NEIGHBORS || rules->given) {
+        const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
+        const double stretch = sqrt(rules->share / (search.count > 1 ? search.count - 1 : 1));
+        if (given) render_round_shape((float)(farthest * stretch), shape);
+        return;
+    }
+    render_fit_plane(screen, &search, i, rules->share, shape);
+}
+
+/* The middle one of three. */
+MOTE_HD float render_middle_of(float a, float b, float c) {
+    const float low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* The ellipse of a shape in the camera's axes, its sizes times by. */
+MOTE_HD void render_shape_disc(const render_view *view, const render_shape *shape, double by, render_disc *disc) {
+    const double normal[3] = {shape->normal[0], shape->normal[1], shape->normal[2]};
+    const double along[3] = {shape->along[0], shape->along[1], shape->along[2]};
+    render_turn(view, normal, disc->n);
+    render_turn(view, along, disc->a);
+    if (render_along_ray(view, disc->n, disc->c) > 0) {
+        for (int k = 0; k < 3; k++) disc->n[k] = 0.0 - disc->n[k];
+    }
+    disc->b[0] = disc->n[1] * disc->a[2] - disc->n[2] * disc->a[1];
+    disc->b[1] = disc->n[2] * disc->a[0] - disc->n[0] * disc->a[2];
+    disc->b[2] = disc->n[0] * disc->a[1] - disc->n[1] * disc->a[0];
+    disc->long_radius = shape->long_radius * by;
+    disc->short_radius = shape->short_radius * by;
+}
+
+/* The second pass: the splat of seen point i. A point far from all others has large distances to its neighbours, and
+   they have small ones: it is no surface, and its splat stays small. */
+MOTE_HD void render_make_splat(const render_screen *screen, const render_points *points,
+                               const render_splat_rules *rules, const render_shape *shapes, uint32_t i,
+                               render_splat *splat) {
+    const render_view *view = &screen->view;
+    const render_seen *seen = &screen->seen;
+    const render_shape *shape = &shapes[i];
+    const uint32_t place = seen->place[i];
+    const render_place point = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+    const double scale = render_scale_at(view, point.z), dot = RENDER_DOT / scale,
+                 cap = render_radius_cap(rules, scale);
+    const float around = render_middle_of(shapes[shape->near[0]].long_radius, shapes[shape->near[1]].long_radius,
+                                          shapes[shape->near[2]].long_radius);
+    double radius = shape->long_radius;
+    render_disc disc;
+    radius = radius < RENDER_LONELY * around ? radius : RENDER_LONELY * around;
+    radius = radius < cap ? radius : cap;
+    splat->color = points->color[place];
+    splat->place = place;
+    splat->iterations = (uint16_t)shape->iterations;
+    if (radius > 0) {
+        const render_place at = render_to_camera(view, seen->at[0][i] + shape->middle[0],
+                                                 seen->at[1][i] + shape->middle[1], seen->at[2][i] + shape->middle[2]);
+        disc.c[0] = at.x;
+        disc.c[1] = at.y;
+        disc.c[2] = at.z;
+        render_shape_disc(view, shape, radius / shape->long_radius, &disc);
+    } else {
+        radius = dot;
+        disc.c[0] = point.x;
+        disc.c[1] = point.y;
+        disc.c[2] = point.z;
+        render_face_camera(view, &disc, dot);
+    }
+    splat->radius = (float)radius;
+    splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
+    splat->depth = (float)disc.c[2];
+    for (int k = 0; k < 3; k++) splat->normal[k] = (int16_t)rint(disc.n[k] * RENDER_NORMAL_ONE);
+    const bool front = i < screen->layers[0].first[screen->block_count]; /* what is behind it is only a neighbour */
+    if (!front || (view->perspective && !(disc.c[2] > 0)) || !render_project_disc(view, &disc, splat)) {
+        render_no_splat(splat);
+    }
+}
+
+#endif

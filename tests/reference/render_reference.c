@@ -1,0 +1,514 @@
+#include "reference/render_reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* ---- vectors */
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void cross(const double a[3], const double b[3], double out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+static void unit(double v[3]) {
+    const double length = sqrt(dot(v, v));
+    for (int k = 0; k < 3; k++) v[k] /= length;
+}
+
+/* ---- cameras */
+
+typedef struct lens {
+    double eye[3], right[3], down[3], forward[3], focal, width, height, near_depth, far_depth;
+    bool perspective;
+} lens;
+
+static lens lens_of(const mote_camera *camera, uint32_t width, uint32_t height) {
+    lens l;
+    memset(&l, 0, sizeof l);
+    for (int k = 0; k < 3; k++) {
+        l.eye[k] = camera->eye[k];
+        l.forward[k] = camera->target[k] - camera->eye[k];
+    }
+    const double distance = sqrt(dot(l.forward, l.forward));
+    unit(l.forward);
+    cross(l.forward, camera->up, l.right);
+    unit(l.right);
+    cross(l.forward, l.right, l.down);
+    l.perspective = camera->projection == MOTE_PERSPECTIVE;
+    l.focal = l.perspective ? height / (2 * tan(camera->angle_rad / 2)) : height / camera->height;
+    l.width = width;
+    l.height = height;
+    l.near_depth = camera->near_depth > 0 ? camera->near_depth : l.perspective ? distance / 1048576 : -INFINITY;
+    l.far_depth = camera->far_depth > 0 ? camera->far_depth : INFINITY;
+    return l;
+}
+
+/* A place in the camera's axes, and in the picture. */
+typedef struct seen {
+    double at[3], u, v;
+    bool inside;
+} seen;
+
+static seen see(const lens *l, const double place[3]) {
+    seen s;
+    double d[3];
+    for (int k = 0; k < 3; k++) d[k] = place[k] - l->eye[k];
+    s.at[0] = dot(d, l->right);
+    s.at[1] = dot(d, l->down);
+    s.at[2] = dot(d, l->forward);
+    const double scale = l->perspective ? l->focal / s.at[2] : l->focal;
+    s.u = l->width / 2 + s.at[0] * scale;
+    s.v = l->height / 2 + s.at[1] * scale;
+    s.inside = s.at[2] >= l->near_depth && s.at[2] <= l->far_depth && s.u >= 0 && s.u < l->width && s.v >= 0 &&
+               s.v < l->height;
+    return s;
+}
+
+static double to_edge(const seen *s) {
+    const double u = s->u - floor(s->u), v = s->v - floor(s->v);
+    return fmin(fmin(u, 1 - u), fmin(v, 1 - v));
+}
+
+/* ---- points */
+
+static double value_of(const mote_cloud *cloud, const char *name, uint64_t i) {
+    return mote_column_value(mote_cloud_find(cloud, name), i);
+}
+
+static void place_of(const mote_cloud *cloud, uint64_t i, double at[3]) {
+    at[0] = value_of(cloud, "x", i);
+    at[1] = value_of(cloud, "y", i);
+    at[2] = value_of(cloud, "z", i);
+}
+
+/* Clouds of the tests have 8-bit colours, or none. */
+static void color_of(const mote_cloud *cloud, uint64_t i, double color[3]) {
+    static const char *const names[3] = {"red", "green", "blue"};
+    for (int c = 0; c < 3; c++) color[c] = mote_cloud_find(cloud, "red") != NULL ? value_of(cloud, names[c], i) : 210;
+}
+
+static void clear(render_reference_pixel *pixel) {
+    memset(pixel, 0, sizeof *pixel);
+    pixel->index = MOTE_RENDER_NO_POINT;
+    pixel->depth = INFINITY;
+    pixel->to_edge = pixel->edge = 1;
+}
+
+/* beyond: only points whose depth, as a float, is above this. */
+static void nearest_of_pixel(const mote_cloud *cloud, const lens *l, uint32_t x, uint32_t y, float beyond,
+                             render_reference_pixel *out) {
+    clear(out);
+    for (uint32_t i = 0; i < mote_cloud_count(cloud); i++) {
+        double at[3];
+        place_of(cloud, i, at);
+        const seen s = see(l, at);
+        if (!s.inside || (uint32_t)s.u != x || (uint32_t)s.v != y || !((float)s.at[2] > beyond)) continue;
+        if (out->shown && (float)s.at[2] >= (float)out->depth) continue;
+        out->shown = true;
+        out->depth = s.at[2];
+        out->index = i;
+        out->to_edge = to_edge(&s);
+    }
+    if (out->shown) color_of(cloud, out->index, out->color);
+}
+
+void render_reference_points(const mote_cloud *cloud, const mote_camera *camera, uint32_t width, uint32_t height,
+                             render_reference_pixel *out) {
+    const lens l = lens_of(camera, width, height);
+    for (uint32_t i = 0; i < width * height; i++) {
+        nearest_of_pixel(cloud, &l, i % width, i / width, -INFINITY, &out[i]);
+    }
+}
+
+void render_reference_average(const mote_cloud *cloud, const mote_camera *camera, uint32_t width, uint32_t height,
+                              const double *tolerance, render_reference_pixel *out) {
+    const lens l = lens_of(camera, width, height);
+    render_reference_points(cloud, camera, width, height, out);
+    for (uint32_t p = 0; p < width * height; p++) {
+        double sum[3] = {0, 0, 0}, count = 0;
+        for (uint32_t i = 0; i < mote_cloud_count(cloud) && out[p].shown; i++) {
+            double at[3], color[3];
+            place_of(cloud, i, at);
+            const seen s = see(&l, at);
+            if (!s.inside || (uint32_t)s.u != p % width || (uint32_t)s.v != p / width) continue;
+            if (s.at[2] > out[p].depth + tolerance[p]) continue;
+            color_of(cloud, i, color);
+            for (int c = 0; c < 3; c++) sum[c] += color[c];
+            count++;
+        }
+        for (int c = 0; c < 3 && count > 0; c++) out[p].color[c] = sum[c] / count;
+    }
+}
+
+/* ---- neighbours */
+
+static double distance2_of(const mote_cloud *cloud, uint32_t a, uint32_t b) {
+    double p[3], q[3], sum = 0;
+    place_of(cloud, a, p);
+    place_of(cloud, b, q);
+    for (int k = 0; k < 3; k++) sum += (p[k] - q[k]) * (p[k] - q[k]);
+    return sum;
+}
+
+uint32_t render_reference_neighbors(const mote_cloud *cloud, const uint32_t *points, uint32_t count, uint32_t i,
+                                    uint32_t k, uint32_t *neighbors, double *distance2) {
+    uint32_t found = 0;
+    for (uint32_t j = 0; j < count; j++) {
+        const double d = distance2_of(cloud, points[i], points[j]);
+        uint32_t at = found < k ? found++ : k;
+        for (; at > 0 && distance2[at - 1] > d; at--) {
+            if (at == k) continue;
+            distance2[at] = distance2[at - 1];
+            neighbors[at] = neighbors[at - 1];
+        }
+        if (at == k) continue;
+        distance2[at] = d;
+        neighbors[at] = points[j];
+    }
+    return found;
+}
+
+/* ---- surfaces */
+
+/* An ellipse in the camera's axes. */
+typedef struct disc {
+    double c[3], n[3], a[3], b[3]; /* a and b by their lengths: (q·a)² + (q·b)² <= 1 */
+    double tolerance, color[3];
+    uint32_t index;
+} disc;
+
+/* The points that a picture of layers sees, and where. */
+typedef struct sight {
+    uint32_t *points, count;
+    uint32_t *pixels;
+    const render_reference_pixel *front;
+} sight;
+
+/* Radius of the disc of k points by the smallest square node around a pixel that has as many in front. */
+static double radius_of(const sight *s, uint32_t width, uint32_t height, uint32_t pixel, uint32_t k) {
+    const uint32_t narrow = ((width < height ? width : height) + 7) / 8;
+    uint32_t side = 2, largest = 8;
+    while (largest < 8 * narrow) largest *= 2;
+    for (; side <= largest; side *= 2) {
+        uint32_t found = 0;
+        for (uint32_t p = 0; p < width * height; p++) {
+            found += s->front[p].shown && p % width / side == pixel % width / side &&
+                     p / width / side == pixel / width / side;
+        }
+        if (found >= k) return sqrt((double)side * side * k / (PI * found));
+    }
+    uint32_t all = 0;
+    for (uint32_t p = 0; p < width * height; p++) all += s->front[p].shown;
+    return sqrt((double)width * height * k / (PI * all));
+}
+
+/* Eigenvectors by Jacobi's rotations until nothing changes; values ascending. */
+static void eigen(double m[3][3], double values[3], double vectors[3][3]) {
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) vectors[i][j] = i == j;
+    }
+    for (int sweep = 0; sweep < 60; sweep++) {
+        for (int p = 0; p < 2; p++) {
+            for (int q = p + 1; q < 3; q++) {
+                const double angle = 0.5 * atan2(2 * m[p][q], m[q][q] - m[p][p]), c = cos(angle), s = sin(angle);
+                for (int k = 0; k < 3; k++) {
+                    const double kp = m[k][p], kq = m[k][q];
+                    m[k][p] = c * kp - s * kq;
+                    m[k][q] = s * kp + c * kq;
+                }
+                for (int k = 0; k < 3; k++) {
+                    const double pk = m[p][k], qk = m[q][k], vp = vectors[p][k], vq = vectors[q][k];
+                    m[p][k] = c * pk - s * qk;
+                    m[q][k] = s * pk + c * qk;
+                    vectors[p][k] = c * vp - s * vq;
+                    vectors[q][k] = s * vp + c * vq;
+                }
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++) values[i] = m[i][i];
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2 - i; j++) {
+            if (values[j] <= values[j + 1]) continue;
+            const double kept = values[j];
+            values[j] = values[j + 1];
+            values[j + 1] = kept;
+            for (int k = 0; k < 3; k++) {
+                const double v = vectors[j][k];
+                vectors[j][k] = vectors[j + 1][k];
+                vectors[j + 1][k] = v;
+            }
+        }
+    }
+}
+
+/* The neighbours' plane: normal, long axis and how much shorter the other is; false where they have none. */
+static bool plane_of(const mote_cloud *cloud, const uint32_t *points, uint32_t count, double normal[3], double along[3],
+                     double *ratio) {
+    double mean[3] = {0, 0, 0}, m[3][3] = {{0}}, values[3], vectors[3][3], at[3];
+    for (uint32_t i = 0; i < count; i++) {
+        place_of(cloud, points[i], at);
+        for (int k = 0; k < 3; k++) mean[k] += at[k] / count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        place_of(cloud, points[i], at);
+        for (int r = 0; r < 3; r++) {
+            for (int c = 0; c < 3; c++) m[r][c] += (at[r] - mean[r]) * (at[c] - mean[c]);
+        }
+    }
+    eigen(m, values, vectors);
+    if (!(values[1] > 0x1p-40 * values[2])) return false;
+    memcpy(normal, vectors[0], sizeof vectors[0]);
+    memcpy(along, vectors[2], sizeof vectors[2]);
+    *ratio = sqrt(values[1] / values[2]);
+    return true;
+}
+
+static void turn(const lens *l, const double v[3], double out[3]) {
+    out[0] = dot(v, l->right);
+    out[1] = dot(v, l->down);
+    out[2] = dot(v, l->forward);
+}
+
+/* What the neighbours of seen point i say: a normal, a long axis, both radii; the three nearest others. */
+typedef struct shape {
+    bool has_normal;
+    double normal[3], along[3], off, long_radius, short_radius;
+    uint32_t near[3];
+} shape;
+
+static uint32_t number_of(const sight *s, uint32_t point) {
+    uint32_t i = 0;
+    while (s->points[i] != point) i++;
+    return i;
+}
+
+static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render_params *p, const sight *s, uint32_t i,
+                       shape *out) {
+    uint32_t near[MOTE_RENDER_MAX_K], count = 0;
+    double near2[MOTE_RENDER_MAX_K], at[3], ratio = 1;
+    const uint32_t found = render_reference_neighbors(cloud, s->points, s->count, i, p->k, near, near2);
+    memset(out, 0, sizeof *out);
+    place_of(cloud, s->points[i], at);
+    const seen here = see(l, at);
+    const double scale = l->perspective ? l->focal / here.at[2] : l->focal;
+    const double reach = 64 * radius_of(s, p->width, p->height, s->pixels[i], p->k) / scale;
+    while (count < found && near2[count] <= reach * reach) count++;
+    for (uint32_t j = 0; j < 3; j++) out->near[j] = j + 1 < count ? number_of(s, near[j + 1]) : i;
+    if (count < 4 || !plane_of(cloud, near, count, out->normal, out->along, &ratio)) return;
+    out->has_normal = true;
+    for (uint32_t j = 0; j < count; j++) {
+        double other[3];
+        place_of(cloud, near[j], other);
+        for (int k = 0; k < 3; k++) out->off += (other[k] - at[k]) * out->normal[k] / count;
+    }
+    const double radius = sqrt(near2[count - 1] * p->share / (count - 1)), stretch = sqrt(sqrt(fmax(ratio, 0.5)));
+    out->long_radius = radius / stretch;
+    out->short_radius = radius * stretch;
+}
+
+static double middle_of(double a, double b, double c) { return fmax(fmin(a, b), fmin(fmax(a, b), c)); }
+
+/* The ellipse of seen point i. */
+static void make_disc(const mote_cloud *cloud, const lens *l, const mote_render_params *p, const sight *s,
+                      const shape *shapes, uint32_t i, disc *out) {
+    const shape *sh = &shapes[i];
+    double at[3];
+    place_of(cloud, s->points[i], at);
+    seen here = see(l, at);
+    const double dot_radius = 0.9 / (l->perspective ? l->focal / here.at[2] : l->focal);
+    const double around =
+        middle_of(shapes[sh->near[0]].long_radius, shapes[sh->near[1]].long_radius, shapes[sh->near[2]].long_radius);
+    const double radius = fmin(sh->long_radius, 3 * around);
+    const double ray[3] = {0, 0, 1}, x[3] = {1, 0, 0};
+    double long_radius = dot_radius, short_radius = dot_radius;
+    out->index = s->points[i];
+    color_of(cloud, out->index, out->color);
+    if (radius > 0) {
+        for (int k = 0; k < 3; k++) at[k] += sh->off * sh->normal[k];
+        here = see(l, at);
+        turn(l, sh->normal, out->n);
+        turn(l, sh->along, out->a);
+        long_radius = radius;
+        short_radius = radius * sh->short_radius / sh->long_radius;
+    } else {
+        memcpy(out->n, l->perspective ? here.at : ray, sizeof out->n);
+        unit(out->n);
+        cross(out->n, x, out->a);
+        unit(out->a);
+    }
+    memcpy(out->c, here.at, sizeof out->c);
+    if (dot(out->n, l->perspective ? out->c : ray) > 0) {
+        for (int k = 0; k < 3; k++) out->n[k] = -out->n[k];
+    }
+    out->tolerance = p->tolerance * long_radius * sqrt(PI / p->share);
+    cross(out->n, out->a, out->b);
+    for (int k = 0; k < 3; k++) {
+        out->a[k] /= long_radius;
+        out->b[k] /= short_radius;
+    }
+}
+
+/* Where the ray through a pixel's middle meets a disc. */
+static bool meet(const lens *l, const disc *d, uint32_t pixel, double *depth, double *r2) {
+    const double x = (pixel % (uint32_t)l->width + 0.5 - l->width / 2) / l->focal;
+    const double y = (pixel / (uint32_t)l->width + 0.5 - l->height / 2) / l->focal;
+    const double from[3] = {l->perspective ? 0 : x, l->perspective ? 0 : y, 0};
+    const double ray[3] = {l->perspective ? x : 0, l->perspective ? y : 0, 1};
+    double q[3];
+    const double t = (dot(d->n, d->c) - dot(d->n, from)) / dot(d->n, ray);
+    for (int k = 0; k < 3; k++) q[k] = from[k] + t * ray[k] - d->c[k];
+    *depth = t;
+    *r2 = dot(q, d->a) * dot(q, d->a) + dot(q, d->b) * dot(q, d->b);
+    return *r2 <= 1 - 0.15 && t >= l->near_depth;
+}
+
+/* What no splat covers shows the point that is in it, if there is one. */
+static void show_own(const lens *l, const disc *discs, uint32_t count, const render_reference_pixel *front,
+                     render_reference_pixel *out) {
+    for (uint32_t i = 0; i < count && front->shown; i++) {
+        const double *n = discs[i].n;
+        if (discs[i].index != front->index) continue;
+        out->shown = true;
+        out->depth = discs[i].c[2];
+        out->index = discs[i].index;
+        out->rounding = 0;
+        memcpy(out->color, discs[i].color, sizeof out->color);
+        for (int k = 0; k < 3; k++) out->normal[k] = n[0] * l->right[k] + n[1] * l->down[k] + n[2] * l->forward[k];
+    }
+}
+
+static uint32_t points_around(const lens *l, const render_reference_pixel *front, uint32_t pixel) {
+    const int width = (int)l->width, height = (int)l->height;
+    uint32_t count = 0;
+    for (int n = 0; n < 9; n++) {
+        const int x = (int)pixel % width + n % 3 - 1, y = (int)pixel / width + n / 3 - 1;
+        if (n != 4 && x >= 0 && y >= 0 && x < width && y < height) count += front[y * width + x].shown;
+    }
+    return count;
+}
+
+/* front: the nearest points of all pixels. */
+static void show_surface(const lens *l, const disc *discs, uint32_t count, uint32_t pixel,
+                         const render_reference_pixel *front, render_reference_pixel *out) {
+    double limit = INFINITY, sum = 0, normal[3] = {0, 0, 0}, color[3] = {0, 0, 0}, depth = 0, best = 0, t, r2;
+    clear(out);
+    for (uint32_t i = 0; i < count; i++) {
+        if (meet(l, &discs[i], pixel, &t, &r2)) limit = fmin(limit, t + discs[i].tolerance);
+        out->edge = fmin(out->edge, fabs(r2 - 0.85));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!meet(l, &discs[i], pixel, &t, &r2)) continue;
+        out->edge = fmin(out->edge, fabs(t - limit) / discs[i].tolerance);
+        if (t > limit) continue;
+        const double weight = pow(1 - r2, 4);
+        sum += weight;
+        depth += weight * t;
+        out->fragments++;
+        for (int k = 0; k < 3; k++) {
+            normal[k] += weight * discs[i].n[k];
+            color[k] += weight * discs[i].color[k];
+        }
+        if (weight > best) best = weight, out->index = discs[i].index;
+    }
+    out->rounding = out->fragments > 0 ? out->fragments / (sum * 1022) : 0;
+    if (out->fragments == 0) {
+        if (points_around(l, front, pixel) >= 5) show_own(l, discs, count, &front[pixel], out);
+        return;
+    }
+    out->shown = true;
+    out->depth = depth / sum;
+    for (int k = 0; k < 3; k++) out->color[k] = color[k] / sum;
+    unit(normal);
+    for (int k = 0; k < 3; k++) {
+        out->normal[k] = normal[0] * l->right[k] + normal[1] * l->down[k] + normal[2] * l->forward[k];
+    }
+}
+
+void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera, const mote_render_params *params,
+                              render_reference_pixel *out) {
+    const uint32_t pixels = params->width * params->height;
+    const lens l = lens_of(camera, params->width, params->height);
+    render_reference_pixel *layer = calloc(pixels, sizeof *layer), *front = calloc(pixels, sizeof *front);
+    sight s = {calloc((size_t)pixels * params->layers, sizeof(uint32_t)), 0,
+               calloc((size_t)pixels * params->layers, sizeof(uint32_t)), front};
+    uint32_t drawn = 0; /* of the layer in front; the others are only neighbours */
+    for (uint32_t n = 0; n < params->layers; n++) {
+        for (uint32_t p = 0; p < pixels; p++) {
+            if (n > 0 && !layer[p].shown) continue;
+            const float beyond = n == 0 ? -INFINITY : (float)layer[p].depth;
+            nearest_of_pixel(cloud, &l, p % params->width, p / params->width, beyond, &layer[p]);
+            if (n == 0) front[p] = layer[p];
+            if (!layer[p].shown) continue;
+            s.pixels[s.count] = p;
+            s.points[s.count++] = layer[p].index;
+        }
+        if (n == 0) drawn = s.count;
+    }
+    disc *discs = calloc(s.count + 1, sizeof *discs);
+    shape *shapes = calloc(s.count + 1, sizeof *shapes);
+    for (uint32_t i = 0; i < s.count; i++) find_shape(cloud, &l, params, &s, i, &shapes[i]);
+    for (uint32_t i = 0; i < s.count; i++) make_disc(cloud, &l, params, &s, shapes, i, &discs[i]);
+    for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, front, &out[p]);
+    free(discs);
+    free(shapes);
+    free(s.points);
+    free(s.pixels);
+    free(layer);
+    free(front);
+}
+
+/* ---- light */
+
+static double edl_of(const lens *l, const mote_render_params *p, const render_reference_pixel *pixels, uint32_t at) {
+    double sum = 0;
+    for (int n = 0; n < 8; n++) {
+        const int x = (int)(at % p->width) + (int)rint(cos(n * PI / 4) * p->edl_radius);
+        const int y = (int)(at / p->width) + (int)rint(sin(n * PI / 4) * p->edl_radius);
+        if (x < 0 || y < 0 || x >= (int)p->width || y >= (int)p->height) continue;
+        const render_reference_pixel *other = &pixels[(uint32_t)y * p->width + (uint32_t)x];
+        if (!other->shown) continue;
+        const double nearer = l->perspective ? log2(pixels[at].depth) - log2(other->depth)
+                                             : (pixels[at].depth - other->depth) * l->focal / p->height;
+        sum += fmax(nearer, 0);
+    }
+    return exp2(-sum / 8 * 128 * p->edl_strength);
+}
+
+static void light_of(const lens *l, const mote_render_params *p, const double normal[3], const double base[3],
+                     double out[3]) {
+    double n[3], light[3] = {p->ambient, p->ambient, p->ambient}, shine[3] = {0, 0, 0};
+    turn(l, normal, n);
+    for (uint32_t i = 0; i < p->light_count; i++) {
+        double toward[3] = {p->lights[i].toward[0], -p->lights[i].toward[1], -p->lights[i].toward[2]};
+        if (p->lights[i].world) turn(l, p->lights[i].toward, toward);
+        unit(toward);
+        double half[3] = {toward[0], toward[1], toward[2] - 1};
+        unit(half);
+        const double cosine = fmax(dot(n, toward), 0), glint = cosine > 0 ? fmax(dot(n, half), 0) : 0;
+        for (int c = 0; c < 3; c++) {
+            const double color = p->lights[i].strength * p->lights[i].color[c] / 255;
+            light[c] += cosine * color;
+            shine[c] += pow(glint, 32) * p->specular * color;
+        }
+    }
+    for (int c = 0; c < 3; c++) out[c] = base[c] * light[c] + shine[c];
+}
+
+void render_reference_shade(const mote_camera *camera, const mote_render_params *params,
+                            const render_reference_pixel *pixels, double *rgb) {
+    const lens l = lens_of(camera, params->width, params->height);
+    for (uint32_t i = 0; i < params->width * params->height; i++) {
+        double color[3] = {1, 1, 1};
+        for (int c = 0; c < 3 && pixels[i].shown; c++) color[c] = pixels[i].color[c] / 255;
+        if (pixels[i].shown && dot(pixels[i].normal, pixels[i].normal) > 0 && params->light_count > 0) {
+            light_of(&l, params, pixels[i].normal, color, color);
+        }
+        const double edl = pixels[i].shown && params->edl_strength > 0 ? edl_of(&l, params, pixels, i) : 1;
+        for (int c = 0; c < 3; c++) rgb[3 * i + c] = fmin(color[c] * edl, 1);
+    }
+}

@@ -1,0 +1,637 @@
+/* Pictures of points and averages, cameras, light, and what is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference/awkward_clouds.h"
+#include "reference/render_reference.h"
+#include "render/renderer.h"
+#include "support/support.h"
+
+#define PI     3.14159265358979323846
+#define WIDTH  37u
+#define HEIGHT 29u
+#define PIXELS (WIDTH * HEIGHT)
+
+typedef struct frame {
+    uint8_t color8[4 * PIXELS];
+    uint16_t color16[4 * PIXELS];
+    float depth[PIXELS], normal[3 * PIXELS];
+    uint32_t index[PIXELS];
+    mote_render_result result;
+} frame;
+
+static void open_frame(frame *f) {
+    memset(f, 0, sizeof *f);
+    f->result.color8 = f->color8;
+    f->result.color16 = f->color16;
+    f->result.depth = f->depth;
+    f->result.normal = f->normal;
+    f->result.index = f->index;
+}
+
+static mote_render_params small_picture(mote_render_mode mode) {
+    mote_render_params p = mote_render_defaults();
+    p.mode = mode;
+    p.width = WIDTH;
+    p.height = HEIGHT;
+    return p;
+}
+
+static void must(mote_context *ctx, mote_status status) {
+    if (status != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+}
+
+/* A camera that sees most of a cloud, from some side; false where there is nothing to see. */
+static bool look(mote_context *ctx, mote_renderer *renderer, uint32_t turn, const mote_render_params *p,
+                 mote_camera *camera) {
+    static const double from[][3] = {{0.3, -1, 0.5}, {-1, 0.2, -0.3}, {1, 1, 1}};
+    *camera = mote_camera_defaults();
+    camera->projection = turn % 2 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
+    if (mote_render_fit(renderer, camera, from[turn % 3], p) == MOTE_OK) return true;
+    mote_context_clear(ctx);
+    return false;
+}
+
+/* ---- against the reference */
+
+/* Where the reference sees another point, one of the two is on the border of the pixel, or both are equally deep. */
+static void compare_points(const frame *f, const render_reference_pixel *expected, const mote_cloud *cloud,
+                           const mote_camera *camera, const char *what) {
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        const render_reference_pixel *e = &expected[i];
+        const bool shown = f->depth[i] < INFINITY;
+        if (shown == e->shown && (!shown || f->depth[i] == (float)e->depth)) continue;
+        if (e->shown && e->to_edge < 1e-6) continue;
+        double at[3], x = 0, y = 0;
+        if (shown) {
+            const char *const names[3] = {"x", "y", "z"};
+            for (int k = 0; k < 3; k++) at[k] = mote_column_value(mote_cloud_find(cloud, names[k]), f->index[i]);
+            mote_camera_project(camera, WIDTH, HEIGHT, at, &x, &y, NULL);
+            if (fabs(x - rint(x)) < 1e-6 || fabs(y - rint(y)) < 1e-6) continue;
+            if (fabsf(f->depth[i] - (float)e->depth) <= 1.2e-7f * fabsf(f->depth[i])) continue;
+        }
+        fail_msg("%s: pixel %u shows depth %g, not %g", what, i, (double)f->depth[i], e->depth);
+    }
+}
+
+static void points_are_those_of_the_reference(void **state) {
+    static const uint64_t sizes[] = {0, 1, 2, 40, 500, 1500};
+    static render_reference_pixel expected[PIXELS];
+    static frame f;
+    mote_context *ctx = test_context(2);
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    (void)state;
+    for (uint32_t c = 0; c < awkward_cloud_count; c += (uint32_t)test_extent(5, 1)) {
+        mote_cloud *cloud = awkward_cloud_make(ctx, &awkward_clouds[c], sizes[c % 6], 0);
+        mote_renderer *renderer = NULL;
+        mote_camera camera;
+        if (mote_render_create(ctx, cloud, &renderer) != MOTE_OK) {
+            mote_context_clear(ctx);
+        } else if (look(ctx, renderer, c, &p, &camera)) {
+            open_frame(&f);
+            must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+            render_reference_points(cloud, &camera, WIDTH, HEIGHT, expected);
+            compare_points(&f, expected, cloud, &camera, awkward_clouds[c].name);
+        }
+        mote_render_destroy(renderer);
+        mote_cloud_destroy(cloud);
+    }
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* A cloud of doubles with 8-bit colours. */
+static mote_cloud *colored_cloud(mote_context *ctx, uint64_t count, const double offset[3], double size) {
+    static const mote_column_spec specs[6] = {{"x", MOTE_FLOAT64, 0, 0},   {"y", MOTE_FLOAT64, 0, 0},
+                                              {"z", MOTE_FLOAT64, 0, 0},   {"red", MOTE_UINT8, 0, 0},
+                                              {"green", MOTE_UINT8, 0, 0}, {"blue", MOTE_UINT8, 0, 0}};
+    static const char *const names[6] = {"x", "y", "z", "red", "green", "blue"};
+    mote_cloud *cloud = NULL;
+    must(ctx, mote_cloud_create(ctx, count, specs, 6, &cloud));
+    for (uint32_t k = 0; k < 6; k++) {
+        uint8_t *data = mote_cloud_column_data(cloud, names[k]);
+        const uint32_t stride = mote_cloud_find(cloud, names[k])->stride_bytes;
+        for (uint64_t i = 0; i < count; i++, data += stride) {
+            const double value = offset[k % 3] + size * test_random(k, i);
+            if (k < 3) memcpy(data, &value, sizeof value);
+            if (k >= 3) *data = (uint8_t)(256 * test_random(k, i));
+        }
+    }
+    return cloud;
+}
+
+static void averages_are_those_of_the_reference(void **state) {
+    static const double origin[3] = {0, 0, 0};
+    static render_reference_pixel expected[PIXELS];
+    static double tolerance[PIXELS];
+    static frame f;
+    mote_context *ctx = test_context(2);
+    mote_render_params p = small_picture(MOTE_RENDER_AVERAGE);
+    mote_cloud *cloud = colored_cloud(ctx, 9000, origin, 1);
+    mote_renderer *renderer = NULL;
+    (void)state;
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        mote_camera camera;
+        double worst = 0;
+        assert_true(look(ctx, renderer, turn, &p, &camera));
+        p.edl_strength = 0;
+        open_frame(&f);
+        must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+        for (uint32_t i = 0; i < PIXELS; i++) { /* the spacing of the batch of the nearest point; a pixel's width */
+            const render_points *points = &renderer->points;
+            uint32_t place = 0;
+            while (f.index[i] != MOTE_RENDER_NO_POINT && points->index[place] != f.index[i]) place++;
+            const double spacing = points->batches[place / RENDER_BATCH].spacing;
+            const double width = camera.projection == MOTE_ORTHOGRAPHIC
+                                     ? camera.height / HEIGHT
+                                     : 2 * tan(camera.angle_rad / 2) * f.depth[i] / HEIGHT;
+            tolerance[i] = p.tolerance * fmax(spacing, width);
+        }
+        render_reference_average(cloud, &camera, WIDTH, HEIGHT, tolerance, expected);
+        for (uint32_t i = 0; i < PIXELS; i++) {
+            if (!expected[i].shown || expected[i].to_edge < 1e-6) continue;
+            for (int c = 0; c < 3; c++) worst = fmax(worst, fabs(f.color16[4 * i + c] / 257.0 - expected[i].color[c]));
+        }
+        assert_true(worst < 0.02);
+    }
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void light_is_that_of_the_reference(void **state) {
+    static const double origin[3] = {0, 0, 0};
+    static render_reference_pixel pixels[PIXELS];
+    static double expected[3 * PIXELS];
+    static frame f;
+    mote_context *ctx = test_context(2);
+    (void)state;
+    for (uint32_t turn = 0; turn < 4; turn++) {
+        mote_render_params p = small_picture(turn < 2 ? MOTE_RENDER_POINTS : MOTE_RENDER_SURFACE);
+        mote_cloud *cloud = colored_cloud(ctx, 1500, origin, 1);
+        mote_renderer *renderer = NULL;
+        mote_camera camera;
+        p.light_count = 2;
+        p.lights[1] = p.lights[0];
+        p.lights[1].world = true;
+        p.lights[1].color[2] = 40;
+        p.edl_strength = 0.3;
+        p.edl_radius = 1 + turn;
+        p.specular = 0.5;
+        must(ctx, mote_render_create(ctx, cloud, &renderer));
+        assert_true(look(ctx, renderer, turn, &p, &camera));
+        open_frame(&f);
+        p.light_count = 0; /* first as it is, then lit */
+        p.edl_strength = 0;
+        must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+        for (uint32_t i = 0; i < PIXELS; i++) {
+            pixels[i].shown = f.depth[i] < INFINITY;
+            pixels[i].depth = f.depth[i];
+            for (int k = 0; k < 3; k++) {
+                pixels[i].color[k] = f.color16[4 * i + k] / 257.0;
+                pixels[i].normal[k] = f.normal[3 * i + k];
+            }
+        }
+        p.light_count = 2;
+        p.edl_strength = 0.3;
+        must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+        render_reference_shade(&camera, &p, pixels, expected);
+        for (uint32_t i = 0; i < PIXELS; i++) {
+            for (int c = 0; c < 3; c++) {
+                if (fabs(f.color16[4 * i + c] / 65535.0 - expected[3 * i + c]) > 2e-3) {
+                    fail_msg("turn %u, pixel %u: %g, not %g", turn, i, f.color16[4 * i + c] / 65535.0,
+                             expected[3 * i + c]);
+                }
+            }
+        }
+        mote_render_destroy(renderer);
+        mote_cloud_destroy(cloud);
+    }
+    mote_context_destroy(ctx);
+}
+
+/* ---- the same picture */
+
+static void same_pictures(const frame *a, const frame *b, bool indices, const char *what) {
+    if (memcmp(a->color8, b->color8, sizeof a->color8) != 0) fail_msg("%s: color8 differs", what);
+    if (memcmp(a->color16, b->color16, sizeof a->color16) != 0) fail_msg("%s: color16 differs", what);
+    if (memcmp(a->depth, b->depth, sizeof a->depth) != 0) fail_msg("%s: depth differs", what);
+    if (memcmp(a->normal, b->normal, sizeof a->normal) != 0) fail_msg("%s: normal differs", what);
+    if (indices && memcmp(a->index, b->index, sizeof a->index) != 0) fail_msg("%s: index differs", what);
+}
+
+/* shuffle 0: as it is. */
+static void draw_alone(const awkward_cloud *kind, uint64_t count, uint64_t shuffle, int threads, mote_render_mode mode,
+                       const mote_camera *camera, frame *f) {
+    mote_context *ctx = test_context(threads);
+    mote_cloud *cloud = awkward_cloud_make(ctx, kind, count, shuffle);
+    const mote_render_params p = small_picture(mode);
+    open_frame(f);
+    must(ctx, mote_render(ctx, cloud, camera, &p, &f->result));
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+static bool fit_alone(const awkward_cloud *kind, uint64_t count, uint32_t turn, mote_camera *camera) {
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = awkward_cloud_make(ctx, kind, count, 0);
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_renderer *renderer = NULL;
+    const bool fits = mote_render_create(ctx, cloud, &renderer) == MOTE_OK && look(ctx, renderer, turn, &p, camera);
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+    return fits;
+}
+
+static void order_and_threads_do_not_matter(void **state) {
+    static frame one, other;
+    (void)state;
+    for (uint32_t c = 0; c < awkward_cloud_count; c += (uint32_t)test_extent(4, 1)) {
+        const awkward_cloud *kind = &awkward_clouds[c];
+        const mote_render_mode mode = (mote_render_mode)(c % 3);
+        mote_camera camera;
+        if (!fit_alone(kind, 2500, c, &camera)) continue;
+        draw_alone(kind, 2500, 0, 1, mode, &camera, &one);
+        draw_alone(kind, 2500, 0, 2, mode, &camera, &other);
+        same_pictures(&one, &other, true, kind->name);
+        draw_alone(kind, 2500, 77, 7, mode, &camera, &other);
+        same_pictures(&one, &other, false, kind->name);
+    }
+}
+
+/* What stood behind the last frame's picture is looked at again: a moving camera sees what a new renderer sees. */
+static void sequences_show_what_single_frames_do(void **state) {
+    static frame one, other;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    mote_renderer *renderer = NULL;
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_camera camera;
+    uint64_t left_out = 0;
+    (void)state;
+    must(ctx, mote_generate(ctx, "city", 60000, NULL, &cloud));
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    assert_true(look(ctx, renderer, 0, &p, &camera));
+    for (uint32_t turn = 0; turn < 12; turn++) {
+        open_frame(&one);
+        open_frame(&other);
+        must(ctx, mote_render_draw(renderer, &camera, &p, &one.result));
+        must(ctx, mote_render(ctx, cloud, &camera, &p, &other.result));
+        same_pictures(&one, &other, true, "city");
+        left_out += one.result.batches - one.result.batches_drawn;
+        const double x = camera.eye[0] - camera.target[0], y = camera.eye[1] - camera.target[1];
+        camera.eye[0] = camera.target[0] + 0.7 * x - 0.3 * y;
+        camera.eye[1] = camera.target[1] + 0.7 * y + 0.3 * x;
+        camera.eye[2] = camera.target[2] + 0.85 * (camera.eye[2] - camera.target[2]);
+    }
+    assert_true(left_out > 0);
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void parts_make_the_whole(void **state) {
+    static const double origin[3] = {100, 200, 300};
+    static frame whole, part;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = colored_cloud(ctx, 20000, origin, 3);
+    mote_renderer *renderer = NULL;
+    mote_render_params p = small_picture(MOTE_RENDER_AVERAGE);
+    mote_camera camera;
+    (void)state;
+    p.edl_strength = 0;
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    assert_true(look(ctx, renderer, 0, &p, &camera));
+    open_frame(&whole);
+    must(ctx, mote_render_draw(renderer, &camera, &p, &whole.result));
+    for (uint32_t x = 0; x < WIDTH; x += 10) {
+        p.part_x = x;
+        p.part_y = 5;
+        p.part_width = WIDTH - x < 10 ? WIDTH - x : 10;
+        p.part_height = 20;
+        open_frame(&part);
+        must(ctx, mote_render_draw(renderer, &camera, &p, &part.result));
+        for (uint32_t i = 0; i < p.part_width * p.part_height; i++) {
+            const uint32_t j = (5 + i / p.part_width) * WIDTH + x + i % p.part_width;
+            assert_int_equal(part.index[i], whole.index[j]);
+            assert_memory_equal(&part.color16[4 * i], &whole.color16[4 * j], 8);
+            assert_true(part.depth[i] == whole.depth[j]);
+        }
+    }
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* ---- what points show */
+
+static void hidden_points_are_not_shown(void **state) {
+    static const double origin[3] = {0, 0, 0};
+    static frame f;
+    static uint8_t rgba[4 * 3000];
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = colored_cloud(ctx, 3000, origin, 1);
+    mote_renderer *renderer = NULL;
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_camera camera;
+    (void)state;
+    for (uint32_t i = 0; i < 3000; i++) {
+        rgba[4 * i] = 200;
+        rgba[4 * i + 3] = i % 3 == 0 ? 255 : 0;
+    }
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    must(ctx, mote_render_set_colors(renderer, rgba, false));
+    assert_true(look(ctx, renderer, 0, &p, &camera));
+    open_frame(&f);
+    must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+    assert_true(f.result.covered > 100);
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        if (f.index[i] != MOTE_RENDER_NO_POINT) assert_int_equal(f.index[i] % 3, 0);
+    }
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Millimetres between points half a million and five million metres away from zero. */
+static void millimetres_are_seen_far_from_zero(void **state) {
+    static frame f;
+    mote_context *ctx = test_context(1);
+    const double at[3] = {500000.125, 5000000.25, 300.5};
+    mote_cloud *cloud = colored_cloud(ctx, 2000, at, 0.05);
+    mote_renderer *renderer = NULL;
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_camera camera;
+    (void)state;
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    assert_true(look(ctx, renderer, 0, &p, &camera));
+    open_frame(&f);
+    must(ctx, mote_render_draw(renderer, &camera, &p, &f.result));
+    assert_true(f.result.covered > PIXELS / 5);
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        double place[3];
+        if (f.index[i] == MOTE_RENDER_NO_POINT) continue;
+        mote_camera_unproject(&camera, WIDTH, HEIGHT, i % WIDTH + 0.5, i / WIDTH + 0.5, f.depth[i], place);
+        const double x = mote_column_value(mote_cloud_find(cloud, "x"), f.index[i]);
+        assert_true(fabs(place[0] - x) < 0.003); /* a pixel is 2 mm */
+    }
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+static void narrow_holes_are_closed_and_edges_stay(void **state) {
+    static const mote_column_spec specs[3] = {
+        {"x", MOTE_FLOAT64, 0, 0}, {"y", MOTE_FLOAT64, 0, 0}, {"z", MOTE_FLOAT64, 0, 0}};
+    static frame f;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = NULL;
+    mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_camera camera = mote_camera_defaults();
+    uint64_t count = 0;
+    (void)state;
+    must(ctx, mote_cloud_create(ctx, 20 * 20, specs, 3, &cloud));
+    double *at = mote_cloud_column_data(cloud, "x");
+    for (uint32_t y = 0; y < 20; y++) { /* a point in each pixel of a square, but for one, and a crack two wide */
+        for (uint32_t x = 0; x < 20; x++) {
+            if ((x == 5 && y == 7) || ((x == 12 || x == 13) && y > 2 && y < 17)) continue;
+            at[3 * count] = x + 0.5;
+            at[3 * count++ + 1] = y + 0.5;
+        }
+    }
+    for (uint64_t i = count; i < 400; i++) at[3 * i] = at[3 * i + 1] = NAN;
+    camera.projection = MOTE_ORTHOGRAPHIC;
+    camera.eye[0] = camera.target[0] = 10;
+    camera.eye[1] = camera.target[1] = 10;
+    camera.eye[2] = 5;
+    camera.up[1] = 1;
+    camera.up[2] = 0;
+    camera.height = HEIGHT;
+    for (uint32_t pixels = 0; pixels < 4; pixels++) {
+        static const uint64_t closed[] = {0, 1, 29, 29};
+        p.close_pixels = pixels;
+        open_frame(&f);
+        must(ctx, mote_render(ctx, cloud, &camera, &p, &f.result));
+        assert_int_equal(f.result.closed, closed[pixels]);
+        assert_int_equal(f.result.covered, count + closed[pixels]);
+    }
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* ---- cameras */
+
+static void fitted_cameras_see_everything(void **state) {
+    static const double from[][3] = {{0.3, -1, 0.5}, {0, 0, 1}, {0, 0, -1}, {1, 1, 1}, {0, 1, 0}, {-1, 0, 0}};
+    static const mote_box boxes[] = {{{0, 0, 0}, {1, 2, 3}},
+                                     {{-5, -5, 0}, {5, 5, 0}},
+                                     {{4e5, 5e6, 1}, {4e5, 5e6, 1}},
+                                     {{-1e-9, 0, 0}, {1e-9, 1e-9, 1e-12}},
+                                     {{0, 0, 0}, {1e9, 1, 1}}};
+    mote_context *ctx = test_context(1);
+    (void)state;
+    for (uint32_t turn = 0; turn < 60; turn++) {
+        const mote_box *box = &boxes[turn % 5];
+        mote_camera camera = mote_camera_defaults();
+        double lows[2] = {1e9, 1e9}, highs[2] = {-1e9, -1e9};
+        camera.projection = turn / 30 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
+        must(ctx, mote_camera_fit(ctx, &camera, box, from[turn % 6], 400, 300));
+        for (int corner = 0; corner < 8; corner++) {
+            const double place[3] = {(corner & 1) != 0 ? box->max[0] : box->min[0],
+                                     (corner & 2) != 0 ? box->max[1] : box->min[1],
+                                     (corner & 4) != 0 ? box->max[2] : box->min[2]};
+            double x, y;
+            assert_true(mote_camera_project(&camera, 400, 300, place, &x, &y, NULL));
+            lows[0] = fmin(lows[0], x), highs[0] = fmax(highs[0], x);
+            lows[1] = fmin(lows[1], y), highs[1] = fmax(highs[1], y);
+        }
+        if (turn % 5 > 1) continue; /* of a size that fills the picture: with equal margins */
+        assert_true(highs[0] - lows[0] > 350 || highs[1] - lows[1] > 260);
+        assert_true(fabs(lows[0] + highs[0] - 400) < 4 && fabs(lows[1] + highs[1] - 300) < 4);
+    }
+    mote_context_destroy(ctx);
+}
+
+static void places_come_back_from_pixels(void **state) {
+    mote_camera camera = mote_camera_defaults();
+    (void)state;
+    camera.eye[0] = 3;
+    camera.eye[2] = 2;
+    for (uint32_t i = 0; i < 100; i++) {
+        const double place[3] = {test_random(0, i), test_random(1, i), test_random(2, i)};
+        double x, y, depth, back[3];
+        camera.projection = i % 2 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
+        mote_camera_project(&camera, 640, 480, place, &x, &y, &depth);
+        mote_camera_unproject(&camera, 640, 480, x, y, depth, back);
+        for (int k = 0; k < 3; k++) assert_true(fabs(back[k] - place[k]) < 1e-12);
+    }
+}
+
+static void paths_pass_through_their_cameras(void **state) {
+    mote_camera cameras[4];
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        cameras[i] = mote_camera_defaults();
+        for (int k = 0; k < 3; k++) cameras[i].eye[k] = test_random((uint64_t)k, i);
+        cameras[i].angle_rad = 0.2 + 0.3 * i;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        const mote_camera at = mote_camera_on_path(cameras, 4, i % 2 == 0, i);
+        assert_memory_equal(&at, &cameras[i], sizeof at);
+    }
+    const mote_camera first = mote_camera_on_path(cameras, 4, false, -3),
+                      last = mote_camera_on_path(cameras, 4, false, 9);
+    assert_memory_equal(&first, &cameras[0], sizeof first);
+    assert_true(fabs(last.eye[0] - cameras[3].eye[0]) < 1e-12);
+    const mote_camera round = mote_camera_on_path(cameras, 4, true, 3.999999);
+    assert_true(fabs(round.eye[1] - cameras[0].eye[1]) < 1e-4);
+    const mote_camera before = mote_camera_on_path(cameras, 4, false, 1.999999);
+    assert_true(fabs(before.angle_rad - cameras[2].angle_rad) < 1e-4);
+    const mote_camera only = mote_camera_on_path(cameras, 1, true, 0.5);
+    assert_true(only.eye[0] == cameras[0].eye[0]);
+}
+
+/* ---- refusals */
+
+typedef struct refusal {
+    const char *name;
+    void (*spoil)(mote_render_params *p, mote_camera *camera);
+} refusal;
+
+static void no_width(mote_render_params *p, mote_camera *c) { (void)c, p->width = 0; }
+static void too_wide(mote_render_params *p, mote_camera *c) { (void)c, p->width = MOTE_RENDER_MAX_SIZE + 1; }
+static void too_fine(mote_render_params *p, mote_camera *c) {
+    (void)c, p->width = MOTE_RENDER_MAX_SIZE, p->samples = 2;
+}
+static void no_samples(mote_render_params *p, mote_camera *c) { (void)c, p->samples = 0; }
+static void part_beyond(mote_render_params *p, mote_camera *c) {
+    (void)c, p->part_x = 30, p->part_width = p->part_height = 9;
+}
+static void bad_mode(mote_render_params *p, mote_camera *c) { (void)c, p->mode = (mote_render_mode)9; }
+static void bad_k(mote_render_params *p, mote_camera *c) { (void)c, p->k = 3; }
+static void bad_share(mote_render_params *p, mote_camera *c) { (void)c, p->share = NAN; }
+static void bad_layers(mote_render_params *p, mote_camera *c) { (void)c, p->layers = 5; }
+static void bad_light(mote_render_params *p, mote_camera *c) {
+    (void)c, memset(p->lights[0].toward, 0, sizeof p->lights[0].toward);
+}
+static void bad_edl(mote_render_params *p, mote_camera *c) { (void)c, p->edl_radius = -1; }
+static void bad_show(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_RADIUS; }
+static void no_normals(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_NORMAL_ERROR; }
+static void reserved(mote_render_params *p, mote_camera *c) { (void)c, p->reserved[7] = 1; }
+static void own_eye(mote_render_params *p, mote_camera *c) { (void)p, memcpy(c->target, c->eye, sizeof c->eye); }
+static void flat_angle(mote_render_params *p, mote_camera *c) { (void)p, c->angle_rad = PI; }
+static void nan_eye(mote_render_params *p, mote_camera *c) { (void)p, c->eye[1] = NAN; }
+static void no_height(mote_render_params *p, mote_camera *c) {
+    (void)p, c->projection = MOTE_ORTHOGRAPHIC, c->height = 0;
+}
+static void camera_reserved(mote_render_params *p, mote_camera *c) { (void)p, c->reserved[0] = 1; }
+
+static void what_is_wrong_is_refused(void **state) {
+    static const refusal refusals[] = {{"width", no_width},
+                                       {"wide", too_wide},
+                                       {"fine", too_fine},
+                                       {"samples", no_samples},
+                                       {"part", part_beyond},
+                                       {"mode", bad_mode},
+                                       {"k", bad_k},
+                                       {"share", bad_share},
+                                       {"layers", bad_layers},
+                                       {"light", bad_light},
+                                       {"edl", bad_edl},
+                                       {"show", bad_show},
+                                       {"normals", no_normals},
+                                       {"reserved", reserved},
+                                       {"own eye", own_eye},
+                                       {"angle", flat_angle},
+                                       {"nan", nan_eye},
+                                       {"height", no_height},
+                                       {"camera", camera_reserved}};
+    static const double origin[3] = {0, 0, 0};
+    static frame f;
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = colored_cloud(ctx, 10, origin, 1);
+    (void)state;
+    for (uint32_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+        mote_camera camera = mote_camera_defaults();
+        refusals[i].spoil(&p, &camera);
+        open_frame(&f);
+        const mote_status status = mote_render(ctx, cloud, &camera, &p, &f.result);
+        if (status != MOTE_ERROR_ARGUMENT) fail_msg("%s: status %d", refusals[i].name, (int)status);
+        assert_true(strlen(mote_context_message(ctx)) > 0);
+        mote_context_clear(ctx);
+    }
+    f.result.on_device = true;
+    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    const mote_camera camera = mote_camera_defaults();
+    assert_int_equal(mote_render(ctx, cloud, &camera, &p, &f.result), MOTE_ERROR_UNSUPPORTED);
+    mote_cloud_destroy(cloud);
+    assert_int_equal(mote_context_memory_bytes(ctx), 0);
+    mote_context_destroy(ctx);
+}
+
+/* ---- failures */
+
+static mote_status draw_all_modes(mote_context *ctx, void *user) {
+    static const double origin[3] = {0, 0, 0};
+    static frame f;
+    const mote_camera camera = {.projection = MOTE_PERSPECTIVE,
+                                .eye = {0.5, -2, 0.6},
+                                .target = {0.5, 0.5, 0.5},
+                                .up = {0, 0, 1},
+                                .angle_rad = 0.7};
+    mote_cloud *cloud = user;
+    mote_renderer *renderer = NULL;
+    mote_render_neighbors *found = NULL;
+    (void)origin;
+    mote_status status = mote_render_create(ctx, cloud, &renderer);
+    for (int mode = 0; mode < 3 && status == MOTE_OK; mode++) {
+        mote_render_params p = small_picture((mote_render_mode)mode);
+        p.close_pixels = 2;
+        p.show = mode == 2 ? MOTE_RENDER_SHOW_RADIUS : MOTE_RENDER_SHOW_COLOR;
+        open_frame(&f);
+        status = mote_render_draw(renderer, &camera, &p, &f.result);
+    }
+    const mote_render_params p = small_picture(MOTE_RENDER_SURFACE);
+    if (status == MOTE_OK) status = mote_render_find_neighbors(renderer, &camera, &p, 5, &found);
+    if (status == MOTE_OK) status = mote_render_update(renderer);
+    mote_render_free_neighbors(ctx, found);
+    mote_render_destroy(renderer);
+    return status;
+}
+
+static void allocations_may_fail(void **state) {
+    static const double origin[3] = {0, 0, 0};
+    mote_context *ctx = test_context(1);
+    mote_cloud *cloud = colored_cloud(ctx, 3000, origin, 1);
+    (void)state;
+    test_each_allocation_fails(draw_all_modes, cloud);
+    test_each_step_cancels(draw_all_modes, cloud);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_are_those_of_the_reference),
+        cmocka_unit_test(averages_are_those_of_the_reference),
+        cmocka_unit_test(light_is_that_of_the_reference),
+        cmocka_unit_test(order_and_threads_do_not_matter),
+        cmocka_unit_test(sequences_show_what_single_frames_do),
+        cmocka_unit_test(parts_make_the_whole),
+        cmocka_unit_test(hidden_points_are_not_shown),
+        cmocka_unit_test(millimetres_are_seen_far_from_zero),
+        cmocka_unit_test(narrow_holes_are_closed_and_edges_stay),
+        cmocka_unit_test(fitted_cameras_see_everything),
+        cmocka_unit_test(places_come_back_from_pixels),
+        cmocka_unit_test(paths_pass_through_their_cameras),
+        cmocka_unit_test(what_is_wrong_is_refused),
+        cmocka_unit_test(allocations_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
