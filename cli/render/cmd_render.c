@@ -1,0 +1,59 @@
+/* mote render: pictures of clouds. */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "render/picture_plan.h"
+#include "render/picture_run.h"
+
+static const command_help help = {
+    .synopsis = "mote render IN… -o OUT.png [options]",
+    "Makes a picture of a cloud, without a window. Inputs as for \"mote convert\"; several become one cloud.\n"
+    "Without options: the whole cloud from the upper left, landscapes as points with shaded edges, objects as a\n"
+    "closed, lit surface.",
+    "  mote render scan.las -o scan.png\n",
+    "",
+};
+
+int cmd_render(int argc, char **argv) {
+    picture_options o = {.mode = PICTURE_AUTO, .fov_deg = 40, .bits = 8, .edl = 1};
+    const option rows[] = {
+        {"mode", 0, OPTION_CHOICE, &o.mode, &o.mode_given, "points|average|surface",
+         "the nearest point of each pixel; the mean of those of one\nsurface; a closed surface. Default by the data"},
+        {"size", 0, OPTION_TEXT, &o.size, NULL, "WxH", "pixels; default 1920x1080"},
+        {"view", 0, OPTION_CHOICE, &o.side, &o.side_given, "iso|top|bottom|front|back|left|right",
+         "from where; default iso, from the upper left"},
+        {"eye", 0, OPTION_TEXT, &o.eye, NULL, "X,Y,Z", "from this place"},
+        {"target", 0, OPTION_TEXT, &o.target, NULL, "X,Y,Z", "what is in the middle; default the middle of all"},
+        {"up", 0, OPTION_TEXT, &o.up, NULL, "x|y|z|X,Y,Z", "what is up in the world; default z"},
+        {"fit", 0, OPTION_FLAG, &o.fit, NULL, NULL, "with --eye: only its direction counts, and all is seen"},
+        {"fov", 0, OPTION_REAL, &o.fov_deg, &o.fov_given, "DEG",
+         "angle of view from the upper to the lower edge; default 40"},
+        {"ortho", 0, OPTION_FLAG, &o.ortho, NULL, NULL, "parallel rays instead of perspective"},
+        {"gsd", 0, OPTION_REAL, &o.gsd, &o.gsd_given, "G", "with --ortho: a pixel is so many units wide"},
+        {"background", 0, OPTION_TEXT, &o.background, NULL, "COLOR",
+         "#rrggbb, #rrggbbaa, white, black, grey, slate, sky, transparent"},
+        {"samples", 0, OPTION_INT, &o.samples, &o.samples_given, "N", "N * N samples for each pixel, 1..4"},
+        {"close", 0, OPTION_INT, &o.close, &o.close_given, "N",
+         "holes up to N pixels wide, with a surface all around, are\nclosed, 0..64; default by the data"},
+        {"edl", 0, OPTION_REAL, &o.edl, &o.edl_given, "S", "strength of shaded edges; 0: none"},
+        {"bits", 0, OPTION_INT, &o.bits, &o.bits_given, "8|16", "of a colour channel; default 8"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    io_paths paths;
+    picture_plan plan;
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    int code = io_paths_take("render", &common, &words, false, &paths);
+    if (code == EXIT_DONE) code = picture_plan_make(&o, &paths, &plan);
+    if (code != EXIT_DONE) return code;
+    session s;
+    code = session_open(&s, "render", &common);
+    if (code == EXIT_DONE) code = picture_run(&s, &plan);
+    return session_close(&s, code);
+}

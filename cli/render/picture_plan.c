@@ -1,0 +1,191 @@
+/* What mote render was asked for, as it is understood. */
+#include "render/picture_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+
+#define PI 3.14159265358979323846
+
+/* ---- values of options */
+
+/* "1920x1080" */
+static int take_size(const char *size, mote_render_params *params) {
+    unsigned long long width = 0, height = 0;
+    char rest = 0;
+    if (sscanf(size, "%9llux%9llu%c", &width, &height, &rest) != 2 || strpbrk(size, "-+ ") != NULL) {
+        return usage_error("render", "--size: \"%s\" is not WIDTHxHEIGHT, as 1920x1080", size);
+    }
+    if (width < 1 || height < 1 || width > PICTURE_MAX_SIDE || height > PICTURE_MAX_SIDE) {
+        return usage_error("render", "--size: %s: sides are 1 to %u pixels", size, PICTURE_MAX_SIDE);
+    }
+    params->width = (uint32_t)width;
+    params->height = (uint32_t)height;
+    return EXIT_DONE;
+}
+
+/* "#rrggbb", "#rrggbbaa", a name. */
+static bool parse_color(const char *word, uint8_t rgba[4]) {
+    static const struct {
+        const char *name;
+        uint8_t rgba[4];
+    } names[] = {{"white", {255, 255, 255, 255}}, {"black", {0, 0, 0, 255}},          {"grey", {107, 112, 120, 255}},
+                 {"gray", {107, 112, 120, 255}},  {"slate", {22, 27, 36, 255}},       {"sky", {147, 184, 220, 255}},
+                 {"none", {255, 255, 255, 0}},    {"transparent", {255, 255, 255, 0}}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(word, names[i].name) != 0) continue;
+        memcpy(rgba, names[i].rgba, 4);
+        return true;
+    }
+    const size_t digits = strlen(word) - 1;
+    if (word[0] != '#' || (digits != 6 && digits != 8) || strspn(word + 1, "0123456789abcdefABCDEF") != digits) {
+        return false;
+    }
+    rgba[3] = 255;
+    for (size_t k = 0; k < digits / 2; k++) {
+        unsigned value = 0;
+        char pair[3] = {word[1 + 2 * k], word[2 + 2 * k], 0};
+        if (sscanf(pair, "%2x", &value) != 1) return false;
+        rgba[k] = (uint8_t)value;
+    }
+    return true;
+}
+
+/* "x", "y", "z", or a direction. */
+static bool parse_up(const char *word, double up[3]) {
+    const bool minus = word[0] == '-';
+    const char *axis = word + minus;
+    if (strlen(axis) == 1 && axis[0] >= 'x' && axis[0] <= 'z') {
+        for (int k = 0; k < 3; k++) up[k] = axis[0] - 'x' == k ? (minus ? -1 : 1) : 0;
+        return true;
+    }
+    if (!parse_place(word, up)) return false;
+    const double largest = fmax(fabs(up[0]), fmax(fabs(up[1]), fabs(up[2])));
+    for (int k = 0; k < 3 && largest > 0; k++) up[k] /= largest;
+    return largest > 0;
+}
+
+static int take_place(const char *name, const char *list, bool *has, double place[3]) {
+    if (list == NULL) return EXIT_DONE;
+    *has = true;
+    if (parse_place(list, place)) return EXIT_DONE;
+    return usage_error("render", "--%s: \"%s\" is not X,Y,Z", name, list);
+}
+
+/* ---- groups of options */
+
+static int take_view(const picture_options *o, picture_view *view) {
+    int code = take_place("eye", o->eye, &view->has_eye, view->eye);
+    if (code == EXIT_DONE) code = take_place("target", o->target, &view->has_target, view->target);
+    if (code != EXIT_DONE) return code;
+    if (o->up != NULL && !parse_up(o->up, view->up)) {
+        return usage_error("render", "--up: \"%s\" is not x, y, z, or a direction X,Y,Z", o->up);
+    }
+    if (view->has_eye && o->side_given) return usage_error("render", "--view is a direction, and --eye gives another");
+    if (o->fit && !view->has_eye) {
+        return usage_error("render", "--fit moves the eye that --eye names; without --eye all is seen anyway");
+    }
+    if (o->fov_given && !(o->fov_deg >= 1 && o->fov_deg <= 170)) {
+        return usage_error("render", "--fov: %g is not in 1..170 degrees", o->fov_deg);
+    }
+    if (o->fov_given && o->ortho && !view->has_eye) {
+        return usage_error("render", "--fov is of perspective: --ortho has none");
+    }
+    if (o->gsd_given && !o->ortho) return usage_error("render", "--gsd is for --ortho");
+    if (o->gsd_given && !(o->gsd > 0)) return usage_error("render", "--gsd: %g is not above 0", o->gsd);
+    if (o->gsd_given && o->fit) return usage_error("render", "--gsd is a scale, and --fit finds another");
+    view->side = o->gsd_given && !o->side_given ? SIDE_TOP : (picture_side)o->side;
+    view->fit = o->fit;
+    view->orthographic = o->ortho;
+    view->angle_rad = o->fov_deg * PI / 180;
+    view->gsd = o->gsd_given ? o->gsd : 0;
+    return EXIT_DONE;
+}
+
+static int take_look(const picture_options *o, picture_plan *plan) {
+    mote_render_params *params = &plan->params;
+    if (o->background != NULL && !parse_color(o->background, params->background)) {
+        return usage_error(
+            "render", "--background: \"%s\" is not #rrggbb, #rrggbbaa, white, black, grey, slate, sky or transparent",
+            o->background);
+    }
+    if (o->samples_given && (o->samples < 1 || o->samples > (int)MOTE_RENDER_MAX_SAMPLES)) {
+        return usage_error("render", "--samples: %d is not in 1..%u", o->samples, MOTE_RENDER_MAX_SAMPLES);
+    }
+    if (o->edl_given && !(o->edl >= 0 && o->edl <= 100)) {
+        return usage_error("render", "--edl: %g is not in 0..100", o->edl);
+    }
+    if (o->close < 0 || o->close > 64) return usage_error("render", "--close: %d is not in 0..64", o->close);
+    if (o->bits_given && o->bits != 8 && o->bits != 16) {
+        return usage_error("render", "--bits: %d is neither 8 nor 16", o->bits);
+    }
+    plan->mode = o->mode_given ? (picture_mode)o->mode : PICTURE_AUTO;
+    plan->has_samples = o->samples_given;
+    plan->has_edl = o->edl_given;
+    plan->has_close = o->close_given;
+    params->close_pixels = (uint32_t)o->close;
+    params->samples = o->samples_given ? (uint32_t)o->samples : 1;
+    if (o->edl_given) params->edl_strength = o->edl;
+    plan->wide = o->bits == 16;
+    plan->transparent = params->background[3] < 255;
+    return EXIT_DONE;
+}
+
+int picture_plan_make(const picture_options *o, const io_paths *paths, picture_plan *plan) {
+    memset(plan, 0, sizeof *plan);
+    plan->paths = paths;
+    plan->params = mote_render_defaults();
+    plan->view.up[2] = 1;
+    plan->stats = o->stats;
+    plan->has_size = o->size != NULL;
+    int code = o->size != NULL ? take_size(o->size, &plan->params) : EXIT_DONE;
+    if (code == EXIT_DONE) code = take_view(o, &plan->view);
+    if (code == EXIT_DONE) code = take_look(o, plan);
+    return code;
+}
+
+/* ---- outputs */
+
+/* The format that a name or --format tells; false if none. */
+static bool find_format(const char *path, const char *format, picture_format *out) {
+    const char *dot = strrchr(path, '.');
+    char lower[8] = "";
+    if (format != NULL) return picture_format_find(format, out);
+    for (size_t i = 0; dot != NULL && i + 1 < sizeof lower && dot[1 + i] != '\0'; i++) {
+        const char c = dot[1 + i];
+        lower[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    return dot != NULL && strlen(dot + 1) < sizeof lower && picture_format_find(lower, out);
+}
+
+static int check_format(session *s, const char *path, picture_format format) {
+    const char *missing = picture_format_missing(format);
+    return missing == NULL ? EXIT_DONE : session_error(s, EXIT_FAILED, "%s: %s", path_title(path), missing);
+}
+
+static int unknown_format(session *s, const char *path) {
+    static const char *const endings[] = {".png", ".ppm", ".npy", ".raw", NULL};
+    if (path_is_stream(path)) {
+        return session_error(s, EXIT_USAGE, "%s: which format? --format png, ppm, npy or raw", path_title(path));
+    }
+    const char *dot = strrchr(path, '.'), *near = dot != NULL ? text_nearest(dot, endings) : NULL;
+    return session_error(s, EXIT_USAGE, "%s: pictures are written as .png, .ppm, .npy or .raw%s%s%s", path,
+                         near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+}
+
+int picture_plan_check_outputs(session *s, picture_plan *plan) {
+    const io_paths *paths = plan->paths;
+    int code = check_output_place(s, paths);
+    if (code != EXIT_DONE) return code;
+    if (!find_format(paths->output, paths->format, &plan->format)) {
+        if (paths->format == NULL) return unknown_format(s, paths->output);
+        return session_error(s, EXIT_USAGE, "--format: \"%s\" is not png, ppm, npy or raw", paths->format);
+    }
+    if (plan->transparent && plan->format == PICTURE_PPM) {
+        return session_error(s, EXIT_USAGE, "%s: PPM has no transparency: --background of a colour, or .png",
+                             path_title(paths->output));
+    }
+    return check_format(s, paths->output, plan->format);
+}
