@@ -17,7 +17,7 @@ static const command_help help = {
 };
 
 int cmd_render(int argc, char **argv) {
-    picture_options o = {.mode = PICTURE_AUTO, .fov_deg = 40, .bits = 8, .edl = 1};
+    picture_options o = {.mode = PICTURE_AUTO, .samples = 1, .fov_deg = 40, .bits = 8, .edl = 1};
     const option rows[] = {
         {"mode", 0, OPTION_CHOICE, &o.mode, &o.mode_given, "points|average|surface",
          "the nearest point of each pixel; the mean of those of one\nsurface; a closed surface. Default by the data"},
@@ -32,12 +32,32 @@ int cmd_render(int argc, char **argv) {
          "angle of view from the upper to the lower edge; default 40"},
         {"ortho", 0, OPTION_FLAG, &o.ortho, NULL, NULL, "parallel rays instead of perspective"},
         {"gsd", 0, OPTION_REAL, &o.gsd, &o.gsd_given, "G", "with --ortho: a pixel is so many units wide"},
+        {"color", 0, OPTION_TEXT, &o.color, NULL, "NAME",
+         "rgb, height, intensity, class, plane, normal, return,\ngps-time, none, or any attribute; default rgb where "
+         "there "
+         "is\ncolour, height of landscapes"},
+        {"map", 0, OPTION_CHOICE, &o.map, &o.map_given, COLOR_MAPS, "colours of numbers; default spectrum"},
+        {"range", 0, OPTION_TEXT, &o.range, NULL, "LOW:HIGH",
+         "what its ends stand for: values, or shares of all points;\ndefault 1%:99%"},
         {"background", 0, OPTION_TEXT, &o.background, NULL, "COLOR",
          "#rrggbb, #rrggbbaa, white, black, grey, slate, sky, transparent"},
         {"samples", 0, OPTION_INT, &o.samples, &o.samples_given, "N", "N * N samples for each pixel, 1..4"},
         {"close", 0, OPTION_INT, &o.close, &o.close_given, "N",
          "holes up to N pixels wide, with a surface all around, are\nclosed, 0..64; default by the data"},
         {"edl", 0, OPTION_REAL, &o.edl, &o.edl_given, "S", "strength of shaded edges; 0: none"},
+        {"show", 0, OPTION_CHOICE, &o.show, &o.show_given, "color|normals|depth|radius|iterations|normal-error",
+         "false colours instead: of surfaces how they came about"},
+        {"legend", 0, OPTION_FLAG, &o.legend, NULL, NULL, "of colours of numbers and classes, in the picture"},
+        {"scale-bar", 0, OPTION_FLAG, &o.scale_bar, NULL, NULL, "with --ortho: a length, in the picture"},
+        {"depth", 0, OPTION_TEXT, &o.depth, NULL, "OUT", "also the depth of each pixel, as .npy or 16-bit .png"},
+        {"normals-out", 0, OPTION_TEXT, &o.normals, NULL, "OUT.npy", "also the normal of each pixel"},
+        {"index-out", 0, OPTION_TEXT, &o.index, NULL, "OUT.npy", "also which point each pixel shows"},
+        {"tile", 0, OPTION_COUNT, &o.tile, &o.tile_given, "N", "in files of N x N pixels: OUT_COLUMN_ROW.png"},
+        {"orbit", 0, OPTION_COUNT, &o.orbit, &o.orbit_given, "N", "N pictures, once around: OUT_0000.png, …"},
+        {"cameras", 0, OPTION_TEXT, &o.cameras, NULL, "FILE",
+         "a picture for each line \"eye X Y Z target X Y Z [up X Y Z]\n[fov DEG] [height H]\""},
+        {"frames", 0, OPTION_COUNT, &o.frames, &o.frames_given, "N", "with --cameras: N pictures on a smooth path"},
+        {"closed", 0, OPTION_FLAG, &o.closed, NULL, NULL, "with --cameras: back to the first one"},
         {"bits", 0, OPTION_INT, &o.bits, &o.bits_given, "8|16", "of a colour channel; default 8"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},

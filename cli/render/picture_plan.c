@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
 
-#define PI 3.14159265358979323846
+#define PI         3.14159265358979323846
+#define MAX_FRAMES 1000000u
 
 /* ---- values of options */
 
@@ -95,6 +97,10 @@ static int take_view(const picture_options *o, picture_view *view) {
     }
     if (o->gsd_given && !o->ortho) return usage_error("render", "--gsd is for --ortho");
     if (o->gsd_given && !(o->gsd > 0)) return usage_error("render", "--gsd: %g is not above 0", o->gsd);
+    if (o->gsd_given && o->side_given && o->side == SIDE_ISO && o->size == NULL) {
+        return usage_error("render",
+                           "--gsd makes a map or an elevation: --view top, front, left, …; of iso it needs --size");
+    }
     if (o->gsd_given && o->fit) return usage_error("render", "--gsd is a scale, and --fit finds another");
     view->side = o->gsd_given && !o->side_given ? SIDE_TOP : (picture_side)o->side;
     view->fit = o->fit;
@@ -133,6 +139,89 @@ static int take_look(const picture_options *o, picture_plan *plan) {
     return EXIT_DONE;
 }
 
+/* "a:b", values or, with %, shares of all points. */
+static int take_color(const picture_options *o, picture_plan *plan) {
+    plan->color = o->color;
+    plan->map = (color_map)o->map;
+    plan->map_given = o->map_given;
+    plan->range_given = o->range != NULL;
+    plan->range_by_share = true;
+    plan->range[0] = 0.01;
+    plan->range[1] = 0.99;
+    if (o->color != NULL && (o->color[0] == '\0' || strchr(o->color, ',') != NULL)) {
+        return usage_error("render", "--color: \"%s\" is not one attribute", o->color);
+    }
+    if (o->range == NULL) return EXIT_DONE;
+    char low_mark = 0, high_mark = 0, rest = 0;
+    double low = 0, high = 0;
+    const char *colon = strchr(o->range, ':');
+    char *end = NULL;
+    if (colon != NULL) {
+        low = strtod(o->range, &end);
+        if (end != o->range && *end == '%') low_mark = *end++;
+        bool right = end != o->range && end == colon;
+        high = strtod(colon + 1, &end);
+        right = right && end != colon + 1;
+        if (right && *end == '%') high_mark = *end++;
+        rest = right ? *end : 'x';
+    }
+    plan->range_by_share = low_mark == '%';
+    const double unit = plan->range_by_share ? 100 : 1;
+    plan->range[0] = low / unit;
+    plan->range[1] = high / unit;
+    const bool in_shares = !plan->range_by_share || (low >= 0 && high <= 100);
+    if (colon == NULL || rest != 0 || low_mark != high_mark || !(low < high) || !isfinite(high - low) || !in_shares) {
+        return usage_error("render", "--range: \"%s\" is not LOW:HIGH, as 0:120, or 2%%:98%% of all points", o->range);
+    }
+    return EXIT_DONE;
+}
+
+/* Several pictures: tiles, an orbit, a path. */
+static int take_sequence(const picture_options *o, picture_plan *plan) {
+    plan->is_map = o->gsd_given && o->size == NULL && !plan->view.has_eye && !plan->view.has_target;
+    if (o->tile_given && (o->tile < 64 || o->tile > PICTURE_MAX_SIDE)) {
+        return usage_error("render", "--tile: %llu is not in 64..%u", (unsigned long long)o->tile, PICTURE_MAX_SIDE);
+    }
+    if (o->orbit_given && (o->orbit < 1 || o->orbit > MAX_FRAMES)) {
+        return usage_error("render", "--orbit: %llu is not in 1..%u", (unsigned long long)o->orbit, MAX_FRAMES);
+    }
+    if (o->frames_given && (o->frames < 1 || o->frames > MAX_FRAMES)) {
+        return usage_error("render", "--frames: %llu is not in 1..%u", (unsigned long long)o->frames, MAX_FRAMES);
+    }
+    if (o->cameras == NULL && (o->frames_given || o->closed)) {
+        return usage_error("render", "--frames and --closed are for --cameras");
+    }
+    if (o->cameras != NULL && (o->side_given || plan->view.has_eye || plan->view.has_target || o->ortho)) {
+        return usage_error("render", "--cameras names the places: --view, --eye, --target and --ortho name others");
+    }
+    if (o->orbit_given && (o->cameras != NULL || plan->is_map)) {
+        return usage_error("render", "--orbit is one path: not with --cameras, nor of a map");
+    }
+    if (o->tile_given && (o->orbit_given || o->cameras != NULL)) {
+        return usage_error("render", "--tile divides one picture: not with --orbit or --cameras");
+    }
+    if (o->scale_bar && !o->ortho) {
+        return usage_error("render",
+                           "--scale-bar is for --ortho: in perspective no length holds for the whole picture");
+    }
+    plan->tile = o->tile_given ? (uint32_t)o->tile : 0;
+    plan->orbit = o->orbit_given ? (uint32_t)o->orbit : 0;
+    plan->cameras = o->cameras;
+    plan->frames = o->frames_given ? (uint32_t)o->frames : 0;
+    plan->closed = o->closed;
+    plan->legend = o->legend;
+    plan->scale_bar = o->scale_bar;
+    return EXIT_DONE;
+}
+
+static int take_show(const picture_options *o, picture_plan *plan) {
+    plan->params.show = (mote_render_show)o->show;
+    if (!o->show_given) return EXIT_DONE;
+    if (o->color != NULL) return usage_error("render", "--show and --color say both what colours mean");
+    if (o->show != MOTE_RENDER_SHOW_COLOR) plan->params.light_count = 0;
+    return EXIT_DONE;
+}
+
 int picture_plan_make(const picture_options *o, const io_paths *paths, picture_plan *plan) {
     memset(plan, 0, sizeof *plan);
     plan->paths = paths;
@@ -143,6 +232,13 @@ int picture_plan_make(const picture_options *o, const io_paths *paths, picture_p
     int code = o->size != NULL ? take_size(o->size, &plan->params) : EXIT_DONE;
     if (code == EXIT_DONE) code = take_view(o, &plan->view);
     if (code == EXIT_DONE) code = take_look(o, plan);
+    if (code == EXIT_DONE) code = take_color(o, plan);
+    if (code == EXIT_DONE) code = take_show(o, plan);
+    if (code == EXIT_DONE) code = take_sequence(o, plan);
+    plan->outputs[LAYER_COLOR].path = paths->output;
+    plan->outputs[LAYER_DEPTH].path = o->depth;
+    plan->outputs[LAYER_NORMAL].path = o->normals;
+    plan->outputs[LAYER_INDEX].path = o->index;
     return code;
 }
 
@@ -175,17 +271,56 @@ static int unknown_format(session *s, const char *path) {
                          near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
-int picture_plan_check_outputs(session *s, picture_plan *plan) {
-    const io_paths *paths = plan->paths;
-    int code = check_output_place(s, paths);
+/* A second output has its ending, and replaces what is there. */
+static int check_array(session *s, picture_plan *plan, picture_layer layer, const char *name) {
+    picture_output *output = &plan->outputs[layer];
+    const bool gray = layer == LAYER_DEPTH;
+    if (output->path == NULL) return EXIT_DONE;
+    const io_paths paths = {plan->paths->inputs, plan->paths->input_count, output->path, NULL, true};
+    int code = check_output_place(s, &paths);
     if (code != EXIT_DONE) return code;
-    if (!find_format(paths->output, paths->format, &plan->format)) {
+    for (int i = 0; i < (int)layer; i++) {
+        const char *other = plan->outputs[i].path;
+        if (other != NULL && strcmp(other, output->path) == 0) {
+            return session_error(s, EXIT_USAGE, "%s: two outputs have this name", output->path);
+        }
+    }
+    const bool known = find_format(output->path, NULL, &output->format) &&
+                       (output->format == PICTURE_NPY || (gray && output->format == PICTURE_PNG));
+    if (known) return check_format(s, output->path, output->format);
+    return session_error(s, EXIT_USAGE, "--%s: %s: it is written as .npy%s", name, output->path,
+                         gray ? " or .png" : "");
+}
+
+static int check_picture(session *s, picture_plan *plan) {
+    const io_paths *paths = plan->paths;
+    const bool sequence = plan->orbit > 0 || plan->cameras != NULL;
+    picture_format *format = &plan->outputs[LAYER_COLOR].format;
+    if (sequence && path_is_stream(paths->output) && paths->format == NULL) {
+        *format = PICTURE_RAW;
+    } else if (!find_format(paths->output, paths->format, format)) {
         if (paths->format == NULL) return unknown_format(s, paths->output);
         return session_error(s, EXIT_USAGE, "--format: \"%s\" is not png, ppm, npy or raw", paths->format);
     }
-    if (plan->transparent && plan->format == PICTURE_PPM) {
+    if (plan->transparent && *format == PICTURE_PPM) {
         return session_error(s, EXIT_USAGE, "%s: PPM has no transparency: --background of a colour, or .png",
                              path_title(paths->output));
     }
-    return check_format(s, paths->output, plan->format);
+    if ((sequence || plan->tile > 0) && !paths->may_replace) {
+        return session_error(s, EXIT_USAGE, "several pictures: name them with -o %s, which replaces what is there",
+                             paths->output);
+    }
+    if (plan->tile > 0 && path_is_stream(paths->output)) {
+        return session_error(s, EXIT_USAGE, "%s: tiles are files", path_title(paths->output));
+    }
+    return check_format(s, paths->output, *format);
+}
+
+int picture_plan_check_outputs(session *s, picture_plan *plan) {
+    int code = check_output_place(s, plan->paths);
+    if (code == EXIT_DONE) code = check_picture(s, plan);
+    if (code == EXIT_DONE) code = check_array(s, plan, LAYER_DEPTH, "depth");
+    if (code == EXIT_DONE) code = check_array(s, plan, LAYER_NORMAL, "normals-out");
+    if (code == EXIT_DONE) code = check_array(s, plan, LAYER_INDEX, "index-out");
+    return code;
 }

@@ -3,7 +3,8 @@
 #define CLI_PICTURE_PLAN_H
 
 #include "paths.h"
-#include "render/picture_file.h"
+#include "render/color_map.h"
+#include "render/picture_canvas.h"
 
 #define PICTURE_MAX_SIDE 65535u /* of a picture in one file */
 
@@ -33,13 +34,14 @@ typedef struct picture_view {
 
 /* The options as they were typed; NULL or false: not given. */
 typedef struct picture_options {
-    int mode, side, bits, samples, close;
-    const char *size, *eye, *target, *up, *background, *color, *range, *map;
-    double fov_deg, gsd, edl, point_size;
-    bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, close_given, point_size_given, fit,
-        ortho;
-    const char *depth, *normals, *index;
-    bool legend, scale_bar, stats, bits_given;
+    int mode, side, bits, samples, close, map, show;
+    const char *size, *eye, *target, *up, *background, *color, *range;
+    double fov_deg, gsd, edl;
+    uint64_t tile, orbit, frames;
+    const char *cameras, *depth, *normals, *index;
+    bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, close_given, map_given, show_given,
+        fit, ortho;
+    bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, closed;
 } picture_options;
 
 /* What they mean. */
@@ -49,11 +51,20 @@ typedef struct picture_plan {
     picture_view view;
     bool has_size, has_samples, has_edl, has_close;
     mote_render_params params;
-    picture_format format;
     bool wide; /* 16 bits a channel */
     bool transparent;
-    const char *color, *map;
-    bool stats;
+    const char *color; /* NULL: by the data */
+    color_map map;
+    bool map_given, range_given;
+    bool range_by_share; /* of all values: 0..1; else values */
+    double range[2];
+    picture_output outputs[PICTURE_LAYERS];
+    bool is_map;         /* its size is that of the points at the scale */
+    uint32_t tile;       /* pixels of a side; 0: as large as the picture may be */
+    uint32_t orbit;      /* pictures of a turn; 0: no turn */
+    const char *cameras; /* a file of them; NULL: none */
+    uint32_t frames;     /* along the cameras; 0: one each */
+    bool closed, legend, scale_bar, stats;
 } picture_plan;
 
 /* Checks the options. Returns an exit code; EXIT_USAGE, and why, for what cannot be. */
