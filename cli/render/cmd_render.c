@@ -58,6 +58,7 @@ int cmd_render(int argc, char **argv) {
          "a picture for each line \"eye X Y Z target X Y Z [up X Y Z]\n[fov DEG] [height H]\""},
         {"frames", 0, OPTION_COUNT, &o.frames, &o.frames_given, "N", "with --cameras: N pictures on a smooth path"},
         {"closed", 0, OPTION_FLAG, &o.closed, NULL, NULL, "with --cameras: back to the first one"},
+        {"whole", 0, OPTION_FLAG, &o.whole, NULL, NULL, "of octrees, too, read every point, not what is seen"},
         {"bits", 0, OPTION_INT, &o.bits, &o.bits_given, "8|16", "of a colour channel; default 8"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},
         {0},

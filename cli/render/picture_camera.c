@@ -117,3 +117,42 @@ int picture_camera_place(session *s, const picture_view *view, bool steep, mote_
     if (view->gsd > 0) camera->height = view->gsd * params->height;
     return code;
 }
+
+/* A picture's half, as a vector at depth 1: its direction, and how many pixels a unit has. */
+static double half_picture(const mote_camera *camera, const mote_render_params *p, double x, double y,
+                           double direction[3]) {
+    double from[3], to[3];
+    mote_camera local = *camera; /* around the eye: large coordinates take no digits */
+    for (int k = 0; k < 3; k++) {
+        local.target[k] = camera->target[k] - camera->eye[k];
+        local.eye[k] = 0;
+    }
+    mote_camera_unproject(&local, p->width, p->height, 0.5 * p->width, 0.5 * p->height, 1, from);
+    mote_camera_unproject(&local, p->width, p->height, 0.5 * p->width + x, 0.5 * p->height + y, 1, to);
+    for (int k = 0; k < 3; k++) direction[k] = to[k] - from[k];
+    const double length = sqrt(dot(direction, direction));
+    normalize(direction);
+    return (x + y) / length;
+}
+
+picture_lens picture_lens_of(const mote_camera *camera, const mote_render_params *params) {
+    picture_lens lens = {.perspective = camera->projection == MOTE_PERSPECTIVE};
+    lens.middle[0] = 0.5 * params->width;
+    lens.middle[1] = 0.5 * params->height;
+    for (int k = 0; k < 3; k++) {
+        lens.eye[k] = camera->eye[k];
+        lens.forward[k] = camera->target[k] - camera->eye[k];
+    }
+    normalize(lens.forward);
+    lens.scale = half_picture(camera, params, lens.middle[0], 0, lens.right);
+    half_picture(camera, params, 0, lens.middle[1], lens.down);
+    return lens;
+}
+
+void picture_lens_project(const picture_lens *lens, const double place[3], double at[3]) {
+    const double way[3] = {place[0] - lens->eye[0], place[1] - lens->eye[1], place[2] - lens->eye[2]};
+    at[2] = dot(way, lens->forward);
+    const double scale = !lens->perspective ? lens->scale : at[2] > 0 ? lens->scale / at[2] : NAN;
+    at[0] = lens->middle[0] + dot(way, lens->right) * scale;
+    at[1] = lens->middle[1] + dot(way, lens->down) * scale;
+}

@@ -15,4 +15,16 @@ picture_axes picture_axes_of(const double up[3]);
 int picture_camera_place(session *s, const picture_view *view, bool steep, mote_renderer *renderer,
                          const mote_render_params *params, mote_camera *camera);
 
+/* A camera as what many points are asked about needs it. */
+typedef struct picture_lens {
+    bool perspective;
+    double eye[3], right[3], down[3], forward[3]; /* of unit length */
+    double scale;                                 /* pixels of a unit: at depth 1, or at any of parallel rays */
+    double middle[2];                             /* of the picture, pixels */
+} picture_lens;
+
+picture_lens picture_lens_of(const mote_camera *camera, const mote_render_params *params);
+/* Where a place is in the picture; at[2]: its depth. Behind the eye of a perspective: NaN. */
+void picture_lens_project(const picture_lens *lens, const double place[3], double at[3]);
+
 #endif

@@ -99,7 +99,7 @@ static picture_overlay make_ramp(const picture_colors *colors, uint32_t scale, b
     }
     wide += (RAMP_WIDTH + 6) * scale;
     if (font_text_width(title, scale) > wide) wide = font_text_width(title, scale);
-    if (!begin_panel(&p, wide + 2 * pad, top + bar + 2 * pad, scale, dark)) return p.overlay;
+    if (!begin_panel(&p, wide + 2 * pad, top + bar + 2 * pad + 2 * scale, scale, dark)) return p.overlay;
     write_text(&p, title, pad, pad);
     for (uint32_t y = 0; y < bar; y++) {
         uint8_t rgb[3];

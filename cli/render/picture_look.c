@@ -2,20 +2,23 @@
 #include "render/picture_look.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "render/picture_camera.h"
+#include "render/value_range.h"
 
 #define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
 #define BLOCK_RETURNS 4096u
 
-/* Of a picture of a whole cloud. */
-#define FILLED           0.4 /* of its pixels show something */
-#define SPARSE_PIXELS    1.8 /* points that are farther apart are dust, and make a surface instead */
-#define DENSE_PIXELS     0.2 /* points that are nearer together fill several samples of a pixel */
+#define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
+#define GRID_ROWS        27
+#define SPARSE_PIXELS    2.5 /* points that are farther apart are dust, and make a surface instead */
+#define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
 #define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
 #define MIN_CLOSE        2.0
 #define MAX_CLOSE        16.0
-#define MIN_SPLAT_PIXELS 12.0 /* the radius; landscapes have points behind trees that would become large discs */
+#define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
+#define MAX_SPLAT        6.0  /* spacings */
 
 /* The extents of a box along three directions. */
 static void measure(const mote_box *box, const picture_axes *axes, double extent[3]) {
@@ -49,23 +52,80 @@ picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const
     return look;
 }
 
-/* How far apart points are in the picture, roughly, in pixels. */
-static double spacing_pixels(const mote_render_params *p, uint64_t points) {
-    return sqrt(FILLED * p->width * p->height / (double)(points > 0 ? points : 1));
+/* ---- how dense points are in the picture */
+
+/* Points in each of a grid of cells over the picture. */
+typedef struct density_grid {
+    picture_lens lens;
+    double cells_per_pixel[2];
+    uint64_t counts[GRID_ROWS * GRID_COLUMNS];
+} density_grid;
+
+static void count_block(const density_grid *grid, const mote_cloud *cloud, uint64_t first, uint32_t count,
+                        uint64_t *counts) {
+    static const char *const names[3] = {"x", "y", "z"};
+    double places[3][VALUES_BLOCK];
+    for (int k = 0; k < 3; k++) {
+        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud)};
+        point_values_read(&one, first, count, places[k]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double place[3] = {places[0][i], places[1][i], places[2][i]};
+        double at[3];
+        picture_lens_project(&grid->lens, place, at);
+        const double x = at[0] * grid->cells_per_pixel[0], y = at[1] * grid->cells_per_pixel[1];
+        if (x >= 0 && x < GRID_COLUMNS && y >= 0 && y < GRID_ROWS) counts[(int)y * GRID_COLUMNS + (int)x]++;
+    }
 }
 
-void picture_look_settle(const picture_look *look, uint64_t points, picture_plan *plan) {
+static void count_points(session *s, const mote_cloud *cloud, density_grid *grid) {
+    const uint64_t count = mote_cloud_count(cloud);
+    const int64_t blocks = (int64_t)((count + VALUES_BLOCK - 1) / VALUES_BLOCK);
+#pragma omp parallel num_threads(mote_context_threads(s->ctx))
+    {
+        uint64_t own[GRID_ROWS * GRID_COLUMNS] = {0};
+#pragma omp for schedule(dynamic, 16)
+        for (int64_t b = 0; b < blocks; b++) {
+            const uint64_t first = (uint64_t)b * VALUES_BLOCK, rest = count - first;
+            count_block(grid, cloud, first, rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK, own);
+        }
+#pragma omp critical
+        for (int i = 0; i < GRID_ROWS * GRID_COLUMNS; i++) grid->counts[i] += own[i];
+    }
+}
+
+static int compare_counts(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
+                                   const mote_render_params *params) {
+    density_grid grid = {.lens = picture_lens_of(camera, params)};
+    const int cells = GRID_ROWS * GRID_COLUMNS;
+    const double cell_pixels = (double)params->width * params->height / cells;
+    int empty = 0;
+    grid.cells_per_pixel[0] = (double)GRID_COLUMNS / params->width;
+    grid.cells_per_pixel[1] = (double)GRID_ROWS / params->height;
+    count_points(s, cloud, &grid);
+    qsort(grid.counts, (size_t)cells, sizeof grid.counts[0], compare_counts);
+    while (empty < cells && grid.counts[empty] == 0) empty++;
+    if (empty == cells) return (picture_spacing){1, 1};
+    const uint64_t median = grid.counts[empty + (cells - empty) / 2], few = grid.counts[empty + (cells - empty) / 4];
+    return (picture_spacing){sqrt(cell_pixels / (double)median), sqrt(cell_pixels / (double)few)};
+}
+
+void picture_look_settle(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
     mote_render_params *p = &plan->params;
-    const double spacing = spacing_pixels(p, points);
     if (plan->mode == PICTURE_AUTO) {
-        plan->mode = look->terrain && spacing < SPARSE_PIXELS ? PICTURE_POINTS : PICTURE_SURFACE;
+        plan->mode = look->terrain && spacing->upper < SPARSE_PIXELS ? PICTURE_POINTS : PICTURE_SURFACE;
     }
     const bool surface = plan->mode == PICTURE_SURFACE;
     p->mode = (mote_render_mode)plan->mode;
     if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : 1;
-    if (!plan->has_samples) p->samples = surface || spacing < DENSE_PIXELS ? 2 : 1;
-    if (!plan->has_close && !surface) p->close_pixels = (uint32_t)fmin(MIN_CLOSE + 3 * spacing, MAX_CLOSE);
-    if (surface && look->terrain) p->max_pixels = fmax(MIN_SPLAT_PIXELS, 8 * spacing);
+    if (!plan->has_samples) p->samples = surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
+    if (!plan->has_close && !surface) p->close_pixels = (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    if (surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * spacing->upper);
 }
 
 const char *picture_mode_name(mote_render_mode mode) {

@@ -209,6 +209,7 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
     plan->cameras = o->cameras;
     plan->frames = o->frames_given ? (uint32_t)o->frames : 0;
     plan->closed = o->closed;
+    plan->whole = o->whole;
     plan->legend = o->legend;
     plan->scale_bar = o->scale_bar;
     return EXIT_DONE;

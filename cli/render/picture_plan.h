@@ -41,7 +41,7 @@ typedef struct picture_options {
     const char *cameras, *depth, *normals, *index;
     bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, close_given, map_given, show_given,
         fit, ortho;
-    bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, closed;
+    bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, closed, whole;
 } picture_options;
 
 /* What they mean. */
@@ -65,6 +65,7 @@ typedef struct picture_plan {
     const char *cameras; /* a file of them; NULL: none */
     uint32_t frames;     /* along the cameras; 0: one each */
     bool closed, legend, scale_bar, stats;
+    bool whole; /* octrees, too: every point is read */
 } picture_plan;
 
 /* Checks the options. Returns an exit code; EXIT_USAGE, and why, for what cannot be. */

@@ -41,6 +41,10 @@ static void print_stats(const session *s, const picture_report *r, const char *c
     const picture_facts *f = &r->facts;
     const mote_render_params *p = &r->plan->params;
     printf("%s of %s, %u x %u samples a pixel\n", picture_mode_name(p->mode), color, p->samples, p->samples);
+    if (r->octree_points > 0) {
+        printf("%s of %s points of the octree were read\n", text_count(r->points).chars,
+               text_count(r->octree_points).chars);
+    }
     printf("%s of %s pixels show points (%.2f %%); %s samples were closed\n", text_count(f->shown).chars,
            text_count(f->pixels).chars, percent(f->shown, f->pixels), text_count(f->closed).chars);
     printf("%s of %s ranges of points were read\n", text_count(f->ranges_read).chars, text_count(f->ranges).chars);
@@ -86,6 +90,7 @@ static void print_json(const session *s, const picture_report *r, const mote_cam
     emit_text(&json, "color", color);
     emit_count(&json, "samples", p->samples);
     emit_count(&json, "points", r->points);
+    if (r->octree_points > 0) emit_count(&json, "octree_points", r->octree_points);
     emit_count(&json, "pixels", f->pixels);
     emit_count(&json, "shown", f->shown);
     emit_count(&json, "closed", f->closed);

@@ -6,7 +6,8 @@
 
 typedef struct picture_report {
     const picture_plan *plan;
-    uint64_t points; /* read */
+    uint64_t points;        /* read */
+    uint64_t octree_points; /* that the octree holds; 0: all were read */
     uint32_t pictures;
     char first[4096];    /* the first picture's name */
     picture_facts facts; /* of all; normal errors of the last */

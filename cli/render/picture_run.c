@@ -13,6 +13,7 @@
 #include "render/picture_look.h"
 #include "render/picture_map.h"
 #include "render/picture_name.h"
+#include "render/picture_octree.h"
 #include "render/picture_path.h"
 #include "render/picture_report.h"
 #include "report.h"
@@ -22,7 +23,9 @@
 
 typedef struct picture_task {
     picture_plan *plan;
-    mote_cloud *cloud;
+    char select[512]; /* the attributes to read */
+    picture_octree octree;
+    mote_cloud *cloud; /* of an octree first its root, then what is seen */
     mote_renderer *renderer;
     mote_box box; /* of nearly all points: those far from all others do not count */
     picture_look look;
@@ -39,13 +42,18 @@ typedef struct picture_task {
 
 static int read_cloud(session *s, picture_task *t) {
     const io_paths *paths = t->plan->paths;
-    mote_read_params reading = mote_read_defaults();
     const double begin = seconds_now();
-    char select[512];
-    picture_color_select(t->plan, select, sizeof select);
-    reading.select = select;
-    const int code = session_read(s, paths->inputs, paths->input_count, &reading, &t->cloud);
-    t->report.read_s = seconds_now() - begin;
+    int code;
+    picture_color_select(t->plan, t->select, sizeof t->select);
+    if (!t->plan->whole) t->octree = picture_octree_find(s, paths);
+    if (t->octree.is_octree) {
+        code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
+    } else {
+        mote_read_params reading = mote_read_defaults();
+        reading.select = t->select;
+        code = session_read(s, paths->inputs, paths->input_count, &reading, &t->cloud);
+    }
+    t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
     return code;
 }
@@ -59,18 +67,40 @@ static int load_renderer(session *s, picture_task *t) {
         status = mote_cloud_strays(s->ctx, t->cloud, &t->box, &strays);
         if (strays.count > 0) t->box = strays.rest;
     }
-    t->report.load_s = seconds_now() - begin;
+    t->report.load_s += seconds_now() - begin;
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* Of an octree, of which the root has been read: what the cameras see. */
+static int read_seen(session *s, picture_task *t) {
+    mote_cloud *seen = NULL;
+    const double begin = seconds_now();
+    if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
+    int code = picture_octree_read_seen(s, t->plan->paths, t->select, &t->path, &t->plan->params, &t->box, &seen);
+    t->report.read_s += seconds_now() - begin;
+    if (code != EXIT_DONE) return code;
+    mote_render_destroy(t->renderer);
+    t->renderer = NULL;
+    mote_cloud_destroy(t->cloud);
+    t->cloud = seen;
+    t->report.octree_points = t->octree.points;
+    t->report.points = mote_cloud_count(seen);
+    return load_renderer(s, t);
+}
+
+/* How large the picture is, and what it is of. */
+static int measure(session *s, picture_task *t) {
+    t->look = picture_look_at(t->cloud, &t->box, t->plan->view.up);
+    return picture_map_measure(s, t->plan, &t->box, &t->tiles);
 }
 
 /* What the options left open, by the data. */
 static int settle(session *s, picture_task *t) {
-    t->look = picture_look_at(t->cloud, &t->box, t->plan->view.up);
-    picture_look_settle(&t->look, t->report.points, t->plan);
-    int code = picture_map_measure(s, t->plan, &t->box, &t->tiles);
-    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
-    if (code == EXIT_DONE) code = picture_color_apply(s, &t->colors, t->cloud, t->renderer);
-    return code;
+    const mote_camera camera = picture_path_at(&t->path, 0);
+    const picture_spacing spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
+    picture_look_settle(&t->look, &spacing, t->plan);
+    const int code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
 }
 
 /* ---- where from */
@@ -195,8 +225,7 @@ static int draw_all(session *s, picture_task *t) {
     return code;
 }
 
-static void close_task(session *s, picture_task *t) {
-    (void)s;
+static void close_task(picture_task *t) {
     for (int i = 0; i < t->overlay_count; i++) free(t->overlays[i].rgba);
     picture_canvas_free(t->canvas);
     picture_path_free(&t->path);
@@ -210,11 +239,13 @@ int picture_run(session *s, picture_plan *plan) {
     int code = picture_plan_check_outputs(s, plan);
     if (code == EXIT_DONE) code = read_cloud(s, &t);
     if (code == EXIT_DONE) code = load_renderer(s, &t);
-    if (code == EXIT_DONE) code = settle(s, &t);
+    if (code == EXIT_DONE) code = measure(s, &t);
     if (code == EXIT_DONE) code = place_cameras(s, &t);
+    if (code == EXIT_DONE) code = read_seen(s, &t);
+    if (code == EXIT_DONE) code = settle(s, &t);
     if (code == EXIT_DONE) code = make_overlays(s, &t);
     if (code == EXIT_DONE) code = draw_all(s, &t);
     if (code == EXIT_DONE) picture_report_print(s, &t.report, &t.path.cameras[0], picture_color_title(&t.colors));
-    close_task(s, &t);
+    close_task(&t);
     return code;
 }
