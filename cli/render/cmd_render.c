@@ -9,11 +9,30 @@
 
 static const command_help help = {
     .synopsis = "mote render IN… -o OUT.png [options]",
-    "Makes a picture of a cloud, without a window. Inputs as for \"mote convert\"; several become one cloud.\n"
-    "Without options: the whole cloud from the upper left, landscapes as points with shaded edges, objects as a\n"
+    "Makes a picture of a cloud, without a window: on any machine, the same bytes for any number of threads and on "
+    "the\n"
+    "GPU. Inputs as for \"mote convert\"; several become one cloud. Without options all of it is seen from the upper\n"
+    "left: landscapes as points with shaded edges, objects, and what has too few points to fill the picture, as a\n"
     "closed, lit surface.",
-    "  mote render scan.las -o scan.png\n",
-    "",
+    "  mote render scan.las -o scan.png\n"
+    "  mote render object.ply -o object.png --up y --background transparent\n"
+    "  mote render scan.laz -o heights.png --color height --map terrain --legend\n"
+    "  mote render scan.laz -o classes.png --color class --legend --view top\n"
+    "  mote render scan.laz -o map.png --ortho --gsd 0.1 --scale-bar   a map, and map.pgw beside it\n"
+    "  mote render room.ply -o inside.png --eye 1,1,1.7 --target 3,3,1 --fov 70\n"
+    "  mote render scan.copc.laz -o scan.png --size 3840x2160   reads what a picture of that size shows\n"
+    "  mote render object.ply -o turn.png --orbit 8 --size 640x360   turn_0000.png, turn_0001.png, …\n"
+    "  mote render scan.las -o scan.png --depth depth.npy --index-out index.npy\n",
+    "OUT ends in .png (by libpng), .ppm, .npy (height, width, 4: red, green, blue, alpha) or .raw (these bytes "
+    "alone).\n"
+    "Depth: float32, in units of the input along the line of sight, infinity where nothing is; as PNG 65535 is the\n"
+    "nearest and 1 the farthest of the picture, 0 nothing. Normals: float32, x y z of the world. Index: uint32, from "
+    "0\n"
+    "in the order of the input, 4294967295 where nothing is; of octrees in the order in which they were read.\n"
+    "A sequence to standard output (-o -) is frames of .raw, one behind the other, for a program that makes films:\n"
+    "  mote render scan.las -o - --orbit 120 | ffmpeg -f rawvideo -pix_fmt rgba\n"
+    "       -s 1920x1080 -r 30 -i - turn.mp4\n"
+    "--hash is a checksum of the pixels, whatever file they go to. How to choose: docs/render_command.md.\n",
 };
 
 int cmd_render(int argc, char **argv) {

@@ -69,6 +69,14 @@ static double distance(const double a[3], const double b[3]) {
     return sqrt(dot(way, way));
 }
 
+/* A picture that is drawn in parts may be larger than what is drawn at once. */
+mote_status picture_camera_fit(mote_renderer *renderer, mote_camera *camera, const double from[3],
+                               const mote_render_params *params) {
+    mote_render_params part = *params;
+    part.part_width = part.part_height = 1;
+    return mote_render_fit(renderer, camera, from, &part);
+}
+
 /* Fits a camera that looks from a direction. */
 static int fit(session *s, const double from[3], mote_renderer *renderer, const mote_render_params *params,
                mote_camera *camera) {
@@ -78,7 +86,7 @@ static int fit(session *s, const double from[3], mote_renderer *renderer, const 
                              "there is no point with a finite position to fit a camera to; --eye X,Y,Z with --target "
                              "X,Y,Z places one anyway");
     }
-    const mote_status status = mote_render_fit(renderer, camera, from, params);
+    const mote_status status = picture_camera_fit(renderer, camera, from, params);
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 

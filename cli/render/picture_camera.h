@@ -11,6 +11,9 @@ typedef struct picture_axes {
 
 picture_axes picture_axes_of(const double up[3]);
 
+/* mote_render_fit, of pictures of any size. */
+mote_status picture_camera_fit(mote_renderer *renderer, mote_camera *camera, const double from[3],
+                               const mote_render_params *params);
 /* Places the camera of a picture. steep: of iso, so that the ground is seen. Returns an exit code. */
 int picture_camera_place(session *s, const picture_view *view, bool steep, mote_renderer *renderer,
                          const mote_render_params *params, mote_camera *camera);

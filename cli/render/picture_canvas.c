@@ -53,13 +53,28 @@ static void divide(picture_canvas *c) {
     if (height > rows) c->part_height = (uint32_t)rows;
 }
 
+static uint64_t part_pixels(const picture_canvas *c) {
+    return (c->part_width + 2 * (uint64_t)c->margin) * (c->part_height + 2 * (uint64_t)c->margin);
+}
+
+static uint64_t band_pixels(const picture_canvas *c) { return (uint64_t)c->region.width * c->part_height; }
+
 static bool make_layer(picture_canvas *c, picture_layer layer, pixel_kind kind) {
     canvas_layer *l = &c->layers[layer];
-    const uint64_t bytes = pixel_bytes(kind), margins = 2 * (uint64_t)c->margin;
     l->kind = kind;
-    l->part = malloc((size_t)(bytes * (c->part_width + margins) * (c->part_height + margins)));
-    l->band = malloc((size_t)(bytes * c->region.width * c->part_height));
+    l->part = malloc((size_t)(pixel_bytes(kind) * part_pixels(c)));
+    l->band = malloc((size_t)(pixel_bytes(kind) * band_pixels(c)));
     return l->part != NULL && l->band != NULL;
+}
+
+/* Buffers of all layers count as memory of the run. */
+static bool has_memory(const session *s, const picture_canvas *c, bool wide,
+                       const picture_output outputs[PICTURE_LAYERS]) {
+    const uint64_t max = s->options.memory_bytes;
+    uint64_t bytes = pixel_bytes(wide ? PIXEL_COLOR16 : PIXEL_COLOR8) + pixel_bytes(PIXEL_DEPTH);
+    if (outputs[LAYER_NORMAL].path != NULL) bytes += pixel_bytes(PIXEL_NORMAL);
+    if (outputs[LAYER_INDEX].path != NULL) bytes += pixel_bytes(PIXEL_INDEX);
+    return max == 0 || mote_context_memory_bytes(s->ctx) + bytes * (part_pixels(c) + band_pixels(c)) <= max;
 }
 
 int picture_canvas_make(session *s, const mote_render_params *params, const picture_region *region, bool wide,
@@ -71,7 +86,8 @@ int picture_canvas_make(session *s, const mote_render_params *params, const pict
     c->region = *region;
     c->transparent = params->background[3] < 255;
     divide(c);
-    bool made = make_layer(c, LAYER_COLOR, wide ? PIXEL_COLOR16 : PIXEL_COLOR8);
+    bool made = has_memory(s, c, wide, outputs);
+    made = made && make_layer(c, LAYER_COLOR, wide ? PIXEL_COLOR16 : PIXEL_COLOR8);
     made = made && make_layer(c, LAYER_DEPTH, PIXEL_DEPTH);
     if (outputs[LAYER_NORMAL].path != NULL) made = made && make_layer(c, LAYER_NORMAL, PIXEL_NORMAL);
     if (outputs[LAYER_INDEX].path != NULL) made = made && make_layer(c, LAYER_INDEX, PIXEL_INDEX);

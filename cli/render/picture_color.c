@@ -271,7 +271,9 @@ int picture_color_apply(session *s, const picture_colors *colors, const mote_clo
     const int64_t blocks = (int64_t)((points + VALUES_BLOCK - 1) / VALUES_BLOCK);
     painter p = {.colors = colors};
     if (colors->source == COLOR_RGB) return EXIT_DONE;
-    uint8_t *rgba = malloc(4 * (size_t)points + 1);
+    const uint64_t max = s->options.memory_bytes;
+    const bool fits = max == 0 || mote_context_memory_bytes(s->ctx) + 4 * points <= max;
+    uint8_t *rgba = fits ? malloc(4 * (size_t)points + 1) : NULL;
     if (rgba == NULL)
         return session_error(s, EXIT_RESOURCES, "out of memory: colours of %s points", text_count(points).chars);
     for (int i = 0; i < RAMP_TEXELS; i++) color_map_at(colors->map, i / (RAMP_TEXELS - 1.0), p.texels[i]);

@@ -55,7 +55,8 @@ int picture_map_measure(session *s, picture_plan *plan, const mote_box *box, pic
         const double width = round((high[0] - low[0]) / plan->view.gsd);
         const double height = round((high[1] - low[1]) / plan->view.gsd);
         if (!(width >= 1 && height >= 1 && width <= MAX_SIDE / p->samples && height <= MAX_SIDE / p->samples)) {
-            return session_error(s, EXIT_USAGE, "--gsd %g: a map of %.0f x %.0f pixels", plan->view.gsd, width, height);
+            return session_error(s, EXIT_USAGE, "--gsd %g: a map of %.0f x %.0f pixels is too large", plan->view.gsd,
+                                 width, height);
         }
         p->width = (uint32_t)width;
         p->height = (uint32_t)height;

@@ -151,7 +151,7 @@ static int fit_orbit(session *s, mote_renderer *renderer, const mote_render_para
         tries[i] = *camera;
         turn_camera(&tries[i], path->axis, 2 * PI * i / ORBIT_TRIES);
         for (int k = 0; k < 3; k++) from[k] = tries[i].eye[k] - tries[i].target[k];
-        const mote_status status = mote_render_fit(renderer, &tries[i], from, params);
+        const mote_status status = picture_camera_fit(renderer, &tries[i], from, params);
         if (status != MOTE_OK) return session_fail(s, status, false);
         for (int k = 0; k < 3; k++) target[k] += tries[i].target[k] / ORBIT_TRIES;
     }

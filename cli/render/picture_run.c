@@ -129,7 +129,9 @@ static const char *unit_of(const mote_cloud *cloud) {
     const mote_column *x = mote_cloud_find(cloud, "x");
     const char *crs = mote_cloud_crs(cloud);
     if (x->unit[0] != '\0') return x->unit;
+    const bool utm = strncmp(crs, "EPSG:326", 8) == 0 || strncmp(crs, "EPSG:327", 8) == 0;
     const bool projected = strstr(crs, "PROJCS[") != NULL || strstr(crs, "PROJCRS[") != NULL;
+    if (utm) return "m";
     if (projected && (strstr(crs, "UNIT[\"metre\"") != NULL || strstr(crs, "UNIT[\"meter\"") != NULL)) return "m";
     return "";
 }
