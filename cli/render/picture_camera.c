@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ISO_AZIMUTH_RAD  0.58 /* 33 degrees to the left of the front: two sides are seen, one more than the other */
-#define ISO_HEIGHT_RAD   0.42 /* 24 degrees above the horizon */
-#define STEEP_HEIGHT_RAD 0.66 /* 38 */
+/* iso: so far to the left and up, of a step to the front: 33 degrees aside, so that two sides are seen, one more than
+   the other, and 24 or 38 above the horizon. */
+#define ISO_LEFT     0.65
+#define ISO_UP       0.53
+#define ISO_STEEP_UP 0.93
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -36,14 +38,13 @@ static void add_scaled(double to[3], const double v[3], double factor) {
 /* The direction from what is seen to the viewer, and what is up in the picture. */
 static void find_direction(const picture_view *view, bool steep, double from[3], double up[3]) {
     const picture_axes a = picture_axes_of(view->up);
-    const double height = steep ? STEEP_HEIGHT_RAD : ISO_HEIGHT_RAD;
     memset(from, 0, 3 * sizeof *from);
     memcpy(up, a.up, sizeof a.up);
     switch (view->side) {
     case SIDE_ISO:
-        add_scaled(from, a.front, cos(ISO_AZIMUTH_RAD) * cos(height));
-        add_scaled(from, a.right, -sin(ISO_AZIMUTH_RAD) * cos(height));
-        add_scaled(from, a.up, sin(height));
+        add_scaled(from, a.front, 1);
+        add_scaled(from, a.right, -ISO_LEFT);
+        add_scaled(from, a.up, steep ? ISO_STEEP_UP : ISO_UP);
         break;
     case SIDE_TOP:
     case SIDE_BOTTOM:

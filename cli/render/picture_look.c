@@ -14,7 +14,9 @@
 #define GRID_ROWS        27
 #define SPARSE_PIXELS    2.5 /* points that are farther apart are dust, and make a surface instead */
 #define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
+#define POINTS_EDL       0.7
 #define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
+#define SURFACE_CLOSE    3u  /* cracks along edges where a near part hides a far one */
 #define MIN_CLOSE        2.0
 #define MAX_CLOSE        16.0
 #define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
@@ -122,9 +124,11 @@ void picture_look_settle(const picture_look *look, const picture_spacing *spacin
     }
     const bool surface = plan->mode == PICTURE_SURFACE;
     p->mode = (mote_render_mode)plan->mode;
-    if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : 1;
+    if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : POINTS_EDL;
     if (!plan->has_samples) p->samples = surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
-    if (!plan->has_close && !surface) p->close_pixels = (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    if (!plan->has_close) {
+        p->close_pixels = surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    }
     if (surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * spacing->upper);
 }
 

@@ -61,7 +61,7 @@ static const char *parse_line(char *line, mote_camera *camera) {
         if (w == WORDS) return "a word that is not eye, target, up, fov or height";
         if (found[w]) return "a word twice";
         found[w] = true;
-        double numbers[3];
+        double numbers[3] = {0, 0, 0};
         for (int i = 0; i < words[w].numbers; i++) {
             const char *number = strtok_r(NULL, separators, &rest);
             if (number == NULL || !parse_real(number, &numbers[i])) return "a number is missing";
