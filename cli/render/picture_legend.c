@@ -145,7 +145,7 @@ static picture_overlay make_classes(const picture_colors *colors, uint32_t scale
     return p.overlay;
 }
 
-/* ---- */
+/* ---- both, with their places */
 
 picture_overlay picture_legend_make(const picture_colors *colors, uint32_t width, uint32_t height, bool dark) {
     const uint32_t scale = scale_of(width, height), margin = MARGIN * scale;

@@ -8,7 +8,6 @@
 
 #include "costs.h"
 #include "render/picture_look.h"
-#include "report.h"
 #include "text.h"
 
 void picture_report_begin(picture_report *report, const picture_plan *plan) {

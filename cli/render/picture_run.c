@@ -1,8 +1,6 @@
 /* Reads a cloud and makes its pictures: one, the tiles of a map, or those of a sequence. */
 #include "render/picture_run.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,6 @@
 #include "render/picture_octree.h"
 #include "render/picture_path.h"
 #include "render/picture_report.h"
-#include "report.h"
 #include "text.h"
 
 #define OVERLAYS 2
