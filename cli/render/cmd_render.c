@@ -67,6 +67,8 @@ int cmd_render(int argc, char **argv) {
          "strength of shaded edges; 0: none; default 0.7, of surfaces\n0.4"},
         {"show", 0, OPTION_CHOICE, &o.show, &o.show_given, "color|normals|depth|radius|iterations|normal-error",
          "false colours instead: of surfaces how they came about"},
+        {"normals", 0, OPTION_CHOICE, &o.normals_of, NULL, "screen|cloud",
+         "of surfaces: found in each picture, or those that the\ncloud has; default screen"},
         {"legend", 0, OPTION_FLAG, &o.legend, NULL, NULL, "of colours of numbers and classes, in the picture"},
         {"scale-bar", 0, OPTION_FLAG, &o.scale_bar, NULL, NULL, "with --ortho: a length, in the picture"},
         {"depth", 0, OPTION_TEXT, &o.depth, NULL, "OUT", "also the depth of each pixel, as .npy or 16-bit .png"},

@@ -70,11 +70,12 @@ static double distance(const double a[3], const double b[3]) {
     return sqrt(dot(way, way));
 }
 
-/* A picture that is drawn in parts may be larger than what is drawn at once. */
+/* A picture that is drawn in parts may be larger than what is drawn at once; what it shows is not settled yet. */
 mote_status picture_camera_fit(mote_renderer *renderer, mote_camera *camera, const double from[3],
                                const mote_render_params *params) {
     mote_render_params part = *params;
     part.part_width = part.part_height = 1;
+    part.show = MOTE_RENDER_SHOW_COLOR;
     return mote_render_fit(renderer, camera, from, &part);
 }
 

@@ -28,9 +28,9 @@ static const char *attribute_of(const char *name) {
 
 void picture_color_select(const picture_plan *plan, char *select, size_t size_bytes) {
     const char *name = plan->color != NULL ? attribute_of(plan->color) : "intensity";
-    const bool normal = strcmp(name, "normal") == 0;
-    snprintf(select, size_bytes, "x,y,z,red,green,blue,number_of_returns,%s",
-             normal ? "normal_x,normal_y,normal_z" : name);
+    const bool normal = plan->needs_normals || strcmp(name, "normal") == 0;
+    snprintf(select, size_bytes, "x,y,z,red,green,blue,number_of_returns,%s%s", name,
+             normal ? ",normal_x,normal_y,normal_z" : "");
 }
 
 /* Whether colours say something: one colour for all points, as black, says nothing. */
@@ -200,6 +200,9 @@ static void find_classes(picture_colors *colors) {
 int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud *cloud, bool terrain,
                          picture_colors *colors) {
     int code = EXIT_DONE;
+    if (plan->needs_normals && mote_cloud_find(cloud, "normal_z") == NULL) {
+        return session_error(s, EXIT_USAGE, "the cloud has no normals; \"mote normals\" makes them");
+    }
     memset(colors, 0, sizeof *colors);
     colors->unit = "";
     colors->map = plan->map;

@@ -217,9 +217,21 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
 
 static int take_show(const picture_options *o, picture_plan *plan) {
     plan->params.show = (mote_render_show)o->show;
+    plan->params.normals = (mote_render_normals)o->normals_of;
+    plan->needs_normals = o->normals_of == MOTE_RENDER_NORMALS_GIVEN || o->show == MOTE_RENDER_SHOW_NORMAL_ERROR;
+    if (o->show == MOTE_RENDER_SHOW_NORMAL_ERROR && o->normals_of == MOTE_RENDER_NORMALS_GIVEN) {
+        return usage_error("render", "--show normal-error compares the surface's own normals with those of the cloud");
+    }
     if (!o->show_given) return EXIT_DONE;
     if (o->color != NULL) return usage_error("render", "--show and --color say both what colours mean");
+    const bool of_splats = o->show == MOTE_RENDER_SHOW_RADIUS || o->show == MOTE_RENDER_SHOW_ITERATIONS;
+    if (of_splats && o->mode_given && o->mode != PICTURE_SURFACE) {
+        return usage_error("render", "--show radius and iterations are of --mode surface");
+    }
     if (o->show != MOTE_RENDER_SHOW_COLOR) plan->params.light_count = 0;
+    if (!o->mode_given && o->show != MOTE_RENDER_SHOW_COLOR && o->show != MOTE_RENDER_SHOW_DEPTH) {
+        plan->mode = PICTURE_SURFACE;
+    }
     return EXIT_DONE;
 }
 

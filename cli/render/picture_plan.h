@@ -34,7 +34,7 @@ typedef struct picture_view {
 
 /* The options as they were typed; NULL or false: not given. */
 typedef struct picture_options {
-    int mode, side, bits, samples, close, map, show;
+    int mode, side, bits, samples, close, map, show, normals_of;
     const char *size, *eye, *target, *up, *background, *color, *range;
     double fov_deg, gsd, edl;
     uint64_t tile, orbit, frames;
@@ -51,7 +51,8 @@ typedef struct picture_plan {
     picture_view view;
     bool has_size, has_samples, has_edl, has_close;
     mote_render_params params;
-    bool wide; /* 16 bits a channel */
+    bool needs_normals; /* those of the cloud */
+    bool wide;          /* 16 bits a channel */
     bool transparent;
     const char *color; /* NULL: by the data */
     color_map map;
