@@ -194,4 +194,7 @@ mote_camera picture_path_at(const picture_path *path, uint32_t frame) {
     return mote_camera_on_path(path->cameras, path->count, path->closed, frame * step);
 }
 
-void picture_path_free(picture_path *path) { free(path->cameras); }
+void picture_path_free(picture_path *path) {
+    free(path->cameras);
+    memset(path, 0, sizeof *path);
+}

@@ -68,23 +68,6 @@ static int load_renderer(session *s, picture_task *t) {
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
 
-/* Of an octree, of which the root has been read: what the cameras see. */
-static int read_seen(session *s, picture_task *t) {
-    mote_cloud *seen = NULL;
-    const double begin = seconds_now();
-    if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
-    int code = picture_octree_read_seen(s, t->plan->paths, t->select, &t->path, &t->plan->params, &t->box, &seen);
-    t->report.read_s += seconds_now() - begin;
-    if (code != EXIT_DONE) return code;
-    mote_render_destroy(t->renderer);
-    t->renderer = NULL;
-    mote_cloud_destroy(t->cloud);
-    t->cloud = seen;
-    t->report.octree_points = t->octree.points;
-    t->report.points = mote_cloud_count(seen);
-    return load_renderer(s, t);
-}
-
 /* How large the picture is, and what it is of. */
 static int measure(session *s, picture_task *t) {
     t->look = picture_look_at(t->cloud, &t->box, t->plan->view.up);
@@ -106,6 +89,7 @@ static int place_cameras(session *s, picture_task *t) {
     const picture_plan *plan = t->plan;
     picture_path *path = &t->path;
     int code = EXIT_DONE;
+    picture_path_free(path);
     path->orbit = plan->orbit > 0;
     path->closed = plan->closed;
     path->frames = 1;
@@ -118,6 +102,26 @@ static int place_cameras(session *s, picture_task *t) {
         if (code == EXIT_DONE && plan->is_map) picture_map_place(plan, &t->box, &path->cameras[0]);
     }
     return code;
+}
+
+/* Of an octree, of which the root has been read: what the cameras see. Then they are placed again: the root's points do
+   not reach to the ends of all, but nearer to them than the margin that was read around the picture. */
+static int read_seen(session *s, picture_task *t) {
+    mote_cloud *seen = NULL;
+    const double begin = seconds_now();
+    if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
+    int code = picture_octree_read_seen(s, t->plan->paths, t->select, &t->path, &t->plan->params, &t->box, &seen);
+    t->report.read_s += seconds_now() - begin;
+    if (code != EXIT_DONE) return code;
+    mote_render_destroy(t->renderer);
+    t->renderer = NULL;
+    mote_cloud_destroy(t->cloud);
+    t->cloud = seen;
+    t->report.octree_points = t->octree.points;
+    t->report.points = mote_cloud_count(seen);
+    code = load_renderer(s, t);
+    if (code == EXIT_DONE) code = measure(s, t);
+    return code == EXIT_DONE ? place_cameras(s, t) : code;
 }
 
 /* ---- what is painted over it */
@@ -183,7 +187,7 @@ static int name_output(session *s, const picture_task *t, const picture_turn *tu
 static int draw_picture(session *s, picture_task *t, const picture_turn *turn, const mote_camera *camera) {
     const mote_render_params *params = &t->plan->params;
     const picture_region region = picture_tile_region(&t->tiles, params, turn->column, turn->row);
-    static char names[PICTURE_LAYERS][PICTURE_NAME_MAX];
+    char names[PICTURE_LAYERS][PICTURE_NAME_MAX];
     picture_output outputs[PICTURE_LAYERS];
     picture_facts facts;
     int code = EXIT_DONE;
