@@ -11,9 +11,10 @@
 #include "render/picture_camera.h"
 #include "render/value_range.h"
 
-#define SLICES_MAX 24
-#define NEAREST    1e-3 /* of the box: a camera in the middle of things sees nothing nearer than so many diagonals */
-#define MARGIN     0.03 /* of the picture, at each edge: what reaches in from outside */
+#define SLICES_MAX  24
+#define WHOLE_DEPTH 4.0  /* far by near: a view no deeper is one slice, for boxes of slices overlap */
+#define NEAREST     1e-3 /* of the box: a camera in the middle of things sees nothing nearer than so many diagonals */
+#define MARGIN      0.03 /* of the picture, at each edge: what reaches in from outside */
 
 /* A part of the view between two depths. */
 typedef struct view_slice {
@@ -133,8 +134,9 @@ static int make_slices(const mote_camera *camera, const mote_render_params *para
         slices[0] = whole;
         return bound_slice(&slices[0], &around) ? 1 : 0;
     }
+    const double step = far <= WHOLE_DEPTH * first ? WHOLE_DEPTH : 2;
     for (double from = first; from <= far && count < SLICES_MAX; from *= 2) {
-        const bool last = 2 * from > far || count == SLICES_MAX - 1;
+        const bool last = step * from >= far || count == SLICES_MAX - 1;
         const view_slice slice = {camera,
                                   params,
                                   from == first ? 0 : from,
@@ -143,6 +145,7 @@ static int make_slices(const mote_camera *camera, const mote_render_params *para
                                   *root};
         slices[count] = slice;
         if (bound_slice(&slices[count], &around)) count++;
+        if (last) break;
     }
     return count;
 }

@@ -15,9 +15,12 @@
 
 /* "1920x1080" */
 static int take_size(const char *size, mote_render_params *params) {
-    unsigned long long width = 0, height = 0;
-    char rest = 0;
-    if (sscanf(size, "%9llux%9llu%c", &width, &height, &rest) != 2 || strpbrk(size, "-+ ") != NULL) {
+    char word[32];
+    uint64_t width = 0, height = 0;
+    const char *x = strchr(size, 'x');
+    const bool fits = x != NULL && (size_t)(x - size) < sizeof word;
+    if (fits) snprintf(word, sizeof word, "%.*s", (int)(x - size), size);
+    if (!fits || !parse_count(word, 0, &width) || !parse_count(x + 1, 0, &height)) {
         return usage_error("render", "--size: \"%s\" is not WIDTHxHEIGHT, as 1920x1080", size);
     }
     if (width < 1 || height < 1 || width > PICTURE_MAX_SIDE || height > PICTURE_MAX_SIDE) {
@@ -47,10 +50,8 @@ static bool parse_color(const char *word, uint8_t rgba[4]) {
     }
     rgba[3] = 255;
     for (size_t k = 0; k < digits / 2; k++) {
-        unsigned value = 0;
-        char pair[3] = {word[1 + 2 * k], word[2 + 2 * k], 0};
-        if (sscanf(pair, "%2x", &value) != 1) return false;
-        rgba[k] = (uint8_t)value;
+        const char pair[3] = {word[1 + 2 * k], word[2 + 2 * k], 0};
+        rgba[k] = (uint8_t)strtoul(pair, NULL, 16);
     }
     return true;
 }
