@@ -10,17 +10,17 @@
 #define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
 #define BLOCK_RETURNS 4096u
 
-#define GRID_COLUMNS      48 /* cells of the picture in which points are counted */
-#define GRID_ROWS         27
-#define SPARSE_PIXELS     2.5 /* points that are farther apart are dust, and make a surface instead */
-#define DENSE_PIXELS      0.3 /* points that are nearer together fill several samples of a pixel */
-#define POINTS_EDL        0.7
-#define SURFACE_EDL       0.4 /* surfaces are lit: edges need less */
-#define MIN_CLOSE         2.0
-#define MAX_CLOSE         16.0
-#define MAX_SURFACE_CLOSE 8.0  /* along edges where a near part hides a far one */
-#define MIN_SPLAT_PIXELS  12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
-#define MAX_SPLAT         6.0  /* spacings */
+#define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
+#define GRID_ROWS        27
+#define SPARSE_PIXELS    2.5 /* points that are farther apart are dust, and make a surface instead */
+#define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
+#define POINTS_EDL       0.7
+#define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
+#define MIN_CLOSE        2.0
+#define MAX_CLOSE        16.0
+#define SURFACE_CLOSE    1u   /* single pixels, where a splat is seen from its edge */
+#define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
+#define MAX_SPLAT        6.0  /* spacings */
 
 /* The extents of a box along three directions. */
 static void measure(const mote_box *box, const picture_axes *axes, double extent[3]) {
@@ -126,8 +126,9 @@ void picture_look_settle(const picture_look *look, const picture_spacing *spacin
     p->mode = (mote_render_mode)plan->mode;
     if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : POINTS_EDL;
     if (!plan->has_samples) p->samples = surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
-    const double holes = MIN_CLOSE + (surface ? 1.5 : 3) * spacing->median;
-    if (!plan->has_close) p->close_pixels = (uint32_t)fmin(holes, surface ? MAX_SURFACE_CLOSE : MAX_CLOSE);
+    if (!plan->has_close) {
+        p->close_pixels = surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    }
     if (surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * spacing->upper);
 }
 
