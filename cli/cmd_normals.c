@@ -1,8 +1,6 @@
 /* mote normals: normals, curvature and density of every point, as attributes of the cloud. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "point_run.h"
 #include "text.h"
@@ -35,17 +33,6 @@ typedef struct normals_options {
 } normals_options;
 
 /* ---- the options' meaning */
-
-/* "x,y,z" */
-static bool parse_place(const char *list, double place[3]) {
-    for (int k = 0; k < 3; k++) {
-        char *end;
-        place[k] = strtod(list, &end);
-        if (end == list || !isfinite(place[k]) || *end != (k < 2 ? ',' : '\0')) return false;
-        list = end + 1;
-    }
-    return true;
-}
 
 static int check_orient(normals_options *o, mote_normals_params *params) {
     if (o->viewpoint != NULL && !o->orient_given) o->orient = MOTE_ORIENT_VIEWPOINT;

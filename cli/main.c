@@ -26,6 +26,7 @@ static const command commands[] = {
     {"normals", cmd_normals, "normals, curvature and density of every point"},
     {"outliers", cmd_outliers, "remove or mark points that stand alone"},
     {"planes", cmd_planes, "planes of a room or a building, and the points on them"},
+    {"render", cmd_render, "pictures of a cloud, without a window"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };

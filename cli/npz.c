@@ -1,4 +1,4 @@
-/* Arrays as numpy's .npz. PKWARE's APPNOTE 6.3.10 (zip, 4.5.3 zip64); numpy.lib.format, version 1.0 (npy). */
+/* Arrays as numpy's .npz. PKWARE's APPNOTE 6.3.10 (zip, 4.5.3 zip64). */
 #include "npz.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "crc.h"
+#include "npy.h"
 
-#define NPY_BYTES     128u /* header of a member: what fits two dimensions, a multiple of 64 */
 #define ALIGNMENT     64u
 #define LOCAL_BYTES   30u
 #define CENTRAL_BYTES 46u
@@ -63,24 +63,6 @@ static uint8_t *put_name(uint8_t *at, const member *m) {
 
 /* ---- where everything goes */
 
-static void make_npy(member *m) {
-    const npz_array *a = m->array;
-    char shape[64], text[NPY_BYTES];
-    const unsigned long long rows = a->shape[0], row = a->shape[1];
-    if (a->dimensions == 1) {
-        snprintf(shape, sizeof shape, "(%llu,)", rows);
-    } else {
-        snprintf(shape, sizeof shape, "(%llu, %llu)", rows, row);
-    }
-    const int length =
-        snprintf(text, sizeof text, "{'descr': '%.8s', 'fortran_order': False, 'shape': %s, }", a->type, shape);
-    memset(m->npy, ' ', NPY_BYTES);
-    memcpy(m->npy, "\x93NUMPY\x01", 8); /* version 1.0: the text's end is its last byte */
-    put(m->npy + 8, NPY_BYTES - 10, 2);
-    memcpy(m->npy + 10, text, (size_t)length);
-    m->npy[NPY_BYTES - 1] = '\n';
-}
-
 /* Bytes between a local header's fixed part with its name and the .npy. */
 static uint64_t extra_bytes(const member *m) {
     const uint64_t min = (m->is_large ? 20u : 0u) + 6u;
@@ -94,7 +76,7 @@ static void plan_file(npz_file *f, const npz_array *arrays) {
         member *m = &f->members[i];
         m->array = &arrays[i];
         snprintf(m->name, sizeof m->name, "%s.npy", arrays[i].name);
-        make_npy(m);
+        npy_header(arrays[i].type, arrays[i].dimensions, arrays[i].shape, m->npy);
         m->offset = at;
         m->size_bytes = NPY_BYTES + npz_bytes(m->array);
         m->is_large = m->size_bytes >= f->params->zip64_from || at >= f->params->zip64_from;

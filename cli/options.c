@@ -81,6 +81,16 @@ bool parse_real(const char *word, double *out) {
     return end != word && *end == '\0' && isfinite(*out);
 }
 
+bool parse_place(const char *list, double place[3]) {
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        place[k] = strtod(list, &end);
+        if (end == list || !isfinite(place[k]) || *end != (k < 2 ? ',' : '\0')) return false;
+        list = end + 1;
+    }
+    return true;
+}
+
 static bool parse_int(const char *word, int *out) {
     char *end;
     errno = 0;

@@ -78,5 +78,7 @@ __attribute__((format(printf, 2, 3))) int usage_error(const char *command, const
 /* A whole text as a number, with k, M, G for powers of unit (1000 or 1024; 0: no letters). */
 bool parse_count(const char *word, uint64_t kilo, uint64_t *out);
 bool parse_real(const char *word, double *out);
+/* "x,y,z", each finite. */
+bool parse_place(const char *list, double place[3]);
 
 #endif

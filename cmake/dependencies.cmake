@@ -40,6 +40,7 @@ endfunction()
 
 mote_dependency(JANSSON "Potree folders" LIBRARY jansson.h jansson)
 mote_dependency(BROTLI "brotli encoding" LIBRARY brotli/encode.h brotlienc brotlidec brotlicommon)
+mote_dependency(PNG "pictures as PNG" CLI png.h png)
 mote_dependency(CIVETWEB "mote view" CLI civetweb.h civetweb)
 if("MOTE_HAVE_JANSSON=1" IN_LIST MOTE_LIBRARY_DEFINITIONS)
   list(APPEND MOTE_CLI_DEFINITIONS MOTE_HAVE_JANSSON=1)

@@ -41,6 +41,9 @@ page() {
         "$(dirname "${BASH_SOURCE[0]}")/../../$1" | sed 's/   *.*//'
 }
 
+# source_file FILE: where it is in the tree of the sources
+source_file() { realpath "$(dirname "${BASH_SOURCE[0]}")/../../$1"; }
+
 # examples: those of the help on standard input, without the remarks behind them; an empty line ends them
 examples() {
     sed -n '/^Examples:/,/^$/s/^  \(mote .*\)/\1/p' | sed 's/   *.*//'

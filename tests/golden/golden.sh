@@ -4,8 +4,8 @@
 # A row is NAME,HASH,COMMAND: the command runs in a scratch folder that the rows share, in order; its last line of
 # output begins with the checksum. (Brotli's bytes depend on its version, so its row checks what reads back.) Each row
 # runs with 1, 2 and 7 threads and must give the same.
-#   MOTE_GOLDEN_DEVICE=cuda    octrees, neighbours, normals and outliers are made there, which must give the same too;
-#                              with 2 threads only
+#   MOTE_GOLDEN_DEVICE=cuda    octrees, neighbours, normals, outliers and pictures are made there, which must give the
+#                              same too; with 2 threads only
 #   MOTE_GOLDEN_THREADS="2 1"  these numbers of threads only
 set -uo pipefail
 binary=$(realpath "$1")
@@ -21,7 +21,7 @@ cd "$scratch" || exit 1
 mote() {
     local command=$1 on=()
     shift
-    [[ -n $device && $command =~ ^(lod|knn|normals|outliers)$ ]] && on=(--device "$device")
+    [[ -n $device && $command =~ ^(lod|knn|normals|outliers|render)$ ]] && on=(--device "$device")
     [[ $command == info ]] || on+=(--force)
     "$binary" "$command" --threads "$threads" --quiet "${on[@]}" "$@"
 }

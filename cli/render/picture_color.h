@@ -1,0 +1,38 @@
+/* What the colours of a picture say. */
+#ifndef CLI_PICTURE_COLOR_H
+#define CLI_PICTURE_COLOR_H
+
+#include "render/color_map.h"
+#include "render/picture_plan.h"
+#include "render/value_range.h"
+
+typedef enum color_source {
+    COLOR_RGB,    /* the cloud's own */
+    COLOR_PLAIN,  /* light grey */
+    COLOR_RAMP,   /* a number through a colour map */
+    COLOR_CLASS,  /* of ASPRS */
+    COLOR_LABEL,  /* a number that names things */
+    COLOR_NORMALS /* x, y, z as red, green, blue */
+} color_source;
+
+typedef struct picture_colors {
+    color_source source;
+    char name[64]; /* of the attribute; "height" */
+    const char *unit;
+    color_map map;
+    double range[2];   /* of the ramp */
+    bool classes[256]; /* those that there are */
+    point_values values;
+} picture_colors;
+
+/* The attributes to read for it, separated by commas. */
+void picture_color_select(const picture_plan *plan, char *select, size_t size_bytes);
+/* Chooses by the options, or by what the cloud has. terrain: of heights. Returns an exit code. */
+int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud *cloud, bool terrain,
+                         picture_colors *colors);
+/* What colours say, in a word. */
+const char *picture_color_title(const picture_colors *colors);
+/* Colours the points of a renderer so. Returns an exit code. */
+int picture_color_apply(session *s, const picture_colors *colors, const mote_cloud *cloud, mote_renderer *renderer);
+
+#endif

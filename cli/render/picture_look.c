@@ -1,0 +1,138 @@
+/* How a cloud is best shown, where the options leave that open. */
+#include "render/picture_look.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/picture_camera.h"
+#include "render/value_range.h"
+
+#define FLAT          0.25 /* height by width: landscapes are flatter, buildings and statues are not */
+#define BLOCK_RETURNS 4096u
+
+#define GRID_COLUMNS     48 /* cells of the picture in which points are counted */
+#define GRID_ROWS        27
+#define SPARSE_PIXELS    2.5 /* points that are farther apart are dust, and make a surface instead */
+#define DENSE_PIXELS     0.3 /* points that are nearer together fill several samples of a pixel */
+#define POINTS_EDL       0.7
+#define SURFACE_EDL      0.4 /* surfaces are lit: edges need less */
+#define MIN_CLOSE        2.0
+#define MAX_CLOSE        16.0
+#define SURFACE_CLOSE    1u   /* single pixels, where a splat is seen from its edge */
+#define MIN_SPLAT_PIXELS 12.0 /* the radius; the few points behind trees, or of a stray ray, would be large discs */
+#define MAX_SPLAT        6.0  /* spacings */
+
+/* The extents of a box along three directions. */
+static void measure(const mote_box *box, const picture_axes *axes, double extent[3]) {
+    const double *const along[3] = {axes->right, axes->front, axes->up};
+    for (int k = 0; k < 3; k++) {
+        extent[k] = 0;
+        for (int i = 0; i < 3; i++) extent[k] += fabs(along[k][i]) * (box->max[i] - box->min[i]);
+    }
+}
+
+static bool has_several_returns(const mote_cloud *cloud) {
+    const mote_column *column = mote_cloud_find(cloud, "number_of_returns");
+    const uint64_t count = mote_cloud_count(cloud);
+    uint8_t values[BLOCK_RETURNS];
+    for (uint64_t first = 0; column != NULL && first < count; first += BLOCK_RETURNS) {
+        const uint64_t some = count - first < BLOCK_RETURNS ? count - first : BLOCK_RETURNS;
+        mote_column_read(column, first, some, MOTE_UINT8, values);
+        for (uint64_t i = 0; i < some; i++) {
+            if (values[i] > 1) return true;
+        }
+    }
+    return false;
+}
+
+picture_look picture_look_at(const mote_cloud *cloud, const mote_box *box, const double up[3]) {
+    const picture_axes axes = picture_axes_of(up);
+    double extent[3];
+    measure(box, &axes, extent);
+    const bool flat = extent[2] <= FLAT * fmax(extent[0], extent[1]);
+    const picture_look look = {flat || has_several_returns(cloud)};
+    return look;
+}
+
+/* ---- how dense points are in the picture */
+
+/* Points in each of a grid of cells over the picture. */
+typedef struct density_grid {
+    picture_lens lens;
+    double cells_per_pixel[2];
+    uint64_t counts[GRID_ROWS * GRID_COLUMNS];
+} density_grid;
+
+static void count_block(const density_grid *grid, const mote_cloud *cloud, uint64_t first, uint32_t count,
+                        uint64_t *counts) {
+    static const char *const names[3] = {"x", "y", "z"};
+    double places[3][VALUES_BLOCK];
+    for (int k = 0; k < 3; k++) {
+        const point_values one = {{mote_cloud_find(cloud, names[k])}, {1}, 1, mote_cloud_count(cloud)};
+        point_values_read(&one, first, count, places[k]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double place[3] = {places[0][i], places[1][i], places[2][i]};
+        double at[3];
+        picture_lens_project(&grid->lens, place, at);
+        const double x = at[0] * grid->cells_per_pixel[0], y = at[1] * grid->cells_per_pixel[1];
+        if (x >= 0 && x < GRID_COLUMNS && y >= 0 && y < GRID_ROWS) counts[(int)y * GRID_COLUMNS + (int)x]++;
+    }
+}
+
+static void count_points(session *s, const mote_cloud *cloud, density_grid *grid) {
+    const uint64_t count = mote_cloud_count(cloud);
+    const int64_t blocks = (int64_t)((count + VALUES_BLOCK - 1) / VALUES_BLOCK);
+#pragma omp parallel num_threads(mote_context_threads(s->ctx))
+    {
+        uint64_t own[GRID_ROWS * GRID_COLUMNS] = {0};
+#pragma omp for schedule(dynamic, 16)
+        for (int64_t b = 0; b < blocks; b++) {
+            const uint64_t first = (uint64_t)b * VALUES_BLOCK, rest = count - first;
+            count_block(grid, cloud, first, rest < VALUES_BLOCK ? (uint32_t)rest : VALUES_BLOCK, own);
+        }
+#pragma omp critical
+        for (int i = 0; i < GRID_ROWS * GRID_COLUMNS; i++) grid->counts[i] += own[i];
+    }
+}
+
+static int compare_counts(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+picture_spacing picture_spacing_of(session *s, const mote_cloud *cloud, const mote_camera *camera,
+                                   const mote_render_params *params) {
+    density_grid grid = {.lens = picture_lens_of(camera, params)};
+    const int cells = GRID_ROWS * GRID_COLUMNS;
+    const double cell_pixels = (double)params->width * params->height / cells;
+    int empty = 0;
+    grid.cells_per_pixel[0] = (double)GRID_COLUMNS / params->width;
+    grid.cells_per_pixel[1] = (double)GRID_ROWS / params->height;
+    count_points(s, cloud, &grid);
+    qsort(grid.counts, (size_t)cells, sizeof grid.counts[0], compare_counts);
+    while (empty < cells && grid.counts[empty] == 0) empty++;
+    if (empty == cells) return (picture_spacing){1, 1};
+    const uint64_t median = grid.counts[empty + (cells - empty) / 2], few = grid.counts[empty + (cells - empty) / 4];
+    return (picture_spacing){sqrt(cell_pixels / (double)median), sqrt(cell_pixels / (double)few)};
+}
+
+void picture_look_settle(const picture_look *look, const picture_spacing *spacing, picture_plan *plan) {
+    mote_render_params *p = &plan->params;
+    if (plan->mode == PICTURE_AUTO) {
+        plan->mode = look->terrain && spacing->upper < SPARSE_PIXELS ? PICTURE_POINTS : PICTURE_SURFACE;
+    }
+    const bool surface = plan->mode == PICTURE_SURFACE;
+    p->mode = (mote_render_mode)plan->mode;
+    if (!plan->has_edl) p->edl_strength = surface ? SURFACE_EDL : POINTS_EDL;
+    if (!plan->has_samples) p->samples = surface || spacing->upper < DENSE_PIXELS ? 2 : 1;
+    if (!plan->has_close) {
+        p->close_pixels = surface ? SURFACE_CLOSE : (uint32_t)fmin(MIN_CLOSE + 3 * spacing->median, MAX_CLOSE);
+    }
+    if (surface) p->max_pixels = fmax(MIN_SPLAT_PIXELS, MAX_SPLAT * spacing->upper);
+}
+
+const char *picture_mode_name(mote_render_mode mode) {
+    static const char *const names[] = {"points", "average", "surface"};
+    return names[mode];
+}

@@ -1,0 +1,200 @@
+/* The cameras of a sequence of pictures. */
+#define _GNU_SOURCE /* getline */
+#include "render/picture_path.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/picture_camera.h"
+
+#define PI          3.14159265358979323846
+#define MAX_CAMERAS 100000u
+#define ORBIT_TRIES 16   /* directions that an orbit is fitted to */
+#define ORBIT_SLACK 1.02 /* of the distance that those need: what is between them */
+
+static double distance(const double a[3], const double b[3]) {
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum);
+}
+
+/* ---- a file of cameras */
+
+/* What a line may say. */
+typedef struct camera_word {
+    const char *name;
+    int numbers;
+    bool needed;
+} camera_word;
+
+static const camera_word words[] = {
+    {"eye", 3, true}, {"target", 3, true}, {"up", 3, false}, {"fov", 1, false}, {"height", 1, false}};
+#define WORDS (sizeof words / sizeof words[0])
+
+static bool take_word(const char *name, const double *numbers, mote_camera *camera) {
+    if (strcmp(name, "eye") == 0) memcpy(camera->eye, numbers, sizeof camera->eye);
+    if (strcmp(name, "target") == 0) memcpy(camera->target, numbers, sizeof camera->target);
+    if (strcmp(name, "up") == 0) memcpy(camera->up, numbers, sizeof camera->up);
+    if (strcmp(name, "fov") == 0) {
+        if (!(numbers[0] >= 1 && numbers[0] <= 170)) return false;
+        camera->angle_rad = numbers[0] * PI / 180;
+    }
+    if (strcmp(name, "height") == 0) {
+        if (!(numbers[0] > 0)) return false;
+        camera->projection = MOTE_ORTHOGRAPHIC;
+        camera->height = numbers[0];
+    }
+    return true;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *parse_line(char *line, mote_camera *camera) {
+    static const char separators[] = " \t,;=\r\n";
+    bool found[WORDS] = {false};
+    char *rest = NULL;
+    for (char *token = strtok_r(line, separators, &rest); token != NULL; token = strtok_r(NULL, separators, &rest)) {
+        size_t w = 0;
+        while (w < WORDS && strcmp(token, words[w].name) != 0) w++;
+        if (w == WORDS) return "a word that is not eye, target, up, fov or height";
+        if (found[w]) return "a word twice";
+        found[w] = true;
+        double numbers[3] = {0, 0, 0};
+        for (int i = 0; i < words[w].numbers; i++) {
+            const char *number = strtok_r(NULL, separators, &rest);
+            if (number == NULL || !parse_real(number, &numbers[i])) return "a number is missing";
+        }
+        if (!take_word(words[w].name, numbers, camera)) return "fov is 1 to 170 degrees, height above 0";
+    }
+    for (size_t w = 0; w < WORDS; w++) {
+        if (words[w].needed && !found[w]) return "it needs eye X Y Z target X Y Z";
+    }
+    if (!(distance(camera->eye, camera->target) > 0)) return "eye and target are the same place";
+    return NULL;
+}
+
+static bool add_camera(picture_path *path, const mote_camera *camera) {
+    if ((path->count & (path->count - 1)) == 0) {
+        const size_t capacity = path->count > 0 ? 2 * (size_t)path->count : 1;
+        mote_camera *larger = realloc(path->cameras, capacity * sizeof *larger);
+        if (larger == NULL) return false;
+        path->cameras = larger;
+    }
+    path->cameras[path->count++] = *camera;
+    return true;
+}
+
+static int read_lines(session *s, const char *file, FILE *from, const mote_camera *first, picture_path *path) {
+    char *line = NULL;
+    size_t capacity = 0;
+    int code = EXIT_DONE;
+    for (unsigned number = 1; code == EXIT_DONE && getline(&line, &capacity, from) >= 0; number++) {
+        mote_camera camera = *first;
+        line[strcspn(line, "#")] = '\0';
+        if (line[strspn(line, " \t,;=\r\n")] == '\0') continue;
+        const char *wrong = parse_line(line, &camera);
+        if (wrong == NULL && path->count > 0 && camera.projection != path->cameras[0].projection) {
+            wrong = "either all cameras have a height, or none";
+        }
+        if (wrong == NULL && path->count == MAX_CAMERAS) wrong = "too many cameras";
+        if (wrong != NULL) {
+            code = session_error(s, EXIT_INPUT, "%s: line %u: %s", file, number, wrong);
+        } else if (!add_camera(path, &camera)) {
+            code = session_error(s, EXIT_RESOURCES, "out of memory: cameras");
+        }
+    }
+    free(line);
+    if (code == EXIT_DONE && ferror(from)) code = session_error(s, EXIT_INPUT, "%s: cannot read", file);
+    return code;
+}
+
+int picture_path_read(session *s, const char *file, const picture_view *view, picture_path *path) {
+    mote_camera first = mote_camera_defaults();
+    FILE *from = fopen(file, "r");
+    if (from == NULL) return session_error(s, EXIT_INPUT, "%s: cannot open: %s", file, strerror(errno));
+    memcpy(first.up, view->up, sizeof first.up);
+    first.angle_rad = view->angle_rad;
+    const int code = read_lines(s, file, from, &first, path);
+    fclose(from);
+    if (code == EXIT_DONE && path->count == 0) return session_error(s, EXIT_INPUT, "%s: holds no camera", file);
+    return code;
+}
+
+/* ---- an orbit */
+
+/* Turns a vector around an axis of unit length. */
+static void turn(double v[3], const double axis[3], double angle_rad) {
+    const double c = cos(angle_rad), along = (axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2]) * (1 - c);
+    double out[3];
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        out[k] = v[k] * c + (axis[i] * v[j] - axis[j] * v[i]) * sin(angle_rad) + axis[k] * along;
+    }
+    memcpy(v, out, sizeof out);
+}
+
+static void turn_camera(mote_camera *camera, const double axis[3], double angle_rad) {
+    double from[3];
+    for (int k = 0; k < 3; k++) from[k] = camera->eye[k] - camera->target[k];
+    turn(from, axis, angle_rad);
+    turn(camera->up, axis, angle_rad);
+    for (int k = 0; k < 3; k++) camera->eye[k] = camera->target[k] + from[k];
+}
+
+/* One distance and one target for all directions, so that nothing jumps. */
+static int fit_orbit(session *s, mote_renderer *renderer, const mote_render_params *params, picture_path *path) {
+    mote_camera tries[ORBIT_TRIES], *camera = &path->cameras[0];
+    double target[3] = {0, 0, 0}, from[3], farthest = 0;
+    for (int i = 0; i < ORBIT_TRIES; i++) {
+        tries[i] = *camera;
+        turn_camera(&tries[i], path->axis, 2 * PI * i / ORBIT_TRIES);
+        for (int k = 0; k < 3; k++) from[k] = tries[i].eye[k] - tries[i].target[k];
+        const mote_status status = picture_camera_fit(renderer, &tries[i], from, params);
+        if (status != MOTE_OK) return session_fail(s, status, false);
+        for (int k = 0; k < 3; k++) target[k] += tries[i].target[k] / ORBIT_TRIES;
+    }
+    for (int i = 0; i < ORBIT_TRIES; i++) {
+        farthest = fmax(farthest, distance(tries[i].eye, target));
+        camera->height = fmax(camera->height, tries[i].height);
+    }
+    const double scale = farthest * ORBIT_SLACK / distance(camera->eye, camera->target);
+    for (int k = 0; k < 3; k++) {
+        camera->eye[k] = target[k] + (camera->eye[k] - camera->target[k]) * scale;
+        camera->target[k] = target[k];
+    }
+    return EXIT_DONE;
+}
+
+int picture_path_place(session *s, const picture_view *view, bool steep, mote_renderer *renderer,
+                       const mote_render_params *params, picture_path *path) {
+    mote_camera camera;
+    int code = picture_camera_place(s, view, steep, renderer, params, &camera);
+    if (code == EXIT_DONE && !add_camera(path, &camera)) {
+        code = session_error(s, EXIT_RESOURCES, "out of memory: cameras");
+    }
+    if (code != EXIT_DONE || !path->orbit) return code;
+    const picture_axes axes = picture_axes_of(view->up);
+    memcpy(path->axis, axes.up, sizeof path->axis);
+    return view->has_eye || view->has_target ? EXIT_DONE : fit_orbit(s, renderer, params, path);
+}
+
+mote_camera picture_path_at(const picture_path *path, uint32_t frame) {
+    if (path->orbit) {
+        mote_camera camera = path->cameras[0];
+        turn_camera(&camera, path->axis, 2 * PI * frame / path->frames);
+        return camera;
+    }
+    if (path->frames == path->count || path->frames < 2) {
+        return path->cameras[frame < path->count ? frame : path->count - 1];
+    }
+    const double end = path->closed ? path->count : path->count - 1.0;
+    const double step = path->closed ? end / path->frames : end / (path->frames - 1.0);
+    return mote_camera_on_path(path->cameras, path->count, path->closed, frame * step);
+}
+
+void picture_path_free(picture_path *path) {
+    free(path->cameras);
+    memset(path, 0, sizeof *path);
+}

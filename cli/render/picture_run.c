@@ -1,0 +1,254 @@
+/* Reads a cloud and makes its pictures: one, the tiles of a map, or those of a sequence. */
+#include "render/picture_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/picture_camera.h"
+#include "render/picture_color.h"
+#include "render/picture_legend.h"
+#include "render/picture_look.h"
+#include "render/picture_map.h"
+#include "render/picture_name.h"
+#include "render/picture_octree.h"
+#include "render/picture_path.h"
+#include "render/picture_report.h"
+#include "text.h"
+
+#define OVERLAYS 2
+
+typedef struct picture_task {
+    picture_plan *plan;
+    char select[512]; /* the attributes to read */
+    picture_octree octree;
+    mote_cloud *cloud; /* of an octree first its root, then what is seen */
+    mote_renderer *renderer;
+    mote_box box; /* of nearly all points: those far from all others do not count */
+    picture_look look;
+    picture_colors colors;
+    picture_path path;
+    picture_tiles tiles;
+    picture_canvas *canvas;
+    picture_overlay overlays[OVERLAYS];
+    int overlay_count;
+    picture_report report;
+} picture_task;
+
+/* ---- the cloud */
+
+static int read_cloud(session *s, picture_task *t) {
+    const io_paths *paths = t->plan->paths;
+    const double begin = seconds_now();
+    int code;
+    picture_color_select(t->plan, t->select, sizeof t->select);
+    if (!t->plan->whole) t->octree = picture_octree_find(s, paths);
+    if (t->octree.is_octree) {
+        code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
+    } else {
+        mote_read_params reading = mote_read_defaults();
+        reading.select = t->select;
+        code = session_read(s, paths->inputs, paths->input_count, &reading, &t->cloud);
+    }
+    t->report.read_s += seconds_now() - begin;
+    if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
+    return code;
+}
+
+static int load_renderer(session *s, picture_task *t) {
+    const double begin = seconds_now();
+    mote_strays strays = {.count = 0};
+    mote_status status = mote_render_create(s->ctx, t->cloud, &t->renderer);
+    if (status == MOTE_OK) {
+        t->box = mote_render_bounds(t->renderer);
+        status = mote_cloud_strays(s->ctx, t->cloud, &t->box, &strays);
+        if (strays.count > 0) t->box = strays.rest;
+    }
+    t->report.load_s += seconds_now() - begin;
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* How large the picture is, and what it is of. */
+static int measure(session *s, picture_task *t) {
+    t->look = picture_look_at(t->cloud, &t->box, t->plan->view.up);
+    return picture_map_measure(s, t->plan, &t->box, &t->tiles);
+}
+
+/* What the options left open, by the data. */
+static int settle(session *s, picture_task *t) {
+    const mote_camera camera = picture_path_at(&t->path, 0);
+    const picture_spacing spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
+    picture_look_settle(&t->look, &spacing, t->plan);
+    const int code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
+}
+
+/* ---- where from */
+
+static int place_cameras(session *s, picture_task *t) {
+    const picture_plan *plan = t->plan;
+    picture_path *path = &t->path;
+    int code = EXIT_DONE;
+    picture_path_free(path);
+    path->orbit = plan->orbit > 0;
+    path->closed = plan->closed;
+    path->frames = 1;
+    if (plan->cameras != NULL) {
+        code = picture_path_read(s, plan->cameras, &plan->view, path);
+        path->frames = plan->frames > 0 ? plan->frames : path->count;
+    } else {
+        code = picture_path_place(s, &plan->view, t->look.terrain, t->renderer, &plan->params, path);
+        if (path->orbit) path->frames = plan->orbit;
+        if (code == EXIT_DONE && plan->is_map) picture_map_place(plan, &t->box, &path->cameras[0]);
+    }
+    return code;
+}
+
+/* Of an octree, of which the root has been read: what the cameras see. Then they are placed again: the root's points do
+   not reach to the ends of all, but nearer to them than the margin that was read around the picture. */
+static int read_seen(session *s, picture_task *t) {
+    mote_cloud *seen = NULL;
+    const double begin = seconds_now();
+    if (!t->octree.is_octree || !(t->box.min[0] <= t->box.max[0])) return EXIT_DONE;
+    int code = picture_octree_read_seen(s, t->plan->paths, t->select, &t->path, &t->plan->params, &t->box, &seen);
+    t->report.read_s += seconds_now() - begin;
+    if (code != EXIT_DONE) return code;
+    mote_render_destroy(t->renderer);
+    t->renderer = NULL;
+    mote_cloud_destroy(t->cloud);
+    t->cloud = seen;
+    t->report.octree_points = t->octree.points;
+    t->report.points = mote_cloud_count(seen);
+    code = load_renderer(s, t);
+    if (code == EXIT_DONE) code = measure(s, t);
+    return code == EXIT_DONE ? place_cameras(s, t) : code;
+}
+
+/* ---- what is painted over it */
+
+static const char *unit_of(const mote_cloud *cloud) {
+    const mote_column *x = mote_cloud_find(cloud, "x");
+    const char *crs = mote_cloud_crs(cloud);
+    if (x->unit[0] != '\0') return x->unit;
+    const bool utm = strncmp(crs, "EPSG:326", 8) == 0 || strncmp(crs, "EPSG:327", 8) == 0;
+    const bool projected = strstr(crs, "PROJCS[") != NULL || strstr(crs, "PROJCRS[") != NULL;
+    if (utm) return "m";
+    if (projected && (strstr(crs, "UNIT[\"metre\"") != NULL || strstr(crs, "UNIT[\"meter\"") != NULL)) return "m";
+    return "";
+}
+
+static void add_overlay(picture_task *t, picture_overlay overlay) {
+    if (overlay.rgba != NULL) t->overlays[t->overlay_count++] = overlay;
+}
+
+static int make_overlays(session *s, picture_task *t) {
+    const picture_plan *plan = t->plan;
+    const mote_render_params *p = &plan->params;
+    const picture_region tile = picture_tile_region(&t->tiles, p, 0, 0);
+    const uint8_t *ground = p->background;
+    const bool dark = ground[3] > 0 && ground[0] + ground[1] + ground[2] < 384;
+    if (plan->legend && t->colors.source != COLOR_RAMP && t->colors.source != COLOR_CLASS) {
+        return session_error(s, EXIT_USAGE,
+                             "--legend explains the colours of numbers and classes: --color height, class, …");
+    }
+    if (plan->legend) add_overlay(t, picture_legend_make(&t->colors, tile.width, tile.height, dark));
+    if (plan->scale_bar) {
+        const double pixel = t->path.cameras[0].height / p->height;
+        add_overlay(t, picture_scale_bar_make(pixel, unit_of(t->cloud), tile.width, tile.height, dark));
+    }
+    return EXIT_DONE;
+}
+
+/* ---- pictures */
+
+/* Which of several pictures. */
+typedef struct picture_turn {
+    uint32_t frame, column, row;
+} picture_turn;
+
+static bool is_sequence(const picture_task *t) { return t->plan->orbit > 0 || t->plan->cameras != NULL; }
+
+/* The name of an output in this turn. */
+static int name_output(session *s, const picture_task *t, const picture_turn *turn, const char *name,
+                       char out[PICTURE_NAME_MAX]) {
+    bool named = snprintf(out, PICTURE_NAME_MAX, "%s", name) < PICTURE_NAME_MAX;
+    const bool several = is_sequence(t) || t->tiles.side > 0;
+    if (!several || path_is_stream(name)) return EXIT_DONE;
+    if (is_sequence(t)) named = picture_name_frame(name, turn->frame, out);
+    if (t->tiles.side > 0) named = picture_name_tile(name, turn->column, turn->row, out);
+    if (!named) {
+        return session_error(s, EXIT_USAGE, "%s: pictures of a sequence have one %%d or %%04d in their name, or no %%",
+                             name);
+    }
+    const io_paths paths = {t->plan->paths->inputs, t->plan->paths->input_count, out, NULL, true};
+    return check_output_place(s, &paths);
+}
+
+static int draw_picture(session *s, picture_task *t, const picture_turn *turn, const mote_camera *camera) {
+    const mote_render_params *params = &t->plan->params;
+    const picture_region region = picture_tile_region(&t->tiles, params, turn->column, turn->row);
+    char names[PICTURE_LAYERS][PICTURE_NAME_MAX];
+    picture_output outputs[PICTURE_LAYERS];
+    picture_facts facts;
+    int code = EXIT_DONE;
+    for (int i = 0; i < PICTURE_LAYERS && code == EXIT_DONE; i++) {
+        outputs[i] = t->plan->outputs[i];
+        if (outputs[i].path == NULL) continue;
+        code = name_output(s, t, turn, outputs[i].path, names[i]);
+        outputs[i].path = names[i];
+    }
+    if (code == EXIT_DONE && t->canvas == NULL) {
+        code = picture_canvas_make(s, params, &region, t->plan->wide, outputs, &t->canvas);
+    }
+    if (code == EXIT_DONE) {
+        code = picture_canvas_draw(s, t->canvas, t->renderer, camera, &region, outputs, t->overlays, t->overlay_count,
+                                   &facts);
+    }
+    if (code == EXIT_DONE && t->plan->view.gsd > 0 && picture_map_has_world(camera) &&
+        !path_is_stream(outputs[LAYER_COLOR].path)) {
+        code = picture_map_write_world(s, outputs[LAYER_COLOR].path, camera, params, &region);
+    }
+    if (code == EXIT_DONE) picture_report_add(&t->report, &facts, outputs[LAYER_COLOR].path);
+    return code;
+}
+
+static int draw_all(session *s, picture_task *t) {
+    const double begin = seconds_now();
+    int code = EXIT_DONE;
+    for (uint32_t frame = 0; frame < t->path.frames && code == EXIT_DONE; frame++) {
+        const mote_camera camera = picture_path_at(&t->path, frame);
+        for (uint32_t row = 0; row < t->tiles.rows && code == EXIT_DONE; row++) {
+            for (uint32_t column = 0; column < t->tiles.columns && code == EXIT_DONE; column++) {
+                const picture_turn turn = {frame, column, row};
+                code = draw_picture(s, t, &turn, &camera);
+            }
+        }
+    }
+    t->report.draw_s = seconds_now() - begin;
+    return code;
+}
+
+static void close_task(picture_task *t) {
+    for (int i = 0; i < t->overlay_count; i++) free(t->overlays[i].rgba);
+    picture_canvas_free(t->canvas);
+    picture_path_free(&t->path);
+    mote_render_destroy(t->renderer);
+    mote_cloud_destroy(t->cloud);
+}
+
+int picture_run(session *s, picture_plan *plan) {
+    picture_task t = {.plan = plan};
+    picture_report_begin(&t.report, plan);
+    int code = picture_plan_check_outputs(s, plan);
+    if (code == EXIT_DONE) code = read_cloud(s, &t);
+    if (code == EXIT_DONE) code = load_renderer(s, &t);
+    if (code == EXIT_DONE) code = measure(s, &t);
+    if (code == EXIT_DONE) code = place_cameras(s, &t);
+    if (code == EXIT_DONE) code = read_seen(s, &t);
+    if (code == EXIT_DONE) code = settle(s, &t);
+    if (code == EXIT_DONE) code = make_overlays(s, &t);
+    if (code == EXIT_DONE) code = draw_all(s, &t);
+    if (code == EXIT_DONE) picture_report_print(s, &t.report, &t.path.cameras[0], picture_color_title(&t.colors));
+    close_task(&t);
+    return code;
+}
