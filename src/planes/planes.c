@@ -154,13 +154,31 @@ static void close_run(planes_run *run) {
     mote_stage(ctx, NULL);
 }
 
+/* Who asks for the vote in a way of his own gets that. */
+static bool is_vote_enough(const mote_planes_params *params) {
+    return params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
+}
+
+/* By votes of all points for all planes; and where that cannot be all there is, by what is flat nearby. */
+static mote_status search(planes_run *run) {
+    planes_sample all;
+    bool sure = false;
+    if (is_vote_enough(&run->params)) return planes_search(run);
+    mote_status status = planes_sample_all(run, &all);
+    if (status == MOTE_OK) status = planes_search(run);
+    if (status == MOTE_OK) status = planes_is_all(run, &all, &sure);
+    if (status == MOTE_OK && !sure) status = planes_search_locally(run, &all);
+    planes_sample_free(run->ctx, &all);
+    return status;
+}
+
 static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *out) {
     mote_context *ctx = run->ctx;
     if (run->points->finite > 0) {
         run->found = mote_alloc(ctx, MOTE_PLANES_MAX * sizeof *run->found, "planes found");
         if (run->found == NULL) return MOTE_ERROR_MEMORY;
         MOTE_TRY(prepare_run(run));
-        MOTE_TRY(planes_search(run));
+        MOTE_TRY(search(run));
     } else {
         run->facts.points = run->facts.skipped = run->points->cloud->count;
     }

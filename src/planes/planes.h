@@ -13,6 +13,9 @@ typedef struct planes_found {
     planes_fit fit;
     planes_sums sums;
     uint64_t votes;
+    double tolerance;   /* of its own, steps; 0: that of the run */
+    double cell;        /* of its footprint, steps; 0: that of the run */
+    planes_reach reach; /* as far as it was seen to go */
 } planes_found;
 
 /* What was measured of a cloud, in steps. */
@@ -51,6 +54,7 @@ typedef struct planes_run {
     uint64_t min_points, free_points;
     planes_found *found;
     uint32_t found_count;
+    bool local; /* planes are those that planes_search_locally found */
     mote_planes_facts facts;
 } planes_run;
 
@@ -110,6 +114,19 @@ mote_status planes_label_all(planes_run *run);
 
 /* Finds planes, round by round. */
 mote_status planes_search(planes_run *run);
+
+double planes_tolerance_of(const planes_run *run, const planes_found *found); /* steps */
+
+/* ---- planes_locally.c */
+
+/* Points spread evenly over all, while none belongs to a plane. sample: for planes_sample_free, also on failure */
+mote_status planes_sample_all(planes_run *run, planes_sample *sample);
+/* Whether what the vote found can be all there is: each plane is one, and no points that belong to none have more.
+   all: that sample */
+mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure);
+/* Finds planes anew, from what is flat nearby to what is flat as a whole; if they explain all points better than those
+   that the vote found, they take their place. all: that sample */
+mote_status planes_search_locally(planes_run *run, const planes_sample *all);
 
 /* ---- planes_extent.c */
 

@@ -89,6 +89,13 @@ MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c
 
 /* ---- points and planes */
 
+/* How far a plane reaches: a rectangle in it, along two perpendicular axes. */
+typedef struct planes_reach {
+    float u[3], v[3];
+    float low[2], high[2]; /* steps along u and v */
+    uint32_t bounded;      /* 0: it has no end */
+} planes_reach;
+
 /* a x + b y + c z = d in steps; a b c of unit length. */
 typedef struct planes_plane {
     float a, b, c, d;
@@ -96,10 +103,23 @@ typedef struct planes_plane {
     float guard;     /* points so near do not vote any more; tolerance or more */
     uint32_t normal; /* packed */
     int32_t cone;    /* which normals its points may have; see planes_normal_allows */
+    planes_reach reach;
 } planes_plane;
 
 MOTE_HD float planes_distance(const planes_plane *plane, float x, float y, float z) {
     return fmaf(plane->c, z, fmaf(plane->b, y, fmaf(plane->a, x, -plane->d)));
+}
+
+MOTE_HD float planes_along(const float axis[3], float x, float y, float z) {
+    return fmaf(axis[2], z, fmaf(axis[1], y, axis[0] * x));
+}
+
+/* Whether the place in the plane that a point is above or below is within its reach. */
+MOTE_HD bool planes_reaches(const planes_plane *plane, float x, float y, float z) {
+    const planes_reach *reach = &plane->reach;
+    if (reach->bounded == 0) return true;
+    const float u = planes_along(reach->u, x, y, z), v = planes_along(reach->v, x, y, z);
+    return u >= reach->low[0] && u <= reach->high[0] && v >= reach->low[1] && v <= reach->high[1];
 }
 
 /* Where a point is, of one plane: bands as wide as the slab of the plane's own points, on either side. */
@@ -117,8 +137,8 @@ MOTE_HD planes_band planes_band_of(const planes_plane *plane, float distance) {
     return distance < 0 ? PLANES_BELOW : PLANES_ABOVE;
 }
 
-/* The plane of a point: of those that it is within the tolerance of and whose normal it allows the nearest, of equally
-   near ones the first; -1: none.
+/* The plane of a point: of those that reach it, that it is within the tolerance of and whose normal it allows the
+   nearest, of equally near ones the first; -1: none.
    first  out: the first of those that it is within the tolerance of */
 MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal,
                                int32_t *first) {
@@ -128,6 +148,7 @@ MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float
     for (uint32_t i = 0; i < count; i++) {
         const float size = fabsf(planes_distance(&planes[i], x, y, z));
         if (!(size <= planes[i].tolerance) || !planes_normal_allows(normal, planes[i].normal, planes[i].cone)) continue;
+        if (!planes_reaches(&planes[i], x, y, z)) continue;
         if (best < 0) *first = (int32_t)i;
         if (best >= 0 && !(size < min)) continue;
         best = (int32_t)i;
@@ -181,10 +202,6 @@ typedef struct planes_axes {
     float u[3], v[3];
     float by; /* 1 over the steps of a cell */
 } planes_axes;
-
-MOTE_HD float planes_along(const float axis[3], float x, float y, float z) {
-    return fmaf(axis[2], z, fmaf(axis[1], y, axis[0] * x));
-}
 
 #define PLANES_CELL_BITS 24
 #define PLANES_CELL_ZERO 8388608 /* the cell of the centre, on either axis */

@@ -7,6 +7,25 @@
 #include "reference/planes_reference_components.h"
 #include "reference/planes_refine_reference.h"
 
+/* Every other plane ends, around a point of its own: axes are any two directions, rectangles small and large. */
+static void bound_some(const planes_run *run, uint32_t i, const double normal[3], const planes_placed *through,
+                       planes_reach *reach) {
+    double u[3], v[3];
+    memset(reach, 0, sizeof *reach);
+    if (i % 2 == 0) return;
+    planes_perpendicular(normal, u, v);
+    for (int k = 0; k < 3; k++) {
+        reach->u[k] = (float)u[k];
+        reach->v[k] = (float)v[k];
+    }
+    const float half = (float)(run->scale.radius / (1 + i % 5));
+    reach->low[0] = planes_along(reach->u, through->q[0], through->q[1], through->q[2]) - half;
+    reach->low[1] = planes_along(reach->v, through->q[0], through->q[1], through->q[2]) - half;
+    reach->high[0] = reach->low[0] + 2 * half;
+    reach->high[1] = reach->low[1] + half;
+    reach->bounded = 1;
+}
+
 void planes_reference_random_planes(const planes_run *run, uint64_t seed, const planes_placed *all,
                                     planes_plane *planes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -26,7 +45,16 @@ void planes_reference_random_planes(const planes_run *run, uint64_t seed, const 
         planes[i].guard = planes[i].tolerance * (float)(1 + i % 3);
         planes[i].normal = planes_pack_normal(planes[i].a, planes[i].b, planes[i].c);
         planes[i].cone = run->points->normals ? 150000 : 0;
+        bound_some(run, i, n, through, &planes[i].reach);
     }
+}
+
+/* Whether the point is above or below the plane's rectangle. */
+static bool reaches(const planes_plane *plane, const planes_placed *p) {
+    const planes_reach *r = &plane->reach;
+    const float u = fmaf(r->u[2], p->q[2], fmaf(r->u[1], p->q[1], r->u[0] * p->q[0]));
+    const float v = fmaf(r->v[2], p->q[2], fmaf(r->v[1], p->q[1], r->v[0] * p->q[0]));
+    return !r->bounded || (u >= r->low[0] && u <= r->high[0] && v >= r->low[1] && v <= r->high[1]);
 }
 
 static int32_t nearest_of(const planes_plane *planes, uint32_t count, const planes_placed *p, int32_t *first) {
@@ -36,6 +64,7 @@ static int32_t nearest_of(const planes_plane *planes, uint32_t count, const plan
     for (uint32_t i = 0; i < count; i++) {
         const float size = fabsf(planes_distance(&planes[i], p->q[0], p->q[1], p->q[2]));
         if (size > planes[i].tolerance || !planes_normal_allows(p->normal, planes[i].normal, planes[i].cone)) continue;
+        if (!reaches(&planes[i], p)) continue;
         if (*first < 0) *first = (int32_t)i;
         if (size >= min) continue;
         min = size;
@@ -83,6 +112,7 @@ static void sum_point(const planes_plane *planes, uint32_t count, const planes_p
     for (uint32_t i = 0; i < count; i++) {
         const float distance = planes_distance(&planes[i], p->q[0], p->q[1], p->q[2]);
         const float t = planes[i].tolerance;
+        if (!reaches(&planes[i], p)) continue;
         sums[i].in_bands[0] += distance < -t && distance >= -3.0f * t;
         sums[i].in_bands[1] += distance > t && distance <= 3.0f * t;
     }
@@ -113,7 +143,8 @@ void planes_reference_check_labels(planes_run *run, const planes_plane *planes, 
         for (uint32_t k = 0; k < count; k++) {
             const float distance = planes_distance(&planes[k], all[i].q[0], all[i].q[1], all[i].q[2]);
             held = held || (fabsf(distance) <= planes[k].guard &&
-                            planes_normal_allows(all[i].normal, planes[k].normal, planes[k].cone));
+                            planes_normal_allows(all[i].normal, planes[k].normal, planes[k].cone) &&
+                            reaches(&planes[k], &all[i]));
         }
         if (!held) free_places[free_count++] = i;
     }

@@ -318,8 +318,9 @@ static int compare_floats(const void *a, const void *b) {
 static planes_flatness flatness_of(const planes_sample *all, uint32_t windows, uint32_t window, uint64_t step,
                                    double resolution) {
     float at[PLANES_WINDOW][3], min = INFINITY, sorted[PLANES_WINDOW];
-    planes_plane plane, best = {0, 0, 0, 0, 0, 0, 0, 0};
+    planes_plane plane, best;
     const planes_flatness none = {0, 0, false};
+    memset(&best, 0, sizeof best);
     const uint32_t middle = planes_window_place(all->count, windows, window, step, PLANES_WINDOW / 2);
     for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
         const uint32_t place = planes_window_place(all->count, windows, window, step, i);

@@ -168,7 +168,7 @@ static double mean_square(const moments *m, const double normal[3]) {
 static void sums_fit_as_differences_do(void **state) {
     (void)state;
     for (uint64_t turn = 0; turn < 50; turn++) {
-        planes_plane plane = {0, 0, 1, 0, 10, 10, 0, 0};
+        planes_plane plane = {0, 0, 1, 0, 10, 10, 0, 0, {{0, 0, 0}, {0, 0, 0}, {0, 0}, {0, 0}, 0}};
         planes_sums sums;
         moments plain;
         const double pivot[3] = {8e6, -8e6, 4e6};
@@ -222,7 +222,7 @@ static void wide_numbers_round_to_doubles(void **state) {
 
 static void lines_and_places_fit_nothing(void **state) {
     (void)state;
-    planes_plane plane = {0, 0, 1, 0, 10, 10, 0, 0};
+    planes_plane plane = {0, 0, 1, 0, 10, 10, 0, 0, {{0, 0, 0}, {0, 0, 0}, {0, 0}, {0, 0}, 0}};
     planes_sums sums;
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 10; i++) {

@@ -8,15 +8,23 @@
 #define SAME_DISTANCE 1.5 /* tolerances, root mean square: two planes are one */
 #define SAME_COSINE   0.996
 
+double planes_tolerance_of(const planes_run *run, const planes_found *found) {
+    return found->tolerance > 0 ? found->tolerance : run->tolerance;
+}
+
 /* The plane as passes over all points take it. */
-static planes_plane plane_of(const planes_run *run, const planes_fit *fit) {
-    return planes_plane_from(fit, run->tolerance, PLANES_GUARD * run->tolerance, run->cone);
+static planes_plane plane_of(const planes_run *run, const planes_found *found) {
+    const double tolerance = planes_tolerance_of(run, found);
+    planes_plane plane =
+        planes_plane_from(&found->fit, tolerance, (run->local ? 1 : PLANES_GUARD) * tolerance, run->cone);
+    plane.reach = found->reach;
+    return plane;
 }
 
 static mote_status sum_all(planes_run *run, planes_sums *sums) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i].fit);
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i]);
     const planes_assignment how = {planes, NULL, run->found_count, sums, NULL};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);
@@ -68,7 +76,7 @@ static uint32_t drop_planes(planes_run *run) {
         const planes_found *f = &run->found[i];
         bool keep = f->fit.valid && planes_stands(f->sums.own, f->sums.inner, f->sums.in_bands[0], f->sums.in_bands[1],
                                                   run->min_points, !run->tolerance_given);
-        for (uint32_t k = 0; k < kept && keep; k++) keep = !is_same(run, &run->found[k], f);
+        for (uint32_t k = 0; k < kept && keep && !run->local; k++) keep = !is_same(run, &run->found[k], f);
         if (keep) run->found[kept++] = *f;
     }
     const uint32_t dropped = run->found_count - kept;
@@ -91,7 +99,7 @@ mote_status planes_label_all(planes_run *run) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i].fit);
+    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = plane_of(run, &run->found[i]);
     const planes_assignment how = {planes, NULL, run->found_count, NULL, &run->free_points};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);

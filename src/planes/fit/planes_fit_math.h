@@ -140,6 +140,7 @@ MOTE_HD planes_plane planes_plane_from(const planes_fit *fit, double tolerance, 
     plane.guard = (float)guard;
     plane.normal = planes_pack_normal(plane.a, plane.b, plane.c);
     plane.cone = cone;
+    memset(&plane.reach, 0, sizeof plane.reach);
     return plane;
 }
 

@@ -56,12 +56,13 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
     for (uint32_t k = 0; k < planes_near; k++) {
         const int32_t number = (int32_t)work->list[k];
         const planes_plane *plane = &planes[number];
-        const bool cone = plane->cone != 0 && points->normal != NULL;
+        const bool cone = plane->cone != 0 && points->normal != NULL, bounded = plane->reach.bounded != 0;
         measure(plane, points, work->distance);
         for (uint32_t i = 0; i < points->count; i++) {
             const float size = fabsf(work->distance[i]);
             const bool in = size <= plane->tolerance &&
-                            (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone));
+                            (!cone || planes_normal_allows(points->normal[i], plane->normal, plane->cone)) &&
+                            (!bounded || planes_reaches(plane, points->x[i], points->y[i], points->z[i]));
             const bool nearer = in && size < work->min[i];
             work->first[i] = in && work->first[i] < 0 ? number : work->first[i];
             work->best[i] = nearer ? number : work->best[i];
@@ -100,10 +101,12 @@ static void take_once(const block_points *points, const int32_t *label, int32_t 
 static void add_bands(const planes_plane *plane, const block_points *points, const block_work *work, int32_t number,
                       planes_sums *to) {
     const float inner = 0.5f * plane->tolerance, outer = 3.0f * plane->tolerance;
+    const bool bounded = plane->reach.bounded != 0;
     uint32_t below = 0, above = 0, close = 0, own = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         const float distance = work->distance[i], size = fabsf(distance);
-        const bool in_bands = work->best[i] < 0 && size > plane->tolerance && size <= outer;
+        const bool in_bands = work->best[i] < 0 && size > plane->tolerance && size <= outer &&
+                              (!bounded || planes_reaches(plane, points->x[i], points->y[i], points->z[i]));
         below += in_bands && distance < 0;
         above += in_bands && distance >= 0;
         const bool mine = work->best[i] == number && work->first[i] == number;
@@ -195,8 +198,9 @@ static uint32_t mark_free(const planes_plane *planes, const block_points *points
         measure(plane, points, work->distance);
         for (uint32_t i = 0; i < points->count; i++) {
             const uint32_t normal = points->normal != NULL ? points->normal[i] : 0;
-            const bool held =
-                fabsf(work->distance[i]) <= plane->guard && planes_normal_allows(normal, plane->normal, plane->cone);
+            const bool held = fabsf(work->distance[i]) <= plane->guard &&
+                              planes_normal_allows(normal, plane->normal, plane->cone) &&
+                              planes_reaches(plane, points->x[i], points->y[i], points->z[i]);
             free_points[i] = (uint8_t)(free_points[i] & !held);
         }
     }

@@ -59,6 +59,7 @@ static __device__ inline nearest nearest_of(const planes_plane *planes, const ui
         const float distance = planes_distance(&plane, point->x, point->y, point->z);
         if (!(fabsf(distance) <= plane.tolerance)) continue;
         if (!planes_normal_allows(point->normal, plane.normal, plane.cone)) continue;
+        if (!planes_reaches(&plane, point->x, point->y, point->z)) continue;
         if (found.best < 0) found.first = number;
         if (found.best >= 0 && !(fabsf(distance) < fabsf(found.distance))) continue;
         found.best = number;
@@ -136,7 +137,8 @@ static __device__ void add_bands(const planes_plane *planes, const uint16_t *lis
     for (uint32_t k = 0; k < near; k++) {
         const planes_plane plane = planes[list[k]];
         const float distance = planes_distance(&plane, point->x, point->y, point->z);
-        const planes_band band = stray ? planes_band_of(&plane, distance) : PLANES_FAR;
+        const bool beside = stray && planes_reaches(&plane, point->x, point->y, point->z);
+        const planes_band band = beside ? planes_band_of(&plane, distance) : PLANES_FAR;
         const uint32_t below = __ballot_sync(CUDA_ALL, band == PLANES_BELOW);
         const uint32_t above = __ballot_sync(CUDA_ALL, band == PLANES_ABOVE);
         if (lane < 2) add_word(&sums[list[k]].word[WORD_IN_BANDS + lane], (uint64_t)__popc(lane == 0 ? below : above));
@@ -278,7 +280,8 @@ static __global__ void label_points(const planes_cuda_point *points, const plane
     for (uint32_t k = 0; k < near && !held; k++) {
         const planes_plane plane = planes[list[k]];
         held = fabsf(planes_distance(&plane, point.x, point.y, point.z)) <= plane.guard &&
-               planes_normal_allows(point.normal, plane.normal, plane.cone);
+               planes_normal_allows(point.normal, plane.normal, plane.cone) &&
+               planes_reaches(&plane, point.x, point.y, point.z);
     }
     if (any) {
         label[i] = nearest_of(planes, list, near, &point).best;

@@ -76,7 +76,8 @@ static void corner_to_world(const planes_frame *frame, const planes_fit *fit, co
 static void describe(const planes_run *run, const planes_found *found, const planes_component *component,
                      const planes_fit *fit, uint64_t inliers, mote_plane *out) {
     const planes_frame *frame = &run->points->frame;
-    const double cell = run->facts.cell, in_bands = 0.5 * (double)(found->sums.in_bands[0] + found->sums.in_bands[1]);
+    const double cell = found->cell > 0 ? found->cell * frame->step : run->facts.cell,
+                 in_bands = 0.5 * (double)(found->sums.in_bands[0] + found->sums.in_bands[1]);
     const double share = 1 - in_bands / (double)found->sums.count;
     memcpy(out->normal, fit->normal, sizeof out->normal);
     to_world(frame, fit->centroid, out->centroid);
@@ -160,11 +161,11 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
 /* ---- the last fit */
 
 /* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
-static mote_status weigh(planes_run *run, const planes_sums *sums, uint32_t count, planes_mixture *mixtures,
-                         planes_sums *weighted, planes_fit *fits) {
+static mote_status weigh(planes_run *run, const planes_sums *sums, const double *tolerance, uint32_t count,
+                         planes_mixture *mixtures, planes_sums *weighted, planes_fit *fits) {
     for (uint32_t i = 0; i < count; i++) {
-        const double deviation = fmax(fits[i].rms, MIN_DEVIATION * run->tolerance);
-        mixtures[i] = planes_mixture_of(&fits[i], deviation, run->tolerance);
+        const double deviation = fmax(fits[i].rms, MIN_DEVIATION * tolerance[i]);
+        mixtures[i] = planes_mixture_of(&fits[i], deviation, tolerance[i]);
     }
     const planes_assignment how = {NULL, mixtures, count, weighted, NULL};
     MOTE_TRY(run->ops->assign(run->points, &how));
@@ -179,13 +180,14 @@ static mote_status weigh(planes_run *run, const planes_sums *sums, uint32_t coun
 }
 
 /* fits: in, of sums; out. */
-static mote_status fit_likely(planes_run *run, const planes_sums *sums, uint32_t count, planes_fit *fits) {
+static mote_status fit_likely(planes_run *run, const planes_sums *sums, const double *tolerance, uint32_t count,
+                              planes_fit *fits) {
     mote_context *ctx = run->ctx;
     planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
     planes_sums *weighted = mote_alloc(ctx, count * sizeof *weighted, "planes found");
     mote_status status = mixtures != NULL && weighted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (int turn = 0; turn < LIKELY_TURNS && status == MOTE_OK; turn++) {
-        status = weigh(run, sums, count, mixtures, weighted, fits);
+        status = weigh(run, sums, tolerance, count, mixtures, weighted, fits);
     }
     mote_free(ctx, mixtures);
     mote_free(ctx, weighted);
@@ -198,17 +200,20 @@ static mote_status make_answer(planes_run *run, const planes_component *const *c
     mote_context *ctx = run->ctx;
     planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
     planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
+    double *tolerance = mote_alloc(ctx, out->count * sizeof *tolerance, "planes found");
     out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
     out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
     const planes_assignment how = {NULL, NULL, out->count, sums, NULL};
-    mote_status status = sums != NULL && fits != NULL && out->planes != NULL && out->first_corner != NULL
-                             ? run->ops->assign(run->points, &how)
-                             : MOTE_ERROR_MEMORY;
+    mote_status status =
+        sums != NULL && fits != NULL && tolerance != NULL && out->planes != NULL && out->first_corner != NULL
+            ? run->ops->assign(run->points, &how)
+            : MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
         fits[i] = planes_fit_sums(&sums[i]);
         if (!fits[i].valid) fits[i] = run->found[component[i]->plane].fit;
+        tolerance[i] = planes_tolerance_of(run, &run->found[component[i]->plane]);
     }
-    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, out->count, fits);
+    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, tolerance, out->count, fits);
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
         describe(run, &run->found[component[i]->plane], component[i], &fits[i], sums[i].count, &out->planes[i]);
         out->facts.labelled += sums[i].count;
@@ -216,6 +221,7 @@ static mote_status make_answer(planes_run *run, const planes_component *const *c
     if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
     mote_free(ctx, sums);
     mote_free(ctx, fits);
+    mote_free(ctx, tolerance);
     return status;
 }
 
@@ -252,11 +258,11 @@ static mote_status choose_components(planes_run *run, const planes_footprint *fo
 /* axes, beside: room for all planes. */
 static mote_status find_footprints(planes_run *run, planes_axes *axes, uint64_t *in_bands,
                                    planes_footprint *footprint) {
-    const double cell = run->facts.cell / run->points->frame.step;
+    const double cell = run->facts.cell / run->points->frame.step; /* of planes that have none of their own */
     const planes_footprint_params footprint_params = {run->params.whole, run->params.components, run->min_points};
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *found = &run->found[i];
-        axes[i] = axes_of(found->fit.normal, cell);
+        axes[i] = axes_of(found->fit.normal, found->cell > 0 ? found->cell : cell);
         in_bands[i] = found->sums.in_bands[0] + found->sums.in_bands[1];
     }
     mote_free(run->ctx, footprint->components);

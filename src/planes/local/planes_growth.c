@@ -1,0 +1,395 @@
+/* Growth: from a patch to all of its plane. In turns the points near the plane so far are laid out on it in cells, the
+   connected cells around the patch are fitted by least squares, and where that changes nothing, the plane is done.
+   Points that another plane explains better do not take part. */
+#include <math.h>
+#include <string.h>
+
+#include "planes/local/planes_local.h"
+
+#define TURNS          16
+#define BESIDE         9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL  8.0
+#define MIN_CELL       2.0 /* points: of the component */
+#define STRAY_SHARE    0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST   1.6 /* points to strays of a cell */
+#define MIN_COMPONENT  8.0 /* points */
+#define MIN_CELLS      3.0
+#define NOISE_GROWS    2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS  0.3
+#define NOISE_RANGE    0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION     1.014 /* what is cut at 3 deviations looks so much narrower */
+#define ROOT_TWO_PI    2.5066282746310002
+#define SETTLED        0.01 /* of the points: where so few change, it is done */
+#define MAX_NUMBER     250u /* components that begin near the patch */
+#define PIECE_SHARE    0.2  /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS 0.1  /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS  0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER   0.85 /* and on the other, where another plane may be near */
+#define MIN_CENTRAL    0.44
+#define MAX_STRUCTURE  0.25
+#define MAX_NOISE      1.2 /* times the largest, measured */
+#define TOLD_NOISE     1.5 /* floors: below, points say nothing of how they lie about the plane */
+
+/* ---- points near a plane */
+
+/* The density of a plane's points across it, at the plane, in nats; and how it falls with the square of the distance.
+ */
+typedef struct planes_density {
+    double base, narrow;
+} planes_density;
+
+static planes_density density_of(const planes_growth *g) {
+    const planes_density density = {log(g->density / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
+                                    0.5 / (g->noise * g->noise)};
+    return density;
+}
+
+/* Whether another plane explains a point better. */
+static bool is_others(const planes_local *s, const planes_growth *g, const planes_density *density, uint32_t point,
+                      double distance) {
+    const int32_t owner = s->owner[point];
+    return owner >= 0 && owner != g->self &&
+           (double)s->likelihood[point] > density->base - distance * distance * density->narrow;
+}
+
+/* Whether points of a block may be within reach of the plane, and near enough to where it is. */
+static bool is_block_near(const planes_local_box *box, const planes_growth *g, double reach) {
+    double distance = 0, half = 0, away = 0;
+    for (int k = 0; k < 3; k++) {
+        const double below = (double)box->low[k] - g->at[k], above = g->at[k] - (double)box->high[k];
+        const double out = below > 0 ? below : above > 0 ? above : 0;
+        distance += g->normal[k] * (0.5 * (below - above));
+        half += fabs(g->normal[k]) * 0.5 * ((double)box->high[k] - (double)box->low[k]);
+        away += out * out;
+    }
+    return fabs(distance) <= half + reach + 2 && away <= g->look * g->look;
+}
+
+static void take_near(planes_local *s, const planes_growth *g, double reach) {
+    const planes_sample *sample = s->sample;
+    const planes_density density = density_of(g);
+    float n[3], u[3], v[3], p[3];
+    double rest = 0;
+    uint32_t count = 0;
+    for (int k = 0; k < 3; k++) {
+        n[k] = (float)g->normal[k];
+        u[k] = (float)g->u[k];
+        v[k] = (float)g->v[k];
+        p[k] = (float)rint(g->at[k]);
+        rest += g->normal[k] * (g->at[k] - (double)p[k]);
+    }
+    const float offset = (float)rest, look2 = (float)(g->look * g->look);
+    for (uint32_t b = 0; b < s->block_count; b++) {
+        const uint32_t first = b * PLANES_LOCAL_BLOCK;
+        const uint32_t last = sample->count - first < PLANES_LOCAL_BLOCK ? sample->count : first + PLANES_LOCAL_BLOCK;
+        if (!is_block_near(&s->boxes[b], g, reach)) continue;
+        for (uint32_t i = first; i < last; i++) {
+            const float x = sample->x[i] - p[0], y = sample->y[i] - p[1], z = sample->z[i] - p[2];
+            const float distance = planes_along(n, x, y, z) - offset;
+            s->near_point[count] = i;
+            s->near_distance[count] = distance;
+            s->near_u[count] = planes_along(u, x, y, z);
+            s->near_v[count] = planes_along(v, x, y, z);
+            const bool seen = s->near_u[count] * s->near_u[count] + s->near_v[count] * s->near_v[count] <= look2;
+            count += seen && fabsf(distance) <= (float)reach && !is_others(s, g, &density, i, (double)distance);
+        }
+    }
+    s->near_count = count;
+}
+
+/* ---- cells */
+
+/* Lays the grid around the points that are near; cells become larger where the scratch has not enough. */
+static bool lay_grid(const planes_local *s, planes_growth *g) {
+    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    double columns, rows;
+    if (s->near_count == 0) return false;
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const float u = s->near_u[i], v = s->near_v[i];
+        low[0] = u < low[0] ? u : low[0];
+        high[0] = u > high[0] ? u : high[0];
+        low[1] = v < low[1] ? v : low[1];
+        high[1] = v > high[1] ? v : high[1];
+    }
+    for (;; g->cell *= 1.3) { /* with a rim of empty cells */
+        columns = floor((double)(high[0] - low[0]) / g->cell) + 3;
+        rows = floor((double)(high[1] - low[1]) / g->cell) + 3;
+        if (columns * rows <= s->cell_capacity) break;
+    }
+    g->columns = (uint32_t)columns;
+    g->rows = (uint32_t)rows;
+    g->low_u = (double)low[0] - g->cell;
+    g->low_v = (double)low[1] - g->cell;
+    return true;
+}
+
+static void count_cells(planes_local *s, const planes_growth *g) {
+    const uint32_t cells = g->columns * g->rows;
+    const float by = (float)(1 / g->cell), low_u = (float)g->low_u, low_v = (float)g->low_v;
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    memset(s->cell_in, 0, cells * sizeof *s->cell_in);
+    memset(s->cell_beside, 0, 2 * (uint64_t)cells * sizeof *s->cell_beside);
+    memset(s->cell_mark, 0, cells);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const uint32_t column = (uint32_t)((s->near_u[i] - low_u) * by), row = (uint32_t)((s->near_v[i] - low_v) * by);
+        const uint32_t cell = row * g->columns + column;
+        s->near_cell[i] = cell;
+        if (fabsf(s->near_distance[i]) <= reach) {
+            s->cell_in[cell]++;
+        } else {
+            s->cell_beside[2 * cell + (s->near_distance[i] > 0)]++;
+        }
+    }
+}
+
+/* Marks the cells connected with start that have as many points; returns how many points they have. The rim has
+   none. */
+static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, double min, uint8_t number) {
+    uint64_t points = 0;
+    uint32_t depth = 0;
+    if (s->cell_mark[start] != 0 || s->cell_in[start] < min) return 0;
+    s->cell_mark[start] = number;
+    s->cell_stack[depth++] = start;
+    while (depth > 0) {
+        const uint32_t cell = s->cell_stack[--depth];
+        points += s->cell_in[cell];
+        for (uint32_t k = 0; k < 9; k++) {
+            const uint32_t other = cell + (k / 3) * g->columns + k % 3 - g->columns - 1;
+            if (other >= g->columns * g->rows || s->cell_mark[other] != 0 || s->cell_in[other] < min) continue;
+            s->cell_mark[other] = number;
+            s->cell_stack[depth++] = other;
+        }
+    }
+    return points;
+}
+
+/* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
+static bool find_component(planes_local *s, planes_growth *g, double radius) {
+    const double significant = g->strays + 2 * sqrt(g->strays) + 1;
+    const double between = g->strays + STRAY_SHARE * (g->density - g->strays);
+    const double min = fmax(MIN_CELL, fmin(significant, between));
+    uint64_t best_points = 0, points_of[MAX_NUMBER];
+    uint8_t number = 2, best = 0;
+    for (uint32_t i = 0; i < s->near_count && number < MAX_NUMBER; i++) {
+        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
+        if (fabs((double)s->near_distance[i]) > 2 * g->noise || u * u + v * v > radius * radius) continue;
+        const uint64_t points = flood(s, g, s->near_cell[i], min, number);
+        if (points == 0) continue;
+        if (points > best_points) {
+            best_points = points;
+            best = number;
+        }
+        points_of[number++] = points;
+    }
+    g->pieces = 0;
+    for (uint8_t k = 2; k < number; k++) {
+        if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
+    }
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) s->cell_mark[cell] = s->cell_mark[cell] == best;
+    return best_points > 0;
+}
+
+/* ---- what a component is */
+
+/* Cells, and strays: of the side that has fewer points, for the other may have another plane. */
+static bool count_component(const planes_local *s, planes_growth *g, double count, double *strays) {
+    double cells = 0, below = 0, above = 0, squares = 0;
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        cells++;
+        below += s->cell_beside[2 * cell];
+        above += s->cell_beside[2 * cell + 1];
+        squares += (double)s->cell_in[cell] * s->cell_in[cell];
+    }
+    if (count < MIN_COMPONENT || cells < MIN_CELLS) return false;
+    *strays = fmin(fmin(below, above), 0.9 * count);
+    g->count = count;
+    g->area = cells * g->cell * g->cell;
+    g->density = count / cells;
+    g->strays = *strays / cells;
+    g->crowding = sqrt(g->density * fmax(squares / count - 1, 0.5));
+    return g->density >= MIN_CONTRAST * g->strays;
+}
+
+static bool is_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
+    return s->cell_mark[s->near_cell[i]] != 0 && fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+}
+
+/* Least squares of the component's points; strays are taken out of the noise. */
+static bool fit_component(planes_local *s, planes_growth *g) {
+    const planes_sample *sample = s->sample;
+    planes_moments m;
+    planes_local_fit fit;
+    double strays, farthest2 = 0;
+    const double p[3] = {rint(g->at[0]), rint(g->at[1]), rint(g->at[2])};
+    memset(&m, 0, sizeof m);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        if (!is_in_component(s, g, i)) continue;
+        const uint32_t k = s->near_point[i];
+        const double u = (double)s->near_u[i], v = (double)s->near_v[i];
+        planes_moments_add(&m, (double)sample->x[k] - p[0], (double)sample->y[k] - p[1], (double)sample->z[k] - p[2]);
+        farthest2 = fmax(farthest2, u * u + v * v);
+    }
+    if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
+    const double reach2 = PLANES_REACH_NOISES * PLANES_REACH_NOISES * g->noise * g->noise;
+    const double variance = (m.count * fit.rms * fit.rms - strays * reach2 / 3) / (m.count - strays);
+    const double sure = fmax(variance, 0.1 * fit.rms * fit.rms) * m.count / (m.count - 3);
+    for (int k = 0; k < 3; k++) {
+        g->normal[k] = fit.normal[k];
+        g->at[k] = fit.middle[k] + p[k];
+    }
+    g->farthest = sqrt(farthest2);
+    g->measured_noise = fmax(TRUNCATION * sqrt(sure), s->params.floor);
+    g->noise = g->measured_noise;
+    if (g->max_noise > 0) g->noise = fmax(fmin(g->noise, g->max_noise), NOISE_RANGE * g->max_noise);
+    return true;
+}
+
+/* The share of the variance that lies between cells, beyond what chance gives. */
+static double structure_of(const planes_local *s, const planes_growth *g, double squares, double count) {
+    double between = 0, cells = 0;
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        const double sum = (double)s->cell_sum[cell];
+        between += sum * sum / s->cell_in[cell];
+        cells++;
+    }
+    return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
+}
+
+static bool describe_component(planes_local *s, planes_growth *g) {
+    double count = 0, squares = 0, strays, central = 0, middle = 0, side[2] = {0, 0};
+    memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
+    for (int k = 0; k < 2; k++) {
+        g->low[k] = INFINITY;
+        g->high[k] = -INFINITY;
+    }
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        if (!is_in_component(s, g, i)) continue;
+        const double distance = (double)s->near_distance[i], noises = distance / g->noise, size = fabs(noises);
+        const double at[2] = {(double)s->near_u[i], (double)s->near_v[i]};
+        count++;
+        squares += distance * distance;
+        central += size < 0.6745;
+        middle += size < 1;
+        if (size > 1.75 && size < 2.75) side[noises > 0]++;
+        s->cell_sum[s->near_cell[i]] += s->near_distance[i];
+        for (int k = 0; k < 2; k++) {
+            g->low[k] = fmin(g->low[k], at[k]);
+            g->high[k] = fmax(g->high[k], at[k]);
+        }
+    }
+    if (!count_component(s, g, count, &strays)) return false;
+    g->central = (central - 0.2248 * strays) / (count - strays);
+    g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
+    g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
+    g->structure = structure_of(s, g, squares, count);
+    return true;
+}
+
+bool planes_growth_stands(const planes_local *s, const planes_growth *g) {
+    const double own = g->count - g->strays * (g->area / (g->cell * g->cell));
+    if (own < s->params.min_points || g->noise > PLANE_FLATNESS * sqrt(g->area)) return false;
+    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) return false;
+    if (g->noise <= TOLD_NOISE * s->params.floor) return true;
+    return g->shoulders[0] <= MAX_SHOULDERS && g->shoulders[1] <= MAX_SHOULDER &&
+           g->central >= MIN_CENTRAL - 1 / sqrt(g->count) && g->structure <= MAX_STRUCTURE;
+}
+
+/* ---- growth */
+
+static bool lay_component(planes_local *s, planes_growth *g, double radius) {
+    take_near(s, g, BESIDE * g->noise);
+    if (!lay_grid(s, g)) return false;
+    count_cells(s, g);
+    return find_component(s, g, radius);
+}
+
+static void look_farther(planes_growth *g) {
+    g->look = 2 * fmax(g->farthest, g->radius) + 3 * g->cell + BESIDE * g->noise;
+}
+
+static double next_cell(const planes_growth *g) {
+    const double cell = g->cell * sqrt(POINTS_A_CELL / fmax(g->crowding - g->strays, 0.5));
+    return g->max_cell > 0 ? fmin(cell, g->max_cell) : cell;
+}
+
+static void begin(const planes_patch *patch, double max_noise, double max_cell, int32_t self, planes_growth *g) {
+    memset(g, 0, sizeof *g);
+    memcpy(g->normal, patch->normal, sizeof g->normal);
+    memcpy(g->at, patch->at, sizeof g->at);
+    g->self = self;
+    g->max_noise = max_noise;
+    g->max_cell = max_cell;
+    g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
+    g->density = POINTS_A_CELL;
+    g->radius = 1.5 * patch->size;
+    /* The patch as a disc: its radius is the root mean square distance to its middle times the root of 2. */
+    const double area = 2 * 3.14159265358979323846 * patch->size * patch->size;
+    g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
+}
+
+static bool is_something_else(const planes_local *s, const planes_patch *patch, const planes_growth *g) {
+    return g->noise > fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor) ||
+           (g->noise < NOISE_SHRINKS * patch->noise && g->max_noise <= 0);
+}
+
+bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
+                 planes_growth *g) {
+    double before = 0;
+    begin(patch, max_noise, max_cell, self, g);
+    for (int turn = 0; turn < TURNS; turn++) {
+        planes_perpendicular(g->normal, g->u, g->v);
+        look_farther(g);
+        if (!lay_component(s, g, g->radius) || !fit_component(s, g) || is_something_else(s, patch, g)) return false;
+        const bool settled = fabs(g->count - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
+        g->cell = turn == 0 ? fmin(next_cell(g), 2 * g->cell) : next_cell(g);
+        g->radius = fmax(g->radius, 0.3 * sqrt(g->area));
+        before = g->count;
+        if (turn >= 2 && settled) break;
+    }
+    planes_perpendicular(g->normal, g->u, g->v);
+    look_farther(g);
+    return lay_component(s, g, g->radius) && describe_component(s, g);
+}
+
+bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }
+
+/* Marks all cells that have more points than strays account for; area: theirs. */
+static void mark_all(planes_local *s, planes_growth *g) {
+    uint32_t cells = 0;
+    double points = 0;
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        const double beside = fmin(s->cell_beside[2 * cell], s->cell_beside[2 * cell + 1]);
+        s->cell_mark[cell] = s->cell_in[cell] >= fmax(MIN_CELL, MIN_CONTRAST * beside);
+        cells += s->cell_mark[cell];
+        points += s->cell_mark[cell] != 0 ? s->cell_in[cell] : 0;
+    }
+    g->area = cells * g->cell * g->cell;
+    g->count = points;
+}
+
+bool planes_lay(planes_local *s, planes_growth *g) {
+    g->look = INFINITY;
+    g->density = POINTS_A_CELL;
+    planes_perpendicular(g->normal, g->u, g->v);
+    take_near(s, g, BESIDE * g->noise);
+    if (!lay_grid(s, g)) return false;
+    count_cells(s, g);
+    mark_all(s, g);
+    return g->count > 0 && describe_component(s, g);
+}
+
+bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
+    g->look = INFINITY;
+    g->density = POINTS_A_CELL;
+    *in = 0;
+    planes_perpendicular(g->normal, g->u, g->v);
+    if (!lay_component(s, g, INFINITY) || !fit_component(s, g)) return false;
+    g->cell = next_cell(g); /* the axes stay: the place has hardly changed */
+    if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
+    }
+    return true;
+}

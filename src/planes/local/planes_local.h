@@ -1,0 +1,205 @@
+/* Planes by what is flat nearby: patches of windows of the order, each with a noise of its own, are grown over their
+   surroundings, tested, and hold points against each other. All of it runs on the host, on a sample: the same for all
+   backends.
+
+       windows -> patches -> growth -> test -> claim -> growth again, without the points of others
+                              ^________________|  the best patch first
+
+   A point is owned by the plane under which it is likeliest. */
+#ifndef MOTE_PLANES_LOCAL_H
+#define MOTE_PLANES_LOCAL_H
+
+#include "planes/planes_ops.h"
+
+#define PLANES_LOCAL_MAX    1024u /* planes of a call */
+#define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
+#define PLANES_LOCAL_BLOCK  128u  /* consecutive points that share a box */
+#define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
+#define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
+
+typedef struct planes_local_params {
+    double floor;        /* steps: no noise is less */
+    uint32_t min_points; /* of the sample, that a plane has */
+} planes_local_params;
+
+/* A flat part of a window. */
+typedef struct planes_patch {
+    double normal[3], at[3]; /* unit length; the middle of its points */
+    double noise, size;      /* standard deviation along the normal; root mean square distance to the middle; steps */
+    double score;            /* nats gained over points spread evenly through the window */
+    uint32_t first, window;  /* the window: where it begins and how many points it has, of which each */
+    uint32_t stride;         /*   stride-th was looked at */
+    uint32_t count;          /* points looked at that are on it */
+} planes_patch;
+
+/* A plane that was grown. Its footprint, while it is in the scratch:
+
+       v ^   . . . . . .        . cells of the grid, about 8 points of the plane each
+         |   . # # # . .        # cells of the component: connected, each with more points than strays account for
+         |   . # # # # .
+         |   . . # # . .        points within 3 noises are the plane's, those from there to 9 on either
+         +------------> u       side are beside it */
+typedef struct planes_growth {
+    double normal[3], at[3], noise;
+    double u[3], v[3]; /* axes in the plane */
+    double cell;
+    double low_u, low_v; /* where the grid begins, from at */
+    uint32_t columns, rows;
+    double look;      /* points farther from at are not looked at */
+    double farthest;  /* point of the component */
+    double radius;    /* around at, where components begin */
+    double max_noise; /* of planes of a cloud whose noise is known; 0: unknown */
+    double max_cell;  /* 0: any */
+    int32_t self;     /* its number among the planes; -1: none yet */
+    /* Of the component. */
+    double count, area;
+    double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
+    double measured_noise;            /* before max_noise */
+    /* Of the component that is final. */
+    double pieces;          /* points of all large components that begin near the patch */
+    double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
+    double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
+    double structure;       /* share of the variance that is between cells */
+    double low[2], high[2]; /* of its points along u and v, from at */
+} planes_growth;
+
+/* A plane that stands. */
+typedef struct planes_local_plane {
+    double normal[3], offset, centroid[3];
+    double u[3], v[3], low[2], high[2]; /* the rectangle around its footprint, from the centroid */
+    double noise, area, cell;
+    uint32_t count; /* points that it owns */
+    int32_t number; /* before planes were dropped and sorted */
+} planes_local_plane;
+
+typedef struct planes_local_box {
+    float low[3], high[3];
+} planes_local_box;
+
+/* A search. */
+typedef struct planes_local {
+    mote_context *ctx;
+    const planes_sample *sample;
+    planes_local_params params;
+    double background; /* nats: how likely a point of no plane is where it is */
+    uint32_t block_count;
+    planes_local_box *boxes; /* [block_count] of consecutive points */
+    planes_patch *patches;   /* [patch_count] the best first */
+    uint64_t patch_count;
+    planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
+    uint32_t plane_count;
+    int32_t *owner;         /* [sample] a plane; -1: none */
+    float *likelihood;      /* [sample] by the owner, nats */
+    uint8_t *failures;      /* [sample] patches with this point that came to nothing */
+    planes_growth *growths; /* [PLANES_LOCAL_MAX] */
+    uint32_t *tally;        /* [PLANES_LOCAL_MAX] */
+    int32_t *renumber;      /* [PLANES_LOCAL_MAX] */
+    /* Scratch of a growth: points near its plane, and the cells of its grid. */
+    uint32_t near_count;
+    uint32_t *near_point;
+    float *near_distance, *near_u, *near_v;
+    uint32_t *near_cell;
+    uint32_t cell_capacity;
+    uint32_t *cell_in, *cell_beside; /* points; beside: below and above */
+    uint8_t *cell_mark;
+    uint32_t *cell_stack;
+    float *cell_sum; /* of distances */
+} planes_local;
+
+/* ---- planes_windows.c */
+
+/* Finds the patches. */
+mote_status planes_find_patches(planes_local *search);
+
+/* ---- planes_growth.c */
+
+/* Grows a patch over its surroundings until it stays as it is; its component is then in the scratch. False: it comes to
+   nothing. max_noise, max_cell, self: see planes_growth. */
+bool planes_grow(planes_local *search, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
+                 planes_growth *growth);
+/* Brings the component of a growth back into the scratch. */
+bool planes_grow_again(planes_local *search, planes_growth *growth);
+/* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
+   its points, of any component. False: it has no component. */
+bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
+/* Lays a plane out in all of the sample, where it is: every cell that has more points than strays account for is in the
+   scratch; area and count are theirs. growth: normal, at, noise, cell and self are given. False: there is none. */
+bool planes_lay(planes_local *search, planes_growth *growth);
+/* Whether a growth is a plane. */
+bool planes_growth_stands(const planes_local *search, const planes_growth *growth);
+
+/* ---- planes_selection.c */
+
+/* Grows the best patches first, and keeps what explains its points better than what has them. */
+mote_status planes_select(planes_local *search);
+/* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
+   none does. */
+double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
+
+/* ---- planes_local.c */
+
+/* Finds planes of a sample. planes: from mote_alloc, for the caller to free. */
+mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
+                              planes_local_plane **planes, uint32_t *count);
+
+/* A plane that was found in another way. */
+typedef struct planes_local_claim {
+    double normal[3], offset, noise, cell;
+} planes_local_claim;
+
+/* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
+   sample: of all points; pieces: they may be in several */
+mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
+                                 const planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand);
+
+/* How well planes explain a sample. Peaked: those with most of their points in the middle, and few where a curved
+   surface would go on. */
+typedef struct planes_local_worth {
+    double points, peaked_points;
+    double nats, peaked_nats; /* that the points gain over points of no plane, less what the planes cost */
+} planes_local_worth;
+
+mote_status planes_local_judge(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
+                               const planes_local_claim *claims, uint32_t count, planes_local_worth *worth);
+
+/* ---- least squares, in doubles: points are summed up in their order */
+
+typedef struct planes_moments {
+    double count, first[3], products[PLANES_PRODUCTS];
+} planes_moments;
+
+static inline void planes_moments_add(planes_moments *m, double x, double y, double z) {
+    m->count += 1;
+    m->first[0] += x;
+    m->first[1] += y;
+    m->first[2] += z;
+    m->products[0] += x * x;
+    m->products[1] += x * y;
+    m->products[2] += x * z;
+    m->products[3] += y * y;
+    m->products[4] += y * z;
+    m->products[5] += z * z;
+}
+
+/* Of points: the middle, and how far they are from it and from their plane, root mean square. */
+typedef struct planes_local_fit {
+    double normal[3], middle[3], size, rms;
+} planes_local_fit;
+
+/* False: there is no plane. */
+static inline bool planes_moments_fit(const planes_moments *m, planes_local_fit *fit) {
+    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
+    double covariance[PLANES_PRODUCTS], min = 0;
+    if (m->count < 3) return false;
+    for (int k = 0; k < 3; k++) fit->middle[k] = m->first[k] / m->count;
+    for (int k = 0; k < PLANES_PRODUCTS; k++) {
+        covariance[k] = m->products[k] / m->count - fit->middle[rows[k]] * fit->middle[columns[k]];
+    }
+    fit->size = sqrt((covariance[0] + covariance[3]) + covariance[5]);
+    if (!planes_min_direction(covariance, fit->normal, &min)) return false;
+    planes_turn_up(fit->normal);
+    fit->rms = sqrt(min);
+    return true;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* Whether what the vote found can be all there is; and if not, the search by what is flat nearby, in rounds, each on a
+   sample of the points that belong to no plane yet. */
+#include "planes/local/planes_local.h"
+#include "planes/planes.h"
+
+#define SUPPORT        200.0   /* points of a sample that a plane of just enough points has */
+#define MAX_SAMPLE     262144u /* of the local search */
+#define CONFIRM_SAMPLE 8192u   /* of all points, that the planes of the vote are held against */
+#define FREE_SAMPLE    1024u   /* of those that belong to no plane */
+#define CROWD_SAMPLE   4096u   /* the same where most do not */
+#define MIN_SUPPORT    12.0
+#define FEW            8.0
+#define SHARE          0.7 /* of its part of the points, a plane has in a sample */
+#define MAX_ROUNDS     3
+#define MOSTLY         0.75 /* of the points of the vote's planes are of planes that peak */
+#define FAR_BETTER     1.25 /* times the nats of the local search */
+#define FLOOR          1.4  /* steps: half a diagonal of the lattice is 0.9 */
+
+/* ---- samples */
+
+static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t max, planes_sample *sample) {
+    const uint32_t size = free_points < max ? (uint32_t)free_points : max;
+    mote_status status = planes_sample_make(run->ctx, size, sample);
+    if (status == MOTE_OK) status = run->ops->read_sample(run->points, size, sample);
+    return status;
+}
+
+static planes_local_params params_of(const planes_run *run, const planes_sample *sample, uint64_t of, double min) {
+    const double share = of > 0 ? (double)sample->count / (double)of : 1;
+    planes_local_params params;
+    params.floor = fmax(FLOOR, 0.5 * run->scale.resolution);
+    if (run->tolerance_given) params.floor = run->tolerance / PLANES_REACH_NOISES;
+    params.min_points = (uint32_t)fmax(min, SHARE * (double)run->min_points * share);
+    return params;
+}
+
+/* ---- is that all? */
+
+mote_status planes_sample_all(planes_run *run, planes_sample *sample) {
+    return read_sample(run, run->points->count, CONFIRM_SAMPLE, sample);
+}
+
+/* What was found, as the local search takes it. noise: 0, or that of all. */
+static planes_local_claim *list_claims(const planes_run *run, const planes_sample *all, double noise, double floor) {
+    const double thinning = sqrt((double)all->count / (double)run->points->count);
+    planes_local_claim *claims = mote_alloc(run->ctx, run->found_count * sizeof *claims, "planes found");
+    for (uint32_t i = 0; i < run->found_count && claims != NULL; i++) {
+        const planes_fit *fit = &run->found[i].fit;
+        memcpy(claims[i].normal, fit->normal, sizeof claims[i].normal);
+        claims[i].offset = fit->offset;
+        claims[i].noise = fmax(noise > 0 ? noise : fit->rms, floor);
+        claims[i].cell = fmax(3 * run->scale.spacing / thinning, 4);
+    }
+    return claims;
+}
+
+/* Whether all planes that were found are planes. */
+static mote_status confirm_found(planes_run *run, const planes_sample *all, bool *sure) {
+    const planes_local_params params = params_of(run, all, run->points->count, FEW);
+    planes_local_claim *claims = list_claims(run, all, run->tolerance / PLANES_REACH_NOISES, params.floor);
+    if (claims == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status =
+        planes_local_confirm(run->ctx, all, &params, claims, run->found_count, run->params.components, sure);
+    mote_free(run->ctx, claims);
+    return status;
+}
+
+/* How well what was found explains all points. */
+static mote_status judge_found(planes_run *run, const planes_sample *all, planes_local_worth *worth) {
+    const planes_local_params params = params_of(run, all, run->points->count, FEW);
+    memset(worth, 0, sizeof *worth);
+    if (run->found_count == 0) return MOTE_OK;
+    planes_local_claim *claims = list_claims(run, all, 0, params.floor);
+    if (claims == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = planes_local_judge(run->ctx, all, &params, claims, run->found_count, worth);
+    mote_free(run->ctx, claims);
+    return status;
+}
+
+static mote_status find_locally(planes_run *run, const planes_sample *sample, double min, planes_local_plane **planes,
+                                uint32_t *count) {
+    const planes_local_params params = params_of(run, sample, run->free_points, min);
+    return planes_local_find(run->ctx, sample, &params, planes, count);
+}
+
+/* Whether there are planes among the points that belong to none. */
+static mote_status find_more(planes_run *run, bool *more) {
+    planes_sample sample;
+    planes_local_plane *planes = NULL;
+    uint32_t count = 0;
+    *more = false;
+    if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) return MOTE_OK;
+    const uint32_t max = 2 * run->free_points > run->points->count ? CROWD_SAMPLE : FREE_SAMPLE;
+    mote_progress_share(run->ctx, 0.8, 0.8);
+    mote_status status = read_sample(run, run->free_points, max, &sample);
+    if (status == MOTE_OK) status = find_locally(run, &sample, MIN_SUPPORT, &planes, &count);
+    mote_progress_share(run->ctx, 0, 1);
+    *more = count > 0;
+    mote_free(run->ctx, planes);
+    planes_sample_free(run->ctx, &sample);
+    return status;
+}
+
+mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure) {
+    bool more = false;
+    *sure = false;
+    if (run->found_count == 0) return MOTE_OK;
+    mote_stage(run->ctx, "confirming planes");
+    MOTE_TRY(confirm_found(run, all, sure));
+    if (*sure) MOTE_TRY(find_more(run, &more));
+    *sure = *sure && !more;
+    return MOTE_OK;
+}
+
+/* ---- the search */
+
+static void take_plane(planes_run *run, const planes_local_plane *plane) {
+    planes_found *to = &run->found[run->found_count++];
+    const double *c = plane->centroid, *axes[2] = {plane->u, plane->v};
+    memset(to, 0, sizeof *to);
+    memcpy(to->fit.normal, plane->normal, sizeof to->fit.normal);
+    memcpy(to->fit.centroid, c, sizeof to->fit.centroid);
+    to->fit.offset = plane->offset;
+    to->fit.rms = plane->noise;
+    to->fit.valid = true;
+    to->votes = plane->count;
+    to->tolerance = fmax(PLANES_REACH_NOISES * plane->noise, fmax(4, run->scale.resolution));
+    if (run->tolerance_given) to->tolerance = run->tolerance;
+    to->cell = fmax(plane->cell, fmax(2, 2 * to->tolerance));
+    to->reach.bounded = 1;
+    for (int k = 0; k < 3; k++) {
+        to->reach.u[k] = (float)plane->u[k];
+        to->reach.v[k] = (float)plane->v[k];
+    }
+    for (int k = 0; k < 2; k++) {
+        const double at = (c[0] * axes[k][0] + c[1] * axes[k][1]) + c[2] * axes[k][2];
+        to->reach.low[k] = (float)(at + plane->low[k] - 0.5 * plane->cell);
+        to->reach.high[k] = (float)(at + plane->high[k] + 0.5 * plane->cell);
+    }
+}
+
+/* The noise of the plane that has the middle point, of all that planes have. */
+static void take_noise(planes_run *run, const planes_local_plane *planes, uint32_t count) {
+    double all = 0, best = INFINITY;
+    for (uint32_t i = 0; i < count; i++) all += planes[i].count;
+    for (uint32_t i = 0; i < count; i++) {
+        double below = 0;
+        for (uint32_t k = 0; k < count; k++) below += planes[k].noise <= planes[i].noise ? planes[k].count : 0;
+        if (2 * below >= all) best = fmin(best, planes[i].noise);
+    }
+    if (!(best < INFINITY) || run->tolerance_given) return;
+    run->scale.noise = best;
+    run->scale.flat = true;
+    planes_choose_tolerance(run);
+}
+
+/* done: whether there is nothing more to find. */
+static mote_status search_round(planes_run *run, int round, bool *done) {
+    const double wanted = SUPPORT * (double)run->free_points / (double)run->min_points;
+    planes_sample sample;
+    planes_local_plane *planes = NULL;
+    uint32_t count = 0;
+    mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
+    mote_status status =
+        read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, &sample);
+    if (status == MOTE_OK) status = find_locally(run, &sample, MIN_SUPPORT, &planes, &count);
+    for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
+    if (round == 0 && status == MOTE_OK) take_noise(run, planes, count);
+    *done = count == 0 || sample.count == run->free_points;
+    mote_free(run->ctx, planes);
+    planes_sample_free(run->ctx, &sample);
+    mote_progress_share(run->ctx, 0, 1);
+    MOTE_TRY(status);
+    if (count == 0) return MOTE_OK;
+    MOTE_TRY(planes_fit_all(run, false));
+    return planes_label_all(run);
+}
+
+/* What a search found, to come back to. */
+typedef struct planes_kept {
+    planes_found *found;
+    uint32_t found_count;
+    double tolerance;
+    planes_scale scale;
+} planes_kept;
+
+static mote_status search_rounds(planes_run *run) {
+    bool done = false;
+    run->found_count = 0;
+    run->local = true;
+    MOTE_TRY(planes_label_all(run));
+    for (int round = 0; round < MAX_ROUNDS && !done; round++) {
+        mote_stage(run->ctx, "growing planes");
+        if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) break;
+        MOTE_TRY(search_round(run, round, &done));
+    }
+    return MOTE_OK;
+}
+
+/* Back to what the vote found. */
+static mote_status come_back(planes_run *run, const planes_kept *kept) {
+    memcpy(run->found, kept->found, kept->found_count * sizeof *run->found);
+    run->found_count = kept->found_count;
+    run->tolerance = kept->tolerance;
+    run->scale = kept->scale;
+    run->local = false;
+    return planes_label_all(run);
+}
+
+/* Walls that bend, and the steps of a sensor, are no planes of one noise: there the vote may explain far more. Planes
+   of curved surfaces explain much as well, but do not peak. */
+static bool is_vote_better(const planes_local_worth *by_vote, const planes_local_worth *locally) {
+    return by_vote->peaked_points >= MOSTLY * by_vote->points && by_vote->peaked_nats > FAR_BETTER * locally->nats;
+}
+
+mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
+    planes_kept kept = {NULL, run->found_count, run->tolerance, run->scale};
+    planes_local_worth by_vote, locally;
+    MOTE_TRY(judge_found(run, all, &by_vote));
+    kept.found = mote_alloc(run->ctx, run->found_count * sizeof *kept.found, "planes found");
+    if (kept.found == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
+    mote_status status = search_rounds(run);
+    if (status == MOTE_OK) status = judge_found(run, all, &locally);
+    if (status == MOTE_OK && is_vote_better(&by_vote, &locally)) status = come_back(run, &kept);
+    mote_free(run->ctx, kept.found);
+    return status;
+}

@@ -1,0 +1,265 @@
+/* Selection: planes hold points against each other. A point's likelihood is the density of a plane's points where it
+   is, or that of all points in the cloud's box; a plane is worth it if it raises the likelihood of the points that it
+   wins by more than what it costs to describe one. The best patches are grown first; a plane that is found later may
+   take the points of an earlier one, if it explains them better.
+
+   The first pass tells the noise of the cloud, which is the same for most of its planes. In the second pass it is
+   known: what would have been taken for a thicker plane, because others cross it, is then told apart. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planes/local/planes_local.h"
+
+#define CLAIM_REACH     3.2 /* noises */
+#define ROOT_TWO_PI     2.5066282746310002
+#define EXPLAINED_NOISE 3.0 /* times the noise of a patch: a thicker plane does not explain its points */
+#define SAME_NOISE      2.0 /* times: planes of one place are the same */
+#define ALIKE           1.4 /* times the middle noise, the first pass keeps; the second */
+#define ALIKE_LATER     3.0
+#define KNOWN_NOISE     1.2  /* times the middle noise: the largest, once that is known */
+#define PATCH_NOISE     1.8  /* times the largest noise, of a patch */
+#define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
+#define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
+#define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
+#define REPORT          64u  /* patches, from one report of progress to the next */
+
+/* ---- claims */
+
+double planes_claim_points(planes_local *s, const planes_growth *g, int32_t number, uint32_t *won) {
+    const double base = log((g->count / g->area) / (g->noise * ROOT_TWO_PI)), narrow = 0.5 / (g->noise * g->noise);
+    double gain = 0;
+    *won = 0;
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double distance = (double)s->near_distance[i];
+        if (fabs(distance) > CLAIM_REACH * g->noise || s->cell_mark[s->near_cell[i]] == 0) continue;
+        const uint32_t point = s->near_point[i];
+        const int32_t owner = s->owner[point];
+        const double mine = base - distance * distance * narrow;
+        const double theirs = owner >= 0 ? (double)s->likelihood[point] : s->background;
+        if (mine <= theirs) continue;
+        gain += mine - theirs;
+        (*won)++;
+        if (number < 0) continue;
+        if (owner >= 0) s->planes[owner].count--;
+        s->planes[number].count++;
+        s->owner[point] = number;
+        s->likelihood[point] = (float)mine;
+    }
+    return gain;
+}
+
+/* The growth becomes plane `number`, with the points that it wins and those that this plane had. */
+static void commit(planes_local *s, const planes_growth *g, int32_t number) {
+    planes_local_plane *plane = &s->planes[number];
+    uint32_t won;
+    memcpy(plane->normal, g->normal, sizeof plane->normal);
+    memcpy(plane->centroid, g->at, sizeof plane->centroid);
+    memcpy(plane->u, g->u, sizeof plane->u);
+    memcpy(plane->v, g->v, sizeof plane->v);
+    memcpy(plane->low, g->low, sizeof plane->low);
+    memcpy(plane->high, g->high, sizeof plane->high);
+    plane->offset = (g->normal[0] * g->at[0] + g->normal[1] * g->at[1]) + g->normal[2] * g->at[2];
+    plane->noise = g->noise;
+    plane->area = g->area;
+    plane->cell = g->cell;
+    planes_claim_points(s, g, number, &won);
+}
+
+static int32_t add_plane(planes_local *s) {
+    const int32_t number = (int32_t)s->plane_count++;
+    memset(&s->planes[number], 0, sizeof s->planes[number]);
+    return number;
+}
+
+/* The plane that owns most of the component's inner points; -1: none does. */
+static int32_t main_owner(planes_local *s, const planes_growth *g) {
+    uint32_t all = 0;
+    memset(s->tally, 0, s->plane_count * sizeof *s->tally);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        if (fabs((double)s->near_distance[i]) > 2 * g->noise || s->cell_mark[s->near_cell[i]] == 0) continue;
+        const int32_t owner = s->owner[s->near_point[i]];
+        all++;
+        if (owner >= 0) s->tally[owner]++;
+    }
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        if (2 * s->tally[i] > all) return (int32_t)i;
+    }
+    return -1;
+}
+
+/* The plane that the growth is once more; -1: it is a new one. */
+static int32_t same_plane(planes_local *s, const planes_growth *g) {
+    const int32_t owner = main_owner(s, g);
+    if (owner < 0) return -1;
+    const double noise = s->planes[owner].noise;
+    return g->noise <= SAME_NOISE * noise && noise <= SAME_NOISE * g->noise ? owner : -1;
+}
+
+/* ---- patches, the best first */
+
+static bool is_on_patch(const planes_local *s, const planes_patch *p, uint32_t i) {
+    const double x = (double)s->sample->x[i] - p->at[0], y = (double)s->sample->y[i] - p->at[1];
+    const double z = (double)s->sample->z[i] - p->at[2];
+    return fabs(p->normal[0] * x + p->normal[1] * y + p->normal[2] * z) <= 2.5 * p->noise;
+}
+
+/* Whether most of a patch's points have a plane that is no thicker, or came to nothing before. */
+static bool is_explained(const planes_local *s, const planes_patch *p) {
+    uint32_t on = 0, owned = 0, failed = 0, seen = 0;
+    for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
+        if (!is_on_patch(s, p, i)) continue;
+        on++;
+        owned += s->owner[i] >= 0 && s->planes[s->owner[i]].noise <= EXPLAINED_NOISE * p->noise;
+        failed += s->failures[i] >= FAILURES;
+    }
+    return 2 * owned > on || 2 * failed > on;
+}
+
+static void note_failure(planes_local *s, const planes_patch *p) {
+    uint32_t seen = 0;
+    for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
+        if (is_on_patch(s, p, i) && s->failures[i] < FAILURES) s->failures[i]++;
+    }
+}
+
+/* Returns whether it has become a plane, or made one larger. */
+static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
+    planes_growth g;
+    uint32_t won;
+    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) return false;
+    int32_t number = same_plane(s, &g);
+    if (number < 0) {
+        if (planes_claim_points(s, &g, -1, &won) <= PLANES_LOCAL_NATS || won < s->params.min_points) return false;
+        number = add_plane(s);
+    } else if (g.count <= s->planes[number].count) {
+        return false;
+    }
+    commit(s, &g, number);
+    return true;
+}
+
+/* A pass over the patches. max_noise: 0 if the noise is not known. first, last: of the progress. */
+static mote_status try_patches(planes_local *s, double max_noise, double first, double last) {
+    uint32_t in_vain = 0;
+    memset(s->failures, 0, s->sample->count);
+    for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX && in_vain < MAX_IN_VAIN; i++) {
+        const planes_patch *patch = &s->patches[i];
+        if (i % REPORT == 0) {
+            const double done = first + (last - first) * (double)i / (double)s->patch_count;
+            MOTE_TRY(mote_progress(s->ctx, done, "growing planes"));
+        }
+        if ((max_noise > 0 && patch->noise > PATCH_NOISE * max_noise) || is_explained(s, patch)) continue;
+        in_vain++;
+        if (try_patch(s, patch, max_noise)) {
+            in_vain = 0;
+        } else {
+            note_failure(s, patch);
+        }
+    }
+    return MOTE_OK;
+}
+
+static int compare_patches(const void *a, const void *b) {
+    const planes_patch *x = a, *y = b;
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    if (x->window != y->window) return x->window < y->window ? -1 : 1;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->noise < y->noise ? -1 : x->noise > y->noise;
+}
+
+/* ---- planes, once all are there */
+
+/* The least noise that the planes of half of all points, at least, do not exceed. */
+static double middle_noise(const planes_local *s) {
+    double all = 0, best = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) all += (double)s->planes[i].count;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        const double noise = s->planes[i].noise;
+        double below = 0;
+        for (uint32_t k = 0; k < s->plane_count; k++) {
+            if (s->planes[k].noise <= noise) below += (double)s->planes[k].count;
+        }
+        if (2 * below >= all && (best <= 0 || noise < best)) best = noise;
+    }
+    return best;
+}
+
+static int compare_planes(const void *a, const void *b) {
+    const planes_local_plane *x = a, *y = b;
+    if (x->count != y->count) return x->count > y->count ? -1 : 1;
+    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+    return x->number - y->number;
+}
+
+/* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
+   others own is nobody's. */
+static void keep_planes(planes_local *s, double max_noise) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        planes_local_plane *plane = &s->planes[i];
+        plane->number = (int32_t)i;
+        s->renumber[i] = -1;
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise) s->planes[kept++] = *plane;
+    }
+    s->plane_count = kept;
+    qsort(s->planes, kept, sizeof *s->planes, compare_planes);
+    for (uint32_t i = 0; i < kept; i++) s->renumber[s->planes[i].number] = (int32_t)i;
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] >= 0) s->owner[i] = s->renumber[s->owner[i]];
+    }
+}
+
+static void keep_alike(planes_local *s, double ratio) {
+    keep_planes(s, INFINITY);
+    keep_planes(s, ratio * middle_noise(s));
+}
+
+static planes_patch patch_of(const planes_local_plane *plane) {
+    planes_patch patch;
+    memset(&patch, 0, sizeof patch);
+    memcpy(patch.normal, plane->normal, sizeof patch.normal);
+    memcpy(patch.at, plane->centroid, sizeof patch.at);
+    patch.noise = plane->noise;
+    patch.size = 0.5 * sqrt(plane->area);
+    patch.count = plane->count;
+    patch.stride = 1;
+    return patch;
+}
+
+/* Grows each plane again, without the points of the others; then they share the points out anew. */
+static void grow_planes_again(planes_local *s, double max_noise) {
+    const uint32_t before = s->plane_count;
+    for (uint32_t i = 0; i < before; i++) {
+        const planes_patch patch = patch_of(&s->planes[i]);
+        planes_growth *g = &s->growths[i];
+        const bool stands = planes_grow(s, &patch, max_noise, LARGER_CELLS * s->planes[i].cell, (int32_t)i, g) &&
+                            planes_growth_stands(s, g);
+        s->tally[i] = stands;
+    }
+    for (uint32_t i = 0; i < before; i++) s->renumber[i] = s->tally[i] != 0 ? 1 : -1;
+    for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
+    s->plane_count = 0;
+    for (uint32_t i = 0; i < before; i++) {
+        planes_growth *g = &s->growths[i];
+        if (s->renumber[i] < 0) continue;
+        g->self = -1;
+        if (planes_grow_again(s, g) && same_plane(s, g) < 0) commit(s, g, add_plane(s));
+    }
+}
+
+mote_status planes_select(planes_local *s) {
+    qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
+    MOTE_TRY(try_patches(s, 0, 0, 0.4));
+    keep_alike(s, ALIKE);
+    const double max_noise = KNOWN_NOISE * middle_noise(s);
+    grow_planes_again(s, 0);
+    if (max_noise > 0) MOTE_TRY(try_patches(s, max_noise, 0.4, 0.8));
+    for (int turn = 0; turn < 2; turn++) {
+        MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.1 * turn, "growing planes"));
+        keep_alike(s, ALIKE_LATER);
+        grow_planes_again(s, max_noise);
+    }
+    keep_planes(s, INFINITY);
+    return MOTE_OK;
+}

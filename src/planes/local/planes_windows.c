@@ -1,0 +1,309 @@
+/* Patches: what is flat in windows of the order, ranges of 32 to 8,192 consecutive points that overlap by half. In each
+   planes through three points are tried. One is scored by a histogram of the logarithm of the distances: whichever
+   distance holds the most more points than evenly spread ones would give says the noise, too.
+
+       points   |#                                      the best distance: most more points than the line has
+                |##  .                      . . . .
+                |###  . . . . . . . . . .                evenly spread
+                +-----------------------------> log of the distance
+
+   Where the points of a patch are not normal about it, several planes may lie side by side: it is searched again, now
+   against points spread over its thickness. */
+#include <math.h>
+#include <string.h>
+
+#include "math/hash.h"
+#include "planes/local/planes_local.h"
+
+#define MIN_WINDOW       32u
+#define MAX_WINDOW       8192u
+#define TRIALS           32u
+#define TURNS            3u   /* patches one after the other of a window, each without the points of those before */
+#define PATCHES          6u   /* of a window at most */
+#define MIN_LOOKED_AT    16u  /* points that a window needs */
+#define MIN_PATCH        10u  /* points of a patch */
+#define MIN_SCORE        10.0 /* nats */
+#define PATCH_FLATNESS   0.15 /* the noise is below so much of the size */
+#define PATCH_REACH      2.5  /* noises: points of a fit */
+#define PATCH_FITS       4
+#define PATCH_TRUNCATION 1.08 /* what is cut at 2.5 deviations looks so much narrower */
+#define EXTENT           1.2  /* times the root mean square distance to the middle: how far a window's points reach */
+#define MIN_SIDE_BY_SIDE 60u  /* points of a patch that may be several */
+#define MIN_CENTRAL      0.42 /* share of points within 0.6745 noises, of those within 2.5: 0.51 of normal ones */
+#define MAX_CENTRAL      0.62
+#define BIN_BITS         21         /* of a float, below a bin: four bins from one power of two to the next */
+#define BIN_FIRST        (125 << 2) /* of 1/4 */
+#define BINS             112
+#define MIN_SCORED       8u
+
+typedef struct window_points {
+    uint32_t count;
+    float x[PLANES_LOCAL_WINDOW], y[PLANES_LOCAL_WINDOW], z[PLANES_LOCAL_WINDOW]; /* from its middle point */
+    float distance[PLANES_LOCAL_WINDOW];
+} window_points;
+
+typedef struct window_search {
+    double floor;
+    uint32_t first, size, stride;
+    float middle[3];
+    uint64_t key;
+    planes_patch *patches; /* [PATCHES] */
+    uint32_t patch_count;
+    const double *count_log; /* [n] n log n */
+} window_search;
+
+/* A plane of a window: normal · q = offset. */
+typedef struct trial_plane {
+    double normal[3], offset;
+    double reach, score; /* the best distance, and nats */
+} trial_plane;
+
+/* ---- trials */
+
+static int bin_of(float distance) {
+    const float raised = distance + 0.25f;
+    uint32_t bits;
+    memcpy(&bits, &raised, sizeof bits);
+    const int bin = (int)(bits >> BIN_BITS) - BIN_FIRST;
+    return bin < BINS ? bin : BINS - 1;
+}
+
+/* The upper end of a bin; raised by 1/4. */
+static float bin_end(int bin) {
+    const uint32_t bits = (uint32_t)(bin + 1 + BIN_FIRST) << BIN_BITS;
+    float end;
+    memcpy(&end, &bits, sizeof end);
+    return end;
+}
+
+/* The natural logarithm of bin_end. */
+static double bin_log(int bin) {
+    static const double of_quarter[4] = {0.22314355131420976, 0.4054651081081644, 0.5596157879354227,
+                                         0.6931471805599453}; /* log(1 + (k + 1) / 4) */
+    return ((bin >> 2) - 2) * 0.6931471805599453 + of_quarter[bin & 3];
+}
+
+static void count_distances(window_points *w, const float normal[3], float offset, uint16_t counts[BINS]) {
+    memset(counts, 0, BINS * sizeof *counts);
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->distance[i] = fabsf(fmaf(normal[2], w->z[i], fmaf(normal[1], w->y[i], fmaf(normal[0], w->x[i], -offset))));
+    }
+    for (uint32_t i = 0; i < w->count; i++) counts[bin_of(w->distance[i])]++;
+}
+
+/* Poisson's likelihood of the points within a distance against that of points spread evenly as far as extent: the best
+   distance, and its score. */
+static void score_trial(const window_search *s, window_points *w, const float normal[3], float offset, double extent,
+                        trial_plane *trial) {
+    uint16_t counts[BINS];
+    const double all = (double)w->count, log_density = log(all) - log(extent);
+    const int floor_bin = bin_of((float)s->floor);
+    uint32_t within = 0;
+    count_distances(w, normal, offset, counts);
+    trial->score = 0;
+    for (int bin = 0; bin < BINS; bin++) {
+        within += counts[bin];
+        if (bin < floor_bin || counts[bin] == 0 || within < MIN_SCORED) continue;
+        const double end = (double)bin_end(bin);
+        if (end >= extent) break;
+        const double score =
+            s->count_log[within] - within * (log_density + bin_log(bin)) - (within - all * end / extent);
+        if (score <= trial->score) continue;
+        trial->score = score;
+        trial->reach = end;
+    }
+}
+
+static bool trial_through(const window_search *s, const window_points *w, uint64_t number, planes_plane *plane) {
+    const uint64_t hash = mote_hash_pair(s->key, number);
+    const uint32_t a = (uint32_t)(hash & 0x1FFFFF) % w->count, b = (uint32_t)(hash >> 21 & 0x1FFFFF) % w->count;
+    const uint32_t c = (uint32_t)(hash >> 42 & 0x1FFFFF) % w->count;
+    const float p[3] = {w->x[a], w->y[a], w->z[a]}, q[3] = {w->x[b], w->y[b], w->z[b]};
+    const float r[3] = {w->x[c], w->y[c], w->z[c]};
+    return a != b && b != c && a != c && planes_through(p, q, r, plane);
+}
+
+static trial_plane best_trial(const window_search *s, window_points *w, uint64_t first, double extent) {
+    trial_plane best;
+    memset(&best, 0, sizeof best);
+    for (uint64_t number = first; number < first + TRIALS; number++) {
+        planes_plane plane;
+        trial_plane trial;
+        if (!trial_through(s, w, number, &plane)) continue;
+        const float normal[3] = {plane.a, plane.b, plane.c};
+        score_trial(s, w, normal, plane.d, extent, &trial);
+        if (trial.score <= best.score) continue;
+        best = trial;
+        for (int k = 0; k < 3; k++) best.normal[k] = (double)normal[k];
+        best.offset = (double)plane.d;
+    }
+    return best;
+}
+
+/* ---- patches */
+
+static double distance_at(const trial_plane *plane, const window_points *w, uint32_t i) {
+    return plane->normal[0] * (double)w->x[i] + plane->normal[1] * (double)w->y[i] +
+           plane->normal[2] * (double)w->z[i] - plane->offset;
+}
+
+/* Fits the trial to its points, in turns. central: of them within 0.6745 noises. False: too few. */
+static bool fit_patch(const window_search *s, const window_points *w, trial_plane *plane, planes_patch *patch,
+                      uint32_t *central) {
+    planes_local_fit fit;
+    patch->noise = fmax(0.5 * plane->reach, s->floor);
+    for (int turn = 0; turn < PATCH_FITS; turn++) {
+        const double reach = fmax(PATCH_REACH * patch->noise, 2 * s->floor);
+        planes_moments m;
+        memset(&m, 0, sizeof m);
+        *central = 0;
+        for (uint32_t i = 0; i < w->count; i++) {
+            const double size = fabs(distance_at(plane, w, i));
+            if (size <= reach) planes_moments_add(&m, (double)w->x[i], (double)w->y[i], (double)w->z[i]);
+            *central += size <= 0.6745 * patch->noise;
+        }
+        if (m.count < MIN_SCORED || !planes_moments_fit(&m, &fit)) return false;
+        memcpy(plane->normal, fit.normal, sizeof fit.normal);
+        plane->offset = (fit.normal[0] * fit.middle[0] + fit.normal[1] * fit.middle[1]) + fit.normal[2] * fit.middle[2];
+        patch->noise = fmax(PATCH_TRUNCATION * fit.rms * sqrt(m.count / (m.count - 3)), s->floor);
+        patch->count = (uint32_t)m.count;
+    }
+    memcpy(patch->normal, fit.normal, sizeof fit.normal);
+    for (int k = 0; k < 3; k++) patch->at[k] = fit.middle[k] + (double)s->middle[k];
+    patch->size = fit.size;
+    return patch->count >= MIN_PATCH;
+}
+
+/* Measures distances to the plane; returns the nats that the points within reach are gained by. */
+static double score_patch(window_points *w, const trial_plane *plane, double reach, double extent) {
+    uint32_t within = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        w->distance[i] = (float)fabs(distance_at(plane, w, i));
+        within += (double)w->distance[i] <= reach;
+    }
+    const double expected = w->count * reach / extent;
+    return within < 2 ? 0 : within * log(within / expected) - (within - expected);
+}
+
+static void keep_patch(window_search *s, planes_patch *patch, double score) {
+    if (!(score > MIN_SCORE) || !(patch->noise < PATCH_FLATNESS * patch->size) || s->patch_count == PATCHES) return;
+    patch->score = score * s->stride;
+    patch->first = s->first;
+    patch->window = s->size;
+    patch->stride = s->stride;
+    s->patches[s->patch_count++] = *patch;
+}
+
+/* The points within a distance (keep_near), or those beyond it. */
+static void split_points(const window_points *w, double distance, bool keep_near, window_points *to) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (((double)w->distance[i] <= distance) != keep_near) continue;
+        to->x[kept] = w->x[i];
+        to->y[kept] = w->y[i];
+        to->z[kept++] = w->z[i];
+    }
+    to->count = kept;
+}
+
+/* How far a window's points reach; 0: they are in one place or on a line. */
+static double extent_of(const window_points *w) {
+    planes_moments m;
+    planes_local_fit fit;
+    memset(&m, 0, sizeof m);
+    for (uint32_t i = 0; i < w->count; i++) planes_moments_add(&m, (double)w->x[i], (double)w->y[i], (double)w->z[i]);
+    return planes_moments_fit(&m, &fit) ? EXTENT * fit.size : 0;
+}
+
+/* thickness  0, or that of a patch whose points these are */
+static void search_window(window_search *s, window_points *w, double thickness) {
+    const uint32_t all = w->count;
+    for (uint32_t turn = 0; turn < TURNS && w->count >= MIN_LOOKED_AT && 4 * w->count >= all; turn++) {
+        const double extent = thickness > 0 ? thickness : extent_of(w);
+        planes_patch patch;
+        uint32_t central = 0;
+        if (!(extent > 4 * s->floor)) return;
+        trial_plane plane = best_trial(s, w, (thickness > 0 ? TURNS + turn : turn) * TRIALS, extent);
+        const double of_trial = plane.score;
+        memset(&patch, 0, sizeof patch);
+        if (of_trial < MIN_SCORED || !fit_patch(s, w, &plane, &patch, &central)) return;
+        const double reach = 2 * patch.noise, score = score_patch(w, &plane, reach, extent);
+        keep_patch(s, &patch, thickness > 0 ? of_trial : score);
+        if (thickness <= 0 && patch.count >= MIN_SIDE_BY_SIDE && patch.noise > 3 * s->floor &&
+            (central < MIN_CENTRAL * patch.count || central > MAX_CENTRAL * patch.count)) {
+            window_points thick;
+            split_points(w, PATCH_REACH * patch.noise, true, &thick);
+            search_window(s, &thick, PATCH_REACH * patch.noise);
+        }
+        split_points(w, 1.5 * reach, false, w);
+    }
+}
+
+/* ---- windows */
+
+static void take_window(const planes_sample *sample, window_search *s, window_points *w) {
+    const uint32_t middle = s->first + s->size / 2;
+    s->stride = s->size > PLANES_LOCAL_WINDOW ? s->size / PLANES_LOCAL_WINDOW : 1;
+    s->key = (uint64_t)s->size << 32 | s->first;
+    s->middle[0] = sample->x[middle];
+    s->middle[1] = sample->y[middle];
+    s->middle[2] = sample->z[middle];
+    w->count = 0;
+    for (uint32_t i = s->first; i < s->first + s->size && w->count < PLANES_LOCAL_WINDOW; i += s->stride) {
+        w->x[w->count] = sample->x[i] - s->middle[0];
+        w->y[w->count] = sample->y[i] - s->middle[1];
+        w->z[w->count++] = sample->z[i] - s->middle[2];
+    }
+}
+
+static uint32_t windows_of_size(uint32_t points, uint32_t size) {
+    return points < size ? 0 : (points - size) / (size / 2) + 1;
+}
+
+static uint32_t search_windows(const planes_local *search, uint32_t size, const double *count_log,
+                               planes_patch *patches, uint32_t *counts) {
+    const uint32_t windows = windows_of_size(search->sample->count, size);
+#pragma omp parallel for schedule(dynamic, 16) num_threads(search->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)windows; i++) {
+        window_points points;
+        window_search s;
+        memset(&s, 0, sizeof s);
+        s.floor = search->params.floor;
+        s.first = (uint32_t)i * (size / 2);
+        s.size = size;
+        s.patches = patches + PATCHES * (uint64_t)i;
+        s.count_log = count_log;
+        take_window(search->sample, &s, &points);
+        search_window(&s, &points, 0);
+        counts[i] = s.patch_count;
+    }
+    return windows;
+}
+
+mote_status planes_find_patches(planes_local *search) {
+    mote_context *ctx = search->ctx;
+    const uint32_t points = search->sample->count;
+    double count_log[PLANES_LOCAL_WINDOW + 1];
+    uint64_t windows = 0;
+    for (uint32_t size = MIN_WINDOW; size <= MAX_WINDOW; size *= 2) windows += windows_of_size(points, size);
+    for (uint32_t i = 0; i <= PLANES_LOCAL_WINDOW; i++) count_log[i] = i > 0 ? i * log(i) : 0;
+    uint32_t *counts = mote_alloc(ctx, windows * sizeof *counts, "planes patches");
+    search->patches = mote_alloc(ctx, windows * PATCHES * sizeof *search->patches, "planes patches");
+    if (counts == NULL || search->patches == NULL) {
+        mote_free(ctx, counts);
+        return MOTE_ERROR_MEMORY;
+    }
+    uint64_t kept = 0, first = 0;
+    for (uint32_t size = MIN_WINDOW; size <= MAX_WINDOW; size *= 2) {
+        planes_patch *patches = search->patches + first * PATCHES;
+        const uint32_t searched = search_windows(search, size, count_log, patches, counts);
+        for (uint32_t i = 0; i < searched; i++) {
+            memmove(search->patches + kept, patches + (uint64_t)i * PATCHES, counts[i] * sizeof *patches);
+            kept += counts[i];
+        }
+        first += searched;
+    }
+    search->patch_count = kept;
+    mote_free(ctx, counts);
+    return MOTE_OK;
+}

@@ -1,0 +1,75 @@
+/* Scenes whose planes are known, made by formula and seed, and a score of what was found in them. */
+#ifndef MOTE_PLANES_SCENES_H
+#define MOTE_PLANES_SCENES_H
+
+#include "mote/mote.h"
+
+#define PLANES_SCENES_MAX 160u /* surfaces of a scene */
+
+typedef enum planes_scene_kind {
+    PLANES_SCENE_ROOM,
+    PLANES_SCENE_TABLES,
+    PLANES_SCENE_CLUTTER,
+    PLANES_SCENE_CORNER,
+    PLANES_SCENE_STAIRS,
+    PLANES_SCENE_SLABS,
+    PLANES_SCENE_FAN,
+    PLANES_SCENE_GABLES,
+    PLANES_SCENE_HIPS,
+    PLANES_SCENE_BOXES,
+    PLANES_SCENE_ROUND,
+    PLANES_SCENE_BALLS,
+    PLANES_SCENE_RECTANGLES,
+    PLANES_SCENE_HUNDRED,
+    PLANES_SCENE_TERRAIN,
+    PLANES_SCENE_FACADE,
+    PLANES_SCENE_NOTHING,
+    PLANES_SCENE_KINDS
+} planes_scene_kind;
+
+/* What a scene is made of. */
+typedef struct planes_scene_params {
+    planes_scene_kind kind;
+    uint64_t seed, points;
+    double noise_m;  /* standard deviation, along the normal of each surface */
+    double outliers; /* share of the points that are anywhere in the box of the scene */
+    bool scanned;    /* density falls with the square of the distance to a scanner */
+    bool turned;     /* by a random rotation */
+    bool far_away;   /* at UTM coordinates, stored as whole tenths of a millimetre; else as floats around the origin */
+} planes_scene_params;
+
+/* A true plane. */
+typedef struct planes_scene_plane {
+    double normal[3], middle[3];
+    uint64_t points;
+} planes_scene_plane;
+
+typedef struct planes_scene {
+    mote_cloud *cloud;
+    uint64_t points;
+    int32_t *labels; /* [points] which plane; -1: none, also of points on curved surfaces */
+    uint32_t count;
+    planes_scene_plane planes[PLANES_SCENES_MAX];
+} planes_scene;
+
+/* Zeros, for free(). */
+void *planes_scene_array(uint64_t count, size_t size);
+const char *planes_scene_name(planes_scene_kind kind);
+/* Makes a scene; with a cloud if ctx is not NULL. positions [3 · points] out, unless NULL. */
+void planes_scene_make(mote_context *ctx, const planes_scene_params *params, double *positions, planes_scene *scene);
+void planes_scene_free(planes_scene *scene);
+
+/* How well labels tell a scene. A true plane counts if it has a two-hundredth of the points or more. It is found if a
+   plane has its points: intersection over union of at least one half, one to one. Of the planes that are nobody's one
+   is a split if half its points are of one true plane, otherwise it is false. */
+typedef struct planes_scene_score {
+    uint32_t planes, found, false_planes, split;
+    double angle_deg, offset_m; /* the worst of those that were found; 0 without planes */
+} planes_scene_score;
+/* labels  [points] of the scene
+   planes  what was found, for angles and offsets; NULL: they are 0
+   count   how many planes the labels tell apart */
+planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *labels, uint32_t count,
+                                      const mote_planes *planes);
+
+#endif

@@ -1,0 +1,76 @@
+/* What was found in a scene, held against what it was made of. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference/planes_scenes.h"
+#include "support/support.h"
+
+#define SUPPORT 200u /* a true plane counts if it has one of so many points */
+
+/* How many points each pair of a plane found and a true one shares; the last column: points of none. */
+typedef struct overlaps {
+    uint32_t found, real;
+    uint64_t *shared; /* [found · (real + 1)] */
+    uint64_t *size;   /* [found] */
+} overlaps;
+
+static overlaps count_overlaps(const planes_scene *scene, const int32_t *labels, uint32_t count) {
+    overlaps o = {count, scene->count, NULL, NULL};
+    o.shared = planes_scene_array((uint64_t)count * (scene->count + 1), sizeof *o.shared);
+    o.size = planes_scene_array(count, sizeof *o.size);
+    memset(o.shared, 0, (uint64_t)count * (scene->count + 1) * sizeof *o.shared);
+    memset(o.size, 0, count * sizeof *o.size);
+    for (uint64_t i = 0; i < scene->points; i++) {
+        if (labels[i] < 0) continue;
+        const uint32_t real = scene->labels[i] < 0 ? scene->count : (uint32_t)scene->labels[i];
+        o.shared[(uint64_t)labels[i] * (scene->count + 1) + real]++;
+        o.size[labels[i]]++;
+    }
+    return o;
+}
+
+static uint64_t shared_of(const overlaps *o, uint32_t found, uint32_t real) {
+    return o->shared[(uint64_t)found * (o->real + 1) + real];
+}
+
+static void measure_errors(const planes_scene_plane *real, const mote_plane *found, planes_scene_score *score) {
+    double cross = 0, dot = 0, away = -found->offset;
+    for (int k = 0; k < 3; k++) {
+        const int p = (k + 1) % 3, q = (k + 2) % 3;
+        const double c = real->normal[p] * found->normal[q] - real->normal[q] * found->normal[p];
+        cross += c * c;
+        dot += real->normal[k] * found->normal[k];
+        away += real->middle[k] * found->normal[k];
+    }
+    score->angle_deg = fmax(score->angle_deg, atan2(sqrt(cross), fabs(dot)) * 180 / 3.14159265358979323846);
+    score->offset_m = fmax(score->offset_m, fabs(away));
+}
+
+planes_scene_score planes_scene_judge(const planes_scene *scene, const int32_t *labels, uint32_t count,
+                                      const mote_planes *planes) {
+    planes_scene_score score;
+    overlaps o = count_overlaps(scene, labels, count);
+    memset(&score, 0, sizeof score);
+    for (uint32_t i = 0; i < scene->count; i++) score.planes += scene->planes[i].points * SUPPORT >= scene->points;
+    for (uint32_t f = 0; f < count; f++) {
+        uint32_t best = scene->count;
+        for (uint32_t r = 0; r < scene->count; r++) {
+            if (best == scene->count || shared_of(&o, f, r) > shared_of(&o, f, best)) best = r;
+        }
+        const uint64_t both = best < scene->count ? shared_of(&o, f, best) : 0;
+        const uint64_t either = best < scene->count ? o.size[f] + scene->planes[best].points - both : 1;
+        /* Above one half only one found plane can be a true one's; exactly one half is taken as not found. */
+        if (2 * both > either) {
+            if (scene->planes[best].points * SUPPORT < scene->points) continue;
+            score.found++;
+            if (planes != NULL) measure_errors(&scene->planes[best], mote_planes_at(planes, f), &score);
+        } else {
+            score.split += 2 * both >= o.size[f] && o.size[f] > 0;
+            score.false_planes += 2 * both < o.size[f];
+        }
+    }
+    free(o.shared);
+    free(o.size);
+    return score;
+}
