@@ -134,14 +134,13 @@ static __device__ inline void knn_walk_single(const knn_search_args *args, const
             const uint32_t at = leaf * KNN_CUDA_LEAF + lane % KNN_CUDA_LEAF;
             const double here = mine != 0 ? knn_single_square<KIND>(args, query, at) : (double)NAN;
             to->try_points(args, query, at, here <= to->max ? here : (double)NAN);
-        } else if (memory->square[--count] <= to->max) {
-            const uint32_t packed = memory->waiting[count], level = knn_node_level(packed) - 1;
+        } else {
+            const uint32_t packed = memory->waiting[--count], level = knn_node_level(packed) - 1;
             const uint32_t begin = knn_node_number(packed) * KNN_CUDA_WIDE, child = begin + lane;
-            __syncwarp();
-            square = knn_single_gap<KIND>(tree, query, level, child, to->resolved);
-            if (level > 0) {
-                count = knn_single_push(memory, count, level, child, square, to->max, lane);
-            } else {
+            const bool opens = __any_sync(CUDA_ALL, memory->square[count] <= to->max); /* all have read it then */
+            if (opens) square = knn_single_gap<KIND>(tree, query, level, child, to->resolved);
+            if (opens && level > 0) count = knn_single_push(memory, count, level, child, square, to->max, lane);
+            if (opens && level == 0) {
                 first = begin;
                 leaves = __ballot_sync(CUDA_ALL, child < around.first || child >= around.end);
             }
