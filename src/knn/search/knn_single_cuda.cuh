@@ -137,7 +137,8 @@ static __device__ inline void knn_walk_single(const knn_search_args *args, const
         } else {
             const uint32_t packed = memory->waiting[--count], level = knn_node_level(packed) - 1;
             const uint32_t begin = knn_node_number(packed) * KNN_CUDA_WIDE, child = begin + lane;
-            const bool opens = __any_sync(CUDA_ALL, memory->square[count] <= to->max); /* all have read it then */
+            const bool opens = __any_sync(CUDA_ALL, memory->square[count] <= to->max);
+            __syncwarp(); /* all have read what is taken: it may be written over */
             if (opens) square = knn_single_gap<KIND>(tree, query, level, child, to->resolved);
             if (opens && level > 0) count = knn_single_push(memory, count, level, child, square, to->max, lane);
             if (opens && level == 0) {
