@@ -117,7 +117,7 @@ MOTE_HD float render_normal_error(const render_look *look, const render_samples 
 MOTE_HD render_rgba render_false_color(const render_look *look, const render_samples *samples, uint64_t i) {
     const float range = look->show_max - look->show_min;
     render_rgba c = {0.5f, 0.5f, 0.5f, 1.0f};
-    if (look->show == MOTE_RENDER_SHOW_NORMALS) {
+    if (look->show == MOTE_RENDER_SHOW_NORMALS && samples->normal != NULL) {
         const float *n = samples->normal + 3 * i;
         c.r = 0.5f * (n[0] + 1.0f);
         c.g = 0.5f * (1.0f - n[1]);
