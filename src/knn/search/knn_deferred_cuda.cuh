@@ -1,6 +1,7 @@
 /* What a search on the device defers to further launches. For .cu files only.
 
-     memory  [counters][counters][numbers of unresolved parts][of coarse parts][of single queries]
+     memory  [counters][counters][numbers of unresolved parts][of coarse parts][of those of them that are unresolved]
+             [of single queries]
 
    Two sets of counters take turns: a search makes those of the next one zero. */
 #ifndef MOTE_KNN_DEFERRED_CUDA_H
@@ -9,7 +10,7 @@
 #include "device/cuda/warp.cuh"
 #include "knn/knn_cuda.h"
 
-#define KNN_DEFERRED_LISTS 3u
+#define KNN_DEFERRED_LISTS 4u
 
 /* Numbers in any order. */
 typedef struct knn_deferred_list {
@@ -18,7 +19,7 @@ typedef struct knn_deferred_list {
 
 /* Of parts of the queries that are searched for together, and of queries. */
 typedef struct knn_deferred {
-    knn_deferred_list unresolved, coarse, single;
+    knn_deferred_list unresolved, coarse, coarse_unresolved, single;
     uint32_t *next; /* KNN_DEFERRED_LISTS counters of the next search */
 } knn_deferred;
 
@@ -40,10 +41,10 @@ static __device__ __forceinline__ void knn_deferred_prepare_next(const knn_defer
     if (blockIdx.x == 0 && threadIdx.x < KNN_DEFERRED_LISTS) deferred->next[threadIdx.x] = 0;
 }
 
-/* Room for the numbers of all parts, twice, and of all queries. */
+/* Room for the numbers of all parts, three times, and of all queries. */
 static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts, uint64_t queries,
                                                knn_deferred_buffers *buffers, knn_deferred *deferred) {
-    const uint64_t entries = 2 * KNN_DEFERRED_LISTS + 2 * parts + queries, before = buffers->buffer.size_bytes;
+    const uint64_t entries = 2 * KNN_DEFERRED_LISTS + 3 * parts + queries, before = buffers->buffer.size_bytes;
     if (!knn_cuda_buffer_reserve(gpu, &buffers->buffer, entries * sizeof(uint32_t), "knn deferred queries")) {
         return MOTE_ERROR_MEMORY;
     }
@@ -53,8 +54,10 @@ static inline mote_status knn_deferred_reserve(mote_device *gpu, uint64_t parts,
     deferred->unresolved.numbers = memory + 2 * KNN_DEFERRED_LISTS;
     deferred->coarse.count = now + 1;
     deferred->coarse.numbers = deferred->unresolved.numbers + parts;
-    deferred->single.count = now + 2;
-    deferred->single.numbers = deferred->coarse.numbers + parts;
+    deferred->coarse_unresolved.count = now + 2;
+    deferred->coarse_unresolved.numbers = deferred->coarse.numbers + parts;
+    deferred->single.count = now + 3;
+    deferred->single.numbers = deferred->coarse_unresolved.numbers + parts;
     buffers->turn = 1 - buffers->turn;
     deferred->next = memory + buffers->turn * KNN_DEFERRED_LISTS;
     if (buffers->buffer.size_bytes == before) return MOTE_OK;

@@ -258,19 +258,21 @@ template <int KIND> static __device__ inline double knn_leaf_size(const knn_cuda
     return size;
 }
 
-#define KNN_COARSE 16 /* times a query's slack that the leaves around it should be large */
+#define KNN_COARSE 16 /* times a query's slack that the leaves around it should be large, at least */
 
-/* Whether points around the lane's query are nearer to each other than it sees in its frame; each lane brings the
-   number of a leaf around, whose points are not all in one place if they are to count. */
+/* Whether points around the lane's query are nearer to each other than it sees in its frame: a leaf is smaller than
+   `times` its slack. Each lane brings the number of a leaf around, whose points are not all in one place if they are to
+   count. */
 template <int KIND>
-static __device__ inline bool knn_sees_coarsely(const knn_cuda_tree *tree, uint32_t leaf, bool exists, float slack) {
+static __device__ inline bool knn_sees_coarsely(const knn_cuda_tree *tree, uint32_t leaf, bool exists, float slack,
+                                                float times) {
     if constexpr (KIND == KNN_FLOAT) {
         return false;
     } else {
         if (!__any_sync(CUDA_ALL, slack > 0)) return false;
         const double size = exists ? knn_leaf_size<KIND>(tree, leaf) : 0;
         const float finest = warp_min(size > 0 ? (float)size : INFINITY);
-        return finest < KNN_COARSE * slack;
+        return finest < times * slack;
     }
 }
 

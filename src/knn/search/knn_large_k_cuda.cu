@@ -281,7 +281,7 @@ static __device__ inline uint32_t find_coarse(const knn_search_args *args, const
         const float4 at = view_of_query<KIND, LOCAL>(args, frame, first + (lane < queries ? lane : 0));
         const float slack = knn_slack<KIND, LOCAL>(args->tree.points.extent, args->queries.extent, at.x, at.y, at.z);
         const uint32_t leaf = around.first + lane;
-        const bool coarse = knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, slack);
+        const bool coarse = knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, slack, KNN_COARSE);
         return __ballot_sync(CUDA_ALL, coarse && lane < queries);
     }
 }

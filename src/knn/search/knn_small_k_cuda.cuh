@@ -8,9 +8,11 @@
    4. In the end these get exact keys, and by them their order.
    What this does not answer is deferred to further kernels, lest all pay for it:
 
-     warps    unresolved  a point that was left out may be as near as the k-th: anew, with lists of exact keys
-              coarse      floats of the tree's frame see too little: anew in a local frame, with lists of exact keys
-     queries  single      they look much farther than others, or their group's box holds too much: a warp for each */
+     warps    coarse            floats of the tree's frame see too little: anew in a local frame
+              unresolved        a point that was left out may be as near as the k-th: anew, with lists of exact keys
+              coarse_unresolved the same of warps in local frames
+     queries  single            they look much farther than others, or their group's box holds too much: a warp for
+                                each */
 #ifndef MOTE_KNN_SMALL_K_CUDA_H
 #define MOTE_KNN_SMALL_K_CUDA_H
 
@@ -19,6 +21,7 @@
 #include "knn/search/knn_small_k_walk_cuda.cuh"
 
 #define SMALL_K_HURRIED  20000u /* fewer warps than some rounds: half as many, since the last to end is what counts */
+#define SMALL_K_COARSE   1024   /* as KNN_COARSE, in the tree's frame */
 #define SMALL_K_DEFERRED 2u     /* blocks of the kernels for what is deferred that a multiprocessor holds */
 
 template <int T> struct small_k_memory {
@@ -97,12 +100,14 @@ static __device__ __forceinline__ void small_k_lane_begin(const knn_search_args 
     lane->queued = 0;
 }
 
-/* Whether the lane's query sees too little in the frame. */
-template <int KIND>
+/* Whether the lane's query sees too little in the frame. A list has little room beyond k, so in the tree's frame it
+   must see well: else more points than that may seem as near as the k-th. */
+template <int KIND, bool LOCAL>
 static __device__ __forceinline__ bool small_k_is_coarse(const knn_search_args *args, knn_leaf_range around,
                                                          const small_k_lane *lane) {
     const uint32_t leaf = around.first + lane->number;
-    return knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, lane->slack) && lane->max >= 0;
+    const float times = LOCAL ? KNN_COARSE : SMALL_K_COARSE;
+    return knn_sees_coarsely<KIND>(&args->tree, leaf, leaf < around.end, lane->slack, times) && lane->max >= 0;
 }
 
 /* The lanes' queries, how far they look, and the groups. Returns whether any query sees too little; where defers, that
@@ -115,7 +120,7 @@ static __device__ __forceinline__ bool small_k_prepare(const knn_search_args *ar
     const knn_leaf_range around = knn_leaves_around(&args->tree, leaf, SMALL_K_CURVE_LEAVES);
     knn_frame_at<KIND, LOCAL>(&args->queries, first + CUDA_WARP / 2, &w->frame);
     small_k_lane_begin<KIND, LOCAL>(args, first, number, &w->frame, lane);
-    const bool is_coarse = small_k_is_coarse<KIND>(args, around, lane);
+    const bool is_coarse = small_k_is_coarse<KIND, LOCAL>(args, around, lane);
     const bool any_is_coarse = KIND != KNN_FLOAT && __any_sync(CUDA_ALL, is_coarse);
     if (defers && any_is_coarse) return true;
     const small_k_curve_bound bound = small_k_bound_on_curve<SUBSETS, KIND, LOCAL>(
@@ -142,54 +147,80 @@ static __device__ __forceinline__ bool small_k_is_single(const knn_search_args *
 
 #define SMALL_K_NO_QUERY UINT64_MAX
 
-/* max: leaves that a group goes through before its queries are deferred.
+/* The queries of a warp by lists of squares. Returns whether they are too coarse for the frame; nothing is done then.
+   max: leaves that a group goes through before its queries are deferred.
    to.write<KIND>(args, place, number, found, scratch): what becomes of the neighbours of the query at a sorted place,
    of which the first args->k of found count; nothing if place is none of a query. Called by all lanes of a warp, with T
    words of shared memory for each. OUTPUT::keys: it reads their keys. */
+template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
+static __device__ __forceinline__ bool small_k_search_warp(const knn_search_args *args, const knn_deferred *deferred,
+                                                           uint32_t warp, uint32_t max, small_k_memory<T> *memory,
+                                                           const OUTPUT *to) {
+    const uint32_t number = threadIdx.x % CUDA_WARP;
+    const uint64_t first = (uint64_t)warp * CUDA_WARP;
+    small_k_found<T> found;
+    bool single = false;
+    found.clear();
+    if (first < args->queries.extent->finite && args->tree.nodes[0] > 0) {
+        small_k_lane lane;
+        small_k_warp<KIND, LOCAL> w;
+        small_k_nearest<T> nearest;
+        if (small_k_prepare<KIND, LOCAL, SUBSETS>(args, first, number, !LOCAL, &memory->walk, &lane, &w) && !LOCAL) {
+            return true;
+        }
+        nearest.clear();
+        nearest.places = memory->place + number;
+        bool resolved = small_k_traverse<KIND, LOCAL>(args, max, &memory->walk, &lane, &w, &nearest);
+        if (resolved && !OUTPUT::keys &&
+            __all_sync(CUDA_ALL, lane.max < 0 || nearest.template is_clear<KIND>(args, &lane))) {
+            nearest.tell(&found);
+        } else if (resolved) {
+            const bool right = small_k_decide<KIND, T>(args, &lane, &nearest, &found) || lane.max < 0;
+            resolved = __all_sync(CUDA_ALL, right) != 0;
+        }
+        if (!resolved) {
+            knn_defer(LOCAL ? &deferred->coarse_unresolved : &deferred->unresolved, warp);
+            return false;
+        }
+        single = small_k_is_single(args, &lane);
+        knn_defer_lanes(&deferred->single, single, lane.place);
+    }
+    __syncwarp();
+    to->template write<KIND, T>(args, single ? SMALL_K_NO_QUERY : first + number, number, &found, memory->place);
+    return false;
+}
+
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__ __launch_bounds__(SMALL_K_THREADS,
                                     T <= 11 ? 4 : 3) void search_small_k(const __grid_constant__ knn_search_args args,
                                                                          knn_deferred deferred, uint32_t max,
                                                                          OUTPUT to) {
     __shared__ small_k_memory<T> memories[SMALL_K_WARPS];
-    const uint64_t warp = (uint64_t)blockIdx.x * SMALL_K_WARPS + threadIdx.x / CUDA_WARP, first = warp * CUDA_WARP;
+    const uint32_t warp = blockIdx.x * SMALL_K_WARPS + threadIdx.x / CUDA_WARP;
     small_k_memory<T> *const memory = &memories[threadIdx.x / CUDA_WARP];
     knn_deferred_prepare_next(&deferred);
-    if (first >= args.queries.count) return;
-    const uint32_t number = threadIdx.x % CUDA_WARP;
-    small_k_found<T> found;
-    bool single = false;
-    found.clear();
-    if (first < args.queries.extent->finite && args.tree.nodes[0] > 0) {
-        small_k_lane lane;
-        small_k_warp<KIND, false> w;
-        small_k_nearest<T> nearest;
-        if (small_k_prepare<KIND, false, SUBSETS>(&args, first, number, true, &memory->walk, &lane, &w)) {
-            knn_defer(&deferred.coarse, (uint32_t)warp);
-            return;
-        }
-        nearest.clear();
-        nearest.places = memory->place + number;
-        bool resolved = small_k_traverse<KIND, false>(&args, max, &memory->walk, &lane, &w, &nearest);
-        if (resolved && !OUTPUT::keys &&
-            __all_sync(CUDA_ALL, lane.max < 0 || nearest.template is_clear<KIND>(&args, &lane))) {
-            nearest.tell(&found);
-        } else if (resolved) {
-            const bool right = small_k_decide<KIND, T>(&args, &lane, &nearest, &found) || lane.max < 0;
-            resolved = __all_sync(CUDA_ALL, right) != 0;
-        }
-        if (!resolved) {
-            knn_defer(&deferred.unresolved, (uint32_t)warp);
-            return;
-        }
-        single = small_k_is_single(&args, &lane);
-        knn_defer_lanes(&deferred.single, single, lane.place);
+    if ((uint64_t)warp * CUDA_WARP >= args.queries.count) return;
+    if (small_k_search_warp<KIND, T, SUBSETS, false>(&args, &deferred, warp, max, memory, &to)) {
+        knn_defer(&deferred.coarse, warp);
     }
-    __syncwarp();
-    to.template write<KIND, T>(&args, single ? SMALL_K_NO_QUERY : first + number, number, &found, memory->place);
 }
 
 /* ---- what search_small_k deferred */
+
+/* Coarse warps, in local frames. */
+template <int KIND, int T, int SUBSETS, class OUTPUT>
+static __global__
+__launch_bounds__(SMALL_K_THREADS, T <= 11 ? 3 : 2) void search_coarse(const __grid_constant__ knn_search_args args,
+                                                                       knn_deferred deferred, uint32_t max, OUTPUT to) {
+    __shared__ small_k_memory<T> memories[SMALL_K_WARPS];
+    const uint32_t warp = threadIdx.x / CUDA_WARP, count = *deferred.coarse.count;
+    CUDA_ROLLED
+    for (uint32_t i = blockIdx.x * SMALL_K_WARPS + warp; i < count; i += gridDim.x * SMALL_K_WARPS) {
+        small_k_search_warp<KIND, T, SUBSETS, true>(&args, &deferred, deferred.coarse.numbers[i], max, &memories[warp],
+                                                    &to);
+        __syncwarp();
+    }
+}
 
 /* What a warp keeps in shared memory: of one step or the other. */
 template <int KIND, int T> union small_k_deferred_memory {
@@ -246,15 +277,13 @@ static __device__ __forceinline__ void small_k_search_alone(const knn_search_arg
     }
 }
 
-/* Warps, with lists of exact keys. LOCAL: coarse ones, whose single queries are left to the launch after this one.
-   Otherwise single queries, then unresolved warps and their single queries. */
+/* Unresolved warps, with lists of exact keys. LOCAL: those in local frames, whose single queries are left to the launch
+   after this one. Otherwise single queries, then the other warps and their single queries. */
 template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
-static __global__ __launch_bounds__(SMALL_K_THREADS,
-                                    SMALL_K_DEFERRED) void search_deferred(const __grid_constant__ knn_search_args args,
-                                                                           knn_deferred deferred, uint32_t max,
-                                                                           OUTPUT to) {
+static __global__ __launch_bounds__(SMALL_K_THREADS, SMALL_K_DEFERRED) void search_unresolved(
+    const __grid_constant__ knn_search_args args, knn_deferred deferred, uint32_t max, OUTPUT to) {
     __shared__ small_k_deferred_memory<KIND, T> of_warp[SMALL_K_WARPS];
-    const knn_deferred_list *const warps = LOCAL ? &deferred.coarse : &deferred.unresolved;
+    const knn_deferred_list *const warps = LOCAL ? &deferred.coarse_unresolved : &deferred.unresolved;
     const uint32_t number = threadIdx.x % CUDA_WARP, warp = threadIdx.x / CUDA_WARP, count = *warps->count;
     small_k_deferred_memory<KIND, T> *const memory = &of_warp[warp];
     if (!LOCAL) small_k_search_singles<KIND, T>(&args, &deferred.single, of_warp, &to);
@@ -292,13 +321,18 @@ template <class OUTPUT> struct small_k_launch_args {
     const OUTPUT *to;
 };
 
+/* Blocks of a launch for what is deferred by a launch of some blocks. */
+static inline uint32_t small_k_deferred_blocks(mote_device *gpu, const void *kernel, uint32_t blocks) {
+    const uint32_t resident = cuda_resident_blocks(gpu, kernel, SMALL_K_THREADS);
+    return blocks < resident / CUDA_WARP ? blocks * CUDA_WARP : resident;
+}
+
 template <int KIND, int T, int SUBSETS, bool LOCAL, class OUTPUT>
-static void small_k_launch_deferred(const small_k_launch_args<OUTPUT> *l, uint32_t blocks) {
-    const void *const kernel = (const void *)search_deferred<KIND, T, SUBSETS, LOCAL, OUTPUT>;
-    const uint32_t resident = cuda_resident_blocks(l->gpu, kernel, SMALL_K_THREADS);
-    const uint32_t needed = blocks < resident / CUDA_WARP ? blocks * CUDA_WARP : resident;
-    CUDA_LAUNCH(l->gpu, (search_deferred<KIND, T, SUBSETS, LOCAL, OUTPUT>), needed, SMALL_K_THREADS, *l->args,
-                l->deferred, l->max, *l->to);
+static void small_k_launch_unresolved(const small_k_launch_args<OUTPUT> *l, uint32_t blocks) {
+    const void *const kernel = (const void *)search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>;
+    CUDA_LAUNCH(l->gpu, (search_unresolved<KIND, T, SUBSETS, LOCAL, OUTPUT>),
+                small_k_deferred_blocks(l->gpu, kernel, blocks), SMALL_K_THREADS, *l->args, l->deferred, l->max,
+                *l->to);
 }
 
 template <int KIND, int T, int SUBSETS, class OUTPUT>
@@ -306,8 +340,13 @@ static void small_k_launch_as(const small_k_launch_args<OUTPUT> *l) {
     const uint32_t blocks = cuda_blocks(l->args->queries.count, SMALL_K_THREADS);
     CUDA_LAUNCH(l->gpu, (search_small_k<KIND, T, SUBSETS, OUTPUT>), blocks, SMALL_K_THREADS, *l->args, l->deferred,
                 l->max, *l->to);
-    if constexpr (KIND != KNN_FLOAT) small_k_launch_deferred<KIND, T, SUBSETS, true>(l, blocks);
-    small_k_launch_deferred<KIND, T, SUBSETS, false>(l, blocks);
+    if constexpr (KIND != KNN_FLOAT) {
+        const void *const kernel = (const void *)search_coarse<KIND, T, SUBSETS, OUTPUT>;
+        CUDA_LAUNCH(l->gpu, (search_coarse<KIND, T, SUBSETS, OUTPUT>), small_k_deferred_blocks(l->gpu, kernel, blocks),
+                    SMALL_K_THREADS, *l->args, l->deferred, l->max, *l->to);
+        small_k_launch_unresolved<KIND, T, SUBSETS, true>(l, blocks);
+    }
+    small_k_launch_unresolved<KIND, T, SUBSETS, false>(l, blocks);
 }
 
 template <int KIND, class OUTPUT> static void small_k_launch_kind(const small_k_launch_args<OUTPUT> *l) {
