@@ -12,7 +12,7 @@ static void cuda_release(mote_knn_index *index) {
     knn_cuda_free_curve(index->device, &c->curve);
     knn_cuda_buffer_release(index->device, &c->normals);
     knn_cuda_buffer_release(index->device, &c->deferred_buffers.buffer);
-    for (uint32_t i = 0; i < KNN_SHIFTED_BUFFERS; i++) knn_cuda_buffer_release(index->device, &c->shifted[i]);
+    knn_cuda_buffer_release(index->device, &c->shifted);
     device_cloud_close(&c->cloud);
     mote_free(index->ctx, c);
     index->cuda = NULL;
@@ -98,23 +98,16 @@ static mote_status launch_search(mote_knn_index *index, const mote_cloud *querie
     args.end = query_set->points.count;
     args.own = query_set->own;
     args.exclude_self = params->exclude_self && query_set->own;
-    args.all = params->method == MOTE_KNN_BRUTE;
     args.k = params->k;
     args.keys = args.tree.metric;
     args.limit = knn_key_limit(&args.tree.metric, params->radius);
     args.rows = *rows;
     args.deferred_buffers = &index->cuda->deferred_buffers;
     if (params->compression > 1) MOTE_TRY(knn_cuda_normal_weight(index, queries, query_set, params, &args));
-    if (args.all) return knn_cuda_search_all(gpu, &args);
+    if (params->method == MOTE_KNN_SHIFTED) return knn_cuda_search_shifted(index, query_set, params, &args);
+    if (params->method == MOTE_KNN_BRUTE) return knn_cuda_search_all(gpu, &args);
     const bool is_large = args.normals != NULL || args.k > KNN_CUDA_SMALL_K;
     return (is_large ? knn_cuda_search_large_k : knn_cuda_search_small_k)(gpu, &args);
-}
-
-static mote_status search_by(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_query_set *query_set,
-                             const mote_knn_params *params, const knn_cuda_rows *rows) {
-    if (query_set->rows == 0) return MOTE_OK;
-    if (params->method == MOTE_KNN_SHIFTED) return knn_cuda_search_shifted(index, queries, query_set, params, rows);
-    return launch_search(index, queries, query_set, params, rows);
 }
 
 static mote_status search_query_set(mote_knn_index *index, const mote_cloud *queries,
@@ -125,7 +118,7 @@ static mote_status search_query_set(mote_knn_index *index, const mote_cloud *que
     list_arrays(result, query_set->rows, params->k, arrays);
     mote_status status = make_arrays(gpu, result->on_device, arrays);
     const knn_cuda_rows rows = rows_of(arrays);
-    if (status == MOTE_OK) status = search_by(index, queries, query_set, params, &rows);
+    if (status == MOTE_OK && query_set->rows > 0) { status = launch_search(index, queries, query_set, params, &rows); }
     if (status == MOTE_OK && !result->on_device) status = fetch_arrays(gpu, arrays);
     if (status == MOTE_OK && !result->on_device) status = knn_cuda_count_skipped(index);
     free_arrays(gpu, arrays);

@@ -113,8 +113,6 @@ typedef struct knn_deferred_buffers {
     uint32_t turn; /* which of two sets of counters is zero */
 } knn_deferred_buffers;
 
-#define KNN_SHIFTED_BUFFERS 14u
-
 typedef struct knn_cuda {
     device_cloud cloud; /* x, y, z */
     knn_cuda_curve curve;
@@ -122,7 +120,7 @@ typedef struct knn_cuda {
     bool other_is_set;
     knn_cuda_buffer normals; /* of the queries of an ellipsoidal search */
     knn_deferred_buffers deferred_buffers;
-    knn_cuda_buffer shifted[KNN_SHIFTED_BUFFERS]; /* of knn_shifted_orders_cuda.cuh, from search to search */
+    knn_cuda_buffer shifted; /* see knn_shifted_memory: kept from search to search */
 } knn_cuda;
 
 /* Queries in terms of a tree. */
@@ -151,7 +149,6 @@ typedef struct knn_search_args {
     uint32_t first, end; /* the sorted places of the queries that are asked; of few neighbours always all */
     bool by_place;       /* rows go by sorted place, from first on, instead of by the queries' cloud */
     bool own, exclude_self;
-    bool all; /* nothing is ruled out: brute force */
     uint32_t k;
     uint64_t limit;        /* the largest key */
     knn_metric keys;       /* how keys are read: the tree's, or that of ellipsoids */
@@ -169,7 +166,7 @@ void knn_cuda_buffer_release(mote_device *gpu, knn_cuda_buffer *buffer);
 mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set);
 mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_extent *divided,
                           knn_cuda_point_set *point_set, knn_cuda_curve *curve);
-/* Parts of that: makes keys of up to KNN_SAMPLE_MAX points, and sorts them, crowded ones as below; */
+/* Parts of that: makes keys of up to KNN_SAMPLE_MAX points, and sorts them; */
 mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                                  const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve);
 /* puts points in order that stand in few cells; see knn_refine_cuda.cu. */
@@ -219,10 +216,9 @@ mote_status knn_cuda_search_small_k(mote_device *gpu, const knn_search_args *arg
 mote_status knn_cuda_search_large_k(mote_device *gpu, const knn_search_args *args);
 mote_status knn_cuda_search_all(mote_device *gpu, const knn_search_args *args); /* nothing is ruled out */
 
-/* By shifted sorting. queries NULL: the points themselves. */
-mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries,
-                                    const knn_cuda_query_set *query_set, const mote_knn_params *params,
-                                    const knn_cuda_rows *rows);
+/* By shifted sorting. */
+mote_status knn_cuda_search_shifted(mote_knn_index *index, const knn_cuda_query_set *query_set,
+                                    const mote_knn_params *params, const knn_search_args *args);
 
 /* Fills index->skipped, which floats are counted for on the device; waits. */
 mote_status knn_cuda_count_skipped(mote_knn_index *index);

@@ -9,11 +9,11 @@
      kind   of the positions, a constant: the compiler makes a visitor for each
      user   what was given to knn_search_batch
      query  the point's place in the sorted order: its row in the cloud is search->queries->order[query], and
-            knn_place_of(kind, search->queries, query, &place) its exact position
+            knn_exact_of(kind, search->queries, query, &exact) its exact position
      list   [count] its neighbours, nearest first, equal distances by row. Of each:
               key    knn_distance2(&search->tree->metric, key) is the square of the distance, in world units
               index  its row in the cloud
-              at     its place in the sorted order; knn_place_of(kind, &search->tree->points, at, &place)
+              at     its place in the sorted order; knn_exact_of(kind, &search->tree->points, at, &exact)
      count  at most k; less where the cloud, or the radius, holds fewer. The point itself is one of them unless
             search->exclude_self
 

@@ -96,12 +96,12 @@ static void write_edges(const estimate *all, uint64_t row, const knn_near *list,
 SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t query, const knn_near *list,
                                 uint32_t count, normals_sums *sums) {
     const knn_search *search = &all->search;
-    knn_place mine, other;
+    knn_exact mine, other;
     normals_sums s = {count, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    knn_place_of(kind, search->queries, query, &mine);
+    knn_exact_of(kind, search->queries, query, &mine);
     for (uint32_t i = 0; i < count; i++) {
         double d[3];
-        knn_place_of(kind, &search->tree->points, list[i].at, &other);
+        knn_exact_of(kind, &search->tree->points, list[i].at, &other);
         for (int k = 0; k < 3; k++) {
             d[k] = kind == KNN_INT ? (double)(other.step[k] - mine.step[k]) : other.value[k] - mine.value[k];
             if (kind == KNN_DOUBLE) d[k] *= all->unit[k];

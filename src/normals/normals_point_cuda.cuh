@@ -87,7 +87,7 @@ static __device__ inline uint64_t normals_key_of(const knn_cuda_tree *tree, cons
                                                  uint32_t i) {
     knn_exact other;
     knn_exact_of<KIND>(&tree->points, list.at(i), &other);
-    return knn_key<KIND>(&tree->metric, mine, &other);
+    return knn_key_between(KIND, &tree->metric, mine, &other);
 }
 
 /* Writes what is wanted of the point at a sorted place. A list has count neighbours, ordered by (distance, index);

@@ -174,13 +174,7 @@ SIMD_INLINE uint32_t knn_boxes_within(knn_kind kind, const void *boxes, uint64_t
 
 /* ---- exact */
 
-/* A point as exact as it is known. */
-typedef struct knn_place {
-    int32_t step[3];
-    double value[3];
-} knn_place;
-
-SIMD_INLINE void knn_place_of(knn_kind kind, const knn_points *points, uint64_t at, knn_place *place) {
+SIMD_INLINE void knn_exact_of(knn_kind kind, const knn_points *points, uint64_t at, knn_exact *place) {
     for (uint64_t k = 0; k < 3; k++) {
         const uint64_t value = (3 * (at / KNN_LEAF) + k) * KNN_LEAF + at % KNN_LEAF;
         if (kind == KNN_INT) {
@@ -190,27 +184,6 @@ SIMD_INLINE void knn_place_of(knn_kind kind, const knn_points *points, uint64_t 
                                                 : ((const double *)points->leaves)[value];
         }
     }
-}
-
-SIMD_INLINE uint64_t knn_key_of(knn_kind kind, const knn_metric *metric, const knn_place *a, const knn_place *b) {
-    if (kind == KNN_INT) { return knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]); }
-    double d[3];
-    for (int k = 0; k < 3; k++) {
-        d[k] = a->value[k] - b->value[k];
-        if (kind == KNN_DOUBLE) d[k] *= metric->scale[k];
-    }
-    return knn_key_real(d[0], d[1], d[2]);
-}
-
-/* The key of an ellipsoid around a query. */
-SIMD_INLINE uint64_t knn_key_of_ellipsoid(knn_kind kind, const knn_metric *metric, const knn_ellipsoid *of,
-                                          const knn_place *query, const knn_place *point) {
-    double d[3];
-    for (int k = 0; k < 3; k++) {
-        d[k] = kind == KNN_INT ? (double)((int64_t)point->step[k] - query->step[k]) : point->value[k] - query->value[k];
-        if (kind != KNN_FLOAT) d[k] *= metric->scale[k];
-    }
-    return knn_key_ellipsoid(d[0], d[1], d[2], of);
 }
 
 #endif

@@ -5,11 +5,11 @@
 
 SIMD_INLINE uint64_t key_of_kind(knn_kind kind, const knn_query *query, uint32_t at) {
     const knn_tree *tree = query->job->query_set->tree;
-    knn_place mine, other;
-    knn_place_of(kind, &query->job->query_set->points, query->place, &mine);
-    knn_place_of(kind, &tree->points, at, &other);
+    knn_exact mine, other;
+    knn_exact_of(kind, &query->job->query_set->points, query->place, &mine);
+    knn_exact_of(kind, &tree->points, at, &other);
     return query->ellipsoid != NULL ? knn_key_of_ellipsoid(kind, &tree->metric, query->ellipsoid, &mine, &other)
-                                    : knn_key_of(kind, &tree->metric, &mine, &other);
+                                    : knn_key_between(kind, &tree->metric, &mine, &other);
 }
 
 static uint64_t key_of(const knn_query *query, uint32_t at) {

@@ -2,50 +2,22 @@
 #include "knn/cpu/knn_build_cpu.h"
 #include "core/cloud.h"
 #include "knn/cpu/knn_cpu.h"
+#include "knn/index/knn_rules.h"
 
 #define MAX_FLOAT_SPAN 0x1p50 /* squares of floats stay far from infinity */
-
-/* A power of two that brings a world span to about 2^20. */
-static double norm_of(double span) {
-    int exponent = 20;
-    if (span > 0) frexp(span, &exponent);
-    return ldexp(1, 20 - (exponent < -960 ? -960 : exponent));
-}
-
-static double world_span(const mote_lattice *lattice) {
-    double span = 0;
-    for (int k = 0; k < 3; k++) span = fmax(span, (double)lattice->extent[k] * lattice->scale[k]);
-    return span;
-}
-
-/* Whether integers of these axes are steps of one scale. */
-static bool have_one_scale(const mote_column *const axes[3]) {
-    for (int k = 0; k < 3; k++) {
-        if (mote_type_is_float(axes[k]->type) || axes[k]->scale != axes[0]->scale) return false;
-    }
-    return axes[0]->scale != 0 && isfinite(axes[0]->scale);
-}
 
 /* Whether stored integers are steps of one scale, less than 2^31 apart; then what counts as step 0. */
 static bool find_steps(mote_knn_index *index, const mote_column *const axes[3], uint64_t count) {
     const mote_lattice *lattice = &index->lattice;
     int64_t low[3], high[3];
-    if (!have_one_scale(axes) || count == 0) return false;
+    if (!knn_have_one_scale(axes) || count == 0) return false;
+    if (lattice->integer && !lattice->exact) return false;
     if (lattice->integer) {
-        for (int k = 0; k < 3; k++) {
-            low[k] = lattice->source_min[k];
-            high[k] = low[k] + (int64_t)lattice->extent[k];
-        }
-        if (!lattice->exact) return false;
+        knn_integers_of(lattice, low, high);
     } else {
         knn_integer_bounds(index->ctx, axes, index->order, count, low, high);
     }
-    for (int k = 0; k < 3; k++) {
-        index->origin[k] = low[k];
-        index->span[k] = (uint64_t)high[k] - (uint64_t)low[k];
-        if (index->span[k] >= 1ull << 31) return false;
-    }
-    return true;
+    return knn_set_steps(index, low, high);
 }
 
 /* Whether floats are compared as they are stored: then squares of their differences neither vanish nor overflow. */
@@ -58,7 +30,7 @@ static bool are_floats(const mote_knn_index *index, const mote_column *const axe
 
 static void set_metric(const mote_column *const axes[3], knn_kind kind, bool world, double span, knn_metric *metric) {
     metric->kind = kind;
-    metric->norm = kind == KNN_DOUBLE ? norm_of(span) : 1;
+    metric->norm = kind == KNN_DOUBLE ? knn_norm_of(span) : 1;
     for (int k = 0; k < 3; k++) metric->scale[k] = world ? 1 : axes[k]->scale;
 }
 
@@ -79,7 +51,7 @@ static mote_status make_other_tree(mote_knn_index *index, bool world) {
     if (index->other_is_set && index->other_is_world == world) return MOTE_OK;
     index->other_is_set = false;
     MOTE_TRY(mote_cloud_positions(index->ctx, index->cloud, axes));
-    set_metric(axes, KNN_DOUBLE, world, world_span(&index->lattice), &index->other.metric);
+    set_metric(axes, KNN_DOUBLE, world, knn_world_span(&index->lattice), &index->other.metric);
     MOTE_TRY(read_tree(index, axes, world, &index->other));
     index->other_is_set = true;
     index->other_is_world = world;
@@ -97,7 +69,7 @@ mote_status knn_build_cpu(mote_knn_index *index) {
     /* What is not finite was sorted there and has no leaf: made once, an index keeps no room for it. */
     if (is_first && index->skipped > 0) knn_tree_free(ctx, &index->stored);
     mote_stage(ctx, "cells");
-    const double span = world_span(&index->lattice);
+    const double span = knn_world_span(&index->lattice);
     const bool steps = find_steps(index, axes, index->cloud->count - index->skipped);
     set_metric(axes,
                steps                           ? KNN_INT
@@ -116,14 +88,6 @@ void knn_release_cpu(mote_knn_index *index) {
 }
 
 /* ---- queries */
-
-static bool same_columns(const mote_column *const a[3], const mote_column *const b[3]) {
-    for (int k = 0; k < 3; k++) {
-        if (a[k]->type != b[k]->type || a[k]->scale != b[k]->scale || a[k]->offset != b[k]->offset) return false;
-        if (a[k]->bit_count != b[k]->bit_count || a[k]->bit_shift != b[k]->bit_shift) return false;
-    }
-    return true;
-}
 
 /* Sorts the queries by the codes of the points' lattice; those that are not finite come last. */
 static mote_status sort_queries(mote_knn_index *index, const mote_column *const axes[3], knn_query_set *query_set,
@@ -154,12 +118,9 @@ static bool fits_stored(const mote_knn_index *index, const mote_column *const ax
     if (index->stored.metric.kind == KNN_INT) {
         int64_t low[3], high[3];
         knn_integer_bounds(index->ctx, axes, order, count, low, high);
-        for (int k = 0; k < 3 && count > 0; k++) {
-            const int64_t first = index->origin[k], last = first + (int64_t)index->span[k];
-            const int64_t min = low[k] < first ? low[k] : first, max = high[k] > last ? high[k] : last;
-            if ((uint64_t)max - (uint64_t)min >= 1ull << 31) return false;
-        }
-    } else if (index->stored.metric.kind == KNN_FLOAT) {
+        return count == 0 || knn_are_near_steps(index, low, high);
+    }
+    if (index->stored.metric.kind == KNN_FLOAT) {
         for (uint64_t i = 0; i < count; i++) {
             for (int k = 0; k < 3; k++) {
                 const double away = mote_column_stored(axes[k], order[i]) - (double)lattice->min[k] * lattice->scale[k];
@@ -174,7 +135,8 @@ static mote_status choose_tree(mote_knn_index *index, const mote_column *const a
                                uint64_t finite, knn_reading *reading, const knn_tree **tree) {
     const mote_column *own[3];
     MOTE_TRY(mote_cloud_positions(index->ctx, index->cloud, own));
-    reading->world = !same_columns(axes, own);
+    reading->world = false;
+    for (int k = 0; k < 3; k++) reading->world = reading->world || !knn_is_same_axis(axes[k], own[k]);
     *tree = &index->stored;
     if (reading->world) {
         bool plain = index->stored.metric.kind == KNN_DOUBLE;

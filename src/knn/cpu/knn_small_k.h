@@ -117,13 +117,13 @@ SIMD_INLINE uint32_t knn_small_k_keys(knn_kind kind, const knn_search *search, k
     const knn_points *points = &search->tree->points;
     const uint32_t query = scratch->group.first + q, self = search->exclude_self ? query : UINT32_MAX;
     uint32_t count = 0;
-    knn_place mine, other;
-    knn_place_of(kind, search->queries, query, &mine);
+    knn_exact mine, other;
+    knn_exact_of(kind, search->queries, query, &mine);
     for (uint32_t i = 0; i < slots; i++) {
         const uint32_t at = knn_list_place(&scratch->list, &scratch->chunk, small_k->slots[i]);
         if (at >= points->count || at == self) continue;
-        knn_place_of(kind, points, at, &other);
-        const uint64_t key = knn_key_of(kind, &search->tree->metric, &mine, &other);
+        knn_exact_of(kind, points, at, &other);
+        const uint64_t key = knn_key_between(kind, &search->tree->metric, &mine, &other);
         small_k->keys[count] = key;
         small_k->heads[count] = (int32_t)knn_key_head(kind, key);
         small_k->at[count] = at;

@@ -110,8 +110,8 @@ SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *sea
     uint32_t count = scratch->list.count;
     knn_ellipsoid of;
     knn_disc disc;
-    knn_place mine, other;
-    knn_place_of(kind, search->queries, query, &mine);
+    knn_exact mine, other;
+    knn_exact_of(kind, search->queries, query, &mine);
     if (ellipsoid) {
         knn_ellipsoid_of_row(search->ellipsoids, search->queries->order[query], &of);
         knn_disc_make(kind, search, scratch, &of, q, &disc);
@@ -125,9 +125,9 @@ SIMD_INLINE void knn_stream(knn_kind kind, bool ellipsoid, const knn_search *sea
         for (uint32_t hits = simd_f_at_most(squares, simd_f_set(threshold)); hits != 0; hits &= hits - 1) {
             const uint32_t at = KNN_LEAF * chunk->leaves[leaves[i]] + (uint32_t)__builtin_ctz(hits);
             if (at >= tree->points.count || at == self) continue;
-            knn_place_of(kind, &tree->points, at, &other);
+            knn_exact_of(kind, &tree->points, at, &other);
             const uint64_t key = ellipsoid ? knn_key_of_ellipsoid(kind, &tree->metric, &of, &mine, &other)
-                                           : knn_key_of(kind, &tree->metric, &mine, &other);
+                                           : knn_key_between(kind, &tree->metric, &mine, &other);
             threshold = take(user, scratch, q, key, at, threshold);
         }
     }

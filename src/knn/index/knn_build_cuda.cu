@@ -20,7 +20,7 @@
 template <int KIND, bool PLAIN>
 static __device__ inline void find_middle_extent(const knn_cuda_reading *from, uint64_t count, knn_cuda_extent *out) {
     __shared__ float sample[3][KNN_CUDA_SAMPLES];
-    __shared__ float low[3], high[3];
+    __shared__ float low[3], middle[3], high[3];
     static_assert(KNN_CUDA_SAMPLES == THREADS, "a sample for each thread");
     float view[3] = {INFINITY, INFINITY, INFINITY};
     const bool finite = count > 0 && knn_view_of<KIND, PLAIN>(from, knn_nth_sample(threadIdx.x, count), view);
@@ -28,16 +28,7 @@ static __device__ inline void find_middle_extent(const knn_cuda_reading *from, u
     for (int k = 0; k < 3; k++) sample[k][threadIdx.x] = finite ? view[k] : INFINITY;
     if (threadIdx.x < 3) low[threadIdx.x] = high[threadIdx.x] = 0;
     __syncthreads();
-    for (int k = 0; k < 3; k++) { /* its place in order, by counting what is before it */
-        const float mine = sample[k][threadIdx.x];
-        uint32_t before = 0;
-        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
-            before += sample[k][i] < mine || (sample[k][i] == mine && i < threadIdx.x);
-        }
-        if (samples <= 2 * OUTSIDE) continue;
-        if (before == OUTSIDE) low[k] = mine;
-        if (before == samples - 1 - OUTSIDE) high[k] = mine;
-    }
+    if (samples > 2 * OUTSIDE) knn_order_sample(sample, samples, OUTSIDE, low, middle, high);
     __syncthreads();
     if (threadIdx.x > 0) return;
     float side = 0;
@@ -353,8 +344,8 @@ static uint32_t bits_for(uint64_t count) {
 }
 
 /* Keys of any number of points, by a radix sort. */
-static mote_status sort_large_k(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
-                                const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
+static mote_status sort_by_radix(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,
+                                 const knn_cuda_curve_key *of, knn_cuda_extent *parts, knn_cuda_curve *curve) {
     for (int i = 0; i < 2; i++) {
         if (!knn_cuda_buffer_reserve(gpu, &curve->all[i], count * sizeof(uint64_t), "codes")) return MOTE_ERROR_MEMORY;
     }
@@ -374,8 +365,7 @@ static mote_status sort_points(mote_device *gpu, uint64_t count, const knn_cuda_
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const bool deep = point_set->tree.points.deep;
     const knn_cuda_curve_key of = {curve->cell_bits, curve->index_bits, part_count(count), deep, divided};
-    if (count <= KNN_SAMPLE_MAX) return knn_cuda_sample_sort(gpu, reading, count, &of, parts, curve);
-    MOTE_TRY(sort_large_k(gpu, reading, count, &of, parts, curve));
+    MOTE_TRY((count <= KNN_SAMPLE_MAX ? knn_cuda_sample_sort : sort_by_radix)(gpu, reading, count, &of, parts, curve));
     return knn_cuda_refine(gpu, reading, count, curve, curve->keys);
 }
 

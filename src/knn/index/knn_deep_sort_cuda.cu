@@ -30,21 +30,11 @@ typedef struct sample_memory {
     uint32_t sums[KNN_CUDA_SAMPLES / CUDA_WARP];
 } sample_memory;
 
-/* Finds the box and the middle, on each axis by the place of each value in order. All threads call it. */
+/* Finds the box and the middle. All threads call it. */
 static __device__ inline void order_sample(sample_memory *m, uint32_t samples) {
-    const uint32_t outside = samples / 32, mine = threadIdx.x;
-    if (mine < 3) m->low[mine] = m->high[mine] = m->middle[mine] = 0;
+    if (threadIdx.x < 3) m->low[threadIdx.x] = m->high[threadIdx.x] = m->middle[threadIdx.x] = 0;
     __syncthreads();
-    for (int k = 0; k < 3 && samples > 0; k++) { /* a place in order, by counting what is before it */
-        const double value = m->value[k][mine];
-        uint32_t before = 0;
-        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
-            before += m->value[k][i] < value || (m->value[k][i] == value && i < mine);
-        }
-        if (before == outside) m->low[k] = value;
-        if (before == samples / 2) m->middle[k] = value;
-        if (before == samples - 1 - outside) m->high[k] = value;
-    }
+    if (samples > 0) knn_order_sample(m->value, samples, samples / 32, m->low, m->middle, m->high);
     __syncthreads();
 }
 

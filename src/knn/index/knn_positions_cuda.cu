@@ -1,7 +1,7 @@
 /* Positions on the GPU, of an index and of its queries: their columns, how these are read, and in which tree. */
 #include <math.h>
 
-#include "core/cloud.h"
+#include "knn/index/knn_rules.h"
 #include "knn/knn_cuda.h"
 #include "order/order_cuda.h"
 
@@ -45,13 +45,6 @@ static bool are_floats(const mote_column *const axes[3]) {
     return true;
 }
 
-static bool are_of_one_scale(const mote_column *const axes[3]) {
-    for (int k = 0; k < 3; k++) {
-        if (mote_type_is_float(axes[k]->type) || axes[k]->scale != axes[0]->scale) return false;
-    }
-    return axes[0]->scale != 0 && isfinite(axes[0]->scale);
-}
-
 /* 32-bit integers that are finite in the world, whatever they are. */
 static bool are_plain_integers(const mote_column *const axes[3]) {
     if (!all_of(axes, MOTE_INT32) || !are_aligned(axes)) return false;
@@ -67,10 +60,7 @@ static mote_status integer_bounds(mote_knn_index *index, const device_cloud *clo
     const mote_column *axes[3];
     axes_of(cloud, axes);
     if (!lattice->integer) return knn_cuda_integer_bounds(index->device, axes, cloud->count, low, high);
-    for (int k = 0; k < 3; k++) {
-        low[k] = lattice->source_min[k];
-        high[k] = low[k] + (int64_t)lattice->extent[k];
-    }
+    knn_integers_of(lattice, low, high);
     return MOTE_OK;
 }
 
@@ -80,25 +70,11 @@ static mote_status find_steps(mote_knn_index *index, const device_cloud *cloud, 
     int64_t low[3], high[3];
     axes_of(cloud, axes);
     *are_steps = false;
-    if (!are_of_one_scale(axes) || cloud->count == index->skipped) return MOTE_OK;
+    if (!knn_have_one_scale(axes) || cloud->count == index->skipped) return MOTE_OK;
     if (index->lattice.integer && !index->lattice.exact) return MOTE_OK;
     MOTE_TRY(integer_bounds(index, cloud, &index->lattice, low, high));
-    for (int k = 0; k < 3; k++) {
-        index->origin[k] = low[k];
-        index->span[k] = (uint64_t)high[k] - (uint64_t)low[k];
-        if (index->span[k] >= 1ull << 31) return MOTE_OK;
-    }
-    *are_steps = true;
+    *are_steps = knn_set_steps(index, low, high);
     return MOTE_OK;
-}
-
-/* A power of two that brings a world span to about 2^20. */
-static double norm_of(const mote_lattice *lattice) {
-    double span = 0;
-    int exponent = 20;
-    for (int k = 0; k < 3; k++) span = fmax(span, (double)lattice->extent[k] * lattice->scale[k]);
-    if (span > 0) frexp(span, &exponent);
-    return ldexp(1, 20 - (exponent < -960 ? -960 : exponent));
 }
 
 static mote_status look(const mote_knn_index *index, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook) {
@@ -116,7 +92,7 @@ static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_poin
     knn_cuda_reading *r = &point_set->reading;
     knn_metric *metric = &point_set->tree.metric;
     metric->kind = r->kind = KNN_DOUBLE;
-    metric->norm = norm_of(lattice);
+    metric->norm = knn_norm_of(knn_world_span(lattice));
     r->world = world;
     r->plain = false;
     for (int k = 0; k < 3; k++) {
@@ -208,14 +184,6 @@ static mote_status make_other(mote_knn_index *index, bool world) {
 
 /* ---- queries */
 
-static bool same_columns(const mote_column *a, const mote_column *b) {
-    for (int k = 0; k < 3; k++) {
-        if (a[k].type != b[k].type || a[k].scale != b[k].scale || a[k].offset != b[k].offset) return false;
-        if (a[k].bit_count != b[k].bit_count || a[k].bit_shift != b[k].bit_shift) return false;
-    }
-    return true;
-}
-
 /* Whether queries like the points can be asked of their tree: steps must be less than 2^31 apart. */
 static mote_status fits_stored(mote_knn_index *index, const device_cloud *cloud, bool *fits) {
     int64_t low[3], high[3];
@@ -228,11 +196,7 @@ static mote_status fits_stored(mote_knn_index *index, const device_cloud *cloud,
     *fits = !lattice.integer || lattice.exact;
     if (!*fits) return MOTE_OK;
     MOTE_TRY(integer_bounds(index, cloud, &lattice, low, high));
-    for (int k = 0; k < 3; k++) {
-        const int64_t first = index->origin[k], last = first + (int64_t)index->span[k];
-        const int64_t min = low[k] < first ? low[k] : first, max = high[k] > last ? high[k] : last;
-        if ((uint64_t)max - (uint64_t)min >= 1ull << 31) *fits = false;
-    }
+    *fits = knn_are_near_steps(index, low, high);
     return MOTE_OK;
 }
 
@@ -244,7 +208,10 @@ static bool is_plain_world(const knn_cuda_reading *r) {
 
 static mote_status choose_tree(mote_knn_index *index, knn_cuda_query_set *query_set) {
     knn_cuda *const c = index->cuda;
-    const bool world = !same_columns(query_set->cloud.columns, c->cloud.columns);
+    bool world = false;
+    for (int k = 0; k < 3; k++) {
+        world = world || !knn_is_same_axis(&query_set->cloud.columns[k], &c->cloud.columns[k]);
+    }
     const knn_cuda_point_set *point_set = &c->stored;
     bool fits = is_plain_world(&c->stored.reading);
     if (!world) MOTE_TRY(fits_stored(index, &query_set->cloud, &fits));

@@ -172,8 +172,7 @@ typedef struct sort_memory {
     uint8_t part[CAPACITY]; /* of each of them */
     uint64_t sample[PARTS], splitter[PARTS];
     uint32_t begin[PARTS + 1]; /* of each part; counters before */
-    uint32_t before[SORT_WARPS], cells[SORT_WARPS];
-    knn_hilbert hilbert; /* of a bucket that gets a curve of its own */
+    uint32_t before[SORT_WARPS];
 } sort_memory;
 
 static __device__ inline uint32_t bucket_size(const sample_deal *deal, uint32_t bucket) {
@@ -278,81 +277,16 @@ static __device__ inline void sort_keys(sort_memory *m, const uint64_t *from, ui
     }
 }
 
-/* Whether the keys stand in few cells, so that these are divided; see knn_refine_cuda.cu. */
-static __device__ inline bool store_keys(sort_memory *m, uint32_t count, uint32_t index_bits, uint64_t *out) {
-    uint32_t cells = 0;
-    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        out[i] = m->key[i];
-        cells += i == 0 || m->key[i] >> index_bits != m->key[i - 1] >> index_bits;
-    }
-    return block_sum<SORT_WARPS>(cells, m->cells) * KNN_CUDA_CROWDED < count;
-}
-
-/* The cells of the cube around the points of the block; false where they are all at one place. */
-template <int KIND, bool PLAIN>
-static __device__ inline bool divide_cube(sort_memory *m, const knn_cuda_reading *from, uint32_t count,
-                                          uint32_t index_bits, knn_grid *grid) {
-    knn_cuda_extent box;
-    knn_extent_of_nothing(&box);
-    CUDA_ROLLED
-    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        knn_cuda_extent point = box;
-        knn_view_of<KIND, PLAIN>(from, m->key[i] & ((1ull << index_bits) - 1), point.low);
-        memcpy(point.high, point.low, sizeof point.high);
-        knn_extent_add(&box, &point);
-    }
-    knn_extent_of_block<SORT_WARPS>(&box);
-    *grid = knn_grid_of(&box, KNN_CUDA_FINER, 0);
-    return grid->factor > 0;
-}
-
-/* Puts the points of a bucket along a curve of their own. The places of the keys stay where they are. */
-template <int KIND, bool PLAIN>
-static __device__ inline void refine_bucket(sort_memory *m, const knn_cuda_reading *from, uint32_t count,
-                                            uint32_t index_bits, uint64_t *buffer, uint64_t *out) {
-    const uint64_t number = (1ull << index_bits) - 1;
-    knn_grid grid;
-    if (!divide_cube<KIND, PLAIN>(m, from, count, index_bits, &grid)) return;
-    knn_hilbert_load(&m->hilbert);
-    __syncthreads();
-    CUDA_ROLLED
-    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) {
-        float view[3];
-        uint32_t cell[3];
-        knn_view_of<KIND, PLAIN>(from, m->key[i] & number, view);
-        for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[k] - grid.low[k], grid.factor, 1u << KNN_CUDA_FINER);
-        buffer[i] =
-            knn_hilbert_place<KNN_CUDA_FINER>(&m->hilbert, cell[0], cell[1], cell[2], KNN_CUDA_FINER) * CAPACITY | i;
-    }
-    __syncthreads();
-    split_bucket(m, buffer, count);
-    sort_items<SORT_ITEMS, 1>(m, buffer, count);
-    uint64_t key[SORT_ITEMS];
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
-        const uint32_t i = item * SORT_THREADS + threadIdx.x;
-        key[item] = (out[i] & ~number) | (out[m->key[i] % CAPACITY] & number);
-    }
-    __syncthreads();
-    CUDA_ROLLED
-    for (uint32_t item = 0; item * SORT_THREADS + threadIdx.x < count; item++) {
-        out[item * SORT_THREADS + threadIdx.x] = key[item];
-    }
-}
-
 /* A block sorts a bucket. */
-template <int KIND, bool PLAIN>
-static __global__ __launch_bounds__(SORT_THREADS, SORT_AT_ONCE) void sort_buckets(knn_cuda_reading from,
-                                                                                  uint32_t index_bits, deal_arrays to) {
+static __global__ __launch_bounds__(SORT_THREADS, SORT_AT_ONCE) void sort_buckets(deal_arrays to) {
     __shared__ sort_memory m;
     const uint32_t bucket = blockIdx.x, count = bucket_size(to.deal, bucket);
-    uint64_t *const buffer = to.buckets + (uint64_t)bucket * CAPACITY;
     uint32_t before = 0; /* keys of the buckets before */
     for (uint32_t b = threadIdx.x; b < bucket; b += SORT_THREADS) before += bucket_size(to.deal, b);
     if (count == 0) return;
-    sort_keys(&m, buffer, count);
+    sort_keys(&m, to.buckets + (uint64_t)bucket * CAPACITY, count);
     uint64_t *const out = to.keys + block_sum<SORT_WARPS>(before, m.before);
-    if (store_keys(&m, count, index_bits, out)) refine_bucket<KIND, PLAIN>(&m, &from, count, index_bits, buffer, out);
+    for (uint32_t i = threadIdx.x; i < count; i += SORT_THREADS) out[i] = m.key[i];
 }
 
 /* ---- launches */
@@ -377,7 +311,7 @@ template <int KIND, bool PLAIN> static void launch_steps(mote_device *gpu, const
                 s->parts, s->to.deal, buckets);
     CUDA_LAUNCH(gpu, (deal_points<KIND, PLAIN>), deal_blocks, DEAL_THREADS, *s->reading, s->count, *s->of, extent,
                 s->to);
-    CUDA_LAUNCH(gpu, (sort_buckets<KIND, PLAIN>), buckets, SORT_THREADS, *s->reading, s->of->index_bits, s->to);
+    CUDA_LAUNCH(gpu, sort_buckets, buckets, SORT_THREADS, s->to);
 }
 
 mote_status knn_cuda_sample_sort(mote_device *gpu, const knn_cuda_reading *r, uint64_t count,

@@ -1,4 +1,4 @@
-/* Bitonic sorts: of words in the registers of a warp or a block, and of neighbours by (key, index) in shared memory.
+/* Bitonic sorts: of words in the registers of a warp, and of neighbours by (key, index) in shared memory.
    For .cu files only. */
 #ifndef MOTE_KNN_SORT_CUDA_H
 #define MOTE_KNN_SORT_CUDA_H
@@ -59,42 +59,6 @@ template <int PER, int RUN> static __device__ inline void merge_words(uint32_t (
 /* Ascending: the lane's words are the places PER · lane and following. */
 template <int PER> static __device__ inline void knn_sort_words(uint32_t (&word)[PER], uint32_t lane) {
     merge_words<PER, 2>(word, lane);
-}
-
-/* ---- grades: a bitonic sort of E · THREADS words; word i · THREADS + thread is the thread's i-th, so that pairs far
-   apart are one thread's. Pairs of different warps meet in exchange, shared memory for all words; a single warp needs
-   none. */
-template <uint32_t THREADS, int E>
-static __device__ inline void knn_sort_grades(uint32_t (&grade)[E], uint32_t thread, uint32_t *exchange) {
-#pragma unroll
-    for (uint32_t run = 2; run <= E * THREADS; run *= 2) {
-#pragma unroll
-        for (uint32_t single = run / 2; single > 0; single /= 2) {
-            const uint32_t rows = single / THREADS;
-            const bool far = rows == 0 && single >= CUDA_WARP;
-            if (far) {
-#pragma unroll
-                for (uint32_t i = 0; i < E; i++) exchange[i * THREADS + thread] = grade[i];
-                __syncthreads();
-            }
-#pragma unroll
-            for (uint32_t i = 0; i < E; i++) {
-                const bool ascending = ((i * THREADS + thread) & run) == 0;
-                if (rows > 0) {
-                    if ((i & rows) != 0) continue;
-                    const uint32_t one = grade[i], other = grade[(i + rows) % E];
-                    grade[i] = ascending ? min(one, other) : max(one, other);
-                    grade[(i + rows) % E] = ascending ? max(one, other) : min(one, other);
-                } else {
-                    const bool keeps_lower = ((thread & single) == 0) == ascending;
-                    const uint32_t other = far ? exchange[i * THREADS + (thread ^ single)]
-                                               : __shfl_xor_sync(CUDA_ALL, grade[i], (int)(single % CUDA_WARP));
-                    grade[i] = keeps_lower ? min(grade[i], other) : max(grade[i], other);
-                }
-            }
-            if (far) __syncthreads();
-        }
-    }
 }
 
 /* ---- neighbours: a list in shared memory has key[i] and index_at(i), and is ordered by both */

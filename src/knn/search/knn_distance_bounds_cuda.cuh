@@ -117,18 +117,8 @@ static __device__ inline float knn_bounded_box_square(const knn_cuda_box *box, c
 template <int KIND, bool ELLIPSOID>
 static __device__ inline uint64_t knn_key_from(const knn_search_args *args, const knn_exact *query,
                                                const knn_exact *point, const knn_ellipsoid *of) {
-    if constexpr (ELLIPSOID) {
-        double d[3];
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            d[k] = KIND == KNN_INT ? (double)(int32_t)((uint32_t)point->step[k] - (uint32_t)query->step[k])
-                                   : point->value[k] - query->value[k];
-            if (KIND != KNN_FLOAT) d[k] *= args->tree.metric.scale[k];
-        }
-        return knn_key_ellipsoid(d[0], d[1], d[2], of);
-    } else {
-        return knn_key<KIND>(&args->tree.metric, query, point);
-    }
+    return ELLIPSOID ? knn_key_of_ellipsoid(KIND, &args->tree.metric, of, query, point)
+                     : knn_key_between(KIND, &args->tree.metric, query, point);
 }
 
 static __device__ inline knn_ellipsoid knn_ellipsoid_at(const knn_search_args *args, uint32_t place) {

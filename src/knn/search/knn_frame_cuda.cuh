@@ -35,11 +35,6 @@ template <class LAUNCH> static inline void knn_for_kind(knn_kind kind, const LAU
 
 /* ---- exact values and keys */
 
-typedef struct knn_exact {
-    int32_t step[3];
-    double value[3];
-} knn_exact;
-
 /* Where an axis of a point stands in views and exact values. */
 static __device__ __forceinline__ uint64_t knn_slot_of(uint32_t place, uint32_t axis) {
     return (uint64_t)(place / KNN_CUDA_LEAF) * (3 * KNN_CUDA_LEAF) + KNN_CUDA_LEAF * axis + place % KNN_CUDA_LEAF;
@@ -58,23 +53,6 @@ static __device__ inline void knn_exact_of(const knn_cuda_points *points, uint32
                 KIND == KNN_FLOAT ? (double)__ldg(points->views + i) : __ldg((const double *)points->exact + i);
         }
     }
-}
-
-template <int KIND>
-static __device__ inline uint64_t knn_key(const knn_metric *metric, const knn_exact *a, const knn_exact *b) {
-    uint64_t key;
-    if (KIND == KNN_INT) {
-        key = knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]);
-    } else {
-        double d[3];
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            d[k] = a->value[k] - b->value[k];
-            if (KIND == KNN_DOUBLE) d[k] *= metric->scale[k];
-        }
-        key = knn_key_real(d[0], d[1], d[2]);
-    }
-    return key;
 }
 
 static __device__ inline bool knn_is_before(uint64_t key, uint32_t index, uint64_t other_key, uint32_t other_index) {

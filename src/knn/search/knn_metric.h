@@ -8,6 +8,15 @@
 
 #include "math/host_device.h"
 
+/* Functions of a kind, a constant of the caller: a copy is made for each. */
+#if defined(__CUDACC__)
+#define KNN_HD_OF_KIND static __forceinline__ __host__ __device__
+#elif defined(__GNUC__)
+#define KNN_HD_OF_KIND static inline __attribute__((always_inline))
+#else
+#define KNN_HD_OF_KIND static inline
+#endif
+
 typedef enum knn_kind {
     KNN_INT,   /* int32 steps from the smallest stored value; one scale on all axes */
     KNN_FLOAT, /* floats as stored, scale 1 */
@@ -42,6 +51,22 @@ MOTE_HD uint64_t knn_key_int(int32_t ax, int32_t ay, int32_t az, int32_t bx, int
 /* Scaled differences. */
 MOTE_HD uint64_t knn_key_real(double dx, double dy, double dz) { return knn_bits((dx * dx + dy * dy) + dz * dz); }
 
+/* A position as exact as it is known: steps of KNN_INT, values of the others. */
+typedef struct knn_exact {
+    int32_t step[3];
+    double value[3];
+} knn_exact;
+
+KNN_HD_OF_KIND uint64_t knn_key_between(int kind, const knn_metric *metric, const knn_exact *a, const knn_exact *b) {
+    double d[3];
+    if (kind == KNN_INT) return knn_key_int(a->step[0], a->step[1], a->step[2], b->step[0], b->step[1], b->step[2]);
+    for (int k = 0; k < 3; k++) {
+        d[k] = a->value[k] - b->value[k];
+        if (kind == KNN_DOUBLE) d[k] *= metric->scale[k];
+    }
+    return knn_key_real(d[0], d[1], d[2]);
+}
+
 /* ---- ellipsoids: their keys are the bits of doubles, whatever the kind
 
    A query's ellipsoid: its normal, and c * c - 1 for the compression c. */
@@ -70,6 +95,18 @@ MOTE_HD double knn_real_ellipsoid(double dx, double dy, double dz, const knn_ell
 
 MOTE_HD uint64_t knn_key_ellipsoid(double dx, double dy, double dz, const knn_ellipsoid *of) {
     return knn_bits(knn_real_ellipsoid(dx, dy, dz, of));
+}
+
+/* The key of a point for a query's ellipsoid. */
+KNN_HD_OF_KIND uint64_t knn_key_of_ellipsoid(int kind, const knn_metric *metric, const knn_ellipsoid *of,
+                                             const knn_exact *query, const knn_exact *point) {
+    double d[3];
+    for (int k = 0; k < 3; k++) {
+        d[k] = kind == KNN_INT ? (double)(int32_t)((uint32_t)point->step[k] - (uint32_t)query->step[k])
+                               : point->value[k] - query->value[k];
+        if (kind != KNN_FLOAT) d[k] *= metric->scale[k];
+    }
+    return knn_key_ellipsoid(d[0], d[1], d[2], of);
 }
 
 /* How keys of ellipsoids are read, of a search whose units are those of a metric. The bound keeps a scale below the

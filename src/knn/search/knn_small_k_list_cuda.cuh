@@ -116,7 +116,7 @@ static __device__ __forceinline__ uint64_t small_k_key_of(const knn_search_args 
                                                           uint32_t place) {
     knn_exact other;
     knn_exact_of<KIND>(&args->tree.points, place, &other);
-    const uint64_t key = knn_key<KIND>(&args->tree.metric, exact, &other);
+    const uint64_t key = knn_key_between(KIND, &args->tree.metric, exact, &other);
     return key <= args->limit ? key : UINT64_MAX;
 }
 

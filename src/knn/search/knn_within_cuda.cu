@@ -21,7 +21,7 @@ template <int KIND> struct within_visitor {
         if (near) {
             knn_exact other;
             knn_exact_of<KIND>(&args->tree.points, at, &other);
-            key = knn_key<KIND>(&args->tree.metric, &query->exact, &other);
+            key = knn_key_between(KIND, &args->tree.metric, &query->exact, &other);
             near = key <= args->limit;
         }
         const uint32_t in_row = warp_append(near, &found);

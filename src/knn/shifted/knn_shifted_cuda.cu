@@ -1,6 +1,7 @@
 /* Shifted sorting on the device: what a search needs, and its steps. Without buckets all queries are asked in the cube
    itself. With buckets each is asked in one space; the orders of the spaces are made one after the other in the same
-   memory. */
+   memory. Candidates of a query are the points of its four windows, each once. */
+#include "knn/search/knn_offered_cuda.cuh"
 #include "knn/shifted/knn_shifted_cuda.cuh"
 
 #define THREADS 256u
@@ -46,7 +47,7 @@ static uint64_t lay_out(void *buffer, uint64_t points, uint64_t queries, bool ow
 
 static mote_status reserve(mote_knn_index *index, const knn_cuda_query_set *query_set, bool buckets,
                            knn_shifted_memory *memory) {
-    knn_cuda_buffer *const buffer = &index->cuda->shifted[0];
+    knn_cuda_buffer *const buffer = &index->cuda->shifted;
     const uint64_t points = index->cloud->count, queries = query_set->rows;
     const uint64_t size_bytes = lay_out(NULL, points, queries, query_set->own, buckets, memory);
     if (!knn_cuda_buffer_reserve(index->device, buffer, size_bytes, "shifted orders")) return MOTE_ERROR_MEMORY;
@@ -54,58 +55,84 @@ static mote_status reserve(mote_knn_index *index, const knn_cuda_query_set *quer
     return MOTE_OK;
 }
 
-/* ---- the steps */
+/* ---- candidates */
 
-/* The metric of keys, the normals and the limit: of ellipsoids as the exact search has them. */
-static mote_status set_keys(mote_knn_index *index, const mote_cloud *queries, const knn_cuda_query_set *query_set,
-                            const mote_knn_params *params, knn_shifted_args *args) {
-    knn_search_args exact;
-    memset(&exact, 0, sizeof exact);
-    exact.tree = *query_set->tree;
-    exact.keys = args->metric;
-    exact.limit = knn_key_limit(&args->metric, params->radius);
-    if (params->compression > 1) MOTE_TRY(knn_cuda_normal_weight(index, queries, query_set, params, &exact));
-    args->keys = exact.keys;
-    args->limit = exact.limit;
-    args->normals = exact.normals;
-    args->normal_weight = exact.normal_weight;
-    return MOTE_OK;
-}
+/* A query's windows. */
+typedef struct four_windows {
+    uint32_t first[KNN_SHIFTS], count[KNN_SHIFTS];
+} four_windows;
+
+struct shifted_points {
+    static constexpr uint32_t windows = KNN_SHIFTS;
+    typedef four_windows query;
+    knn_shifted_memory memory;
+    uint32_t space, beside;
+
+    __device__ inline bool wants(uint32_t place) const {
+        return memory.spaces == NULL || memory.spaces[place] == space;
+    }
+
+    __device__ inline query begin(const knn_search_args *args, uint32_t place) const {
+        const uint4 stands = __ldg(memory.insertion_places + place);
+        const uint32_t insertion_places[KNN_SHIFTS] = {stands.x, stands.y, stands.z, stands.w};
+        four_windows of;
+#pragma unroll
+        for (uint32_t s = 0; s < KNN_SHIFTS; s++) {
+            uint32_t end;
+            knn_shifted_window(insertion_places[s], beside, args->tree.points.extent->finite, &of.first[s], &end);
+            of.count[s] = end - of.first[s];
+        }
+        return of;
+    }
+
+    __device__ inline knn_window window(const query *of, uint32_t w) const {
+        knn_window found = {0, 0};
+#pragma unroll
+        for (uint32_t s = 0; s < KNN_SHIFTS; s++) { /* in registers, whichever it is */
+            if (s == w) found = {of->first[s], of->first[s] + of->count[s]};
+        }
+        return found;
+    }
+
+    __device__ inline uint32_t point(const query *of, uint32_t w, uint32_t i) const {
+        const uint32_t point = __ldg(memory.orders[w] + i);
+        const uint4 places = __ldg(memory.places + point);
+        const bool was_seen = (w > 0 && places.x - of->first[0] < of->count[0]) ||
+                              (w > 1 && places.y - of->first[1] < of->count[1]) ||
+                              (w > 2 && places.z - of->first[2] < of->count[2]);
+        return was_seen ? UINT32_MAX : point;
+    }
+};
+
+/* ---- the steps */
 
 static mote_status search_space(mote_device *gpu, knn_shifted_args *args, uint32_t space) {
     args->space = space;
     MOTE_TRY(knn_shifted_make_orders(gpu, args));
-    MOTE_TRY(knn_shifted_search(gpu, args));
+    const shifted_points points = {args->memory, space, args->beside};
+    MOTE_TRY(knn_search_offered(gpu, &args->search, &points));
     return mote_progress(gpu->ctx, 0.9 * (space + 1) / (KNN_PLAIN + 1), "searching neighbours");
 }
 
 static mote_status search_spaces(mote_device *gpu, knn_shifted_args *args) {
     if (args->memory.spaces != NULL) {
-        CUDA_LAUNCH(gpu, find_spaces, cuda_blocks(args->query_count, THREADS), THREADS, args->normals,
-                    args->query_count, args->queries.extent, args->memory.spaces);
+        CUDA_LAUNCH(gpu, find_spaces, cuda_blocks(args->query_count, THREADS), THREADS, args->search.normals,
+                    args->query_count, args->search.queries.extent, args->memory.spaces);
         MOTE_TRY(cuda_launched(gpu, "spaces"));
         for (uint32_t space = 0; space < KNN_SPACES; space++) MOTE_TRY(search_space(gpu, args, space));
     }
     return search_space(gpu, args, KNN_PLAIN);
 }
 
-mote_status knn_cuda_search_shifted(mote_knn_index *index, const mote_cloud *queries,
-                                    const knn_cuda_query_set *query_set, const mote_knn_params *params,
-                                    const knn_cuda_rows *rows) {
+mote_status knn_cuda_search_shifted(mote_knn_index *index, const knn_cuda_query_set *query_set,
+                                    const mote_knn_params *params, const knn_search_args *search) {
     knn_shifted_args args;
     memset(&args, 0, sizeof args);
-    args.metric = query_set->tree->metric;
-    args.points = query_set->tree->points;
-    args.queries = query_set->points;
-    args.compression = params->compression;
+    args.search = *search;
     args.point_count = (uint32_t)index->cloud->count;
     args.query_count = (uint32_t)query_set->rows;
-    args.k = params->k;
     args.beside = params->lambda * params->k;
-    args.exclude_self = params->exclude_self && query_set->own;
-    args.rows = *rows;
     MOTE_TRY(reserve(index, query_set, params->buckets, &args.memory));
-    MOTE_TRY(set_keys(index, queries, query_set, params, &args));
     MOTE_TRY(
         knn_shifted_find_cells(index->device, &args, &index->cuda->cloud, query_set->own ? NULL : &query_set->cloud));
     return search_spaces(index->device, &args);

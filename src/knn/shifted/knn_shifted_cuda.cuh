@@ -25,18 +25,11 @@ typedef struct knn_shifted_memory {
 } knn_shifted_memory;
 
 typedef struct knn_shifted_args {
-    knn_metric metric, keys; /* of the points; how keys are read */
-    knn_cuda_points points, queries;
+    knn_search_args search; /* what is exact about it: points, queries, normals, keys, rows */
     knn_shifted_memory memory;
-    const double *normals; /* [query][3] of unit length, or 0; NULL: spheres */
-    double normal_weight;  /* compression² - 1 */
-    double compression;
     uint32_t point_count, query_count;
-    uint32_t space;     /* the space at hand: its queries are asked */
-    uint32_t k, beside; /* candidates on each side of a query: lambda · k */
-    uint64_t limit;     /* the largest key */
-    bool exclude_self;
-    knn_cuda_rows rows;
+    uint32_t space;  /* the space at hand: its queries are asked */
+    uint32_t beside; /* candidates on each side of a query: lambda · k */
 } knn_shifted_args;
 
 /* The cells of points and queries in the cube around both, and the inverse of the index's order. query_cloud: NULL for
@@ -45,7 +38,5 @@ mote_status knn_shifted_find_cells(mote_device *gpu, const knn_shifted_args *arg
                                    const device_cloud *query_cloud);
 /* The four orders of the space at hand, and where its queries stand in them. */
 mote_status knn_shifted_make_orders(mote_device *gpu, knn_shifted_args *args);
-/* The neighbours of the queries of the space at hand. */
-mote_status knn_shifted_search(mote_device *gpu, const knn_shifted_args *args);
 
 #endif

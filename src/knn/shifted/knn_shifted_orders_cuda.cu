@@ -93,7 +93,8 @@ mote_status knn_shifted_find_cells(mote_device *gpu, const knn_shifted_args *arg
                     memory->query_cells);
     }
     CUDA_LAUNCH(gpu, make_cells, cuda_blocks(points, THREADS), THREADS, axes, points, memory->world, memory->cells);
-    CUDA_LAUNCH(gpu, invert_order, cuda_blocks(points, THREADS), THREADS, args->points.order, points, memory->curve);
+    CUDA_LAUNCH(gpu, invert_order, cuda_blocks(points, THREADS), THREADS, args->search.tree.points.order, points,
+                memory->curve);
     return cuda_launched(gpu, "cells");
 }
 
@@ -119,7 +120,7 @@ static mote_status find_space_box(mote_device *gpu, const knn_shifted_args *args
     CUDA_LAUNCH(gpu, join_space, shared_blocks(gpu, args->point_count), THREADS, *space, memory->cells,
                 (const uint32_t *)NULL, (const uint8_t *)NULL, args->point_count, memory->space);
     CUDA_LAUNCH(gpu, join_space, shared_blocks(gpu, args->query_count), THREADS, *space, memory->query_cells,
-                args->queries.order, memory->spaces, args->query_count, memory->space);
+                args->search.queries.order, memory->spaces, args->query_count, memory->space);
     return cuda_launched(gpu, "bounds");
 }
 
@@ -167,13 +168,13 @@ static mote_status make_order(mote_device *gpu, knn_shifted_args *args, const kn
     CUDA_LAUNCH(gpu, place_points, blocks, THREADS, sorted->values, memory->curve, points, shift, memory->orders[shift],
                 (uint32_t *)memory->places);
     CUDA_LAUNCH(gpu, find_insertion_places, cuda_blocks(queries, THREADS), THREADS, *space, memory->space,
-                memory->query_cells, args->queries.order, queries, sorted->keys, args->points.extent, shift,
-                (uint32_t *)memory->insertion_places);
+                memory->query_cells, args->search.queries.order, queries, sorted->keys, args->search.tree.points.extent,
+                shift, (uint32_t *)memory->insertion_places);
     return cuda_launched(gpu, "orders");
 }
 
 mote_status knn_shifted_make_orders(mote_device *gpu, knn_shifted_args *args) {
-    const knn_space space = knn_space_make(args->space, args->compression);
+    const knn_space space = knn_space_make(args->space, args->search.compression);
     MOTE_TRY(find_space_box(gpu, args, &space));
     for (uint32_t shift = 0; shift < KNN_SHIFTS; shift++) MOTE_TRY(make_order(gpu, args, &space, shift));
     return MOTE_OK;

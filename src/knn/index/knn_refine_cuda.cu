@@ -1,9 +1,7 @@
 /* Where many points share a cell of the curve, their order is that of the cloud, and leaves of it are as large as the
    cell. So each 2,048 consecutive points that stand in few cells are put along a curve of their own, through the cube
    around them. The places of the keys stay where they are: only which points have them changes. */
-#include "device/cuda/warp.cuh"
-#include "knn/index/knn_hilbert_cuda.cuh"
-#include "knn/search/knn_view_cuda.cuh"
+#include "knn/index/knn_curve_cuda.cuh"
 
 #define THREADS    512u
 #define WARPS      (THREADS / CUDA_WARP)
@@ -17,28 +15,8 @@
 typedef struct refine_memory {
     uint64_t key[CHUNK];
     uint32_t index[CHUNK];
-    float low[WARPS][3], high[WARPS][3];
     knn_hilbert hilbert;
 } refine_memory;
-
-/* The least and largest views of the block's points, in all threads. */
-static __device__ void box_of_block(refine_memory *memory, float low[3], float high[3]) {
-    for (int k = 0; k < 3; k++) {
-        low[k] = warp_min(low[k]);
-        high[k] = warp_max(high[k]);
-        if (threadIdx.x % CUDA_WARP == 0) {
-            memory->low[threadIdx.x / CUDA_WARP][k] = low[k];
-            memory->high[threadIdx.x / CUDA_WARP][k] = high[k];
-        }
-    }
-    __syncthreads();
-    for (uint32_t w = 0; w < WARPS; w++) {
-        for (int k = 0; k < 3; k++) {
-            low[k] = fminf(low[k], memory->low[w][k]);
-            high[k] = fmaxf(high[k], memory->high[w][k]);
-        }
-    }
-}
 
 /* Sorts the first count keys, a power of two, ascending. */
 static __device__ void sort_keys(uint64_t *key, uint32_t count) {
@@ -76,8 +54,10 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
     const uint32_t first = blockIdx.x * CHUNK, rest = count - first, mine = rest < CHUNK ? rest : CHUNK;
     if (!is_crowded(keys, first, mine, index_bits)) return;
     knn_hilbert_load(&memory.hilbert);
-    float view[ITEMS][3], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float view[ITEMS][3];
     bool exists[ITEMS];
+    knn_cuda_extent box;
+    knn_extent_of_nothing(&box);
     for (uint32_t item = 0; item < ITEMS; item++) {
         const uint32_t i = item * THREADS + threadIdx.x;
         const uint64_t key = i < mine ? keys[first + i] : NON_FINITE, index = key & ((1ull << index_bits) - 1);
@@ -85,20 +65,19 @@ static __global__ __launch_bounds__(THREADS) void refine_chunks(knn_cuda_reading
         if (i < mine) memory.index[i] = (uint32_t)index;
         if (exists[item]) knn_view_of<KIND, PLAIN>(&from, index, view[item]);
         for (int k = 0; k < 3 && exists[item]; k++) {
-            low[k] = fminf(low[k], view[item][k]);
-            high[k] = fmaxf(high[k], view[item][k]);
+            box.low[k] = fminf(box.low[k], view[item][k]);
+            box.high[k] = fmaxf(box.high[k], view[item][k]);
         }
     }
-    box_of_block(&memory, low, high);
-    const float side = fmaxf(high[0] - low[0], fmaxf(high[1] - low[1], high[2] - low[2]));
-    if (!(side > 0) || !knn_is_finite(side)) return;
-    const float factor = (float)(1u << BITS) / side;
+    knn_extent_of_block<WARPS>(&box);
+    const knn_grid grid = knn_grid_of(&box, BITS, 0);
+    if (!(grid.factor > 0)) return;
     for (uint32_t item = 0; item < ITEMS; item++) { /* points that are not finite stay last, in their order */
         const uint32_t i = item * THREADS + threadIdx.x;
         uint64_t place = (NON_FINITE >> SLOTBITS) - (i < mine ? 1 : 0);
         if (exists[item]) {
             uint32_t cell[3];
-            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[item][k] - low[k], factor, 1u << BITS);
+            for (int k = 0; k < 3; k++) cell[k] = knn_cell_of(view[item][k] - grid.low[k], grid.factor, 1u << BITS);
             place = knn_hilbert_place<BITS>(&memory.hilbert, cell[0], cell[1], cell[2], BITS);
         }
         memory.key[i] = place << SLOTBITS | i;
