@@ -21,6 +21,7 @@ static void on_signal(int number) {
 }
 
 bool session_cancelled(void) { return stop_wanted != 0; }
+void session_cancel(void) { stop_wanted = 1; }
 
 /* The first signal asks to stop; the handler is gone after it, so the second one kills. */
 static void catch_signals(void) {

@@ -44,6 +44,8 @@ void session_printing(const session *s);
 
 /* Whether the user asked to stop; for loops of the command's own. */
 bool session_cancelled(void);
+/* As if the user had asked: all contexts of the program stop at their next step. */
+void session_cancel(void);
 
 /* Reads one or several inputs into one cloud. Returns an exit code. */
 int session_read(session *s, const char *const *paths, int count, const mote_read_params *params, mote_cloud **out);

@@ -33,13 +33,13 @@ const three = {
         build.onLoad({ filter: /three.src.renderers.shaders.DFGLUTData\.js$/ }, () => ({ contents: 'export const getDFGLUT = () => null; export class DFGLUTData {}' }));
     },
 };
-const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js' } };
+const page = { ...common, plugins: [three], entryPoints: { boot: 'src/boot.js', app: 'src/main.js', live: 'src/live/main.js' } };
 const worker = { ...common, entryPoints: { worker: 'src/worker.js' }, splitting: true, chunkNames: 'chunk-[name]' };
 const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-await copyFile(join(here, 'src/index.html'), join(out, 'index.html'));
+for (const page of ['index.html', 'live.html']) await copyFile(join(here, 'src', page), join(out, page));
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
 await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));

@@ -2,6 +2,8 @@
 #include "command.h"
 
 #include "session.h"
+#include "view/live/live.h"
+#include "view/live/live_socket.h"
 #include "view/view_cache.h"
 #include "view/view_export.h"
 #include "view/view_http.h"
@@ -29,8 +31,9 @@
 typedef struct view_options {
     const char *host, *export;
     int port;
-    bool port_given, no_open;
+    bool port_given, no_open, live;
     double seconds; /* 0: until a signal */
+    double fps;     /* of live pictures */
 } view_options;
 
 /* What is served: a Potree folder (file is ""), or one COPC file of a folder. */
@@ -48,6 +51,7 @@ static const command_help help = {
     "  mote view scan.copc.laz                the same of a COPC file\n"
     "  mote view a.mote b.copc.laz            several clouds in one picture\n"
     "  mote view scan.las                     convert it first, into the cache\n"
+    "  mote view --live scan.laz              draw here and send pictures, as it is\n"
     "  mote view scan.mote --export site      page and data as files for a web server\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
@@ -178,7 +182,7 @@ static void wait_for_end(const sigset_t *signals, double seconds) {
 static void page_address(const char *host, int port, const view_data *data, size_t count, char *url, size_t size) {
     const bool is_ipv6 = strchr(host, ':') != NULL;
     int length = snprintf(url, size, is_ipv6 ? "http://[%s]:%d/" : "http://%s:%d/", host, port);
-    if (count == 1 && data->file[0] == '\0') return;
+    if (count == 0 || (count == 1 && data->file[0] == '\0')) return;
     for (size_t i = 0; i < count; i++) {
         /* Once as a part of an address, and once more because that address is a value of the query. */
         char name[3 * NAME_MAX + 1];
@@ -191,13 +195,23 @@ static void page_address(const char *host, int port, const view_data *data, size
     }
 }
 
-static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count) {
+static bool is_loopback(const char *host) {
+    return strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+/* data: [count] what is served; none where live is given. */
+static int serve(session *s, const view_options *o, const char *viewer_dir, const view_data *data, size_t count,
+                 live_hub *live) {
     view_source sources[VIEW_SOURCES_MAX];
     for (size_t i = 0; i < count; i++) {
         sources[i].folder = data[i].folder;
         sources[i].file = data[i].file[0] != '\0' ? data[i].file : NULL;
     }
-    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count};
+    char token[LIVE_TOKEN_SIZE] = "";
+    if (live != NULL && !is_loopback(o->host) && !live_token_make(token)) {
+        return session_error(s, EXIT_FAILED, "the system gives no random numbers for a token");
+    }
+    const view_server_options options = {o->host, o->port, o->port_given, viewer_dir, sources, count, live, token};
     char error[512];
     char url[320 + VIEW_SOURCES_MAX * (9 * NAME_MAX + 24)];
     sigset_t signals;
@@ -212,12 +226,14 @@ static int serve(session *s, const view_options *o, const char *viewer_dir, cons
     const bool is_everywhere = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     const char *name = is_everywhere ? "127.0.0.1" : o->host;
     page_address(name, view_server_port(server), data, count, url, sizeof url);
+    if (token[0] != '\0') snprintf(url + strlen(url), sizeof url - strlen(url), "?token=%s", token);
     printf("%s\n", url);
     fflush(stdout);
-    if (is_everywhere) session_note(s, "everyone who reaches this machine can see this data set");
+    if (is_everywhere && live == NULL) session_note(s, "everyone who reaches this machine can see this data set");
     session_say(s, "open this address in a browser; Ctrl-C ends the server");
     if (!o->no_open) open_browser(url);
     wait_for_end(&signals, o->seconds);
+    if (live != NULL) session_cancel();
     view_server_stop(server);
     return EXIT_DONE;
 }
@@ -233,6 +249,13 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
                              "the viewer page is not there. Build it (make viewer) or set MOTE_VIEWER to the folder of "
                              "its index.html");
     }
+    if (o->live) {
+        live_hub *live = NULL;
+        int code = live_start(s, inputs->words, inputs->count, o->fps, &live);
+        if (code == EXIT_DONE) code = serve(s, o, viewer_dir, NULL, 0, live);
+        live_stop(live);
+        return code;
+    }
     view_data *data = calloc(count, sizeof *data);
     if (data == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
     int code = EXIT_DONE;
@@ -240,16 +263,20 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
     if (code == EXIT_DONE && o->export != NULL)
         code = view_export(s, viewer_dir, data->folder, data->file[0] != '\0' ? data->file : NULL, o->export);
     else if (code == EXIT_DONE)
-        code = serve(s, o, viewer_dir, data, count);
+        code = serve(s, o, viewer_dir, data, count, NULL);
     free(data);
     return code;
 }
 
 int cmd_view(int argc, char **argv) {
-    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT};
+    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT, .fps = 30};
     const option rows[] = {
         {"port", 0, OPTION_INT, &o.port, &o.port_given, "N", "default 8080, or the next free one; 0: any free port"},
         {"host", 0, OPTION_TEXT, &o.host, NULL, "ADDR", "address to bind; default 127.0.0.1: only this machine"},
+        {"live", 0, OPTION_FLAG, &o.live, NULL, NULL,
+         "draw here and send pictures: any cloud, without preparing\nit; a folder: its newest file, as files come"},
+        {"fps", 0, OPTION_REAL, &o.fps, NULL, "N",
+         "with --live: pictures a second for which moving ones are\nmade small enough; default 30"},
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
         {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
          "write page and data to a new folder, for any web server, and end"},

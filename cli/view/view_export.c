@@ -142,6 +142,7 @@ static void copy_page(export_job *job, const char *viewer_dir, const char *data_
         char path[PATH_MAX];
         struct stat info;
         if (!join(job, path, viewer_dir, entry->d_name) || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+        if (strncmp(entry->d_name, "live.", 5) == 0) continue; /* needs a server that draws */
         if (data_file != NULL && strcmp(entry->d_name, "index.html") == 0)
             write_index(job, viewer_dir, data_file);
         else

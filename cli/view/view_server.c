@@ -20,6 +20,7 @@ void view_server_stop(view_server *server) { (void)server; }
 
 #else
 
+#include "view/live/live_socket.h"
 #include "view/view_http.h"
 #include "view/view_upload.h"
 
@@ -38,7 +39,7 @@ void view_server_stop(view_server *server) { (void)server; }
 #define PIECE_BYTES  (256u * 1024u) /* read and sent at a time */
 #define PORTS_TO_TRY 20             /* after the first; then the system chooses */
 #define THREADS                                                                                                        \
-    "48" /* a browser keeps up to six connections open, and each holds a thread while it lives                         \
+    "64" /* a browser keeps up to six connections open, and each holds a thread while it lives                         \
           */
 
 struct view_server {
@@ -51,6 +52,8 @@ struct view_server {
     atomic_size_t source_count; /* grows when a dropped file has been converted */
     view_upload *upload;        /* of a local server; else NULL */
     bool is_local;              /* bound to loopback: only requests to a loopback name are answered */
+    live_hub *live;
+    const char *token;
     int port;
     char log[256]; /* the last message of civetweb, for a failed start */
 };
@@ -67,7 +70,7 @@ static const char COMMON_HEADERS[] =
     "X-Content-Type-Options: nosniff\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Content-Security-Policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' http: https:; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' http: https: ws:; "
     "frame-ancestors 'self'\r\n";
 
 static int send_status(struct mg_connection *conn, int status, const char *reason, const char *extra) {
@@ -106,6 +109,8 @@ static const char *name_in_source(const view_server *server, const char *path, s
     return at + 1;
 }
 
+static const char *page_of(const view_server *server) { return server->live != NULL ? "live.html" : "index.html"; }
+
 static bool open_served(const view_server *server, const char *path, served_file *file) {
     struct stat info;
     size_t source;
@@ -114,7 +119,7 @@ static bool open_served(const view_server *server, const char *path, served_file
         const char *only = server->sources[source].file;
         file->fd = only == NULL || strcmp(name, only) == 0 ? open_below(server->sources[source].root, name) : -1;
     } else {
-        file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? "index.html" : path + 1);
+        file->fd = open_below(server->viewer_root, strcmp(path, "/") == 0 ? page_of(server) : path + 1);
     }
     if (file->fd < 0) return false;
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -268,6 +273,11 @@ static int handle_request(struct mg_connection *conn) {
         return send_status(conn, 403, "Forbidden", "");
     if (!view_http_decode_path(request->request_uri, path, sizeof path))
         return send_status(conn, 400, "Bad Request", "");
+    if (server->live != NULL && strcmp(path, LIVE_PATH) == 0) {
+        const int refusal = live_socket_refusal(server->live, conn, server->token);
+        const char *reason = refusal == 403 ? "Forbidden" : refusal == 426 ? "Upgrade Required" : "Service Unavailable";
+        return refusal == 0 ? 0 : send_status(conn, refusal, reason, "Connection: close\r\n");
+    }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(conn, server->upload, path);
     if (!open_served(server, path, &file)) return send_status(conn, 404, "Not Found", "");
@@ -303,6 +313,10 @@ static struct mg_context *try_port(view_server *server, const char *host, int po
                               "5000",
                               "request_timeout_ms",
                               "30000",
+                              "websocket_timeout_ms",
+                              "3000",
+                              "enable_websocket_ping_pong",
+                              "yes",
                               "tcp_nodelay",
                               "1",
                               NULL};
@@ -320,6 +334,7 @@ static bool start_listening(view_server *server, const view_server_options *opti
     if (server->context == NULL) return false;
     struct mg_server_port ports[4];
     server->port = mg_get_server_ports(server->context, 4, ports) > 0 ? ports[0].port : options->port;
+    if (server->live != NULL) live_socket_serve(server->live, server->context);
     return true;
 }
 
@@ -346,8 +361,10 @@ view_server *view_server_start(const view_server_options *options, char *error, 
     }
     server->is_local = strcmp(options->host, "127.0.0.1") == 0 || strcmp(options->host, "localhost") == 0 ||
                        strcmp(options->host, "::1") == 0;
+    server->live = options->live;
+    server->token = options->token;
     mg_init_library(MG_FEATURES_DEFAULT);
-    if (server->is_local) server->upload = view_upload_make(serve_converted, server);
+    if (server->is_local && server->live == NULL) server->upload = view_upload_make(serve_converted, server);
     const char *missing = open_roots(server, options);
     if (missing != NULL) {
         snprintf(error, size, "cannot open %s: %s", missing, strerror(errno));
@@ -366,6 +383,7 @@ int view_server_port(const view_server *server) { return server->port; }
 
 void view_server_stop(view_server *server) {
     if (server == NULL) return;
+    if (server->live != NULL) live_close(server->live);
     if (server->context != NULL) mg_stop(server->context);
     view_upload_free(server->upload);
     mg_exit_library();

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "view/live/live.h"
+
 typedef struct view_server view_server;
 
 #define VIEW_SOURCES_MAX 20u
@@ -27,6 +29,8 @@ typedef struct view_server_options {
     const char *viewer_dir; /* folder of index.html */
     const view_source *sources;
     size_t source_count; /* at most VIEW_SOURCES_MAX */
+    live_hub *live;      /* NULL: none; else "/" is the page of live pictures */
+    const char *token;   /* of live pictures, that the address must hold; "": none */
 } view_server_options;
 
 /// Starts serving in threads of its own, which inherit the caller's signal mask.

@@ -14,6 +14,7 @@ import { BARE, bluePixels, DESKTOP, facts, grid, lit, middle, numbersIn, ONE_NOD
 import { LINK_CHECKS } from './hand_links.mjs';
 import { COPC_CHECKS } from './hand_copc.mjs';
 import { FILTER_CHECKS } from './hand_filters.mjs';
+import { LIVE_CHECKS } from './hand_live.mjs';
 import { CLOUD_CHECKS } from './hand_clouds.mjs';
 import { HOSTILE_CHECKS } from './hand_hostile.mjs';
 import { MEASURE_CHECKS } from './hand_measure.mjs';
@@ -562,10 +563,21 @@ const CHECKS = {
     },
 };
 
-const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS };
+const ALL_CHECKS = { ...CHECKS, ...LINK_CHECKS, ...COPC_CHECKS, ...FILTER_CHECKS, ...MEASURE_CHECKS, ...COLOUR_CHECKS, ...MOVING_CHECKS, ...HOSTILE_CHECKS, ...CLOUD_CHECKS, ...LIVE_CHECKS };
 
-// A check: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
-async function check(context, o, name, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {
+// A check that serves for itself is alone({ mote, folder, out, openPage }). Any other: data(folder, mote) makes a data set and gives the path to serve where that is not the folder.
+async function check(context, o, name, one) {
+    if (!one.alone) return checkPage(context, o, one);
+    const folder = mkdtempSync(join(tmpdir(), 'mote-by-hand-'));
+    const open = async (url) => {
+        const opened = await openPage(context, DESKTOP);
+        await opened.page.goto(url);
+        return opened;
+    };
+    return one.alone({ mote: o.mote, folder, out: o.out, openPage: open }).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+async function checkPage(context, o, { data, query = '', viewport = DESKTOP, noIdle, loud, before, run }) {
     const folder = mkdtempSync(join(tmpdir(), 'mote-by-hand-'));
     let server = null;
     let page = null;

@@ -1,0 +1,340 @@
+/* A cloud as it is at one time, ready to be drawn from anywhere. */
+#include "view/live/live_scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/picture_camera.h"
+#include "render/picture_plan.h"
+
+#define MOVING_CLOSE 3u /* pixels: wider holes take long to look for, and the still picture closes them */
+
+static const io_paths no_paths = {NULL, 0, NULL, NULL, false};
+
+/* ---- making one */
+
+static mote_status make_renderer(live_scene *scene, live_renderer *r) {
+    const mote_status status = mote_render_create(scene->session.ctx, scene->cloud, &r->renderer);
+    r->key[0] = '\0'; /* the cloud's own colours */
+    return status;
+}
+
+static mote_status prepare(live_scene *scene) {
+    session *s = &scene->session;
+    mote_strays strays = {.count = 0};
+    mote_status status = make_renderer(scene, &scene->renderers[0]);
+    if (status != MOTE_OK) return status;
+    scene->box = mote_render_bounds(scene->renderers[0].renderer);
+    status = mote_cloud_strays(s->ctx, scene->cloud, &scene->box, &strays);
+    if (strays.count > 0) scene->box = strays.rest;
+    return status;
+}
+
+int live_scene_make(const session *s, const char *const *paths, int count, const char *const *inputs, int input_count,
+                    live_scene **out, char *why, size_t why_size) {
+    const mote_read_params reading = mote_read_defaults();
+    live_scene *scene = calloc(1, sizeof *scene);
+    *out = NULL;
+    snprintf(why, why_size, "memory has run out");
+    if (scene == NULL) return session_error((session *)s, EXIT_RESOURCES, "out of memory");
+    scene->inputs = inputs;
+    scene->input_count = input_count;
+    const char *slash = strrchr(paths[0], '/');
+    snprintf(scene->name, sizeof scene->name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : paths[0]);
+    int code = session_open(&scene->session, s->command, &s->options);
+    if (code == EXIT_DONE) code = session_read(&scene->session, paths, count, &reading, &scene->cloud);
+    if (code == EXIT_DONE) {
+        const mote_status status = prepare(scene);
+        if (status != MOTE_OK) code = session_fail(&scene->session, status, true);
+    }
+    progress_clear(&scene->session.bar);
+    if (code == EXIT_DONE) {
+        *out = scene;
+        return code;
+    }
+    if (scene->session.ctx != NULL) snprintf(why, why_size, "%s", mote_context_message(scene->session.ctx));
+    live_scene_free(scene);
+    return code;
+}
+
+void live_scene_free(live_scene *scene) {
+    if (scene == NULL) return;
+    for (int i = 0; i < LIVE_RENDERERS; i++) mote_render_destroy(scene->renderers[i].renderer);
+    mote_cloud_destroy(scene->cloud);
+    session_close(&scene->session, EXIT_DONE);
+    free(scene->depth);
+    free(scene);
+}
+
+/* ---- what a view means */
+
+static bool is_of_splats(const live_view *view) {
+    return view->show == MOTE_RENDER_SHOW_RADIUS || view->show == MOTE_RENDER_SHOW_ITERATIONS;
+}
+
+/* As if the view had been typed as options of mote render. */
+static bool make_plan(const live_view *view, picture_plan *plan) {
+    char size[32];
+    snprintf(size, sizeof size, "%ux%u", view->width, view->height);
+    picture_options o = {.mode = PICTURE_AUTO, .samples = 1, .bits = 8, .edl = view->edl, .fov_given = true};
+    o.mode = view->mode;
+    o.mode_given = view->mode != PICTURE_AUTO && !is_of_splats(view);
+    o.show = view->show;
+    o.show_given = view->show != MOTE_RENDER_SHOW_COLOR;
+    o.color = !o.show_given && view->color[0] != '\0' ? view->color : NULL;
+    o.size = size;
+    o.eye = view->eye;
+    o.target = view->target;
+    o.up = view->up;
+    o.fov_deg = view->fov_deg;
+    o.ortho = view->is_orthographic;
+    o.edl_given = view->has_edl;
+    o.background = view->background;
+    return picture_plan_make(&o, &no_paths, plan) == EXIT_DONE;
+}
+
+/* Whether it is a landscape goes with the direction that is up, and may take a pass over all points: it is kept. */
+static const picture_look *find_look(live_scene *scene, const live_view *view, const picture_plan *plan) {
+    if (strcmp(scene->look_up, view->up) != 0) {
+        scene->look = picture_look_at(scene->cloud, &scene->box, plan->view.up);
+        snprintf(scene->look_up, sizeof scene->look_up, "%s", view->up);
+    }
+    return &scene->look;
+}
+
+static bool has_column(const live_scene *scene, const char *name) {
+    return mote_cloud_find(scene->cloud, name) != NULL;
+}
+
+/* Whether the cloud can be coloured so: what cannot is never asked of picture_color_choose, which complains. */
+static bool has_color(const live_scene *scene, const char *name) {
+    if (name == NULL || strcmp(name, "none") == 0 || strcmp(name, "height") == 0) return true;
+    if (strcmp(name, "rgb") == 0) return has_column(scene, "red");
+    if (strcmp(name, "normal") == 0) {
+        return has_column(scene, "normal_x") && has_column(scene, "normal_y") && has_column(scene, "normal_z");
+    }
+    return has_column(scene, name);
+}
+
+/* What colours of a name are, with the range that most values have. */
+static live_coloring *find_coloring(live_scene *scene, const live_view *view, const picture_plan *plan, bool terrain) {
+    char key[sizeof scene->colorings[0].key];
+    snprintf(key, sizeof key, "%s %s", plan->color != NULL ? plan->color : "", view->up);
+    for (int i = 0; i < LIVE_COLORINGS; i++) {
+        if (scene->colorings[i].is_known && strcmp(scene->colorings[i].key, key) == 0) return &scene->colorings[i];
+    }
+    live_coloring *c = &scene->colorings[scene->next_coloring];
+    c->is_known = false;
+    if (picture_color_choose(&scene->session, plan, scene->cloud, terrain, &c->colors) != EXIT_DONE) return NULL;
+    snprintf(c->key, sizeof c->key, "%s", key);
+    c->is_known = true;
+    scene->next_coloring = (scene->next_coloring + 1) % LIVE_COLORINGS;
+    return c;
+}
+
+/* Map and range are the page's; they do not change what other pages see. */
+static void take_ramp(const live_view *view, picture_colors *colors) {
+    if (colors->source != COLOR_RAMP) return;
+    colors->map = (color_map)view->map;
+    if (view->range[0] == '\0') return;
+    char *end = NULL;
+    colors->range[0] = strtod(view->range, &end);
+    colors->range[1] = strtod(end + 1, NULL);
+}
+
+/* ---- renderers */
+
+/* One with these colours; else one more; else the one used longest ago. */
+static live_renderer *choose_renderer(live_scene *scene, const char *key) {
+    live_renderer *oldest = &scene->renderers[0], *fresh = NULL;
+    for (int i = 0; i < LIVE_RENDERERS; i++) {
+        live_renderer *r = &scene->renderers[i];
+        if (r->renderer == NULL) {
+            if (fresh == NULL) fresh = r;
+            continue;
+        }
+        if (strcmp(r->key, key) == 0) return r;
+        if (r->used < oldest->used) oldest = r;
+    }
+    /* Alone, the old colours will hardly be asked for again; where they are, by another page, a renderer each is worth
+       its memory. */
+    const bool is_shared = scene->clock - oldest->used < 64 && oldest->used > 0;
+    if (fresh != NULL && is_shared && make_renderer(scene, fresh) == MOTE_OK) return fresh;
+    mote_context_clear(scene->session.ctx);
+    return oldest;
+}
+
+static live_renderer *find_renderer(live_scene *scene, const picture_colors *colors) {
+    char key[sizeof scene->renderers[0].key] = "";
+    if (colors != NULL && colors->source != COLOR_RGB) {
+        snprintf(key, sizeof key, "%d %s %d %.17g %.17g %.17g %.17g %.17g", (int)colors->source, colors->name,
+                 (int)colors->map, colors->range[0], colors->range[1], colors->values.factor[0],
+                 colors->values.factor[1], colors->values.factor[2]);
+    }
+    live_renderer *r = choose_renderer(scene, key);
+    if (strcmp(r->key, key) != 0) {
+        bool is_done;
+        if (key[0] == '\0') {
+            is_done = mote_render_set_colors(r->renderer, NULL, false) == MOTE_OK;
+        } else {
+            is_done = picture_color_apply(&scene->session, colors, scene->cloud, r->renderer) == EXIT_DONE;
+        }
+        if (!is_done) return NULL;
+        snprintf(r->key, sizeof r->key, "%s", key);
+    }
+    r->used = ++scene->clock;
+    return r;
+}
+
+/* ---- drawing */
+
+static bool size_depth(live_scene *scene, size_t pixels) {
+    if (pixels <= scene->depth_pixels) return true;
+    free(scene->depth);
+    scene->depth = malloc(pixels * sizeof *scene->depth);
+    scene->depth_pixels = scene->depth != NULL ? pixels : 0;
+    return scene->depth != NULL;
+}
+
+static uint32_t scaled(uint32_t side, double scale) { return (uint32_t)fmax(1, floor(side * scale + 0.5)); }
+
+/* What the options left open, by the data: of a still picture as mote render does; of a moving one what was found for
+   the last still one, at its scale, and nothing that takes long. */
+static void settle(live_scene *scene, const picture_look *look, const mote_camera *camera, const live_quality *quality,
+                   picture_plan *plan) {
+    picture_spacing *kept = quality->spacing;
+    mote_render_params *p = &plan->params;
+    if (quality->is_still || !(kept->median > 0)) {
+        *kept = picture_spacing_of(&scene->session, scene->cloud, camera, p);
+    }
+    picture_spacing spacing = *kept;
+    if (!quality->is_still) {
+        p->width = scaled(p->width, quality->scale);
+        p->height = scaled(p->height, quality->scale);
+        spacing.median *= quality->scale;
+        spacing.upper *= quality->scale;
+        plan->has_samples = true;
+        p->samples = 1;
+    }
+    picture_look_settle(look, &spacing, plan);
+    if (!quality->is_still && p->close_pixels > MOVING_CLOSE) p->close_pixels = MOVING_CLOSE;
+}
+
+/* The message of what failed, which is then forgotten: the next picture may well be drawn. */
+static bool fail(live_scene *scene, char *why, size_t why_size) {
+    const char *message = mote_context_message(scene->session.ctx);
+    snprintf(why, why_size, "%s", message[0] != '\0' ? message : "memory has run out");
+    mote_context_clear(scene->session.ctx);
+    return false;
+}
+
+/* The picture's colours; NULL where they are false colours, or where there are none. */
+static bool choose_colors(live_scene *scene, const live_view *view, picture_plan *plan, bool terrain,
+                          const picture_colors **out) {
+    *out = NULL;
+    if (plan->needs_normals && !has_column(scene, "normal_z")) return false;
+    if (!has_color(scene, plan->color)) plan->color = NULL; /* of a cloud that was there before */
+    live_coloring *coloring = find_coloring(scene, view, plan, terrain);
+    if (coloring == NULL) return false;
+    scene->colors = coloring->colors;
+    take_ramp(view, &scene->colors);
+    *out = &scene->colors;
+    return true;
+}
+
+bool live_scene_draw(live_scene *scene, const live_view *view, const live_quality *quality, live_picture *picture,
+                     const picture_colors **colors, char *why, size_t why_size) {
+    picture_plan plan;
+    mote_camera camera;
+    mote_render_result result;
+    memset(&result, 0, sizeof result);
+    const double begin = seconds_now();
+    snprintf(why, why_size, "the view cannot be drawn");
+    if (!make_plan(view, &plan)) return false;
+    const picture_look *look = find_look(scene, view, &plan);
+    if (picture_camera_place(&scene->session, &plan.view, look->terrain, NULL, &plan.params, &camera) != EXIT_DONE) {
+        return false;
+    }
+    snprintf(why, why_size, "the cloud has no normals; \"mote normals\" makes them");
+    if (!choose_colors(scene, view, &plan, look->terrain, colors)) return false;
+    settle(scene, look, &camera, quality, &plan);
+    live_renderer *r = find_renderer(scene, *colors);
+    const mote_render_params *p = &plan.params;
+    if (r == NULL || !size_depth(scene, (size_t)p->width * p->height) ||
+        !live_picture_size(picture, p->width, p->height)) {
+        return fail(scene, why, why_size);
+    }
+    result.color8 = picture->rgba;
+    result.depth = scene->depth;
+    if (mote_render_draw(r->renderer, &camera, p, &result) != MOTE_OK) return fail(scene, why, why_size);
+    live_picture_grid(picture, scene->depth);
+    picture->seq = view->seq;
+    picture->scene = scene->version;
+    picture->mode = (int)p->mode;
+    picture->samples = p->samples;
+    picture->close_pixels = p->close_pixels;
+    picture->is_still = quality->is_still;
+    picture->draw_s = seconds_now() - begin;
+    if (view->show != MOTE_RENDER_SHOW_COLOR) *colors = NULL;
+    return true;
+}
+
+/* ---- picking */
+
+#define POINT_SIDE_MAX 33u
+
+/* The part of the picture around a pixel. */
+static void take_part(mote_render_params *p, uint32_t x, uint32_t y, uint32_t radius) {
+    const uint32_t right = x + radius < p->width ? x + radius : p->width - 1;
+    const uint32_t below = y + radius < p->height ? y + radius : p->height - 1;
+    p->part_x = x > radius ? x - radius : 0;
+    p->part_y = y > radius ? y - radius : 0;
+    p->part_width = right - p->part_x + 1;
+    p->part_height = below - p->part_y + 1;
+}
+
+/* The one nearest to the pixel, in the picture. */
+static uint32_t nearest_of(const mote_render_params *p, const uint32_t *index, const float *depth, uint32_t x,
+                           uint32_t y, double *found_depth) {
+    uint32_t found = MOTE_RENDER_NO_POINT;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < p->part_width * p->part_height; i++) {
+        const uint32_t column = p->part_x + i % p->part_width, row = p->part_y + i / p->part_width;
+        const double dx = (double)column - x, dy = (double)row - y;
+        if (index[i] == MOTE_RENDER_NO_POINT || dx * dx + dy * dy >= least) continue;
+        least = dx * dx + dy * dy;
+        found = index[i];
+        *found_depth = depth[i];
+    }
+    return found;
+}
+
+uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t x, uint32_t y, uint32_t radius,
+                             double *depth) {
+    picture_plan plan;
+    mote_camera camera;
+    mote_render_result result;
+    uint32_t index[POINT_SIDE_MAX * POINT_SIDE_MAX];
+    float depths[POINT_SIDE_MAX * POINT_SIDE_MAX];
+    memset(&result, 0, sizeof result);
+    if (x >= view->width || y >= view->height || 2 * radius + 1 > POINT_SIDE_MAX || !make_plan(view, &plan) ||
+        picture_camera_place(&scene->session, &plan.view, false, NULL, &plan.params, &camera) != EXIT_DONE) {
+        return MOTE_RENDER_NO_POINT;
+    }
+    mote_render_params *p = &plan.params;
+    take_part(p, x, y, radius);
+    p->mode = MOTE_RENDER_POINTS;
+    p->show = MOTE_RENDER_SHOW_COLOR;
+    p->normals = MOTE_RENDER_NORMALS_SCREEN;
+    p->edl_strength = 0;
+    p->close_pixels = 0;
+    result.index = index;
+    result.depth = depths;
+    if (mote_render_draw(scene->renderers[0].renderer, &camera, p, &result) != MOTE_OK) {
+        mote_context_clear(scene->session.ctx);
+        return MOTE_RENDER_NO_POINT;
+    }
+    return nearest_of(p, index, depths, x, y, depth);
+}

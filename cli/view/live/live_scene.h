@@ -1,0 +1,79 @@
+/* A cloud as it is at one time, ready to be drawn from anywhere, with the colours that pages ask for.
+ *
+ *   scene   context ── cloud
+ *             └ renderers [colours A] [colours B] …   one for each colouring that is in use, LIVE_RENDERERS at most;
+ *                                                     beyond that the one used longest ago is coloured anew
+ *
+ * It has a context of its own, so that the next one can be read while this one is drawn. Used by one thread at a time.
+ * A picture is that of mote render with the same options, bit for bit: the same steps make it. */
+#ifndef CLI_LIVE_SCENE_H
+#define CLI_LIVE_SCENE_H
+
+#include "render/picture_color.h"
+#include "render/picture_look.h"
+#include "session.h"
+#include "view/live/live_message.h"
+#include "view/live/live_picture.h"
+
+#define LIVE_RENDERERS 4
+#define LIVE_COLORINGS 8 /* of which the ranges are kept */
+
+/* What colours of a name are, before a page's own range. */
+typedef struct live_coloring {
+    char key[LIVE_NAME_MAX + LIVE_TEXT_MAX]; /* name and direction that is up */
+    picture_colors colors;
+    bool is_known;
+} live_coloring;
+
+typedef struct live_renderer {
+    mote_renderer *renderer;
+    char key[LIVE_NAME_MAX + 2 * LIVE_TEXT_MAX + 16]; /* what it is coloured by */
+    uint64_t used;
+} live_renderer;
+
+typedef struct live_scene {
+    session session;           /* its context, quiet after the first scene */
+    const char *const *inputs; /* as they were typed */
+    int input_count;
+    char name[256];   /* of the file that it is of */
+    uint32_t version; /* 1, 2, … */
+    mote_cloud *cloud;
+    mote_box box; /* of nearly all points: those far from all others do not count */
+    live_renderer renderers[LIVE_RENDERERS];
+    live_coloring colorings[LIVE_COLORINGS];
+    uint64_t clock; /* counts uses */
+    int next_coloring;
+    picture_colors colors;       /* of the picture that is drawn */
+    char look_up[LIVE_TEXT_MAX]; /* that the look is of */
+    picture_look look;
+    float *depth; /* [depth_pixels] of the picture that is drawn */
+    size_t depth_pixels;
+} live_scene;
+
+/* How a picture is to be drawn. */
+typedef struct live_quality {
+    bool is_still; /* as mote render draws it; else fast, at a scale */
+    double scale;
+    picture_spacing *spacing; /* of the last still picture of this client, for the moving ones: median 0: none yet */
+} live_quality;
+
+/// Makes a scene of inputs in a context of its own. Prints progress and errors as the options of s say.
+/// paths  [count] what is read; inputs: as they were typed, which outlives the scene
+/// Returns an exit code; *out NULL where it is not EXIT_DONE. why: [why_size] the message
+int live_scene_make(const session *s, const char *const *paths, int count, const char *const *inputs, int input_count,
+                    live_scene **out, char *why, size_t why_size);
+void live_scene_free(live_scene *scene);
+
+/// Draws a view. colors: out: what its colours are; NULL where they are false colours
+/// Returns false, and why, where it cannot be drawn
+bool live_scene_draw(live_scene *scene, const live_view *view, const live_quality *quality, live_picture *picture,
+                     const picture_colors **colors, char *why, size_t why_size);
+
+/// Which point a view shows at a pixel, or nearest to it.
+/// radius  pixels around it that are looked at
+/// depth   out: along the line of sight
+/// Returns its row in the cloud, or MOTE_RENDER_NO_POINT
+uint32_t live_scene_point_at(live_scene *scene, const live_view *view, uint32_t x, uint32_t y, uint32_t radius,
+                             double *depth);
+
+#endif

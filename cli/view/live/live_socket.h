@@ -1,0 +1,22 @@
+/* Pages on websockets of civetweb: who may connect, and what goes to and fro. */
+#ifndef CLI_LIVE_SOCKET_H
+#define CLI_LIVE_SOCKET_H
+
+#include "view/live/live.h"
+
+#define LIVE_PATH       "/live"
+#define LIVE_TOKEN_SIZE 33u /* hexadecimal digits of 128 bits, and a NUL */
+
+struct mg_connection;
+struct mg_context;
+
+/// Makes a token. Returns false where the system gives no random bytes.
+bool live_token_make(char token[LIVE_TOKEN_SIZE]);
+
+/// Why a request for LIVE_PATH is refused: an HTTP status; 0: it may go on.
+/// token  that the address must hold; "": none
+int live_socket_refusal(live_hub *l, struct mg_connection *conn, const char *token);
+/// Serves LIVE_PATH of a server.
+void live_socket_serve(live_hub *l, struct mg_context *context);
+
+#endif

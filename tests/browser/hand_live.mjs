@@ -1,0 +1,175 @@
+// Live pictures: mote view --live in a browser, and clients that are none.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withTimeout } from './browser.mjs';
+import { frame, open } from './websocket.mjs';
+
+const VIEW = 'view seq=1 size=320,200 eye=0,-10,5 target=0,0,0 up=0,0,1 fov=40 mode=points';
+const notOurs = (problem) => !/willReadFrequently/.test(problem); // of pixels(), below
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function serve(mote, input, more = []) {
+    const child = spawn(mote, ['view', '--live', input, '--no-open', '--port', '0', '--for', '300', '-q', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [data] = await withTimeout(once(child.stdout, 'data'), 60000, 'mote view --live');
+    return {
+        url: String(data).trim(),
+        end: async (signal = 'SIGINT') => {
+            const ended = once(child, 'exit');
+            child.kill(signal);
+            return (await withTimeout(ended, 20000, 'the end of the server'))[0];
+        },
+    };
+}
+
+const wanted = (page, what) => page.waitForFunction(what, null, { timeout: 30000 });
+const still = (page) => wanted(page, () => { const v = window.mote?.live; return v?.picture?.isStill && v.shownSeq === v.seq && !v.isDirty; });
+const pixels = async (page) => Buffer.from(await page.evaluate(() => {
+    const canvas = document.getElementById('canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let text = '';
+    for (let i = 0; i < data.length; i += 4) text += String.fromCharCode(data[i], data[i + 1], data[i + 2]);
+    return btoa(text);
+}), 'base64');
+
+// The picture of the command that the page tells.
+async function rendered(page, mote, folder) {
+    const command = await page.evaluate(() => window.mote.live.command());
+    execFileSync('bash', ['-c', command.replace(/^mote/, mote).replace(/-o view\.png$/, `-o ${join(folder, 'view.ppm')} -q`)]);
+    return readFileSync(join(folder, 'view.ppm'));
+}
+
+// 120 x 120 points in a square, all of one colour.
+const square = (folder, name, rgb) => {
+    const rows = [];
+    for (let i = 0; i < 120; i++) for (let j = 0; j < 120; j++) rows.push(`${i} ${j} ${i === 0 && j === 0 ? 1 : 0} ${i + j === 0 ? [1, 2, 3].join(' ') : rgb.join(' ')}`);
+    execFileSync('bash', ['-c', `cat > '${join(folder, 'part')}' && mv '${join(folder, 'part')}' '${join(folder, name)}'`], { input: `x y z red green blue\n${rows.join('\n')}\n` });
+};
+
+export const LIVE_CHECKS = {
+    'live: the still picture is that of mote render, in all modes and colours; a drag turns it; a point is told': {
+        needsMote: true,
+        async alone({ mote, folder, out, openPage }) {
+            execFileSync(mote, ['gen', 'city', '-o', join(folder, 'city.las'), '-n', '60k', '-q']);
+            const server = await serve(mote, join(folder, 'city.las'));
+            const { page, problems } = await openPage(server.url);
+            await still(page);
+            const same = async (settings) => {
+                await page.evaluate((s) => window.mote.live.configure(s), settings);
+                await still(page);
+                const [mine, theirs] = [await pixels(page), await rendered(page, mote, folder)];
+                assert.ok(mine.length > 100000 && mine.equals(theirs.subarray(-mine.length)), `${JSON.stringify(settings)}: not the picture of mote render`);
+            };
+            await same({});
+            await same({ mode: 'average', color: 'height', map: 'viridis' });
+            await same({ mode: 'surface', color: 'classification', edl: 0 });
+            await same({ mode: 'points', show: 'depth', orthographic: true });
+            await page.evaluate(() => window.mote.live.configure({ show: 'color', color: 'rgb', edl: '', orthographic: false }));
+            await still(page);
+            const before = await pixels(page);
+            const box = await page.locator('#canvas').boundingBox();
+            const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+            await page.mouse.move(x, y);
+            await page.mouse.down();
+            await page.mouse.move(x + 90, y, { steps: 6 });
+            await page.mouse.up();
+            await still(page);
+            assert.ok(!before.equals(await pixels(page)), 'the drag turned it');
+            await page.mouse.dblclick(x, y);
+            await page.locator('#card').waitFor({ state: 'visible' });
+            assert.match(await page.locator('#card-list').innerText(), /classification/);
+            await page.screenshot({ path: join(out, 'by-hand-live.png') });
+            await page.close();
+            assert.equal(await server.end(), 0);
+            assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
+        },
+    },
+    'live: who is no page of ours is refused, and what is no message ends the connection': { needsMote: true, async alone({ mote, folder }) {
+        square(folder, 'a.xyz', [200, 0, 0]);
+        const server = await serve(mote, join(folder, 'a.xyz'));
+        const live = new URL('live', server.url).href;
+        assert.equal((await open(live, { Origin: 'http://example.org' })).status, 403);
+        assert.equal((await open(live, { Origin: null })).status, 403);
+        assert.equal((await open(live, { Host: 'example.org', Origin: 'http://example.org' })).status, 403);
+        assert.equal((await open(live, { Upgrade: null })).status, 426);
+        const ended = async (...frames) => {
+            const client = await open(live);
+            assert.equal(client.status, 101);
+            for (const f of frames) client.send(f);
+            return withTimeout(client.closed, 10000, 'the end of a wrong client');
+        };
+        assert.equal(await ended(frame('hello')), 1008);
+        assert.equal(await ended(frame(`${VIEW} size=1,1`)), 1008);
+        assert.equal(await ended(frame(VIEW.replace('320,200', '4097,1'))), 1008);
+        assert.equal(await ended(frame(`${VIEW} color=${'a'.repeat(2000)}`)), 1008);
+        assert.equal(await ended(frame('x'.repeat(3000000))), 1008);
+        assert.equal(await ended(frame(VIEW, { opcode: 2 })), 1008);
+        assert.equal(await ended(frame(VIEW, { final: false })), 1008);
+        // What comes faster than it is read may cost the reason, as the connection is reset.
+        assert.ok([0, 1008].includes(await ended(...Array(2000).fill(frame('shown frame=0')))));
+        const liar = await open(live);
+        liar.send(frame('x', { lie: 2 ** 30 }));
+        // Twenty at once, of which each gets its own picture; two that never say that they saw one get no more than two.
+        const all = await Promise.all(Array.from({ length: 20 }, () => open(live)));
+        all.forEach((c, i) => c.send(frame(VIEW.replace('seq=1', `seq=${i + 1}`))));
+        for (let wait = 0; wait < 200 && !all.every((c) => c.messages.some((m) => m.opcode === 2)); wait++) await sleep(50);
+        all.forEach((c, i) => assert.equal(c.messages.find((m) => m.opcode === 2)?.body.readUInt32LE(8), i + 1));
+        for (let i = 0; i < 20; i++) all[0].send(frame(VIEW.replace('seq=1', `seq=${100 + i}`)));
+        await sleep(300);
+        assert.ok(all[0].messages.filter((m) => m.opcode === 2).length <= 2, 'pictures are not queued');
+        for (const c of all.slice(1)) c.end();
+        assert.equal(await server.end(), 0);
+        assert.equal(await all[0].closed, 1001);
+    } },
+    'live: on other addresses than this machine a token is needed': { needsMote: true, async alone({ mote, folder }) {
+        square(folder, 'a.xyz', [200, 0, 0]);
+        const server = await serve(mote, join(folder, 'a.xyz'), ['--host', '0.0.0.0']);
+        const url = new URL(server.url);
+        assert.match(url.search, /^\?token=[0-9a-f]{32}$/);
+        const live = (token) => open(new URL(`live${token}`, server.url).href);
+        assert.equal((await live('')).status, 403);
+        assert.equal((await live(`?token=${'0'.repeat(32)}`)).status, 403);
+        const right = await live(url.search);
+        assert.equal(right.status, 101);
+        right.end();
+        assert.equal(await server.end('SIGTERM'), 0);
+    } },
+    'live: a folder of frames that changes, and a server that dies and comes back': { needsMote: true, async alone({ mote, folder, openPage }) {
+        const frames = join(folder, 'frames');
+        mkdirSync(frames);
+        square(frames, 'f_9.xyz', [200, 0, 0]);
+        const server = await serve(mote, frames);
+        const { page, problems } = await openPage(server.url);
+        const colour = async (rgb) => {
+            const text = rgb.join();
+            for (let wait = 0; wait < 200; wait++) {
+                const at = await pixels(page);
+                const seen = new Set();
+                for (let i = 0; i < at.length; i += 3) seen.add(`${at[i]},${at[i + 1]},${at[i + 2]}`);
+                if (seen.has(text)) return;
+                await sleep(50);
+            }
+            assert.fail(`no pixel of ${text}`);
+        };
+        await still(page);
+        await page.evaluate(() => window.mote.live.configure({ mode: 'points', edl: 0 }));
+        await colour([200, 0, 0]);
+        square(frames, 'f_10.xyz', [0, 150, 0]);
+        await colour([0, 150, 0]);
+        assert.match(await page.locator('#title').innerText(), /f_10/);
+        square(frames, 'f_10.xyz', [0, 0, 250]);
+        await colour([0, 0, 250]);
+        const { port } = new URL(server.url);
+        await server.end();
+        await page.locator('#said', { hasText: 'not reached' }).waitFor();
+        const again = await serve(mote, frames, ['--port', port]);
+        await page.locator('#said').waitFor({ state: 'hidden' });
+        await page.evaluate(() => window.mote.live.configure({ color: 'height' }));
+        await still(page);
+        await again.end();
+        assert.deepEqual(problems.filter(notOurs).filter((p) => !/WebSocket|ERR_CONNECTION/.test(p)), [], 'nothing else went wrong');
+        await page.close();
+    } },
+};

@@ -1,0 +1,143 @@
+// The page of mote view --live.
+import { Connection } from './connection.js';
+import { LiveView, MODES } from './live_view.js';
+import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palettes.js';
+import { UP_AXES, upName } from '../view/up_axis.js';
+import { element } from '../ui/element.js';
+import { count, value } from '../ui/format.js';
+import { keyName, belongsToControl } from '../ui/keys.js';
+
+const $ = (id) => document.getElementById(id);
+const SHOWS = [['color', 'Colours'], ['normals', 'Normals'], ['depth', 'Depth'], ['radius', 'Radius of splats'], ['iterations', 'Rounds of the search'], ['normal-error', 'Error of normals']];
+const TURN = 0.06;
+
+const connection = new Connection(new URLSearchParams(location.search).get('token'));
+const view = new LiveView($('canvas'), connection);
+const fill = (select, rows, chosen) => {
+    select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
+    select.value = chosen;
+};
+
+function say(text) {
+    $('said').textContent = text;
+    $('said').hidden = !text;
+}
+
+// The background of the page's own colours.
+function background() {
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches;
+    view.configure({ background: dark ? '161b24' : 'eef1f5' });
+}
+
+fill($('mode'), MODES.map((m) => [m, m[0].toUpperCase() + m.slice(1)]), 'points');
+fill($('show'), SHOWS, 'color');
+fill($('ramp'), RAMPS.map((r) => [r, r]), 'spectrum');
+fill($('up'), UP_AXES.map((a) => [a, upName(a)]), 'z');
+$('mode').addEventListener('change', () => view.configure({ mode: $('mode').value }));
+$('color').addEventListener('change', () => view.configure({ color: $('color').value, range: '' }));
+$('show').addEventListener('change', () => view.configure({ show: $('show').value }));
+$('ramp').addEventListener('change', () => view.configure({ map: $('ramp').value }));
+$('up').addEventListener('change', () => (view.configure({ up: $('up').value }), view.fit()));
+$('ortho').addEventListener('change', () => view.configure({ orthographic: $('ortho').checked }));
+$('edl').addEventListener('change', () => view.configure({ edl: $('edl').checked ? '' : 0 }));
+for (const id of ['low', 'high']) $(id).addEventListener('change', () => {
+    const [low, high] = [$('low').valueAsNumber, $('high').valueAsNumber];
+    if (low < high) view.configure({ range: `${low}:${high}` });
+});
+$('copy').addEventListener('click', () => navigator.clipboard?.writeText(view.command()).then(() => say('Copied: the command that makes this picture.')));
+
+view.addEventListener('settings', () => {
+    $('mode').value = view.settings.mode;
+    $('show').value = view.settings.show;
+    $('ortho').checked = view.settings.orthographic;
+    $('edl').checked = view.settings.edl === '';
+});
+view.addEventListener('scene', ({ detail: s }) => {
+    document.title = `${s.name} – mote live`;
+    $('title').textContent = s.name;
+    $('subtitle').textContent = `${count(s.points, 'point')}, live`;
+    fill($('color'), s.colors.map((c) => [c, c]), view.settings.color);
+    $('facts').replaceChildren(...[['Drawn by', `${s.backend}, ${count(s.threads, 'thread')}`], ['Sent as', s.encodings]].flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]));
+});
+view.addEventListener('legend', ({ detail: l }) => {
+    view.legendSource = l.source;
+    if (l.name) $('color').value = view.settings.color = l.name;
+    $('ramp-settings').hidden = l.source !== 'ramp';
+    $('legend').hidden = !['ramp', 'classes'].includes(l.source);
+    const body = [];
+    if (l.source === 'ramp') {
+        [$('low').value, $('high').value] = l.range.map(String);
+        const bar = element('div', { className: 'ramp' });
+        bar.style.background = rampCss(view.settings.map);
+        body.push(bar, element('div', { className: 'ends' }, ...l.range.map((v) => element('span', { textContent: `${value(v, l.range[1] - l.range[0])}${l.unit}` }))));
+    }
+    for (const code of l.classes ?? []) {
+        const swatch = element('i');
+        swatch.style.background = cssColour(classColour(code));
+        body.push(element('div', { className: 'entry' }, swatch, element('span', { textContent: className(code) })));
+    }
+    $('legend').replaceChildren(element('h3', { textContent: l.name ?? '' }), ...body);
+});
+const times = [];
+view.addEventListener('shown', ({ detail: p }) => {
+    $('splash').hidden = true;
+    const now = performance.now();
+    times.push(now);
+    while (now - times[0] > 1000) times.shift();
+    $('s-size').textContent = `${p.width} × ${p.height}, ${p.isStill ? 'lossless' : `${Math.round(p.size / 1000)} kB`}`;
+    $('s-fps').textContent = p.isStill ? '' : `${times.length} fps, ${Math.round(p.answerMs)} ms`;
+});
+view.addEventListener('picked', ({ detail: p }) => {
+    $('card').hidden = !p.place;
+    if (!p.place) return;
+    const rows = [['x y z', p.place.join(', ')], ...p.attributes.map(([name, v, unit]) => [name, `${v} ${unit}`])];
+    $('card-list').replaceChildren(...rows.flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]));
+});
+view.addEventListener('words', ({ detail }) => say(detail.text));
+connection.addEventListener('away', ({ detail }) => say(detail));
+connection.addEventListener('open', () => say(''));
+$('card-close').addEventListener('click', () => ($('card').hidden = true));
+
+const side = (yaw, pitch) => {
+    view.camera.set({ yaw, pitch });
+    view.fit();
+};
+const turn = (yaw, pitch) => {
+    view.camera.rotate(yaw, pitch);
+    view.changed();
+};
+const step = (list, now) => list[(list.indexOf(now) + 1) % list.length];
+const help = () => ($('help').open ? $('help').close() : $('help').showModal());
+const KEYS = [
+    [['f'], 'Fit the cloud into the view', () => view.fit()],
+    [['r'], 'Back to the first view', () => side(-0.6, 0.6)],
+    [['t'], 'From above', () => side(0, Math.PI / 2)],
+    [['s'], 'From the south, or the front', () => side(0, 0)],
+    [['o'], 'Parallel or in perspective', () => view.configure({ orthographic: !view.settings.orthographic })],
+    [['w'], 'Fly: W A S D, Q E, shift faster, Escape ends', () => view.fly.set(!view.fly.isOn)],
+    [['d'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
+    [['c'], 'Next colours', () => view.configure({ color: step(view.scene.colors, view.settings.color), range: '' })],
+    [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
+    [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
+    [['l'], 'Copy the command that makes this picture', () => $('copy').click()],
+    [['p'], 'Settings panel', () => document.body.classList.toggle('no-panel')],
+    [['h', '?'], 'This help', help],
+    [['ArrowLeft'], '', () => turn(-TURN, 0)], [['ArrowRight'], '', () => turn(TURN, 0)], [['ArrowUp'], '', () => turn(0, TURN)], [['ArrowDown'], '', () => turn(0, -TURN)],
+    [['PageUp'], 'Nearer', () => view.controls.zoomMiddle(1 / 1.15)], [['PageDown'], 'Farther', () => view.controls.zoomMiddle(1.15)],
+];
+const byKey = new Map(KEYS.flatMap(([keys, , run]) => keys.map((k) => [k, run])));
+addEventListener('keydown', (event) => {
+    if (event.altKey || belongsToControl(event.target.closest?.('input, select'), event.key)) return;
+    const run = byKey.get(keyName(event, (k) => byKey.has(k)));
+    if (!run || !view.scene) return;
+    event.preventDefault();
+    run();
+});
+$('help-keys').replaceChildren(...KEYS.filter(([, text]) => text).flatMap(([[key], text]) => [element('dt', {}, element('kbd', { textContent: key.length === 1 ? key.toUpperCase() : key })), element('dd', { textContent: text })]));
+$('help-button').addEventListener('click', help);
+$('fit').addEventListener('click', () => view.fit());
+$('panel-toggle').addEventListener('click', () => document.body.classList.toggle('no-panel'));
+if (matchMedia('(max-width: 720px)').matches) document.body.classList.add('no-panel');
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', background);
+background();
+window.mote = { live: view, connection };
