@@ -52,12 +52,16 @@ typedef struct photon_task {
 /* ---- the options' meaning */
 
 static bool parse_size(const char *word, uint32_t *width, uint32_t *height) {
-    unsigned w = 0, h = 0;
-    int used = 0;
-    if (sscanf(word, "%5ux%5u%n", &w, &h, &used) != 2 || word[used] != '\0' || word[0] == '-') return false;
-    *width = w;
-    *height = h;
-    return w >= 1 && h >= 1 && w <= MOTE_RENDER_MAX_SIZE && h <= MOTE_RENDER_MAX_SIZE;
+    char first[16];
+    uint64_t w, h;
+    const char *x = strchr(word, 'x');
+    if (x == NULL || (size_t)(x - word) >= sizeof first) return false;
+    snprintf(first, sizeof first, "%.*s", (int)(x - word), word);
+    if (!parse_count(first, 0, &w) || !parse_count(x + 1, 0, &h)) return false;
+    if (w < 1 || h < 1 || w > MOTE_RENDER_MAX_SIZE || h > MOTE_RENDER_MAX_SIZE) return false;
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return true;
 }
 
 static int check_range(const char *name, uint64_t value, uint64_t low, uint64_t high) {

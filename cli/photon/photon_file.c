@@ -120,8 +120,7 @@ static int read_rows(session *s, const char *path, FILE *file, bool swapped, rad
 }
 
 int radiance_read(session *s, const char *path, radiance *picture) {
-    char kind[3] = "", header[128];
-    double scale = 0;
+    char header[128];
     memset(picture, 0, sizeof *picture);
     FILE *file = fopen(path, "rb");
     if (file == NULL) return refuse(s, path, "it cannot be opened");
@@ -132,8 +131,11 @@ int radiance_read(session *s, const char *path, radiance *picture) {
     }
     header[length] = '\0';
     int code = EXIT_DONE;
-    if (lines < 3 || sscanf(header, "%2s %u %u %lf", kind, &picture->width, &picture->height, &scale) != 4 ||
-        strcmp(kind, "PF") != 0 || scale == 0) {
+    char *at = header + (lines == 3 && strncmp(header, "PF", 2) == 0 ? 2 : length);
+    picture->width = (uint32_t)strtoul(at, &at, 10); /* 0 where there is none */
+    picture->height = (uint32_t)strtoul(at, &at, 10);
+    const double scale = strtod(at, &at);
+    if (scale == 0) {
         code = refuse(s, path, "it is no PFM of colours");
     } else if (picture->width < 1 || picture->height < 1 || picture->width > MAX_SIDE || picture->height > MAX_SIDE) {
         code = refuse(s, path, "its size is out of range");

@@ -29,10 +29,10 @@ typedef struct photon_sample {
 MOTE_HD void photon_eye_ray(const photon_picture *picture, uint64_t number, photon_random *random, photon_vec *origin,
                             photon_vec *direction) {
     const uint64_t side = picture->samples, pixel = number / (side * side), of_pixel = number % (side * side);
-    const double x =
-        (double)(pixel % picture->width) + ((double)(of_pixel % side) + photon_next(random)) / (double)side;
-    const double y =
-        (double)(pixel / picture->width) + ((double)(of_pixel / side) + photon_next(random)) / (double)side;
+    const uint64_t column = pixel % picture->width, row = pixel / picture->width;
+    const uint64_t part_x = of_pixel % side, part_y = of_pixel / side;
+    const double x = (double)column + ((double)part_x + photon_next(random)) / (double)side;
+    const double y = (double)row + ((double)part_y + photon_next(random)) / (double)side;
     const photon_camera *c = &picture->camera;
     *origin = photon_along(photon_along(c->origin, c->origin_x, x), c->origin_y, y);
     *direction = photon_unit(photon_along(photon_along(c->direction, c->direction_x, x), c->direction_y, y));

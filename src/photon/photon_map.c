@@ -198,7 +198,7 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
     *out = NULL;
     if (scene == NULL) return MOTE_ERROR_ARGUMENT;
     mote_context *ctx = scene->ctx;
-    const mote_photon_ops *ops;
+    const mote_photon_ops *ops = NULL;
     MOTE_TRY(mote_check_reserved(ctx, e.reserved, sizeof e.reserved, "mote_photon_emission",
                                  "mote_photon_emission_defaults()"));
     if (e.photons < 1 || e.photons > MOTE_PHOTON_MAX_PHOTONS) {
