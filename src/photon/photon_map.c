@@ -187,7 +187,7 @@ mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photo
 mote_status photon_find_ops(mote_context *ctx, uint64_t photons, const mote_photon_ops **ops) {
     const mote_device *device =
         ctx->params.device == MOTE_DEVICE_CUDA ? mote_device_choose(ctx, photons) : mote_cpu_device(ctx);
-    if (device == NULL) return mote_context_status(ctx);
+    if (device == NULL) return MOTE_ERROR_DEVICE; /* the context says why */
     *ops = device->backend->photon;
     if (*ops != NULL) return MOTE_OK;
     return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no photon mapping", device->backend->name);
