@@ -27,6 +27,7 @@ static const command commands[] = {
     {"outliers", cmd_outliers, "remove or mark points that stand alone"},
     {"planes", cmd_planes, "planes of a room or a building, and the points on them"},
     {"render", cmd_render, "pictures of a cloud, without a window"},
+    {"photon", cmd_photon, "pictures of light: photon mapping"},
     {"view", cmd_view, "look at a cloud in the browser"},
     {"bench", cmd_bench, "measure, beside published figures"},
 };

@@ -7,6 +7,7 @@
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
+#include "photon/photon_ops.h"
 #include "planes/planes_ops.h"
 #include "render/render_ops.h"
 
@@ -19,6 +20,7 @@ const mote_backend mote_cpu_backend = {
     .normals = &mote_normals_cpu,
     .planes = &mote_planes_cpu,
     .render = &mote_render_cpu,
+    .photon = &mote_photon_cpu,
 };
 
 #if defined(MOTE_HAS_CUDA)

@@ -9,6 +9,7 @@
 #include "lod.h"
 #include "normals.h"
 #include "order.h"
+#include "photon.h"
 #include "planes.h"
 #include "render.h"
 #include "types.h"

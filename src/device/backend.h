@@ -21,6 +21,7 @@ struct mote_knn_ops;
 struct mote_normals_ops;
 struct mote_planes_ops;
 struct mote_render_ops;
+struct mote_photon_ops;
 
 typedef struct mote_backend {
     const char *name;
@@ -34,6 +35,7 @@ typedef struct mote_backend {
     const struct mote_normals_ops *normals;
     const struct mote_planes_ops *planes;
     const struct mote_render_ops *render;
+    const struct mote_photon_ops *photon; /* NULL on GPUs: light is traced and gathered on the cores */
 } mote_backend;
 
 extern const mote_backend mote_cpu_backend;

@@ -11,7 +11,8 @@
      query  the point's place in the sorted order: its row in the cloud is search->queries->order[query], and
             knn_exact_of(kind, search->queries, query, &exact) its exact position
      list   [count] its neighbours, nearest first, equal distances by row. Of each:
-              key    knn_distance2(&search->tree->metric, key) is the square of the distance, in world units
+              key    knn_distance2(knn_keys(search), key) is the square of the distance, in world units; of an
+                     ellipsoid, the ellipsoid's
               index  its row in the cloud
               at     its place in the sorted order; knn_exact_of(kind, &search->tree->points, at, &exact)
      count  at most k; less where the cloud, or the radius, holds fewer. The point itself is one of them unless
@@ -42,6 +43,13 @@ typedef struct knn_query_set {
 
 mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set);
 void knn_query_set_free(mote_context *ctx, knn_query_set *query_set);
+
+/* The normals of queries, which ellipsoids are flat along: normal_x, normal_y, normal_z, else nx, ny, nz. False: there
+   are none. */
+bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]);
+/* The ellipsoids of queries that have normals, of a compression above 1. queries: the cloud of the query set. */
+void knn_ellipsoids_make(const mote_cloud *queries, double compression, const knn_query_set *query_set,
+                         knn_ellipsoids *ellipsoids);
 
 /* A search for the k nearest within a radius (0: any distance), exact, with itself. ellipsoids: NULL for spheres. */
 knn_search knn_search_of(const mote_knn_index *index, const knn_query_set *query_set, const knn_ellipsoids *ellipsoids,

@@ -14,6 +14,7 @@ LAYERS = [
     ["gen", "knn", "lod"],
     ["normals", "planes"],
     ["render"],
+    ["photon"],
     ["io"],
     ["(roof)"],  # src/backends.c: the one file that names the table of every algorithm
 ]

@@ -4,12 +4,16 @@
 #include "knn/knn_ops.h"
 #include "knn/search/knn_normals.h"
 
-static void make_ellipsoids(const mote_cloud *cloud, const mote_knn_params *params, const knn_metric *metric,
-                            knn_ellipsoids *ellipsoids) {
-    knn_find_normals(cloud, ellipsoids->normals); /* they are there: the params are valid */
-    ellipsoids->compression = params->compression;
-    ellipsoids->normal_weight = params->compression * params->compression - 1;
-    ellipsoids->keys = knn_metric_ellipsoid(metric);
+bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]) {
+    return knn_find_normals(queries, normals);
+}
+
+void knn_ellipsoids_make(const mote_cloud *queries, double compression, const knn_query_set *query_set,
+                         knn_ellipsoids *ellipsoids) {
+    knn_find_normals(queries, ellipsoids->normals); /* they are there: the params are valid */
+    ellipsoids->compression = compression;
+    ellipsoids->normal_weight = compression * compression - 1;
+    ellipsoids->keys = knn_metric_ellipsoid(&query_set->tree->metric);
 }
 
 static mote_status search_by_method(const knn_job *job) {
@@ -33,7 +37,7 @@ static mote_status cpu_search(mote_knn_index *index, const mote_cloud *queries, 
     mote_stage(index->ctx, "search");
     mote_status status = knn_query_set_make(index, queries, &query_set);
     if (status == MOTE_OK && params->compression > 1) {
-        make_ellipsoids(queries != NULL ? queries : index->cloud, params, &query_set.tree->metric, &ellipsoids);
+        knn_ellipsoids_make(queries != NULL ? queries : index->cloud, params->compression, &query_set, &ellipsoids);
         job.ellipsoids = &ellipsoids;
     }
     if (status == MOTE_OK) status = search_by_method(&job);

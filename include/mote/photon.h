@@ -1,0 +1,211 @@
+/// mote: photon mapping: scenes of triangles and spheres, light stored as points, pictures made of it.
+///
+/// A scene is geometry, materials, lights and a camera. A photon map is the light of a scene as a cloud: where photons
+/// met diffuse surfaces, with their power and direction. The power of light that arrives at a place is gathered from
+/// the k photons nearest to it, in a sphere or in an ellipsoid that is flat along the surface.
+///
+///     mote_scene *scene = NULL;
+///     mote_photon_map *map = NULL;
+///     mote_photon_params params = mote_photon_defaults();
+///     mote_scene_builtin(ctx, "cornell", &scene);
+///     mote_photon_emit(scene, NULL, &map);
+///     mote_camera camera = mote_scene_camera(scene);
+///     mote_photon_render(scene, map, &camera, &params, rgb);
+///     mote_photon_destroy(map);
+///     mote_scene_destroy(scene);
+///
+/// Colours are linear red, green and blue. Lengths are world units, radiance is power per area and solid angle.
+/// The path of a photon, and of a ray of a picture, depends on the seed and on its number alone: maps and pictures are
+/// the same bytes for any number of threads. A scene and a map belong to the context that they were made with.
+#ifndef MOTE_PHOTON_H
+#define MOTE_PHOTON_H
+
+#include "render.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MOTE_PHOTON_MAX_K       1024u
+#define MOTE_PHOTON_MAX_PHOTONS 1000000000u /* emitted into one map */
+#define MOTE_PHOTON_MAX_SAMPLES 256u
+#define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
+
+// ---------------------------------------------------------------- scenes
+
+typedef enum mote_material_kind {
+    MOTE_MATERIAL_DIFFUSE, ///< Lambert's law; on both sides
+    MOTE_MATERIAL_MIRROR,
+    MOTE_MATERIAL_GLASS ///< reflects and refracts by Fresnel's equations
+} mote_material_kind;
+
+typedef struct mote_material {
+    mote_material_kind kind;
+    double color[3];      ///< share of light that goes on, each 0..1
+    double emission[3];   ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
+    double refraction;    ///< GLASS: index, 1 to 10
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_material;
+
+typedef enum mote_light_kind {
+    MOTE_LIGHT_POINT, ///< in all directions alike
+    MOTE_LIGHT_SPOT   ///< in a cone: full within inner_rad, linear in the cosine down to 0 at outer_rad
+} mote_light_kind;
+
+/// A light without a surface. Area lights are triangles whose material has emission.
+typedef struct mote_light {
+    mote_light_kind kind;
+    double position[3];
+    double direction[3];         ///< SPOT: of any length above 0
+    double intensity[3];         ///< power per solid angle, 0 or more
+    double inner_rad, outer_rad; ///< SPOT: angles to direction, 0 <= inner < outer <= pi
+    uint64_t reserved[4];        ///< zero, see types.h
+} mote_light;
+
+typedef struct mote_sphere {
+    double center[3], radius; ///< above 0
+    uint32_t material;        ///< one without emission
+    uint64_t reserved[2];     ///< zero, see types.h
+} mote_sphere;
+
+/// What a scene is made of. All is copied.
+typedef struct mote_scene_params {
+    const double *positions; ///< [3 · position_count] x y z, finite
+    uint64_t position_count;
+    const uint32_t *triangles;          ///< [3 · triangle_count] places in positions
+    const uint32_t *triangle_materials; ///< [triangle_count]; NULL: all 0
+    uint64_t triangle_count;
+    const mote_sphere *spheres;
+    uint64_t sphere_count;
+    const mote_material *materials; ///< [material_count], 1 or more where there is a triangle or a sphere
+    uint64_t material_count;
+    const mote_light *lights;
+    uint64_t light_count;
+    mote_camera camera;
+    uint64_t reserved[8]; ///< zero, see types.h
+} mote_scene_params;
+
+typedef struct mote_scene mote_scene;
+
+/// Makes a scene and the bounding-volume tree over its triangles and spheres. Triangles without area are never hit.
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (a value out of range; the message names which), MOTE_ERROR_MEMORY,
+///          MOTE_ERROR_UNSUPPORTED (more than MOTE_SCENE_MAX_SIZE)
+/// Cost     O(n) and a sort
+MOTE_API mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params, mote_scene **out);
+/// Makes a built-in scene: "cornell" (a box with a red and a green wall, a mirror and a glass sphere), "cornell-empty"
+/// (without the spheres), "ring" (a mirror band and its caustic), "furnace" (a closed box whose walls shine).
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such scene), MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_scene_builtin(mote_context *ctx, const char *name, mote_scene **out);
+/// The i-th name that mote_scene_builtin knows; NULL behind the last.
+MOTE_API const char *mote_scene_name(uint32_t i);
+/// Frees the scene. NULL is allowed.
+MOTE_API void mote_scene_destroy(mote_scene *scene);
+/// The camera that it came with.
+MOTE_API mote_camera mote_scene_camera(const mote_scene *scene);
+/// The box of its triangles and spheres.
+MOTE_API mote_box mote_scene_bounds(const mote_scene *scene);
+
+// ---------------------------------------------------------------- photon maps
+
+typedef struct mote_photon_emission {
+    uint64_t photons; ///< to emit, 1..MOTE_PHOTON_MAX_PHOTONS; each is stored at every diffuse surface that it meets
+    uint64_t seed;
+    uint64_t reserved[8]; ///< zero, see types.h
+} mote_photon_emission;
+/// 200,000 photons, seed 0.
+MOTE_API mote_photon_emission mote_photon_emission_defaults(void);
+
+/// What became of the photons. All photons have the same power, and keep it, in whatever colour, until they are
+/// absorbed: counts are energies.
+typedef struct mote_photon_facts {
+    uint64_t emitted;
+    uint64_t absorbed; ///< by a surface
+    uint64_t escaped;  ///< into the open
+    uint64_t cut;      ///< met more than 10,000 surfaces; emitted = absorbed + escaped + cut
+    uint64_t hits;     ///< of surfaces of any kind
+    uint64_t stored, stored_direct, stored_caustic;
+    double power;                                    ///< of all lights, red + green + blue
+    double absorbed_power, escaped_power, cut_power; ///< measured: sums of the photons' power at their end
+    uint64_t reserved[8];                            ///< zero, see types.h
+} mote_photon_facts;
+
+typedef struct mote_photon_map mote_photon_map;
+
+/// Emits photons from the lights of a scene, in proportion to their power, and stores them. The map must not outlive
+/// the scene. A scene without light gives an empty map.
+/// emission  NULL means defaults
+/// Returns   MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
+/// Cost      two walks through the scene for each photon, 52 bytes for each stored photon and the index of neighbours
+/// Source    Jensen 1996
+MOTE_API mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emission, mote_photon_map **out);
+/// Frees the map. NULL is allowed.
+MOTE_API void mote_photon_destroy(mote_photon_map *map);
+/// What became of its photons.
+MOTE_API mote_photon_facts mote_photon_map_facts(const mote_photon_map *map);
+/// The stored photons, by the number of the photon and then along its path: x y z, power_red power_green power_blue,
+/// direction_x direction_y direction_z (in which it flew), normal_x normal_y normal_z (of the surface, on the side that
+/// was hit), all float; bounce (uint8: 0 direct from a light, 1 through mirrors and glass alone, 2 off diffuse
+/// surfaces). Valid as long as the map.
+MOTE_API const mote_cloud *mote_photon_cloud(const mote_photon_map *map);
+
+typedef enum mote_photon_filter {
+    MOTE_PHOTON_FILTER_NONE,
+    MOTE_PHOTON_FILTER_CONE,        ///< 1 - d / r
+    MOTE_PHOTON_FILTER_EPANECHNIKOV ///< 1 - (d / r)²
+} mote_photon_filter;
+
+typedef struct mote_photon_gathering {
+    uint32_t k;         ///< photons, 2..MOTE_PHOTON_MAX_K
+    double compression; ///< of the ellipsoid along the normal, 1 (a sphere) to MOTE_KNN_MAX_COMPRESSION
+    double radius;      ///< photons at most so far away; 0: any distance
+    mote_photon_filter filter;
+    uint64_t reserved[8]; ///< zero, see types.h
+} mote_photon_gathering;
+/// k = 128, compression 4, any distance, cone.
+MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
+
+/// Gathers the irradiance at places: the power of the photons around, divided by the area of the disc that they lie in.
+/// The radius of the disc is the distance of the k-th photon that arrives from the front; those from behind never
+/// count. Where the nearest 1024 photons do not hold k from the front, the radius is that of the last of them.
+/// queries     x, y, z and normals as for mote_knn_search
+/// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
+/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Source      Jensen 1996; ellipsoids: Bergholm and Kronvall 2016
+MOTE_API mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries,
+                                        const mote_photon_gathering *gathering, float *irradiance);
+
+// ---------------------------------------------------------------- pictures
+
+typedef enum mote_photon_method {
+    MOTE_PHOTON_FULL,   ///< direct light by shadow rays, caustics from the map, the remainder by final gathering
+    MOTE_PHOTON_MAP,    ///< the map itself: radiance gathered where the camera looks
+    MOTE_PHOTON_DIRECT, ///< direct light alone, from the map: what shows false bleeding
+    MOTE_PHOTON_SHADOW, ///< direct light alone, by shadow rays: what it should be
+    MOTE_PHOTON_PATH    ///< a path tracer, which needs no map: slow, and right
+} mote_photon_method;
+
+typedef struct mote_photon_params {
+    mote_photon_method method;
+    uint32_t width, height; ///< pixels
+    uint32_t samples;       ///< samples · samples for each pixel, 1..MOTE_PHOTON_MAX_SAMPLES
+    uint32_t gather_rays;   ///< FULL: rays of final gathering for each sample, 1..65536
+    uint32_t shadow_rays;   ///< FULL, SHADOW: for each sample, 1..65536
+    uint64_t seed;
+    mote_photon_gathering gathering;
+    uint64_t reserved[8]; ///< zero, see types.h
+} mote_photon_params;
+/// FULL, 512 x 512, 2 · 2 samples, 16 gather rays, 4 shadow rays.
+MOTE_API mote_photon_params mote_photon_defaults(void);
+
+/// Makes a picture.
+/// map     of this scene; NULL: for SHADOW and PATH
+/// params  NULL means defaults
+/// rgb     [3 · width · height] out: linear radiance, the first row at the top
+/// Returns MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
+MOTE_API mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mote_camera *camera,
+                                        const mote_photon_params *params, float *rgb);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

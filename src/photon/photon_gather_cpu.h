@@ -1,0 +1,12 @@
+/* Gathering on CPU cores. */
+#ifndef MOTE_PHOTON_GATHER_CPU_H
+#define MOTE_PHOTON_GATHER_CPU_H
+
+#include "photon/photon_ops.h"
+
+/* As the entries of mote_photon_ops. */
+mote_status photon_gather_cpu(const photon_cloud *photons, const mote_cloud *queries,
+                              const mote_photon_gathering *params, float *irradiance);
+mote_status photon_look_up_cpu(const photon_cloud *photons, const mote_cloud *queries, float *irradiance);
+
+#endif

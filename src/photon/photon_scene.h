@@ -1,0 +1,83 @@
+/* A scene as rays see it.
+
+   shapes   [0 1 2 3][4 5 6 7] ...           triangles and spheres in the Morton order of their middles
+   level 0   \_ box  _ box _/ ...            a node: the boxes of 4 leaves, each of 4 consecutive shapes
+   level 1     \____ box ____ ...            a node: the boxes of 4 nodes of the level below
+   ...                                       up to one node
+
+   No node has a pointer: the j-th box of node i is that of node (or leaf) 4 i + j of the level below. */
+#ifndef MOTE_PHOTON_SCENE_H
+#define MOTE_PHOTON_SCENE_H
+
+#include "core/core.h"
+#include "mote/photon.h"
+#include "photon/photon_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PHOTON_WIDTH      4u
+#define PHOTON_MAX_LEVELS 16u
+#define PHOTON_NO_SHAPE   UINT32_MAX
+
+typedef struct photon_node {
+    float low[3][PHOTON_WIDTH], high[3][PHOTON_WIDTH]; /* rounded outwards; low > high: empty */
+} photon_node;
+
+/* Of a sphere a is the middle, and b.x the radius. */
+typedef struct photon_shape {
+    photon_vec a, b, c;
+    uint32_t material;
+    uint32_t is_sphere;
+} photon_shape;
+
+typedef struct photon_surface {
+    photon_vec color, emission;
+    double refraction;
+    uint32_t kind; /* mote_material_kind */
+    uint32_t shines;
+} photon_surface;
+
+enum { PHOTON_LIGHT_AREA, PHOTON_LIGHT_POINT, PHOTON_LIGHT_SPOT };
+
+typedef struct photon_light {
+    photon_vec a, b, c;  /* AREA: corners; else a is the place, b the unit direction */
+    photon_vec strength; /* AREA: radiance; else power per solid angle */
+    double cos_inner, cos_outer;
+    double power;        /* red + green + blue */
+    double power_before; /* of the lights in front of it */
+    uint32_t kind;
+} photon_light;
+
+/* What a kernel gets of a scene. */
+typedef struct photon_view {
+    const photon_shape *shapes;
+    const photon_node *nodes; /* level after level, the lowest first */
+    const photon_surface *surfaces;
+    const photon_light *lights;
+    uint32_t shape_count, light_count;
+    uint32_t level_count;
+    uint32_t level_first[PHOTON_MAX_LEVELS]; /* in nodes */
+    double power;                            /* of all lights */
+    double near_t;                           /* hits nearer than this are the surface that a ray starts from */
+} photon_view;
+
+struct mote_scene {
+    mote_context *ctx;
+    photon_shape *shapes;
+    photon_node *nodes;
+    photon_surface *surfaces;
+    photon_light *lights;
+    photon_view view;
+    mote_camera camera;
+    mote_box bounds;
+};
+
+/* Sorts the shapes and makes the nodes over them. */
+mote_status photon_tree_build(mote_scene *scene);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

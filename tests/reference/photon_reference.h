@@ -1,0 +1,15 @@
+/* Photon mapping, naively: every shape for each ray, every photon for each place. */
+#ifndef MOTE_PHOTON_REFERENCE_H
+#define MOTE_PHOTON_REFERENCE_H
+
+#include <mote/mote.h>
+
+/* Random triangles and spheres; every eighth triangle has no area. */
+mote_scene *photon_reference_scene(mote_context *ctx, uint32_t shapes, uint64_t seed);
+/* Random rays through a scene: the tree finds the hit that trying all shapes does. */
+void photon_reference_check_rays(mote_scene *scene, uint32_t rays, uint64_t seed);
+/* mote_photon_gather at so many places. */
+void photon_reference_check_gather(mote_context *ctx, mote_photon_map *map, const mote_photon_gathering *gathering,
+                                   uint32_t places);
+
+#endif
