@@ -6,8 +6,9 @@
 #define SUPPORT        200.0   /* points of a sample that a plane of just enough points has */
 #define MAX_SAMPLE     262144u /* of the local search */
 #define CONFIRM_SAMPLE 8192u   /* of all points, that the planes of the vote are held against */
-#define FREE_SAMPLE    1024u   /* of those that belong to no plane */
-#define CROWD_SAMPLE   4096u   /* the same where most do not */
+#define MIN_FREE       1024u   /* points of those that belong to no plane, that are looked at for more */
+#define MAX_FREE       4096u
+#define FREE_SUPPORT   80.0 /* points that a plane of just enough points has among them */
 #define MIN_SUPPORT    12.0
 #define FEW            8.0
 #define SHARE          0.7 /* of its part of the points, a plane has in a sample */
@@ -83,6 +84,12 @@ static mote_status find_locally(planes_run *run, const planes_sample *sample, do
     return planes_local_find(run->ctx, sample, &params, planes, count);
 }
 
+/* How many points that belong to no plane are looked at. */
+static uint32_t count_free_sample(const planes_run *run) {
+    const double wanted = FREE_SUPPORT * (double)run->free_points / (double)run->min_points;
+    return (uint32_t)fmin(fmax(wanted, MIN_FREE), MAX_FREE);
+}
+
 /* Whether there are planes among the points that belong to none. */
 static mote_status find_more(planes_run *run, bool *more) {
     planes_sample sample;
@@ -90,9 +97,8 @@ static mote_status find_more(planes_run *run, bool *more) {
     uint32_t count = 0;
     *more = false;
     if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) return MOTE_OK;
-    const uint32_t max = 2 * run->free_points > run->points->count ? CROWD_SAMPLE : FREE_SAMPLE;
     mote_progress_share(run->ctx, 0.8, 0.8);
-    mote_status status = read_sample(run, run->free_points, max, &sample);
+    mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
     if (status == MOTE_OK) status = find_locally(run, &sample, MIN_SUPPORT, &planes, &count);
     mote_progress_share(run->ctx, 0, 1);
     *more = count > 0;
