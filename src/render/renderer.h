@@ -65,9 +65,10 @@ typedef struct render_job {
     const mote_render_params *params;
     render_view view;
     render_part part;
-    bool wants_normals; /* the picture, or its lights, need them */
-    bool wants_splats;  /* SURFACE: which splat covers a sample most */
-    bool wants_values;  /* SURFACE: false colours of splats */
+    double point_radius; /* POINTS: of a disc, samples; below 1: a point covers its own sample */
+    bool wants_normals;  /* the picture, or its lights, need them */
+    bool wants_splats;   /* SURFACE: which splat covers a sample most */
+    bool wants_values;   /* SURFACE: false colours of splats */
 } render_job;
 
 #ifdef __cplusplus

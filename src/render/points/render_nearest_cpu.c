@@ -206,9 +206,12 @@ void render_show_points_cpu(const mote_renderer *renderer, const render_job *job
     const render_points *points = &renderer->points;
     const render_frame *frame = renderer->frame;
     const render_samples *to = &frame->samples;
+    const bool is_disc = job->point_radius >= 1;
     const int64_t samples = (int64_t)job->view.width * job->view.height;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < samples; i++) {
-        render_show_point(&job->view, points, frame->keys[0][i], job->wants_normals, to, (uint64_t)i);
+        const uint64_t key =
+            is_disc ? render_key_around(&job->view, frame->keys[0], job->point_radius, (uint64_t)i) : frame->keys[0][i];
+        render_show_point(&job->view, points, key, job->wants_normals, to, (uint64_t)i);
     }
 }

@@ -229,10 +229,12 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 
 /* ---- samples */
 
-static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, bool normals,
-                                   render_samples to) {
+static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, double radius,
+                                   bool normals, render_samples to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint64_t)view.width * view.height) render_show_point(&view, &points, keys[i], normals, &to, i);
+    if (i >= (uint64_t)view.width * view.height) return;
+    const uint64_t key = radius >= 1 ? render_key_around(&view, keys, radius, i) : keys[i];
+    render_show_point(&view, &points, key, normals, &to, i);
 }
 
 static __global__ void set_limits(render_view view, render_points points, const uint64_t *keys, double tolerance,
@@ -250,7 +252,7 @@ mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *j
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS, job->view, renderer->points,
-                frame->keys[0], job->wants_normals, frame->samples);
+                frame->keys[0], job->point_radius, job->wants_normals, frame->samples);
     return cuda_launched(gpu, "showing points");
 }
 
