@@ -84,7 +84,7 @@ static void compare_frame(mote_renderer *renderer, const test_mesh *mesh, double
     assert_true(own.holes < 1e-4 && own.spilled < 0.12);
     /* Many points of few triangles show that these are flat: their normals are not the smooth ones of the corners. */
     assert_true(own.error_deg <= (count == mesh->vertex_count ? 2 * given.error_deg + 0.1 : 15));
-    assert_true(own.psnr > 20 && own.ssim > 0.8);
+    assert_true(own.psnr > 17 && own.ssim > 0.75);
 }
 
 static void surfaces_are_those_of_meshes(void **state) {
