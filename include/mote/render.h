@@ -189,7 +189,7 @@ typedef struct mote_renderer mote_renderer;
 /// normal_z, if there are any (see mote_render_set_normals). The cloud must outlive it.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; points more
 ///          than 8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
-/// Cost     a sort; 32 bytes per point, with normals 44
+/// Cost     a sort; 44 bytes per point, with normals 56
 MOTE_API mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out);
 /// Reads the cloud anew after its positions or colours changed, the number of points being the same: for clouds that
 /// move. What mote_render_set_colors and mote_render_set_normals gave is forgotten.
