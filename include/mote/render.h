@@ -37,7 +37,7 @@ extern "C" {
 #define MOTE_RENDER_MAX_LIGHTS  4u
 #define MOTE_RENDER_MAX_LAYERS  4u
 #define MOTE_RENDER_MAX_K       32u
-#define MOTE_RENDER_MAX_POINT   32.0 /* pixels */
+#define MOTE_RENDER_MAX_POINT   32.0       /* pixels */
 #define MOTE_RENDER_NO_POINT    UINT32_MAX /* index where a pixel has no point */
 
 // ---------------------------------------------------------------- camera

@@ -393,7 +393,7 @@ static uint32_t points_around(const lens *l, const render_reference_pixel *front
     return count;
 }
 
-/* Discs whose point is behind the limit of its own pixel are not drawn. */
+/* Discs whose point is behind the limit of its own pixel, by more than its tolerance, are not drawn. */
 static void hide_discs(const lens *l, disc *discs, uint32_t count, const uint32_t *pixels) {
     for (uint32_t i = 0; i < count; i++) {
         double limit = INFINITY, t, r2;
@@ -401,8 +401,9 @@ static void hide_discs(const lens *l, disc *discs, uint32_t count, const uint32_
             if (meet(l, &discs[j], pixels[i], &t, &r2)) limit = fmin(limit, t + discs[j].tolerance);
             if (fabs(r2 - 0.85) < 1e-3) discs[i].unsure = true;
         }
-        discs[i].hidden = discs[i].c[2] > limit;
-        if (fabs(discs[i].c[2] - limit) < 1e-3 * discs[i].tolerance) discs[i].unsure = true;
+        const double nearest = discs[i].c[2] - discs[i].tolerance;
+        discs[i].hidden = nearest > limit;
+        if (fabs(nearest - limit) < 1e-3 * discs[i].tolerance) discs[i].unsure = true;
     }
 }
 

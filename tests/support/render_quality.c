@@ -29,32 +29,36 @@ typedef struct ply_header {
     int vertex_floats;
 } ply_header;
 
+/* The number behind a word that a line begins with; 0: it begins with another. */
+static uint64_t number_after(const char *line, const char *word) {
+    return strncmp(line, word, strlen(word)) == 0 ? strtoull(line + strlen(word), NULL, 10) : 0;
+}
+
 static ply_header read_header(FILE *from, test_mesh *mesh) {
     char line[LINE_BYTES];
     ply_header header = {false, 0};
-    bool of_vertices = false;
-    unsigned long long count;
     while (fgets(line, sizeof line, from) != NULL && strncmp(line, "end_header", 10) != 0) {
+        const uint64_t vertices = number_after(line, "element vertex "), faces = number_after(line, "element face ");
         if (strncmp(line, "format ascii", 12) == 0) header.ascii = true;
-        if (sscanf(line, "element vertex %llu", &count) == 1) mesh->vertex_count = count, of_vertices = true;
-        if (sscanf(line, "element face %llu", &count) == 1) mesh->face_count = count, of_vertices = false;
-        header.vertex_floats += of_vertices && strncmp(line, "property float", 14) == 0;
+        if (vertices > 0) mesh->vertex_count = vertices;
+        if (faces > 0) mesh->face_count = faces;
+        header.vertex_floats += mesh->face_count == 0 && strncmp(line, "property float", 14) == 0;
     }
     return header;
 }
 
-static void read_ascii(FILE *from, const ply_header *header, test_mesh *mesh) {
-    double ignored;
-    unsigned corners;
+static void read_ascii(FILE *from, test_mesh *mesh) {
+    char line[LINE_BYTES], *at;
     for (uint64_t i = 0; i < mesh->vertex_count; i++) {
-        double *at = mesh->vertex + 3 * i;
-        assert_int_equal(fscanf(from, "%lf %lf %lf", &at[0], &at[1], &at[2]), 3);
-        for (int k = 3; k < header->vertex_floats; k++) assert_int_equal(fscanf(from, "%lf", &ignored), 1);
+        at = fgets(line, sizeof line, from);
+        assert_non_null(at);
+        for (uint64_t k = 0; k < 3; k++) mesh->vertex[3 * i + k] = strtod(at, &at);
     }
     for (uint64_t i = 0; i < mesh->face_count; i++) {
-        uint32_t *face = mesh->face + 3 * i;
-        assert_int_equal(fscanf(from, "%u %u %u %u", &corners, &face[0], &face[1], &face[2]), 4);
-        assert_int_equal(corners, 3);
+        at = fgets(line, sizeof line, from);
+        assert_non_null(at);
+        assert_int_equal(strtoul(at, &at, 10), 3);
+        for (uint64_t k = 0; k < 3; k++) mesh->face[3 * i + k] = (uint32_t)strtoul(at, &at, 10);
     }
 }
 
@@ -117,11 +121,11 @@ test_mesh test_mesh_read(const char *path) {
     assert_non_null(from);
     const ply_header header = read_header(from, &mesh);
     assert_true(mesh.vertex_count > 0 && mesh.face_count > 0);
-    mesh.vertex = calloc(3 * mesh.vertex_count, sizeof *mesh.vertex);
-    mesh.normal = calloc(3 * mesh.vertex_count, sizeof *mesh.normal);
-    mesh.face = calloc(3 * mesh.face_count, sizeof *mesh.face);
-    mesh.area_to = calloc(mesh.face_count, sizeof *mesh.area_to);
-    if (header.ascii) read_ascii(from, &header, &mesh);
+    mesh.vertex = calloc(3 * mesh.vertex_count + 1, sizeof *mesh.vertex);
+    mesh.normal = calloc(3 * mesh.vertex_count + 1, sizeof *mesh.normal);
+    mesh.face = calloc(3 * mesh.face_count + 1, sizeof *mesh.face);
+    mesh.area_to = calloc(mesh.face_count + 1, sizeof *mesh.area_to);
+    if (header.ascii) read_ascii(from, &mesh);
     if (!header.ascii) read_binary(from, &header, &mesh);
     fclose(from);
     find_normals(&mesh);

@@ -25,7 +25,7 @@ static sampled sample_mesh(mote_context *ctx, const test_mesh *mesh, uint64_t ra
         {"x", MOTE_FLOAT64, 0, 0}, {"y", MOTE_FLOAT64, 0, 0}, {"z", MOTE_FLOAT64, 0, 0}};
     sampled s = {NULL, NULL, random > 0 ? random : mesh->vertex_count};
     assert_int_equal(mote_cloud_create(ctx, s.count, specs, 3, &s.cloud), MOTE_OK);
-    s.normal = malloc(3 * s.count * sizeof *s.normal);
+    s.normal = calloc(3 * s.count, sizeof *s.normal);
     double *data = mote_cloud_column_data(s.cloud, "x"), normal[3];
     for (uint64_t i = 0; i < s.count; i++) {
         memcpy(data + 3 * i, mesh->vertex + 3 * (random > 0 ? 0 : i), 3 * sizeof *data);
@@ -81,7 +81,7 @@ static void compare_frame(mote_renderer *renderer, const test_mesh *mesh, double
                   name, (unsigned long long)count, fill, 100 * own.holes, 100 * own.spilled, own.error_deg,
                   given.error_deg, own.psnr, own.ssim);
     /* Vertices of Lucy are dense where it is curved and far apart where it is flat: splats spill there. */
-    assert_true(own.holes < 1e-4 && own.spilled < 0.12);
+    assert_true(own.holes < 1e-3 && own.spilled < 0.08);
     /* Many points of few triangles show that these are flat: their normals are not the smooth ones of the corners. */
     assert_true(own.error_deg <= (count == mesh->vertex_count ? 2 * given.error_deg + 0.1 : 15));
     assert_true(own.psnr > 17 && own.ssim > 0.75);
@@ -96,13 +96,14 @@ static void surfaces_are_those_of_meshes(void **state) {
         const char *path = test_data(meshes[m]);
         if (path == NULL) continue;
         test_mesh mesh = test_mesh_read(path);
-        for (size_t c = 0; c < test_extent(1, 3); c++) {
+        for (size_t c = 0; c < 3 && c < test_extent(1, 3); c++) {
             sampled s = sample_mesh(ctx, &mesh, counts[c]);
             mote_renderer *renderer = NULL;
             const float *const axes[3] = {s.normal, s.normal + s.count, s.normal + 2 * s.count};
             assert_int_equal(mote_render_create(ctx, s.cloud, &renderer), MOTE_OK);
             assert_int_equal(mote_render_set_normals(renderer, axes, NULL, false), MOTE_OK);
-            for (size_t f = 0; f < test_extent(1, 3); f++) compare_frame(renderer, &mesh, fills[f], meshes[m], s.count);
+            for (size_t f = 0; f < 3 && f < test_extent(1, 3); f++)
+                compare_frame(renderer, &mesh, fills[f], meshes[m], s.count);
             mote_render_destroy(renderer);
             free_sampled(&s);
         }
@@ -134,7 +135,9 @@ static double share_right(mote_context *ctx, const mote_cloud *cloud, const mote
     params.k = K;
     assert_int_equal(mote_knn(ctx, cloud, queries, &params, &exact), MOTE_OK);
     for (uint64_t i = 0; i < found->seen; i++) {
-        right += memcmp(exact.distance2 + i * K, found->distance2 + i * K, K * sizeof(float)) == 0;
+        bool all = true;
+        for (uint64_t j = i * K; j < (i + 1) * K; j++) all = all && exact.distance2[j] == found->distance2[j];
+        right += all;
     }
     free(exact.distance2);
     return (double)right / (double)found->seen;
@@ -143,7 +146,7 @@ static double share_right(mote_context *ctx, const mote_cloud *cloud, const mote
 static void neighbours_are_exact(void **state) {
     mote_context *ctx = test_context(2);
     (void)state;
-    for (size_t m = 0; m < test_extent(1, MESHES); m++) {
+    for (size_t m = 0; m < MESHES && m < test_extent(1, MESHES); m++) {
         const char *path = test_data(meshes[m]);
         if (path == NULL) continue;
         test_mesh mesh = test_mesh_read(path);
