@@ -18,21 +18,30 @@ typedef struct render_case {
     uint32_t width, height;
     double from[3], distance;
     double of_others; /* G points/s of the best measured, or published ms; 0: none */
+    bool moves;       /* a wave runs through the points: each frame reads them anew */
 } render_case;
 
+#define MANY 1000000000u /* only on a GPU, or where --case names them */
+
 static const render_case cases[] = {
-    {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325},
-    {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287},
-    {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408},
-    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 556},
-    {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128},
-    {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87},
-    {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203},
-    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 282},
-    {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76},
-    {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76},
-    {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37},
-    {"surface 14M", "torus", 14000000, MOTE_RENDER_SURFACE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 0},
+    {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325, false},
+    {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287, false},
+    {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408, false},
+    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 556, false},
+    {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128, false},
+    {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87, false},
+    {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203, false},
+    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 282, false},
+    {"many far", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 369, false},
+    {"many overview", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 358, false},
+    {"many street", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 501, false},
+    {"many close-up", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 749, false},
+    {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76, false},
+    {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76, false},
+    {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37, false},
+    {"surface 424k close", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 14.37, false},
+    {"surface 14M", "torus", 14000000, MOTE_RENDER_SURFACE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 0, false},
+    {"moving 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1280, 720, {-0.6, -1, 0.6}, 0.8, 55.6, true},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
@@ -44,7 +53,47 @@ typedef struct render_work {
     mote_render_params params;
     mote_render_result result;
     bool on_gpu;
+    double *rest, *positions; /* [3 · points] of a cloud that moves; rest: before the wave */
+    uint64_t points;
 } render_work;
+
+/* A cloud is made once for the cases that draw it. */
+typedef struct render_subject {
+    const char *kind;
+    uint64_t points;
+    mote_cloud *cloud;
+} render_subject;
+
+/* ---- points that move */
+
+/* A copy of a cloud's positions, which the wave may change. */
+static mote_status make_moving(render_work *work, const mote_cloud *from, mote_cloud **out) {
+    static const mote_column_spec specs[3] = {
+        {"x", MOTE_FLOAT64, 0, 0}, {"y", MOTE_FLOAT64, 0, 0}, {"z", MOTE_FLOAT64, 0, 0}};
+    const uint64_t count = mote_cloud_count(from);
+    work->points = count;
+    work->rest = malloc((size_t)count * 3 * sizeof(double));
+    if (work->rest == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = mote_cloud_create(work->ctx, count, specs, 3, out);
+    if (status != MOTE_OK) return status;
+    work->positions = mote_cloud_column_data(*out, "x");
+    for (uint64_t i = 0; i < count; i++) {
+        for (int k = 0; k < 3; k++) {
+            mote_column_read(mote_cloud_find(from, specs[k].name), i, 1, MOTE_FLOAT64, work->rest + 3 * i + k);
+        }
+    }
+    memcpy(work->positions, work->rest, (size_t)count * 3 * sizeof(double));
+    return MOTE_OK;
+}
+
+static void move_points(render_work *work, int frame) {
+    const double phase = 0.3 * frame;
+#pragma omp parallel for schedule(static) num_threads(mote_context_threads(work->ctx))
+    for (int64_t i = 0; i < (int64_t)work->points; i++) {
+        const double *from = work->rest + 3 * i;
+        work->positions[3 * i + 2] = from[2] + 0.05 * sin(8 * from[0] + phase);
+    }
+}
 
 static mote_status open_arrays(render_work *work) {
     const uint64_t pixels = (uint64_t)work->params.width * work->params.height;
@@ -104,8 +153,10 @@ static mote_status draw_frames(const bench_options *o, render_work *work, bench_
     mote_status status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
     for (int i = 0; i < o->runs && status == MOTE_OK && !session_cancelled(); i++) {
         turn_camera(&work->camera);
+        if (work->positions != NULL) move_points(work, i);
         const double begin = seconds_now();
-        status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
+        if (work->positions != NULL) status = mote_render_update(work->renderer);
+        if (status == MOTE_OK) status = mote_render_draw(work->renderer, &work->camera, &work->params, &work->result);
         runs->values[i] = 1e3 * (seconds_now() - begin);
         runs->count = i + 1;
     }
@@ -115,6 +166,7 @@ static mote_status draw_frames(const bench_options *o, render_work *work, bench_
 static mote_status measure_case(session *s, const bench_options *o, const render_case *c, const mote_cloud *cloud,
                                 bench_runs *runs, render_work *work, bool *is_right) {
     mote_context *own = NULL;
+    mote_cloud *moving = NULL;
     memset(work, 0, sizeof *work);
     work->on_gpu = bench_on_gpu(s);
     work->params = mote_render_defaults();
@@ -122,16 +174,21 @@ static mote_status measure_case(session *s, const bench_options *o, const render
     work->params.width = c->width;
     work->params.height = c->height;
     if (c->mode != MOTE_RENDER_SURFACE) work->params.edl_strength = 0;
+    if (c->moves) work->params.k = 6;
     mote_status status = work->on_gpu ? MOTE_OK : bench_context(s, mote_context_threads(s->ctx), &own);
     work->ctx = own != NULL ? own : s->ctx;
-    if (status == MOTE_OK) status = mote_render_create(work->ctx, cloud, &work->renderer);
+    if (status == MOTE_OK && c->moves) status = make_moving(work, cloud, &moving);
+    const mote_cloud *shown = moving != NULL ? moving : cloud;
+    if (status == MOTE_OK) status = mote_render_create(work->ctx, shown, &work->renderer);
     if (status == MOTE_OK) status = open_arrays(work);
     if (status == MOTE_OK) status = set_camera(work, c);
     if (status == MOTE_OK) status = draw_frames(o, work, runs);
     *is_right = true;
-    if (status == MOTE_OK && work->on_gpu) status = check_frame(s, work, cloud, is_right);
+    if (status == MOTE_OK && work->on_gpu) status = check_frame(s, work, shown, is_right);
     close_arrays(work);
     mote_render_destroy(work->renderer);
+    mote_cloud_destroy(moving);
+    free(work->rest);
     mote_context_destroy(own);
     progress_clear(&s->bar);
     return status;
@@ -153,7 +210,10 @@ static void print_row(const render_case *c, const bench_result *line, const mote
     const double pixels = (double)c->width * c->height;
     snprintf(spread, sizeof spread, "%.2f-%.2f", line->low, line->high);
     if (c->of_others > 0) {
-        snprintf(others, sizeof others, c->mode == MOTE_RENDER_SURFACE ? "%g ms (GTX 970)" : "%g G pts/s (H200, 100 M)",
+        snprintf(others, sizeof others,
+                 c->moves                         ? "%g ms (GTX 480)"
+                 : c->mode == MOTE_RENDER_SURFACE ? "%g ms (GTX 970)"
+                                                  : "%g G pts/s (H200)",
                  c->of_others);
     }
     printf("%-18s %10llu %9.2f %17s %9.2f %8.1f%% %8.1f%%   %s\n", c->name, (unsigned long long)line->points,
@@ -162,19 +222,28 @@ static void print_row(const render_case *c, const bench_result *line, const mote
     fflush(stdout);
 }
 
-static int run_case(session *s, const bench_options *o, const render_case *c) {
+/* The cloud of a case: that of the last one, if it is the same. */
+static mote_status take_subject(session *s, const char *kind, uint64_t points, render_subject *subject) {
+    if (subject->cloud != NULL && subject->points == points && strcmp(subject->kind, kind) == 0) return MOTE_OK;
+    mote_cloud_destroy(subject->cloud);
+    subject->cloud = NULL;
+    subject->kind = kind;
+    subject->points = points;
+    s->bar.points = points;
+    const mote_status status = mote_generate(s->ctx, kind, points, NULL, &subject->cloud);
+    progress_clear(&s->bar);
+    return status;
+}
+
+static int run_case(session *s, const bench_options *o, const render_case *c, render_subject *subject) {
     bench_runs runs = {.count = 0};
     render_work work;
-    mote_cloud *cloud = NULL;
     char device[200], name[80];
     bool is_right = false;
     const uint64_t all = o->count_given ? o->count : bench_on_gpu(s) ? GPU_POINTS : o->count;
     const uint64_t points = c->points == 0 || (o->count_given && o->count < c->points) ? all : c->points;
-    s->bar.points = points;
-    mote_status status = mote_generate(s->ctx, c->kind, points, NULL, &cloud);
-    progress_clear(&s->bar);
-    if (status == MOTE_OK) status = measure_case(s, o, c, cloud, &runs, &work, &is_right);
-    mote_cloud_destroy(cloud);
+    mote_status status = take_subject(s, c->kind, points, subject);
+    if (status == MOTE_OK) status = measure_case(s, o, c, subject->cloud, &runs, &work, &is_right);
     if (status == MOTE_CANCELLED) return session_fail(s, status, false);
     if (status == MOTE_ERROR_MEMORY) {
         printf("%-18s not run: out of memory\n", c->name);
@@ -196,22 +265,26 @@ static int run_case(session *s, const bench_options *o, const render_case *c) {
     return bench_record(s, o, &line);
 }
 
-static bool is_wanted(const bench_options *o, const render_case *c) {
+/* What needs the memory of a GPU runs there, or where it was named. */
+static bool is_wanted(const session *s, const bench_options *o, const render_case *c) {
+    if (o->only == NULL && c->points == MANY && !bench_on_gpu(s)) return false;
     return o->only == NULL || strncmp(c->name, o->only, strlen(o->only)) == 0;
 }
 
 int bench_render(session *s, const bench_options *o) {
     const char *names[CASES + 1] = {NULL};
     bool any = false;
+    render_subject subject = {NULL, 0, NULL};
     for (size_t i = 0; i < CASES; i++) {
         names[i] = cases[i].name;
-        any = any || is_wanted(o, &cases[i]);
+        any = any || is_wanted(s, o, &cases[i]);
     }
     if (!any) return bench_no_case(o, names);
     int code = EXIT_DONE;
     print_head(s, o->runs);
     for (size_t i = 0; i < CASES && code == EXIT_DONE; i++) {
-        if (is_wanted(o, &cases[i])) code = run_case(s, o, &cases[i]);
+        if (is_wanted(s, o, &cases[i])) code = run_case(s, o, &cases[i], &subject);
     }
+    mote_cloud_destroy(subject.cloud);
     return code;
 }

@@ -63,6 +63,8 @@ int cmd_render(int argc, char **argv) {
         {"samples", 0, OPTION_INT, &o.samples, &o.samples_given, "N", "N * N samples for each pixel, 1..4"},
         {"close", 0, OPTION_INT, &o.close, &o.close_given, "N",
          "holes up to N pixels wide, with a surface all around, are\nclosed, 0..64; default by the data"},
+        {"point-size", 0, OPTION_REAL, &o.point_size, &o.point_size_given, "N",
+         "points are discs N pixels wide, 0..32; default single\nsamples"},
         {"edl", 0, OPTION_REAL, &o.edl, &o.edl_given, "S",
          "strength of shaded edges; 0: none; default 0.7, of surfaces\n0.4"},
         {"show", 0, OPTION_CHOICE, &o.show, &o.show_given, "color|normals|depth|radius|iterations|normal-error",

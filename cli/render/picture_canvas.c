@@ -31,6 +31,7 @@ struct picture_canvas {
 /* What looks at its neighbours has them only within a part. */
 static uint32_t find_margin(const mote_render_params *p) {
     uint32_t margin = p->mode == MOTE_RENDER_SURFACE ? SURFACE_MARGIN : 0;
+    if (p->mode == MOTE_RENDER_POINTS) margin += (uint32_t)ceil(p->point_size / 2);
     if (p->edl_strength > 0) margin += (uint32_t)ceil(p->edl_radius) + 1;
     return margin + 2 * p->close_pixels;
 }

@@ -124,11 +124,18 @@ static int take_look(const picture_options *o, picture_plan *plan) {
     if (o->edl_given && !(o->edl >= 0 && o->edl <= 100)) {
         return usage_error("render", "--edl: %g is not in 0..100", o->edl);
     }
+    if (o->point_size_given && !(o->point_size >= 0 && o->point_size <= MOTE_RENDER_MAX_POINT)) {
+        return usage_error("render", "--point-size: %g is not in 0..%g pixels", o->point_size, MOTE_RENDER_MAX_POINT);
+    }
+    if (o->point_size_given && o->mode_given && o->mode != PICTURE_POINTS) {
+        return usage_error("render", "--point-size is of --mode points: surfaces close gaps by themselves");
+    }
     if (o->close < 0 || o->close > 64) return usage_error("render", "--close: %d is not in 0..64", o->close);
     if (o->bits_given && o->bits != 8 && o->bits != 16) {
         return usage_error("render", "--bits: %d is neither 8 nor 16", o->bits);
     }
-    plan->mode = o->mode_given ? (picture_mode)o->mode : PICTURE_AUTO;
+    plan->mode = o->mode_given ? (picture_mode)o->mode : o->point_size_given ? PICTURE_POINTS : PICTURE_AUTO;
+    params->point_size = o->point_size;
     plan->has_samples = o->samples_given;
     plan->has_edl = o->edl_given;
     plan->has_close = o->close_given;

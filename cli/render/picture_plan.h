@@ -36,11 +36,11 @@ typedef struct picture_view {
 typedef struct picture_options {
     int mode, side, bits, samples, close, map, show, normals_of;
     const char *size, *eye, *target, *up, *background, *color, *range;
-    double fov_deg, gsd, edl;
+    double fov_deg, gsd, edl, point_size;
     uint64_t tile, orbit, frames;
     const char *cameras, *depth, *normals, *index;
-    bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, close_given, map_given, show_given,
-        fit, ortho;
+    bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, point_size_given, close_given,
+        map_given, show_given, fit, ortho;
     bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, closed, whole;
 } picture_options;
 

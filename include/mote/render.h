@@ -37,6 +37,7 @@ extern "C" {
 #define MOTE_RENDER_MAX_LIGHTS  4u
 #define MOTE_RENDER_MAX_LAYERS  4u
 #define MOTE_RENDER_MAX_K       32u
+#define MOTE_RENDER_MAX_POINT   32.0       /* pixels */
 #define MOTE_RENDER_NO_POINT    UINT32_MAX /* index where a pixel has no point */
 
 // ---------------------------------------------------------------- camera
@@ -149,7 +150,9 @@ typedef struct mote_render_params {
 
     mote_render_show show;
     double show_min, show_max; ///< DEPTH, RADIUS: both 0: from the smallest to the largest in the picture
-    uint64_t reserved[8];      ///< zero, see types.h
+    double point_size;    ///< POINTS: diameter of the discs that points are drawn as, pixels, samples not counted; 0: a
+                          ///< sample each. To MOTE_RENDER_MAX_POINT. A disc has the depth of its point
+    uint64_t reserved[7]; ///< zero, see types.h
 } mote_render_params;
 /// 1920 x 1080, points, 1 sample, white; eye-dome lighting 1 over 1.4 pixels; one light from the upper left behind the
 /// viewer, ambient 0.25, specular 0.1, of which points without normals show nothing; tolerance 2; k = 8, share = 12,
@@ -186,7 +189,7 @@ typedef struct mote_renderer mote_renderer;
 /// normal_z, if there are any (see mote_render_set_normals). The cloud must outlive it.
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no x, y, z), MOTE_ERROR_UNSUPPORTED (2^32 - 1 points or more; points more
 ///          than 8.9e307 apart), MOTE_ERROR_MEMORY, MOTE_CANCELLED
-/// Cost     a sort; 32 bytes per point, with normals 44
+/// Cost     a sort; 44 bytes per point, with normals 56
 MOTE_API mote_status mote_render_create(mote_context *ctx, const mote_cloud *cloud, mote_renderer **out);
 /// Reads the cloud anew after its positions or colours changed, the number of points being the same: for clouds that
 /// move. What mote_render_set_colors and mote_render_set_normals gave is forgotten.

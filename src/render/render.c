@@ -71,6 +71,10 @@ static mote_status check_params(mote_context *ctx, const mote_render_params *p) 
         !is_between(p->max_pixels, 0, DBL_MAX)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "tolerance, max_radius and max_pixels need 0 or more");
     }
+    if (!is_between(p->point_size, 0, MOTE_RENDER_MAX_POINT)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "point_size is %g pixels, needs 0 to %g", p->point_size,
+                         MOTE_RENDER_MAX_POINT);
+    }
     if (p->k < 4 || p->k > MOTE_RENDER_MAX_K || !is_between(p->share, 1, 64)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "k is %u, needs 4 to %u; share is %g, needs 1 to 64", p->k,
                          MOTE_RENDER_MAX_K, p->share);
@@ -235,6 +239,7 @@ mote_status mote_render_draw(mote_renderer *renderer, const mote_camera *camera,
     }
     job.wants_normals = result->normal != NULL || shows_normals(&p);
     job.wants_values = p.show == MOTE_RENDER_SHOW_RADIUS || p.show == MOTE_RENDER_SHOW_ITERATIONS;
+    job.point_radius = p.mode == MOTE_RENDER_POINTS ? 0.5 * p.point_size * p.samples : 0;
     job.wants_splats = result->index != NULL || p.show == MOTE_RENDER_SHOW_NORMAL_ERROR || job.wants_values;
     result->covered = result->closed = result->seen = result->splats = 0;
     result->batches = result->batches_drawn = 0;

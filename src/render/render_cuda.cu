@@ -28,6 +28,8 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     frame->batch_states = (uint8_t *)render_buffer_of(renderer, batches);
     frame->known.batches = (uint32_t *)render_buffer_of(renderer, (batches + 1) * sizeof(uint32_t));
     frame->others.batches = (uint32_t *)render_buffer_of(renderer, (batches + 1) * sizeof(uint32_t));
+    frame->known.shorts = (render_short *)render_buffer_of(renderer, batches * sizeof(render_short));
+    frame->others.shorts = (render_short *)render_buffer_of(renderer, batches * sizeof(render_short));
     frame->samples.depth = (float *)render_buffer_of(renderer, samples * sizeof(float));
     frame->samples.color = (uint16_t *)render_buffer_of(renderer, 4 * samples * sizeof(uint16_t));
     frame->samples.index = (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t));

@@ -5,6 +5,7 @@
 #include "device/cuda/cuda.h"
 #include "render/points/render_depths.h"
 #include "render/points/render_points_math.h"
+#include "render/points/render_short_math.h"
 #include "render/render_ops.h"
 #include "render/screen/render_screen_math.h"
 #include "render/shade/render_samples.h"
@@ -31,7 +32,8 @@ typedef struct render_counters {
 /* Batches whose points are projected, in any order. */
 typedef struct render_list {
     uint32_t *batches;
-    uint32_t *count; /* in device memory */
+    render_short *shorts; /* how the frame sees them */
+    uint32_t *count;      /* in device memory */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */

@@ -5,6 +5,7 @@
 
      place       0        1        2   ...      1023 | 1024   ...
      at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles, an array per axis
+     local[3]  x y z    x y z    x y z  ...          |                 from the middle of the batch's box, floats
      color     rgba     rgba     rgba                |                 alpha 0: not drawn
      index     row      row      row                 |                 which point of the cloud
      batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing
@@ -39,6 +40,7 @@ typedef struct render_points {
     uint32_t batch_count;
     bool tied;       /* two points or more are in one place: their colours decide which is first */
     double *at[3];   /* [count], rounded up to whole batches with copies of the last */
+    float *local[3]; /* the same, see render_short_math.h */
     uint32_t *color; /* [count] */
     uint32_t *index; /* [all]: finite points first */
     render_batch *batches;
@@ -63,9 +65,10 @@ typedef struct render_job {
     const mote_render_params *params;
     render_view view;
     render_part part;
-    bool wants_normals; /* the picture, or its lights, need them */
-    bool wants_splats;  /* SURFACE: which splat covers a sample most */
-    bool wants_values;  /* SURFACE: false colours of splats */
+    double point_radius; /* POINTS: of a disc, samples; below 1: a point covers its own sample */
+    bool wants_normals;  /* the picture, or its lights, need them */
+    bool wants_splats;   /* SURFACE: which splat covers a sample most */
+    bool wants_values;   /* SURFACE: false colours of splats */
 } render_job;
 
 #ifdef __cplusplus

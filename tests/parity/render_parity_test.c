@@ -155,6 +155,7 @@ static mote_render_params settings(uint32_t turn) {
     p.height = 11 + turn * 13 % 40;
     p.samples = 1 + turn / 2 % 3;
     p.layers = 1 + turn % 4;
+    p.point_size = turn % 5;
     p.k = 4 + turn % 9;
     p.share = 3 + turn % 11;
     p.edl_strength = turn % 4 == 0 ? 0 : 0.7;

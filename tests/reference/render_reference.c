@@ -179,6 +179,7 @@ typedef struct disc {
     double c[3], n[3], a[3], b[3]; /* a and b by their lengths: (q·a)² + (q·b)² <= 1 */
     double tolerance, color[3];
     uint32_t index;
+    bool hidden, unsure; /* behind the limit of its own pixel; nearly so */
 } disc;
 
 /* The points that a picture of layers sees, and where. */
@@ -392,17 +393,34 @@ static uint32_t points_around(const lens *l, const render_reference_pixel *front
     return count;
 }
 
+/* Discs whose point is behind the limit of its own pixel, by more than its tolerance, are not drawn. */
+static void hide_discs(const lens *l, disc *discs, uint32_t count, const uint32_t *pixels) {
+    for (uint32_t i = 0; i < count; i++) {
+        double limit = INFINITY, t, r2;
+        for (uint32_t j = 0; j < count; j++) {
+            if (meet(l, &discs[j], pixels[i], &t, &r2)) limit = fmin(limit, t + discs[j].tolerance);
+            if (fabs(r2 - 0.85) < 1e-3) discs[i].unsure = true;
+        }
+        const double nearest = discs[i].c[2] - discs[i].tolerance;
+        discs[i].hidden = nearest > limit;
+        if (fabs(nearest - limit) < 1e-3 * discs[i].tolerance) discs[i].unsure = true;
+    }
+}
+
 /* front: the nearest points of all pixels. */
 static void show_surface(const lens *l, const disc *discs, uint32_t count, uint32_t pixel,
                          const render_reference_pixel *front, render_reference_pixel *out) {
     double limit = INFINITY, sum = 0, normal[3] = {0, 0, 0}, color[3] = {0, 0, 0}, depth = 0, best = 0, t, r2;
     clear(out);
     for (uint32_t i = 0; i < count; i++) {
-        if (meet(l, &discs[i], pixel, &t, &r2)) limit = fmin(limit, t + discs[i].tolerance);
+        const bool met = meet(l, &discs[i], pixel, &t, &r2);
+        if (met && discs[i].unsure) out->edge = 0;
+        if (discs[i].hidden) continue;
+        if (met) limit = fmin(limit, t + discs[i].tolerance);
         out->edge = fmin(out->edge, fabs(r2 - 0.85));
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!meet(l, &discs[i], pixel, &t, &r2)) continue;
+        if (discs[i].hidden || !meet(l, &discs[i], pixel, &t, &r2)) continue;
         out->edge = fmin(out->edge, fabs(t - limit) / discs[i].tolerance);
         if (t > limit) continue;
         const double weight = pow(1 - r2, 4);
@@ -453,6 +471,7 @@ void render_reference_surface(const mote_cloud *cloud, const mote_camera *camera
     shape *shapes = calloc(s.count + 1, sizeof *shapes);
     for (uint32_t i = 0; i < s.count; i++) find_shape(cloud, &l, params, &s, i, &shapes[i]);
     for (uint32_t i = 0; i < s.count; i++) make_disc(cloud, &l, params, &s, shapes, i, &discs[i]);
+    hide_discs(&l, discs, drawn, s.pixels);
     for (uint32_t p = 0; p < pixels; p++) show_surface(&l, discs, drawn, p, front, &out[p]);
     free(discs);
     free(shapes);

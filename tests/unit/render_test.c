@@ -295,6 +295,38 @@ static void sequences_show_what_single_frames_do(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A disc covers the samples whose middles are within its radius from that of its point's sample. */
+static void points_may_be_discs(void **state) {
+    static const double origin[3] = {0, 0, 0};
+    static frame one, discs;
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = colored_cloud(ctx, 40, origin, 1);
+    mote_renderer *renderer = NULL;
+    mote_render_params p = small_picture(MOTE_RENDER_POINTS);
+    mote_camera camera;
+    const int side = (int)WIDTH;
+    (void)state;
+    must(ctx, mote_render_create(ctx, cloud, &renderer));
+    open_frame(&one);
+    open_frame(&discs);
+    assert_true(look(ctx, renderer, 0, &p, &camera));
+    must(ctx, mote_render_draw(renderer, &camera, &p, &one.result));
+    p.point_size = 5;
+    must(ctx, mote_render_draw(renderer, &camera, &p, &discs.result));
+    assert_true(one.result.covered > 10 && discs.result.covered > 2 * one.result.covered);
+    for (int i = 0; i < (int)PIXELS; i++) {
+        float nearest = INFINITY;
+        for (int j = 0; j < (int)PIXELS; j++) {
+            const int du = i % side - j % side, dv = i / side - j / side;
+            if (4 * (du * du + dv * dv) <= 25) nearest = fminf(nearest, one.depth[j]);
+        }
+        assert_true(discs.depth[i] == nearest);
+    }
+    mote_render_destroy(renderer);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
 static void parts_make_the_whole(void **state) {
     static const double origin[3] = {100, 200, 300};
     static frame whole, part;
@@ -522,7 +554,8 @@ static void bad_light(mote_render_params *p, mote_camera *c) {
 static void bad_edl(mote_render_params *p, mote_camera *c) { (void)c, p->edl_radius = -1; }
 static void bad_show(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_RADIUS; }
 static void no_normals(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_NORMAL_ERROR; }
-static void reserved(mote_render_params *p, mote_camera *c) { (void)c, p->reserved[7] = 1; }
+static void large_points(mote_render_params *p, mote_camera *c) { (void)c, p->point_size = 33; }
+static void reserved(mote_render_params *p, mote_camera *c) { (void)c, p->reserved[6] = 1; }
 static void own_eye(mote_render_params *p, mote_camera *c) { (void)p, memcpy(c->target, c->eye, sizeof c->eye); }
 static void flat_angle(mote_render_params *p, mote_camera *c) { (void)p, c->angle_rad = PI; }
 static void nan_eye(mote_render_params *p, mote_camera *c) { (void)p, c->eye[1] = NAN; }
@@ -545,6 +578,7 @@ static void what_is_wrong_is_refused(void **state) {
                                        {"edl", bad_edl},
                                        {"show", bad_show},
                                        {"normals", no_normals},
+                                       {"point size", large_points},
                                        {"reserved", reserved},
                                        {"own eye", own_eye},
                                        {"angle", flat_angle},
@@ -623,6 +657,7 @@ int main(void) {
         cmocka_unit_test(light_is_that_of_the_reference),
         cmocka_unit_test(order_and_threads_do_not_matter),
         cmocka_unit_test(sequences_show_what_single_frames_do),
+        cmocka_unit_test(points_may_be_discs),
         cmocka_unit_test(parts_make_the_whole),
         cmocka_unit_test(hidden_points_are_not_shown),
         cmocka_unit_test(millimetres_are_seen_far_from_zero),

@@ -6,6 +6,7 @@
 #include "device/backend.h"
 #include "order/order_ops.h"
 #include "render/points/render_load.h"
+#include "render/points/render_short_math.h"
 #include "render/render_cpu.h"
 
 #define BATCHES_AT_ONCE 64
@@ -88,6 +89,17 @@ static mote_status settle_ties(mote_renderer *renderer, const uint64_t *codes) {
 
 /* ---- batches */
 
+/* Coordinates from the middle of the batch's box. */
+static void shorten_batch(render_points *points, uint32_t b) {
+    const render_batch *batch = &points->batches[b];
+    for (int k = 0; k < 3; k++) {
+        const double middle = render_batch_middle(batch->min[k], batch->max[k]);
+        const double *at = points->at[k] + (uint64_t)b * RENDER_BATCH;
+        float *to = points->local[k] + (uint64_t)b * RENDER_BATCH;
+        for (uint32_t i = 0; i < RENDER_BATCH; i++) to[i] = (float)(at[i] - middle);
+    }
+}
+
 static void bound_batch(render_points *points, uint32_t b) {
     render_batch *batch = &points->batches[b];
     const uint32_t first = b * RENDER_BATCH;
@@ -117,7 +129,10 @@ static void bound_batch(render_points *points, uint32_t b) {
 static void bound_batches(mote_renderer *renderer) {
     render_points *points = &renderer->points;
 #pragma omp parallel for schedule(dynamic, BATCHES_AT_ONCE) num_threads(renderer->ctx->threads)
-    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) bound_batch(points, (uint32_t)b);
+    for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
+        bound_batch(points, (uint32_t)b);
+        shorten_batch(points, (uint32_t)b);
+    }
     render_keep_boxes(renderer, points->batches);
 }
 
@@ -137,7 +152,8 @@ static bool reserve_points(mote_renderer *renderer) {
     bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
         points->at[k] = mote_alloc(ctx, padded * sizeof *points->at[k], what);
-        complete = complete && points->at[k] != NULL;
+        points->local[k] = mote_alloc(ctx, padded * sizeof *points->local[k], what);
+        complete = complete && points->at[k] != NULL && points->local[k] != NULL;
     }
     return complete && renderer->boxes != NULL;
 }
@@ -268,7 +284,10 @@ mote_status render_own_normals_cpu(mote_renderer *renderer) {
 void render_unload_points_cpu(mote_renderer *renderer) {
     render_points *points = &renderer->points;
     render_drop_normals_cpu(renderer);
-    for (int k = 0; k < 3; k++) mote_free(renderer->ctx, points->at[k]);
+    for (int k = 0; k < 3; k++) {
+        mote_free(renderer->ctx, points->at[k]);
+        mote_free(renderer->ctx, points->local[k]);
+    }
     mote_free(renderer->ctx, points->color);
     mote_free(renderer->ctx, points->index);
     mote_free(renderer->ctx, points->batches);

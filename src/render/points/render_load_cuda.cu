@@ -7,6 +7,7 @@
 #include "order/order_cuda.h"
 #include "order/sort/order_keys_cuda.h"
 #include "render/points/render_load.h"
+#include "render/points/render_short_math.h"
 #include "render/render_cuda.h"
 
 #define THREADS 256u
@@ -141,6 +142,16 @@ static __global__ void bound_batches(render_points points) {
     batch->drawn = 0;
 }
 
+/* Coordinates from the middle of the batch's box. */
+static __global__ void shorten_points(render_points points, uint64_t end) {
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= end) return;
+    const render_batch *batch = &points.batches[i / RENDER_BATCH];
+    for (int k = 0; k < 3; k++) {
+        points.local[k][i] = (float)(points.at[k][i] - render_batch_middle(batch->min[k], batch->max[k]));
+    }
+}
+
 static mote_status keep_boxes(mote_renderer *renderer) {
     const uint64_t size_bytes = renderer->points.batch_count * sizeof(render_batch);
     render_batch *batches = (render_batch *)mote_alloc(renderer->ctx, size_bytes, "points of a picture");
@@ -167,7 +178,8 @@ static bool reserve_points(mote_renderer *renderer) {
     bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
         points->at[k] = (double *)cuda_alloc(gpu, padded * sizeof(double), what);
-        complete = complete && points->at[k] != NULL;
+        points->local[k] = (float *)cuda_alloc(gpu, padded * sizeof(float), what);
+        complete = complete && points->at[k] != NULL && points->local[k] != NULL;
     }
     return complete && renderer->boxes != NULL;
 }
@@ -183,6 +195,7 @@ static mote_status place_points(mote_renderer *renderer, const render_source *fr
     CUDA_LAUNCH(gpu, gather, cuda_blocks(end, THREADS), THREADS, from->axes[0], from->axes[1], from->axes[2],
                 from->colors, *points, end);
     CUDA_LAUNCH(gpu, bound_batches, points->batch_count, BOX_BLOCK, *points);
+    CUDA_LAUNCH(gpu, shorten_points, cuda_blocks(end, THREADS), THREADS, *points, end);
     MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
     CUDA_LAUNCH(gpu, find_one_place, cuda_blocks(points->count, THREADS), THREADS, *points, found);
     MOTE_TRY(cuda_launched(gpu, "reading points"));
@@ -354,7 +367,10 @@ void render_unload_points_cuda(mote_renderer *renderer) {
     mote_device *gpu = renderer->device;
     render_points *points = &renderer->points;
     drop_normals(renderer);
-    for (int k = 0; k < 3; k++) cuda_free(gpu, points->at[k]);
+    for (int k = 0; k < 3; k++) {
+        cuda_free(gpu, points->at[k]);
+        cuda_free(gpu, points->local[k]);
+    }
     cuda_free(gpu, points->color);
     cuda_free(gpu, points->index);
     cuda_free(gpu, points->batches);

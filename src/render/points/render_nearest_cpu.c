@@ -10,6 +10,8 @@
 #include "render/render_cpu.h"
 
 #define AT_ONCE 16 /* batches that a thread takes */
+#define FEW     12 /* of 64 points: so few are projected one by one */
+#define TRIES   2  /* blocks in a row of which short coordinates ruled few points out; then they are not asked again */
 
 enum { OUTSIDE, DRAWN_BEFORE, NEW };
 
@@ -22,20 +24,64 @@ static void keep_least(uint64_t *key, uint64_t candidate) {
     }
 }
 
-/* before: keys of the layer in front, of which only points behind count; NULL: all do. */
-static void draw_batch(const render_points *points, const render_view *view, uint32_t b, const uint64_t *before,
-                       uint64_t *keys) {
+/* What points are drawn into. before: keys of the layer in front, of which only points behind count; NULL: all do. */
+typedef struct key_layer {
+    const uint64_t *before;
+    uint64_t *keys;
+} key_layer;
+
+static inline void draw_point(const render_points *points, uint32_t place, uint32_t sample, float depth,
+                              const key_layer *to) {
+    if (sample == RENDER_OUTSIDE) return;
+    const uint64_t key = render_key(depth, place);
+    if (key >= __atomic_load_n(&to->keys[sample], __ATOMIC_RELAXED)) return;
+    if (to->before != NULL && render_key_depth(key) <= render_key_depth(to->before[sample])) return;
+    if (points->color[place] == RENDER_NO_COLOR) return;
+    keep_least(&to->keys[sample], key);
+}
+
+static void draw_block(const render_points *points, const render_view *view, uint32_t first, const key_layer *to) {
     render_projected block;
+    render_project_block(view, points, first, &block);
+    for (uint32_t i = 0; i < RENDER_PROJECTED; i++) {
+        draw_point(points, first + i, block.sample[i], block.depth[i], to);
+    }
+}
+
+/* Which points of a block short coordinates do not rule out. */
+static uint32_t list_open(const render_points *points, const render_view *view, const render_short *s, uint32_t first,
+                          const key_layer *to, uint8_t open[RENDER_PROJECTED]) {
+    render_projected block;
+    uint32_t count = 0;
+    render_project_short(s, view->perspective, points, first, &block);
+    for (uint32_t i = 0; i < RENDER_PROJECTED; i++) {
+        const uint32_t sample = block.sample[i];
+        if (sample == RENDER_OUTSIDE) continue;
+        if (sample != RENDER_UNSURE && render_ordered_float(block.depth[i]) >
+                                           render_key_depth(__atomic_load_n(&to->keys[sample], __ATOMIC_RELAXED))) {
+            continue;
+        }
+        open[count++] = (uint8_t)i;
+    }
+    return count;
+}
+
+static void draw_batch(const render_points *points, const render_view *view, uint32_t b, const key_layer *to) {
+    const render_short s = render_make_short(view, points->batches[b].min, points->batches[b].max);
+    uint8_t open[RENDER_PROJECTED];
+    uint32_t tries = s.usable != 0 ? TRIES : 0;
     for (uint32_t first = b * RENDER_BATCH; first < (b + 1) * RENDER_BATCH; first += RENDER_PROJECTED) {
-        render_project_block(view, points, first, &block);
-        for (uint32_t i = 0; i < RENDER_PROJECTED; i++) {
-            const uint32_t sample = block.sample[i];
-            if (sample == RENDER_OUTSIDE) continue;
-            const uint64_t key = render_key(block.depth[i], first + i);
-            if (key >= __atomic_load_n(&keys[sample], __ATOMIC_RELAXED)) continue;
-            if (before != NULL && render_key_depth(key) <= render_key_depth(before[sample])) continue;
-            if (points->color[first + i] == RENDER_NO_COLOR) continue;
-            keep_least(&keys[sample], key);
+        const uint32_t count = tries > 0 ? list_open(points, view, &s, first, to, open) : RENDER_PROJECTED;
+        if (count > FEW) {
+            draw_block(points, view, first, to);
+            tries -= tries > 0;
+            continue;
+        }
+        tries = TRIES;
+        for (uint32_t j = 0; j < count; j++) {
+            const uint32_t i = first + open[j];
+            const render_place place = render_to_camera(view, points->at[0][i], points->at[1][i], points->at[2][i]);
+            draw_point(points, i, render_sample_of(view, place), (float)place.z, to);
         }
     }
 }
@@ -78,6 +124,7 @@ static void clear_keys(const mote_renderer *renderer, const render_view *view, u
 static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
     const render_points *points = &renderer->points;
     render_frame *frame = renderer->frame;
+    const key_layer to = {NULL, frame->keys[0]};
     uint64_t known = 0, drawn = 0;
     for (uint32_t b = 0; b < points->batch_count; b++) known += points->batches[b].drawn;
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
@@ -86,7 +133,7 @@ static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
         const render_reach reach = render_box_reach(view, batch->min, batch->max);
         frame->batch_states[b] = reach.outside ? OUTSIDE : known == 0 || batch->drawn != 0 ? DRAWN_BEFORE : NEW;
         if (frame->batch_states[b] != DRAWN_BEFORE) continue;
-        draw_batch(points, view, (uint32_t)b, NULL, frame->keys[0]);
+        draw_batch(points, view, (uint32_t)b, &to);
         drawn++;
     }
     return drawn;
@@ -95,13 +142,14 @@ static uint64_t draw_known(mote_renderer *renderer, const render_view *view) {
 static uint64_t draw_new(mote_renderer *renderer, const render_view *view) {
     const render_points *points = &renderer->points;
     render_frame *frame = renderer->frame;
+    const key_layer to = {NULL, frame->keys[0]};
     uint64_t drawn = 0;
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads) reduction(+ : drawn)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
         if (frame->batch_states[b] != NEW) continue;
         const render_reach reach = render_box_reach(view, points->batches[b].min, points->batches[b].max);
         if (render_is_behind(&frame->depths, &reach)) continue;
-        draw_batch(points, view, (uint32_t)b, NULL, frame->keys[0]);
+        draw_batch(points, view, (uint32_t)b, &to);
         drawn++;
     }
     return drawn;
@@ -143,11 +191,11 @@ mote_status render_find_behind_cpu(mote_renderer *renderer, const render_job *jo
                               samples, sizeof(uint64_t), "frame")) {
         return MOTE_ERROR_MEMORY;
     }
-    uint64_t *keys = frame->keys[layer + 1];
-    clear_keys(renderer, &job->view, keys);
+    const key_layer to = {frame->keys[layer], frame->keys[layer + 1]};
+    clear_keys(renderer, &job->view, to.keys);
 #pragma omp parallel for schedule(dynamic, AT_ONCE) num_threads(renderer->ctx->threads)
     for (int64_t b = 0; b < (int64_t)points->batch_count; b++) {
-        if (frame->batch_states[b] != OUTSIDE) draw_batch(points, &job->view, (uint32_t)b, frame->keys[layer], keys);
+        if (frame->batch_states[b] != OUTSIDE) draw_batch(points, &job->view, (uint32_t)b, &to);
     }
     return MOTE_OK;
 }
@@ -158,9 +206,12 @@ void render_show_points_cpu(const mote_renderer *renderer, const render_job *job
     const render_points *points = &renderer->points;
     const render_frame *frame = renderer->frame;
     const render_samples *to = &frame->samples;
+    const bool is_disc = job->point_radius >= 1;
     const int64_t samples = (int64_t)job->view.width * job->view.height;
 #pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
     for (int64_t i = 0; i < samples; i++) {
-        render_show_point(&job->view, points, frame->keys[0][i], job->wants_normals, to, (uint64_t)i);
+        const uint64_t key =
+            is_disc ? render_key_around(&job->view, frame->keys[0], job->point_radius, (uint64_t)i) : frame->keys[0][i];
+        render_show_point(&job->view, points, key, job->wants_normals, to, (uint64_t)i);
     }
 }

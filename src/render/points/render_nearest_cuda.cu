@@ -3,7 +3,9 @@
 #include "device/cuda/warp.cuh"
 #include "render/render_cuda.h"
 
-#define THREADS 256u
+#define THREADS      256u
+#define LAST_THREADS 512u  /* of the one block that makes the last levels of depths */
+#define LAST_SQUARES 4096u /* of the largest of these */
 
 enum { OUTSIDE, DRAWN_BEFORE, NEW };
 
@@ -15,6 +17,12 @@ static __global__ void count_known(render_points points, render_counters *counte
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     const uint32_t lanes = __ballot_sync(CUDA_ALL, b < points.batch_count && points.batches[b].drawn != 0);
     if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->known, (unsigned long long)__popc(lanes));
+}
+
+static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
+                                                  uint32_t place, const render_list *list) {
+    list->batches[place] = b;
+    list->shorts[place] = render_make_short(view, points->batches[b].min, points->batches[b].max);
 }
 
 /* Batches in the picture: those that the last frame shows go to known, the others are marked NEW. */
@@ -29,7 +37,7 @@ static __global__ void sort_batches(render_points points, render_view view, cons
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
     const uint32_t place = warp_reserve(known.count, __ballot_sync(CUDA_ALL, drawn));
-    if (drawn) known.batches[place] = b;
+    if (drawn) list_batch(&points, &view, b, place, &known);
 }
 
 /* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside. */
@@ -42,23 +50,22 @@ static __global__ void list_visible(render_points points, render_view view, rend
         visible = !reach.outside && !render_is_behind(&depths, &reach);
     }
     const uint32_t place = warp_reserve(list.count, __ballot_sync(CUDA_ALL, visible));
-    if (visible) list.batches[place] = b;
+    if (visible) list_batch(&points, &view, b, place, &list);
 }
 
-static __global__ void list_inside(render_points points, const uint8_t *states, render_list list) {
+static __global__ void list_inside(render_points points, render_view view, const uint8_t *states, render_list list) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     const bool inside = b < points.batch_count && states[b] != OUTSIDE;
     const uint32_t place = warp_reserve(list.count, __ballot_sync(CUDA_ALL, inside));
-    if (inside) list.batches[place] = b;
+    if (inside) list_batch(&points, &view, b, place, &list);
 }
 
-static __global__ void note_list(render_list list, render_counters *counters) {
-    if (threadIdx.x == 0) counters->drawn += *list.count;
-}
-
-static __global__ void forget_drawn(render_points points) {
+/* Before note_drawn; and how many were read. */
+static __global__ void forget_drawn(render_points points, render_list known, render_list others,
+                                    render_counters *counters) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     if (b < points.batch_count) points.batches[b].drawn = 0;
+    if (b == 0) counters->drawn = (unsigned long long)*known.count + *others.count;
 }
 
 static __global__ void note_drawn(const uint64_t *keys, uint64_t samples, render_points points) {
@@ -70,12 +77,34 @@ static __global__ void note_drawn(const uint64_t *keys, uint64_t samples, render
 
 /* ---- their points */
 
+/* Whether short coordinates rule a point out. What keys show only gets nearer: an old one decides for less. */
+static __device__ __forceinline__ bool is_ruled_out(const render_short *s, bool perspective,
+                                                    const render_points *points, uint32_t i, const uint64_t *keys) {
+    float nearest = 0;
+    if (s->usable == 0) return false;
+    const uint32_t sample =
+        render_short_sample(s, perspective, points->local[0][i], points->local[1][i], points->local[2][i], &nearest);
+    if (sample == RENDER_OUTSIDE) return true;
+    return sample != RENDER_UNSURE && render_ordered_float(nearest) > render_key_depth(keys[sample]);
+}
+
+/* The threads of a block get how the frame sees its batch. */
+static __device__ __forceinline__ void share_short(const render_short *from, render_short *to) {
+    const uint32_t words = sizeof(render_short) / sizeof(uint32_t);
+    __syncthreads(); /* the last batch is done with */
+    if (threadIdx.x < words) ((uint32_t *)to)[threadIdx.x] = ((const uint32_t *)from)[threadIdx.x];
+    __syncthreads();
+}
+
 static __global__ void draw_list(render_points points, render_view view, render_list list, const uint64_t *before,
                                  uint64_t *keys) {
+    __shared__ render_short here;
     const uint32_t count = *list.count;
     for (uint32_t at = blockIdx.x; at < count; at += gridDim.x) {
         const uint32_t first = list.batches[at] * RENDER_BATCH;
+        share_short(&list.shorts[at], &here);
         for (uint32_t i = first + threadIdx.x; i < first + RENDER_BATCH; i += THREADS) {
+            if (is_ruled_out(&here, view.perspective, &points, i, keys)) continue;
             const render_place place = render_to_camera(&view, points.at[0][i], points.at[1][i], points.at[2][i]);
             const uint32_t sample = render_sample_of(&view, place);
             if (sample == RENDER_OUTSIDE) continue;
@@ -116,12 +145,24 @@ static __global__ void measure_squares(render_view view, const uint64_t *keys, c
     depths.farthest[i] = render_farthest_of_square(&view, keys, limits, (uint32_t)(i % width), (uint32_t)(i / width));
 }
 
+static __device__ __forceinline__ void measure_square(const render_depths *depths, uint32_t level, uint64_t i) {
+    const uint32_t width = depths->width[level];
+    depths->farthest[depths->first[level] + i] =
+        render_farthest_of_four(depths, level - 1, (uint32_t)(i % width), (uint32_t)(i / width));
+}
+
 static __global__ void measure_level(render_depths depths, uint32_t level) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t width = depths.width[level];
-    if (i >= (uint64_t)width * depths.height[level]) return;
-    depths.farthest[depths.first[level] + i] =
-        render_farthest_of_four(&depths, level - 1, (uint32_t)(i % width), (uint32_t)(i / width));
+    if (i < (uint64_t)depths.width[level] * depths.height[level]) measure_square(&depths, level, i);
+}
+
+/* All levels from one on, which are small: one block, and one launch. */
+static __global__ void measure_last_levels(render_depths depths, uint32_t level) {
+    for (; level < depths.level_count; level++) {
+        const uint64_t squares = (uint64_t)depths.width[level] * depths.height[level];
+        for (uint64_t i = threadIdx.x; i < squares; i += LAST_THREADS) measure_square(&depths, level, i);
+        __syncthreads();
+    }
 }
 
 mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits) {
@@ -130,9 +171,16 @@ mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_vie
     render_depths *depths = &frame->depths;
     const uint64_t *keys = of_limits ? NULL : frame->keys[0];
     for (uint32_t level = 0; level < depths->level_count; level++) {
-        const uint32_t blocks = cuda_blocks((uint64_t)depths->width[level] * depths->height[level], THREADS);
-        if (level == 0) CUDA_LAUNCH(gpu, measure_squares, blocks, THREADS, *view, keys, frame->limits, *depths);
-        if (level > 0) CUDA_LAUNCH(gpu, measure_level, blocks, THREADS, *depths, level);
+        const uint64_t squares = (uint64_t)depths->width[level] * depths->height[level];
+        const uint32_t blocks = cuda_blocks(squares, THREADS);
+        if (level == 0) {
+            CUDA_LAUNCH(gpu, measure_squares, blocks, THREADS, *view, keys, frame->limits, *depths);
+        } else if (squares > LAST_SQUARES) {
+            CUDA_LAUNCH(gpu, measure_level, blocks, THREADS, *depths, level);
+        } else {
+            CUDA_LAUNCH(gpu, measure_last_levels, 1, LAST_THREADS, *depths, level);
+            break;
+        }
     }
     return cuda_launched(gpu, "measuring depths");
 }
@@ -158,9 +206,7 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
     CUDA_LAUNCH(gpu, list_visible, blocks, THREADS, points, view, frame->depths, frame->batch_states, true,
                 frame->others);
     CUDA_LAUNCH(gpu, draw_list, full, THREADS, points, view, frame->others, (const uint64_t *)NULL, frame->keys[0]);
-    CUDA_LAUNCH(gpu, note_list, 1, CUDA_WARP, frame->known, frame->counters);
-    CUDA_LAUNCH(gpu, note_list, 1, CUDA_WARP, frame->others, frame->counters);
-    CUDA_LAUNCH(gpu, forget_drawn, blocks, THREADS, points);
+    CUDA_LAUNCH(gpu, forget_drawn, blocks, THREADS, points, frame->known, frame->others, frame->counters);
     CUDA_LAUNCH(gpu, note_drawn, cuda_blocks(samples_of(&view), THREADS), THREADS, frame->keys[0], samples_of(&view),
                 points);
     return cuda_launched(gpu, "drawing points");
@@ -175,7 +221,7 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
     MOTE_TRY(cuda_fill(gpu, frame->others.count, 0, sizeof(uint32_t)));
     CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
-                frame->batch_states, frame->others);
+                job->view, frame->batch_states, frame->others);
     CUDA_LAUNCH(gpu, draw_list, cuda_full_blocks(gpu, THREADS), THREADS, renderer->points, job->view, frame->others,
                 frame->keys[layer], frame->keys[layer + 1]);
     return cuda_launched(gpu, "drawing layers");
@@ -183,10 +229,12 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 
 /* ---- samples */
 
-static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, bool normals,
-                                   render_samples to) {
+static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, double radius,
+                                   bool normals, render_samples to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint64_t)view.width * view.height) render_show_point(&view, &points, keys[i], normals, &to, i);
+    if (i >= (uint64_t)view.width * view.height) return;
+    const uint64_t key = radius >= 1 ? render_key_around(&view, keys, radius, i) : keys[i];
+    render_show_point(&view, &points, key, normals, &to, i);
 }
 
 static __global__ void set_limits(render_view view, render_points points, const uint64_t *keys, double tolerance,
@@ -204,7 +252,7 @@ mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *j
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS, job->view, renderer->points,
-                frame->keys[0], job->wants_normals, frame->samples);
+                frame->keys[0], job->point_radius, job->wants_normals, frame->samples);
     return cuda_launched(gpu, "showing points");
 }
 

@@ -23,6 +23,22 @@ MOTE_HD void render_given_normal(const render_view *view, const float *const nor
     for (int k = 0; k < 3 && away > 0; k++) to[k] = 0.0 - to[k];
 }
 
+/* What sample i shows where points are discs: the least key of all whose disc covers its middle. */
+MOTE_HD uint64_t render_key_around(const render_view *view, const uint64_t *keys, double radius, uint64_t i) {
+    const int64_t u = (int64_t)(i % view->width), v = (int64_t)(i / view->width), reach = (int64_t)radius;
+    uint64_t least = keys[i];
+    for (int64_t y = v - reach; y <= v + reach; y++) {
+        if (y < 0 || y >= (int64_t)view->height) continue;
+        for (int64_t x = u - reach; x <= u + reach; x++) {
+            const double away2 = (double)((x - u) * (x - u) + (y - v) * (y - v));
+            if (x < 0 || x >= (int64_t)view->width || away2 > radius * radius) continue;
+            const uint64_t key = keys[(uint64_t)y * view->width + (uint64_t)x];
+            least = key < least ? key : least;
+        }
+    }
+    return least;
+}
+
 /* Sample i shows the point of a key, or nothing. */
 MOTE_HD void render_show_point(const render_view *view, const render_points *points, uint64_t key, bool normals,
                                const render_samples *to, uint64_t i) {

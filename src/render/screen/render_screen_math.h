@@ -156,6 +156,7 @@ typedef struct render_search {
 } render_search;
 
 MOTE_HD double render_farthest2(const render_search *search) {
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): k is at least 1, and count entries are set */
     return search->count < search->k ? search->limit2 : search->list[search->k - 1].distance2;
 }
 

@@ -262,23 +262,60 @@ static void show_tile(const mote_renderer *renderer, const render_view *view, co
     }
 }
 
+static inline void limit_splats(tile *t, const render_splat *splats, const uint32_t *list, uint64_t count,
+                                bool perspective) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (render_is_drawn(&splats[list[i]])) limit_splat(t, &splats[list[i]], perspective);
+    }
+}
+
 static inline void draw_splats(tile *t, const render_splat *splats, const uint32_t *list, uint64_t count,
                                bool perspective) {
-    for (uint64_t i = 0; i < count; i++) limit_splat(t, &splats[list[i]], perspective);
+    limit_splats(t, splats, list, count, perspective);
     for (uint32_t i = 0; i < TILE_SAMPLES; i++) t->scale[i] = render_depth_scale(perspective, t->focal, t->limit[i]);
     for (uint64_t i = 0; i < count; i++) {
-        add_splat(t, splats, list[i], perspective);
+        if (render_is_drawn(&splats[list[i]])) add_splat(t, splats, list[i], perspective);
         if (i % FLUSH_AFTER == FLUSH_AFTER - 1) flush(t);
     }
     flush(t);
+}
+
+static void place_tile(const tiling *tiles, uint32_t number, tile *t) {
+    t->u0 = number % tiles->width * TILE;
+    t->v0 = number / tiles->width * TILE;
+}
+
+/* The limits of all splats, for those that hide others. */
+static void limit_tile(const mote_renderer *renderer, const render_view *view, const tiling *tiles, uint32_t number,
+                       tile *t) {
+    const render_frame *frame = renderer->frame;
+    const uint64_t first = frame->tile_first[number], count = frame->tile_first[number + 1] - first;
+    place_tile(tiles, number, t);
+    for (uint32_t i = 0; i < TILE_SAMPLES; i++) t->limit[i] = INFINITY;
+    if (t->perspective) limit_splats(t, frame->splats, frame->tile_splats + first, count, true);
+    if (!t->perspective) limit_splats(t, frame->splats, frame->tile_splats + first, count, false);
+    for (uint32_t v = 0; v < TILE && t->v0 + v < view->height; v++) {
+        for (uint32_t u = 0; u < TILE && t->u0 + u < view->width; u++) {
+            frame->limits[(uint64_t)(t->v0 + v) * view->width + t->u0 + u] =
+                render_ordered_float(t->limit[v * TILE + u]);
+        }
+    }
+}
+
+static void hide_splats(mote_renderer *renderer) {
+    render_frame *frame = renderer->frame;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)frame->screen.count; i++) {
+        render_splat *splat = &frame->splats[i];
+        if (render_is_hidden(splat, frame->limits, frame->screen.screen.seen.sample[i])) render_no_splat(splat);
+    }
 }
 
 static void draw_tile(const mote_renderer *renderer, const render_job *job, const tiling *tiles, uint32_t number,
                       tile *t) {
     const render_frame *frame = renderer->frame;
     const uint64_t first = frame->tile_first[number], count = frame->tile_first[number + 1] - first;
-    t->u0 = number % tiles->width * TILE;
-    t->v0 = number / tiles->width * TILE;
+    place_tile(tiles, number, t);
     clear_tile(t);
     if (t->perspective) draw_splats(t, frame->splats, frame->tile_splats + first, count, true);
     if (!t->perspective) draw_splats(t, frame->splats, frame->tile_splats + first, count, false);
@@ -288,6 +325,11 @@ static void draw_tile(const mote_renderer *renderer, const render_job *job, cons
 static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, const tiling *tiles) {
     render_frame *frame = renderer->frame;
     const int threads = renderer->ctx->threads;
+    const uint64_t samples = (uint64_t)job->view.width * job->view.height;
+    if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->limits, &frame->limits_capacity, samples,
+                              sizeof *frame->limits, "frame")) {
+        return MOTE_ERROR_MEMORY;
+    }
     if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->tiles, &frame->tiles_capacity, (uint64_t)threads,
                               sizeof(tile), "frame")) {
         return MOTE_ERROR_MEMORY;
@@ -300,6 +342,11 @@ static mote_status draw_tiles(mote_renderer *renderer, const render_job *job, co
         all[i].wants_normals = job->wants_normals;
         all[i].wants_index = job->wants_splats;
     }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int64_t i = 0; i < (int64_t)tiles->count; i++) {
+        limit_tile(renderer, &job->view, tiles, (uint32_t)i, &all[mote_thread_number()]);
+    }
+    hide_splats(renderer);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t i = 0; i < (int64_t)tiles->count; i++) {
         draw_tile(renderer, job, tiles, (uint32_t)i, &all[mote_thread_number()]);

@@ -30,17 +30,26 @@ static __global__ void find_shapes(render_screen screen, render_points points, r
 static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
                                    const render_shape *shapes, render_splat *splats, render_counters *counters) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    uint32_t drawn = 0, iterations = 0;
+    uint32_t iterations = 0;
     if (i < count) {
         render_make_splat(&screen, &points, &rules, shapes, i, &splats[i]);
-        drawn = render_is_drawn(&splats[i]);
         iterations = splats[i].iterations;
     }
-    drawn = warp_sum(drawn);
     iterations = warp_sum(iterations);
-    if (warp_lane() != 0) return;
-    atomicAdd(&counters->splats, (unsigned long long)drawn);
-    atomicAdd(&counters->iterations, (unsigned long long)iterations);
+    if (warp_lane() == 0) atomicAdd(&counters->iterations, (unsigned long long)iterations);
+}
+
+/* By the limits of all; and how many are drawn then. */
+static __global__ void hide_splats(render_screen screen, const uint32_t *limits, uint32_t count, render_splat *splats,
+                                   render_counters *counters) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    bool drawn = i < count && render_is_drawn(&splats[i]);
+    if (drawn && render_is_hidden(&splats[i], limits, screen.seen.sample[i])) {
+        render_no_splat(&splats[i]);
+        drawn = false;
+    }
+    const uint32_t lanes = __ballot_sync(CUDA_ALL, drawn);
+    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->splats, (unsigned long long)__popc(lanes));
 }
 
 /* ---- fragments */
@@ -164,6 +173,9 @@ mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) 
                 frame->splats, frame->counters);
     MOTE_TRY(mote_progress(renderer->ctx, 0.6, "drawing splats"));
     mote_stage(renderer->ctx, "splats");
+    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, pass);
+    CUDA_LAUNCH(gpu, hide_splats, blocks, THREADS, frame->screen, frame->limits, count, frame->splats, frame->counters);
+    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, (uint64_t)job->view.width * job->view.height * sizeof(uint32_t)));
     CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, pass);
     CUDA_LAUNCH(gpu, add_splats, warps, THREADS, pass);
     if (job->wants_splats) CUDA_LAUNCH(gpu, name_best, warps, THREADS, pass);

@@ -268,6 +268,12 @@ MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool persp
 
 MOTE_HD int32_t render_weight_of(float weight) { return (int32_t)(weight * (RENDER_WEIGHT_MAX - 1)) + 1; }
 
+/* Whether a splat's point is behind the limit of its own sample by more than its tolerance: what is in front hides it.
+   Its splat would only be seen where it reaches out beyond an edge: it is not drawn. sample: of its point */
+MOTE_HD bool render_is_hidden(const render_splat *splat, const uint32_t *limits, uint32_t sample) {
+    return render_ordered_float(splat->depth - splat->tolerance) > limits[sample];
+}
+
 /* ---- sums of a sample */
 
 typedef struct render_sums {
@@ -410,6 +416,7 @@ MOTE_HD void render_find_shape(const render_screen *screen, const render_points 
         return;
     }
     search.k = rules->k;
+    search.count = search.looked_at = 0;
     search.limit2 = reach * reach;
     shape->iterations = render_find_near(screen, i, radius, &search);
     for (uint32_t j = 0; j < 3 && j + 1 < search.count; j++) {
