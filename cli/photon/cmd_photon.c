@@ -12,7 +12,7 @@
 static const command_help help = {
     .synopsis = "mote photon SCENE -o OUT.png [options]",
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
-    "surfaces, and are gathered in discs that lie flat on the surface, so that no colour bleeds around corners.\n"
+    "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
     "SCENE: cornell, cornell-empty, ring, furnace.",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"

@@ -38,6 +38,18 @@ MOTE_HD void photon_eye_ray(const photon_picture *picture, uint64_t number, phot
     *direction = photon_unit(photon_along(photon_along(c->direction, c->direction_x, x), c->direction_y, y));
 }
 
+/* The diffuse surface that a ray met, if it met any. path: by what the colours on the way multiply; factor: from the
+   irradiance there to what is asked for. */
+MOTE_HD void photon_sample_end(const photon_view *scene, const photon_hit *hit, photon_vec path, double factor,
+                               photon_sample *sample) {
+    const bool found = hit->shape != PHOTON_NO_SHAPE;
+    const photon_vec none = photon_vec_of(0, 0, 0);
+    sample->place = found ? hit->place : none;
+    sample->normal = found ? hit->normal : none;
+    sample->weight = none;
+    if (found) sample->weight = photon_scale(photon_mul(path, scene->surfaces[hit->material].color), factor);
+}
+
 MOTE_HD photon_sample photon_look(const photon_view *scene, const photon_picture *picture, uint64_t number) {
     photon_random random = photon_random_of(picture->seed, PHOTON_STREAM_EYE, number);
     photon_vec origin, direction, weight = photon_vec_of(1, 1, 1);
@@ -45,11 +57,7 @@ MOTE_HD photon_sample photon_look(const photon_view *scene, const photon_picture
     bool specular;
     photon_eye_ray(picture, number, &random, &origin, &direction);
     const photon_hit hit = photon_follow(scene, origin, &direction, &random, &weight, &specular, &sample.shine);
-    const bool found = hit.shape != PHOTON_NO_SHAPE;
-    sample.place = found ? hit.place : photon_vec_of(0, 0, 0);
-    sample.normal = found ? hit.normal : photon_vec_of(0, 0, 0);
-    sample.weight = photon_vec_of(0, 0, 0);
-    if (found) sample.weight = photon_scale(photon_mul(weight, scene->surfaces[hit.material].color), 1 / PHOTON_PI);
+    photon_sample_end(scene, &hit, weight, 1 / PHOTON_PI, &sample);
     return sample;
 }
 
@@ -64,11 +72,7 @@ MOTE_HD photon_sample photon_gather_ray(const photon_view *scene, const photon_p
     photon_vec direction = photon_cosine_direction(from->normal, a, b), weight = photon_vec_of(1, 1, 1);
     bool specular;
     const photon_hit hit = photon_follow(scene, from->place, &direction, &random, &weight, &specular, &sample.shine);
-    const bool found = hit.shape != PHOTON_NO_SHAPE;
-    sample.place = found ? hit.place : photon_vec_of(0, 0, 0);
-    sample.normal = found ? hit.normal : photon_vec_of(0, 0, 0);
-    sample.weight = photon_vec_of(0, 0, 0);
-    if (found) sample.weight = photon_scale(photon_mul(weight, scene->surfaces[hit.material].color), 1.0 / rays);
+    photon_sample_end(scene, &hit, weight, 1.0 / rays, &sample);
     return sample;
 }
 

@@ -80,7 +80,7 @@ MOTE_HD photon_vec photon_shadow_ray(const photon_view *scene, photon_vec place,
     return photon_is_shadowed(scene, place, direction, distance) ? none : photon_scale(light->strength, factor);
 }
 
-/* The mean of so many. */
+/* The irradiance of a place from lights: the mean of some shadow rays. */
 MOTE_HD photon_vec photon_direct(const photon_view *scene, photon_vec place, photon_vec normal, uint32_t rays,
                                  photon_random *random) {
     photon_vec sum = photon_vec_of(0, 0, 0);

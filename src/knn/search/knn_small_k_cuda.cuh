@@ -207,7 +207,8 @@ static __global__ __launch_bounds__(SMALL_K_THREADS,
 
 /* ---- what search_small_k deferred */
 
-/* Coarse warps, in local frames. */
+/* Coarse warps, in local frames. Making views of exact values takes registers, so fewer blocks are asked for at once
+   than of search_small_k; how many are best has not been measured. */
 template <int KIND, int T, int SUBSETS, class OUTPUT>
 static __global__
 __launch_bounds__(SMALL_K_THREADS, T <= 11 ? 3 : 2) void search_coarse(const __grid_constant__ knn_search_args args,

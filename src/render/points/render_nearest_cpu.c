@@ -17,7 +17,7 @@ enum { OUTSIDE, DRAWN_BEFORE, NEW };
 
 /* ---- points */
 
-static void keep_least(uint64_t *key, uint64_t candidate) {
+static void keep_min(uint64_t *key, uint64_t candidate) {
     uint64_t old = __atomic_load_n(key, __ATOMIC_RELAXED);
     while (candidate < old) {
         if (__atomic_compare_exchange_n(key, &old, candidate, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
@@ -37,7 +37,7 @@ static inline void draw_point(const render_points *points, uint32_t place, uint3
     if (key >= __atomic_load_n(&to->keys[sample], __ATOMIC_RELAXED)) return;
     if (to->before != NULL && render_key_depth(key) <= render_key_depth(to->before[sample])) return;
     if (points->color[place] == RENDER_NO_COLOR) return;
-    keep_least(&to->keys[sample], key);
+    keep_min(&to->keys[sample], key);
 }
 
 static void draw_block(const render_points *points, const render_view *view, uint32_t first, const key_layer *to) {
