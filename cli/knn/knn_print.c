@@ -1,5 +1,5 @@
 /* What mote knn prints besides doing its work. */
-#include "knn_print.h"
+#include "knn/knn_print.h"
 
 #include <inttypes.h>
 #include <math.h>

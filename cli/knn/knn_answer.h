@@ -2,7 +2,7 @@
 #ifndef CLI_KNN_ANSWER_H
 #define CLI_KNN_ANSWER_H
 
-#include "npz.h"
+#include "files/npz.h"
 #include "session.h"
 
 typedef struct knn_answer {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "lod_print.h"
+#include "files/json.h"
+#include "lod/lod_print.h"
 #include "text.h"
 
 #define SAMPLE_POINTS        1000000u

@@ -1,5 +1,5 @@
 /* What mote info --stats learns from all points. */
-#include "info_stats.h"
+#include "info/info_stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "info_facts.h"
+#include "info/info_facts.h"
 #include "read_options.h"
 #include "text.h"
 

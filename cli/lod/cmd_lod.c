@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lod_print.h"
+#include "lod/lod_print.h"
 #include "paths.h"
 #include "strays_text.h"
 #include "text.h"

@@ -1,5 +1,5 @@
 /* Writes JSON as it goes. */
-#include "json.h"
+#include "files/json.h"
 
 #include <math.h>
 #include <stdlib.h>

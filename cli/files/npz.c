@@ -1,12 +1,12 @@
 /* Arrays as numpy's .npz. PKWARE's APPNOTE 6.3.10 (zip, 4.5.3 zip64). */
-#include "npz.h"
+#include "files/npz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc.h"
-#include "npy.h"
+#include "files/crc.h"
+#include "files/npy.h"
 
 #define ALIGNMENT     64u
 #define LOCAL_BYTES   30u

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "info_digits.h"
-#include "info_facts.h"
+#include "info/info_digits.h"
+#include "info/info_facts.h"
 
 /* A corner of the box, with the digits of the file. */
 static void emit_corner(json_writer *json, const char *name, const info_facts *f, const double values[3]) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "info_digits.h"
-#include "info_facts.h"
+#include "info/info_digits.h"
+#include "info/info_facts.h"
 #include "strays_text.h"
 #include "text.h"
 

@@ -1,5 +1,5 @@
 /* mote lod --stats and --json. */
-#include "lod_print.h"
+#include "lod/lod_print.h"
 
 #include <inttypes.h>
 #include <stdio.h>

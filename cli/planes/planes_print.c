@@ -1,5 +1,5 @@
 /* Planes as a table, CSV, JSON and OBJ. */
-#include "planes_print.h"
+#include "planes/planes_print.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_KNN_PRINT_H
 #define CLI_KNN_PRINT_H
 
-#include "knn_recall.h"
+#include "knn/knn_recall.h"
 
 typedef struct knn_report {
     const char *output;

@@ -1,5 +1,5 @@
 /* Values with the digits that the file has. */
-#include "info_digits.h"
+#include "info/info_digits.h"
 
 #include <math.h>
 #include <stdio.h>

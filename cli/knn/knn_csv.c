@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knn_answer.h"
+#include "knn/knn_answer.h"
 #include "text.h"
 
 #define BUFFER_BYTES (1u << 20)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "knn_print.h"
+#include "knn/knn_print.h"
 #include "paths.h"
 #include "text.h"
 

@@ -2,8 +2,8 @@
 #ifndef CLI_INFO_FACTS_H
 #define CLI_INFO_FACTS_H
 
-#include "info_stats.h"
-#include "json.h"
+#include "files/json.h"
+#include "info/info_stats.h"
 
 #define INFO_LEVELS_MAX 32
 

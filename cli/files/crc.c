@@ -1,5 +1,5 @@
 /* CRC-32, eight bytes a step (M. Kounavis and F. Berry 2005), and joined as polynomials. */
-#include "crc.h"
+#include "files/crc.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef CLI_PLANES_PRINT_H
 #define CLI_PLANES_PRINT_H
 
-#include "json.h"
+#include "files/json.h"
 #include "session.h"
 
 /* What was measured and chosen, then a line per plane. */

@@ -7,7 +7,7 @@
 
 #include "costs.h"
 #include "paths.h"
-#include "planes_print.h"
+#include "planes/planes_print.h"
 #include "report.h"
 #include "text.h"
 

@@ -1,5 +1,5 @@
 /* The neighbours that mote knn found: the arrays, and how they are written. */
-#include "knn_answer.h"
+#include "knn/knn_answer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

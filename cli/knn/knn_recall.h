@@ -2,7 +2,7 @@
 #ifndef CLI_KNN_RECALL_H
 #define CLI_KNN_RECALL_H
 
-#include "knn_answer.h"
+#include "knn/knn_answer.h"
 
 /* A neighbour counts as found if it is no farther than the farthest exact one: which of several at the same distance
    was taken does not matter. The factor is the distance of the farthest found neighbour over that of the farthest exact

@@ -1,5 +1,5 @@
 /* How near an approximate answer of mote knn comes to the exact one. */
-#include "knn_recall.h"
+#include "knn/knn_recall.h"
 
 #include <math.h>
 

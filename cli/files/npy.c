@@ -1,5 +1,5 @@
 /* The header of numpy's .npy. */
-#include "npy.h"
+#include "files/npy.h"
 
 #include <stdio.h>
 #include <string.h>
