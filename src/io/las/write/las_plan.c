@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 #include "io/laz/laz.h"
 
 #define RECORD_MAX   65535u

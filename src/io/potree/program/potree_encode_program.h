@@ -6,7 +6,7 @@
 #ifndef MOTE_POTREE_ENCODE_PROGRAM_H
 #define MOTE_POTREE_ENCODE_PROGRAM_H
 
-#include "io/potree/potree_record_op.h"
+#include "io/potree/program/potree_record_op.h"
 #include "mote/order.h"
 
 #ifdef __cplusplus

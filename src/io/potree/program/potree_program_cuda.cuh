@@ -5,8 +5,8 @@
 #define MOTE_POTREE_PROGRAM_CUDA_H
 
 #include "device/cuda/cuda_kernel.cuh"
-#include "io/potree/potree_encode_program.h"
 #include "io/potree/potree_math.h"
+#include "io/potree/program/potree_encode_program.h"
 
 /* Makes records by the moves of a program, whose tables are on the device: src/io/potree/potree_bit_program_cuda.cu */
 void potree_launch_bit_program(mote_device *gpu, const encode_program *program, uint64_t first, uint64_t count,

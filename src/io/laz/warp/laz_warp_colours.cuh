@@ -2,7 +2,7 @@
 #ifndef MOTE_LAZ_WARP_COLOURS_H
 #define MOTE_LAZ_WARP_COLOURS_H
 
-#include "io/laz/laz_warp_layer.cuh"
+#include "io/laz/warp/laz_warp_layer.cuh"
 
 /* ---- colours: a lane per byte, which puts it into the record itself */
 

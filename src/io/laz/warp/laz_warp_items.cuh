@@ -2,10 +2,10 @@
 #ifndef MOTE_LAZ_WARP_ITEMS_H
 #define MOTE_LAZ_WARP_ITEMS_H
 
-#include "io/laz/laz_warp_colours.cuh"
-#include "io/laz/laz_warp_fields.cuh"
-#include "io/laz/laz_warp_gps.cuh"
-#include "io/laz/laz_warp_wave.cuh"
+#include "io/laz/warp/laz_warp_colours.cuh"
+#include "io/laz/warp/laz_warp_fields.cuh"
+#include "io/laz/warp/laz_warp_gps.cuh"
+#include "io/laz/warp/laz_warp_wave.cuh"
 
 /* ---- any other layer */
 

@@ -4,9 +4,9 @@
 #ifndef MOTE_LAZ_WARP_LAYER_H
 #define MOTE_LAZ_WARP_LAYER_H
 
+#include "io/laz/items/laz_format10.h"
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_format10.h"
-#include "io/laz/laz_warp.cuh"
+#include "io/laz/warp/laz_warp.cuh"
 
 /* What all warps of a launch have in common: a parameter of the kernel. */
 typedef struct warp_bases {

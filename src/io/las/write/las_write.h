@@ -2,7 +2,7 @@
 #ifndef MOTE_LAS_WRITE_H
 #define MOTE_LAS_WRITE_H
 
-#include "io/las/las_vlr_write.h"
+#include "io/las/write/las_vlr_write.h"
 
 #define LAS_RETURNS 15u
 

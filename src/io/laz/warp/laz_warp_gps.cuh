@@ -2,7 +2,7 @@
 #ifndef MOTE_LAZ_WARP_GPS_H
 #define MOTE_LAZ_WARP_GPS_H
 
-#include "io/laz/laz_warp_layer.cuh"
+#include "io/laz/warp/laz_warp_layer.cuh"
 
 /* ---- GPS time */
 

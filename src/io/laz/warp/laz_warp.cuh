@@ -8,7 +8,7 @@
 #define MOTE_LAZ_WARP_H
 
 #include "device/cuda/warp.cuh"
-#include "io/laz/laz_format14.h"
+#include "io/laz/items/laz_format14.h"
 
 #define WARP_INLINE static __device__ __forceinline__
 #define WARP_CALLED static __device__ __noinline__

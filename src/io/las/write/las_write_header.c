@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 #define LEGACY_RETURNS 5u
 #define COMPRESSED_BIT 0x80u /* of the point format */

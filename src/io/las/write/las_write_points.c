@@ -1,5 +1,5 @@
 /* Points as the records of a LAS file to be written, each counted for the header. */
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 const uint8_t *mote_las_writer_records(las_writer *w, uint64_t thread, uint64_t first, uint64_t count) {
     const las_plan *plan = &w->plan;

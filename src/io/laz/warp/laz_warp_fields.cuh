@@ -3,7 +3,7 @@
 #ifndef MOTE_LAZ_WARP_FIELDS_H
 #define MOTE_LAZ_WARP_FIELDS_H
 
-#include "io/laz/laz_warp_layer.cuh"
+#include "io/laz/warp/laz_warp_layer.cuh"
 
 /* ---- integers: z, intensity, scan angle, point source */
 

@@ -4,8 +4,8 @@
 #ifndef MOTE_LAZ_WARP_POINTWISE_H
 #define MOTE_LAZ_WARP_POINTWISE_H
 
-#include "io/laz/laz_warp_items.cuh"
-#include "io/laz/laz_warp_xy.cuh"
+#include "io/laz/warp/laz_warp_items.cuh"
+#include "io/laz/warp/laz_warp_xy.cuh"
 
 /* The items of a record, in the order in which they are coded. */
 enum { WARP_POINT10, WARP_GPS11, WARP_RGB12, WARP_WAVE13, WARP_BYTES, WARP_ITEMS };

@@ -3,7 +3,7 @@
    it without a gap, and writes them while the others code on. The bytes are the same for any number of threads. */
 #include <omp.h>
 
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 #define CODED_AHEAD 2u /* chunks per thread that are coded or wait for their place */
 #define PLACE_BYTES 8u /* the offset of the chunk table, at the start of the points */

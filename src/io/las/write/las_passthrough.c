@@ -1,6 +1,6 @@
 /* Clouds that come from LAS and go to LAS unchanged: their columns' types alone decide how they are written. The plan
    then needs no look at values, and the points can come in pieces. */
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 
 /* Whether a column stores what the dimension stores. Times keep whatever scale and offset they have. */
 static bool is_dimension(const mote_column *column, const las_field *field) {

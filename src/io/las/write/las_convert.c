@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/column_math.h"
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 
 /* ---- what can be copied */
 

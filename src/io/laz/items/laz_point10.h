@@ -4,7 +4,7 @@
 #ifndef MOTE_LAZ_POINT10_H
 #define MOTE_LAZ_POINT10_H
 
-#include "io/laz/laz_format10.h"
+#include "io/laz/items/laz_format10.h"
 #include "io/laz/laz_integer.h"
 #include "io/laz/laz_median.h"
 

@@ -1,7 +1,7 @@
 /* Writes LAS 1.2 to 1.4, compressed or not, from a whole cloud or from pieces of it. The points go out in blocks, in
    parallel, each to its place in the file; the header, which states counts and the box of the points, comes last.
    Source: ASPRS LAS specification 1.4. */
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 #include <omp.h>
 

@@ -1,6 +1,6 @@
 /* Records whose program is said in moves: a tile is made word by word, each the union of a few rotated and masked words
    of what was fetched, and goes straight to memory. */
-#include "io/potree/potree_program_cuda.cuh"
+#include "io/potree/program/potree_program_cuda.cuh"
 #include "lod/lod_device_view.h"
 
 /* Words of a thread, whose stores are on their way together. As set here: 1.48 ms for 100 M records of a city

@@ -1,5 +1,5 @@
 /* The records of a LAS file to be written: those of the cloud, the CRS, and the description of extra bytes. */
-#include "io/las/las_vlr_write.h"
+#include "io/las/write/las_vlr_write.h"
 
 #define EXTRA_PER_RECORD (LAS_VLR_PAYLOAD_MAX / LAS_EXTRA_BYTES)
 

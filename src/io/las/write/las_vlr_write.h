@@ -2,7 +2,7 @@
 #ifndef MOTE_LAS_VLR_WRITE_H
 #define MOTE_LAS_VLR_WRITE_H
 
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 #include "io/laz/laz.h"
 
 typedef struct las_records {
