@@ -209,7 +209,8 @@ static int run_case(session *s, const bench_options *o, const live_case *c, cons
     char error[512];
     const char *inputs[] = {file};
     memset(&f, 0, sizeof f);
-    const int code = live_start(s, inputs, 1, c->fps, &hub);
+    const live_options source = {.inputs = inputs, .count = 1, .pictures_per_second = c->fps};
+    const int code = live_start(s, &source, &hub);
     if (code != EXIT_DONE) return code;
     const view_server_options options = {"127.0.0.1", 0, true, o->scratch, NULL, 0, hub, ""};
     view_server *server = view_server_start(&options, error, sizeof error);
