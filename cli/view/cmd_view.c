@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define DEFAULT_PORT    8080
-#define DEFAULT_PHOTONS 300000
+#define DEFAULT_PHOTONS 1000000
 /* Of a COPC file: the first record behind its header of 375 bytes is named "copc". */
 #define COPC_NAME_AT 377
 #define COPC_NAME    "copc"
@@ -299,7 +299,7 @@ int cmd_view(int argc, char **argv) {
          "frames come"},
         {"photons", 0, OPTION_TEXT, &o.photons, NULL, "SCENE",
          "with --live, instead of inputs: the photon map of a scene\nof mote photon, while photons fly"},
-        {"count", 'n', OPTION_COUNT, &o.photon_count, &o.count_given, "N", "of photons; default 300k"},
+        {"count", 'n', OPTION_COUNT, &o.photon_count, &o.count_given, "N", "of photons; default 1M"},
         {"fps", 0, OPTION_REAL, &o.fps, &o.fps_given, "N",
          "with --live: pictures a second for which moving ones are\nmade small enough; default 30"},
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},

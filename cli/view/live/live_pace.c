@@ -11,6 +11,7 @@
 #define STEP_MIN     0.5 /* of the scale, at once */
 #define STEP_MAX     1.25
 #define HELPED       0.9 /* of the cost before: fewer pixels were worth it */
+#define VAIN_MAX     60  /* pictures after which fewer pixels are tried again: what is slow may have changed */
 
 void live_pace_start(live_pace *pace, double pictures_per_second) {
     memset(pace, 0, sizeof *pace);
@@ -37,11 +38,11 @@ void live_pace_add(live_pace *pace, double cost_s) {
         return;
     }
     pace->is_trial = false;
-    if (!is_slow) pace->is_in_vain = false;
+    if (!is_slow || pace->pictures > VAIN_MAX) pace->is_in_vain = false;
     if (is_slow && !pace->is_in_vain && pace->scale > LIVE_SCALE_MIN) {
         pace->is_trial = true;
         pace->scale_before = pace->scale;
-        pace->cost_before = pace->cost_s;
+        pace->cost_before = fmax(pace->cost_s, cost_s); /* the mean lags behind what has just become slow */
         set_scale(pace, pace->scale * fmax(STEP_MIN, wanted_step(pace)));
     } else if (pace->cost_s < FAST_ENOUGH * pace->target_s && pace->scale < 1) {
         set_scale(pace, pace->scale * fmin(STEP_MAX, wanted_step(pace)));

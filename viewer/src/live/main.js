@@ -1,6 +1,7 @@
 // The page of mote view --live.
 import { Connection } from './connection.js';
-import { LiveView, MODES } from './live_view.js';
+import { LiveView } from './live_view.js';
+import { LiveAddress, MODES, SHOWS as SHOW_NAMES, readLiveCamera, readLiveSettings } from './live_address.js';
 import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palettes.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
@@ -8,11 +9,15 @@ import { count, value } from '../ui/format.js';
 import { keyName, belongsToControl } from '../ui/keys.js';
 
 const $ = (id) => document.getElementById(id);
-const SHOWS = [['color', 'Colours'], ['normals', 'Normals'], ['depth', 'Depth'], ['radius', 'Radius of splats'], ['iterations', 'Rounds of the search'], ['normal-error', 'Error of normals']];
+const SHOW_TEXTS = ['Colours', 'Normals', 'Depth', 'Radius of splats', 'Rounds of the search', 'Error of normals'];
+const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
 const TURN = 0.06;
 
-const connection = new Connection(new URLSearchParams(location.search).get('token'));
-const view = new LiveView($('canvas'), connection);
+const query = new URLSearchParams(location.search);
+const connection = new Connection(query.get('token'));
+const view = new LiveView($('canvas'), connection, readLiveCamera(query));
+view.configure(readLiveSettings(query));
+new LiveAddress(view);
 const fill = (select, rows, chosen) => {
     select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
     select.value = chosen;
@@ -50,12 +55,15 @@ view.addEventListener('settings', () => {
     $('mode').value = view.settings.mode;
     $('show').value = view.settings.show;
     $('ortho').checked = view.settings.orthographic;
+    $('ramp').value = view.settings.map;
+    $('up').value = view.settings.up;
     $('edl').checked = view.settings.edl === '';
 });
 view.addEventListener('scene', ({ detail: s }) => {
     document.title = `${s.name} – mote live`;
     $('title').textContent = s.name;
     $('subtitle').textContent = `${count(s.points, 'point')}, live`;
+    $('copy').hidden = s.inputs.length === 0; // what has no file is drawn nowhere else
     fill($('color'), s.colors.map((c) => [c, c]), view.settings.color);
     $('facts').replaceChildren(...[['Drawn by', `${s.backend}, ${count(s.threads, 'thread')}`], ['Sent as', s.encodings]].flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]));
 });
@@ -140,4 +148,5 @@ $('panel-toggle').addEventListener('click', () => document.body.classList.toggle
 if (matchMedia('(max-width: 720px)').matches) document.body.classList.add('no-panel');
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', background);
 background();
+view.emit('settings', {});
 window.mote = { live: view, connection };
