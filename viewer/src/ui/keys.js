@@ -15,7 +15,7 @@ export const SIDES = [
 ];
 const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
 
-function toggleFullScreen() {
+export function toggleFullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
     else document.documentElement.requestFullscreen?.().catch(() => {}); // a browser may not allow it
 }
