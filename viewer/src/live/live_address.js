@@ -4,7 +4,7 @@ import { UP_AXES } from '../view/up_axis.js';
 import { RAMPS } from '../view/palettes.js';
 
 const WRITE_MS = 400;
-const CAMERA_DIGITS = 9;
+const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
 export const MODES = ['points', 'average', 'surface'];
 export const SHOWS = ['color', 'normals', 'depth', 'radius', 'iterations', 'normal-error'];
 
@@ -32,13 +32,18 @@ export function readLiveCamera(query) {
     return distance > 0 ? { target: [x, y, z], yaw, pitch, distance } : null;
 }
 
+// A camera as text, and the camera that this text is read as: the picture moves by less than is seen.
+function cameraText({ target, yaw, pitch, distance }) {
+    const digits = Math.max(0, Math.min(15, Math.ceil(-Math.log10(distance * CAMERA_STEP))));
+    return [...target.map((c) => c.toFixed(digits)), yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join();
+}
+
 // Adds a view to a query; what is as it is without is left out.
 export function writeLiveView({ settings: s, camera }, query) {
-    const { target, yaw, pitch, distance } = camera.get();
     const said = {
         mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'spectrum' ? '' : s.map,
         range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '',
-        cam: [...target, yaw, pitch, distance].map((v) => Number(v.toPrecision(CAMERA_DIGITS))).join(),
+        cam: cameraText(camera.get()),
     };
     for (const [name, value] of Object.entries(said)) if (value !== '') query.set(name, value);
     return query;
@@ -58,8 +63,17 @@ export class LiveAddress {
         this.timer = setTimeout(() => this.write(), WRITE_MS);
     }
 
+    // Puts the camera where its text says, so that a link shows the same picture to the last bit.
+    settle() {
+        const { camera } = this.view;
+        const before = JSON.stringify(camera.get());
+        camera.set(readLiveCamera(new URLSearchParams({ cam: cameraText(camera.get()) })));
+        if (JSON.stringify(camera.get()) !== before) this.view.changed();
+    }
+
     write() {
-        if (!this.view.scene?.min || !this.view.picture) return;
+        if (!this.view.scene?.min || !this.view.picture?.isStill) return; // not while it moves
+        this.settle();
         const query = new URLSearchParams(this.token ? { token: this.token } : {});
         const url = new URL(location.href);
         url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',');

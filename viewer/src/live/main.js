@@ -5,6 +5,7 @@ import { LiveAddress, MODES, SHOWS as SHOW_NAMES, readLiveCamera, readLiveSettin
 import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palettes.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
+import { lines } from '../ui/point_card.js';
 import { count, value } from '../ui/format.js';
 import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
 
@@ -18,7 +19,6 @@ const MOUSE = [['Drag, one finger', 'Turn; while flying: look around'], ['Right 
 
 const titleOf = (name) => TITLES[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 const withUnit = (text, unit) => `${text}${UNITS[unit] ?? (unit ? ` ${unit}` : '')}`;
-const lines = (rows) => rows.flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]);
 
 const query = new URLSearchParams(location.search);
 const connection = new Connection(query.get('token'));
