@@ -136,6 +136,13 @@ static live_frame_state no_header_yet(live_framer *f, size_t size, bool is_end) 
     return is_end ? wrong(f, "it ends within its header") : FRAME_MORE;
 }
 
+/* A number of rows, and nothing behind it but blanks. */
+static bool read_count(const char *text, uint64_t *count) {
+    char *end = NULL;
+    *count = strtoull(text, &end, 10);
+    return end != text && end[strspn(end, " \t")] == '\0' && strchr(text, '-') == NULL && *count < BYTES_MAX;
+}
+
 static uint8_t ply_type_bytes(const char *name) {
     static const struct {
         const char *name;
@@ -188,7 +195,7 @@ static void settle_ply_rows(live_framer *f) {
 
 static live_frame_state read_ply_header(live_framer *f, const uint8_t *data, size_t size, bool is_end) {
     char line[256];
-    unsigned long long rows;
+    uint64_t rows;
     size_t at = 0;
     const size_t end = header_end(data, size, "end_header");
     if (end == 0) return no_header_yet(f, size, is_end);
@@ -197,8 +204,8 @@ static live_frame_state read_ply_header(live_framer *f, const uint8_t *data, siz
         if (strncmp(line, "format ", 7) == 0) {
             f->is_text = strstr(line, "ascii") != NULL;
             f->is_big_endian = strstr(line, "big_endian") != NULL;
-        } else if (sscanf(line, "element %*s %llu", &rows) == 1) {
-            is_right = rows < BYTES_MAX && add_part(f, rows, 0);
+        } else if (strncmp(line, "element ", 8) == 0) {
+            is_right = read_count(line + 8 + strcspn(line + 8, " "), &rows) && add_part(f, rows, 0);
         } else if (strncmp(line, "property", 8) == 0) {
             is_right = add_ply_property(f, line);
         }
@@ -227,14 +234,15 @@ static uint64_t pcd_row_bytes(const char *sizes, const char *counts) {
 
 static live_frame_state read_pcd_header(live_framer *f, const uint8_t *data, size_t size, bool is_end) {
     char line[1024], sizes[1024] = "", counts[1024] = "", kind[32] = "";
-    unsigned long long rows = 0;
+    uint64_t rows = 0;
+    bool is_right = true;
     size_t at = 0;
     const size_t end = header_end(data, size, "DATA");
     if (end == 0) return no_header_yet(f, size, is_end);
     while (next_line(data, end, &at, line, sizeof line)) {
         if (strncmp(line, "SIZE ", 5) == 0) snprintf(sizes, sizeof sizes, "%s", line + 5);
         if (strncmp(line, "COUNT ", 6) == 0) snprintf(counts, sizeof counts, "%s", line + 6);
-        sscanf(line, "POINTS %llu", &rows);
+        if (strncmp(line, "POINTS ", 7) == 0) is_right = read_count(line + 7, &rows);
         sscanf(line, "DATA %31s", kind);
     }
     f->is_text = strcmp(kind, "ascii") == 0;
@@ -245,7 +253,7 @@ static live_frame_state read_pcd_header(live_framer *f, const uint8_t *data, siz
         add_part(f, 1, 8 + read_whole(data + end, 4, false));
     } else {
         const uint64_t bytes = f->is_text ? 0 : pcd_row_bytes(sizes, counts);
-        if (bytes >= BYTES_MAX || rows >= BYTES_MAX || (bytes == 0 && !f->is_text)) {
+        if (!is_right || bytes >= BYTES_MAX || (bytes == 0 && !f->is_text)) {
             return wrong(f, "its PCD header is not understood");
         }
         add_part(f, rows, bytes);

@@ -2,6 +2,7 @@
 #include "view/live/live_photons.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ bool live_photons_has_more(const live_photons *p) { return p->flown < p->photons
 static void take_color(const float power[3], uint8_t rgb[3]) {
     float max = power[0] > power[1] ? power[0] : power[1];
     max = power[2] > max ? power[2] : max;
-    for (int k = 0; k < 3; k++) rgb[k] = max > 0 ? (uint8_t)(255.0F * power[k] / max + 0.5F) : 0;
+    for (int k = 0; k < 3; k++) rgb[k] = max > 0 ? (uint8_t)lrintf(255.0F * power[k] / max) : 0;
 }
 
 static bool reserve(live_photons *p, uint64_t more) {

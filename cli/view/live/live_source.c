@@ -48,16 +48,16 @@ static bool is_named_as_cloud(const char *name) {
 
 static bool is_frame(const char *folder, const char *name, char *path) {
     struct stat info;
-    return is_named_as_cloud(name) && snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
+    return is_named_as_cloud(name) && snprintf(path, LIVE_PATH_MAX, "%s/%s", folder, name) < LIVE_PATH_MAX &&
            stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 /* frame_9 before frame_10. */
 static bool is_later(const char *a, const char *b) { return b[0] == '\0' || strverscmp(a, b) > 0; }
 
-static void find_newest(const char *folder, char newest[PATH_MAX]) {
+static void find_newest(const char *folder, char newest[LIVE_PATH_MAX]) {
     DIR *dir = opendir(folder);
-    char path[PATH_MAX];
+    char path[LIVE_PATH_MAX];
     newest[0] = '\0';
     if (dir == NULL) return;
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {

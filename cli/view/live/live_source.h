@@ -9,11 +9,11 @@
 #ifndef CLI_LIVE_SOURCE_H
 #define CLI_LIVE_SOURCE_H
 
-#include <limits.h>
-
 #include "session.h"
 #include "view/live/live_photons.h"
 #include "view/live/live_pipe.h"
+
+#define LIVE_PATH_MAX 4096 /* bytes of a path */
 
 typedef enum live_source_kind { LIVE_FILES, LIVE_FOLDER, LIVE_PIPE, LIVE_PHOTONS } live_source_kind;
 
@@ -27,8 +27,8 @@ typedef struct live_source {
     live_source_kind kind;
     const char *const *inputs; /* as they were typed; PHOTONS: none */
     int input_count;
-    char frame[PATH_MAX];  /* FOLDER: the newest */
-    live_state read, seen; /* FILES, FOLDER: what was read; what was seen at the last look */
+    char frame[LIVE_PATH_MAX]; /* FOLDER: the newest */
+    live_state read, seen;     /* FILES, FOLDER: what was read; what was seen at the last look */
     live_pipe *pipe;
     live_photons *photons;
 } live_source;
