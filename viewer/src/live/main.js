@@ -15,7 +15,7 @@ const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
 const TURN = 0.06;
 const TITLES = { rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' };
 const UNITS = { degree: '°', second: ' s', metre: ' m' };
-const MOUSE = [['Drag, one finger', 'Turn; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
+const MOUSE = [['Drag, one finger', 'Turn around what is under the cursor; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
 
 const titleOf = (name) => TITLES[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 const withUnit = (text, unit) => `${text}${UNITS[unit] ?? (unit ? ` ${unit}` : '')}`;

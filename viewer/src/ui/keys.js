@@ -80,7 +80,7 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
 }
 
 const MOUSE = [
-    ['Left drag', 'Turn around the centre'],
+    ['Left drag', 'Turn around what is under the cursor; over the background around the centre'],
     ['Right drag', 'Move (also shift + left drag)'],
     ['Wheel', 'Zoom to the cursor; over the background to what is nearest'],
     ['Double click', 'Make this point the centre, show its coordinates'],
