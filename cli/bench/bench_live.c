@@ -29,22 +29,27 @@ int bench_live(session *s, const bench_options *o) {
 #define MOUSE_HZ     60.0 /* movements a second: one for each picture of a usual screen */
 #define TURN         0.01 /* radians a movement */
 #define WARM_S       1.5  /* in which the size of the pictures settles */
+#define WARM_MIN     6    /* pictures, for the same */
+#define PICTURES_MIN 3    /* of a measurement, which goes on until they have come */
+#define WAIT_S       60.0 /* for them, at most */
 #define PICTURES_MAX 4096
 #define VIEWS_MAX    65536u
+
+#define WHOLE_FPS 0.01 /* no picture is so slow that it is made smaller */
 
 typedef struct live_case {
     const char *name, *mode;
     unsigned width, height;
-    double fps; /* that moving pictures are made small enough for; 1: never made smaller */
+    double fps; /* that moving pictures are made small enough for */
 } live_case;
 
 static const live_case cases[] = {
-    {"points 720p", "points", 1280, 720, 30},        {"points 720p whole", "points", 1280, 720, 1},
-    {"average 720p", "average", 1280, 720, 30},      {"average 720p whole", "average", 1280, 720, 1},
-    {"surface 720p", "surface", 1280, 720, 30},      {"surface 720p whole", "surface", 1280, 720, 1},
+    {"points 720p", "points", 1280, 720, 30},        {"points 720p whole", "points", 1280, 720, WHOLE_FPS},
+    {"average 720p", "average", 1280, 720, 30},      {"average 720p whole", "average", 1280, 720, WHOLE_FPS},
+    {"surface 720p", "surface", 1280, 720, 30},      {"surface 720p whole", "surface", 1280, 720, WHOLE_FPS},
     {"surface 1080p 60", "surface", 1920, 1080, 60},
 };
-#define CASES        (sizeof cases / sizeof cases[0])
+#define CASES     (sizeof cases / sizeof cases[0])
 
 /* What has come so far. The connection's thread writes, under the lock. */
 typedef struct live_watcher {
@@ -53,6 +58,7 @@ typedef struct live_watcher {
     bool is_gone;
     bool counts;         /* the size has settled: pictures are measured */
     uint32_t seq;        /* of the last view that was sent */
+    int came;            /* pictures, whether they are measured or not */
     double *sent_at;     /* [VIEWS_MAX] by number of the view, modulo */
     double *answer_ms;   /* [PICTURES_MAX] from the movement to the picture that shows it */
     int pictures;        /* that answer_ms holds */
@@ -81,6 +87,7 @@ static void take_picture(live_watcher *w, const char *data, size_t size) {
     char text[48];
     const int length = snprintf(text, sizeof text, "shown frame=%u", number);
     mg_websocket_client_write(w->conn, MG_WEBSOCKET_OPCODE_TEXT, text, (size_t)length);
+    w->came++;
     if (!w->counts || w->pictures == PICTURES_MAX) return;
     w->answer_ms[w->pictures++] = 1e3 * (seconds_now() - w->sent_at[seq % VIEWS_MAX]);
     w->width += width;
@@ -126,12 +133,21 @@ static void send_view(live_watcher *w, const live_case *c, const mote_box *box) 
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Moves for a time. Returns how long it took, 0 where the connection has ended. */
-static double drag(live_watcher *w, const live_case *c, const mote_box *box, double seconds) {
+static bool is_over(live_watcher *w, double begin, double seconds, int pictures) {
+    const double past = seconds_now() - begin;
+    pthread_mutex_lock(&w->lock);
+    const bool is_enough = past >= seconds && w->came >= pictures;
+    const bool is_gone = w->is_gone;
+    pthread_mutex_unlock(&w->lock);
+    return is_enough || is_gone || past > seconds + WAIT_S || session_cancelled();
+}
+
+/* Moves for a time, and until so many pictures have come. Returns how long it took. */
+static double drag(live_watcher *w, const live_case *c, const mote_box *box, double seconds, int pictures) {
     const double begin = seconds_now();
     double next = begin;
-    while (next < begin + seconds && !session_cancelled()) {
-        if (w->is_gone) return 0;
+    w->came = 0;
+    while (!is_over(w, begin, seconds, pictures)) {
         send_view(w, c, box);
         next += 1 / MOUSE_HZ;
         const double pause = next - seconds_now();
@@ -164,18 +180,18 @@ static void summarize(live_watcher *w, double seconds, double cpu_s, live_figure
 }
 
 static bool measure(live_watcher *w, const live_case *c, const mote_box *box, double seconds, live_figures *f) {
-    if (drag(w, c, box, WARM_S) == 0) return false;
+    drag(w, c, box, WARM_S, WARM_MIN);
     pthread_mutex_lock(&w->lock);
     w->counts = true;
     pthread_mutex_unlock(&w->lock);
     const double cpu_begin = cpu_seconds();
-    const double taken = drag(w, c, box, seconds);
+    const double taken = drag(w, c, box, seconds, PICTURES_MIN);
     const double cpu_s = cpu_seconds() - cpu_begin;
     pthread_mutex_lock(&w->lock);
     w->counts = false;
     pthread_mutex_unlock(&w->lock);
-    if (taken > 0) summarize(w, taken, cpu_s, f);
-    return taken > 0 && w->pictures > 0;
+    summarize(w, taken, cpu_s, f);
+    return w->pictures > 0;
 }
 
 /* Connects to the server, drags, and goes. */

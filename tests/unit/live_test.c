@@ -155,6 +155,14 @@ static void slow_pictures_get_fewer_pixels_and_fast_ones_more(void **state) {
     assert_true(pace.scale == 1);
 }
 
+static void pictures_that_are_far_too_slow_get_fewer_pixels_at_once(void **state) {
+    (void)state;
+    live_pace pace;
+    live_pace_start(&pace, 30);
+    draw(&pace, 6, 0.0, 1.6);
+    assert_true(pace.scale < 0.3);
+}
+
 static void where_fewer_pixels_do_not_help_they_come_back(void **state) {
     (void)state;
     live_pace pace;
@@ -191,6 +199,7 @@ int main(void) {
         cmocka_unit_test(text_frames_end_with_an_empty_line),
         cmocka_unit_test(what_is_no_frame_is_refused),
         cmocka_unit_test(slow_pictures_get_fewer_pixels_and_fast_ones_more),
+        cmocka_unit_test(pictures_that_are_far_too_slow_get_fewer_pixels_at_once),
         cmocka_unit_test(where_fewer_pixels_do_not_help_they_come_back),
         cmocka_unit_test(no_picture_gets_fewer_pixels_than_the_least),
     };
