@@ -1,18 +1,7 @@
 /* mote bench live: a client on the loopback drags the camera of a live view, as a mouse would, and looks at what comes:
    pictures a second, what a picture costs, how long a movement takes to be seen. It does not decode the pictures. */
 #define _GNU_SOURCE /* clock_gettime */
-#include "bench/bench.h"
 
-#ifndef MOTE_HAVE_CIVETWEB
-
-int bench_live(session *s, const bench_options *o) {
-    (void)o;
-    return session_error(s, EXIT_FAILED, "mote bench live needs civetweb, which this mote was built without");
-}
-
-#else
-
-#include <civetweb.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -22,6 +11,8 @@ int bench_live(session *s, const bench_options *o) {
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
+#include "bench/bench_websocket.h"
 #include "view/live/live.h"
 #include "view/live/live_socket.h"
 #include "view/view_server.h"
@@ -34,6 +25,7 @@ int bench_live(session *s, const bench_options *o) {
 #define WAIT_S       60.0 /* for them, at most */
 #define PICTURES_MAX 4096
 #define VIEWS_MAX    65536u
+#define PICTURE_MIN  36u /* bytes: the header of live_picture.h */
 
 #define WHOLE_FPS 0.01 /* no picture is so slow that it is made smaller */
 
@@ -49,12 +41,12 @@ static const live_case cases[] = {
     {"surface 720p", "surface", 1280, 720, 30},      {"surface 720p whole", "surface", 1280, 720, WHOLE_FPS},
     {"surface 1080p 60", "surface", 1920, 1080, 60},
 };
-#define CASES     (sizeof cases / sizeof cases[0])
+#define CASES (sizeof cases / sizeof cases[0])
 
 /* What has come so far. The connection's thread writes, under the lock. */
 typedef struct live_watcher {
     pthread_mutex_t lock;
-    struct mg_connection *conn;
+    bench_socket socket;
     bool is_gone;
     bool counts;         /* the size has settled: pictures are measured */
     uint32_t seq;        /* of the last view that was sent */
@@ -78,7 +70,7 @@ static void sleep_seconds(double seconds) {
 
 /* ---- what the server sends; the header is that of live_picture.h */
 
-static void take_picture(live_watcher *w, const char *data, size_t size) {
+static void take_picture(live_watcher *w, const uint8_t *data, size_t size) {
     uint32_t number, seq;
     uint16_t width;
     memcpy(&number, data + 4, sizeof number);
@@ -86,7 +78,7 @@ static void take_picture(live_watcher *w, const char *data, size_t size) {
     memcpy(&width, data + 12, sizeof width);
     char text[48];
     const int length = snprintf(text, sizeof text, "shown frame=%u", number);
-    mg_websocket_client_write(w->conn, MG_WEBSOCKET_OPCODE_TEXT, text, (size_t)length);
+    bench_socket_send(&w->socket, text, (size_t)length);
     w->came++;
     if (!w->counts || w->pictures == PICTURES_MAX) return;
     w->answer_ms[w->pictures++] = 1e3 * (seconds_now() - w->sent_at[seq % VIEWS_MAX]);
@@ -94,22 +86,19 @@ static void take_picture(live_watcher *w, const char *data, size_t size) {
     w->bytes += (double)size;
 }
 
-static int on_data(struct mg_connection *conn, int bits, char *data, size_t size, void *user) {
+static void *receive(void *user) {
     live_watcher *w = user;
-    (void)conn;
-    if ((bits & 15) != MG_WEBSOCKET_OPCODE_BINARY || size < 36) return 1;
-    pthread_mutex_lock(&w->lock);
-    take_picture(w, data, size);
-    pthread_mutex_unlock(&w->lock);
-    return 1;
-}
-
-static void on_close(const struct mg_connection *conn, void *user) {
-    live_watcher *w = user;
-    (void)conn;
+    bench_opcode opcode;
+    while (bench_socket_receive(&w->socket, &opcode)) {
+        if (opcode != BENCH_SOCKET_BINARY || w->socket.size < PICTURE_MIN) continue;
+        pthread_mutex_lock(&w->lock);
+        take_picture(w, w->socket.data, w->socket.size);
+        pthread_mutex_unlock(&w->lock);
+    }
     pthread_mutex_lock(&w->lock);
     w->is_gone = true;
     pthread_mutex_unlock(&w->lock);
+    return NULL;
 }
 
 /* ---- what the client sends */
@@ -129,7 +118,7 @@ static void send_view(live_watcher *w, const live_case *c, const mote_box *box) 
         w->seq, c->width, c->height, middle[0] + away * sin(angle), middle[1] - away * cos(angle),
         middle[2] + 0.4 * away, middle[0], middle[1], middle[2], c->mode);
     w->sent_at[w->seq % VIEWS_MAX] = seconds_now();
-    mg_websocket_client_write(w->conn, MG_WEBSOCKET_OPCODE_TEXT, text, (size_t)length);
+    bench_socket_send(&w->socket, text, (size_t)length);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -194,18 +183,24 @@ static bool measure(live_watcher *w, const live_case *c, const mote_box *box, do
     return w->pictures > 0;
 }
 
+/* Drags while a thread receives. */
+static bool watch_and_drag(live_watcher *w, const live_case *c, const mote_box *box, double seconds, live_figures *f) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, receive, w) != 0) return false;
+    const bool is_done = measure(w, c, box, seconds, f);
+    bench_socket_shut(&w->socket);
+    pthread_join(thread, NULL);
+    return is_done;
+}
+
 /* Connects to the server, drags, and goes. */
 static bool visit(const live_case *c, int port, const mote_box *box, double seconds, live_figures *f) {
-    char error[200] = "";
     live_watcher w = {.sent_at = calloc(VIEWS_MAX, sizeof(double)), .answer_ms = calloc(PICTURES_MAX, sizeof(double))};
-    pthread_mutex_init(&w.lock, NULL);
     bool is_done = false;
-    if (w.sent_at != NULL && w.answer_ms != NULL) {
-        /* The client of civetweb names the host without its port. */
-        w.conn = mg_connect_websocket_client("127.0.0.1", port, 0, error, sizeof error, LIVE_PATH, "http://127.0.0.1",
-                                             on_data, on_close, &w);
-        is_done = w.conn != NULL && measure(&w, c, box, seconds, f);
-        mg_close_connection(w.conn);
+    pthread_mutex_init(&w.lock, NULL);
+    if (w.sent_at != NULL && w.answer_ms != NULL && bench_socket_open(&w.socket, port, LIVE_PATH)) {
+        is_done = watch_and_drag(&w, c, box, seconds, f);
+        bench_socket_close(&w.socket);
     }
     pthread_mutex_destroy(&w.lock);
     free(w.sent_at);
@@ -293,5 +288,3 @@ int bench_live(session *s, const bench_options *o) {
     unlink(file);
     return code;
 }
-
-#endif
