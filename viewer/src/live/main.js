@@ -109,6 +109,7 @@ view.addEventListener('picked', ({ detail: p }) => {
     $('card-list').replaceChildren(...lines([...place, ...p.attributes.map(([name, v, unit]) => [titleOf(name), withUnit(v, unit)])]));
 });
 view.addEventListener('words', ({ detail }) => say(detail.text));
+$('canvas').addEventListener('pointerdown', () => view.scene && say('')); // it was read
 connection.addEventListener('away', ({ detail }) => say(detail));
 connection.addEventListener('open', () => say(''));
 $('card-close').addEventListener('click', () => ($('card').hidden = true));
