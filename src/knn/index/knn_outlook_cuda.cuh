@@ -49,16 +49,19 @@ static __device__ inline bool knn_load_sample(const knn_cuda_reading *from, uint
 
 /* Finds low, middle and high. */
 static __device__ inline void knn_order_sample(uint32_t samples, knn_outlook_memory *m) {
-    for (int k = 0; k < 3; k++) {
-        const double mine = m->value[k][threadIdx.x];
-        uint32_t before = 0;
-        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
-            before += m->value[k][i] < mine || (m->value[k][i] == mine && i < threadIdx.x);
+    const double mine[3] = {m->value[0][threadIdx.x], m->value[1][threadIdx.x], m->value[2][threadIdx.x]};
+    uint32_t before[3] = {0, 0, 0};
+#pragma unroll 4
+    for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) { /* all axes at once: they do not wait for each other */
+        for (int k = 0; k < 3; k++) {
+            before[k] += m->value[k][i] < mine[k] || (m->value[k][i] == mine[k] && i < threadIdx.x);
         }
-        if (before == samples / 2) m->middle[k] = mine;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (before[k] == samples / 2) m->middle[k] = mine[k];
         if (samples <= 2 * KNN_OUTSIDE) continue;
-        if (before == KNN_OUTSIDE) m->low[k] = mine;
-        if (before == samples - 1 - KNN_OUTSIDE) m->high[k] = mine;
+        if (before[k] == KNN_OUTSIDE) m->low[k] = mine[k];
+        if (before[k] == samples - 1 - KNN_OUTSIDE) m->high[k] = mine[k];
     }
 }
 
@@ -100,11 +103,14 @@ static __device__ inline uint64_t knn_sample_cell(const knn_cuda_reading *from, 
 
 /* Pairs of the thread's point and one before it. */
 static __device__ inline uint32_t knn_count_pairs(const knn_outlook_memory *m) {
+    const uint64_t cell = m->cell[threadIdx.x];
     uint32_t pairs = 0;
+#pragma unroll 4
     for (uint32_t i = 0; i < threadIdx.x; i++) {
+        if (m->cell[i] != cell) continue;
         bool same = true;
         for (int k = 0; k < 3; k++) same = same && m->value[k][i] == m->value[k][threadIdx.x];
-        pairs += m->cell[i] == m->cell[threadIdx.x] && !same;
+        pairs += !same;
     }
     return pairs;
 }
