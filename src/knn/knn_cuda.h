@@ -181,13 +181,9 @@ typedef struct knn_cuda_outlook {
     uint32_t finite;  /* points of the sample */
     uint32_t pairs;   /* two of them in one cell of a curve through nearly all, but not in one place */
 } knn_cuda_outlook;
-/* Waits. */
-mote_status knn_cuda_look(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count, knn_cuda_outlook *outlook);
-/* The same, but goes on: what it tells is in cuda_answer after cuda_wait. device: memory for it */
-mote_status knn_cuda_look_begin(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
-                                knn_cuda_outlook *device, device_transfer *transfer);
-/* Whether a cell of the curve holds so much of the cloud that the points are to be sorted deeply. */
-bool knn_cuda_is_crowded(const knn_cuda_outlook *outlook, uint64_t count);
+/* Looks at a sample, and notes whether a cell of the curve holds so much of the cloud that the points are to be sorted
+   deeply. Waits. Of floats knn_cuda_sort does both, and does not wait before it has sorted them. */
+mote_status knn_cuda_look(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook);
 /* Sorts points along a curve that goes as deep as doubles do. extent: as in knn_cuda_points */
 mote_status knn_cuda_deep_sort(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
                                const knn_cuda_extent *extent, knn_cuda_curve *curve);

@@ -5,6 +5,7 @@
 #include "device/cuda/cuda_kernel.cuh"
 #include "device/cuda/cuda_primitives.h"
 #include "knn/index/knn_curve_cuda.cuh"
+#include "knn/index/knn_outlook_cuda.cuh"
 #include "knn/index/knn_sample.h"
 #include "order/lattice/ordered_box.cuh"
 
@@ -14,41 +15,14 @@
 
 /* ---- extents, and keys */
 
-#define OUTSIDE 2u /* points of the sample on each side of an axis that are not looked at */
-
-/* The box of nearly all points, by a sample, and as much again on each side: a block finds it. */
-template <int KIND, bool PLAIN>
-static __device__ inline void find_middle_extent(const knn_cuda_reading *from, uint64_t count, knn_cuda_extent *out) {
-    __shared__ float sample[3][KNN_CUDA_SAMPLES];
-    __shared__ float low[3], middle[3], high[3];
-    static_assert(KNN_CUDA_SAMPLES == THREADS, "a sample for each thread");
-    float view[3] = {INFINITY, INFINITY, INFINITY};
-    const bool finite = count > 0 && knn_view_of<KIND, PLAIN>(from, knn_nth_sample(threadIdx.x, count), view);
-    const uint32_t samples = (uint32_t)__syncthreads_count(finite);
-    for (int k = 0; k < 3; k++) sample[k][threadIdx.x] = finite ? view[k] : INFINITY;
-    if (threadIdx.x < 3) low[threadIdx.x] = high[threadIdx.x] = 0;
-    __syncthreads();
-    if (samples > 2 * OUTSIDE) knn_order_sample(sample, samples, OUTSIDE, low, middle, high);
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    float side = 0;
-    for (int k = 0; k < 3; k++) side = fmaxf(side, high[k] - low[k]);
-    for (int k = 0; k < 3; k++) {
-        out->low[k] = low[k] - side;
-        out->high[k] = high[k] + side;
-    }
-    out->finite = samples;
-    out->spare = 0;
-}
-
-/* Parts of the extent, and behind them the extent of nearly all points; also prepares counters for make_leaves. */
+/* Parts of the extent, and behind them what a sample tells; also prepares counters for make_leaves. */
 template <int KIND, bool PLAIN>
 static __global__ void find_extents(knn_cuda_reading from, uint64_t count, knn_cuda_extent *parts, uint32_t *counters,
                                     uint32_t counter_count) {
     const uint32_t all = gridDim.x * THREADS, blocks = gridDim.x - 1;
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < counter_count; i += all) counters[i] = 0;
     if (blockIdx.x == 0) {
-        find_middle_extent<KIND, PLAIN>(&from, count, &parts[KNN_CUDA_NEARLY]);
+        knn_look(&from, count, &parts[KNN_CUDA_NEARLY], (knn_cuda_outlook *)&parts[KNN_CUDA_OUTLOOK]);
         return;
     }
     knn_cuda_extent mine;
@@ -272,9 +246,11 @@ static uint32_t part_count(uint64_t count) {
     return blocks < KNN_CUDA_PARTS ? blocks : KNN_CUDA_PARTS;
 }
 
-static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, knn_cuda_extent *parts,
-                           uint32_t finished_count) {
-    const uint32_t blocks = 1 + part_count(count); /* the first finds the extent of nearly all */
+/* The first block looks at a sample; the others, as many as parts, find the extent. */
+static void launch_extents(mote_device *gpu, const knn_cuda_reading *r, uint64_t count, uint32_t part_count,
+                           knn_cuda_extent *parts, uint32_t finished_count) {
+    const uint32_t blocks = 1 + part_count;
+    static_assert(KNN_CUDA_SAMPLES == THREADS, "a sample for each thread");
     uint32_t *const finished = (uint32_t *)(parts + KNN_CUDA_COUNTERS);
     knn_for_reading(r, [&](auto of) {
         CUDA_LAUNCH(gpu, (find_extents<of.kind, of.plain>), blocks, THREADS, *r, count, parts, finished,
@@ -332,7 +308,7 @@ mote_status knn_cuda_measure(mote_device *gpu, uint64_t count, knn_cuda_point_se
     if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const knn_cuda_curve_key of = {1, 1, part_count(count), false, NULL};
-    launch_extents(gpu, &point_set->reading, count, parts, counters);
+    launch_extents(gpu, &point_set->reading, count, part_count(count), parts, counters);
     launch_keys(gpu, &point_set->reading, 0, &of, parts, NULL);
     return cuda_launched(gpu, "bounds");
 }
@@ -371,18 +347,39 @@ static mote_status sort_points(mote_device *gpu, uint64_t count, const knn_cuda_
 
 #define LOOK_AGAIN 64u /* builds of one index */
 
-/* Sorts floats as most clouds are sorted, while a sample tells whether this one is crowded; then once more, deeply. Of
+#define PAIRS        8u    /* fewer may be chance */
+#define CROWDED_CELL 8192u /* points in the cell of the mean point: four times what is put in order at once anyway */
+
+static bool is_crowded(const knn_cuda_outlook *outlook, uint64_t count) {
+    const uint64_t all = (uint64_t)outlook->finite * (outlook->finite - 1) / 2;
+    return outlook->pairs >= PAIRS && outlook->pairs * count > all * CROWDED_CELL;
+}
+
+mote_status knn_cuda_look(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook) {
+    uint32_t counters = 0;
+    if (!make_parts(gpu, count, point_set, &counters)) return MOTE_ERROR_MEMORY;
+    knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
+    launch_extents(gpu, &point_set->reading, count, 0, parts, 0);
+    MOTE_TRY(cuda_launched(gpu, "sample"));
+    MOTE_TRY(cuda_download(gpu, outlook, parts + KNN_CUDA_OUTLOOK, sizeof *outlook));
+    point_set->crowded = is_crowded(outlook, count);
+    return MOTE_OK;
+}
+
+/* Sorts floats as most clouds are sorted, while the host learns whether this one is crowded; then once more, deeply. Of
    others the sample was taken before, for the middle of their views. */
 static mote_status sort_floats(mote_device *gpu, uint64_t count, knn_cuda_point_set *point_set, knn_cuda_curve *curve) {
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     static_assert(sizeof(knn_cuda_outlook) <= sizeof(knn_cuda_extent), "a place of its own");
+    static_assert(sizeof(knn_cuda_outlook) <= CUDA_ANSWER_BYTES, "room for the answer");
+    knn_cuda_outlook *const answer = (knn_cuda_outlook *)cuda_answer(gpu);
     device_transfer transfer;
-    MOTE_TRY(
-        knn_cuda_look_begin(gpu, &point_set->reading, count, (knn_cuda_outlook *)&parts[KNN_CUDA_OUTLOOK], &transfer));
+    if (answer == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_download_begin(gpu, answer, &parts[KNN_CUDA_OUTLOOK], sizeof *answer, &transfer));
     const mote_status sorted = sort_points(gpu, count, NULL, point_set, curve);
     MOTE_TRY(cuda_wait(gpu, &transfer));
     MOTE_TRY(sorted);
-    point_set->crowded = knn_cuda_is_crowded((const knn_cuda_outlook *)cuda_answer(gpu), count);
+    point_set->crowded = is_crowded(answer, count);
     if (!point_set->crowded) return MOTE_OK;
     point_set->tree.points.deep = true;
     return knn_cuda_deep_sort(gpu, &point_set->reading, count, parts + KNN_CUDA_EXTENT, curve);
@@ -398,7 +395,7 @@ mote_status knn_cuda_sort(mote_device *gpu, uint64_t count, const knn_cuda_exten
     knn_cuda_extent *const parts = (knn_cuda_extent *)point_set->parts.memory;
     const bool looks = point_set->reading.kind == KNN_FLOAT && divided == NULL && point_set->builds++ % LOOK_AGAIN == 0;
     if (divided == NULL) point_set->tree.points.deep = point_set->crowded && !looks;
-    launch_extents(gpu, &point_set->reading, count, parts, counters);
+    launch_extents(gpu, &point_set->reading, count, part_count(count), parts, counters);
     if (looks) return sort_floats(gpu, count, point_set, curve);
     if (divided != NULL || !point_set->crowded) return sort_points(gpu, count, divided, point_set, curve);
     const knn_cuda_curve_key of = {1, 1, part_count(count), false, NULL};

@@ -52,24 +52,6 @@ static __device__ inline void knn_extent_of_parts(const knn_cuda_extent *parts, 
     knn_extent_of_block<THREADS / CUDA_WARP>(all);
 }
 
-/* A sample of a cloud, a point a thread, INFINITY for those that are not finite: on each axis the value that `outside`
-   of the others are below, the middle one, and the value that as many are above. Each is found by counting what is
-   before it. All threads call it; the results are in shared memory, after __syncthreads. */
-template <class real>
-static __device__ inline void knn_order_sample(const real (&value)[3][KNN_CUDA_SAMPLES], uint32_t samples,
-                                               uint32_t outside, real low[3], real middle[3], real high[3]) {
-    for (int k = 0; k < 3; k++) {
-        const real mine = value[k][threadIdx.x];
-        uint32_t before = 0;
-        for (uint32_t i = 0; i < KNN_CUDA_SAMPLES; i++) {
-            before += value[k][i] < mine || (value[k][i] == mine && i < threadIdx.x);
-        }
-        if (before == outside) low[k] = mine;
-        if (before == samples / 2) middle[k] = mine;
-        if (before == samples - 1 - outside) high[k] = mine;
-    }
-}
-
 /* The cells of a curve. */
 typedef struct knn_grid {
     float low[3], factor; /* cells a length */

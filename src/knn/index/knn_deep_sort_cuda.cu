@@ -6,7 +6,7 @@
      box of nearly all ──21──▶ cell ──21──▶ cell in it ──21──▶ cell in that
                     word 0         word 1             word 2
 
-   Also the sample by which such clouds are known. */
+   knn_outlook_cuda.cuh knows such clouds by a sample. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "knn/index/knn_curve_cuda.cuh"
@@ -15,111 +15,6 @@
 #define WORDS      3u
 #define LEVELS     21u /* of a word */
 #define NON_FINITE (1ull << 3 * LEVELS)
-
-/* ---- the sample */
-
-static __device__ inline double sample_value(const knn_cuda_reading *from, int k, uint64_t i) {
-    return from->kind == KNN_INT ? (double)((uint64_t)knn_integer_of(&from->axes[k], i) - (uint64_t)from->origin[k])
-                                 : knn_double_of(from, k, i);
-}
-
-/* A sample of the points: values of points that are not finite are INFINITY. low and high are the box of nearly all. */
-typedef struct sample_memory {
-    double value[3][KNN_CUDA_SAMPLES], low[3], high[3], middle[3];
-    uint64_t cell[KNN_CUDA_SAMPLES];
-    uint32_t sums[KNN_CUDA_SAMPLES / CUDA_WARP];
-} sample_memory;
-
-/* Finds the box and the middle. All threads call it. */
-static __device__ inline void order_sample(sample_memory *m, uint32_t samples) {
-    if (threadIdx.x < 3) m->low[threadIdx.x] = m->high[threadIdx.x] = m->middle[threadIdx.x] = 0;
-    __syncthreads();
-    if (samples > 0) knn_order_sample(m->value, samples, samples / 32, m->low, m->middle, m->high);
-    __syncthreads();
-}
-
-/* A cell of a curve through that box, and as much again on each side. */
-static __device__ inline uint64_t sample_cell(const sample_memory *m, const knn_cuda_reading *from) {
-    const double cells = (double)(1u << KNN_CUDA_CELLS);
-    double side = 0, unit[3];
-    uint64_t code = 0;
-    for (int k = 0; k < 3; k++) {
-        unit[k] = from->kind == KNN_DOUBLE ? fabs(from->unit[k]) : 1;
-        side = fmax(side, 3 * (m->high[k] - m->low[k]) * unit[k]);
-    }
-    for (int k = 0; k < 3; k++) {
-        const double at = (m->value[k][threadIdx.x] - m->low[k]) * unit[k];
-        const double place = side > 0 ? (at / side + 1 / 3.0) * cells : 0;
-        code = code << KNN_CUDA_CELLS | (uint64_t)fmin(fmax(place, 0.0), cells - 1);
-    }
-    return code;
-}
-
-/* Pairs of the thread's point and one before it. */
-static __device__ inline uint32_t count_pairs(const sample_memory *m, uint64_t code) {
-    uint32_t pairs = 0;
-    for (uint32_t i = 0; i < threadIdx.x; i++) {
-        bool same = true;
-        for (int k = 0; k < 3; k++) same = same && m->value[k][i] == m->value[k][threadIdx.x];
-        pairs += m->cell[i] == code && !same;
-    }
-    return pairs;
-}
-
-/* One block, a point a thread. */
-static __global__ void look_at_sample(knn_cuda_reading from, uint64_t count, knn_cuda_outlook *out) {
-    __shared__ sample_memory m;
-    const uint64_t point = knn_nth_sample(threadIdx.x, count);
-    bool finite = true;
-    for (int k = 0; k < 3; k++) finite = finite && isfinite(column_value(&from.axes[k], point));
-    for (int k = 0; k < 3; k++) { m.value[k][threadIdx.x] = finite ? sample_value(&from, k, point) : (double)INFINITY; }
-    const uint32_t samples = (uint32_t)__syncthreads_count(finite);
-    order_sample(&m, samples);
-    const uint64_t code = finite ? sample_cell(&m, &from) : UINT64_MAX;
-    m.cell[threadIdx.x] = code;
-    __syncthreads();
-    const uint32_t pairs = block_sum<KNN_CUDA_SAMPLES / CUDA_WARP>(finite ? count_pairs(&m, code) : 0, m.sums);
-    if (threadIdx.x > 0) return;
-    for (int k = 0; k < 3; k++) out->middle[k] = m.middle[k];
-    out->finite = samples;
-    out->pairs = pairs;
-}
-
-mote_status knn_cuda_look(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
-                          knn_cuda_outlook *outlook) {
-    memset(outlook, 0, sizeof *outlook);
-    if (count == 0) return MOTE_OK;
-    knn_cuda_outlook *const device = (knn_cuda_outlook *)cuda_alloc(gpu, sizeof *device, "sample");
-    if (device == NULL) return MOTE_ERROR_MEMORY;
-    CUDA_LAUNCH(gpu, look_at_sample, 1, KNN_CUDA_SAMPLES, *reading, count, device);
-    mote_status status = cuda_launched(gpu, "sample");
-    if (status == MOTE_OK) status = cuda_download(gpu, outlook, device, sizeof *outlook);
-    cuda_free(gpu, device);
-    return status;
-}
-
-mote_status knn_cuda_look_begin(mote_device *gpu, const knn_cuda_reading *reading, uint64_t count,
-                                knn_cuda_outlook *device, device_transfer *transfer) {
-    static_assert(sizeof *device <= CUDA_ANSWER_BYTES, "room for the answer");
-    void *const answer = cuda_answer(gpu);
-    transfer->event = NULL;
-    if (answer == NULL) return MOTE_ERROR_MEMORY;
-    memset(answer, 0, sizeof *device);
-    if (count == 0) return MOTE_OK;
-    CUDA_LAUNCH(gpu, look_at_sample, 1, KNN_CUDA_SAMPLES, *reading, count, device);
-    MOTE_TRY(cuda_launched(gpu, "sample"));
-    return cuda_download_begin(gpu, answer, device, sizeof *device, transfer);
-}
-
-#define PAIRS        8u    /* fewer may be chance */
-#define CROWDED_CELL 8192u /* points in the cell of the mean point: four times what is put in order at once anyway */
-
-bool knn_cuda_is_crowded(const knn_cuda_outlook *outlook, uint64_t count) {
-    const uint64_t all = (uint64_t)outlook->finite * (outlook->finite - 1) / 2;
-    return outlook->pairs >= PAIRS && outlook->pairs * count > all * CROWDED_CELL;
-}
-
-/* ---- the sort */
 
 /* A coordinate in the box, from 0 to below 1. */
 static __device__ inline double place_in_box(const knn_cuda_reading *from, int k, uint64_t i,

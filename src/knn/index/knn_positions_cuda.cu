@@ -77,12 +77,6 @@ static mote_status find_steps(mote_knn_index *index, const device_cloud *cloud, 
     return MOTE_OK;
 }
 
-static mote_status look(const mote_knn_index *index, knn_cuda_point_set *point_set, knn_cuda_outlook *outlook) {
-    MOTE_TRY(knn_cuda_look(index->device, &point_set->reading, index->cloud->count, outlook));
-    point_set->crowded = knn_cuda_is_crowded(outlook, index->cloud->count);
-    return MOTE_OK;
-}
-
 /* Views are of what lies between positions and the middle of most points: near it they are as good as exact, wherever a
    few others are. */
 static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_point_set *point_set) {
@@ -103,7 +97,7 @@ static mote_status read_doubles(mote_knn_index *index, bool world, knn_cuda_poin
         low[k] = world ? least : isfinite(stored) ? stored : 0;
         r->unit[k] = metric->scale[k] * metric->norm;
     }
-    MOTE_TRY(look(index, point_set, &outlook));
+    MOTE_TRY(knn_cuda_look(index->device, index->cloud->count, point_set, &outlook));
     for (int k = 0; k < 3; k++) r->center[k] = outlook.finite > 0 ? outlook.middle[k] : low[k];
     return MOTE_OK;
 }
@@ -123,7 +117,7 @@ static mote_status read_steps(const mote_knn_index *index, bool plain, knn_cuda_
         r->middle[k] = index->origin[k] + (int64_t)(index->span[k] / 2);
         span = index->span[k] > span ? index->span[k] : span;
     }
-    MOTE_TRY(look(index, point_set, &outlook));
+    MOTE_TRY(knn_cuda_look(index->device, index->cloud->count, point_set, &outlook));
     for (int k = 0; k < 3 && span > EXACT_SPAN && outlook.finite > 0; k++) {
         r->middle[k] = index->origin[k] + (int64_t)outlook.middle[k];
     }

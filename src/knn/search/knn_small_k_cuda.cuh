@@ -176,7 +176,8 @@ static __device__ __forceinline__ bool small_k_search_warp(const knn_search_args
             nearest.tell(&found);
         } else if (resolved) {
             const bool right = small_k_decide<KIND, T>(args, &lane, &nearest, &found) || lane.max < 0;
-            resolved = __all_sync(CUDA_ALL, right) != 0;
+            resolved = __popc(__ballot_sync(CUDA_ALL, !right)) <= SMALL_K_STRAYS;
+            if (!right) lane.max = -1; /* a few are single */
         }
         if (!resolved) {
             knn_defer(LOCAL ? &deferred->coarse_unresolved : &deferred->unresolved, warp);

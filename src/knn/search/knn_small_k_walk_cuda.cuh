@@ -14,6 +14,7 @@
 #define SMALL_K_LISTED  64u  /* leaves of a group to go through */
 #define SMALL_K_PARTS   4u   /* lanes that try leaves for one query */
 #define SMALL_K_MAX     256u /* leaves that a group goes through; if there are more, it is deferred */
+#define SMALL_K_HEAP    128u /* points of a full queue that are a heap; if they are no copies, the query is single */
 
 /* Eight queries: their box, and how far the farthest of them looks. */
 typedef struct small_k_group {
@@ -242,6 +243,18 @@ static __device__ __forceinline__ void small_k_write_back(const small_k_eight *e
     __syncwarp();
 }
 
+/* Whether the lane's queue is full of points. Then floats see them all as near, as from afar a heap is one place; by
+   doubles its query finds the nearest of them first. Asked of one queue only: a count of all would take a register. */
+static __device__ __forceinline__ bool small_k_is_heap(const small_k_walk_memory *memory, const small_k_lane *lane) {
+    uint32_t points = 0;
+    if (lane->queued <= SMALL_K_QUEUE - SMALL_K_PARTS) return false;
+    CUDA_ROLLED
+    for (uint32_t i = 0; i < lane->queued; i++) {
+        points += (uint32_t)__popc(memory->queue[i * CUDA_WARP + lane->number] & 0xFF);
+    }
+    return points > SMALL_K_HEAP;
+}
+
 /* The points that wait join the list, each while the next one's view is on its way. */
 template <int KIND, bool LOCAL, class LIST>
 static __device__ __forceinline__ void small_k_join(const knn_search_args *args, const knn_frame<KIND, LOCAL> *frame,
@@ -270,8 +283,9 @@ static __device__ __forceinline__ void small_k_join(const knn_search_args *args,
         if (place == SMALL_K_NONE) break;
     }
     __syncwarp();
-    lane->queued = 0;
     list->template lower_bounds<KIND>(args, lane);
+    if (LIST::views && small_k_is_heap(memory, lane) && !list->is_idle(args)) lane->max = -1;
+    lane->queued = 0;
 }
 
 /* Tries the leaves that are listed for all groups. */

@@ -7,7 +7,6 @@
 #include "core/column_math.h"
 #include "device/cuda/cuda_kernel.cuh"
 #include "knn/knn_cuda.h"
-#include "math/hash.h"
 #include "math/morton.h"
 
 static __device__ inline int64_t knn_integer_of(const mote_column *axis, uint64_t i) {
@@ -47,13 +46,6 @@ static __device__ inline bool knn_view_of(const knn_cuda_reading *from, uint64_t
         if (KIND != KNN_FLOAT && !PLAIN) finite = finite && isfinite(column_value(&from->axes[k], i));
     }
     return finite;
-}
-
-/* The points of a sample: KNN_CUDA_SAMPLES, each from another part of the cloud, whose count is not 0, but not at the
-   same distances: many clouds repeat themselves. */
-static __device__ inline uint64_t knn_nth_sample(uint32_t nth, uint64_t count) {
-    const uint64_t part = count / KNN_CUDA_SAMPLES;
-    return part == 0 ? nth % count : nth * part + mote_hash64(nth) % part;
 }
 
 /* A reading's kind and whether it is plain, as constants; calls launch with them: of.kind, of.plain. */
