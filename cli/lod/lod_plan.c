@@ -12,6 +12,7 @@
 #define SAMPLE_POINTS        1000000u
 #define NODE_BYTES           144.0 /* per node in memory: table and names */
 #define HIERARCHY_BYTES      22.0  /* Potree 2.0: a record of hierarchy.bin */
+#define METADATA_BYTES       480.0 /* of metadata.json, for each column at most */
 #define BROTLI_RATIO         0.42  /* of the raw bytes, on city scans at the default quality */
 #define BROTLI_MEMORY        40e6  /* per thread: the encoder and its buffers */
 #define COPC_HIERARCHY_BYTES 32.0
@@ -126,6 +127,7 @@ static void set_disk(const mote_cloud *cloud, const mote_potree_params *potree, 
     const double node_bytes = potree == NULL ? COPC_HIERARCHY_BYTES : HIERARCHY_BYTES;
     const double point_bytes = potree == NULL ? copc_point_bytes(cloud) : lod_point_bytes(cloud);
     p->disk_bytes = p->stored_points * point_bytes * ratio + p->nodes * node_bytes;
+    if (potree != NULL) p->disk_bytes += METADATA_BYTES * mote_cloud_column_count(cloud);
 }
 
 /* What the encoders of all threads take. */
