@@ -145,8 +145,9 @@ MOTE_API mote_photon_facts mote_photon_map_facts(const mote_photon_map *map);
 /// The stored photons, by the number of the photon and then along its path: x y z, power_red power_green power_blue,
 /// direction_x direction_y direction_z (in which it flew), normal_x normal_y normal_z (of the surface, on the side that
 /// was hit), all float; bounce (uint8: 0 direct from a light, 1 through mirrors and glass alone, 2 off diffuse
-/// surfaces). Valid as long as the map.
-MOTE_API const mote_cloud *mote_photon_cloud(const mote_photon_map *map);
+/// surfaces). In host memory: of a map on a GPU, the first call makes a copy. Valid as long as the map.
+/// Returns  NULL where there is no memory for that copy, or the GPU failed: the context says why
+MOTE_API const mote_cloud *mote_photon_cloud(mote_photon_map *map);
 
 typedef enum mote_photon_filter {
     MOTE_PHOTON_FILTER_NONE,

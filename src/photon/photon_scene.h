@@ -70,6 +70,7 @@ struct mote_scene {
     photon_surface *surfaces;
     photon_light *lights;
     photon_view view;
+    struct photon_scene_cuda *cuda; /* the same on a GPU; photon_scene_cuda.h */
     mote_camera camera;
     mote_box bounds;
 };

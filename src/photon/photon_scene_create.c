@@ -3,7 +3,8 @@
 
 #include <float.h>
 
-#include "photon/photon_light.h"
+#include "device/backend.h"
+#include "photon/photon_ops.h"
 
 /* ---- checks */
 
@@ -176,6 +177,13 @@ static void add_area_lights(mote_scene *scene, const mote_scene_params *p) {
     }
 }
 
+/* The cosine of an angle in [0, pi]; the C library's differs from machine to machine. */
+static double cosine_of(double angle_rad) {
+    double sine, cosine;
+    photon_turn(angle_rad / (2 * PHOTON_PI), &sine, &cosine);
+    return cosine;
+}
+
 static void add_other_lights(mote_scene *scene, const mote_scene_params *p) {
     for (uint64_t i = 0; i < p->light_count; i++) {
         const mote_light *from = &p->lights[i];
@@ -186,8 +194,8 @@ static void add_other_lights(mote_scene *scene, const mote_scene_params *p) {
         light.a = photon_vec_from(from->position);
         light.b = spot ? photon_unit(photon_vec_from(from->direction)) : photon_vec_of(0, 0, 1);
         light.strength = photon_vec_from(from->intensity);
-        light.cos_inner = spot ? cos(from->inner_rad) : -1;
-        light.cos_outer = spot ? cos(from->outer_rad) : -1;
+        light.cos_inner = spot ? cosine_of(from->inner_rad) : -1;
+        light.cos_outer = spot ? cosine_of(from->outer_rad) : -1;
         const double solid = spot ? (1 - light.cos_inner) + 0.5 * (light.cos_inner - light.cos_outer) : 2;
         light.power = 2 * PHOTON_PI * solid * photon_sum(light.strength);
         add_light(scene, &light);
@@ -249,6 +257,7 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
 void mote_scene_destroy(mote_scene *scene) {
     if (scene == NULL) return;
     mote_context *ctx = scene->ctx;
+    if (scene->cuda != NULL) mote_gpu_backend->photon->close_scene(scene);
     mote_free(ctx, scene->lights);
     mote_free(ctx, scene->surfaces);
     mote_free(ctx, scene->nodes);

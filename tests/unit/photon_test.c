@@ -21,7 +21,7 @@ static mote_photon_map *map_of(mote_scene *scene, uint64_t photons) {
     return map;
 }
 
-static uint64_t hash_of(mote_context *ctx, const mote_photon_map *map) {
+static uint64_t hash_of(mote_context *ctx, mote_photon_map *map) {
     uint64_t hash = 0;
     assert_int_equal(mote_cloud_hash(ctx, mote_photon_cloud(map), &hash), MOTE_OK);
     return hash;
