@@ -160,6 +160,7 @@ typedef struct mote_photon_gathering {
     double compression; ///< of the ellipsoid along the normal, 1 (a sphere) to MOTE_KNN_MAX_COMPRESSION
     double radius;      ///< photons at most so far away; 0: any distance
     mote_photon_filter filter;
+    bool on_device;       ///< mote_photon_gather: irradiance is in the memory of the GPU that the map is on
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_photon_gathering;
 /// k = 128, compression 4, any distance, cone.
@@ -168,9 +169,10 @@ MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 /// Gathers the irradiance at places: the power of the photons around, divided by the area of the disc that they lie in.
 /// The radius of the disc is the distance of the k-th photon that arrives from the front; those from behind never
 /// count. Where the nearest 1024 photons do not hold k from the front, the radius is that of the last of them.
-/// queries     x, y, z and normals as for mote_knn_search
+/// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
 /// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
-/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
+///             MOTE_ERROR_UNSUPPORTED (queries or irradiance on a device, and the map is on the CPU)
 /// Source      Jensen 1996; ellipsoids: Bergholm and Kronvall 2016
 MOTE_API mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries,
                                         const mote_photon_gathering *gathering, float *irradiance);

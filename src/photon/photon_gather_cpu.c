@@ -100,21 +100,25 @@ static mote_status find_normals(mote_context *ctx, const mote_cloud *queries, co
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no normals: columns normal_x, normal_y, normal_z");
 }
 
+static mote_status search_query_set(const photon_cloud *photons, const mote_cloud *queries,
+                                    const knn_query_set *query_set, gather *g, uint32_t k, double compression) {
+    const knn_kind kind = query_set->tree->metric.kind;
+    const bool flat = compression > 1;
+    knn_ellipsoids ellipsoids;
+    knn_ellipsoids_make(queries, compression, query_set, &ellipsoids);
+    g->search = knn_search_of(photons->index, query_set, flat ? &ellipsoids : NULL, k,
+                              g->params != NULL ? g->params->radius : 0);
+    const knn_work *const works = g->known != NULL ? look_up_works : flat ? ellipsoid_works : sphere_works;
+    return knn_for_batches(photons->index->ctx, &g->search, works[kind], g, 0, 1);
+}
+
 /* One search of all queries, with k neighbours each. */
 static mote_status search(const photon_cloud *photons, const mote_cloud *queries, gather *g, uint32_t k,
                           double compression) {
-    mote_context *ctx = photons->index->ctx;
     knn_query_set query_set;
-    knn_ellipsoids ellipsoids;
-    MOTE_TRY(knn_query_set_make(photons->index, queries, &query_set));
-    const knn_kind kind = query_set.tree->metric.kind;
-    knn_ellipsoids_make(queries, compression, &query_set, &ellipsoids);
-    const bool flat = compression > 1;
-    g->search = knn_search_of(photons->index, &query_set, flat ? &ellipsoids : NULL, k,
-                              g->params != NULL ? g->params->radius : 0);
-    const knn_work *const works = g->known != NULL ? look_up_works : flat ? ellipsoid_works : sphere_works;
-    const mote_status status = knn_for_batches(ctx, &g->search, works[kind], g, 0, 1);
-    knn_query_set_free(ctx, &query_set);
+    mote_status status = knn_query_set_make(photons->index, queries, &query_set);
+    if (status == MOTE_OK) status = search_query_set(photons, queries, &query_set, g, k, compression);
+    knn_query_set_free(photons->index->ctx, &query_set);
     return status;
 }
 

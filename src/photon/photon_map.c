@@ -238,11 +238,16 @@ mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries, 
     if (queries == NULL || irradiance == NULL)
         return mote_fail(map->ctx, MOTE_ERROR_ARGUMENT, "no queries, or no place");
     MOTE_TRY(photon_check_gathering(map->ctx, &g));
-    MOTE_TRY(mote_cloud_need_host(map->ctx, queries, "gathering photons"));
+    const bool on_gpu = map->device->ops != NULL;
+    if (!on_gpu) MOTE_TRY(mote_cloud_need_host(map->ctx, queries, "gathering photons"));
+    if (!on_gpu && g.on_device) {
+        return mote_fail(map->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "irradiance on the device is asked for, and the map is on the CPU");
+    }
     mote_stage(map->ctx, "gather");
-    const mote_status status = map->device->ops == NULL
-                                   ? map->ops->gather(map->device, &map->all, queries, &g, irradiance)
-                                   : gather_to_host(map, queries, &g, irradiance);
+    const mote_status status = on_gpu && !g.on_device
+                                   ? gather_to_host(map, queries, &g, irradiance)
+                                   : map->ops->gather(map->device, &map->all, queries, &g, irradiance);
     mote_stage(map->ctx, NULL);
     return status;
 }
