@@ -57,7 +57,8 @@ static mote_status make_ground(photon_bench *b) {
     mote_status status = MOTE_ERROR_MEMORY;
     if (positions != NULL && triangles != NULL) {
         for (uint64_t i = 0; i < row * row; i++) {
-            const double x = 100.0 * (double)(i % row) / SIDE - 50, y = 100.0 * (double)(i / row) / SIDE - 50;
+            const uint64_t column = i % row, line = i / row;
+            const double x = 100.0 * (double)column / SIDE - 50, y = 100.0 * (double)line / SIDE - 50;
             positions[3 * i] = x;
             positions[3 * i + 1] = y;
             positions[3 * i + 2] = 3 * sin(0.3 * x) * cos(0.4 * y) + 0.2 * sin(3 * x + 2 * y);

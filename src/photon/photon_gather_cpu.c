@@ -27,6 +27,7 @@ static void read_normal(const gather *g, uint64_t row, float normal[3]) {
 static uint32_t find_front(const gather *g, const float normal[3], const knn_near *list, uint32_t count,
                            uint32_t *places) {
     uint32_t found = 0;
+    places[0] = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
         if (photon_is_in_front(&g->records[list[i].index], normal)) places[found++] = i;
     }

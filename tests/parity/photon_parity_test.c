@@ -284,7 +284,9 @@ static void compare_gathering(const lit_scene *cpu, const lit_scene *cuda, mote_
     if (!parity_is_mine()) return;
     uint8_t *memory = malloc(count * 48 + 1);
     float *one = malloc(count * 12 + 12), *other = malloc(count * 12 + 12);
-    assert_true(memory != NULL && one != NULL && other != NULL);
+    assert_non_null(memory);
+    assert_non_null(one);
+    assert_non_null(other);
     memset(one, 0x5A, count * 12 + 12);
     memset(other, 0x5A, count * 12 + 12);
     mote_cloud *queries = make_queries(cpu->ctx, mote_photon_cloud(cpu->map), type, count, memory);
@@ -345,7 +347,8 @@ static void compare_pictures(parity_pair *pair, const scene_row *row, mote_photo
     params.samples = samples;
     params.gather_rays = 3;
     params.gathering.k = 24;
-    assert_true(one != NULL && other != NULL);
+    assert_non_null(one);
+    assert_non_null(other);
     must(pair->cpu, mote_photon_render(cpu.scene, cpu.map, &camera, &params, one), row->name);
     must(pair->cuda, mote_photon_render(cuda.scene, cuda.map, &camera, &params, other), row->name);
     for (uint32_t i = 0; i < 3 * width * height; i++) {
