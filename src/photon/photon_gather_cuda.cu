@@ -4,7 +4,8 @@
    row      [n0 n1 n2 ... ]     neighbours, nearest first
    front     1  0  1  ...       those that count, a bit each: lane j keeps the bits of n(32 j) to n(32 j + 31)
 
-   Places whose neighbours do not hold k from the front are searched once more, with the largest k. */
+   Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
+   not hold k with the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
 #include "core/column_math.h"
 #include "device/cuda/warp.cuh"
@@ -221,7 +222,13 @@ static mote_status search(const gathering *g, const mote_cloud *queries, const q
     return status;
 }
 
-/* ---- queries whose neighbours came from behind: once more, with the largest k */
+/* ---- queries whose neighbours came from behind: once more, with more of them */
+
+/* First k, which most places do with: searches for 64, 128 and 256 are much faster than for a few more. */
+static uint32_t next_search(uint32_t searched, uint32_t k) {
+    const uint32_t more = photon_search_k(k);
+    return searched < more ? more : MOTE_KNN_MAX_K;
+}
 
 static __global__ void copy_column(mote_column from, uint32_t value_bytes, const uint32_t *rows, uint64_t count,
                                    uint8_t *to) {
@@ -255,29 +262,24 @@ static mote_status wrap_subset(mote_device *gpu, const query_columns *columns, c
     return mote_cloud_wrap_device(gpu->ctx, count, subset.axes, AXES, out);
 }
 
-static mote_status gather_again(const gathering *first, const query_columns *columns, const uint32_t *rows,
+static mote_status gather_stage(gathering *g, const mote_cloud *queries);
+
+static mote_status gather_again(const gathering *g, const query_columns *columns, const uint32_t *rows,
                                 uint64_t count) {
-    mote_device *gpu = first->gpu;
-    gathering again = *first;
+    mote_device *gpu = g->gpu;
+    gathering again = *g;
     mote_cloud *subset = NULL;
-    device_cloud view;
-    query_columns of_subset;
-    memset(&view, 0, sizeof view);
     uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, AXES * count * sizeof(double), "photon queries");
     again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
-    again.unresolved = NULL;
-    again.searched = MOTE_KNN_MAX_K;
+    again.searched = next_search(g->searched, g->params->k);
     mote_status status = memory != NULL && again.irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = cuda_fill(gpu, again.irradiance, 0, 3 * count * sizeof(float));
     if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
-    if (status == MOTE_OK) status = open_queries(gpu, subset, &view, &of_subset);
-    if (status == MOTE_OK) status = search(&again, subset, &of_subset);
+    if (status == MOTE_OK) status = gather_stage(&again, subset);
     if (status == MOTE_OK) {
         CUDA_LAUNCH(gpu, copy_back, cuda_blocks(count, gather_policy::threads), gather_policy::threads,
-                    again.irradiance, rows, count, first->irradiance);
+                    again.irradiance, rows, count, g->irradiance);
         status = cuda_launched(gpu, "gathering photons");
     }
-    device_cloud_close(&view);
     mote_cloud_destroy(subset);
     cuda_free(gpu, again.irradiance);
     cuda_free(gpu, memory);
@@ -298,30 +300,35 @@ static mote_status gather_unresolved(const gathering *g, const query_columns *co
     return status;
 }
 
-static mote_status gather_all(gathering *g, const mote_cloud *queries) {
+static mote_status gather_opened(gathering *g, const mote_cloud *queries, const query_columns *columns) {
     const uint64_t count = mote_cloud_count(queries);
+    MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
+    if (g->searched == MOTE_KNN_MAX_K) return search(g, queries, columns);
+    g->unresolved = (uint8_t *)cuda_alloc(g->gpu, count, "photon queries");
+    if (g->unresolved == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(g->gpu, g->unresolved, 0, count);
+    if (status == MOTE_OK) status = search(g, queries, columns);
+    if (status == MOTE_OK) status = gather_unresolved(g, columns, count);
+    cuda_free(g->gpu, g->unresolved);
+    return status;
+}
+
+/* All queries with so many neighbours each, then those that this does not resolve with more. */
+static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     device_cloud device;
     query_columns columns;
     memset(&device, 0, sizeof device);
+    g->unresolved = NULL;
     mote_status status = open_queries(g->gpu, queries, &device, &columns);
-    if (status == MOTE_OK) status = cuda_fill(g->gpu, g->unresolved, 0, count);
-    if (status == MOTE_OK) status = search(g, queries, &columns);
-    if (status == MOTE_OK) status = gather_unresolved(g, &columns, count);
+    if (status == MOTE_OK) status = gather_opened(g, queries, &columns);
     device_cloud_close(&device);
     return status;
 }
 
 mote_status photon_gather_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
                                   const mote_photon_gathering *params, float *irradiance) {
-    const uint64_t count = mote_cloud_count(queries);
-    if (count == 0) return MOTE_OK;
-    gathering g = {gpu, photons, params, irradiance, NULL, photon_search_k(params->k)};
-    MOTE_TRY(cuda_fill(gpu, irradiance, 0, 3 * count * sizeof *irradiance));
-    g.unresolved = (uint8_t *)cuda_alloc(gpu, count, "photon queries");
-    if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = gather_all(&g, queries);
-    cuda_free(gpu, g.unresolved);
-    return status;
+    gathering g = {gpu, photons, params, irradiance, NULL, params->k};
+    return mote_cloud_count(queries) > 0 ? gather_stage(&g, queries) : MOTE_OK;
 }
 
 /* ---- what is known at photons */
