@@ -5,7 +5,7 @@
    front     1  0  1  ...       those that count, a bit each: lane j keeps the bits of n(32 j) to n(32 j + 31)
 
    Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
-   not hold k with the largest k. How many are searched for does not change the answer. */
+   not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
 #include "core/cloud.h"
 #include "core/column_math.h"
 #include "device/cuda/warp.cuh"
@@ -226,8 +226,8 @@ static mote_status search(const gathering *g, const mote_cloud *queries, const q
 
 /* First k, which most places do with: searches for 64, 128 and 256 are much faster than for a few more. */
 static uint32_t next_search(uint32_t searched, uint32_t k) {
-    const uint32_t more = photon_search_k(k);
-    return searched < more ? more : MOTE_KNN_MAX_K;
+    const uint32_t more = photon_search_k(k), next = searched < more ? more : 2 * searched;
+    return next < MOTE_KNN_MAX_K ? next : MOTE_KNN_MAX_K;
 }
 
 static __global__ void copy_column(mote_column from, uint32_t value_bytes, const uint32_t *rows, uint64_t count,

@@ -317,7 +317,7 @@ static const mote_photon_gathering gatherings[] = {
 
 static void gathered_light_is_the_same(void **state) {
     const parity_pair *pair = *state;
-    const uint64_t photons = parity_extent(300, 1500, 200000), count = parity_extent(70, 200, 20000);
+    const uint64_t photons = parity_extent(300, 1500, 40000), count = parity_extent(70, 200, 4000);
     const uint64_t last = parity_extent(4, SCENES, SCENES), step = parity_extent(4, 2, 1);
     for (uint32_t i = 0; i < last; i++) {
         lit_scene cpu = light_scene(pair->cpu, &scenes[i], photons, 1),
@@ -335,9 +335,9 @@ static void gathered_light_is_the_same(void **state) {
 
 static void compare_pictures(parity_pair *pair, const scene_row *row, mote_photon_method method, uint32_t samples) {
     if (!parity_is_mine()) return;
-    const uint32_t width = (uint32_t)parity_extent(7, 13, 160), height = (uint32_t)parity_extent(5, 9, 120);
-    lit_scene cpu = light_scene(pair->cpu, row, parity_extent(200, 1500, 50000), 3),
-              cuda = light_scene(pair->cuda, row, parity_extent(200, 1500, 50000), 3);
+    const uint32_t width = (uint32_t)parity_extent(7, 13, 64), height = (uint32_t)parity_extent(5, 9, 48);
+    lit_scene cpu = light_scene(pair->cpu, row, parity_extent(200, 1500, 10000), 3),
+              cuda = light_scene(pair->cuda, row, parity_extent(200, 1500, 10000), 3);
     float *one = calloc(3ull * width * height, sizeof *one), *other = calloc(3ull * width * height, sizeof *other);
     mote_photon_params params = mote_photon_defaults();
     const mote_camera camera = mote_scene_camera(cpu.scene);
