@@ -2,6 +2,7 @@
 #ifndef MOTE_PHOTON_GATHER_H
 #define MOTE_PHOTON_GATHER_H
 
+#include "mote/knn.h"
 #include "photon/photon_emit.h"
 
 /* How many neighbours are searched for, so that k of them come from the front: in nearly all places. */
