@@ -11,6 +11,13 @@ static void must(mote_context *ctx, mote_status status, const char *what) {
     if (status != MOTE_OK) fail_msg("%s: %s", what, mote_context_message(ctx));
 }
 
+static bool same_bits(float a, float b) {
+    uint32_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1];
+}
+
 /* ---- scenes: built in, and small ones that are awkward */
 
 #define MAX_TRIANGLES 4000
@@ -293,7 +300,7 @@ static void compare_gathering(const lit_scene *cpu, const lit_scene *cuda, mote_
     must(cpu->ctx, mote_photon_gather(cpu->map, queries, g, one), name);
     must(cuda->ctx, mote_photon_gather(cuda->map, queries, g, other), name);
     for (uint64_t i = 0; i < 3 * count + 3; i++) {
-        if (memcmp(one + i, other + i, 4) == 0) continue;
+        if (same_bits(one[i], other[i])) continue;
         fail_msg("%s, k %u, compression %g, radius %g, filter %d: query %llu is %.9g, on the CPU %.9g", name, g->k,
                  g->compression, g->radius, (int)g->filter, (unsigned long long)i / 3, (double)other[i],
                  (double)one[i]);
@@ -352,7 +359,7 @@ static void compare_pictures(parity_pair *pair, const scene_row *row, mote_photo
     must(pair->cpu, mote_photon_render(cpu.scene, cpu.map, &camera, &params, one), row->name);
     must(pair->cuda, mote_photon_render(cuda.scene, cuda.map, &camera, &params, other), row->name);
     for (uint32_t i = 0; i < 3 * width * height; i++) {
-        if (memcmp(one + i, other + i, 4) == 0) continue;
+        if (same_bits(one[i], other[i])) continue;
         fail_msg("%s, method %d: pixel %u, %u is %.9g, on the CPU %.9g", row->name, (int)method, i / 3 % width,
                  i / 3 / width, (double)other[i], (double)one[i]);
     }
