@@ -187,7 +187,8 @@ static void drop_queries(photon_bench *b) {
     b->irradiance = NULL;
 }
 
-/* Places and normals of some photons of the map, moved a little along the surface's axes. */
+/* Places and normals of some photons of the map, moved a little along the walls: a photon at the very place does not
+   count. */
 static mote_status choose_queries(photon_bench *b, uint64_t count, mote_cloud **out) {
     static const char *const names[] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     mote_column_spec specs[6];
@@ -206,7 +207,10 @@ static mote_status choose_queries(photon_bench *b, uint64_t count, mote_cloud **
         const mote_column *to = mote_cloud_column(*out, k);
         char *at = mote_cloud_column_data(*out, names[k]);
         for (uint64_t i = 0; i < count; i++, at += to->stride_bytes) {
-            const float value = (float)mote_column_value(from, i * 7919 % stored);
+            const uint64_t row = i * 7919 % stored;
+            const double along = mote_column_value(mote_cloud_find(photons, names[3 + k % 3]), row);
+            const double away = k < 3 && fabs(along) < 0.5 ? 0.0007 * (double)(1 + (i + k) % 5) : 0;
+            const float value = (float)(mote_column_value(from, row) + away);
             memcpy(at, &value, sizeof value);
         }
     }
