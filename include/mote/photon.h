@@ -30,6 +30,7 @@ extern "C" {
 #define MOTE_PHOTON_MAX_PHOTONS 1000000000u /* emitted into one map */
 #define MOTE_PHOTON_MAX_SAMPLES 256u
 #define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
+#define MOTE_TEXTURE_MAX_SIDE   32768u
 
 // ---------------------------------------------------------------- scenes
 
@@ -39,12 +40,27 @@ typedef enum mote_material_kind {
     MOTE_MATERIAL_GLASS ///< reflects and refracts by Fresnel's equations
 } mote_material_kind;
 
+typedef enum mote_texture_wrap { ///< what a texture shows beyond 0..1
+    MOTE_TEXTURE_REPEAT,
+    MOTE_TEXTURE_CLAMP, ///< its border
+    MOTE_TEXTURE_MIRROR ///< itself, there and back
+} mote_texture_wrap;
+
+/// Colours over triangles, of which each is multiplied by that of the material. Between texels colours are bilinear.
+typedef struct mote_texture {
+    const uint8_t *srgb; ///< [3 · width · height] red, green, blue in sRGB; the first row is where v begins
+    uint32_t width, height;
+    mote_texture_wrap wrap_u, wrap_v;
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_texture;
+
 typedef struct mote_material {
     mote_material_kind kind;
     double color[3];      ///< share of light that goes on, each 0..1
     double emission[3];   ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
     double refraction;    ///< GLASS: index, 1 to 10
-    uint64_t reserved[4]; ///< zero, see types.h
+    uint64_t texture;     ///< 1 + its place in textures; 0: none. Of triangles alone.
+    uint64_t reserved[3]; ///< zero, see types.h
 } mote_material;
 
 typedef enum mote_light_kind {
@@ -82,7 +98,10 @@ typedef struct mote_scene_params {
     const mote_light *lights;
     uint64_t light_count;
     mote_camera camera;
-    uint64_t reserved[8]; ///< zero, see types.h
+    const mote_texture *textures;
+    uint64_t texture_count;
+    const float *texture_coordinates; ///< [6 · triangle_count] u v of each corner, finite; NULL: all 0
+    uint64_t reserved[5];             ///< zero, see types.h
 } mote_scene_params;
 
 typedef struct mote_scene mote_scene;

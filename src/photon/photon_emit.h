@@ -75,7 +75,7 @@ MOTE_HD uint32_t photon_fly(const photon_view *scene, uint64_t seed, uint64_t nu
             if (tally != NULL) tally->stored[bounce]++;
             stored++;
         }
-        const photon_vec kept = photon_mul(power, surface->color);
+        const photon_vec kept = photon_mul(power, photon_color_at(scene, &hit));
         const double share = photon_sum(kept) / photon_sum(power);
         if (!(photon_next(&random) < share)) {
             fate = PHOTON_ABSORBED;

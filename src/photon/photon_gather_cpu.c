@@ -24,15 +24,13 @@ static void read_normal(const gather *g, uint64_t row, float normal[3]) {
     for (int k = 0; k < 3; k++) normal[k] = length > 0 ? (float)(n[k] / length) : 0;
 }
 
-static bool has_normal(const float normal[3]) { return normal[0] != 0 || normal[1] != 0 || normal[2] != 0; }
-
-/* Moves those in front to the start of places; returns how many there are, k at most. */
+/* Moves those that count to the start of places; returns how many there are, k at most. */
 static uint32_t find_front(const gather *g, const float normal[3], const knn_near *list, uint32_t count,
                            uint32_t *places) {
-    const bool all = !has_normal(normal);
     uint32_t found = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
-        if (all || photon_is_in_front(&g->records[list[i].index], normal)) places[found++] = i;
+        const double square = knn_distance2(knn_keys(&g->search), list[i].key);
+        if (photon_counts(&g->records[list[i].index], normal, square)) places[found++] = i;
     }
     return found;
 }
