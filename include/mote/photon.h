@@ -115,6 +115,27 @@ MOTE_API mote_status mote_scene_create(mote_context *ctx, const mote_scene_param
 /// (without the spheres), "ring" (a mirror band and its caustic), "furnace" (a closed box whose walls shine).
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such scene), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_scene_builtin(mote_context *ctx, const char *name, mote_scene **out);
+/// What was in a scene's file.
+typedef struct mote_scene_facts {
+    uint64_t triangles;
+    uint64_t degenerate; ///< further triangles, which have no area and were left out
+    uint64_t materials, textures;
+    uint64_t lights;      ///< point and spot lights
+    uint64_t shining;     ///< triangles that are area lights
+    bool has_camera;      ///< false: one was placed so that all is seen
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_scene_facts;
+
+/// Whether a path ends as the files do that mote_scene_read reads: .glb, .gltf, .obj, in any case of letters.
+MOTE_API bool mote_scene_is_file(const char *path);
+/// Reads a scene: glTF 2.0 (.glb, .gltf; where mote was built with jansson) or Wavefront OBJ with MTL. What of both is
+/// understood: docs/formats/scene.md. Files that it names must lie in its folder or below.
+/// facts    out; may be NULL
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (another ending), MOTE_ERROR_IO, MOTE_ERROR_DATA (the message names file,
+///          place and cause), MOTE_ERROR_UNSUPPORTED (no jansson; more than MOTE_SCENE_MAX_SIZE; an extension that the
+///          file requires), MOTE_ERROR_MEMORY. Warnings go to the log of the context.
+/// Safe for untrusted input.
+MOTE_API mote_status mote_scene_read(mote_context *ctx, const char *path, mote_scene **out, mote_scene_facts *facts);
 /// The i-th name that mote_scene_builtin knows; NULL behind the last.
 MOTE_API const char *mote_scene_name(uint32_t i);
 /// Frees the scene. NULL is allowed.
