@@ -17,6 +17,7 @@ static const command_help help = {
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
+    "  mote photon ring -o ring.png --progressive 64 -k 64\n"
     "  mote photon room.glb -o room.png --eye 2,1.5,4 --target 0,1,0\n"
     "  mote photon cornell -o reference.pfm --method path --samples 16 --size 128x128\n"
     "  mote photon cornell -o final.png --compare reference.pfm --size 128x128\n"
@@ -31,9 +32,10 @@ static const command_help help = {
 #define PI 3.14159265358979323846
 
 typedef struct photon_options {
-    uint64_t photons, k, samples, gather_rays, shadow_rays;
+    uint64_t photons, k, passes, samples, gather_rays, shadow_rays;
     double compression, radius, exposure;
     int method, filter, tone;
+    bool method_given;
     const char *size, *photons_out, *compare, *eye, *target, *up;
     double fov_deg;
     bool exposure_given, fov_given;
@@ -87,6 +89,16 @@ static int check_range(const char *name, uint64_t value, uint64_t low, uint64_t 
     return usage_error("photon", "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64, name, value, low, high);
 }
 
+static int check_passes(const photon_options *o) {
+    const bool fits = o->method == MOTE_PHOTON_MAP || o->method == MOTE_PHOTON_DIRECT;
+    if (o->passes == 0) return EXIT_DONE;
+    if (o->method_given && !fits) return usage_error("photon", "--progressive goes with --method map or direct");
+    if (o->photons_out != NULL) {
+        return usage_error("photon", "--progressive and --photons-out: each pass has photons of its own");
+    }
+    return check_range("--progressive", o->passes, 1, MOTE_PHOTON_MAX_PASSES);
+}
+
 static int check_format(photon_task *t) {
     static const char *const endings[] = {"png", "ppm", "pfm", "npy"};
     char dotted[8];
@@ -123,8 +135,11 @@ static int check_usage(photon_task *t) {
         return usage_error("photon", "--size: \"%s\" is not WIDTHxHEIGHT, each 1..%u", o->size, MOTE_RENDER_MAX_SIZE);
     }
     if (t->paths->input_count != 1) return usage_error("photon", "one scene, not %d", t->paths->input_count);
+    code = check_passes(o);
+    if (code != EXIT_DONE) return code;
     t->emission.photons = o->photons;
     t->params.method = (mote_photon_method)o->method;
+    if (o->passes > 0 && !o->method_given) t->params.method = MOTE_PHOTON_MAP;
     t->params.samples = (uint32_t)o->samples;
     t->params.gather_rays = (uint32_t)o->gather_rays;
     t->params.shadow_rays = (uint32_t)o->shadow_rays;
@@ -179,7 +194,7 @@ static int open_scene(session *s, photon_task *t) {
 static int emit(session *s, photon_task *t) {
     const bool wanted = (t->params.method != MOTE_PHOTON_PATH && t->params.method != MOTE_PHOTON_SHADOW) ||
                         t->options->photons_out != NULL;
-    if (!wanted) return EXIT_DONE;
+    if (!wanted || t->options->passes > 0) return EXIT_DONE;
     const double begin = seconds_now();
     const mote_status status = mote_photon_emit(t->scene, &t->emission, &t->map);
     if (status != MOTE_OK) return session_fail(s, status, false);
@@ -202,7 +217,10 @@ static int draw(session *s, photon_task *t) {
     t->picture.height = t->params.height;
     t->picture.rgb = malloc(12ull * t->params.width * t->params.height);
     if (t->picture.rgb == NULL) return session_error(s, EXIT_RESOURCES, "no memory for the picture");
-    const mote_status status = mote_photon_render(t->scene, t->map, &t->camera, &t->params, t->picture.rgb);
+    const mote_status status = t->options->passes > 0
+                                   ? mote_photon_render_progressive(t->scene, &t->camera, &t->emission, &t->params,
+                                                                    (uint32_t)t->options->passes, t->picture.rgb)
+                                   : mote_photon_render(t->scene, t->map, &t->camera, &t->params, t->picture.rgb);
     t->picture_s = seconds_now() - begin;
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
@@ -273,7 +291,9 @@ int cmd_photon(int argc, char **argv) {
          "of the ellipsoid along the normal; 1: a sphere; default 4"},
         {"radius", 0, OPTION_REAL, &o.radius, NULL, "R", "only photons at most so far away"},
         {"filter", 0, OPTION_CHOICE, &o.filter, NULL, "none|cone|epanechnikov", "weights by distance; default cone"},
-        {"method", 0, OPTION_CHOICE, &o.method, NULL, "full|map|direct|shadow|path", "default full"},
+        {"method", 0, OPTION_CHOICE, &o.method, &o.method_given, "full|map|direct|shadow|path", "default full"},
+        {"progressive", 0, OPTION_COUNT, &o.passes, NULL, "N",
+         "map, direct: the mean of N passes whose discs shrink; each emits --photons"},
         {"size", 0, OPTION_TEXT, &o.size, NULL, "WxH", "pixels; default 512x512"},
         {"samples", 0, OPTION_COUNT, &o.samples, NULL, "N", "N * N samples for each pixel, 1..256; default 2"},
         {"gather-rays", 0, OPTION_COUNT, &o.gather_rays, NULL, "N", "full: of each sample, 1..65536; default 16"},

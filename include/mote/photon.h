@@ -29,6 +29,7 @@ extern "C" {
 #define MOTE_PHOTON_MAX_K       1024u
 #define MOTE_PHOTON_MAX_PHOTONS 1000000000u /* emitted into one map */
 #define MOTE_PHOTON_MAX_SAMPLES 256u
+#define MOTE_PHOTON_MAX_PASSES  1000000u
 #define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
 #define MOTE_TEXTURE_MAX_SIDE   32768u
 
@@ -244,6 +245,15 @@ MOTE_API mote_photon_params mote_photon_defaults(void);
 /// Returns MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
 MOTE_API mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mote_camera *camera,
                                         const mote_photon_params *params, float *rgb);
+/// Makes a picture as the mean of passes. Each emits photons of its own and gathers fewer of them than the last, so
+/// that discs shrink: with more passes the picture goes to what a path tracer makes, caustics included. Memory does not
+/// grow with the number of passes. emission  of each pass; NULL means defaults params    of the first pass: its method
+/// MAP or DIRECT; k and radius shrink from there on. NULL means defaults, and MAP. passes    1..MOTE_PHOTON_MAX_PASSES;
+/// the error falls with the cube root of it Returns   as mote_photon_emit and mote_photon_render Source    Hachisuka,
+/// Ogaki, Jensen 2008; Knaus, Zwicker 2011
+MOTE_API mote_status mote_photon_render_progressive(mote_scene *scene, const mote_camera *camera,
+                                                    const mote_photon_emission *emission,
+                                                    const mote_photon_params *params, uint32_t passes, float *rgb);
 
 #ifdef __cplusplus
 }
