@@ -118,14 +118,18 @@ static mote_status search(const photon_cloud *photons, const mote_cloud *queries
     mote_context *ctx = photons->index->ctx;
     knn_query_set query_set;
     knn_ellipsoids ellipsoids;
-    MOTE_TRY(knn_query_set_make(photons->index, queries, &query_set));
+    mote_status status = knn_query_set_make(photons->index, queries, &query_set);
+    if (status != MOTE_OK) {
+        knn_query_set_free(ctx, &query_set);
+        return status;
+    }
     const knn_kind kind = query_set.tree->metric.kind;
     knn_ellipsoids_make(queries, compression, &query_set, &ellipsoids);
     const bool flat = compression > 1;
     g->search = knn_search_of(photons->index, &query_set, flat ? &ellipsoids : NULL, k,
                               g->params != NULL ? g->params->radius : 0);
     const knn_work *const works = g->known != NULL ? look_up_works : flat ? ellipsoid_works : sphere_works;
-    const mote_status status = knn_for_batches(ctx, &g->search, works[kind], g, 0, 1);
+    status = knn_for_batches(ctx, &g->search, works[kind], g, 0, 1);
     knn_query_set_free(ctx, &query_set);
     return status;
 }
