@@ -18,17 +18,21 @@ typedef struct pass_progress {
     mote_progress_fn report;
     void *user;
     double first, share;
+    double done; /* reported last: a step that is searched once more starts again, but nothing goes back */
 } pass_progress;
 
 static bool report_pass(void *user, double done, const char *stage) {
-    const pass_progress *p = user;
-    return p->report(p->user, p->first + p->share * done, stage);
+    pass_progress *p = user;
+    p->done = fmax(p->done, p->first + p->share * done);
+    return p->report(p->user, p->done, stage);
 }
 
 static mote_status render_pass(mote_scene *scene, const mote_camera *camera, const mote_photon_emission *emission,
-                               const mote_photon_params *params, float *rgb) {
+                               const mote_photon_params *params, pass_progress *progress, float *rgb) {
     mote_photon_map *map = NULL;
+    progress->share *= 0.5; /* emission is the first half */
     mote_status status = mote_photon_emit(scene, emission, &map);
+    progress->first += progress->share;
     if (status == MOTE_OK) status = mote_photon_render(scene, map, camera, params, rgb);
     mote_photon_destroy(map);
     return status;
@@ -45,7 +49,7 @@ static mote_status render_passes(mote_scene *scene, const mote_camera *camera, c
     for (uint32_t i = 1; i <= passes && status == MOTE_OK; i++) {
         mote_photon_emission e = *emission;
         mote_photon_params p = *params;
-        pass_progress progress = {report, user, (double)(i - 1) / passes, 1.0 / passes};
+        pass_progress progress = {report, user, (double)(i - 1) / passes, 1.0 / passes, 0};
         e.seed = mote_hash_pair(emission->seed, i);
         p.seed = mote_hash_pair(params->seed, i);
         p.gathering.k = (uint32_t)(area * params->gathering.k + 0.5);
@@ -53,7 +57,7 @@ static mote_status render_passes(mote_scene *scene, const mote_camera *camera, c
         p.gathering.radius = params->gathering.radius * sqrt(area);
         ctx->params.progress = report != NULL ? report_pass : NULL;
         ctx->params.progress_user = &progress;
-        status = render_pass(scene, camera, &e, &p, rgb);
+        status = render_pass(scene, camera, &e, &p, &progress, rgb);
         ctx->params.progress = report;
         ctx->params.progress_user = user;
         for (uint64_t j = 0; j < values && status == MOTE_OK; j++) sum[j] += (double)rgb[j];
