@@ -83,8 +83,14 @@ static void passes_fail_and_stop(void **state) {
     assert_true(calls > 20);
     test_each_step_cancels(two_passes, NULL);
     mote_context *ctx = test_context_watched(&progress);
-    assert_int_equal(two_passes(ctx, NULL), MOTE_OK);
+    mote_scene *scene = NULL;
+    float nothing[VALUES];
+    assert_int_equal(mote_scene_builtin(ctx, "cornell", &scene), MOTE_OK);
+    memset(&progress, 0, sizeof progress);
+    memset(nothing, 0, sizeof nothing);
+    error_of(scene, 2, nothing);
     assert_true(progress.calls > 4 && !progress.backwards);
+    mote_scene_destroy(scene);
     mote_context_destroy(ctx);
 }
 
