@@ -29,7 +29,8 @@ static uint32_t find_front(const gather *g, const float normal[3], const knn_nea
     uint32_t found = 0;
     places[0] = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
-        if (photon_is_in_front(&g->records[list[i].index], normal)) places[found++] = i;
+        const double square = knn_distance2(knn_keys(&g->search), list[i].key);
+        if (photon_counts(&g->records[list[i].index], normal, square)) places[found++] = i;
     }
     return found;
 }

@@ -78,14 +78,14 @@ typedef struct gather_args {
 /* Which of a row's neighbours count, k at most. Returns how many; *last: the place in the row of the last; *count: of
    all neighbours. */
 static __device__ inline uint32_t find_front(const gather_args *args, const float normal[3], const uint32_t *index,
-                                             uint32_t *bits, uint32_t *last, uint32_t *count) {
+                                             const double *distance2, uint32_t *bits, uint32_t *last, uint32_t *count) {
     const uint32_t lane = warp_lane();
     uint32_t found = 0;
     *bits = *last = *count = 0;
     for (uint32_t first = 0; first < args->searched && found < args->k; first += CUDA_WARP) {
         const uint32_t neighbor = first + lane < args->searched ? index[first + lane] : UINT32_MAX;
         const bool exists = neighbor != UINT32_MAX;
-        const bool counts = exists && photon_is_in_front(&args->records[neighbor], normal);
+        const bool counts = exists && photon_counts(&args->records[neighbor], normal, distance2[first + lane]);
         const uint32_t all = __ballot_sync(CUDA_ALL, counts);
         const bool wanted = counts && found + warp_rank(all) < args->k;
         const uint32_t mine = __ballot_sync(CUDA_ALL, wanted);
@@ -124,7 +124,7 @@ static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(con
     uint32_t bits, last, count, counted;
     double radius2;
     read_normal(&args.queries, row, normal);
-    const uint32_t found = find_front(&args, normal, index, &bits, &last, &count);
+    const uint32_t found = find_front(&args, normal, index, distance2, &bits, &last, &count);
     const bool complete = count < args.searched;
     if (found < args.k && !complete && args.unresolved != NULL) {
         if (warp_lane() == 0) args.unresolved[row] = 1;
@@ -327,7 +327,9 @@ static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
 
 mote_status photon_gather_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
                                   const mote_photon_gathering *params, float *irradiance) {
-    gathering g = {gpu, photons, params, irradiance, NULL, params->k};
+    /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
+    const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
+    gathering g = {gpu, photons, params, irradiance, NULL, at_photons ? photon_search_k(params->k) : params->k};
     return mote_cloud_count(queries) > 0 ? gather_stage(&g, queries) : MOTE_OK;
 }
 

@@ -25,11 +25,16 @@ static mote_status upload(mote_device *gpu, mote_scene *scene) {
     photon_scene_cuda *const c = scene->cuda;
     photon_view *const view = &c->view;
     *view = scene->view;
+    const uint64_t textured = view->texture_count > 0;
     const scene_array arrays[PHOTON_CUDA_ARRAYS] = {
         {scene->shapes, view->shape_count * sizeof *scene->shapes, (const void **)&view->shapes},
         {scene->nodes, node_count(view) * sizeof *scene->nodes, (const void **)&view->nodes},
         {scene->surfaces, surface_count(scene) * sizeof *scene->surfaces, (const void **)&view->surfaces},
-        {scene->lights, view->light_count * sizeof *scene->lights, (const void **)&view->lights}};
+        {scene->lights, view->light_count * sizeof *scene->lights, (const void **)&view->lights},
+        {scene->corners, textured * view->shape_count * sizeof *scene->corners, (const void **)&view->corners},
+        {scene->textures, view->texture_count * sizeof *scene->textures, (const void **)&view->textures},
+        {scene->texels, view->texel_bytes, (const void **)&view->texels},
+        {scene->linear, textured * 256 * sizeof *scene->linear, (const void **)&view->linear}};
     for (uint32_t i = 0; i < PHOTON_CUDA_ARRAYS; i++) {
         c->arrays[i] = cuda_alloc(gpu, arrays[i].size_bytes, "scene");
         if (c->arrays[i] == NULL) return MOTE_ERROR_MEMORY;

@@ -29,6 +29,9 @@ typedef struct small_scene {
     mote_material materials[4];
     mote_sphere spheres[2];
     mote_light lights[2];
+    uint8_t texels[3 * 3 * 2];
+    mote_texture texture;
+    float coordinates[6 * MAX_TRIANGLES];
     mote_scene_params params;
 } small_scene;
 
@@ -70,6 +73,20 @@ static void add_light(small_scene *s, mote_light_kind kind, double x, double y, 
     for (int k = 0; k < 3; k++) light->intensity[k] = 1 + k;
 }
 
+/* A texture over all grey triangles, also beyond its edges. */
+static void add_texture(small_scene *s) {
+    for (uint32_t i = 0; i < sizeof s->texels; i++) s->texels[i] = (uint8_t)(i * 83 + 20);
+    for (uint32_t i = 0; i < 6 * s->count; i++) s->coordinates[i] = 0.37f * (float)(i % 13) - 1.5f;
+    s->texture.srgb = s->texels;
+    s->texture.width = 3;
+    s->texture.height = 2;
+    s->texture.wrap_v = MOTE_TEXTURE_MIRROR;
+    s->materials[GREY].texture = 1;
+    s->params.textures = &s->texture;
+    s->params.texture_count = 1;
+    s->params.texture_coordinates = s->coordinates;
+}
+
 static mote_scene *scene_end(mote_context *ctx, small_scene *s) {
     mote_scene *scene = NULL;
     s->params.positions = s->positions;
@@ -101,6 +118,7 @@ static mote_scene *open_scene_of(mote_context *ctx) {
     add_patch(s, 0.5, 0.6, false, BRIGHT);
     add_light(s, MOTE_LIGHT_SPOT, 0.4, 0.2, 3);
     add_light(s, MOTE_LIGHT_POINT, -1, -1, 1);
+    add_texture(s);
     s->params.sphere_count = 1;
     s->spheres[0].radius = 0.4;
     s->spheres[0].center[0] = 1;
