@@ -2,7 +2,7 @@
 #ifndef CLI_COSTS_H
 #define CLI_COSTS_H
 
-#include "json.h"
+#include "files/json.h"
 #include "session.h"
 
 /* Structures with bytes per point, then stages with points per second, up to now.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "json.h"
+#include "files/json.h"
 #include "paths.h"
 #include "text.h"
 

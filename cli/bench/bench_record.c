@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "json.h"
+#include "files/json.h"
 
 static int compare_values(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

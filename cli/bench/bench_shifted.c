@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "knn_recall.h"
+#include "knn/knn_recall.h"
 #include "text.h"
 
 #define PAPER_POINTS   2000000u

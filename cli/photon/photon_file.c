@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "files/npy.h"
 #include "render/picture_file.h"
 
 #define MIDDLE_GREY 0.18

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "files/npy.h"
 #include "render/picture_png.h"
 
 struct picture_file {

@@ -1,5 +1,5 @@
 /* The public writer in pieces. */
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 struct mote_writer {
     las_writer las;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "knn_recall.h"
+#include "knn/knn_recall.h"
 
 #define INF INFINITY
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "crc.h"
-#include "npz.h"
+#include "files/crc.h"
+#include "files/npz.h"
 
 #define PATH "npz_test.npz"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "files/json.h"
 #include "text.h"
 
 #define PICK_PIXELS 6u /* around the pixel in which a point is looked for */

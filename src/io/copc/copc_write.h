@@ -3,7 +3,7 @@
 #define MOTE_COPC_WRITE_H
 
 #include "io/copc/copc.h"
-#include "io/las/las_write.h"
+#include "io/las/write/las_write.h"
 
 /* Where a node's chunk went. */
 typedef struct copc_place {

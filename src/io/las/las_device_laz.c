@@ -2,8 +2,8 @@
    and has the backend decode them. A chunk with anything wrong is decoded again by a core, whose message it is. */
 #include "device/backend.h"
 #include "io/las/las_upload.h"
+#include "io/laz/items/laz_format10.h"
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_format10.h"
 #include "io/laz/laz_layers.h"
 
 #define WORD_BYTES       4u

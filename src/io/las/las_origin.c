@@ -1,5 +1,5 @@
 /* Columns that still look at the records of the LAS file that their cloud came from. */
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 
 bool mote_las_has_origin_layout(const mote_cloud *cloud) {
     las_field fields[LAS_FIELDS_MAX];

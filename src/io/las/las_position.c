@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 
 #define LATTICE_MAX   2147483000.0 /* steps from the offset to a point, a little below 2^31 */
 #define OFFSET_ROUND  1000.0       /* offsets are multiples of it where there is room */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "io/las/las_plan.h"
+#include "io/las/write/las_plan.h"
 
 #define STEP_TOLERANCE 1e-6 /* of a step: what division by a decimal step may leave over */
 

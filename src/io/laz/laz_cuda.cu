@@ -3,8 +3,8 @@
    need of it; then these run beside each other. Models are in device memory, by chunk, layer and scanner channel;
    chunks go in waves where it does not hold all of them. */
 #include "io/laz/laz_device.h"
-#include "io/laz/laz_warp_pointwise.cuh"
-#include "io/laz/laz_warp_xy.cuh"
+#include "io/laz/warp/laz_warp_pointwise.cuh"
+#include "io/laz/warp/laz_warp_xy.cuh"
 
 /* Eight blocks of a multiprocessor: then 64 registers a thread must do, which they do but for some 50 bytes of spills
    outside of the loops over symbols (docs/decisions/0009-laz-a-warp-a-layer.md). */

@@ -3,8 +3,8 @@
 #ifndef MOTE_LAZ_LAYER_H
 #define MOTE_LAZ_LAYER_H
 
+#include "io/laz/items/laz_format14.h"
 #include "io/laz/laz_codec.h"
-#include "io/laz/laz_format14.h"
 #include "io/laz/laz_integer.h"
 
 #define LAZ_BLOCK_POINTS 256u

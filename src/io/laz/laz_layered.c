@@ -5,13 +5,13 @@
 
    Layers are decoded in blocks of points, one layer after the other, so that the models of only one are in the
    first cache; two chunks at once, so that each hides the other's latency. */
-#include "io/laz/laz_byte14.h"
-#include "io/laz/laz_fields14.h"
-#include "io/laz/laz_gpstime14.h"
+#include "io/laz/items/laz_byte14.h"
+#include "io/laz/items/laz_fields14.h"
+#include "io/laz/items/laz_gpstime14.h"
+#include "io/laz/items/laz_point14.h"
+#include "io/laz/items/laz_rgb14.h"
+#include "io/laz/items/laz_wavepacket14.h"
 #include "io/laz/laz_layers.h"
-#include "io/laz/laz_point14.h"
-#include "io/laz/laz_rgb14.h"
-#include "io/laz/laz_wavepacket14.h"
 
 /* A layer of the chunk that is being read. */
 typedef struct laz_part {

@@ -1,11 +1,11 @@
 /* Writes chunks of the layered format, a block of points and a layer at a time, each layer to memory of its own. */
-#include "io/laz/laz_byte14.h"
-#include "io/laz/laz_fields14.h"
-#include "io/laz/laz_gpstime14.h"
+#include "io/laz/items/laz_byte14.h"
+#include "io/laz/items/laz_fields14.h"
+#include "io/laz/items/laz_gpstime14.h"
+#include "io/laz/items/laz_point14.h"
+#include "io/laz/items/laz_rgb14.h"
+#include "io/laz/items/laz_wavepacket14.h"
 #include "io/laz/laz_layers.h"
-#include "io/laz/laz_point14.h"
-#include "io/laz/laz_rgb14.h"
-#include "io/laz/laz_wavepacket14.h"
 
 /* More than any layer adds for a point: that of the wave packets, at 26 symbols. */
 #define POINT_BYTES_MAX 64u

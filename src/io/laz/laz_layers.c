@@ -1,12 +1,12 @@
 /* The layers of the layered format as a table. */
 #include "io/laz/laz_layers.h"
 
-#include "io/laz/laz_byte14.h"
-#include "io/laz/laz_fields14.h"
-#include "io/laz/laz_gpstime14.h"
-#include "io/laz/laz_point14.h"
-#include "io/laz/laz_rgb14.h"
-#include "io/laz/laz_wavepacket14.h"
+#include "io/laz/items/laz_byte14.h"
+#include "io/laz/items/laz_fields14.h"
+#include "io/laz/items/laz_gpstime14.h"
+#include "io/laz/items/laz_point14.h"
+#include "io/laz/items/laz_rgb14.h"
+#include "io/laz/items/laz_wavepacket14.h"
 
 #define MODELS(type) ((uint32_t)LAZ_ALIGNED(sizeof(type)))
 

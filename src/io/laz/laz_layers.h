@@ -2,8 +2,8 @@
 #ifndef MOTE_LAZ_LAYERS_H
 #define MOTE_LAZ_LAYERS_H
 
+#include "io/laz/items/laz_format14.h"
 #include "io/laz/laz.h"
-#include "io/laz/laz_format14.h"
 
 /* What holds for all layers of a kind. */
 typedef struct laz_layer_facts {

@@ -2,12 +2,12 @@
 #ifndef MOTE_LAZ_POINTWISE_H
 #define MOTE_LAZ_POINTWISE_H
 
-#include "io/laz/laz_byte.h"
+#include "io/laz/items/laz_byte.h"
+#include "io/laz/items/laz_gps_time11.h"
+#include "io/laz/items/laz_point10.h"
+#include "io/laz/items/laz_rgb12.h"
+#include "io/laz/items/laz_wavepacket13.h"
 #include "io/laz/laz_codec.h"
-#include "io/laz/laz_gps_time11.h"
-#include "io/laz/laz_point10.h"
-#include "io/laz/laz_rgb12.h"
-#include "io/laz/laz_wavepacket13.h"
 
 #define LAZ_STATE_ALIGNMENT 64u
 

@@ -2,7 +2,7 @@
    after piece. */
 #include "device/cuda/warp.cuh"
 #include "io/potree/potree_ops.h"
-#include "io/potree/potree_program_cuda.cuh"
+#include "io/potree/program/potree_program_cuda.cuh"
 #include "lod/lod_device_view.h"
 
 /* Beside the constants of potree_encode_program.h, which the host shares; other numbers were not measured. */

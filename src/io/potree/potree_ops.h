@@ -2,7 +2,7 @@
 #ifndef MOTE_POTREE_OPS_H
 #define MOTE_POTREE_OPS_H
 
-#include "io/potree/potree_encode_program.h"
+#include "io/potree/program/potree_encode_program.h"
 #include "lod/lod_octree.h"
 
 #ifdef __cplusplus

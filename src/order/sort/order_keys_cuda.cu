@@ -96,15 +96,15 @@ static __global__ void make_keys(points_int32 points, order_compaction compactio
     }
 }
 
-static void launch_keys(mote_device *gpu, const points_int32 *quick, order_compaction compaction, key_packing packing,
-                        uint64_t count, uint64_t *keys, uint32_t *indices) {
+static void launch_keys(mote_device *gpu, const points_int32 *integers, order_compaction compaction,
+                        key_packing packing, uint64_t count, uint64_t *keys, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, keys_policy::threads * keys_policy::items);
     const order_compaction coarser = order_compaction_coarser(compaction, packing.levels);
-    if (points_int32_are_records(quick)) {
-        CUDA_LAUNCH(gpu, (make_keys<true>), blocks, keys_policy::threads, *quick, coarser, packing, count, keys,
+    if (points_int32_are_records(integers)) {
+        CUDA_LAUNCH(gpu, (make_keys<true>), blocks, keys_policy::threads, *integers, coarser, packing, count, keys,
                     indices);
     } else {
-        CUDA_LAUNCH(gpu, (make_keys<false>), blocks, keys_policy::threads, *quick, coarser, packing, count, keys,
+        CUDA_LAUNCH(gpu, (make_keys<false>), blocks, keys_policy::threads, *integers, coarser, packing, count, keys,
                     indices);
     }
 }
@@ -119,10 +119,10 @@ mote_status order_cuda_compact_keys(mote_device *gpu, const order_points *points
                                     uint64_t count, uint64_t bad, uint64_t *codes, uint32_t *indices) {
     const uint32_t blocks = cuda_blocks(count, keys_policy::threads * keys_policy::items);
     const key_packing unpacked = {0, 0, 0, 0};
-    points_int32 quick;
+    points_int32 integers;
     if (count == 0) return MOTE_OK;
-    if (points_int32_of(points, &quick)) {
-        launch_keys(gpu, &quick, compaction, unpacked, count, codes, indices);
+    if (points_int32_of(points, &integers)) {
+        launch_keys(gpu, &integers, compaction, unpacked, count, codes, indices);
     } else if (points->reading == ORDER_READ_PLAIN) {
         CUDA_LAUNCH(gpu, (make_codes<ORDER_READ_PLAIN>), blocks, keys_policy::threads, *points, compaction, count, bad,
                     codes, indices);

@@ -5,7 +5,7 @@
 #include "core/core.h"
 #include "order/order_fine.h"
 
-#define FEW               64u /* runs up to here need no memory */
+#define TIES_ON_STACK     64u /* runs up to here need no memory */
 #define SHARES_PER_THREAD 16u /* of the order, dealt out to the threads */
 
 typedef struct tie {
@@ -48,8 +48,8 @@ static void sort_ties(tie *ties, uint64_t count) {
 
 static mote_status settle_run(mote_context *ctx, const mote_cloud *cloud, const mote_lattice *lattice,
                               uint32_t *indices, uint64_t count) {
-    tie few[FEW], *ties = few;
-    if (count > FEW) ties = mote_alloc(ctx, count * sizeof *ties, "order ties");
+    tie on_stack[TIES_ON_STACK], *ties = on_stack;
+    if (count > TIES_ON_STACK) ties = mote_alloc(ctx, count * sizeof *ties, "order ties");
     if (ties == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
         ties[i].index = indices[i];
@@ -57,7 +57,7 @@ static mote_status settle_run(mote_context *ctx, const mote_cloud *cloud, const 
     }
     sort_ties(ties, count);
     for (uint64_t i = 0; i < count; i++) indices[i] = ties[i].index;
-    if (ties != few) mote_free(ctx, ties);
+    if (ties != on_stack) mote_free(ctx, ties);
     return MOTE_OK;
 }
 

@@ -1,0 +1,97 @@
+/* Writes JSON as it goes. */
+#include "files/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void emit_start(json_writer *json, FILE *to, bool one_line) {
+    memset(json, 0, sizeof *json);
+    json->to = to;
+    json->one_line = one_line;
+}
+
+void emit_end(json_writer *json) { fputc('\n', json->to); }
+
+/* Bytes of the well-formed UTF-8 character at s; 0 if there is none. */
+static int utf8_length(const unsigned char *s) {
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    const int length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (length < 2) return length;
+    uint32_t code = s[0] & (0xFFu >> (length + 1));
+    for (int i = 1; i < length; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        code = code << 6 | (s[i] & 0x3Fu);
+    }
+    const bool surrogate = code >= 0xD800 && code < 0xE000;
+    return code >= min[length] && code <= 0x10FFFF && !surrogate ? length : 0;
+}
+
+static void put_string(FILE *to, const char *value) {
+    const unsigned char *s = (const unsigned char *)value;
+    fputc('"', to);
+    while (*s != '\0') {
+        const int length = utf8_length(s);
+        if (length == 0) {
+            fputs("\\ufffd", to);
+            s++;
+        } else if (*s < 0x20 || *s == '"' || *s == '\\' || *s == 0x7F) {
+            fprintf(to, *s == '"' || *s == '\\' ? "\\%c" : "\\u%04x", *s);
+            s++;
+        } else {
+            fwrite(s, 1, (size_t)length, to);
+            s += length;
+        }
+    }
+    fputc('"', to);
+}
+
+/* Comma, line break, indentation and name: what comes before any value. */
+static void begin_value(json_writer *json, const char *name) {
+    if (json->depth > 0) {
+        if (json->filled[json->depth]) fputc(',', json->to);
+        json->filled[json->depth] = true;
+        if (!json->one_line) fprintf(json->to, "\n%*s", 2 * json->depth, "");
+    }
+    if (name == NULL) return;
+    put_string(json->to, name);
+    fputs(json->one_line ? ":" : ": ", json->to);
+}
+
+void emit_open(json_writer *json, const char *name, char bracket) {
+    begin_value(json, name);
+    fputc(bracket, json->to);
+    json->filled[++json->depth] = false;
+}
+
+void emit_close(json_writer *json, char bracket) {
+    const bool filled = json->filled[json->depth--];
+    if (filled && !json->one_line) fprintf(json->to, "\n%*s", 2 * json->depth, "");
+    fputc(bracket, json->to);
+}
+
+void emit_text(json_writer *json, const char *name, const char *value) {
+    begin_value(json, name);
+    put_string(json->to, value);
+}
+
+void emit_count(json_writer *json, const char *name, uint64_t value) {
+    begin_value(json, name);
+    fprintf(json->to, "%llu", (unsigned long long)value);
+}
+
+void emit_real(json_writer *json, const char *name, double value) {
+    begin_value(json, name);
+    fputs(isfinite(value) ? text_real(value).chars : "null", json->to);
+}
+
+void emit_number(json_writer *json, const char *name, text number) {
+    const double value = strtod(number.chars, NULL);
+    begin_value(json, name);
+    fputs(isfinite(value) ? number.chars : "null", json->to);
+}
+
+void emit_bool(json_writer *json, const char *name, bool value) {
+    begin_value(json, name);
+    fputs(value ? "true" : "false", json->to);
+}

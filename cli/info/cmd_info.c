@@ -1,0 +1,202 @@
+/* mote info: what is in a file. */
+#define _GNU_SOURCE /* stat */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "info/info_facts.h"
+#include "read_options.h"
+#include "text.h"
+
+static const command_help help = {
+    .synopsis = "mote info FILE… [options]",
+    "Says what is in point clouds: format, points, box, attributes, coordinate reference system, records, density.",
+    "  mote info scan.las\n"
+    "  mote info scan.las --stats     also reads all points: min, max, mean, classes, returns, duplicates\n"
+    "  mote info scan.mote --json\n"
+    "  mote info --devices            what this machine and build compute on\n",
+    "With --hash, the checksum of all attributes and points: the same for the same content in any layout.\n"
+    "With --json and several files, the output is an array.\n",
+    .no_output = "its result goes to standard output: mote info FILE >OUT",
+};
+
+typedef struct info_options {
+    bool stats, salvage, devices;
+} info_options;
+
+/* Plain files can be looked at twice; a pipe cannot. */
+static const char *format_of(session *s, const info_facts *facts, const struct stat *info) {
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return facts->is_las ? "las" : "stream";
+    const char *format = mote_file_format(s->ctx, facts->path);
+    mote_context_clear(s->ctx);
+    return format != NULL ? format : "text";
+}
+
+static mote_status measure(session *s, info_facts *f) {
+    f->has_box = mote_cloud_find(f->cloud, "x") != NULL && mote_cloud_find(f->cloud, "y") != NULL &&
+                 mote_cloud_find(f->cloud, "z") != NULL;
+    if (!f->has_box) return MOTE_OK;
+    mote_status status = mote_cloud_bounds(s->ctx, f->cloud, &f->box, &f->skipped);
+    if (status == MOTE_OK) status = mote_cloud_strays(s->ctx, f->cloud, &f->box, &f->strays);
+    if (status != MOTE_OK) return status;
+    f->has_box = f->box.min[0] <= f->box.max[0];
+    const double area = (f->box.max[0] - f->box.min[0]) * (f->box.max[1] - f->box.min[1]);
+    if (f->has_box && area > 0) f->density = (double)(mote_cloud_count(f->cloud) - f->skipped) / area;
+    return MOTE_OK;
+}
+
+/* The points of a COPC file are there whatever its hierarchy says: such a file is described as the LAZ that it is. */
+static void forget_octree(session *s, info_facts *f) {
+    session_say(s, "warning: %s; the file is described without its octree", mote_context_message(s->ctx));
+    mote_context_clear(s->ctx);
+    memset(&f->copc, 0, sizeof f->copc);
+}
+
+/* The levels of a Potree folder or COPC file. */
+static mote_status look_at_levels(session *s, info_facts *f, const struct stat *info) {
+    f->is_potree = strcmp(f->format, "potree") == 0;
+    if (strcmp(f->format, "las") == 0 && S_ISREG(info->st_mode)) {
+        const mote_status status = mote_copc_levels(s->ctx, f->path, f->copc_levels, INFO_LEVELS_MAX, &f->copc);
+        if (status == MOTE_ERROR_DATA) {
+            forget_octree(s, f);
+            return MOTE_OK;
+        }
+        if (f->copc.is_copc) f->format = "copc";
+        return status;
+    }
+    if (!f->is_potree) return MOTE_OK;
+    f->is_las = false; /* it was once, and the folder remembers */
+    return mote_potree_levels(s->ctx, f->path, f->levels, INFO_LEVELS_MAX, &f->potree);
+}
+
+static int describe(session *s, const char *path, const info_options *o, json_writer *json) {
+    mote_cloud *cloud = NULL;
+    struct stat info = {0};
+    mote_read_params reading = mote_read_defaults();
+    reading.salvage = o->salvage;
+    int code = session_read(s, &path, 1, &reading, &cloud);
+    if (code != EXIT_DONE) return code;
+    info_facts facts = {.path = path, .cloud = cloud};
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) facts.file_bytes = (uint64_t)info.st_size;
+    facts.is_las = mote_cloud_las_facts(cloud, &facts.las);
+    facts.format = format_of(s, &facts, &info);
+    mote_status status = look_at_levels(s, &facts, &info);
+    if (status == MOTE_OK) status = measure(s, &facts);
+    if (status == MOTE_OK && s->options.hash) {
+        status = mote_cloud_hash(s->ctx, cloud, &facts.hash);
+        facts.has_hash = status == MOTE_OK;
+    }
+    if (status != MOTE_OK) code = session_fail(s, status, true);
+    cloud_stats stats = {0};
+    if (code == EXIT_DONE && o->stats) {
+        code = cloud_stats_compute(s, cloud, &stats);
+        facts.stats = &stats;
+    }
+    if (code == EXIT_DONE && mote_cloud_check(cloud) != MOTE_OK) code = session_fail(s, MOTE_ERROR_IO, true);
+    progress_clear(&s->bar);
+    if (code == EXIT_DONE && json != NULL) info_print_json(&facts, json);
+    if (code == EXIT_DONE && json == NULL) info_print_text(&facts);
+    cloud_stats_free(&stats);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+/* All files, also after one that failed; the first failure is the exit code. */
+static int describe_all(session *s, const arguments *words, const info_options *o) {
+    json_writer json;
+    const bool as_json = s->options.json;
+    const bool many = words->count > 1;
+    int code = EXIT_DONE;
+    emit_start(&json, stdout, false);
+    if (as_json && many) emit_open(&json, NULL, '[');
+    for (int i = 0; i < words->count && code != EXIT_CANCELLED; i++) {
+        if (!as_json && i > 0) putchar('\n');
+        const int one = describe(s, words->words[i], o, as_json ? &json : NULL);
+        mote_context_clear(s->ctx);
+        if (code == EXIT_DONE || one == EXIT_CANCELLED) code = one;
+    }
+    if (as_json && many) emit_close(&json, ']');
+    if (as_json && (many || code == EXIT_DONE)) emit_end(&json);
+    return code;
+}
+
+#define DEVICES_MAX 64u
+
+/* As --device takes it. */
+typedef struct device_word {
+    char chars[16];
+} device_word;
+
+static device_word word_of(const mote_device_info *device) {
+    device_word word = {"cpu"};
+    if (device->kind == MOTE_DEVICE_CPU) return word;
+    snprintf(word.chars, sizeof word.chars, device->index > 0 ? "cuda:%d" : "cuda", device->index);
+    return word;
+}
+
+static void print_device(const mote_device_info *device) {
+    printf("%-8s%s", word_of(device).chars, device->name);
+    if (device->memory_bytes > 0) printf(", %s", text_bytes(device->memory_bytes).chars);
+    if (!device->usable) printf(": not used: %s", device->reason);
+    putchar('\n');
+}
+
+static void emit_device(json_writer *json, const mote_device_info *device) {
+    emit_open(json, NULL, '{');
+    emit_text(json, "device", word_of(device).chars);
+    emit_text(json, "name", device->name);
+    if (device->memory_bytes > 0) emit_count(json, "memory_bytes", device->memory_bytes);
+    emit_bool(json, "usable", device->usable);
+    if (!device->usable) emit_text(json, "reason", device->reason);
+    emit_close(json, '}');
+}
+
+static void list_devices(bool as_json) {
+    mote_device_info devices[DEVICES_MAX];
+    uint32_t count = mote_devices(devices, DEVICES_MAX);
+    if (count > DEVICES_MAX) count = DEVICES_MAX;
+    json_writer json;
+    emit_start(&json, stdout, false);
+    if (as_json) emit_open(&json, NULL, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (as_json) {
+            emit_device(&json, &devices[i]);
+        } else {
+            print_device(&devices[i]);
+        }
+    }
+    if (as_json) emit_close(&json, ']');
+    if (as_json) emit_end(&json);
+}
+
+static int check_usage(const info_options *o, const common_options *common, const arguments *words) {
+    if (!o->devices && words->count == 0) return usage_error("info", "info needs a file");
+    if (!o->devices) return EXIT_DONE;
+    if (words->count > 0) return usage_error("info", "--devices lists devices, and looks at no file");
+    if (!o->stats && !o->salvage && !common->hash) return EXIT_DONE;
+    return usage_error("info", "--devices looks at no file: --stats, --salvage and --hash are of files");
+}
+
+int cmd_info(int argc, char **argv) {
+    info_options o = {0};
+    const option rows[] = {
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "read all points"},
+        {"salvage", 0, OPTION_FLAG, &o.salvage, NULL, NULL, "of a damaged or cut file what is whole"},
+        {"devices", 0, OPTION_FLAG, &o.devices, NULL, NULL, "list the backends"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    const parse_result parsed =
+        options_parse(&help, rows, COMMON_RUN | COMMON_JSON | COMMON_HASH, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    int code = check_usage(&o, &common, &words);
+    if (code != EXIT_DONE) return code;
+    session s;
+    code = session_open(&s, "info", &common);
+    if (code == EXIT_DONE && o.devices) list_devices(common.json);
+    if (code == EXIT_DONE && o.salvage) code = check_read_options(&s, words.words, words.count, READ_SALVAGE);
+    if (code == EXIT_DONE && !o.devices) code = describe_all(&s, &words, &o);
+    return session_close(&s, code);
+}

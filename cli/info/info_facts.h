@@ -1,0 +1,38 @@
+/* What mote info says of one input, and the two forms of saying it. */
+#ifndef CLI_INFO_FACTS_H
+#define CLI_INFO_FACTS_H
+
+#include "files/json.h"
+#include "info/info_stats.h"
+
+#define INFO_LEVELS_MAX 32
+
+typedef struct info_facts {
+    const char *path;
+    const char *format; /* "las", "copc", "ply", … */
+    uint64_t file_bytes;
+    const mote_cloud *cloud;
+    bool is_las;
+    mote_las_facts las;
+    bool has_box;
+    mote_box box;
+    mote_strays strays;
+    uint64_t skipped; /* points without finite coordinates */
+    double density;   /* points per square unit of the box seen from above; 0 if unknown */
+    bool has_hash;
+    uint64_t hash;
+    bool is_potree;
+    mote_potree_facts potree;
+    mote_potree_level levels[INFO_LEVELS_MAX];
+    mote_copc_facts copc; /* is_copc: a LAZ file with an octree */
+    mote_copc_level copc_levels[INFO_LEVELS_MAX];
+    const cloud_stats *stats; /* NULL without --stats */
+} info_facts;
+
+/* The CRS in a line: "EPSG:25832", or the name and code inside a WKT. "" if unknown. */
+void crs_in_short(const char *crs, char *line, size_t size);
+
+void info_print_text(const info_facts *facts);
+void info_print_json(const info_facts *facts, json_writer *json);
+
+#endif

@@ -1,0 +1,382 @@
+/* mote lod: levels of detail, as a Potree 2.0 folder or a COPC file. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lod/lod_print.h"
+#include "paths.h"
+#include "strays_text.h"
+#include "text.h"
+
+static const command_help help = {
+    .synopsis = "mote lod IN… -o DIR|FILE.copc.laz [options]",
+    "Makes a level-of-detail octree: a folder in Potree 2.0 format, for \"mote view\" and every viewer of that "
+    "format,\n"
+    "or, where the output's name ends in .copc.laz, a COPC file: LAZ that is read by box and resolution.\n"
+    "Inputs: LAS, LAZ, PLY, PCD, PTX, text, Potree folders; several become one cloud, folders and patterns "
+    "are\nsearched.",
+    "  mote lod scan.las -o scan.mote && mote view scan.mote\n"
+    "  mote lod scan.laz -o scan.copc.laz\n"
+    "  mote lod tiles/*.las -o all.mote --encoding brotli\n"
+    "  mote lod scan.las -o smooth.mote --filter gaussian   averaged colours, no flicker from afar\n"
+    "  mote lod scan.las -o even.mote --sampling poisson    evenly spaced, above the leaves\n"
+    "  mote lod scan.las -o scan.mote --plan                what it would need\n"
+    "  mote lod scan.las -o scan.mote --device cuda --stats   on the GPU, or an error that says why not\n"
+    "  mote lod scan.las -o scan.mote --device cpu          the same bytes, without it\n",
+    "Additive: each point stands in exactly one node, viewers add the levels; \"mote convert DIR out.las\" gives\n"
+    "every point back. Replacing: inner nodes hold averaged representatives that finer nodes replace.\n"
+    "An existing Potree folder is replaced, with -o or --force, when the new one is complete; anything else is left "
+    "alone.\n"
+    "COPC is additive; --filter, --encoding, --max-node and --name are for folders.\n"
+    "--device auto takes the GPU, where one answers, for clouds large enough to pay; the result is the same.\n",
+};
+
+typedef struct lod_options {
+    int scheme, sampling, filter, encoding, quality;
+    bool scheme_given, filter_given, encoding_given, quality_given, grid_given, merge_given, max_given;
+    bool copc; /* what to write */
+    uint64_t grid, merge, max;
+    const char *attributes, *name;
+    bool stats, plan;
+} lod_options;
+
+static bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+/* Options that a COPC file would have to ignore are mistakes. */
+static int check_copc_usage(const lod_options *o) {
+    if (!o->copc) return EXIT_DONE;
+    if (o->scheme == MOTE_LOD_REPLACING)
+        return usage_error("lod", "COPC is additive: --scheme replacing is for folders");
+    if (o->filter != MOTE_LOD_FILTER_NONE) {
+        return usage_error("lod", "COPC holds each point as it is: --filter is for folders");
+    }
+    if (o->encoding_given) return usage_error("lod", "COPC is LAZ: --encoding is for folders");
+    if (o->max_given) return usage_error("lod", "COPC has one node in one place: --max-node is for folders");
+    if (o->name != NULL) return usage_error("lod", "COPC has no place for a name: --name is for folders");
+    return EXIT_DONE;
+}
+
+static int check_usage(const lod_options *o, const common_options *common) {
+    if (common->seed_given && o->sampling == MOTE_LOD_FIRST) {
+        return usage_error("lod", "--seed is for --sampling random and poisson: first has nothing random");
+    }
+    if (o->plan && common->hash) return usage_error("lod", "--hash is of the output, and --plan writes none");
+    if (o->plan && o->stats) return usage_error("lod", "--stats is of the work done, and --plan does none");
+    if (o->scheme_given && o->scheme == MOTE_LOD_ADDITIVE && o->filter != MOTE_LOD_FILTER_NONE) {
+        return usage_error("lod", "--filter averages, so it needs --scheme replacing, not additive");
+    }
+    if (o->grid_given && (!power_of_two(o->grid) || o->grid < 2 || o->grid > 1024)) {
+        return usage_error("lod", "--grid: %" PRIu64 " is no power of two in 2..1024", o->grid);
+    }
+    if (o->merge_given && (o->merge < 1 || o->merge > UINT32_MAX)) {
+        return usage_error("lod", "--merge: %" PRIu64 " is not in 1..%u", o->merge, UINT32_MAX);
+    }
+    if (o->quality_given && (o->quality < 0 || o->quality > 11)) {
+        return usage_error("lod", "--level-quality: %d is not in 0..11", o->quality);
+    }
+    if (o->quality_given && o->encoding != MOTE_POTREE_BROTLI) {
+        return usage_error("lod", "--level-quality is for --encoding brotli");
+    }
+    return check_copc_usage(o);
+}
+
+/* The options as the library wants them; filters imply replacing, replacing without a filter averages cells. */
+static mote_lod_params lod_params(session *s, const lod_options *o) {
+    mote_lod_params params = mote_lod_defaults();
+    params.scheme = (mote_lod_scheme)o->scheme;
+    params.sampling = (mote_lod_sampling)o->sampling;
+    params.filter = (mote_lod_filter)o->filter;
+    static const char *const filters[] = {"none", "cell", "neighbors", "gaussian"};
+    if (o->filter != MOTE_LOD_FILTER_NONE && !o->scheme_given) {
+        session_note(s, "--filter %s implies --scheme replacing", filters[o->filter]);
+        params.scheme = MOTE_LOD_REPLACING;
+    }
+    if (params.scheme == MOTE_LOD_REPLACING && !o->filter_given) params.filter = MOTE_LOD_FILTER_CELL;
+    if (o->grid_given) params.grid = (uint32_t)o->grid;
+    if (o->merge_given) params.merge_points = (uint32_t)o->merge;
+    if (o->max_given) params.max_node_points = o->max;
+    if (o->copc) params.max_node_points = 0;
+    params.on_device = !o->copc; /* what writes COPC reads the order on the host */
+    if (s->options.seed_given) params.seed = s->options.seed;
+    return params;
+}
+
+/* ---- attributes */
+
+#define NAMES_MAX 512
+
+/* Attributes of the Potree format that several columns make up. */
+typedef struct attribute_group {
+    const char *name;
+    const char *columns[4];
+} attribute_group;
+static const attribute_group groups[] = {
+    {"rgb", {"red", "green", "blue"}},
+    {"classification flags", {"synthetic", "key_point", "withheld", "overlap"}},
+};
+#define GROUP_COUNT (sizeof groups / sizeof groups[0])
+
+/* Whether the list names the group or one of its columns. */
+static bool list_has_group(const char *list, const attribute_group *group) {
+    bool found = text_list_has(list, group->name);
+    for (size_t i = 0; i < 4 && group->columns[i] != NULL; i++) found |= text_list_has(list, group->columns[i]);
+    return found;
+}
+
+static bool list_has_column(const char *list, const char *column) {
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        for (size_t i = 0; i < 4 && groups[g].columns[i] != NULL; i++) {
+            if (strcmp(groups[g].columns[i], column) == 0) return list_has_group(list, &groups[g]);
+        }
+    }
+    return text_list_has(list, column);
+}
+
+/* Refuses a word of the list that is neither a column nor a group. names: of all columns. */
+static int check_attributes(session *s, const char *list, const char *const *names) {
+    char word[128];
+    for (const char *at = list; *at != '\0'; at += at[0] == ',') {
+        const size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        at += length;
+        bool known = word[0] == '\0';
+        for (size_t i = 0; names[i] != NULL; i++) known |= strcmp(names[i], word) == 0;
+        if (known) continue;
+        const char *near = text_nearest(word, names);
+        return session_error(s, EXIT_USAGE, "--attributes: there is no attribute \"%s\"%s%s%s", word,
+                             near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                             near != NULL ? "\"?" : "");
+    }
+    return EXIT_DONE;
+}
+
+/* What --attributes does not name, for attributes_left_out. Positions always stay. */
+static int attributes_left_out(session *s, const char *list, const mote_cloud *cloud,
+                               const char *left_out[NAMES_MAX + 1]) {
+    const char *names[NAMES_MAX + 1];
+    uint32_t count = 0, out = 0;
+    for (; count < mote_cloud_column_count(cloud) && count < NAMES_MAX - GROUP_COUNT; count++) {
+        names[count] = mote_cloud_column(cloud, count)->name;
+        const bool position = strlen(names[count]) == 1 && strchr("xyz", names[count][0]) != NULL;
+        if (!position && !list_has_column(list, names[count])) left_out[out++] = names[count];
+    }
+    for (size_t g = 0; g < GROUP_COUNT; g++) {
+        names[count++] = groups[g].name;
+        if (!list_has_group(list, &groups[g])) left_out[out++] = groups[g].name;
+    }
+    names[count] = left_out[out] = NULL;
+    return check_attributes(s, list, names);
+}
+
+/* The names of a cloud's columns that are not in the list, separated by commas; for free, NULL without memory. */
+static char *columns_but(const mote_cloud *cloud, const char *const *left_out) {
+    size_t size = 1;
+    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) size += strlen(mote_cloud_column(cloud, i)->name) + 1;
+    char *list = malloc(size);
+    if (list == NULL) return NULL;
+    char *at = list;
+    *at = '\0';
+    for (uint32_t i = 0; i < mote_cloud_column_count(cloud); i++) {
+        const char *name = mote_cloud_column(cloud, i)->name;
+        bool is_left_out = false;
+        for (size_t k = 0; left_out[k] != NULL; k++) is_left_out |= strcmp(left_out[k], name) == 0;
+        if (!is_left_out) at += snprintf(at, size - (size_t)(at - list), "%s,", name);
+    }
+    return list;
+}
+
+/* ---- the command */
+
+/* What is to be written and where. */
+typedef struct lod_task {
+    const mote_cloud *cloud;
+    const char *output;
+    const char *names[NAMES_MAX + 1];
+    const char *const *left_out; /* attributes; NULL: none */
+    const char *columns;         /* what is not left out; NULL: all */
+    session *session;
+    mote_potree_output *begun; /* NULL: not, or taken over by mote_potree_write */
+} lod_task;
+
+/* Whether all is written as it comes, each point once: then the size of the output is known early. */
+static bool is_plain(const lod_options *o) {
+    return !o->plan && !o->copc && o->encoding == MOTE_POTREE_DEFAULT && o->scheme == MOTE_LOD_ADDITIVE &&
+           o->filter == MOTE_LOD_FILTER_NONE && o->attributes == NULL;
+}
+
+/* mote_read_params.known. What is wrong with the output is said when it is to be written. */
+static void begin_output(void *user, const mote_cloud *header) {
+    lod_task *task = user;
+    const uint64_t bytes = (uint64_t)(lod_point_bytes(header) * (double)mote_cloud_count(header));
+    if (mote_potree_begin(task->session->ctx, task->output, bytes, &task->begun) != MOTE_OK) {
+        mote_context_clear(task->session->ctx);
+    }
+}
+
+static mote_status write_potree(session *s, const lod_options *o, lod_task *task, const mote_lod *lod,
+                                lod_written *written) {
+    mote_potree_params params = mote_potree_defaults();
+    mote_potree_report report = {0};
+    params.encoding = (mote_potree_encoding)o->encoding;
+    params.name = o->name;
+    params.attributes_left_out = task->left_out;
+    params.begun = task->begun;
+    task->begun = NULL;
+    if (o->quality_given) params.brotli_quality = o->quality;
+    const mote_status status = mote_potree_write(s->ctx, lod, task->output, &params, &report);
+    const lod_written all = {false, report.points, report.octree_bytes, report.hierarchy_bytes, report.hash};
+    *written = all;
+    return status;
+}
+
+static mote_status write_copc(session *s, const lod_task *task, const mote_lod *lod, lod_written *written) {
+    mote_copc_params params = mote_copc_defaults();
+    mote_copc_report report = {0};
+    params.columns = task->columns;
+    const mote_status status = mote_copc_write(s->ctx, lod, task->output, &params, &report);
+    const lod_written all = {true, report.points, report.file_bytes, report.hierarchy_bytes, report.hash};
+    *written = all;
+    return status;
+}
+
+/* A stray makes the cube large, and the points a few of its finest cells. */
+static mote_status note_strays(session *s, const mote_cloud *cloud, const mote_lod *lod) {
+    const mote_lattice *lattice = mote_lod_lattice(lod);
+    mote_strays strays;
+    mote_box cube;
+    for (int k = 0; k < 3; k++) {
+        cube.min[k] = (double)lattice->min[k] * lattice->scale[k] + lattice->offset[k];
+        cube.max[k] = cube.min[k] + (double)lattice->side[k] * lattice->scale[k];
+    }
+    const mote_status status = mote_cloud_strays(s->ctx, cloud, &cube, &strays);
+    if (status == MOTE_OK && strays.count > 0)
+        session_note(s, "%s", strays_say(&strays, mote_cloud_count(cloud)).chars);
+    return status;
+}
+
+static void report_written(session *s, const lod_options *o, const lod_task *task, const mote_lod *lod,
+                           const lod_written *written) {
+    const double seconds = seconds_now() - s->started;
+    const uint64_t points = mote_cloud_count(task->cloud);
+    const uint64_t bytes = written->bytes + (written->copc ? 0 : written->hierarchy_bytes);
+    const char *output = path_title(task->output);
+    session_printing(s);
+    session_say(s, "%s: %s points in %u nodes, %s in %s, %s M points/s", output, text_count(written->points).chars,
+                mote_lod_node_count(lod), text_bytes(bytes).chars, text_seconds(seconds).chars,
+                text_real(floor((double)points / seconds / 1e4) / 100).chars);
+    if (mote_lod_skipped(lod) > 0) {
+        session_say(s, "warning: %s points without a finite position were left out",
+                    text_count(mote_lod_skipped(lod)).chars);
+    }
+    if (s->options.json) lod_print_json(s, lod, written, output, points);
+    if (!s->options.json && o->stats) lod_print_stats(s, lod, written, points);
+    if (!s->options.json && s->options.hash) printf("%016" PRIx64 "  %s\n", written->hash, output);
+}
+
+static int build_and_write(session *s, const lod_options *o, lod_task *task) {
+    const mote_lod_params params = lod_params(s, o);
+    if (o->plan) {
+        mote_potree_params potree = mote_potree_defaults();
+        potree.encoding = (mote_potree_encoding)o->encoding;
+        return lod_print_plan(s, task->cloud, &params, o->copc ? NULL : &potree);
+    }
+    mote_lod *lod = NULL;
+    lod_written written = {0};
+    mote_status status = mote_lod_build(s->ctx, task->cloud, &params, &lod);
+    if (status == MOTE_OK) {
+        status = o->copc ? write_copc(s, task, lod, &written) : write_potree(s, o, task, lod, &written);
+    }
+    progress_clear(&s->bar);
+    if (status == MOTE_OK) report_written(s, o, task, lod, &written);
+    if (status == MOTE_OK) status = note_strays(s, task->cloud, lod);
+    mote_lod_destroy(lod);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* Of --plan, too: it tells what the run itself would do. */
+static int check_output(session *s, const lod_options *o, const io_paths *paths) {
+    if (paths->output == NULL) return EXIT_DONE;
+    if (o->copc) return check_output_place(s, paths);
+    return check_output_folder(s, paths);
+}
+
+/* What --attributes leaves, in the form that the format's writer wants. columns is for free. */
+static int choose_attributes(session *s, const lod_options *o, lod_task *task, char **columns) {
+    *columns = NULL;
+    if (o->attributes == NULL) return EXIT_DONE;
+    const int code = attributes_left_out(s, o->attributes, task->cloud, task->names);
+    task->left_out = task->names;
+    if (code != EXIT_DONE || !o->copc) return code;
+    *columns = columns_but(task->cloud, task->names);
+    task->columns = *columns;
+    return *columns != NULL ? EXIT_DONE : session_error(s, EXIT_RESOURCES, "out of memory: the list of attributes");
+}
+
+static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
+    mote_cloud *cloud = NULL;
+    char *columns = NULL;
+    lod_task task = {.output = paths->output, .session = s};
+    int code = check_output(s, o, paths);
+    mote_read_params reading = mote_read_defaults();
+    reading.prepare_order = true;
+    reading.to_device = !o->copc;
+    if (is_plain(o)) reading.known = begin_output;
+    reading.known_user = &task;
+    if (code == EXIT_DONE) code = session_read(s, paths->inputs, paths->input_count, &reading, &cloud);
+    task.cloud = cloud;
+    if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
+    if (code == EXIT_DONE) code = build_and_write(s, o, &task);
+    mote_potree_abandon(s->ctx, task.begun);
+    free(columns);
+    mote_cloud_destroy(cloud);
+    return code;
+}
+
+int cmd_lod(int argc, char **argv) {
+    lod_options o = {0};
+    const option rows[] = {
+        {"scheme", 0, OPTION_CHOICE, &o.scheme, &o.scheme_given, "additive|replacing",
+         "default additive; a filter implies replacing"},
+        {"sampling", 0, OPTION_CHOICE, &o.sampling, NULL, "random|first|poisson",
+         "which point of a cell; default random. poisson\nkeeps a distance in inner nodes, not beside leaves"},
+        {"filter", 0, OPTION_CHOICE, &o.filter, &o.filter_given, "none|cell|neighbors|gaussian",
+         "colour of representatives: average of the cell, of its\n27 neighbours, or of these weighted by distance;\n"
+         "default none, with --scheme replacing cell"},
+        {"grid", 0, OPTION_COUNT, &o.grid, &o.grid_given, "N",
+         "sampling cells per side of a node, a power of two; default 128"},
+        {"merge", 0, OPTION_COUNT, &o.merge, &o.merge_given, "N",
+         "cells with at most N points are not divided; default 10000"},
+        {"max-node", 0, OPTION_COUNT, &o.max, &o.max_given, "N",
+         "more points than this in one place become a chain of\nnodes; default 16777216, 0 = no bound"},
+        {"encoding", 0, OPTION_CHOICE, &o.encoding, &o.encoding_given, "default|brotli",
+         "of the points on disk; default default"},
+        {"level-quality", 0, OPTION_INT, &o.quality, &o.quality_given, "0..11", "of brotli; default 2"},
+        {"attributes", 0, OPTION_TEXT, &o.attributes, NULL, "A,B,…",
+         "only these beside the position; default all.\nrgb stands for red, green and blue"},
+        {"name", 0, OPTION_TEXT, &o.name, NULL, "TEXT", "in metadata.json; default from DIR"},
+        {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
+        {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk, but nothing is\nwritten"},
+        {0},
+    };
+    common_options common;
+    arguments words;
+    io_paths paths;
+    const parse_result parsed = options_parse(
+        &help, rows, COMMON_RUN | COMMON_SEED | COMMON_JSON | COMMON_HASH | COMMON_OUTPUT, &common, argc, argv, &words);
+    if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
+    int code = io_paths_take("lod", &common, &words, o.plan, &paths); /* --plan needs no output */
+    if (code != EXIT_DONE) return code;
+    o.copc = paths.format != NULL ? strcmp(paths.format, "copc") == 0
+                                  : paths.output != NULL && text_has_ending(paths.output, ".copc.laz");
+    if (paths.format != NULL && !o.copc && strcmp(paths.format, "potree") != 0) {
+        return usage_error("lod", "--format: \"%s\" is neither copc nor potree", paths.format);
+    }
+    code = check_usage(&o, &common);
+    if (code != EXIT_DONE) return code;
+    session s;
+    code = session_open(&s, "lod", &common);
+    if (code == EXIT_DONE) code = run_lod(&s, &o, &paths);
+    return session_close(&s, code);
+}

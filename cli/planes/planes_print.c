@@ -1,0 +1,166 @@
+/* Planes as a table, CSV, JSON and OBJ. */
+#include "planes/planes_print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text.h"
+
+/* ---- table */
+
+static void print_facts(const mote_planes *planes) {
+    const mote_planes_facts f = mote_planes_get_facts(planes);
+    printf("noise %.4g, tolerance %.4g, bins of %.4g, support %s points; extent %.4g, spacing %.4g\n", f.noise,
+           f.tolerance, f.bin, text_count(f.min_points).chars, f.extent, f.spacing);
+    printf("%s directions, %.4g degrees apart; %u rounds, %s votes; %s of %s points are on planes\n",
+           text_count(f.directions).chars, f.resolution_deg, f.rounds, text_rate((double)f.votes).chars,
+           text_count(f.labelled).chars, text_count(f.points).chars);
+}
+
+/* How many decimals an offset deserves: a tenth of what its points tell. */
+static int offset_decimals(const mote_planes_facts *facts) {
+    int decimals = 0;
+    for (double step = facts->tolerance; step > 0 && step < 10 && decimals < 9; step *= 10) decimals++;
+    return decimals + 1;
+}
+
+void planes_print_table(const mote_planes *planes) {
+    const mote_planes_facts facts = mote_planes_get_facts(planes);
+    const int decimals = offset_decimals(&facts);
+    print_facts(planes);
+    if (mote_planes_count(planes) == 0) {
+        printf("no planes\n");
+        return;
+    }
+    printf("\n%5s %12s  %-29s %14s %10s %10s %6s\n", "plane", "points", "normal", "offset", "rms", "area", "conf.");
+    for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
+        const mote_plane *p = mote_planes_at(planes, i);
+        printf("%5u %12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g %6.2f\n", i, text_count(p->inliers).chars,
+               p->normal[0], p->normal[1], p->normal[2], decimals, p->offset, p->rms, p->area, p->confidence);
+    }
+}
+
+/* ---- csv */
+
+static void print_values(const double *values, int count) {
+    for (int k = 0; k < count; k++) printf(",%s", text_real(values[k]).chars);
+}
+
+void planes_print_csv(const mote_planes *planes) {
+    printf("plane,points,normal_x,normal_y,normal_z,offset,center_x,center_y,center_z,votes,rms,area,hull_area,"
+           "confidence\n");
+    for (uint32_t i = 0; i < mote_planes_count(planes); i++) {
+        const mote_plane *p = mote_planes_at(planes, i);
+        const double rest[4] = {p->rms, p->area, p->hull_area, p->confidence};
+        printf("%u,%" PRIu64, i, p->inliers);
+        print_values(p->normal, 3);
+        print_values(&p->offset, 1);
+        print_values(p->centroid, 3);
+        printf(",%" PRIu64, p->votes);
+        print_values(rest, 4);
+        putchar('\n');
+    }
+}
+
+/* ---- json */
+
+static void emit_triple(json_writer *json, const char *name, const double values[3]) {
+    emit_open(json, name, '[');
+    for (int k = 0; k < 3; k++) emit_real(json, NULL, values[k]);
+    emit_close(json, ']');
+}
+
+static void emit_places(json_writer *json, const char *name, const double *xyz, uint32_t count) {
+    emit_open(json, name, '[');
+    for (uint32_t i = 0; i < count; i++) emit_triple(json, NULL, xyz + 3 * (size_t)i);
+    emit_close(json, ']');
+}
+
+static void emit_plane(const mote_planes *planes, uint32_t i, json_writer *json) {
+    const mote_plane *p = mote_planes_at(planes, i);
+    uint32_t corners;
+    const double *hull = mote_planes_hull(planes, i, &corners);
+    emit_open(json, NULL, '{');
+    emit_triple(json, "normal", p->normal);
+    emit_real(json, "offset", p->offset);
+    emit_triple(json, "centroid", p->centroid);
+    emit_count(json, "votes", p->votes);
+    emit_count(json, "inliers", p->inliers);
+    emit_real(json, "rms", p->rms);
+    emit_real(json, "area", p->area);
+    emit_real(json, "hull_area", p->hull_area);
+    emit_real(json, "confidence", p->confidence);
+    emit_places(json, "rectangle", &p->rectangle[0][0], 4);
+    emit_places(json, "boundary", hull, corners);
+    emit_close(json, '}');
+}
+
+void planes_emit(const mote_planes *planes, json_writer *json) {
+    const mote_planes_facts f = mote_planes_get_facts(planes);
+    emit_open(json, "planes", '[');
+    for (uint32_t i = 0; i < mote_planes_count(planes); i++) emit_plane(planes, i, json);
+    emit_close(json, ']');
+    emit_real(json, "extent", f.extent);
+    emit_real(json, "spacing", f.spacing);
+    emit_real(json, "noise", f.noise);
+    emit_real(json, "tolerance", f.tolerance);
+    emit_real(json, "bin", f.bin);
+    emit_count(json, "min_points", f.min_points);
+    emit_real(json, "resolution_degrees", f.resolution_deg);
+    emit_count(json, "directions", f.directions);
+    emit_count(json, "bins", f.bins);
+    emit_count(json, "rounds", f.rounds);
+    emit_count(json, "votes", f.votes);
+    emit_count(json, "labelled", f.labelled);
+    emit_count(json, "outside", f.outside);
+    emit_bool(json, "normals", f.normals);
+}
+
+/* ---- obj */
+
+#define LINE_BYTES 200
+
+typedef struct obj_writer {
+    mote_context *ctx;
+    mote_output *output;
+    mote_status status;
+} obj_writer;
+
+static void put(obj_writer *w, const char *line) {
+    if (w->status == MOTE_OK) w->status = mote_output_write(w->ctx, w->output, line, strlen(line));
+}
+
+/* Numbers of corners count from 1 through the file. */
+static void put_plane(obj_writer *w, const mote_planes *planes, uint32_t i, uint64_t first) {
+    char line[LINE_BYTES];
+    uint32_t corners;
+    const double *hull = mote_planes_hull(planes, i, &corners);
+    snprintf(line, sizeof line, "g plane_%u\n", i);
+    put(w, line);
+    for (uint32_t k = 0; k < corners; k++) {
+        const double *at = hull + 3 * (size_t)k;
+        snprintf(line, sizeof line, "v %s %s %s\n", text_real(at[0]).chars, text_real(at[1]).chars,
+                 text_real(at[2]).chars);
+        put(w, line);
+    }
+    if (corners > 2) put(w, "f");
+    for (uint32_t k = 0; k < corners && corners > 2; k++) {
+        snprintf(line, sizeof line, " %" PRIu64, first + k);
+        put(w, line);
+    }
+    if (corners > 2) put(w, "\n");
+}
+
+int planes_write_obj(session *s, const mote_planes *planes, const char *path) {
+    obj_writer w = {.ctx = s->ctx};
+    uint64_t first = 1;
+    w.status = mote_output_create(s->ctx, path, true, &w.output);
+    for (uint32_t i = 0; i < mote_planes_count(planes) && w.status == MOTE_OK; i++) {
+        uint32_t corners;
+        mote_planes_hull(planes, i, &corners);
+        put_plane(&w, planes, i, first);
+        first += corners;
+    }
+    const mote_status status = mote_output_finish(s->ctx, w.output, w.status);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}

@@ -1,0 +1,495 @@
+/* Chooses what a LAS file needs to hold a cloud: point format, version, and for each dimension its source.
+   Nothing is cut silently: what no dimension holds becomes extra bytes. */
+#include <math.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "io/las/write/las_plan.h"
+#include "io/laz/laz.h"
+
+#define RECORD_MAX   65535u
+#define DOUBLE_WHOLE 9007199254740992.0 /* 2^53: a double holds all integers up to it */
+
+/* What the attributes ask of a format. */
+typedef struct las_needs {
+    bool modern; /* formats 6 to 10 */
+    bool gps_time, colors, nir, waveforms;
+} las_needs;
+
+/* The column for a dimension; NULL if there is none. */
+static const mote_column *find_chosen(const las_plan *plan, const char *name) {
+    const mote_column *column = mote_cloud_find(plan->cloud, name);
+    if (column == NULL || !plan->chosen[column - plan->cloud->columns]) return NULL;
+    return mote_las_is_extra_of_origin(plan, column) ? NULL : column;
+}
+
+/* ---- which columns */
+
+static mote_status check_list(mote_context *ctx, const las_plan *plan) {
+    for (const char *at = plan->params->columns; *at != '\0';) {
+        const size_t part = strcspn(at, ",");
+        char name[MOTE_NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", part < sizeof name ? (int)part : (int)sizeof name - 1, at);
+        if (part > 0 && mote_cloud_find(plan->cloud, name) == NULL) {
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the cloud has no attribute \"%s\"", plan->path, name);
+        }
+        at += part + (at[part] == ',');
+    }
+    return MOTE_OK;
+}
+
+static mote_status choose_columns(mote_context *ctx, las_plan *plan) {
+    const char *list = plan->params->columns;
+    if (list != NULL) MOTE_TRY(check_list(ctx, plan));
+    for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
+        plan->chosen[i] = list == NULL || mote_list_has(list, plan->cloud->columns[i].name);
+    }
+    return MOTE_OK;
+}
+
+/* ---- what their values are */
+
+/* The numbers that a dimension holds. */
+static las_range field_range(const las_field *field) {
+    const int bits = field->bit_count != 0 ? field->bit_count : 8 * (int)mote_type_size(field->type);
+    const bool is_signed = mote_type_is_signed(field->type) && field->bit_count == 0;
+    const las_range range = {is_signed ? -ldexp(1, bits - 1) : 0, ldexp(1, is_signed ? bits - 1 : bits) - 1, true,
+                             true};
+    return range;
+}
+
+static bool is_within(const las_range *inner, const las_range *outer) {
+    return inner->low > inner->high || (inner->low >= outer->low && inner->high <= outer->high);
+}
+
+/* Whether whatever a column may store is a number that the dimension holds. */
+static bool type_fits(const mote_column *column, const las_field *field) {
+    if (mote_type_is_float(column->type) || column->scale != field->scale || column->offset != 0) return false;
+    const las_field stored = {.type = column->type, .bit_count = column->bit_count};
+    const las_range inner = field_range(&stored), outer = field_range(field);
+    return is_within(&inner, &outer);
+}
+
+/* Adds the column of that name to those whose values must be looked at, unless its type says enough. A forced format
+   wants to know of all, for it may lack the dimension. */
+static void add_scan(las_plan *plan, const las_field *field) {
+    const mote_column *column = find_chosen(plan, field->name);
+    if (column == NULL) return;
+    const bool is_new_time = strcmp(field->name, "gps_time") == 0 && !plan->cloud->las.present;
+    const bool is_float = mote_type_is_float(field->type);
+    if (plan->params->las_format < 0 &&
+        (is_float ? !is_new_time && mote_type_size(column->type) < 8 : type_fits(column, field)))
+        return;
+    las_scan *scan = &plan->scans[plan->scan_count++];
+    scan->column = column;
+    scan->divisor = field->scale;
+}
+
+/* Looks at all columns with the name of a dimension, by the narrowest form that a format has of it. */
+static mote_status scan_columns(mote_context *ctx, las_plan *plan) {
+    if (plan->settled) return MOTE_OK;
+    static const las_field only_old[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
+                                         {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
+                                         {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1},
+                                         {"scan_angle_rank", "", MOTE_INT8, 0, 0, 0, 1}};
+    const uint32_t old_count = sizeof only_old / sizeof only_old[0];
+    las_field fields[LAS_FIELDS_MAX];
+    const uint32_t count = mote_las_fields(10, fields);
+    plan->scans = mote_alloc(ctx, (count + old_count) * sizeof *plan->scans, "LAS plan");
+    if (plan->scans == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < old_count; i++) add_scan(plan, &only_old[i]);
+    for (uint32_t i = 3; i < count; i++) {
+        bool is_old = false;
+        for (uint32_t k = 0; k < old_count; k++) is_old = is_old || strcmp(fields[i].name, only_old[k].name) == 0;
+        if (!is_old) add_scan(plan, &fields[i]);
+    }
+    return mote_las_scan(ctx, plan->scans, plan->scan_count, plan->cloud->count);
+}
+
+/* What the scan found; everything where the column was not looked at. */
+static las_range range_of(const las_plan *plan, const mote_column *column) {
+    for (uint32_t i = 0; i < plan->scan_count; i++) {
+        if (plan->scans[i].column == column) return plan->scans[i].range;
+    }
+    const las_range unknown = {-INFINITY, INFINITY, false, false};
+    return unknown;
+}
+
+/* Whether a column's values are numbers that the dimension holds, by its type or by a look at them. */
+static bool integers_fit(const las_plan *plan, const mote_column *column, const las_field *field) {
+    if (type_fits(column, field)) return true;
+    const las_range inner = range_of(plan, column), outer = field_range(field);
+    return inner.whole && is_within(&inner, &outer);
+}
+
+/* ---- which format */
+
+static bool needs_modern(const las_plan *plan) {
+    static const char *const only_modern[] = {"overlap", "scanner_channel", "scan_angle", "nir"};
+    static const las_field narrow[] = {{"classification", "", MOTE_UINT8, 0, 0, 5, 1},
+                                       {"return_number", "", MOTE_UINT8, 0, 0, 3, 1},
+                                       {"number_of_returns", "", MOTE_UINT8, 0, 0, 3, 1}};
+    static const las_field wide[] = {{"classification", "", MOTE_UINT8, 0, 0, 0, 1},
+                                     {"return_number", "", MOTE_UINT8, 0, 0, 4, 1},
+                                     {"number_of_returns", "", MOTE_UINT8, 0, 0, 4, 1}};
+    for (size_t i = 0; i < sizeof only_modern / sizeof only_modern[0]; i++) {
+        if (find_chosen(plan, only_modern[i]) != NULL) return true;
+    }
+    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
+        const mote_column *column = find_chosen(plan, narrow[i].name);
+        if (column != NULL && !integers_fit(plan, column, &narrow[i]) && integers_fit(plan, column, &wide[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static las_needs find_needs(const las_plan *plan) {
+    static const char *const waves[] = {"wave_packet_index",
+                                        "wave_packet_offset",
+                                        "wave_packet_size",
+                                        "wave_return_location",
+                                        "wave_x",
+                                        "wave_y",
+                                        "wave_z"};
+    las_needs needs;
+    memset(&needs, 0, sizeof needs);
+    needs.gps_time = find_chosen(plan, "gps_time") != NULL;
+    needs.colors =
+        find_chosen(plan, "red") != NULL || find_chosen(plan, "green") != NULL || find_chosen(plan, "blue") != NULL;
+    needs.nir = find_chosen(plan, "nir") != NULL;
+    for (size_t i = 0; i < sizeof waves / sizeof waves[0]; i++) {
+        needs.waveforms = needs.waveforms || find_chosen(plan, waves[i]) != NULL;
+    }
+    needs.modern = needs_modern(plan);
+    return needs;
+}
+
+static bool format_serves(uint32_t format, const las_needs *needs) {
+    return (format >= 6) >= needs->modern && mote_las_has_gps_time(format) >= needs->gps_time &&
+           mote_las_has_colors(format) >= needs->colors && mote_las_has_nir(format) >= needs->nir &&
+           mote_las_has_waveforms(format) >= needs->waveforms;
+}
+
+/* Records too long for LAS before 1.4, apart from the waveforms, which 1.3 holds. */
+static bool has_long_records(const mote_cloud *cloud) {
+    for (uint64_t i = 0; i < cloud->record_count; i++) {
+        const mote_record *record = &cloud->records[i];
+        if (record->size_bytes > LAS_VLR_PAYLOAD_MAX && !mote_las_record_is_ours(record) &&
+            !mote_las_record_is_waveforms(record)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static mote_status choose_version(mote_context *ctx, las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
+    const int forced = plan->params->las_version_minor;
+    const char *reason = plan->format >= 4 ? "its point format" : "the number of points";
+    uint8_t min = mote_las_min_version(plan->format, plan->count);
+    if (min < 4 && has_long_records(plan->cloud)) {
+        min = 4;
+        reason = "a record of more than 65535 bytes";
+    }
+    if (forced == 0) {
+        const uint8_t before = origin->present ? (origin->version_minor > 4 ? 4 : origin->version_minor) : 0;
+        plan->version_minor = before > min ? before : min;
+        return MOTE_OK;
+    }
+    if (forced < 2 || forced > 4) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: mote writes LAS 1.2 to 1.4, not 1.%d", plan->path, forced);
+    }
+    if (forced < min) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS 1.%d cannot hold the cloud: %s needs 1.%u", plan->path,
+                         forced, reason, min);
+    }
+    plan->version_minor = (uint8_t)forced;
+    return MOTE_OK;
+}
+
+static mote_status choose_format(mote_context *ctx, las_plan *plan) {
+    const mote_las_origin *origin = &plan->cloud->las;
+    const int forced = plan->params->las_format;
+    if (forced >= (int)LAS_FORMATS || (forced < -1 && forced != LAS_FORMAT_COPC)) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: LAS has no point format %d", plan->path, forced);
+    }
+    if (forced >= 0) {
+        plan->format = (uint8_t)forced;
+        return choose_version(ctx, plan);
+    }
+    las_needs needs = find_needs(plan);
+    if (forced == LAS_FORMAT_COPC) {
+        needs.modern = true;
+        needs.waveforms = false; /* they become extra bytes */
+    }
+    uint8_t best = LAS_FORMATS;
+    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
+        if (!format_serves(format, &needs)) continue;
+        if (best == LAS_FORMATS || mote_las_record_bytes(format) < mote_las_record_bytes(best)) best = format;
+    }
+    const bool keep = origin->present && origin->format < LAS_FORMATS && format_serves(origin->format, &needs) &&
+                      !(forced == LAS_FORMAT_COPC && mote_las_has_waveforms(origin->format));
+    const int version = plan->params->las_version_minor;
+    const bool in_version = version == 0 || version >= mote_las_min_version(origin->format, 0);
+    plan->format = keep && in_version ? origin->format : best;
+    return choose_version(ctx, plan);
+}
+
+/* ---- which source for each dimension */
+
+const char *const mote_las_colors[LAS_COLORS] = {"red", "green", "blue", "nir", "intensity"};
+#define RGB       3u
+#define NIR       3u
+#define INTENSITY 4u
+
+/* Finds what the values of colours and of intensity mean; red, green and blue are one thing. */
+static void find_colors(const mote_context *ctx, las_plan *plan) {
+    const mote_column *channels[LAS_COLORS];
+    const uint64_t count = plan->cloud->count;
+    for (uint32_t k = 0; k < LAS_COLORS; k++) channels[k] = find_chosen(plan, mote_las_colors[k]);
+    mote_color_find_each(ctx, channels, RGB, count, plan->colors);
+    for (uint32_t k = NIR; k < LAS_COLORS; k++) mote_color_find_each(ctx, &channels[k], 1, count, &plan->colors[k]);
+}
+
+/* The rule for the dimension of that name; NULL if it has no brightness. */
+static const mote_color_rule *color_rule(const las_plan *plan, const char *name) {
+    for (uint32_t k = 0; k < LAS_COLORS; k++) {
+        if (strcmp(name, mote_las_colors[k]) == 0) return &plan->colors[k];
+    }
+    return NULL;
+}
+
+static bool fit_color(las_item *item, const mote_color_rule *rule) {
+    item->how = LAS_COLOR;
+    item->color = rule;
+    return !rule->outside;
+}
+
+/* Intensity that is whole stays as it is, but floats up to 1 are the share of the largest intensity. */
+static bool fit_intensity(las_item *item, const mote_color_rule *rule) {
+    if (!mote_type_is_float(item->source->type) || (rule->whole && rule->depth != MOTE_COLOR_UNIT)) return false;
+    return fit_color(item, rule);
+}
+
+/* Says once what colours, infrared and intensity were taken for. */
+static void tell_colors(mote_context *ctx, const las_plan *plan) {
+    static const char *const what[] = {"colours", "colours", "colours", "near-infrared values", "intensities"};
+    const mote_color_rule *last = NULL;
+    for (uint64_t i = 0; i < plan->item_count; i++) {
+        const las_item *item = &plan->items[i];
+        if (item->source == NULL || item->how != LAS_COLOR) continue;
+        const uint32_t k = (uint32_t)(item->color - plan->colors);
+        const bool same = last != NULL && k < RGB && last < &plan->colors[RGB] && last->type == item->color->type;
+        if (!same) mote_color_tell(ctx, plan->path, what[k], item->color);
+        last = item->color;
+    }
+}
+
+static bool fit_float(mote_context *ctx, const las_plan *plan, las_item *item) {
+    const mote_column *column = item->source;
+    item->how = LAS_FLOAT;
+    if (item->field.type == MOTE_FLOAT32) {
+        return (column->type == MOTE_FLOAT32 && column->scale == 1 && column->offset == 0) ||
+               mote_las_is_single(ctx, column, plan->cloud->count);
+    }
+    if (mote_type_is_float(column->type) || mote_type_size(column->type) < 8) return true;
+    const las_range range = range_of(plan, column);
+    const double max = fmax(fabs(range.low - column->offset), fabs(range.high - column->offset));
+    return range.low > range.high || max <= DOUBLE_WHOLE * fabs(column->scale);
+}
+
+/* Settles how the item's source becomes the dimension; false where it does not without loss. */
+static bool fit_item(mote_context *ctx, const las_plan *plan, las_item *item) {
+    const mote_column *column = item->source;
+    if (mote_type_is_float(item->field.type)) return fit_float(ctx, plan, item);
+    const mote_color_rule *rule = color_rule(plan, item->field.name);
+    const bool is_intensity = rule == &plan->colors[INTENSITY];
+    if (is_intensity && fit_intensity(item, rule)) return true;
+    if (rule != NULL && !is_intensity && !mote_color_is_plain(column)) return fit_color(item, rule);
+    if (rule != NULL && !is_intensity && column->type == MOTE_UINT8) {
+        item->how = LAS_INTEGER;
+        item->factor = MOTE_COLOR_MAX / MOTE_COLOR_MAX_8;
+        return true;
+    }
+    if (!integers_fit(plan, column, &item->field)) return false;
+    const bool same = column->scale == item->field.scale && column->offset == 0;
+    item->how = same && !mote_type_is_float(column->type) ? LAS_INTEGER : LAS_ROUND;
+    item->scale = item->field.scale;
+    return true;
+}
+
+/* The two scan angles stand for each other where the format has only the other one. The rank has whole degrees, so
+   an angle that becomes one is kept as extra bytes as well. */
+static void borrow_scan_angle(las_plan *plan, las_item *item) {
+    const bool rank = strcmp(item->field.name, "scan_angle_rank") == 0;
+    if (!rank && strcmp(item->field.name, "scan_angle") != 0) return;
+    item->source = find_chosen(plan, rank ? "scan_angle" : "scan_angle_rank");
+    if (item->source == NULL) return;
+    item->how = LAS_ROUND;
+    item->scale = item->field.scale;
+    if (!rank) plan->used[item->source - plan->cloud->columns] = item->source->type == MOTE_INT8;
+}
+
+static mote_status plan_field(mote_context *ctx, las_plan *plan, las_item *item) {
+    item->source = find_chosen(plan, item->field.name);
+    if (item->source == NULL) {
+        borrow_scan_angle(plan, item);
+        return MOTE_OK;
+    }
+    if (fit_item(ctx, plan, item)) {
+        plan->used[item->source - plan->cloud->columns] = true;
+        return MOTE_OK;
+    }
+    if (plan->params->las_format >= 0) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: point format %u cannot hold the values of \"%s\"", plan->path,
+                         plan->format, item->field.name);
+    }
+    mote_warn(ctx, "%s: LAS's %s cannot hold the values of the cloud's: they are written as extra bytes", plan->path,
+              item->field.name);
+    item->source = NULL;
+    return MOTE_OK;
+}
+
+/* What a forced format lacks is no loss where all of it is 0. */
+static bool is_idle(const las_plan *plan, const mote_column *column) {
+    static const char *const may_be_idle[] = {"overlap", "scanner_channel", "scan_angle_rank"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof may_be_idle / sizeof may_be_idle[0]; i++) {
+        listed = listed || strcmp(column->name, may_be_idle[i]) == 0;
+    }
+    if (!listed || plan->params->las_format < 0) return false;
+    const las_range range = range_of(plan, column);
+    return range.whole && range.low >= 0 && range.high <= 0;
+}
+
+/* All chosen columns without a dimension become extra bytes, in their order. */
+static mote_status plan_extra(mote_context *ctx, las_plan *plan) {
+    for (uint64_t i = 0; i < plan->cloud->column_count; i++) {
+        const mote_column *column = &plan->cloud->columns[i];
+        if (!plan->chosen[i] || plan->used[i] || is_idle(plan, column)) continue;
+        const uint32_t size_bytes = mote_type_size(column->type);
+        if (plan->record_bytes + size_bytes > RECORD_MAX) {
+            return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: the attributes need more than %u bytes per point",
+                             plan->path, RECORD_MAX);
+        }
+        las_item *item = &plan->items[plan->item_count++];
+        memset(item, 0, sizeof *item);
+        item->source = column;
+        item->field.type = column->type;
+        item->field.at = (uint16_t)plan->record_bytes;
+        item->how = mote_type_is_float(column->type) ? LAS_COPY : LAS_INTEGER;
+        item->factor = 1;
+        plan->record_bytes += size_bytes;
+        char name[33];
+        mote_las_extra_name(column->name, plan->extra, plan->extra_count, name);
+        mote_las_describe_extra(column, name, plan->extra + plan->extra_count++ * LAS_EXTRA_BYTES);
+    }
+    return MOTE_OK;
+}
+
+static bool is_dimension(const char *name) {
+    las_field fields[LAS_FIELDS_MAX];
+    for (uint8_t format = 0; format < LAS_FORMATS; format++) {
+        const uint32_t count = mote_las_fields(format, fields);
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(fields[i].name, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* A format that was asked for may lack dimensions that others have: their values are kept, in another place. */
+static void tell_lacking(mote_context *ctx, const las_plan *plan) {
+    char names[400] = "";
+    size_t length = 0;
+    for (uint64_t i = 0; i < plan->cloud->column_count && plan->params->las_format >= 0; i++) {
+        const mote_column *column = &plan->cloud->columns[i];
+        const bool lacking = plan->chosen[i] && !plan->used[i] && !is_idle(plan, column) && is_dimension(column->name);
+        if (!lacking || length + strlen(column->name) + 3 > sizeof names) continue;
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", column->name);
+    }
+    if (length == 0) return;
+    mote_warn(ctx, "%s: point format %u does not have %s: written as extra bytes", plan->path, plan->format, names);
+}
+
+static mote_status plan_fields(mote_context *ctx, las_plan *plan) {
+    las_field fields[LAS_FIELDS_MAX];
+    const uint32_t count = mote_las_fields(plan->format, fields);
+    plan->item_count = count;
+    plan->record_bytes = mote_las_record_bytes(plan->format);
+    memset(plan->items, 0, count * sizeof *plan->items);
+    for (uint32_t i = 0; i < count; i++) {
+        plan->items[i].field = fields[i];
+        plan->items[i].factor = 1;
+    }
+    MOTE_TRY(mote_las_plan_positions(ctx, plan));
+    for (uint32_t i = 3; i < count; i++) MOTE_TRY(plan_field(ctx, plan, &plan->items[i]));
+    tell_lacking(ctx, plan);
+    return plan_extra(ctx, plan);
+}
+
+/* What the header of a new file says of its GPS times: those beyond a week are no seconds of the week. */
+static bool has_adjusted_time(const las_plan *plan) {
+    const mote_column *column = find_chosen(plan, "gps_time");
+    if (column == NULL || plan->cloud->las.present) return false;
+    const las_range range = range_of(plan, column);
+    return range.low < range.high + 1 && (range.low < 0 || range.high > LAS_WEEK_SECONDS);
+}
+
+static mote_status make_plan(mote_context *ctx, bool whole, las_plan *plan) {
+    plan->origin_layout = mote_las_has_origin_layout(plan->cloud);
+    MOTE_TRY(choose_columns(ctx, plan));
+    plan->settled = mote_las_is_passthrough(plan);
+    if (!plan->settled && !whole) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "%s: cannot be written in pieces: the values of all points decide what its format is",
+                         plan->path);
+    }
+    MOTE_TRY(scan_columns(ctx, plan));
+    find_colors(ctx, plan);
+    MOTE_TRY(choose_format(ctx, plan));
+    plan->adjusted_time = has_adjusted_time(plan);
+    MOTE_TRY(plan_fields(ctx, plan));
+    tell_colors(ctx, plan);
+    return mote_las_plan_runs(ctx, plan);
+}
+
+static mote_status start_plan(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                              const char *path, las_plan *plan) {
+    const uint64_t columns = cloud->column_count;
+    memset(plan, 0, sizeof *plan);
+    plan->cloud = cloud;
+    plan->params = params;
+    plan->path = path;
+    plan->count = cloud->count;
+    plan->chunk_points = mote_writes_as(path, params, ".laz") ? LAZ_CHUNK_POINTS : 0;
+    plan->chosen = mote_alloc_zero(ctx, columns * sizeof *plan->chosen, "LAS plan");
+    plan->used = mote_alloc_zero(ctx, columns * sizeof *plan->used, "LAS plan");
+    plan->items = mote_alloc(ctx, (columns + LAS_FIELDS_MAX) * sizeof *plan->items, "LAS plan");
+    plan->extra = mote_alloc_zero(ctx, columns * LAS_EXTRA_BYTES, "LAS plan");
+    const bool had = plan->chosen != NULL && plan->used != NULL && plan->items != NULL && plan->extra != NULL;
+    return had ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+mote_status mote_las_plan_make(mote_context *ctx, const mote_cloud *cloud, const mote_write_params *params,
+                               const char *path, las_plan *plan) {
+    MOTE_TRY(start_plan(ctx, cloud, params, path, plan));
+    return make_plan(ctx, true, plan);
+}
+
+mote_status mote_las_plan_pieces(mote_context *ctx, const mote_cloud *piece, uint64_t count,
+                                 const mote_write_params *params, const char *path, las_plan *plan) {
+    MOTE_TRY(start_plan(ctx, piece, params, path, plan));
+    plan->count = count;
+    return make_plan(ctx, false, plan);
+}
+
+void mote_las_plan_free(mote_context *ctx, las_plan *plan) {
+    mote_free(ctx, plan->chosen);
+    mote_free(ctx, plan->used);
+    mote_free(ctx, plan->scans);
+    mote_free(ctx, plan->items);
+    mote_free(ctx, plan->extra);
+    mote_free(ctx, plan->runs);
+}
