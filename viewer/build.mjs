@@ -1,7 +1,7 @@
 // Builds viewer/dist: node build.mjs [--watch] [--out DIR]
 import { execFileSync } from 'node:child_process';
 import { build, context } from 'esbuild';
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +39,11 @@ const style = { ...common, entryPoints: { app: 'src/app.css' } };
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-for (const page of ['index.html', 'live.html']) await copyFile(join(here, 'src', page), join(out, page));
+const head = await readFile(join(here, 'src/head.html'), 'utf8'); // what both pages begin with
+for (const page of ['index.html', 'live.html']) {
+    const text = await readFile(join(here, 'src', page), 'utf8');
+    await writeFile(join(out, page), text.replace('<!-- head.html -->\n', head));
+}
 const wasm = createRequire(import.meta.url).resolve('brotli-dec-wasm/web/bg.wasm');
 await copyFile(wasm, join(out, 'brotli.wasm'));
 await copyFile(join(here, 'node_modules/brotli-dec-wasm/LICENSE-MIT.txt'), join(out, 'brotli.wasm.LICENSE.txt'));

@@ -74,5 +74,6 @@ int bench_normals(session *s, const bench_options *o);
 int bench_dynamic(session *s, const bench_options *o);
 int bench_planes(session *s, const bench_options *o);
 int bench_render(session *s, const bench_options *o);
+int bench_live(session *s, const bench_options *o);
 
 #endif

@@ -30,7 +30,8 @@ static const command_help help = {
     "  mote bench normals                      an index and normals from 16 neighbours, 1 M and 10 M points\n"
     "  mote bench dynamic                      neighbours of points that move each frame\n"
     "  mote bench planes                       Hough transform, and planes of a room\n"
-    "  mote bench render                       pictures: points, averages, surfaces; 10 M points of a city\n",
+    "  mote bench render                       pictures: points, averages, surfaces; 10 M points of a city\n"
+    "  mote bench live                         pictures for a browser, 1 M points, on the loopback\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -49,7 +50,7 @@ static const bench benches[] = {
     {"laz", bench_laz, 5000000, 5},         {"knn", bench_knn, 1000000, 5},
     {"shifted", bench_shifted, 100000, 5},  {"normals", bench_normals, 1000000, 5},
     {"dynamic", bench_dynamic, 424000, 60}, {"planes", bench_planes, 1000000, 3},
-    {"render", bench_render, 10000000, 15},
+    {"render", bench_render, 10000000, 15}, {"live", bench_live, 1000000, 5},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -143,8 +144,8 @@ static int check_gpu_usage(const session *s, const bench_options *o, const bench
         return usage_error("bench", "--sizes is for lod --device cuda, without --files, and for knn --scaling");
     }
     if (o->history_given && !o->record) return usage_error("bench", "--history is for --record");
-    if (o->scratch_given && found->run != bench_lod && found->run != bench_laz) {
-        return usage_error("bench", "--scratch is for lod and laz: %s writes no files", found->name);
+    if (o->scratch_given && found->run != bench_lod && found->run != bench_laz && found->run != bench_live) {
+        return usage_error("bench", "--scratch is for lod, laz and live: %s writes no files", found->name);
     }
     if (o->only != NULL && found->run == bench_dynamic) return usage_error("bench", "dynamic has one case: no --case");
     if (o->count_given && found->run == bench_planes) return usage_error("bench", "planes has sizes of its own: no -n");
@@ -160,16 +161,19 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, lod --files on a GPU 100M,\nknn, normals: of each cloud, shifted 100k (GPU 2M), "
+         "points; default 10M, laz 5M, live 1M,\nlod --files on a GPU 100M, knn, normals: of each cloud, shifted 100k "
+         "(GPU 2M), "
          "dynamic "
          "424k"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
-         "of each case; default 7 (order), 3 (planes), 15 (render),\n5 (others);\ndynamic: frames, default 60"},
+         "of each case; default 7 (order), 3 (planes), 15 (render),\n5 (others);\ndynamic: frames, default 60; live: "
+         "seconds, default 5"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
-         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals, render: those "
-         "whose name\nbegins so;\nshifted: clouds, queries, points, k, lambda, compression"},
+         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals, render, "
+         "live:\nthose "
+         "whose name begins so;\nshifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
@@ -186,12 +190,13 @@ int cmd_bench(int argc, char **argv) {
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (words.count < 1)
-        return usage_error("bench",
-                           "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic, planes or render");
+        return usage_error(
+            "bench", "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic, planes, render or live");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
         return usage_error(
-            "bench", "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic, planes or render",
+            "bench",
+            "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic, planes, render or live",
             words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");

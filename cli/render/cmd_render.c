@@ -22,6 +22,7 @@ static const command_help help = {
     "  mote render room.ply -o inside.png --eye 1,1,1.7 --target 3,3,1 --fov 70\n"
     "  mote render scan.copc.laz -o scan.png --size 3840x2160   reads what a picture of that size shows\n"
     "  mote render object.ply -o turn.png --orbit 8 --size 640x360   turn_0000.png, turn_0001.png, …\n"
+    "  mote render object.ply room.ply -o film.png --moving   each input is a picture, from one place\n"
     "  mote render scan.las -o scan.png --depth depth.npy --index-out index.npy\n",
     "OUT ends in .png (by libpng), .ppm, .npy (height, width, 4: red, green, blue, alpha) or .raw (these bytes "
     "alone).\n"
@@ -82,6 +83,9 @@ int cmd_render(int argc, char **argv) {
          "a picture for each line \"eye X Y Z target X Y Z [up X Y Z]\n[fov DEG] [height H]\""},
         {"frames", 0, OPTION_COUNT, &o.frames, &o.frames_given, "N", "with --cameras: N pictures on a smooth path"},
         {"closed", 0, OPTION_FLAG, &o.closed, NULL, NULL, "with --cameras: back to the first one"},
+        {"moving", 0, OPTION_FLAG, &o.moving, NULL, NULL,
+         "each input is the cloud of a picture, not a part of one\ncloud: OUT_0000.png, …"},
+        {"wave", 0, OPTION_COUNT, &o.wave, &o.wave_given, "N", "N pictures while a wave runs through the points once"},
         {"whole", 0, OPTION_FLAG, &o.whole, NULL, NULL, "of octrees, too, read every point, not what is seen"},
         {"bits", 0, OPTION_INT, &o.bits, &o.bits_given, "8|16", "of a colour channel; default 8"},
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print structures with bytes, stages with seconds"},

@@ -222,6 +222,13 @@ const char *picture_color_title(const picture_colors *colors) {
     return colors->source == COLOR_RGB ? "rgb" : colors->source == COLOR_PLAIN ? "none" : colors->name;
 }
 
+void picture_color_keep(const picture_colors *colors, picture_plan *plan) {
+    if (colors->source != COLOR_RAMP) return;
+    plan->range_given = true;
+    plan->range_by_share = false;
+    memcpy(plan->range, colors->range, sizeof plan->range);
+}
+
 /* ---- colours of points */
 
 typedef struct painter {

@@ -30,6 +30,8 @@ void picture_color_select(const picture_plan *plan, char *select, size_t size_by
 /* Chooses by the options, or by what the cloud has. terrain: of heights. Returns an exit code. */
 int picture_color_choose(session *s, const picture_plan *plan, const mote_cloud *cloud, bool terrain,
                          picture_colors *colors);
+/* The plan's colours are from now on those of these: for other clouds of a sequence. */
+void picture_color_keep(const picture_colors *colors, picture_plan *plan);
 /* What colours say, in a word. */
 const char *picture_color_title(const picture_colors *colors);
 /* Colours the points of a renderer so. Returns an exit code. */

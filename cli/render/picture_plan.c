@@ -205,8 +205,15 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
     if (o->orbit_given && (o->cameras != NULL || plan->is_map)) {
         return usage_error("render", "--orbit is one path: not with --cameras, nor of a map");
     }
-    if (o->tile_given && (o->orbit_given || o->cameras != NULL)) {
-        return usage_error("render", "--tile divides one picture: not with --orbit or --cameras");
+    if (o->wave_given && (o->wave < 1 || o->wave > MAX_FRAMES)) {
+        return usage_error("render", "--wave: %llu is not in 1..%u", (unsigned long long)o->wave, MAX_FRAMES);
+    }
+    if (o->wave_given && o->moving) return usage_error("render", "--moving and --wave both move the points");
+    if ((o->wave_given || o->moving) && plan->is_map) {
+        return usage_error("render", "--moving and --wave are not of a map: its size is that of the points");
+    }
+    if (o->tile_given && (o->orbit_given || o->cameras != NULL || o->moving || o->wave_given)) {
+        return usage_error("render", "--tile divides one picture: not with --orbit, --cameras, --moving or --wave");
     }
     if (o->scale_bar && !o->ortho) {
         return usage_error("render",
@@ -216,6 +223,8 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
     plan->orbit = o->orbit_given ? (uint32_t)o->orbit : 0;
     plan->cameras = o->cameras;
     plan->frames = o->frames_given ? (uint32_t)o->frames : 0;
+    plan->wave = o->wave_given ? (uint32_t)o->wave : 0;
+    plan->moving = o->moving;
     plan->closed = o->closed;
     plan->whole = o->whole;
     plan->legend = o->legend;
@@ -261,6 +270,10 @@ int picture_plan_make(const picture_options *o, const io_paths *paths, picture_p
     plan->outputs[LAYER_NORMAL].path = o->normals;
     plan->outputs[LAYER_INDEX].path = o->index;
     return code;
+}
+
+bool picture_plan_is_sequence(const picture_plan *plan) {
+    return plan->orbit > 0 || plan->cameras != NULL || plan->moving || plan->wave > 0;
 }
 
 /* ---- outputs */
@@ -315,7 +328,7 @@ static int check_array(session *s, picture_plan *plan, picture_layer layer, cons
 
 static int check_picture(session *s, picture_plan *plan) {
     const io_paths *paths = plan->paths;
-    const bool sequence = plan->orbit > 0 || plan->cameras != NULL;
+    const bool sequence = picture_plan_is_sequence(plan);
     picture_format *format = &plan->outputs[LAYER_COLOR].format;
     if (sequence && path_is_stream(paths->output) && paths->format == NULL) {
         *format = PICTURE_RAW;

@@ -37,11 +37,11 @@ typedef struct picture_options {
     int mode, side, bits, samples, close, map, show, normals_of;
     const char *size, *eye, *target, *up, *background, *color, *range;
     double fov_deg, gsd, edl, point_size;
-    uint64_t tile, orbit, frames;
+    uint64_t tile, orbit, frames, wave;
     const char *cameras, *depth, *normals, *index;
     bool mode_given, side_given, samples_given, fov_given, gsd_given, edl_given, point_size_given, close_given,
         map_given, show_given, fit, ortho;
-    bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, closed, whole;
+    bool legend, scale_bar, stats, bits_given, tile_given, orbit_given, frames_given, wave_given, closed, whole, moving;
 } picture_options;
 
 /* What they mean. */
@@ -65,12 +65,16 @@ typedef struct picture_plan {
     uint32_t orbit;      /* pictures of a turn; 0: no turn */
     const char *cameras; /* a file of them; NULL: none */
     uint32_t frames;     /* along the cameras; 0: one each */
+    uint32_t wave;       /* pictures while a wave runs through the cloud once; 0: none does */
+    bool moving;         /* each input is the cloud of a picture */
     bool closed, legend, scale_bar, stats;
     bool whole; /* octrees, too: every point is read */
 } picture_plan;
 
 /* Checks the options. Returns an exit code; EXIT_USAGE, and why, for what cannot be. */
 int picture_plan_make(const picture_options *o, const io_paths *paths, picture_plan *plan);
+/* Whether there are several pictures, one after the other. */
+bool picture_plan_is_sequence(const picture_plan *plan);
 /* Checks the outputs. Returns an exit code. */
 int picture_plan_check_outputs(session *s, picture_plan *plan);
 

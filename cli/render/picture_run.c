@@ -14,6 +14,7 @@
 #include "render/picture_octree.h"
 #include "render/picture_path.h"
 #include "render/picture_report.h"
+#include "render/picture_wave.h"
 #include "text.h"
 
 #define OVERLAYS 2
@@ -28,6 +29,7 @@ typedef struct picture_task {
     picture_look look;
     picture_colors colors;
     picture_path path;
+    picture_wave wave;
     picture_tiles tiles;
     picture_canvas *canvas;
     picture_overlay overlays[OVERLAYS];
@@ -37,18 +39,21 @@ typedef struct picture_task {
 
 /* ---- the cloud */
 
-static int read_cloud(session *s, picture_task *t) {
+/* frame: of a cloud that moves, whose pictures go round its inputs */
+static int read_cloud(session *s, picture_task *t, uint32_t frame) {
     const io_paths *paths = t->plan->paths;
+    const bool moving = t->plan->moving;
     const double begin = seconds_now();
     int code;
     picture_color_select(t->plan, t->select, sizeof t->select);
-    if (!t->plan->whole) t->octree = picture_octree_find(s, paths);
+    if (!t->plan->whole && !moving) t->octree = picture_octree_find(s, paths);
     if (t->octree.is_octree) {
         code = picture_octree_read_root(s, &t->octree, paths, t->select, &t->cloud);
     } else {
         mote_read_params reading = mote_read_defaults();
         reading.select = t->select;
-        code = session_read(s, paths->inputs, paths->input_count, &reading, &t->cloud);
+        const char *const *first = paths->inputs + (moving ? frame % (uint32_t)paths->input_count : 0);
+        code = session_read(s, first, moving ? 1 : paths->input_count, &reading, &t->cloud);
     }
     t->report.read_s += seconds_now() - begin;
     if (code == EXIT_DONE) t->report.points = mote_cloud_count(t->cloud);
@@ -79,7 +84,9 @@ static int settle(session *s, picture_task *t) {
     const mote_camera camera = picture_path_at(&t->path, 0);
     const picture_spacing spacing = picture_spacing_of(s, t->cloud, &camera, &t->plan->params);
     picture_look_settle(&t->look, &spacing, t->plan);
-    const int code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    int code = EXIT_DONE;
+    if (t->plan->wave > 0) code = picture_wave_begin(s, t->cloud, &t->box, t->plan->view.up, &t->wave);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
     return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
 }
 
@@ -101,6 +108,8 @@ static int place_cameras(session *s, picture_task *t) {
         if (path->orbit) path->frames = plan->orbit;
         if (code == EXIT_DONE && plan->is_map) picture_map_place(plan, &t->box, &path->cameras[0]);
     }
+    if (plan->wave > 0 && path->frames == 1) path->frames = plan->wave;
+    if (plan->moving && path->frames == 1) path->frames = (uint32_t)plan->paths->input_count;
     return code;
 }
 
@@ -166,15 +175,13 @@ typedef struct picture_turn {
     uint32_t frame, column, row;
 } picture_turn;
 
-static bool is_sequence(const picture_task *t) { return t->plan->orbit > 0 || t->plan->cameras != NULL; }
-
 /* The name of an output in this turn. */
 static int name_output(session *s, const picture_task *t, const picture_turn *turn, const char *name,
                        char out[PICTURE_NAME_MAX]) {
     bool named = snprintf(out, PICTURE_NAME_MAX, "%s", name) < PICTURE_NAME_MAX;
-    const bool several = is_sequence(t) || t->tiles.side > 0;
+    const bool several = picture_plan_is_sequence(t->plan) || t->tiles.side > 0;
     if (!several || path_is_stream(name)) return EXIT_DONE;
-    if (is_sequence(t)) named = picture_name_frame(name, turn->frame, out);
+    if (picture_plan_is_sequence(t->plan)) named = picture_name_frame(name, turn->frame, out);
     if (t->tiles.side > 0) named = picture_name_tile(name, turn->column, turn->row, out);
     if (!named) {
         return session_error(s, EXIT_USAGE, "%s: pictures of a sequence have one %%d or %%04d in their name, or no %%",
@@ -212,11 +219,35 @@ static int draw_picture(session *s, picture_task *t, const picture_turn *turn, c
     return code;
 }
 
+/* The next of a cloud's inputs, in the colours of the first. */
+static int read_next(session *s, picture_task *t, uint32_t frame) {
+    mote_render_destroy(t->renderer);
+    mote_cloud_destroy(t->cloud);
+    t->renderer = NULL;
+    t->cloud = NULL;
+    picture_color_keep(&t->colors, t->plan);
+    int code = read_cloud(s, t, frame);
+    if (code == EXIT_DONE) code = load_renderer(s, t);
+    if (code == EXIT_DONE) code = picture_color_choose(s, t->plan, t->cloud, t->look.terrain, &t->colors);
+    return code == EXIT_DONE ? picture_color_apply(s, &t->colors, t->cloud, t->renderer) : code;
+}
+
+/* Brings a cloud that moves to where it is in a frame. */
+static int move_cloud(session *s, picture_task *t, uint32_t frame) {
+    if (t->plan->moving && frame > 0) return read_next(s, t, frame);
+    if (t->plan->wave == 0) return EXIT_DONE;
+    picture_wave_move(s, &t->wave, (double)frame / t->plan->wave, t->cloud);
+    const mote_status status = mote_render_update(t->renderer);
+    if (status != MOTE_OK) return session_fail(s, status, false);
+    return picture_color_apply(s, &t->colors, t->cloud, t->renderer);
+}
+
 static int draw_all(session *s, picture_task *t) {
     const double begin = seconds_now();
     int code = EXIT_DONE;
     for (uint32_t frame = 0; frame < t->path.frames && code == EXIT_DONE; frame++) {
         const mote_camera camera = picture_path_at(&t->path, frame);
+        code = move_cloud(s, t, frame);
         for (uint32_t row = 0; row < t->tiles.rows && code == EXIT_DONE; row++) {
             for (uint32_t column = 0; column < t->tiles.columns && code == EXIT_DONE; column++) {
                 const picture_turn turn = {frame, column, row};
@@ -232,6 +263,7 @@ static void close_task(picture_task *t) {
     for (int i = 0; i < t->overlay_count; i++) free(t->overlays[i].rgba);
     picture_canvas_free(t->canvas);
     picture_path_free(&t->path);
+    picture_wave_free(&t->wave);
     mote_render_destroy(t->renderer);
     mote_cloud_destroy(t->cloud);
 }
@@ -240,7 +272,7 @@ int picture_run(session *s, picture_plan *plan) {
     picture_task t = {.plan = plan};
     picture_report_begin(&t.report, plan);
     int code = picture_plan_check_outputs(s, plan);
-    if (code == EXIT_DONE) code = read_cloud(s, &t);
+    if (code == EXIT_DONE) code = read_cloud(s, &t, 0);
     if (code == EXIT_DONE) code = load_renderer(s, &t);
     if (code == EXIT_DONE) code = measure(s, &t);
     if (code == EXIT_DONE) code = place_cameras(s, &t);

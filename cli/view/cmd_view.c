@@ -23,15 +23,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_PORT 8080
+#define DEFAULT_PORT    8080
+#define DEFAULT_PHOTONS 1000000
 /* Of a COPC file: the first record behind its header of 375 bytes is named "copc". */
 #define COPC_NAME_AT 377
 #define COPC_NAME    "copc"
 
 typedef struct view_options {
     const char *host, *export;
+    const char *photons; /* with live: the scene */
+    uint64_t photon_count;
     int port;
-    bool port_given, no_open, live;
+    bool port_given, no_open, live, count_given, fps_given;
     double seconds; /* 0: until a signal */
     double fps;     /* of live pictures */
 } view_options;
@@ -52,6 +55,8 @@ static const command_help help = {
     "  mote view a.mote b.copc.laz            several clouds in one picture\n"
     "  mote view scan.las                     convert it first, into the cache\n"
     "  mote view --live scan.laz              draw here and send pictures, as it is\n"
+    "  scanner | mote view --live -           the newest of the PLY, PCD, LAS or text frames that it writes\n"
+    "  mote view --live --photons cornell     a photon map that fills up\n"
     "  mote view scan.mote --export site      page and data as files for a web server\n"
     "  mote view scan.mote --no-open          only print the address\n"
     "  mote view scan.mote --host 0.0.0.0     let other machines of the network look, too\n",
@@ -251,7 +256,8 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
     }
     if (o->live) {
         live_hub *live = NULL;
-        int code = live_start(s, inputs->words, inputs->count, o->fps, &live);
+        const live_options options = {inputs->words, inputs->count, o->photons, o->photon_count, o->fps};
+        int code = live_start(s, &options, &live);
         if (code == EXIT_DONE) code = serve(s, o, viewer_dir, NULL, 0, live);
         live_stop(live);
         return code;
@@ -268,14 +274,33 @@ static int find_and_serve(session *s, const view_options *o, const arguments *in
     return code;
 }
 
+/* Options that would have no effect are mistakes. */
+static int check_live_usage(const view_options *o, const arguments *words) {
+    if (!o->live && o->photons != NULL) return usage_error("view", "--photons is for --live");
+    if (!o->live && o->fps_given) return usage_error("view", "--fps is for --live");
+    if (o->count_given && o->photons == NULL) return usage_error("view", "-n is for --photons");
+    if (o->live && o->export != NULL) return usage_error("view", "--live needs a server: it cannot be exported");
+    if (!(o->fps >= 1 && o->fps <= 1000)) return usage_error("view", "--fps is not in 1..1000");
+    if (o->photon_count < 1 || o->photon_count > MOTE_PHOTON_MAX_PHOTONS) {
+        return usage_error("view", "-n is not in 1..%u", MOTE_PHOTON_MAX_PHOTONS);
+    }
+    if (o->photons != NULL && words->count > 0) return usage_error("view", "--photons takes no files beside it");
+    if (o->photons == NULL && words->count < 1) return usage_error("view", "view needs a folder or file");
+    return EXIT_DONE;
+}
+
 int cmd_view(int argc, char **argv) {
-    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT, .fps = 30};
+    view_options o = {.host = "127.0.0.1", .port = DEFAULT_PORT, .fps = 30, .photon_count = DEFAULT_PHOTONS};
     const option rows[] = {
         {"port", 0, OPTION_INT, &o.port, &o.port_given, "N", "default 8080, or the next free one; 0: any free port"},
         {"host", 0, OPTION_TEXT, &o.host, NULL, "ADDR", "address to bind; default 127.0.0.1: only this machine"},
         {"live", 0, OPTION_FLAG, &o.live, NULL, NULL,
-         "draw here and send pictures: any cloud, without preparing\nit; a folder: its newest file, as files come"},
-        {"fps", 0, OPTION_REAL, &o.fps, NULL, "N",
+         "draw here and send pictures: any cloud, without preparing\nit; a folder or a pipe (-): its newest frame, as "
+         "frames come"},
+        {"photons", 0, OPTION_TEXT, &o.photons, NULL, "SCENE",
+         "with --live, instead of inputs: the photon map of a scene\nof mote photon, while photons fly"},
+        {"count", 'n', OPTION_COUNT, &o.photon_count, &o.count_given, "N", "of photons; default 1M"},
+        {"fps", 0, OPTION_REAL, &o.fps, &o.fps_given, "N",
          "with --live: pictures a second for which moving ones are\nmade small enough; default 30"},
         {"no-open", 0, OPTION_FLAG, &o.no_open, NULL, NULL, "do not open a browser"},
         {"export", 0, OPTION_TEXT, &o.export, NULL, "SITE",
@@ -287,7 +312,8 @@ int cmd_view(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1) return usage_error("view", "view needs a folder or file");
+    const int usage = check_live_usage(&o, &words);
+    if (usage != EXIT_DONE) return usage;
     if (words.count > (int)VIEW_SOURCES_MAX) return usage_error("view", "at most %u clouds at once", VIEW_SOURCES_MAX);
     if (words.count > 1 && o.export != NULL)
         return usage_error("view", "--export writes one cloud, not %d", words.count);

@@ -24,7 +24,7 @@ typedef struct render_frame {
     uint8_t *batch_states;
     uint64_t batch_states_capacity;
     render_samples owned, samples; /* all arrays, and those that this frame needs */
-    uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity;
+    uint64_t depth_capacity, color_capacity, normal_capacity, index_capacity, value_capacity, edl_capacity;
     uint32_t *limits;        /* AVERAGE: how deep a sample's surface reaches */
     render_color_sums *sums; /* AVERAGE */
     uint8_t *holes;          /* [samples] 1: to be closed */

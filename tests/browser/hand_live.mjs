@@ -11,11 +11,13 @@ const VIEW = 'view seq=1 size=320,200 eye=0,-10,5 target=0,0,0 up=0,0,1 fov=40 m
 const notOurs = (problem) => !/willReadFrequently/.test(problem); // of pixels(), below
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
+// input: a file or folder, '-' for the pipe that is returned, null for none.
 async function serve(mote, input, more = []) {
-    const child = spawn(mote, ['view', '--live', input, '--no-open', '--port', '0', '--for', '300', '-q', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(mote, ['view', '--live', ...(input === null ? [] : [input]), '--no-open', '--port', '0', '--for', '300', '-q', ...more], { stdio: [input === '-' ? 'pipe' : 'ignore', 'pipe', 'inherit'] });
     const [data] = await withTimeout(once(child.stdout, 'data'), 60000, 'mote view --live');
     return {
         url: String(data).trim(),
+        pipe: child.stdin,
         end: async (signal = 'SIGINT') => {
             const ended = once(child, 'exit');
             child.kill(signal);
@@ -41,6 +43,31 @@ async function rendered(page, mote, folder) {
     return readFileSync(join(folder, 'view.ppm'));
 }
 
+// Waits until a pixel has a colour.
+async function colour(page, rgb) {
+    const text = rgb.join();
+    for (let wait = 0; wait < 200; wait++) {
+        const at = await pixels(page);
+        const seen = new Set();
+        for (let i = 0; i < at.length; i += 3) seen.add(`${at[i]},${at[i + 1]},${at[i + 2]}`);
+        if (seen.has(text)) return;
+        await sleep(50);
+    }
+    assert.fail(`no pixel of ${text}`);
+}
+
+// The same square as a frame of PLY.
+function plyFrame(rgb, n = 60) {
+    const head = `ply\nformat binary_little_endian 1.0\nelement vertex ${n * n}\n${['x', 'y', 'z'].map((a) => `property float ${a}\n`).join('')}${['red', 'green', 'blue'].map((c) => `property uchar ${c}\n`).join('')}end_header\n`;
+    const body = Buffer.alloc(15 * n * n);
+    for (let i = 0; i < n * n; i++) {
+        body.writeFloatLE(i % n, 15 * i);
+        body.writeFloatLE(Math.floor(i / n), 15 * i + 4);
+        rgb.forEach((c, k) => (body[15 * i + 12 + k] = c));
+    }
+    return Buffer.concat([Buffer.from(head), body]);
+}
+
 // 120 x 120 points in a square, all of one colour.
 const square = (folder, name, rgb) => {
     const rows = [];
@@ -55,6 +82,8 @@ export const LIVE_CHECKS = {
             execFileSync(mote, ['gen', 'city', '-o', join(folder, 'city.las'), '-n', '60k', '-q']);
             const server = await serve(mote, join(folder, 'city.las'));
             const { page, problems } = await openPage(server.url);
+            await still(page);
+            await wanted(page, () => /cam=/.test(location.search)); // which rounds the camera
             await still(page);
             const same = async (settings) => {
                 await page.evaluate((s) => window.mote.live.configure(s), settings);
@@ -79,8 +108,19 @@ export const LIVE_CHECKS = {
             assert.ok(!before.equals(await pixels(page)), 'the drag turned it');
             await page.mouse.dblclick(x, y);
             await page.locator('#card').waitFor({ state: 'visible' });
-            assert.match(await page.locator('#card-list').innerText(), /classification/);
+            assert.match(await page.locator('#card-list').innerText(), /Classification/);
             await page.screenshot({ path: join(out, 'by-hand-live.png') });
+            // A link to what is seen shows the same: camera and settings, on another page.
+            await page.evaluate(() => window.mote.live.configure({ mode: 'average', color: 'height', map: 'magma', range: '218:240', edl: 0, orthographic: true }));
+            await still(page);
+            await wanted(page, () => /range=218,240/.test(location.search) && /color=height/.test(location.search));
+            const other = await openPage(page.url());
+            await still(other.page);
+            await wanted(other.page, () => /cam=/.test(location.search));
+            assert.ok((await pixels(other.page)).equals(await pixels(page)), 'the link shows another picture');
+            assert.equal(await other.page.locator('#mode').inputValue(), 'average');
+            assert.equal(await other.page.locator('#ramp').inputValue(), 'magma');
+            await other.page.close();
             await page.close();
             assert.equal(await server.end(), 0);
             assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
@@ -142,25 +182,14 @@ export const LIVE_CHECKS = {
         square(frames, 'f_9.xyz', [200, 0, 0]);
         const server = await serve(mote, frames);
         const { page, problems } = await openPage(server.url);
-        const colour = async (rgb) => {
-            const text = rgb.join();
-            for (let wait = 0; wait < 200; wait++) {
-                const at = await pixels(page);
-                const seen = new Set();
-                for (let i = 0; i < at.length; i += 3) seen.add(`${at[i]},${at[i + 1]},${at[i + 2]}`);
-                if (seen.has(text)) return;
-                await sleep(50);
-            }
-            assert.fail(`no pixel of ${text}`);
-        };
         await still(page);
         await page.evaluate(() => window.mote.live.configure({ mode: 'points', edl: 0 }));
-        await colour([200, 0, 0]);
+        await colour(page, [200, 0, 0]);
         square(frames, 'f_10.xyz', [0, 150, 0]);
-        await colour([0, 150, 0]);
+        await colour(page, [0, 150, 0]);
         assert.match(await page.locator('#title').innerText(), /f_10/);
         square(frames, 'f_10.xyz', [0, 0, 250]);
-        await colour([0, 0, 250]);
+        await colour(page, [0, 0, 250]);
         const { port } = new URL(server.url);
         await server.end();
         await page.locator('#said', { hasText: 'not reached' }).waitFor();
@@ -169,7 +198,45 @@ export const LIVE_CHECKS = {
         await page.evaluate(() => window.mote.live.configure({ color: 'height' }));
         await still(page);
         await again.end();
-        assert.deepEqual(problems.filter(notOurs).filter((p) => !/WebSocket|ERR_CONNECTION/.test(p)), [], 'nothing else went wrong');
+        assert.deepEqual(problems.filter(notOurs).filter((p) => !/WebSocket|ERR_CONNECTION|ERR_SOCKET/.test(p)), [], 'nothing else went wrong');
         await page.close();
+    } },
+    'live: a pipe of frames, whose end and whose nonsense are said': { needsMote: true, async alone({ mote, openPage }) {
+        const server = await serve(mote, '-');
+        const { page, problems } = await openPage(`${server.url}?mode=points&edl=0&color=rgb`);
+        await page.locator('#said', { hasText: 'Waiting for the first cloud' }).waitFor();
+        server.pipe.write(plyFrame([250, 0, 0]));
+        await colour(page, [250, 0, 0]);
+        // Two at once, the last of which counts, and half of a third.
+        const third = plyFrame([0, 0, 250]);
+        server.pipe.write(Buffer.concat([plyFrame([9, 9, 9]), plyFrame([0, 150, 0]), third.subarray(0, 1000)]));
+        await colour(page, [0, 150, 0]);
+        assert.match(await page.locator('#title').innerText(), /Frame 3/);
+        server.pipe.write(third.subarray(1000));
+        await colour(page, [0, 0, 250]);
+        server.pipe.write('ply\nformat ascii 1.0\nelement vertex many\nproperty float x\nend_header\n');
+        await page.locator('#said', { hasText: 'Frame 5 of the pipe cannot be read' }).waitFor();
+        await colour(page, [0, 0, 250]);
+        server.pipe.on('error', () => {}); // it is read no more
+        server.pipe.end();
+        await page.close();
+        assert.equal(await server.end(), 0);
+        assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
+    } },
+    'live: a photon map fills up': { needsMote: true, async alone({ mote, openPage }) {
+        const server = await serve(mote, null, ['--photons', 'cornell', '-n', '30000']);
+        const { page, problems } = await openPage(server.url);
+        await page.locator('#title', { hasText: '30000 of 30000 photons' }).waitFor();
+        await still(page);
+        const points = Number((await page.locator('#subtitle').innerText()).replace(/ points.*/, '').replaceAll(/\D/g, ''));
+        assert.ok(points > 30000 && points < 100000, `${points} photons were stored`);
+        assert.ok((await page.evaluate(() => window.mote.live.scene.version)) > 5, 'it grew step by step');
+        assert.ok(!(await page.locator('#copy').isVisible()), 'no file, no command');
+        await page.evaluate(() => window.mote.live.configure({ color: 'bounce' }));
+        await still(page);
+        assert.match(await page.locator('#legend').innerText(), /Bounce/);
+        await page.close();
+        assert.equal(await server.end(), 0);
+        assert.deepEqual(problems.filter(notOurs), [], 'the console must stay quiet');
     } },
 };

@@ -26,3 +26,4 @@ else
 fi
 node tests/browser/run.mjs --mote "$mote" --out "$2/browser" "${sets[@]}"
 node tests/browser/by_hand.mjs --mote "$mote" --out "$2/browser"
+node tests/browser/firefox.mjs --mote "$mote" --out "$2/browser"

@@ -175,11 +175,19 @@ uint32_t render_reference_neighbors(const mote_cloud *cloud, const uint32_t *poi
 /* ---- surfaces */
 
 /* An ellipse in the camera's axes. */
+/* How the surface around a point bends: below its plane by (kt t² + 2 ktw t w + kw w²) / 2. */
+typedef struct bend {
+    bool known;
+    double t[3], w[3];             /* camera's axes: on the plane, away from the camera and across */
+    double kt, ktw, kw, cotangent; /* of the angle between ray and plane */
+} bend;
+
 typedef struct disc {
     double c[3], n[3], a[3], b[3]; /* a and b by their lengths: (q·a)² + (q·b)² <= 1 */
     double tolerance, color[3];
     uint32_t index;
     bool hidden, unsure; /* behind the limit of its own pixel; nearly so */
+    bend bend;
 } disc;
 
 /* The points that a picture of layers sees, and where. */
@@ -280,7 +288,64 @@ typedef struct shape {
     bool has_normal;
     double normal[3], along[3], off, long_radius, short_radius;
     uint32_t near[3];
+    bend bend;
 } shape;
+
+/* How far from 0, over the size of its terms, the discriminant of where a ray meets the bent surface is, that meets the
+   plane at q: below 0, it misses the surface. */
+static double meets_bent(const bend *b, const double q[3]) {
+    if (!b->known) return 1;
+    const double x = dot(q, b->t), y = dot(q, b->w), c = b->cotangent;
+    const double square = b->kt * c * c / 2, slope = (b->kt * x + b->ktw * y) * c - 1;
+    const double below = (b->kt * x * x + 2 * b->ktw * x * y + b->kw * y * y) / 2;
+    return (slope * slope - 4 * square * below) / (1 + slope * slope + fabs(4 * square * below));
+}
+
+/* Gauss and Jordan: five equations, the sixth column is the right side. */
+static void solve5(double m[5][6]) {
+    for (int r = 0; r < 5; r++) {
+        for (int l = 5; l >= r; l--) m[r][l] /= m[r][r];
+        for (int q = 0; q < 5; q++) {
+            for (int l = 5; l >= r && q != r; l--) m[q][l] -= m[q][r] * m[r][l];
+        }
+    }
+}
+
+/* Slopes and bending by least squares over the neighbours; a little on the diagonal (0.001, in units of the farthest)
+   keeps flat what few neighbours do not tell. */
+static bend bend_of(const mote_cloud *cloud, const lens *l, const double at[3], const double normal[3],
+                    const uint32_t *near, uint32_t count, double unit_length) {
+    bend b = {false, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};
+    const seen here = see(l, at);
+    double ray[3] = {0, 0, 1}, n[3], m[5][6] = {{0}}, other[3], apart[3];
+    if (l->perspective) memcpy(ray, here.at, sizeof ray);
+    unit(ray);
+    turn(l, normal, n);
+    for (int k = 0, away = dot(n, ray) > 0; k < 3 && away; k++) n[k] = -n[k];
+    const double facing = -dot(n, ray), flat = sqrt(1 - facing * facing);
+    if (facing >= 0.9) return b;
+    for (int k = 0; k < 3; k++) b.t[k] = (ray[k] + facing * n[k]) / flat;
+    cross(n, b.t, b.w);
+    for (uint32_t j = 0; j < count; j++) {
+        place_of(cloud, near[j], other);
+        for (int k = 0; k < 3; k++) other[k] = (other[k] - at[k]) / unit_length;
+        turn(l, other, apart);
+        const double x = dot(apart, b.t), y = dot(apart, b.w);
+        const double f[6] = {x, y, x * x / 2, x * y, y * y / 2, -dot(apart, n)};
+        for (int r = 0; r < 5; r++) {
+            for (int q = 0; q < 6; q++) m[r][q] += f[r] * f[q];
+        }
+    }
+    for (int r = 0; r < 5; r++) m[r][r] += 1e-3;
+    solve5(m);
+    b.known = true;
+    b.kt = m[2][5] / unit_length;
+    b.ktw = m[3][5] / unit_length;
+    b.kw = m[4][5] / unit_length;
+    const double up = facing - m[0][5] * flat;
+    b.cotangent = flat / (fabs(up) > 1e-4 ? up : 1e-4);
+    return b;
+}
 
 static uint32_t number_of(const sight *s, uint32_t point) {
     uint32_t i = 0;
@@ -310,6 +375,7 @@ static void find_shape(const mote_cloud *cloud, const lens *l, const mote_render
     const double radius = sqrt(near2[count - 1] * p->share / (count - 1)), stretch = sqrt(sqrt(fmax(ratio, 0.5)));
     out->long_radius = radius / stretch;
     out->short_radius = radius * stretch;
+    out->bend = bend_of(cloud, l, at, out->normal, near, count, sqrt(near2[count - 1]));
 }
 
 static double middle_of(double a, double b, double c) { return fmax(fmin(a, b), fmin(fmax(a, b), c)); }
@@ -336,6 +402,7 @@ static void make_disc(const mote_cloud *cloud, const lens *l, const mote_render_
         turn(l, sh->along, out->a);
         long_radius = radius;
         short_radius = radius * sh->short_radius / sh->long_radius;
+        out->bend = sh->bend;
     } else {
         memcpy(out->n, l->perspective ? here.at : ray, sizeof out->n);
         unit(out->n);
@@ -354,26 +421,40 @@ static void make_disc(const mote_cloud *cloud, const lens *l, const mote_render_
     }
 }
 
-/* Where the ray through a pixel's middle meets a disc. */
-static bool meet(const lens *l, const disc *d, uint32_t pixel, double *depth, double *r2) {
-    const double x = (pixel % (uint32_t)l->width + 0.5 - l->width / 2) / l->focal;
-    const double y = (pixel / (uint32_t)l->width + 0.5 - l->height / 2) / l->focal;
+/* Where the ray through a pixel's middle meets a disc's plane, from its middle. Returns the depth. */
+static double meet_plane(const lens *l, const disc *d, uint32_t pixel, double q[3]) {
+    const uint32_t column = pixel % (uint32_t)l->width, row = pixel / (uint32_t)l->width;
+    const double x = (column + 0.5 - l->width / 2) / l->focal, y = (row + 0.5 - l->height / 2) / l->focal;
     const double from[3] = {l->perspective ? 0 : x, l->perspective ? 0 : y, 0};
     const double ray[3] = {l->perspective ? x : 0, l->perspective ? y : 0, 1};
-    double q[3];
     const double t = (dot(d->n, d->c) - dot(d->n, from)) / dot(d->n, ray);
     for (int k = 0; k < 3; k++) q[k] = from[k] + t * ray[k] - d->c[k];
-    *depth = t;
+    return t;
+}
+
+/* Whether a disc is seen in a pixel's middle.
+   edge  made less where that is nearly decided otherwise */
+static bool meet(const lens *l, const disc *d, uint32_t pixel, double *depth, double *r2, double *edge) {
+    double q[3];
+    *depth = meet_plane(l, d, pixel, q);
     *r2 = dot(q, d->a) * dot(q, d->a) + dot(q, d->b) * dot(q, d->b);
-    return *r2 <= 1 - 0.15 && t >= l->near_depth;
+    const double met = meets_bent(&d->bend, q);
+    if (met >= 0) *edge = fmin(*edge, fabs(*r2 - 0.85));
+    if (*r2 <= 0.86) *edge = fmin(*edge, 50 * fabs(met));
+    return *r2 <= 1 - 0.15 && met >= 0 && *depth >= l->near_depth;
 }
 
 /* What no splat covers shows the point that is in it, if there is one. */
-static void show_own(const lens *l, const disc *discs, uint32_t count, const render_reference_pixel *front,
-                     render_reference_pixel *out) {
+static void show_own(const lens *l, const disc *discs, uint32_t count, uint32_t pixel,
+                     const render_reference_pixel *front, render_reference_pixel *out) {
     for (uint32_t i = 0; i < count && front->shown; i++) {
         const double *n = discs[i].n;
+        double q[3];
         if (discs[i].index != front->index) continue;
+        meet_plane(l, &discs[i], pixel, q);
+        const double met = meets_bent(&discs[i].bend, q);
+        out->edge = fmin(out->edge, 50 * fabs(met));
+        if (met < 0) continue;
         out->shown = true;
         out->depth = discs[i].c[2];
         out->index = discs[i].index;
@@ -398,8 +479,9 @@ static void hide_discs(const lens *l, disc *discs, uint32_t count, const uint32_
     for (uint32_t i = 0; i < count; i++) {
         double limit = INFINITY, t, r2;
         for (uint32_t j = 0; j < count; j++) {
-            if (meet(l, &discs[j], pixels[i], &t, &r2)) limit = fmin(limit, t + discs[j].tolerance);
-            if (fabs(r2 - 0.85) < 1e-3) discs[i].unsure = true;
+            double edge = 1;
+            if (meet(l, &discs[j], pixels[i], &t, &r2, &edge)) limit = fmin(limit, t + discs[j].tolerance);
+            if (edge < 1e-3) discs[i].unsure = true;
         }
         const double nearest = discs[i].c[2] - discs[i].tolerance;
         discs[i].hidden = nearest > limit;
@@ -413,14 +495,16 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
     double limit = INFINITY, sum = 0, normal[3] = {0, 0, 0}, color[3] = {0, 0, 0}, depth = 0, best = 0, t, r2;
     clear(out);
     for (uint32_t i = 0; i < count; i++) {
-        const bool met = meet(l, &discs[i], pixel, &t, &r2);
+        double edge = 1;
+        const bool met = meet(l, &discs[i], pixel, &t, &r2, &edge);
         if (met && discs[i].unsure) out->edge = 0;
         if (discs[i].hidden) continue;
         if (met) limit = fmin(limit, t + discs[i].tolerance);
-        out->edge = fmin(out->edge, fabs(r2 - 0.85));
+        out->edge = fmin(out->edge, edge);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (discs[i].hidden || !meet(l, &discs[i], pixel, &t, &r2)) continue;
+        double edge = 1;
+        if (discs[i].hidden || !meet(l, &discs[i], pixel, &t, &r2, &edge)) continue;
         out->edge = fmin(out->edge, fabs(t - limit) / discs[i].tolerance);
         if (t > limit) continue;
         const double weight = pow(1 - r2, 4);
@@ -435,7 +519,7 @@ static void show_surface(const lens *l, const disc *discs, uint32_t count, uint3
     }
     out->rounding = out->fragments > 0 ? out->fragments / (sum * 1022) : 0;
     if (out->fragments == 0) {
-        if (points_around(l, front, pixel) >= 5) show_own(l, discs, count, &front[pixel], out);
+        if (points_around(l, front, pixel) >= 5) show_own(l, discs, count, pixel, &front[pixel], out);
         return;
     }
     out->shown = true;

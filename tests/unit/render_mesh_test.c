@@ -80,8 +80,10 @@ static void compare_frame(mote_renderer *renderer, const test_mesh *mesh, double
                   "%.1f dB, SSIM %.4f\n",
                   name, (unsigned long long)count, fill, 100 * own.holes, 100 * own.spilled, own.error_deg,
                   given.error_deg, own.psnr, own.ssim);
-    /* Vertices of Lucy are dense where it is curved and far apart where it is flat: splats spill there. */
-    assert_true(own.holes < 1e-3 && own.spilled < 0.08);
+    /* Vertices of Lucy are dense where it is curved and far apart where it is flat: splats spill there. Its folds are
+       sheets with true edges. */
+    assert_true(own.holes < 1e-3 && given.holes < 1e-3);
+    assert_true(own.spilled < (strstr(name, "lucy") != NULL ? 0.055 : 0.013));
     /* Many points of few triangles show that these are flat: their normals are not the smooth ones of the corners. */
     assert_true(own.error_deg <= (count == mesh->vertex_count ? 2 * given.error_deg + 0.1 : 15));
     assert_true(own.psnr > 17 && own.ssim > 0.75);

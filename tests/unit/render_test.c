@@ -5,24 +5,10 @@
 #include <string.h>
 
 #include "reference/awkward_clouds.h"
-#include "reference/render_reference.h"
 #include "render/renderer.h"
-#include "support/support.h"
+#include "unit/render_test.h"
 
-#define PI     3.14159265358979323846
-#define WIDTH  37u
-#define HEIGHT 29u
-#define PIXELS (WIDTH * HEIGHT)
-
-typedef struct frame {
-    uint8_t color8[4 * PIXELS];
-    uint16_t color16[4 * PIXELS];
-    float depth[PIXELS], normal[3 * PIXELS];
-    uint32_t index[PIXELS];
-    mote_render_result result;
-} frame;
-
-static void open_frame(frame *f) {
+void open_frame(frame *f) {
     memset(f, 0, sizeof *f);
     f->result.color8 = f->color8;
     f->result.color16 = f->color16;
@@ -31,7 +17,7 @@ static void open_frame(frame *f) {
     f->result.index = f->index;
 }
 
-static mote_render_params small_picture(mote_render_mode mode) {
+mote_render_params small_picture(mote_render_mode mode) {
     mote_render_params p = mote_render_defaults();
     p.mode = mode;
     p.width = WIDTH;
@@ -39,7 +25,7 @@ static mote_render_params small_picture(mote_render_mode mode) {
     return p;
 }
 
-static void must(mote_context *ctx, mote_status status) {
+void must(mote_context *ctx, mote_status status) {
     if (status != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
 }
 
@@ -57,8 +43,8 @@ static bool look(mote_context *ctx, mote_renderer *renderer, uint32_t turn, cons
 /* ---- against the reference */
 
 /* Where the reference sees another point, one of the two is on the border of the pixel, or both are equally deep. */
-static void compare_points(const frame *f, const render_reference_pixel *expected, const mote_cloud *cloud,
-                           const mote_camera *camera, const char *what) {
+void compare_points(const frame *f, const render_reference_pixel *expected, const mote_cloud *cloud,
+                    const mote_camera *camera, const char *what) {
     for (uint32_t i = 0; i < PIXELS; i++) {
         const render_reference_pixel *e = &expected[i];
         const bool shown = f->depth[i] < INFINITY;
@@ -103,7 +89,7 @@ static void points_are_those_of_the_reference(void **state) {
 }
 
 /* A cloud of doubles with 8-bit colours. */
-static mote_cloud *colored_cloud(mote_context *ctx, uint64_t count, const double offset[3], double size) {
+mote_cloud *colored_cloud(mote_context *ctx, uint64_t count, const double offset[3], double size) {
     static const mote_column_spec specs[6] = {{"x", MOTE_FLOAT64, 0, 0},   {"y", MOTE_FLOAT64, 0, 0},
                                               {"z", MOTE_FLOAT64, 0, 0},   {"red", MOTE_UINT8, 0, 0},
                                               {"green", MOTE_UINT8, 0, 0}, {"blue", MOTE_UINT8, 0, 0}};
@@ -456,200 +442,6 @@ static void narrow_holes_are_closed_and_edges_stay(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* ---- cameras */
-
-static void fitted_cameras_see_everything(void **state) {
-    static const double from[][3] = {{0.3, -1, 0.5}, {0, 0, 1}, {0, 0, -1}, {1, 1, 1}, {0, 1, 0}, {-1, 0, 0}};
-    static const mote_box boxes[] = {{{0, 0, 0}, {1, 2, 3}},
-                                     {{-5, -5, 0}, {5, 5, 0}},
-                                     {{4e5, 5e6, 1}, {4e5, 5e6, 1}},
-                                     {{-1e-9, 0, 0}, {1e-9, 1e-9, 1e-12}},
-                                     {{0, 0, 0}, {1e9, 1, 1}}};
-    mote_context *ctx = test_context(1);
-    (void)state;
-    for (uint32_t turn = 0; turn < 60; turn++) {
-        const mote_box *box = &boxes[turn % 5];
-        mote_camera camera = mote_camera_defaults();
-        double lows[2] = {1e9, 1e9}, highs[2] = {-1e9, -1e9};
-        camera.projection = turn / 30 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
-        must(ctx, mote_camera_fit(ctx, &camera, box, from[turn % 6], 400, 300));
-        for (int corner = 0; corner < 8; corner++) {
-            const double place[3] = {(corner & 1) != 0 ? box->max[0] : box->min[0],
-                                     (corner & 2) != 0 ? box->max[1] : box->min[1],
-                                     (corner & 4) != 0 ? box->max[2] : box->min[2]};
-            double x, y;
-            assert_true(mote_camera_project(&camera, 400, 300, place, &x, &y, NULL));
-            lows[0] = fmin(lows[0], x), highs[0] = fmax(highs[0], x);
-            lows[1] = fmin(lows[1], y), highs[1] = fmax(highs[1], y);
-        }
-        if (turn % 5 > 1) continue; /* of a size that fills the picture: with equal margins */
-        assert_true(highs[0] - lows[0] > 350 || highs[1] - lows[1] > 260);
-        assert_true(fabs(lows[0] + highs[0] - 400) < 4 && fabs(lows[1] + highs[1] - 300) < 4);
-    }
-    mote_context_destroy(ctx);
-}
-
-static void places_come_back_from_pixels(void **state) {
-    mote_camera camera = mote_camera_defaults();
-    (void)state;
-    camera.eye[0] = 3;
-    camera.eye[2] = 2;
-    for (uint32_t i = 0; i < 100; i++) {
-        const double place[3] = {test_random(0, i), test_random(1, i), test_random(2, i)};
-        double x, y, depth, back[3];
-        camera.projection = i % 2 == 0 ? MOTE_PERSPECTIVE : MOTE_ORTHOGRAPHIC;
-        mote_camera_project(&camera, 640, 480, place, &x, &y, &depth);
-        mote_camera_unproject(&camera, 640, 480, x, y, depth, back);
-        for (int k = 0; k < 3; k++) assert_true(fabs(back[k] - place[k]) < 1e-12);
-    }
-}
-
-static void paths_pass_through_their_cameras(void **state) {
-    mote_camera cameras[4];
-    (void)state;
-    for (uint32_t i = 0; i < 4; i++) {
-        cameras[i] = mote_camera_defaults();
-        for (int k = 0; k < 3; k++) cameras[i].eye[k] = test_random((uint64_t)k, i);
-        cameras[i].angle_rad = 0.2 + 0.3 * i;
-    }
-    for (uint32_t i = 0; i < 4; i++) {
-        const mote_camera at = mote_camera_on_path(cameras, 4, i % 2 == 0, i);
-        assert_memory_equal(&at, &cameras[i], sizeof at);
-    }
-    const mote_camera first = mote_camera_on_path(cameras, 4, false, -3),
-                      last = mote_camera_on_path(cameras, 4, false, 9);
-    assert_memory_equal(&first, &cameras[0], sizeof first);
-    assert_true(fabs(last.eye[0] - cameras[3].eye[0]) < 1e-12);
-    const mote_camera round = mote_camera_on_path(cameras, 4, true, 3.999999);
-    assert_true(fabs(round.eye[1] - cameras[0].eye[1]) < 1e-4);
-    const mote_camera before = mote_camera_on_path(cameras, 4, false, 1.999999);
-    assert_true(fabs(before.angle_rad - cameras[2].angle_rad) < 1e-4);
-    const mote_camera only = mote_camera_on_path(cameras, 1, true, 0.5);
-    assert_true(only.eye[0] == cameras[0].eye[0]);
-}
-
-/* ---- refusals */
-
-typedef struct refusal {
-    const char *name;
-    void (*spoil)(mote_render_params *p, mote_camera *camera);
-} refusal;
-
-static void no_width(mote_render_params *p, mote_camera *c) { (void)c, p->width = 0; }
-static void too_wide(mote_render_params *p, mote_camera *c) { (void)c, p->width = MOTE_RENDER_MAX_SIZE + 1; }
-static void too_fine(mote_render_params *p, mote_camera *c) {
-    (void)c, p->width = MOTE_RENDER_MAX_SIZE, p->samples = 2;
-}
-static void no_samples(mote_render_params *p, mote_camera *c) { (void)c, p->samples = 0; }
-static void part_beyond(mote_render_params *p, mote_camera *c) {
-    (void)c, p->part_x = 30, p->part_width = p->part_height = 9;
-}
-static void bad_mode(mote_render_params *p, mote_camera *c) { (void)c, p->mode = (mote_render_mode)9; }
-static void bad_k(mote_render_params *p, mote_camera *c) { (void)c, p->k = 3; }
-static void bad_share(mote_render_params *p, mote_camera *c) { (void)c, p->share = NAN; }
-static void bad_layers(mote_render_params *p, mote_camera *c) { (void)c, p->layers = 5; }
-static void bad_light(mote_render_params *p, mote_camera *c) {
-    (void)c, memset(p->lights[0].toward, 0, sizeof p->lights[0].toward);
-}
-static void bad_edl(mote_render_params *p, mote_camera *c) { (void)c, p->edl_radius = -1; }
-static void bad_show(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_RADIUS; }
-static void no_normals(mote_render_params *p, mote_camera *c) { (void)c, p->show = MOTE_RENDER_SHOW_NORMAL_ERROR; }
-static void large_points(mote_render_params *p, mote_camera *c) { (void)c, p->point_size = 33; }
-static void reserved(mote_render_params *p, mote_camera *c) { (void)c, p->reserved[6] = 1; }
-static void own_eye(mote_render_params *p, mote_camera *c) { (void)p, memcpy(c->target, c->eye, sizeof c->eye); }
-static void flat_angle(mote_render_params *p, mote_camera *c) { (void)p, c->angle_rad = PI; }
-static void nan_eye(mote_render_params *p, mote_camera *c) { (void)p, c->eye[1] = NAN; }
-static void no_height(mote_render_params *p, mote_camera *c) {
-    (void)p, c->projection = MOTE_ORTHOGRAPHIC, c->height = 0;
-}
-static void camera_reserved(mote_render_params *p, mote_camera *c) { (void)p, c->reserved[0] = 1; }
-
-static void what_is_wrong_is_refused(void **state) {
-    static const refusal refusals[] = {{"width", no_width},
-                                       {"wide", too_wide},
-                                       {"fine", too_fine},
-                                       {"samples", no_samples},
-                                       {"part", part_beyond},
-                                       {"mode", bad_mode},
-                                       {"k", bad_k},
-                                       {"share", bad_share},
-                                       {"layers", bad_layers},
-                                       {"light", bad_light},
-                                       {"edl", bad_edl},
-                                       {"show", bad_show},
-                                       {"normals", no_normals},
-                                       {"point size", large_points},
-                                       {"reserved", reserved},
-                                       {"own eye", own_eye},
-                                       {"angle", flat_angle},
-                                       {"nan", nan_eye},
-                                       {"height", no_height},
-                                       {"camera", camera_reserved}};
-    static const double origin[3] = {0, 0, 0};
-    static frame f;
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = colored_cloud(ctx, 10, origin, 1);
-    (void)state;
-    for (uint32_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        mote_render_params p = small_picture(MOTE_RENDER_POINTS);
-        mote_camera camera = mote_camera_defaults();
-        refusals[i].spoil(&p, &camera);
-        open_frame(&f);
-        const mote_status status = mote_render(ctx, cloud, &camera, &p, &f.result);
-        if (status != MOTE_ERROR_ARGUMENT) fail_msg("%s: status %d", refusals[i].name, (int)status);
-        assert_true(strlen(mote_context_message(ctx)) > 0);
-        mote_context_clear(ctx);
-    }
-    f.result.on_device = true;
-    const mote_render_params p = small_picture(MOTE_RENDER_POINTS);
-    const mote_camera camera = mote_camera_defaults();
-    assert_int_equal(mote_render(ctx, cloud, &camera, &p, &f.result), MOTE_ERROR_UNSUPPORTED);
-    mote_cloud_destroy(cloud);
-    assert_int_equal(mote_context_memory_bytes(ctx), 0);
-    mote_context_destroy(ctx);
-}
-
-/* ---- failures */
-
-static mote_status draw_all_modes(mote_context *ctx, void *user) {
-    static const double origin[3] = {0, 0, 0};
-    static frame f;
-    const mote_camera camera = {.projection = MOTE_PERSPECTIVE,
-                                .eye = {0.5, -2, 0.6},
-                                .target = {0.5, 0.5, 0.5},
-                                .up = {0, 0, 1},
-                                .angle_rad = 0.7};
-    mote_cloud *cloud = user;
-    mote_renderer *renderer = NULL;
-    mote_render_neighbors *found = NULL;
-    (void)origin;
-    mote_status status = mote_render_create(ctx, cloud, &renderer);
-    for (int mode = 0; mode < 3 && status == MOTE_OK; mode++) {
-        mote_render_params p = small_picture((mote_render_mode)mode);
-        p.close_pixels = 2;
-        p.show = mode == 2 ? MOTE_RENDER_SHOW_RADIUS : MOTE_RENDER_SHOW_COLOR;
-        open_frame(&f);
-        status = mote_render_draw(renderer, &camera, &p, &f.result);
-    }
-    const mote_render_params p = small_picture(MOTE_RENDER_SURFACE);
-    if (status == MOTE_OK) status = mote_render_find_neighbors(renderer, &camera, &p, 5, &found);
-    if (status == MOTE_OK) status = mote_render_update(renderer);
-    mote_render_free_neighbors(ctx, found);
-    mote_render_destroy(renderer);
-    return status;
-}
-
-static void allocations_may_fail(void **state) {
-    static const double origin[3] = {0, 0, 0};
-    mote_context *ctx = test_context(1);
-    mote_cloud *cloud = colored_cloud(ctx, 3000, origin, 1);
-    (void)state;
-    test_each_allocation_fails(draw_all_modes, cloud);
-    test_each_step_cancels(draw_all_modes, cloud);
-    mote_cloud_destroy(cloud);
-    mote_context_destroy(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_those_of_the_reference),
@@ -665,6 +457,7 @@ int main(void) {
         cmocka_unit_test(fitted_cameras_see_everything),
         cmocka_unit_test(places_come_back_from_pixels),
         cmocka_unit_test(paths_pass_through_their_cameras),
+        cmocka_unit_test(cameras_within_and_far_away),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(allocations_may_fail),
     };

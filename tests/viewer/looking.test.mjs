@@ -249,3 +249,19 @@ test('a .zip file is what unzip expects', () => {
     assert.equal(bytes.readUInt32LE(at), 0x04034b50);
     assert.equal(bytes.toString('utf8', at + 30 + bytes.readUInt16LE(at + 26), at + 30 + bytes.readUInt16LE(at + 26) + 9), '123456789');
 });
+
+test('turning about a point leaves it where it is on the screen, at its distance', () => {
+    for (const axis of ['z', 'y', '-x']) {
+        const camera = new OrbitCamera();
+        camera.frame = frameOf(axis);
+        camera.set({ target: [1, 2, 3], yaw: 0.4, pitch: 0.3, distance: 9 });
+        const point = [2, 0.5, 4];
+        const before = camera.project(point);
+        for (const [yaw, pitch] of [[0.5, 0], [0, -0.7], [-1.2, 3]]) { // the last one up to where it ends
+            camera.rotateAbout(point, yaw, pitch);
+            const after = camera.project(point);
+            for (const key of ['x', 'y', 'depth']) assert.ok(Math.abs(after[key] - before[key]) < 1e-9, `${axis} ${key}: ${after[key]}, ${before[key]} before`);
+        }
+        assert.notDeepEqual(camera.target, [1, 2, 3]);
+    }
+});

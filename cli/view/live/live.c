@@ -11,8 +11,7 @@
 #include "view/live/live_facts.h"
 #include "view/live/live_hub.h"
 
-#define LOOK_EVERY_S 0.1 /* at the source */
-#define FAREWELL_S   1.0 /* for telling pages that the server ends; one that does not read is not waited for */
+#define FAREWELL_S 1.0 /* for telling pages that the server ends; one that does not read is not waited for */
 
 static struct timespec later(double seconds) {
     struct timespec at;
@@ -163,20 +162,21 @@ static void *paint(void *user) {
 
 /* ---- the loader */
 
-/* A scene of what is new. Errors are told to the pages, not to the terminal: the next file may be right. */
-static void load(live_hub *l) {
-    const char *const *paths;
-    int count;
-    char why[512];
-    live_scene *scene = NULL;
-    live_source_take(&l->source, &paths, &count);
-    const int code =
-        live_scene_make(l->session, paths, count, l->source.inputs, l->source.input_count, &scene, why, sizeof why);
-    pthread_mutex_lock(&l->lock);
-    snprintf(l->trouble, sizeof l->trouble, "%s", code == EXIT_DONE ? "" : why);
+/* Under the lock. words "": what was told before no longer holds. */
+static void tell_trouble(live_hub *l, const char *words) {
+    snprintf(l->trouble, sizeof l->trouble, "%s", words);
     for (live_client *c = l->clients; c != NULL && !l->is_ending; c = c->next) {
         live_client_tell(c, TEXT_NOTE, live_words("trouble", l->trouble));
     }
+}
+
+/* A scene of what is new. Errors are told to the pages, not to the terminal: the next file may be right. */
+static void load(live_hub *l) {
+    char why[512];
+    live_scene *scene = NULL;
+    const int code = live_scene_make(l->session, &l->source, &scene, why, sizeof why);
+    pthread_mutex_lock(&l->lock);
+    tell_trouble(l, code == EXIT_DONE ? "" : why);
     live_scene *skipped = l->next_scene;
     if (scene != NULL) {
         scene->version = ++l->version;
@@ -191,10 +191,14 @@ static void *watch(void *user) {
     live_hub *l = user;
     pthread_mutex_lock(&l->lock);
     while (!l->is_ending) {
-        const struct timespec end = later(LOOK_EVERY_S);
+        const struct timespec end = later(live_source_interval_s(&l->source));
+        char why[512];
         pthread_mutex_unlock(&l->lock);
-        if (live_source_has_news(&l->source)) load(l);
+        const bool has_news = live_source_has_news(&l->source);
+        if (has_news) load(l);
+        if (!has_news) live_source_trouble(&l->source, why, sizeof why);
         pthread_mutex_lock(&l->lock);
+        if (!has_news && why[0] != '\0') tell_trouble(l, why);
         while (!l->is_ending && pthread_cond_timedwait(&l->idle, &l->lock, &end) != ETIMEDOUT) {}
     }
     pthread_mutex_unlock(&l->lock);
@@ -204,16 +208,12 @@ static void *watch(void *user) {
 /* ---- begin and end */
 
 static int read_first(session *s, live_hub *l) {
-    const char *const *paths;
-    int count;
     char why[512];
     if (l->source.kind != LIVE_FILES) {
         live_source_has_news(&l->source);
         if (!live_source_has_news(&l->source)) return EXIT_DONE; /* it will come */
     }
-    live_source_take(&l->source, &paths, &count);
-    const int code =
-        live_scene_make(s, paths, count, l->source.inputs, l->source.input_count, &l->scene, why, sizeof why);
+    const int code = live_scene_make(s, &l->source, &l->scene, why, sizeof why);
     if (code != EXIT_DONE) return code;
     l->scene->version = ++l->version;
     l->facts = live_facts(l->scene);
@@ -230,14 +230,14 @@ static void make_conditions(live_hub *l) {
     pthread_condattr_destroy(&attributes);
 }
 
-int live_start(session *s, const char *const *inputs, int count, double pictures_per_second, live_hub **out) {
+int live_start(session *s, const live_options *o, live_hub **out) {
     live_hub *l = calloc(1, sizeof *l);
     *out = NULL;
     if (l == NULL) return session_error(s, EXIT_RESOURCES, "out of memory");
     l->session = s;
-    l->pictures_per_second = pictures_per_second;
+    l->pictures_per_second = o->pictures_per_second;
     make_conditions(l);
-    int code = live_source_open(s, inputs, count, &l->source);
+    int code = live_source_open(s, o->inputs, o->count, o->scene, o->photons, &l->source);
     if (code == EXIT_DONE) code = read_first(s, l);
     if (code == EXIT_DONE) {
         l->has_painter = pthread_create(&l->painter, NULL, paint, l) == 0;
@@ -277,6 +277,7 @@ void live_stop(live_hub *l) {
     if (l->has_loader) pthread_join(l->loader, NULL);
     live_scene_free(l->scene);
     live_scene_free(l->next_scene);
+    live_source_close(&l->source);
     free(l->facts);
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->idle);

@@ -25,10 +25,17 @@ typedef enum live_packet { LIVE_PACKET_TEXT, LIVE_PACKET_BYTES, LIVE_PACKET_CLOS
 /// Returns  false where the page is gone
 typedef bool live_send(void *connection, live_packet packet, const void *data, size_t size);
 
+typedef struct live_options {
+    const char *const *inputs; /* [count] files, a folder or a pipe of frames */
+    int count;
+    const char *scene; /* whose photons fly instead; NULL: none */
+    uint64_t photons;
+    double pictures_per_second; /* that moving pictures are made small enough for */
+} live_options;
+
 /// Reads the first cloud, unless the source is a folder or pipe that has none yet, and starts to watch the source.
-/// pictures_per_second  that moving pictures are made small enough for
 /// Returns an exit code; *out NULL where it is not EXIT_DONE
-int live_start(session *s, const char *const *inputs, int count, double pictures_per_second, live_hub **out);
+int live_start(session *s, const live_options *options, live_hub **out);
 /// Tells all pages that the server ends. After it none is taken.
 void live_close(live_hub *l);
 /// Ends all threads and frees all. No client may be there. NULL is allowed.

@@ -32,19 +32,17 @@ static mote_status prepare(live_scene *scene) {
     return status;
 }
 
-int live_scene_make(const session *s, const char *const *paths, int count, const char *const *inputs, int input_count,
-                    live_scene **out, char *why, size_t why_size) {
-    const mote_read_params reading = mote_read_defaults();
+int live_scene_make(const session *s, live_source *source, live_scene **out, char *why, size_t why_size) {
     live_scene *scene = calloc(1, sizeof *scene);
     *out = NULL;
     snprintf(why, why_size, "memory has run out");
     if (scene == NULL) return session_error((session *)s, EXIT_RESOURCES, "out of memory");
-    scene->inputs = inputs;
-    scene->input_count = input_count;
-    const char *slash = strrchr(paths[0], '/');
-    snprintf(scene->name, sizeof scene->name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : paths[0]);
+    scene->inputs = source->inputs;
+    scene->input_count = source->input_count;
     int code = session_open(&scene->session, s->command, &s->options);
-    if (code == EXIT_DONE) code = session_read(&scene->session, paths, count, &reading, &scene->cloud);
+    if (code == EXIT_DONE) {
+        code = live_source_read(source, &scene->session, &scene->cloud, scene->name, sizeof scene->name);
+    }
     if (code == EXIT_DONE) {
         const mote_status status = prepare(scene);
         if (status != MOTE_OK) code = session_fail(&scene->session, status, true);

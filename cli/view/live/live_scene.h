@@ -14,6 +14,7 @@
 #include "session.h"
 #include "view/live/live_message.h"
 #include "view/live/live_picture.h"
+#include "view/live/live_source.h"
 
 #define LIVE_RENDERERS 4
 #define LIVE_COLORINGS 8 /* of which the ranges are kept */
@@ -57,11 +58,10 @@ typedef struct live_quality {
     picture_spacing *spacing; /* of the last still picture of this client, for the moving ones: median 0: none yet */
 } live_quality;
 
-/// Makes a scene of inputs in a context of its own. Prints progress and errors as the options of s say.
-/// paths  [count] what is read; inputs: as they were typed, which outlives the scene
+/// Makes a scene of what is new in a source, in a context of its own. Prints progress and errors as the options of s
+/// say. source: whose inputs outlive the scene
 /// Returns an exit code; *out NULL where it is not EXIT_DONE. why: [why_size] the message
-int live_scene_make(const session *s, const char *const *paths, int count, const char *const *inputs, int input_count,
-                    live_scene **out, char *why, size_t why_size);
+int live_scene_make(const session *s, live_source *source, live_scene **out, char *why, size_t why_size);
 void live_scene_free(live_scene *scene);
 
 /// Draws a view. colors: out: what its colours are; NULL where they are false colours

@@ -4,10 +4,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "text.h"
 
@@ -46,16 +48,16 @@ static bool is_named_as_cloud(const char *name) {
 
 static bool is_frame(const char *folder, const char *name, char *path) {
     struct stat info;
-    return is_named_as_cloud(name) && snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
+    return is_named_as_cloud(name) && snprintf(path, LIVE_PATH_MAX, "%s/%s", folder, name) < LIVE_PATH_MAX &&
            stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 /* frame_9 before frame_10. */
 static bool is_later(const char *a, const char *b) { return b[0] == '\0' || strverscmp(a, b) > 0; }
 
-static void find_newest(const char *folder, char newest[PATH_MAX]) {
+static void find_newest(const char *folder, char newest[LIVE_PATH_MAX]) {
     DIR *dir = opendir(folder);
-    char path[PATH_MAX];
+    char path[LIVE_PATH_MAX];
     newest[0] = '\0';
     if (dir == NULL) return;
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
@@ -88,26 +90,99 @@ static bool is_folder_of_frames(session *s, const char *path) {
     return format == NULL || strcmp(format, "potree") != 0;
 }
 
-int live_source_open(session *s, const char *const *inputs, int count, live_source *source) {
+/* Whether it is standard input, or a pipe by name. */
+static bool is_pipe(const char *path) {
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+}
+
+static int open_pipe(session *s, live_source *source) {
+    const char *path = source->inputs[0];
+    source->kind = LIVE_PIPE;
+    source->pipe = live_pipe_open(path);
+    if (source->pipe != NULL) return EXIT_DONE;
+    return session_error(s, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
+}
+
+int live_source_open(session *s, const char *const *inputs, int count, const char *scene, uint64_t photons,
+                     live_source *source) {
     memset(source, 0, sizeof *source);
     source->inputs = inputs;
     source->input_count = count;
-    for (int i = 0; i < count; i++) {
-        if (strcmp(inputs[i], "-") == 0) return usage_error("view", "--live reads files and folders, no pipe");
+    if (scene != NULL) {
+        source->kind = LIVE_PHOTONS;
+        source->input_count = 0;
+        return live_photons_open(s, scene, photons, &source->photons);
     }
+    for (int i = 0; i < count && count > 1; i++) {
+        if (is_pipe(inputs[i])) return usage_error("view", "--live reads one pipe of frames, and nothing beside it");
+    }
+    if (is_pipe(inputs[0])) return open_pipe(s, source);
     if (count == 1 && is_folder_of_frames(s, inputs[0])) source->kind = LIVE_FOLDER;
     return EXIT_DONE;
 }
 
+void live_source_close(live_source *source) {
+    live_pipe_close(source->pipe);
+    live_photons_close(source->photons);
+    source->pipe = NULL;
+    source->photons = NULL;
+}
+
+double live_source_interval_s(const live_source *source) {
+    return source->kind == LIVE_PIPE || source->kind == LIVE_PHOTONS ? 0.01 : 0.1;
+}
+
 bool live_source_has_news(live_source *source) {
+    if (source->kind == LIVE_PIPE) return live_pipe_has_news(source->pipe);
+    if (source->kind == LIVE_PHOTONS) return live_photons_has_more(source->photons);
     const live_state now = look(source), before = source->seen;
     source->seen = now;
     return now.is_there && now.hash != source->read.hash && now.hash == before.hash;
 }
 
-void live_source_take(live_source *source, const char *const **paths, int *count) {
+/* ---- reading */
+
+static int read_paths(session *s, const char *const *paths, int count, mote_cloud **out) {
+    const mote_read_params reading = mote_read_defaults();
+    return session_read(s, paths, count, &reading, out);
+}
+
+static int read_frame(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
+    char path[40];
+    uint64_t number;
+    const int file = live_pipe_take(source->pipe, &number);
+    const char *const paths[] = {path};
+    snprintf(name, size, "Frame %" PRIu64, number);
+    if (file < 0) return session_error(s, EXIT_RESOURCES, "out of memory");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const int code = read_paths(s, paths, 1, out);
+    close(file);
+    return code;
+}
+
+static int read_photons(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
+    const mote_status status = live_photons_fly(source->photons, s->ctx, out, name, size);
+    return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
+}
+
+/* The state is looked at before it is read, so that a change meanwhile is news again. */
+static int read_files(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
     source->read = look(source);
-    *count = source->kind == LIVE_FILES ? source->input_count : 1;
-    source->frame_path = source->frame;
-    *paths = source->kind == LIVE_FILES ? source->inputs : &source->frame_path;
+    const char *const frame[] = {source->frame};
+    const char *const *paths = source->kind == LIVE_FOLDER ? frame : source->inputs;
+    const char *slash = strrchr(paths[0], '/');
+    snprintf(name, size, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : paths[0]);
+    return read_paths(s, paths, source->kind == LIVE_FOLDER ? 1 : source->input_count, out);
+}
+
+int live_source_read(live_source *source, session *s, mote_cloud **out, char *name, size_t size) {
+    if (source->kind == LIVE_PIPE) return read_frame(source, s, out, name, size);
+    if (source->kind == LIVE_PHOTONS) return read_photons(source, s, out, name, size);
+    return read_files(source, s, out, name, size);
+}
+
+void live_source_trouble(live_source *source, char *why, size_t size) {
+    why[0] = '\0';
+    if (source->pipe != NULL) live_pipe_trouble(source->pipe, why, size);
 }

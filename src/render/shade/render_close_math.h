@@ -38,11 +38,12 @@ MOTE_HD uint32_t render_steps_to(const render_view *view, const float *depth, co
     return 0;
 }
 
+/* How many gaps are narrow; fewer than RENDER_MIN_GAPS as soon as they can no longer be as many. */
 MOTE_HD int render_find_gaps(const render_view *view, const float *depth, const uint8_t *holes, uint64_t i,
                              uint32_t max, render_gap gaps[RENDER_GAPS]) {
     const int directions[RENDER_GAPS][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     int narrow = 0;
-    for (int g = 0; g < RENDER_GAPS; g++) {
+    for (int g = 0; g < RENDER_GAPS && narrow + RENDER_GAPS - g >= RENDER_MIN_GAPS; g++) {
         render_gap *gap = &gaps[g];
         const int du = directions[g][0], dv = directions[g][1];
         gap->narrow = false;

@@ -44,6 +44,22 @@ static void measure_errors(const mote_renderer *renderer, const render_look *loo
     render_set_errors(count, sum, squares, result);
 }
 
+/* Logarithms of all depths, each of which nine samples compare. */
+static mote_status prepare_edl(mote_renderer *renderer, const render_look *look, render_samples *samples) {
+    render_frame *frame = renderer->frame;
+    const int64_t count = (int64_t)look->view.width * look->view.height;
+    samples->edl = NULL;
+    if (!(look->edl_strength > 0.0f) || look->show != MOTE_RENDER_SHOW_COLOR || look->edl_scale > 0.0f) return MOTE_OK;
+    if (!mote_reserve_scratch(renderer->ctx, (void **)&frame->owned.edl, &frame->edl_capacity, (uint64_t)count,
+                              sizeof(float), "frame")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    samples->edl = frame->owned.edl;
+#pragma omp parallel for schedule(static) num_threads(renderer->ctx->threads)
+    for (int64_t i = 0; i < count; i++) samples->edl[i] = render_edl_depth(look, samples->depth[i]);
+    return MOTE_OK;
+}
+
 mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mote_render_result *result) {
     const render_frame *frame = renderer->frame;
     render_samples samples = frame->samples;
@@ -57,6 +73,7 @@ mote_status render_shade_cpu(mote_renderer *renderer, const render_job *job, mot
     if (look.show == MOTE_RENDER_SHOW_RADIUS && look.show_min == look.show_max) {
         find_range(renderer, samples.value, &look);
     }
+    MOTE_TRY(prepare_edl(renderer, &look, &samples));
 #pragma omp parallel for schedule(dynamic, 4) num_threads(renderer->ctx->threads)
     for (int64_t y = 0; y < (int64_t)job->part.height; y++) {
         for (uint32_t x = 0; x < job->part.width; x++) render_write_pixel(&look, &samples, &to, x, (uint32_t)y);

@@ -147,17 +147,22 @@ MOTE_HD float render_edl_depth(const render_look *look, float depth) {
     return look->edl_scale > 0.0f ? depth * look->edl_scale : render_log2(depth);
 }
 
+MOTE_HD float render_edl_depth_at(const render_look *look, const render_samples *samples, uint64_t i) {
+    return samples->edl != NULL ? samples->edl[i] : render_edl_depth(look, samples->depth[i]);
+}
+
 /* How much light a sample gets past nearer ones around it (Boucheny 2009). */
 MOTE_HD float render_edl(const render_look *look, const render_samples *samples, uint32_t u, uint32_t v) {
     const render_view *view = &look->view;
-    const float here = render_edl_depth(look, samples->depth[(uint64_t)v * view->width + u]);
+    const uint64_t at = (uint64_t)v * view->width + u;
+    const float own = samples->depth[at], here = render_edl_depth_at(look, samples, at);
     float sum = 0.0f;
     for (int n = 0; n < RENDER_EDL_NEIGHBORS; n++) {
         const int64_t x = (int64_t)u + look->edl_offset[n][0], y = (int64_t)v + look->edl_offset[n][1];
         if (x < 0 || y < 0 || x >= (int64_t)view->width || y >= (int64_t)view->height) continue;
-        const float depth = samples->depth[(uint64_t)y * view->width + (uint64_t)x];
-        if (!(depth < INFINITY)) continue;
-        const float nearer = here - render_edl_depth(look, depth);
+        const uint64_t i = (uint64_t)y * view->width + (uint64_t)x;
+        if (!(samples->depth[i] < own)) continue; /* darkens nothing, and needs no logarithm */
+        const float nearer = here - render_edl_depth_at(look, samples, i);
         sum += nearer > 0.0f ? nearer : 0.0f;
     }
     return render_exp2_minus(sum * (RENDER_EDL_GAIN / RENDER_EDL_NEIGHBORS) * look->edl_strength);

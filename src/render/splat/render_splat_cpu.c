@@ -135,7 +135,7 @@ static inline lanes_f select_f(lanes_i mask, lanes_f a, lanes_f b) {
     return (lanes_f)((mask & (lanes_i)a) | (~mask & (lanes_i)b));
 }
 
-/* As render_fragment_at, whose comments hold. */
+/* As render_fragment_at and render_is_within_contour, whose comments hold. */
 static inline lanes fragments_of(const tile *t, const render_splat *splat, float from_u, float from_v,
                                  bool perspective) {
     const lanes_f counting = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -145,16 +145,19 @@ static inline lanes fragments_of(const tile *t, const render_splat *splat, float
     const lanes_f g = splat->g_u * du + splat->g_v * dv;
     lanes f;
     lanes_f r2 = u * u + v * v;
+    lanes_f linear = splat->l_u * du + splat->l_v * dv, across = splat->a_u * du + splat->a_v * dv;
     f.depth = splat->depth + g;
     f.inside = f.depth >= t->near_depth;
     if (perspective) {
         const lanes_f w = 1.0f + g, inverse = 1.0f / w;
         r2 = r2 * (inverse * inverse);
+        linear = linear * inverse;
+        across = across * inverse;
         f.depth = splat->depth * inverse;
         f.inside = (w > 0.0f) & (f.depth >= t->near_depth);
     }
     const lanes_f rest = 1.0f - r2, rest2 = rest * rest;
-    f.inside = f.inside & (rest >= RENDER_RIM);
+    f.inside = f.inside & (rest >= RENDER_RIM) & (linear + splat->bend * across * across <= 1.0f);
     f.weight = rest2 * rest2;
     return f;
 }

@@ -8,7 +8,7 @@
        V = (d_v · (du, dv)) / W    along b,            U² + V² <= 1: within the ellipse
 
    three linear functions, which are exact for perspective. In parallel projection W is 1, and depth = cz + g · (du,
-   dv).
+   dv). Two more of the kind of U and V say whether the surface is still there (render_contour_math.h).
 
    Passes over all splats: (1) limit: the nearest depth + tolerance of each sample; (2) sums of weight, colour and
    normal, in fixed point, of all that is not behind that limit. Integers add up to the same in any order. */
@@ -19,6 +19,7 @@
 #include "normals/normals_math.h"
 #include "render/points/render_points_math.h"
 #include "render/screen/render_screen_math.h"
+#include "render/splat/render_contour_math.h"
 
 #define RENDER_WEIGHT_MAX      1023  /* of a fragment: 10 bits */
 #define RENDER_RIM             0.15f /* a splat ends where 1 - r² is this: its rim adds little, and spills over edges */
@@ -39,10 +40,11 @@ typedef struct render_splat {
     float depth;        /* of its middle */
     float g_u, g_v;     /* see above */
     float u_u, u_v, v_u, v_v;
-    float tolerance;   /* of depth */
-    float radius;      /* world units */
-    uint32_t color;    /* rgba */
-    int16_t normal[3]; /* camera's axes */
+    float l_u, l_v, a_u, a_v, bend; /* of its contour: linear, across */
+    float tolerance;                /* of depth */
+    float radius;                   /* world units */
+    uint32_t color;                 /* rgba */
+    int16_t normal[3];              /* camera's axes */
     uint16_t iterations;
     uint16_t u0, v0, u1, v1; /* samples that it can cover; u0 > u1: none */
     uint32_t place;
@@ -71,6 +73,8 @@ static inline render_splat_rules render_rules_of(const render_job *job) {
 typedef struct render_disc {
     double c[3], n[3], a[3], b[3]; /* a and b of unit length */
     double long_radius, short_radius;
+    double linear[3], across[3]; /* of its contour, over world units */
+    float bend;
 } render_disc;
 
 /* Two directions across a normal, whichever. */
@@ -92,7 +96,8 @@ typedef struct render_shape {
     float normal[3];                 /* zeros: none */
     float along[3];                  /* the long axis */
     float long_radius, short_radius; /* of the ellipse that holds share points; 0: not known */
-    uint32_t near[3];                /* seen points: the nearest others; the point itself where there are fewer */
+    render_contour contour;
+    uint32_t near[3]; /* seen points: the nearest others; the point itself where there are fewer */
     uint32_t iterations;
 } render_shape;
 
@@ -153,6 +158,8 @@ MOTE_HD void render_face_camera(const render_view *view, render_disc *disc, doub
     for (int k = 0; k < 3; k++) disc->n[k] = view->perspective ? -c[k] / length : (k == 2 ? -1 : 0);
     render_axes_across(disc->n, disc->a, disc->b);
     disc->long_radius = disc->short_radius = radius;
+    for (int k = 0; k < 3; k++) disc->linear[k] = disc->across[k] = 0;
+    disc->bend = 0;
 }
 
 /* ---- from disc to splat */
@@ -213,6 +220,23 @@ MOTE_HD void render_bound_splat(const render_view *view, const render_disc *disc
     render_sample_range(low_v, high_v, view->top, view->height, &splat->v0, &splat->v1);
 }
 
+/* The contour of a disc in the picture.
+   row  U and V over samples */
+MOTE_HD void render_project_contour(const render_disc *disc, double row[2][2], render_splat *splat) {
+    double linear[2] = {0, 0}, across[2] = {0, 0}; /* over U and V */
+    for (int k = 0; k < 3; k++) {
+        linear[0] += disc->linear[k] * disc->a[k] * disc->long_radius;
+        linear[1] += disc->linear[k] * disc->b[k] * disc->short_radius;
+        across[0] += disc->across[k] * disc->a[k] * disc->long_radius;
+        across[1] += disc->across[k] * disc->b[k] * disc->short_radius;
+    }
+    splat->l_u = (float)(linear[0] * row[0][0] + linear[1] * row[1][0]);
+    splat->l_v = (float)(linear[0] * row[0][1] + linear[1] * row[1][1]);
+    splat->a_u = (float)(across[0] * row[0][0] + across[1] * row[1][0]);
+    splat->a_v = (float)(across[0] * row[0][1] + across[1] * row[1][1]);
+    splat->bend = disc->bend;
+}
+
 /* The linear functions of a disc. */
 MOTE_HD bool render_project_disc(const render_view *view, const render_disc *disc, render_splat *splat) {
     const double *c = disc->c, *n = disc->n, f = view->focal;
@@ -237,6 +261,7 @@ MOTE_HD bool render_project_disc(const render_view *view, const render_disc *dis
     splat->u_v = (float)row[0][1];
     splat->v_u = (float)row[1][0];
     splat->v_v = (float)row[1][1];
+    render_project_contour(disc, row, splat);
     const double slope = view->perspective ? c[2] / (s * f) : -1 / (s * f);
     splat->g_u = (float)(n[0] * slope);
     splat->g_v = (float)(n[1] * slope);
@@ -251,6 +276,14 @@ typedef struct render_fragment {
     int32_t inside;      /* 0 or 1 */
 } render_fragment;
 
+/* Whether the ray through a sample meets the bent surface that a splat stands for.
+   inverse  1 / W */
+MOTE_HD bool render_is_within_contour(const render_splat *splat, float inverse, float du, float dv) {
+    const float linear = (splat->l_u * du + splat->l_v * dv) * inverse;
+    const float across = (splat->a_u * du + splat->a_v * dv) * inverse;
+    return linear + splat->bend * across * across <= 1.0f;
+}
+
 /* What a splat shows at a sample (du, dv) away from its middle. The weight is (1 - r²)^4, which is exp(-4 r²) but for
    its end. */
 MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool perspective, float near_depth, float du,
@@ -261,7 +294,8 @@ MOTE_HD render_fragment render_fragment_at(const render_splat *splat, bool persp
     const float inverse = 1.0f / w;
     f.depth = perspective ? splat->depth * inverse : splat->depth + g;
     const float r2 = (u * u + v * v) * (inverse * inverse), rest = 1.0f - r2, rest2 = rest * rest;
-    f.inside = (rest >= RENDER_RIM) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
+    const bool met = render_is_within_contour(splat, inverse, du, dv);
+    f.inside = met & (rest >= RENDER_RIM) & (w > 0.0f) & (f.depth >= near_depth); /* no branches: lanes of a CPU */
     f.weight = rest2 * rest2;
     return f;
 }
@@ -328,7 +362,8 @@ MOTE_HD uint32_t render_points_around(const render_screen *screen, uint32_t u, u
 }
 
 /* Sample i is covered by no splat. Where points are about as dense as samples, it may lie within a surface all the
-   same, seen at a flat angle: then it shows the point that is in it. */
+   same, seen at a flat angle: then it shows the point that is in it, unless the surface turns away before its middle.
+ */
 MOTE_HD void render_show_own(const render_screen *screen, const render_splat *splats, const uint32_t *index,
                              const render_samples *to, render_value shown, uint64_t i) {
     const uint32_t u = (uint32_t)(i % screen->view.width), v = (uint32_t)(i / screen->view.width);
@@ -337,6 +372,9 @@ MOTE_HD void render_show_own(const render_screen *screen, const render_splat *sp
     const uint64_t mask = screen->layers[0].mask[block];
     if ((mask >> bit & 1) == 0 || render_points_around(screen, u, v) < RENDER_OWN_AROUND) return;
     const render_splat *splat = &splats[screen->layers[0].first[block] + render_popcount(mask & ((1ull << bit) - 1))];
+    const float du = (float)((int32_t)u - splat->u) + splat->off_u, dv = (float)((int32_t)v - splat->v) + splat->off_v;
+    const float w = screen->view.perspective ? 1.0f + (splat->g_u * du + splat->g_v * dv) : 1.0f;
+    if (!render_is_within_contour(splat, 1.0f / w, du, dv)) return;
     to->index[i] = index[splat->place];
     to->depth[i] = splat->depth;
     for (int k = 0; k < 3; k++) to->color[4 * i + k] = (uint16_t)((splat->color >> 8 * k & 255u) * 257u);
@@ -405,9 +443,10 @@ MOTE_HD void render_find_shape(const render_screen *screen, const render_points 
     render_search search;
     for (int k = 0; k < 3; k++) {
         shape->middle[k] = shape->normal[k] = shape->along[k] = 0;
+        shape->contour.linear[k] = shape->contour.across[k] = 0;
         shape->near[k] = i;
     }
-    shape->long_radius = shape->short_radius = 0;
+    shape->long_radius = shape->short_radius = shape->contour.bend = 0;
     shape->iterations = 0;
     const bool given = rules->given && render_take_normal(points, row, shape->normal);
     if (given && points->spacing != NULL) {
@@ -426,10 +465,12 @@ MOTE_HD void render_find_shape(const render_screen *screen, const render_points 
     if (search.count < RENDER_MIN_NEIGHBORS || rules->given) {
         const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
         const double stretch = sqrt(rules->share / (search.count > 1 ? search.count - 1 : 1));
-        if (given) render_round_shape((float)(farthest * stretch), shape);
+        if (!given) return;
+        render_round_shape((float)(farthest * stretch), shape);
+    } else if (!render_fit_plane(screen, &search, i, rules->share, shape)) {
         return;
     }
-    render_fit_plane(screen, &search, i, rules->share, shape);
+    render_find_contour(screen, &search, i, shape->normal, given, shape->long_radius, &shape->contour);
 }
 
 /* The middle one of three. */
@@ -452,6 +493,15 @@ MOTE_HD void render_shape_disc(const render_view *view, const render_shape *shap
     disc->b[2] = disc->n[0] * disc->a[1] - disc->n[1] * disc->a[0];
     disc->long_radius = shape->long_radius * by;
     disc->short_radius = shape->short_radius * by;
+    const double linear[3] = {shape->contour.linear[0], shape->contour.linear[1], shape->contour.linear[2]};
+    const double across[3] = {shape->contour.across[0], shape->contour.across[1], shape->contour.across[2]};
+    render_turn(view, linear, disc->linear);
+    render_turn(view, across, disc->across);
+    for (int k = 0; k < 3; k++) {
+        disc->linear[k] /= shape->long_radius;
+        disc->across[k] /= shape->long_radius;
+    }
+    disc->bend = shape->contour.bend;
 }
 
 /* The second pass: the splat of seen point i. A point far from all others has large distances to its neighbours, and
@@ -489,6 +539,9 @@ MOTE_HD void render_make_splat(const render_screen *screen, const render_points 
         disc.c[2] = point.z;
         render_face_camera(view, &disc, dot);
     }
+    splat->u = splat->v = 0; /* what is not projected shows its point wherever it is seen */
+    splat->off_u = splat->off_v = splat->g_u = splat->g_v = splat->bend = 0;
+    splat->l_u = splat->l_v = splat->a_u = splat->a_v = 0;
     splat->radius = (float)radius;
     splat->tolerance = (float)(rules->tolerance * radius * sqrt(RENDER_PI / rules->share));
     splat->depth = (float)disc.c[2];

@@ -4,16 +4,16 @@ import { Controls } from '../view/controls.js';
 import { Fly } from '../view/fly.js';
 import { frameOf } from '../view/up_axis.js';
 import { decodePicture } from './connection.js';
+import { MODES } from './live_address.js';
 
 const PIXELS_MAX = 4096 * 2304;
 const VIEWS_KEPT = 64; // of which pictures may still come
-export const MODES = ['points', 'average', 'surface'];
 
 // Events: 'settings', 'scene', 'legend', 'shown', 'picked', 'flying'.
 export class LiveView extends EventTarget {
-    constructor(canvas, connection) {
+    constructor(canvas, connection, begin) {
         super();
-        Object.assign(this, { canvas, connection, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
+        Object.assign(this, { canvas, connection, begin, camera: new OrbitCamera(), scene: null, picture: null, seq: 0, shownSeq: 0, isDirty: false });
         this.context = canvas.getContext('2d', { alpha: false });
         this.settings = { mode: 'auto', color: '', show: 'color', map: 'spectrum', range: '', edl: '', up: 'z', orthographic: false, background: '161b24' };
         this.sent = new Map(); // number of a view -> { camera, at }
@@ -55,9 +55,11 @@ export class LiveView extends EventTarget {
         this.changed();
     }
 
-    fit() {
+    // begin: the camera to begin with; null: one that sees all.
+    fit(begin = null) {
         if (!this.scene?.min) return;
         this.camera.fit({ min: this.scene.min, max: this.scene.max });
+        if (begin) this.camera.set(begin);
         this.changed();
     }
 
@@ -110,7 +112,7 @@ export class LiveView extends EventTarget {
             const isFirst = !this.scene?.min;
             this.scene = message;
             this.emit('scene', message);
-            if (isFirst) this.fit();
+            if (isFirst) this.fit(this.begin);
             else this.changed();
         } else if (message.is === 'colors') this.emit('legend', message);
         else if (message.is === 'pick') this.picked(message);

@@ -1,18 +1,30 @@
 // The page of mote view --live.
 import { Connection } from './connection.js';
-import { LiveView, MODES } from './live_view.js';
+import { LiveView } from './live_view.js';
+import { LiveAddress, MODES, SHOWS as SHOW_NAMES, readLiveCamera, readLiveSettings } from './live_address.js';
 import { RAMPS, className, classColour, cssColour, rampCss } from '../view/palettes.js';
 import { UP_AXES, upName } from '../view/up_axis.js';
 import { element } from '../ui/element.js';
+import { lines } from '../ui/point_card.js';
 import { count, value } from '../ui/format.js';
-import { keyName, belongsToControl } from '../ui/keys.js';
+import { SIDES, keyName, belongsToControl, toggleFullScreen } from '../ui/keys.js';
 
 const $ = (id) => document.getElementById(id);
-const SHOWS = [['color', 'Colours'], ['normals', 'Normals'], ['depth', 'Depth'], ['radius', 'Radius of splats'], ['iterations', 'Rounds of the search'], ['normal-error', 'Error of normals']];
+const SHOW_TEXTS = ['Colours', 'Normals', 'Depth', 'Radius of splats', 'Rounds of the search', 'Error of normals'];
+const SHOWS = SHOW_NAMES.map((name, i) => [name, SHOW_TEXTS[i]]);
 const TURN = 0.06;
+const TITLES = { rgb: 'RGB', gps_time: 'GPS time', none: 'One colour' };
+const UNITS = { degree: '°', second: ' s', metre: ' m' };
+const MOUSE = [['Drag, one finger', 'Turn around what is under the cursor; while flying: look around'], ['Right drag, two fingers', 'Move'], ['Wheel, pinch', 'Zoom to the cursor; while flying: speed'], ['Double click', 'A point: its attributes; it becomes the centre']];
 
-const connection = new Connection(new URLSearchParams(location.search).get('token'));
-const view = new LiveView($('canvas'), connection);
+const titleOf = (name) => TITLES[name] ?? `${name[0].toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
+const withUnit = (text, unit) => `${text}${UNITS[unit] ?? (unit ? ` ${unit}` : '')}`;
+
+const query = new URLSearchParams(location.search);
+const connection = new Connection(query.get('token'));
+const view = new LiveView($('canvas'), connection, readLiveCamera(query));
+view.configure(readLiveSettings(query));
+new LiveAddress(view);
 const fill = (select, rows, chosen) => {
     select.replaceChildren(...rows.map(([v, text]) => element('option', { value: v, textContent: text })));
     select.value = chosen;
@@ -50,14 +62,17 @@ view.addEventListener('settings', () => {
     $('mode').value = view.settings.mode;
     $('show').value = view.settings.show;
     $('ortho').checked = view.settings.orthographic;
+    $('ramp').value = view.settings.map;
+    $('up').value = view.settings.up;
     $('edl').checked = view.settings.edl === '';
 });
 view.addEventListener('scene', ({ detail: s }) => {
     document.title = `${s.name} – mote live`;
     $('title').textContent = s.name;
     $('subtitle').textContent = `${count(s.points, 'point')}, live`;
-    fill($('color'), s.colors.map((c) => [c, c]), view.settings.color);
-    $('facts').replaceChildren(...[['Drawn by', `${s.backend}, ${count(s.threads, 'thread')}`], ['Sent as', s.encodings]].flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]));
+    $('copy').hidden = s.inputs.length === 0; // what has no file is drawn nowhere else
+    fill($('color'), s.colors.map((c) => [c, titleOf(c)]), view.settings.color);
+    $('facts').replaceChildren(...lines([['Drawn by', `${s.backend}, ${count(s.threads, 'thread')}`], ['Sent as', s.encodings]]));
 });
 view.addEventListener('legend', ({ detail: l }) => {
     view.legendSource = l.source;
@@ -76,7 +91,7 @@ view.addEventListener('legend', ({ detail: l }) => {
         swatch.style.background = cssColour(classColour(code));
         body.push(element('div', { className: 'entry' }, swatch, element('span', { textContent: className(code) })));
     }
-    $('legend').replaceChildren(element('h3', { textContent: l.name ?? '' }), ...body);
+    $('legend').replaceChildren(element('h3', { textContent: l.name ? titleOf(l.name) : '' }), ...body);
 });
 const times = [];
 view.addEventListener('shown', ({ detail: p }) => {
@@ -90,10 +105,11 @@ view.addEventListener('shown', ({ detail: p }) => {
 view.addEventListener('picked', ({ detail: p }) => {
     $('card').hidden = !p.place;
     if (!p.place) return;
-    const rows = [['x y z', p.place.join(', ')], ...p.attributes.map(([name, v, unit]) => [name, `${v} ${unit}`])];
-    $('card-list').replaceChildren(...rows.flatMap(([a, b]) => [element('dt', { textContent: a }), element('dd', { textContent: b })]));
+    const place = p.place.map((v, i) => ['xyz'[i], v]);
+    $('card-list').replaceChildren(...lines([...place, ...p.attributes.map(([name, v, unit]) => [titleOf(name), withUnit(v, unit)])]));
 });
 view.addEventListener('words', ({ detail }) => say(detail.text));
+$('canvas').addEventListener('pointerdown', () => view.scene && say('')); // it was read
 connection.addEventListener('away', ({ detail }) => say(detail));
 connection.addEventListener('open', () => say(''));
 $('card-close').addEventListener('click', () => ($('card').hidden = true));
@@ -107,12 +123,15 @@ const turn = (yaw, pitch) => {
     view.changed();
 };
 const step = (list, now) => list[(list.indexOf(now) + 1) % list.length];
+function togglePanel() {
+    const isHidden = document.body.classList.toggle('no-panel');
+    $('panel-toggle').setAttribute('aria-expanded', String(!isHidden));
+}
 const help = () => ($('help').open ? $('help').close() : $('help').showModal());
 const KEYS = [
     [['f'], 'Fit the cloud into the view', () => view.fit()],
     [['r'], 'Back to the first view', () => side(-0.6, 0.6)],
-    [['t'], 'From above', () => side(0, Math.PI / 2)],
-    [['s'], 'From the south, or the front', () => side(0, 0)],
+    ...SIDES.map(([key, text, yaw, pitch]) => [[key], text, () => side(yaw, pitch)]),
     [['o'], 'Parallel or in perspective', () => view.configure({ orthographic: !view.settings.orthographic })],
     [['w'], 'Fly: W A S D, Q E, shift faster, Escape ends', () => view.fly.set(!view.fly.isOn)],
     [['d'], 'Points, average, surface', () => view.configure({ mode: step(MODES, view.settings.mode) })],
@@ -120,7 +139,8 @@ const KEYS = [
     [['x'], 'False colours', () => view.configure({ show: step(SHOWS.map(([s]) => s), view.settings.show) })],
     [['e'], 'Eye-dome lighting', () => view.configure({ edl: view.settings.edl === '' ? 0 : '' })],
     [['l'], 'Copy the command that makes this picture', () => $('copy').click()],
-    [['p'], 'Settings panel', () => document.body.classList.toggle('no-panel')],
+    [['shift+f'], 'Full screen', toggleFullScreen],
+    [['p'], 'Settings panel', togglePanel],
     [['h', '?'], 'This help', help],
     [['ArrowLeft'], '', () => turn(-TURN, 0)], [['ArrowRight'], '', () => turn(TURN, 0)], [['ArrowUp'], '', () => turn(0, TURN)], [['ArrowDown'], '', () => turn(0, -TURN)],
     [['PageUp'], 'Nearer', () => view.controls.zoomMiddle(1 / 1.15)], [['PageDown'], 'Farther', () => view.controls.zoomMiddle(1.15)],
@@ -133,11 +153,15 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     run();
 });
-$('help-keys').replaceChildren(...KEYS.filter(([, text]) => text).flatMap(([[key], text]) => [element('dt', {}, element('kbd', { textContent: key.length === 1 ? key.toUpperCase() : key })), element('dd', { textContent: text })]));
+const keyText = (key) => (key.length === 1 ? key.toUpperCase() : key.replace('shift+', 'Shift ').replace('Page', 'Page ').replace(/ [a-z]$/, (end) => end.toUpperCase()));
+const helpRows = (rows, tag) => rows.flatMap(([key, text]) => [element('dt', {}, element(tag, { textContent: key })), element('dd', { textContent: text })]);
+$('help-mouse').replaceChildren(...helpRows(MOUSE, 'span'));
+$('help-keys').replaceChildren(...helpRows(KEYS.filter(([, text]) => text).map(([[key], text]) => [keyText(key), text]), 'kbd'));
 $('help-button').addEventListener('click', help);
 $('fit').addEventListener('click', () => view.fit());
-$('panel-toggle').addEventListener('click', () => document.body.classList.toggle('no-panel'));
-if (matchMedia('(max-width: 720px)').matches) document.body.classList.add('no-panel');
+$('panel-toggle').addEventListener('click', togglePanel);
+if (matchMedia('(max-width: 720px)').matches) togglePanel();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', background);
 background();
+view.emit('settings', {});
 window.mote = { live: view, connection };

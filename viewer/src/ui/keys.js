@@ -15,7 +15,7 @@ export const SIDES = [
 ];
 const shownKey = (key) => key.split('+').map((part) => part[0].toUpperCase() + part.slice(1)).join(' ');
 
-function toggleFullScreen() {
+export function toggleFullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
     else document.documentElement.requestFullscreen?.().catch(() => {}); // a browser may not allow it
 }
@@ -80,7 +80,7 @@ export function actions(viewer, { togglePanel, views, marks, tools, picture }) {
 }
 
 const MOUSE = [
-    ['Left drag', 'Turn around the centre'],
+    ['Left drag', 'Turn around what is under the cursor; over the background around the centre'],
     ['Right drag', 'Move (also shift + left drag)'],
     ['Wheel', 'Zoom to the cursor; over the background to what is nearest'],
     ['Double click', 'Make this point the centre, show its coordinates'],

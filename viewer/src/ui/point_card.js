@@ -6,7 +6,10 @@ import { coordinates, channelText } from './format.js';
 
 const $ = (id) => document.getElementById(id);
 
-const lines = (list) => list.flatMap(([name, text]) => [element('dt', { textContent: name }), element('dd', { textContent: text })]);
+const LINE_MAX = 20; // characters that stand beside a name; longer values have a line of their own
+
+// Rows of a list of names and values.
+export const lines = (list) => list.flatMap(([name, text]) => [element('dt', { textContent: name }), element('dd', { textContent: text, className: text.length > LINE_MAX ? 'wide' : '' })]);
 
 // A number without the digits that float32 columns add.
 const exact = ({ type }, v) => (type === 'float' ? String(Number(Math.fround(v).toPrecision(8))) : String(Number(v.toPrecision(15))));

@@ -1,5 +1,5 @@
-// Mouse, touch and keyboard to camera moves. Left drag turns, right drag (or shift) moves, the wheel zooms to the
-// cursor; one finger turns, two fingers move and zoom.
+// Mouse, touch and keyboard to camera moves. Left drag turns around what is under the cursor, right drag (or shift) moves,
+// the wheel zooms to the cursor; one finger turns, two fingers move and zoom.
 const TURN_PER_PIXEL = 0.005; // radians
 const LOOK_PER_PIXEL = 0.003;
 const ZOOM_PER_WHEEL_PIXEL = 0.0012;
@@ -24,6 +24,7 @@ export class Controls {
         this.focused = -Infinity; // when a point was made the centre
         this.taken = false; // the last click was for a tool
         this.grab = null; // the point under the cursor when a move or zoom began
+        this.pivot = null; // and when a turn did; over the background null: the target
         element.addEventListener('pointerdown', (e) => this.down(e));
         element.addEventListener('pointermove', (e) => this.move(e));
         element.addEventListener('pointerup', (e) => this.up(e));
@@ -44,7 +45,8 @@ export class Controls {
         this.pointers.set(event.pointerId, { x, y, startX: x, startY: y });
         const moves = event.button !== 0 || event.shiftKey || event.ctrlKey || event.metaKey;
         this.mode = this.pointers.size >= 2 ? 'pinch' : moves ? 'pan' : 'turn';
-        if (this.mode !== 'turn') this.grab = this.anchor(...this.centre());
+        if (this.mode === 'turn') this.pivot = this.fly.isOn ? null : (this.events.pickAt(x, y)?.point ?? null);
+        else this.grab = this.anchor(...this.centre());
         this.element.focus({ preventScroll: true });
     }
 
@@ -53,6 +55,7 @@ export class Controls {
         const alone = this.pointers.size === 1;
         this.pointers.delete(event.pointerId);
         this.mode = this.pointers.size >= 2 ? 'pinch' : this.pointers.size === 1 ? 'turn' : null;
+        this.pivot = null; // the finger that remains is elsewhere
         if (!pointer || !alone || event.type !== 'pointerup') return;
         const isStill = Math.hypot(pointer.x - pointer.startX, pointer.y - pointer.startY) < (event.pointerType === 'touch' ? TAP_PIXELS : CLICK_PIXELS);
         this.taken = isStill && event.button === 0 && this.events.clicked(pointer.x, pointer.y);
@@ -109,9 +112,14 @@ export class Controls {
             Object.assign(pointer, { x, y });
             if (this.mode === 'pan') this.camera.pan(dx, dy, this.element.clientHeight, this.grab.depth);
             else if (this.fly.isOn) this.camera.look(dx * LOOK_PER_PIXEL, -dy * LOOK_PER_PIXEL);
-            else this.camera.rotate(-dx * TURN_PER_PIXEL, dy * TURN_PER_PIXEL);
+            else this.turn(-dx * TURN_PER_PIXEL, dy * TURN_PER_PIXEL);
         }
         this.events.changed();
+    }
+
+    turn(yaw, pitch) {
+        if (this.pivot) this.camera.rotateAbout(this.pivot, yaw, pitch);
+        else this.camera.rotate(yaw, pitch);
     }
 
     wheel(event) {

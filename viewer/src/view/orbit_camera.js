@@ -75,6 +75,16 @@ export class OrbitCamera {
         this.set({ yaw: this.yaw + dYaw, pitch: this.pitch + dPitch });
     }
 
+    // Turns eye and target about a point, which stays where it is on the screen.
+    rotateAbout(point, dYaw, dPitch) {
+        const before = this.axes();
+        const away = this.target.map((t, i) => t - point[i]);
+        const [x, y, z] = [dot(away, before.right), dot(away, before.up), dot(away, before.forward)];
+        this.rotate(dYaw, dPitch);
+        const { right, up, forward } = this.axes();
+        this.target = add(add(add(point, right, x), up, y), forward, z);
+    }
+
     // Half of the height that is seen at the distance of the target.
     get halfHeight() {
         return this.distance * Math.tan(this.fovY / 2);

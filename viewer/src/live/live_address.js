@@ -1,0 +1,82 @@
+// The address of a live page follows its view, as that of the viewer does: a link shows the same picture, as long as the
+// server shows the same cloud.
+import { UP_AXES } from '../view/up_axis.js';
+import { RAMPS } from '../view/palettes.js';
+
+const WRITE_MS = 400;
+const CAMERA_STEP = 1e-5; // of the distance, and in radians: a hundredth of a pixel
+export const MODES = ['points', 'average', 'surface'];
+export const SHOWS = ['color', 'normals', 'depth', 'radius', 'iterations', 'normal-error'];
+
+const oneOf = (list, word) => (list.includes(word) ? word : undefined);
+const numbersOf = (text, count) => {
+    const numbers = (text ?? '').split(',').map(Number);
+    return numbers.length === count && numbers.every(Number.isFinite) ? numbers : undefined;
+};
+
+// What a query says, as settings of a live view; what is nonsense is left out.
+export function readLiveSettings(query) {
+    const range = numbersOf(query.get('range'), 2);
+    const edl = query.has('edl') ? Number(query.get('edl')) : NaN;
+    const found = {
+        mode: oneOf(MODES, query.get('mode')), color: query.get('color')?.slice(0, 60) ?? undefined, show: oneOf(SHOWS, query.get('show')), map: oneOf(RAMPS, query.get('ramp')),
+        range: range && range[0] < range[1] ? range.join(':') : undefined, edl: edl >= 0 && edl <= 100 ? edl : undefined, up: oneOf(UP_AXES, query.get('up')),
+        orthographic: query.has('ortho') ? query.get('ortho') === '1' : undefined,
+    };
+    return Object.fromEntries(Object.entries(found).filter(([, v]) => v !== undefined));
+}
+
+// The camera of a query, null where it says none.
+export function readLiveCamera(query) {
+    const [x, y, z, yaw, pitch, distance] = numbersOf(query.get('cam'), 6) ?? [];
+    return distance > 0 ? { target: [x, y, z], yaw, pitch, distance } : null;
+}
+
+// A camera as text, and the camera that this text is read as: the picture moves by less than is seen.
+function cameraText({ target, yaw, pitch, distance }) {
+    const digits = Math.max(0, Math.min(15, Math.ceil(-Math.log10(distance * CAMERA_STEP))));
+    return [...target.map((c) => c.toFixed(digits)), yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join();
+}
+
+// Adds a view to a query; what is as it is without is left out.
+export function writeLiveView({ settings: s, camera }, query) {
+    const said = {
+        mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'spectrum' ? '' : s.map,
+        range: s.range.replace(':', ','), edl: String(s.edl), up: s.up === 'z' ? '' : s.up, ortho: s.orthographic ? '1' : '',
+        cam: cameraText(camera.get()),
+    };
+    for (const [name, value] of Object.entries(said)) if (value !== '') query.set(name, value);
+    return query;
+}
+
+// Keeps the address of the page up to date; the token stays in it.
+export class LiveAddress {
+    constructor(view) {
+        this.view = view;
+        this.token = new URLSearchParams(location.search).get('token');
+        this.timer = null;
+        for (const type of ['settings', 'shown', 'legend']) view.addEventListener(type, () => this.changed());
+    }
+
+    changed() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.write(), WRITE_MS);
+    }
+
+    // Puts the camera where its text says, so that a link shows the same picture to the last bit.
+    settle() {
+        const { camera } = this.view;
+        const before = JSON.stringify(camera.get());
+        camera.set(readLiveCamera(new URLSearchParams({ cam: cameraText(camera.get()) })));
+        if (JSON.stringify(camera.get()) !== before) this.view.changed();
+    }
+
+    write() {
+        if (!this.view.scene?.min || !this.view.picture?.isStill) return; // not while it moves
+        this.settle();
+        const query = new URLSearchParams(this.token ? { token: this.token } : {});
+        const url = new URL(location.href);
+        url.search = writeLiveView(this.view, query).toString().replaceAll('%2C', ',');
+        if (url.href !== location.href) history.replaceState(null, '', url.href);
+    }
+}
