@@ -13,12 +13,13 @@ static const command_help help = {
     .synopsis = "mote photon SCENE -o OUT.png [options]",
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
     "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
-    "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0) or .obj (with its .mtl).",
+    "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0)\n"
+    "or .obj (with its .mtl).",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
-    "  mote photon ring -o ring.png --progressive 64 -k 64\n"
-    "  mote photon room.glb -o room.png --eye 2,1.5,4 --target 0,1,0\n"
+    "  mote photon ring -o ring.png --progressive 16 -k 64\n"
+    "  mote photon room.obj -o room.png --eye 2,1.5,4 --target 0,1,0\n"
     "  mote photon cornell -o reference.pfm --method path --samples 16 --size 128x128\n"
     "  mote photon cornell -o final.png --compare reference.pfm --size 128x128\n"
     "  mote photon cornell -o small.png --size 64x64 --photons-out photons.ply\n",

@@ -2,10 +2,10 @@
 #ifndef MOTE_GLTF_H
 #define MOTE_GLTF_H
 
+#include "io/scene/scene_draft.h"
+
 #ifdef MOTE_HAVE_JANSSON
 #include <jansson.h>
-
-#include "io/scene/scene_draft.h"
 
 #define GLTF_NONE UINT64_MAX
 

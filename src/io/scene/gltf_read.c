@@ -1,8 +1,6 @@
 /* glTF 2.0: the file and its chunks. */
 #include "io/scene/gltf.h"
 
-#include "io/scene/scene_draft.h"
-
 #ifdef MOTE_HAVE_JANSSON
 
 #define GLB_HEADER_BYTES 12u

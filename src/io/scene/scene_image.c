@@ -10,6 +10,7 @@
 #include <turbojpeg.h>
 #endif
 
+#if defined(MOTE_HAVE_PNG) || defined(MOTE_HAVE_TURBOJPEG)
 /* No compression of either format makes more texels of a byte: deflate at best 1032 bytes of one, of 8 texels each. */
 #define MAX_TEXELS_PER_BYTE 8256u
 
@@ -27,6 +28,7 @@ static mote_status take_texels(mote_context *ctx, const char *name, uint64_t wid
     *texels = mote_alloc(ctx, width * height * channels, "scene textures");
     return *texels != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
+#endif
 
 #ifdef MOTE_HAVE_PNG
 static mote_status decode_png(mote_context *ctx, const char *name, const uint8_t *data, uint64_t size_bytes,
@@ -89,6 +91,7 @@ mote_status scene_image_decode(mote_context *ctx, const char *name, const uint8_
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, jpeg[3] = {0xff, 0xd8, 0xff};
     const bool is_png = size_bytes >= sizeof png && memcmp(data, png, sizeof png) == 0;
     const bool is_jpeg = size_bytes >= sizeof jpeg && memcmp(data, jpeg, sizeof jpeg) == 0;
+    (void)texture; /* where there is neither library */
     *known = true;
 #ifdef MOTE_HAVE_PNG
     if (is_png) return decode_png(ctx, name, data, size_bytes, texture);
