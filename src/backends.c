@@ -39,6 +39,7 @@ static const mote_backend cuda_backend = {
     .normals = &mote_normals_on_cuda,
     .planes = &mote_planes_on_cuda,
     .render = &mote_render_on_cuda,
+    .photon = &mote_photon_on_cuda,
 };
 const mote_backend *const mote_gpu_backend = &cuda_backend;
 

@@ -31,7 +31,8 @@ static const command_help help = {
     "  mote bench dynamic                      neighbours of points that move each frame\n"
     "  mote bench planes                       Hough transform, and planes of a room\n"
     "  mote bench render                       pictures: points, averages, surfaces; 10 M points of a city\n"
-    "  mote bench live                         pictures for a browser, 1 M points, on the loopback\n",
+    "  mote bench live                         pictures for a browser, 1 M points, on the loopback\n"
+    "  mote bench photon --device cuda         photons emitted, gathered, and pictures of them\n",
     "Each run of lod from file to folder is a fresh process; with --device auto these tables are of the CPU. Nothing "
     "else\nshould run on the machine meanwhile.\n"
     "1000M points on the GPU take 52 GB of the host's memory while they are made; what does not fit is left out.\n",
@@ -51,6 +52,7 @@ static const bench benches[] = {
     {"shifted", bench_shifted, 100000, 5},  {"normals", bench_normals, 1000000, 5},
     {"dynamic", bench_dynamic, 424000, 60}, {"planes", bench_planes, 1000000, 3},
     {"render", bench_render, 10000000, 15}, {"live", bench_live, 1000000, 5},
+    {"photon", bench_photon, 1000000, 5},
 };
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
@@ -161,7 +163,8 @@ int cmd_bench(int argc, char **argv) {
     bool runs_given = false;
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
-         "points; default 10M, laz 5M, live 1M,\nlod --files on a GPU 100M, knn, normals: of each cloud, shifted 100k "
+         "points; default 10M, laz 5M, live and photon 1M,\nlod --files on a GPU 100M, knn, normals: of each cloud, "
+         "shifted 100k "
          "(GPU 2M), "
          "dynamic "
          "424k"},
@@ -172,7 +175,7 @@ int cmd_bench(int argc, char **argv) {
          "seconds, default 5"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
          "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals, render, "
-         "live:\nthose "
+         "live, photon:\nthose "
          "whose name begins so;\nshifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
@@ -191,13 +194,14 @@ int cmd_bench(int argc, char **argv) {
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (words.count < 1)
         return usage_error(
-            "bench", "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic, planes, render or live");
+            "bench",
+            "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic, planes, render, live or photon");
     const bench *found = find_bench(words.words[0]);
     if (found == NULL) {
-        return usage_error(
-            "bench",
-            "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic, planes, render or live",
-            words.words[0]);
+        return usage_error("bench",
+                           "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic, planes, "
+                           "render, live or photon",
+                           words.words[0]);
     }
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;

@@ -13,10 +13,13 @@ static const command_help help = {
     .synopsis = "mote photon SCENE -o OUT.png [options]",
     "Lights a scene by photon mapping and makes a picture of it: photons leave the lights, are stored where they meet\n"
     "surfaces, and are gathered in discs that lie flat on the surface, so that colours bleed less around corners.\n"
-    "SCENE: cornell, cornell-empty, ring, furnace.",
+    "SCENE: cornell, cornell-empty, ring, furnace, or a file: .glb, .gltf (glTF 2.0)\n"
+    "or .obj (with its .mtl).",
     "  mote photon cornell -o cornell.png\n"
     "  mote photon cornell -o map.png --method map --photons 1M -k 256\n"
     "  mote photon ring -o ring.png --photons 1M -k 64        a caustic\n"
+    "  mote photon ring -o ring.png --progressive 16 -k 64\n"
+    "  mote photon room.obj -o room.png --eye 2,1.5,4 --target 0,1,0\n"
     "  mote photon cornell -o reference.pfm --method path --samples 16 --size 128x128\n"
     "  mote photon cornell -o final.png --compare reference.pfm --size 128x128\n"
     "  mote photon cornell -o small.png --size 64x64 --photons-out photons.ply\n",
@@ -27,12 +30,16 @@ static const command_help help = {
     "bias, PSNR and SSIM. How it works, and how to choose: docs/photon.md.\n",
 };
 
+#define PI 3.14159265358979323846
+
 typedef struct photon_options {
-    uint64_t photons, k, samples, gather_rays, shadow_rays;
+    uint64_t photons, k, passes, samples, gather_rays, shadow_rays;
     double compression, radius, exposure;
     int method, filter, tone;
-    const char *size, *photons_out, *compare;
-    bool exposure_given;
+    bool method_given;
+    const char *size, *photons_out, *compare, *eye, *target, *up;
+    double fov_deg;
+    bool exposure_given, fov_given;
 } photon_options;
 
 /* What the command works on. */
@@ -43,6 +50,8 @@ typedef struct photon_task {
     mote_photon_emission emission;
     mote_photon_params params;
     mote_scene *scene;
+    mote_scene_facts scene_facts;
+    mote_camera camera;
     mote_photon_map *map;
     mote_photon_facts facts;
     radiance picture, reference;
@@ -64,9 +73,31 @@ static bool parse_size(const char *word, uint32_t *width, uint32_t *height) {
     return true;
 }
 
+static int check_camera(const photon_options *o) {
+    const char *const names[] = {"--eye", "--target", "--up"}, *const words[] = {o->eye, o->target, o->up};
+    for (int i = 0; i < 3; i++) {
+        double place[3];
+        if (words[i] != NULL && !parse_place(words[i], place)) {
+            return usage_error("photon", "%s: \"%s\" is not X,Y,Z", names[i], words[i]);
+        }
+    }
+    if (!o->fov_given || (o->fov_deg >= 1 && o->fov_deg <= 179)) return EXIT_DONE;
+    return usage_error("photon", "--fov: %g is not in 1..179", o->fov_deg);
+}
+
 static int check_range(const char *name, uint64_t value, uint64_t low, uint64_t high) {
     if (value >= low && value <= high) return EXIT_DONE;
     return usage_error("photon", "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64, name, value, low, high);
+}
+
+static int check_passes(const photon_options *o) {
+    const bool fits = o->method == MOTE_PHOTON_MAP || o->method == MOTE_PHOTON_DIRECT;
+    if (o->passes == 0) return EXIT_DONE;
+    if (o->method_given && !fits) return usage_error("photon", "--progressive goes with --method map or direct");
+    if (o->photons_out != NULL) {
+        return usage_error("photon", "--progressive and --photons-out: each pass has photons of its own");
+    }
+    return check_range("--progressive", o->passes, 1, MOTE_PHOTON_MAX_PASSES);
 }
 
 static int check_format(photon_task *t) {
@@ -93,6 +124,7 @@ static int check_usage(photon_task *t) {
     if (code == EXIT_DONE) code = check_range("--samples", o->samples, 1, MOTE_PHOTON_MAX_SAMPLES);
     if (code == EXIT_DONE) code = check_range("--gather-rays", o->gather_rays, 1, 65536);
     if (code == EXIT_DONE) code = check_range("--shadow-rays", o->shadow_rays, 1, 65536);
+    if (code == EXIT_DONE) code = check_camera(o);
     if (code != EXIT_DONE) return code;
     if (!(o->compression >= 1 && o->compression <= MOTE_KNN_MAX_COMPRESSION)) {
         return usage_error("photon", "--compression: %g is not in 1..%g", o->compression, MOTE_KNN_MAX_COMPRESSION);
@@ -104,8 +136,11 @@ static int check_usage(photon_task *t) {
         return usage_error("photon", "--size: \"%s\" is not WIDTHxHEIGHT, each 1..%u", o->size, MOTE_RENDER_MAX_SIZE);
     }
     if (t->paths->input_count != 1) return usage_error("photon", "one scene, not %d", t->paths->input_count);
+    code = check_passes(o);
+    if (code != EXIT_DONE) return code;
     t->emission.photons = o->photons;
     t->params.method = (mote_photon_method)o->method;
+    if (o->passes > 0 && !o->method_given) t->params.method = MOTE_PHOTON_MAP;
     t->params.samples = (uint32_t)o->samples;
     t->params.gather_rays = (uint32_t)o->gather_rays;
     t->params.shadow_rays = (uint32_t)o->shadow_rays;
@@ -118,20 +153,49 @@ static int check_usage(photon_task *t) {
 
 /* ---- steps */
 
+/* Changes what is given of the scene's camera. */
+static void place_camera(photon_task *t) {
+    const photon_options *o = t->options;
+    t->camera = mote_scene_camera(t->scene);
+    if (o->eye != NULL) parse_place(o->eye, t->camera.eye);
+    if (o->target != NULL) parse_place(o->target, t->camera.target);
+    if (o->up != NULL) parse_place(o->up, t->camera.up);
+    if (o->fov_given) t->camera.angle_rad = o->fov_deg * PI / 180;
+}
+
+static int read_scene(session *s, photon_task *t) {
+    const char *path = t->paths->inputs[0];
+    const mote_scene_facts *f = &t->scene_facts;
+    const mote_status status = mote_scene_read(s->ctx, path, &t->scene, &t->scene_facts);
+    if (status != MOTE_OK) return session_fail(s, status, true);
+    if (f->degenerate > 0) {
+        session_note(s, "%s: %s triangles without area were left out", path, text_count(f->degenerate).chars);
+    }
+    if (f->triangles == 0) session_note(s, "%s: it has no triangles", path);
+    if (f->shining == 0 && f->lights == 0) session_note(s, "%s: it has no light, and its picture is black", path);
+    session_say(s, "%s: %s triangles, %s materials, %s textures, %s lights, %s", path, text_count(f->triangles).chars,
+                text_count(f->materials).chars, text_count(f->textures).chars, text_count(f->lights + f->shining).chars,
+                f->has_camera ? "a camera" : "no camera");
+    return EXIT_DONE;
+}
+
 static int open_scene(session *s, photon_task *t) {
     const char *name = t->paths->inputs[0];
+    if (mote_scene_is_file(name)) return read_scene(s, t);
     for (uint32_t i = 0; mote_scene_name(i) != NULL; i++) {
         if (strcmp(name, mote_scene_name(i)) != 0) continue;
         const mote_status status = mote_scene_builtin(s->ctx, name, &t->scene);
         return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
     }
-    return session_error(s, EXIT_USAGE, "there is no scene \"%s\": cornell, cornell-empty, ring or furnace", name);
+    return session_error(
+        s, EXIT_USAGE, "there is no scene \"%s\": cornell, cornell-empty, ring, furnace, or a .glb, .gltf or .obj file",
+        name);
 }
 
 static int emit(session *s, photon_task *t) {
     const bool wanted = (t->params.method != MOTE_PHOTON_PATH && t->params.method != MOTE_PHOTON_SHADOW) ||
                         t->options->photons_out != NULL;
-    if (!wanted) return EXIT_DONE;
+    if (!wanted || t->options->passes > 0) return EXIT_DONE;
     const double begin = seconds_now();
     const mote_status status = mote_photon_emit(t->scene, &t->emission, &t->map);
     if (status != MOTE_OK) return session_fail(s, status, false);
@@ -150,12 +214,14 @@ static int write_photons(session *s, const photon_task *t) {
 
 static int draw(session *s, photon_task *t) {
     const double begin = seconds_now();
-    const mote_camera camera = mote_scene_camera(t->scene);
     t->picture.width = t->params.width;
     t->picture.height = t->params.height;
     t->picture.rgb = malloc(12ull * t->params.width * t->params.height);
     if (t->picture.rgb == NULL) return session_error(s, EXIT_RESOURCES, "no memory for the picture");
-    const mote_status status = mote_photon_render(t->scene, t->map, &camera, &t->params, t->picture.rgb);
+    const mote_status status = t->options->passes > 0
+                                   ? mote_photon_render_progressive(t->scene, &t->camera, &t->emission, &t->params,
+                                                                    (uint32_t)t->options->passes, t->picture.rgb)
+                                   : mote_photon_render(t->scene, t->map, &t->camera, &t->params, t->picture.rgb);
     t->picture_s = seconds_now() - begin;
     return status == MOTE_OK ? EXIT_DONE : session_fail(s, status, false);
 }
@@ -197,6 +263,7 @@ static int run_photon(session *s, photon_task *t) {
     int code = check_output_place(s, t->paths);
     if (code == EXIT_DONE) code = read_reference(s, t);
     if (code == EXIT_DONE) code = open_scene(s, t);
+    if (code == EXIT_DONE) place_camera(t);
     if (code == EXIT_DONE) code = emit(s, t);
     if (code == EXIT_DONE) code = write_photons(s, t);
     if (code == EXIT_DONE) code = draw(s, t);
@@ -225,12 +292,18 @@ int cmd_photon(int argc, char **argv) {
          "of the ellipsoid along the normal; 1: a sphere; default 4"},
         {"radius", 0, OPTION_REAL, &o.radius, NULL, "R", "only photons at most so far away"},
         {"filter", 0, OPTION_CHOICE, &o.filter, NULL, "none|cone|epanechnikov", "weights by distance; default cone"},
-        {"method", 0, OPTION_CHOICE, &o.method, NULL, "full|map|direct|shadow|path", "default full"},
+        {"method", 0, OPTION_CHOICE, &o.method, &o.method_given, "full|map|direct|shadow|path", "default full"},
+        {"progressive", 0, OPTION_COUNT, &o.passes, NULL, "N",
+         "map, direct: the mean of N passes whose discs shrink; each emits --photons"},
         {"size", 0, OPTION_TEXT, &o.size, NULL, "WxH", "pixels; default 512x512"},
         {"samples", 0, OPTION_COUNT, &o.samples, NULL, "N", "N * N samples for each pixel, 1..256; default 2"},
         {"gather-rays", 0, OPTION_COUNT, &o.gather_rays, NULL, "N", "full: of each sample, 1..65536; default 16"},
         {"shadow-rays", 0, OPTION_COUNT, &o.shadow_rays, NULL, "N",
          "full, shadow: of each sample, 1..65536; default 4"},
+        {"eye", 0, OPTION_TEXT, &o.eye, NULL, "X,Y,Z", "where the camera is; default: the scene's"},
+        {"target", 0, OPTION_TEXT, &o.target, NULL, "X,Y,Z", "what is in the picture's middle"},
+        {"up", 0, OPTION_TEXT, &o.up, NULL, "X,Y,Z", "what is up in the picture"},
+        {"fov", 0, OPTION_REAL, &o.fov_deg, &o.fov_given, "DEG", "from the lower to the upper edge, 1..179"},
         {"tone", 0, OPTION_CHOICE, &o.tone, NULL, "reinhard|linear", "how radiance becomes colour; default reinhard"},
         {"exposure", 0, OPTION_REAL, &o.exposure, &o.exposure_given, "E",
          "radiance times E; default: the picture's mean becomes grey"},

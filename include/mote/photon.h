@@ -29,7 +29,9 @@ extern "C" {
 #define MOTE_PHOTON_MAX_K       1024u
 #define MOTE_PHOTON_MAX_PHOTONS 1000000000u /* emitted into one map */
 #define MOTE_PHOTON_MAX_SAMPLES 256u
+#define MOTE_PHOTON_MAX_PASSES  1000000u
 #define MOTE_SCENE_MAX_SIZE     100000000u /* triangles and spheres */
+#define MOTE_TEXTURE_MAX_SIDE   32768u
 
 // ---------------------------------------------------------------- scenes
 
@@ -39,12 +41,27 @@ typedef enum mote_material_kind {
     MOTE_MATERIAL_GLASS ///< reflects and refracts by Fresnel's equations
 } mote_material_kind;
 
+typedef enum mote_texture_wrap { ///< what a texture shows beyond 0..1
+    MOTE_TEXTURE_REPEAT,
+    MOTE_TEXTURE_CLAMP, ///< its border
+    MOTE_TEXTURE_MIRROR ///< itself, there and back
+} mote_texture_wrap;
+
+/// Colours over triangles, of which each is multiplied by that of the material. Between texels colours are bilinear.
+typedef struct mote_texture {
+    const uint8_t *srgb; ///< [3 · width · height] red, green, blue in sRGB; the first row is where v begins
+    uint32_t width, height;
+    mote_texture_wrap wrap_u, wrap_v;
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_texture;
+
 typedef struct mote_material {
     mote_material_kind kind;
     double color[3];      ///< share of light that goes on, each 0..1
     double emission[3];   ///< radiance of a triangle's front, from which its corners run counterclockwise; 0 or more
     double refraction;    ///< GLASS: index, 1 to 10
-    uint64_t reserved[4]; ///< zero, see types.h
+    uint64_t texture;     ///< 1 + its place in textures; 0: none. Of triangles alone.
+    uint64_t reserved[3]; ///< zero, see types.h
 } mote_material;
 
 typedef enum mote_light_kind {
@@ -82,7 +99,10 @@ typedef struct mote_scene_params {
     const mote_light *lights;
     uint64_t light_count;
     mote_camera camera;
-    uint64_t reserved[8]; ///< zero, see types.h
+    const mote_texture *textures;
+    uint64_t texture_count;
+    const float *texture_coordinates; ///< [6 · triangle_count] u v of each corner, finite; NULL: all 0
+    uint64_t reserved[5];             ///< zero, see types.h
 } mote_scene_params;
 
 typedef struct mote_scene mote_scene;
@@ -96,6 +116,27 @@ MOTE_API mote_status mote_scene_create(mote_context *ctx, const mote_scene_param
 /// (without the spheres), "ring" (a mirror band and its caustic), "furnace" (a closed box whose walls shine).
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (no such scene), MOTE_ERROR_MEMORY
 MOTE_API mote_status mote_scene_builtin(mote_context *ctx, const char *name, mote_scene **out);
+/// What was in a scene's file.
+typedef struct mote_scene_facts {
+    uint64_t triangles;
+    uint64_t degenerate; ///< further triangles, which have no area and were left out
+    uint64_t materials, textures;
+    uint64_t lights;      ///< point and spot lights
+    uint64_t shining;     ///< triangles that are area lights
+    bool has_camera;      ///< false: one was placed so that all is seen
+    uint64_t reserved[4]; ///< zero, see types.h
+} mote_scene_facts;
+
+/// Whether a path ends as the files do that mote_scene_read reads: .glb, .gltf, .obj, in any case of letters.
+MOTE_API bool mote_scene_is_file(const char *path);
+/// Reads a scene: glTF 2.0 (.glb, .gltf; where mote was built with jansson) or Wavefront OBJ with MTL. What of both is
+/// understood: docs/formats/scene.md. Files that it names must lie in its folder or below.
+/// facts    out; may be NULL
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (another ending), MOTE_ERROR_IO, MOTE_ERROR_DATA (the message names file,
+///          place and cause), MOTE_ERROR_UNSUPPORTED (no jansson; more than MOTE_SCENE_MAX_SIZE; an extension that the
+///          file requires), MOTE_ERROR_MEMORY. Warnings go to the log of the context.
+/// Safe for untrusted input.
+MOTE_API mote_status mote_scene_read(mote_context *ctx, const char *path, mote_scene **out, mote_scene_facts *facts);
 /// The i-th name that mote_scene_builtin knows; NULL behind the last.
 MOTE_API const char *mote_scene_name(uint32_t i);
 /// Frees the scene. NULL is allowed.
@@ -145,8 +186,9 @@ MOTE_API mote_photon_facts mote_photon_map_facts(const mote_photon_map *map);
 /// The stored photons, by the number of the photon and then along its path: x y z, power_red power_green power_blue,
 /// direction_x direction_y direction_z (in which it flew), normal_x normal_y normal_z (of the surface, on the side that
 /// was hit), all float; bounce (uint8: 0 direct from a light, 1 through mirrors and glass alone, 2 off diffuse
-/// surfaces). Valid as long as the map.
-MOTE_API const mote_cloud *mote_photon_cloud(const mote_photon_map *map);
+/// surfaces). In host memory: of a map on a GPU, the first call makes a copy. Valid as long as the map.
+/// Returns  NULL where there is no memory for that copy, or the GPU failed: the context says why
+MOTE_API const mote_cloud *mote_photon_cloud(mote_photon_map *map);
 
 typedef enum mote_photon_filter {
     MOTE_PHOTON_FILTER_NONE,
@@ -159,6 +201,7 @@ typedef struct mote_photon_gathering {
     double compression; ///< of the ellipsoid along the normal, 1 (a sphere) to MOTE_KNN_MAX_COMPRESSION
     double radius;      ///< photons at most so far away; 0: any distance
     mote_photon_filter filter;
+    bool on_device;       ///< mote_photon_gather: irradiance is in the memory of the GPU that the map is on
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_photon_gathering;
 /// k = 128, compression 4, any distance, cone.
@@ -167,9 +210,10 @@ MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 /// Gathers the irradiance at places: the power of the photons around, divided by the area of the disc that they lie in.
 /// The radius of the disc is the distance of the k-th photon that arrives from the front; those from behind never
 /// count. Where the nearest 1024 photons do not hold k from the front, the radius is that of the last of them.
-/// queries     x, y, z and normals as for mote_knn_search
+/// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
 /// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
-/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED
+/// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
+///             MOTE_ERROR_UNSUPPORTED (queries or irradiance on a device, and the map is on the CPU)
 /// Source      Jensen 1996; ellipsoids: Bergholm and Kronvall 2016
 MOTE_API mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries,
                                         const mote_photon_gathering *gathering, float *irradiance);
@@ -204,6 +248,15 @@ MOTE_API mote_photon_params mote_photon_defaults(void);
 /// Returns MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
 MOTE_API mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mote_camera *camera,
                                         const mote_photon_params *params, float *rgb);
+/// Makes a picture as the mean of passes. Each emits photons of its own and gathers fewer of them than the last, so
+/// that discs shrink: with more passes the picture goes to what a path tracer makes, caustics included. Memory does not
+/// grow with the number of passes. emission  of each pass; NULL means defaults params    of the first pass: its method
+/// MAP or DIRECT; k and radius shrink from there on. NULL means defaults, and MAP. passes    1..MOTE_PHOTON_MAX_PASSES;
+/// the error falls with the cube root of it Returns   as mote_photon_emit and mote_photon_render Source    Hachisuka,
+/// Ogaki, Jensen 2008; Knaus, Zwicker 2011
+MOTE_API mote_status mote_photon_render_progressive(mote_scene *scene, const mote_camera *camera,
+                                                    const mote_photon_emission *emission,
+                                                    const mote_photon_params *params, uint32_t passes, float *rgb);
 
 #ifdef __cplusplus
 }

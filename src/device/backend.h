@@ -35,7 +35,7 @@ typedef struct mote_backend {
     const struct mote_normals_ops *normals;
     const struct mote_planes_ops *planes;
     const struct mote_render_ops *render;
-    const struct mote_photon_ops *photon; /* NULL on GPUs: light is traced and gathered on the cores */
+    const struct mote_photon_ops *photon;
 } mote_backend;
 
 extern const mote_backend mote_cpu_backend;

@@ -5,11 +5,21 @@
 
 #include "knn/index/knn_index.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Under AUTO what a GPU cannot do, or has no memory for, goes to the CPU. Returns whether that is so: then the index is
    the CPU's, and to be built anew. before: mote_context_status before what failed, which is forgotten if it was the
    first failure. */
 bool knn_falls_back(mote_knn_index *index, mote_status before, mote_status status);
 /* As mote_knn_build, on a device of the caller's choice. */
 mote_status knn_build_on(mote_device *device, const mote_cloud *cloud, mote_knn_index **out);
+/* The normals of queries, which ellipsoids are flat along: normal_x, normal_y, normal_z, else nx, ny, nz. False: there
+   are none. */
+bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

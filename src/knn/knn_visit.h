@@ -44,9 +44,6 @@ typedef struct knn_query_set {
 mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set);
 void knn_query_set_free(mote_context *ctx, knn_query_set *query_set);
 
-/* The normals of queries, which ellipsoids are flat along: normal_x, normal_y, normal_z, else nx, ny, nz. False: there
-   are none. */
-bool knn_normals_of(const mote_cloud *queries, const mote_column *normals[3]);
 /* The ellipsoids of queries that have normals, of a compression above 1. queries: the cloud of the query set. */
 void knn_ellipsoids_make(const mote_cloud *queries, double compression, const knn_query_set *query_set,
                          knn_ellipsoids *ellipsoids);

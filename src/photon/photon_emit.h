@@ -27,6 +27,15 @@ typedef struct photon_tally {
     uint64_t power[PHOTON_FATES][2]; /* in steps, of 64-bit halves: low, high */
 } photon_tally;
 
+/* Choices among photons: direct alone, caustics alone, those at which irradiance is made (Christensen 1999). */
+enum { PHOTON_CHOSEN_DIRECT, PHOTON_CHOSEN_CAUSTIC, PHOTON_CHOSEN_IRRADIANCE, PHOTON_CHOICES };
+#define PHOTON_IRRADIANCE_EVERY 4u
+
+MOTE_HD bool photon_is_chosen(const photon_record *record, uint64_t number, int choice) {
+    if (choice == PHOTON_CHOSEN_IRRADIANCE) return number % PHOTON_IRRADIANCE_EVERY == 0;
+    return record->bounce == (choice == PHOTON_CHOSEN_DIRECT ? PHOTON_DIRECT : PHOTON_CAUSTIC);
+}
+
 MOTE_HD void photon_tally_power(uint64_t sum[2], uint64_t steps) {
     sum[0] += steps;
     sum[1] += sum[0] < steps;
@@ -49,54 +58,69 @@ MOTE_HD void photon_record_make(photon_record *to, const photon_hit *hit, photon
     to->bounce = bounce;
 }
 
-/* Traces the photon of a number.
-   unit   the power of every photon
-   to     where its records go, one behind the other; NULL: they are counted alone
-   tally  what became of it is added; NULL: not wanted
-   Returns how many records it has. */
-MOTE_HD uint32_t photon_fly(const photon_view *scene, uint64_t seed, uint64_t number, double unit, photon_record *to,
-                            photon_tally *tally) {
-    photon_random random = photon_random_of(seed, PHOTON_STREAM_EMIT, number);
-    const photon_light *light = photon_choose_light(scene, photon_next(&random));
-    photon_vec power = photon_scale(light->strength, unit / photon_sum(light->strength)), origin, direction;
-    uint32_t stored = 0, bounce = PHOTON_DIRECT, fate = PHOTON_CUT;
-    photon_leave(light, &random, &origin, &direction);
-    for (uint32_t depth = 0; depth < PHOTON_MAX_BOUNCES; depth++) {
-        const photon_hit hit = photon_trace(scene, origin, direction);
-        if (hit.shape == PHOTON_NO_SHAPE) {
-            fate = PHOTON_ESCAPED;
-            break;
-        }
-        const photon_surface *surface = &scene->surfaces[hit.material];
-        const bool diffuse = surface->kind == MOTE_MATERIAL_DIFFUSE;
-        if (tally != NULL) tally->hits++;
-        if (diffuse) {
-            if (to != NULL) photon_record_make(&to[stored], &hit, power, direction, bounce);
-            if (tally != NULL) tally->stored[bounce]++;
-            stored++;
-        }
-        const photon_vec kept = photon_mul(power, surface->color);
-        const double share = photon_sum(kept) / photon_sum(power);
-        if (!(photon_next(&random) < share)) {
-            fate = PHOTON_ABSORBED;
-            break;
-        }
-        power = photon_scale(kept, 1 / share);
-        if (diffuse) {
-            const double a = photon_next(&random), b = photon_next(&random);
-            direction = photon_cosine_direction(hit.normal, a, b);
-            bounce = PHOTON_INDIRECT;
-        } else {
-            direction = photon_specular(surface, &hit, direction, &random);
-            if (bounce == PHOTON_DIRECT) bounce = PHOTON_CAUSTIC;
-        }
-        origin = hit.place;
+/* A photon on its way. */
+typedef struct photon_flight {
+    photon_random random;
+    photon_vec origin, direction, power;
+    uint32_t bounce, depth, fate;
+} photon_flight;
+
+/* The photon of a number leaves a light. unit: the power of every photon. */
+MOTE_HD photon_flight photon_flight_begin(const photon_view *scene, uint64_t seed, uint64_t number, double unit) {
+    photon_flight flight;
+    flight.random = photon_random_of(seed, PHOTON_STREAM_EMIT, number);
+    const photon_light *light = photon_choose_light(scene, photon_next(&flight.random));
+    flight.power = photon_scale(light->strength, unit / photon_sum(light->strength));
+    flight.bounce = PHOTON_DIRECT;
+    flight.depth = 0;
+    flight.fate = PHOTON_CUT;
+    photon_leave(light, &flight.random, &flight.origin, &flight.direction);
+    return flight;
+}
+
+/* Goes on to the next surface, and from it. Returns whether the photon is still on its way.
+   record  out, where *stores: what is stored there
+   tally   hits and records are added */
+MOTE_HD bool photon_flight_step(const photon_view *scene, photon_flight *flight, photon_record *record, bool *stores,
+                                photon_tally *tally) {
+    const photon_hit hit = photon_trace(scene, flight->origin, flight->direction);
+    *stores = false;
+    if (hit.shape == PHOTON_NO_SHAPE) {
+        flight->fate = PHOTON_ESCAPED;
+        return false;
     }
-    if (tally != NULL) {
-        tally->fates[fate]++;
-        photon_tally_power(tally->power[fate], (uint64_t)(photon_sum(power) / unit * PHOTON_POWER_STEPS + 0.5));
+    const photon_surface *surface = &scene->surfaces[hit.material];
+    const bool diffuse = surface->kind == MOTE_MATERIAL_DIFFUSE;
+    tally->hits++;
+    if (diffuse) {
+        photon_record_make(record, &hit, flight->power, flight->direction, flight->bounce);
+        tally->stored[flight->bounce]++;
+        *stores = true;
     }
-    return stored;
+    const photon_vec kept = photon_mul(flight->power, photon_color_at(scene, &hit));
+    const double share = photon_sum(kept) / photon_sum(flight->power);
+    if (!(photon_next(&flight->random) < share)) {
+        flight->fate = PHOTON_ABSORBED;
+        return false;
+    }
+    flight->power = photon_scale(kept, 1 / share);
+    if (diffuse) {
+        const double a = photon_next(&flight->random), b = photon_next(&flight->random);
+        flight->direction = photon_cosine_direction(hit.normal, a, b);
+        flight->bounce = PHOTON_INDIRECT;
+    } else {
+        flight->direction = photon_specular(surface, &hit, flight->direction, &flight->random);
+        if (flight->bounce == PHOTON_DIRECT) flight->bounce = PHOTON_CAUSTIC;
+    }
+    flight->origin = hit.place;
+    return ++flight->depth < PHOTON_MAX_BOUNCES;
+}
+
+/* What became of it is added to a tally. */
+MOTE_HD void photon_flight_end(const photon_flight *flight, double unit, photon_tally *tally) {
+    tally->fates[flight->fate]++;
+    photon_tally_power(tally->power[flight->fate],
+                       (uint64_t)(photon_sum(flight->power) / unit * PHOTON_POWER_STEPS + 0.5));
 }
 
 #endif

@@ -47,7 +47,7 @@ MOTE_HD void photon_sample_end(const photon_view *scene, const photon_hit *hit, 
     sample->place = found ? hit->place : none;
     sample->normal = found ? hit->normal : none;
     sample->weight = none;
-    if (found) sample->weight = photon_scale(photon_mul(path, scene->surfaces[hit->material].color), factor);
+    if (found) sample->weight = photon_scale(photon_mul(path, photon_color_at(scene, hit)), factor);
 }
 
 MOTE_HD photon_sample photon_look(const photon_view *scene, const photon_picture *picture, uint64_t number) {
@@ -56,7 +56,8 @@ MOTE_HD photon_sample photon_look(const photon_view *scene, const photon_picture
     photon_sample sample;
     bool specular;
     photon_eye_ray(picture, number, &random, &origin, &direction);
-    const photon_hit hit = photon_follow(scene, origin, &direction, &random, &weight, &specular, &sample.shine);
+    const photon_hit hit = photon_follow(scene, origin, &direction, &random, photon_split_of(picture->samples, number),
+                                         &weight, &specular, &sample.shine);
     photon_sample_end(scene, &hit, weight, 1 / PHOTON_PI, &sample);
     return sample;
 }
@@ -71,7 +72,8 @@ MOTE_HD photon_sample photon_gather_ray(const photon_view *scene, const photon_p
     const double a = (ray + photon_next(&random)) / rays, b = photon_next(&random);
     photon_vec direction = photon_cosine_direction(from->normal, a, b), weight = photon_vec_of(1, 1, 1);
     bool specular;
-    const photon_hit hit = photon_follow(scene, from->place, &direction, &random, &weight, &specular, &sample.shine);
+    const photon_hit hit = photon_follow(scene, from->place, &direction, &random, photon_split_make(PHOTON_RANDOM, 1),
+                                         &weight, &specular, &sample.shine);
     photon_sample_end(scene, &hit, weight, 1.0 / rays, &sample);
     return sample;
 }
@@ -87,10 +89,11 @@ MOTE_HD photon_vec photon_path(const photon_view *scene, const photon_picture *p
     for (uint32_t depth = 0; depth < 1000; depth++) {
         photon_vec shine;
         bool specular;
-        const photon_hit hit = photon_follow(scene, origin, &direction, &random, &weight, &specular, &shine);
+        const photon_hit hit = photon_follow(scene, origin, &direction, &random, photon_split_make(PHOTON_RANDOM, 1),
+                                             &weight, &specular, &shine);
         if (depth == 0 || specular) sum = photon_add(sum, shine);
         if (hit.shape == PHOTON_NO_SHAPE) break;
-        weight = photon_mul(weight, scene->surfaces[hit.material].color);
+        weight = photon_mul(weight, photon_color_at(scene, &hit));
         const photon_vec direct = photon_direct(scene, hit.place, hit.normal, 1, &random);
         sum = photon_add(sum, photon_scale(photon_mul(weight, direct), 1 / PHOTON_PI));
         const double keep = fmin(fmax(weight.x, fmax(weight.y, weight.z)), 1.0);

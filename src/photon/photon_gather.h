@@ -2,10 +2,27 @@
 #ifndef MOTE_PHOTON_GATHER_H
 #define MOTE_PHOTON_GATHER_H
 
+#include "mote/knn.h"
 #include "photon/photon_emit.h"
 
+/* How many neighbours are searched for, so that k of them come from the front: in nearly all places. */
+static inline uint32_t photon_search_k(uint32_t k) {
+    const uint32_t more = k + k / 8 + 8;
+    return more < MOTE_KNN_MAX_K ? more : MOTE_KNN_MAX_K;
+}
+
+/* Whether a photon arrives from the front of a normal; of none (zeros), from anywhere. */
 MOTE_HD bool photon_is_in_front(const photon_record *photon, const float normal[3]) {
+    if (normal[0] == 0 && normal[1] == 0 && normal[2] == 0) return true;
     return photon->direction[0] * normal[0] + photon->direction[1] * normal[1] + photon->direction[2] * normal[2] < 0;
+}
+
+/* Whether a photon counts at a place, of which it has this square of a distance: it arrives from the front of the
+   normal (zeros: from anywhere), and does not lie at the place itself. Where irradiance is made at photons that is the
+   photon there, of which it is known beforehand that it is there: counting it would make all of them too bright. */
+MOTE_HD bool photon_counts(const photon_record *photon, const float normal[3], double square) {
+    const bool all = normal[0] == 0 && normal[1] == 0 && normal[2] == 0;
+    return square > 0 && (all || photon_is_in_front(photon, normal));
 }
 
 /* The weight of a photon at the square of its distance over that of the disc's radius; its mean over a disc is 1. */
@@ -13,6 +30,54 @@ MOTE_HD double photon_filter_weight(mote_photon_filter filter, double square) {
     if (filter == MOTE_PHOTON_FILTER_CONE) return 3 * (1 - sqrt(square));
     if (filter == MOTE_PHOTON_FILTER_EPANECHNIKOV) return 2 * (1 - square);
     return 1;
+}
+
+/* The disc of the photons that count. Of k or more, the k-th gives the radius, and does not count itself: the mean is
+   right so.
+   complete  there are no more within the radius
+   last2     the square of the distance of the last that was found
+   Returns whether there is one; counted: how many photons lie in it. */
+MOTE_HD bool photon_disc(uint32_t found, uint32_t k, bool complete, double radius, double last2, uint32_t *counted,
+                         double *radius2) {
+    const bool by_radius = found < k && complete && radius > 0;
+    *counted = by_radius ? found : found > 0 ? found - 1 : 0;
+    *radius2 = by_radius ? radius * radius : last2;
+    return *counted > 0 && *radius2 > 0;
+}
+
+/* ---- sums of power: integers, so that they do not depend on the order
+
+   A step is 2^-40 of a photon's power. Weights are at most 3 and photons at most 1,024: sums are below 2^52. */
+typedef struct photon_power_sum {
+    uint64_t steps[3];
+} photon_power_sum;
+
+/* Steps for each unit of power. Floats hold no power of photons of less than this unit. */
+static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? 0x1p40 / unit : 0; }
+
+MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
+    for (int k = 0; k < 3; k++) {
+        const double steps = (double)power[k] * steps_of_power * weight;
+        if (steps > 0) sum->steps[k] += (uint64_t)(fmin(steps, 0x1p42) + 0.5);
+    }
+}
+
+/* The irradiance of a disc. */
+MOTE_HD void photon_irradiance_of(const photon_power_sum *sum, double radius2, double steps_of_power,
+                                  float irradiance[3]) {
+    const double per_step = steps_of_power > 0 ? 1 / (steps_of_power * (PHOTON_PI * radius2)) : 0;
+    for (int k = 0; k < 3; k++) irradiance[k] = (float)((double)sum->steps[k] * per_step);
+}
+
+/* ---- what is known at photons */
+
+#define PHOTON_LOOK_UP_K      16u
+#define PHOTON_LOOK_UP_COSINE 0.9f
+
+/* Whether a photon lies on the same side of a surface of nearly the same direction. */
+MOTE_HD bool photon_is_alike(const photon_record *photon, const float normal[3]) {
+    return normal[0] * photon->normal[0] + normal[1] * photon->normal[1] + normal[2] * photon->normal[2] >
+           PHOTON_LOOK_UP_COSINE;
 }
 
 #endif

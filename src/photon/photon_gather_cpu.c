@@ -4,13 +4,12 @@
 #include "knn/knn_visit.h"
 #include "photon/photon_gather.h"
 
-#define SEARCH_EXTRA 8u /* and k / 8: neighbours beyond k, in the place of those from behind */
-
 typedef struct gather {
     knn_search search;
     const mote_column *normals[3];
     const photon_record *records;
     const mote_photon_gathering *params;
+    double steps;        /* photon_sum_steps */
     float *irradiance;   /* [3 · queries] */
     const float *known;  /* look_up: [3 · photons] */
     uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more; NULL:
@@ -18,39 +17,36 @@ typedef struct gather {
 } gather;
 
 static void read_normal(const gather *g, uint64_t row, float normal[3]) {
-    double n[3];
-    for (int k = 0; k < 3; k++) n[k] = mote_column_value(g->normals[k], row);
-    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
-    for (int k = 0; k < 3; k++) normal[k] = length > 0 ? (float)(n[k] / length) : 0;
+    double unit[3];
+    knn_unit_normal(mote_column_value(g->normals[0], row), mote_column_value(g->normals[1], row),
+                    mote_column_value(g->normals[2], row), unit);
+    for (int k = 0; k < 3; k++) normal[k] = (float)unit[k];
 }
 
-static bool has_normal(const float normal[3]) { return normal[0] != 0 || normal[1] != 0 || normal[2] != 0; }
-
-/* Moves those in front to the start of places; returns how many there are, k at most. */
+/* Moves those that count to the start of places; returns how many there are, k at most. */
 static uint32_t find_front(const gather *g, const float normal[3], const knn_near *list, uint32_t count,
                            uint32_t *places) {
-    const bool all = !has_normal(normal);
     uint32_t found = 0;
+    places[0] = 0;
     for (uint32_t i = 0; i < count && found < g->params->k; i++) {
-        if (all || photon_is_in_front(&g->records[list[i].index], normal)) places[found++] = i;
+        const double square = knn_distance2(knn_keys(&g->search), list[i].key);
+        if (photon_counts(&g->records[list[i].index], normal, square)) places[found++] = i;
     }
     return found;
 }
 
 static void sum_power(const gather *g, const knn_near *list, const uint32_t *places, uint32_t count, double radius2,
                       float irradiance[3]) {
-    double sum[3] = {0, 0, 0};
+    photon_power_sum sum = {{0, 0, 0}};
     for (uint32_t i = 0; i < count; i++) {
         const knn_near *near = &list[places[i]];
-        const photon_record *photon = &g->records[near->index];
-        const double weight =
-            photon_filter_weight(g->params->filter, knn_distance2(knn_keys(&g->search), near->key) / radius2);
-        for (int k = 0; k < 3; k++) sum[k] += (double)photon->power[k] * weight;
+        const double distance2 = knn_distance2(knn_keys(&g->search), near->key);
+        photon_sum_power(&sum, g->records[near->index].power,
+                         photon_filter_weight(g->params->filter, distance2 / radius2), g->steps);
     }
-    for (int k = 0; k < 3; k++) irradiance[k] = (float)(sum[k] / (PHOTON_PI * radius2));
+    photon_irradiance_of(&sum, radius2, g->steps, irradiance);
 }
 
-/* The k-th photon gives the radius, and does not count itself: the mean is right so. */
 SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const gather *g = user;
     const mote_photon_gathering *params = g->params;
@@ -64,17 +60,13 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
         g->unresolved[row] = 1;
         return;
     }
-    float *const irradiance = g->irradiance + 3 * row;
-    if (found < params->k && params->radius > 0) {
-        sum_power(g, list, places, found, params->radius * params->radius, irradiance);
-    } else if (found >= 2) {
-        const double radius2 = knn_distance2(knn_keys(&g->search), list[places[found - 1]].key);
-        if (radius2 > 0) sum_power(g, list, places, found - 1, radius2, irradiance);
+    uint32_t counted;
+    double radius2;
+    const double last2 = found > 0 ? knn_distance2(knn_keys(&g->search), list[places[found - 1]].key) : 0;
+    if (photon_disc(found, params->k, count < g->search.k, params->radius, last2, &counted, &radius2)) {
+        sum_power(g, list, places, counted, radius2, g->irradiance + 3 * row);
     }
 }
-
-#define LOOK_UP_K      16u
-#define LOOK_UP_COSINE 0.9f
 
 /* The nearest of the same side of a surface of nearly the same direction; else the nearest. */
 SIMD_INLINE void visit_look_up(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
@@ -85,12 +77,8 @@ SIMD_INLINE void visit_look_up(knn_kind kind, const void *user, uint32_t query, 
     if (count == 0) return;
     read_normal(g, row, normal);
     uint32_t best = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const float *other = g->records[list[i].index].normal;
-        best = i;
-        if (normal[0] * other[0] + normal[1] * other[1] + normal[2] * other[2] > LOOK_UP_COSINE) break;
-        best = 0;
-    }
+    while (best < count && !photon_is_alike(&g->records[list[best].index], normal)) best++;
+    if (best == count) best = 0;
     memcpy(g->irradiance + 3 * row, g->known + 3 * (uint64_t)list[best].index, 3 * sizeof(float));
 }
 
@@ -114,21 +102,25 @@ static mote_status find_normals(mote_context *ctx, const mote_cloud *queries, co
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the queries have no normals: columns normal_x, normal_y, normal_z");
 }
 
+static mote_status search_query_set(const photon_cloud *photons, const mote_cloud *queries,
+                                    const knn_query_set *query_set, gather *g, uint32_t k, double compression) {
+    const knn_kind kind = query_set->tree->metric.kind;
+    const bool flat = compression > 1;
+    knn_ellipsoids ellipsoids;
+    knn_ellipsoids_make(queries, compression, query_set, &ellipsoids);
+    g->search = knn_search_of(photons->index, query_set, flat ? &ellipsoids : NULL, k,
+                              g->params != NULL ? g->params->radius : 0);
+    const knn_work *const works = g->known != NULL ? look_up_works : flat ? ellipsoid_works : sphere_works;
+    return knn_for_batches(photons->index->ctx, &g->search, works[kind], g, 0, 1);
+}
+
 /* One search of all queries, with k neighbours each. */
 static mote_status search(const photon_cloud *photons, const mote_cloud *queries, gather *g, uint32_t k,
                           double compression) {
-    mote_context *ctx = photons->index->ctx;
     knn_query_set query_set;
-    knn_ellipsoids ellipsoids;
-    MOTE_TRY(knn_query_set_make(photons->index, queries, &query_set));
-    const knn_kind kind = query_set.tree->metric.kind;
-    knn_ellipsoids_make(queries, compression, &query_set, &ellipsoids);
-    const bool flat = compression > 1;
-    g->search = knn_search_of(photons->index, &query_set, flat ? &ellipsoids : NULL, k,
-                              g->params != NULL ? g->params->radius : 0);
-    const knn_work *const works = g->known != NULL ? look_up_works : flat ? ellipsoid_works : sphere_works;
-    const mote_status status = knn_for_batches(ctx, &g->search, works[kind], g, 0, 1);
-    knn_query_set_free(ctx, &query_set);
+    mote_status status = knn_query_set_make(photons->index, queries, &query_set);
+    if (status == MOTE_OK) status = search_query_set(photons, queries, &query_set, g, k, compression);
+    knn_query_set_free(photons->index->ctx, &query_set);
     return status;
 }
 
@@ -160,17 +152,20 @@ static mote_status search_again(const photon_cloud *photons, const mote_cloud *q
     return status;
 }
 
-mote_status photon_gather_cpu(const photon_cloud *photons, const mote_cloud *queries,
-                              const mote_photon_gathering *params, float *irradiance) {
-    mote_context *ctx = photons->index->ctx;
+mote_status photon_gather_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
+                                 const mote_photon_gathering *params, float *irradiance) {
+    mote_context *ctx = device->ctx;
     const uint64_t rows = mote_cloud_count(queries);
-    const uint32_t k = params->k + params->k / 8 + SEARCH_EXTRA;
-    gather g = {.records = photons->records, .params = params, .irradiance = irradiance};
+    const uint32_t k = photon_search_k(params->k);
+    gather g = {.records = photons->records,
+                .steps = photon_sum_steps(photons->unit),
+                .params = params,
+                .irradiance = irradiance};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);
     MOTE_TRY(find_normals(ctx, queries, g.normals));
     g.unresolved = mote_alloc_zero(ctx, rows, "photon queries");
     if (g.unresolved == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = search(photons, queries, &g, k < MOTE_KNN_MAX_K ? k : MOTE_KNN_MAX_K, params->compression);
+    mote_status status = search(photons, queries, &g, k, params->compression);
     uint64_t count = 0;
     for (uint64_t row = 0; row < rows; row++) count += g.unresolved[row];
     if (status == MOTE_OK && count > 0) status = search_again(photons, queries, &g, count);
@@ -178,9 +173,10 @@ mote_status photon_gather_cpu(const photon_cloud *photons, const mote_cloud *que
     return status;
 }
 
-mote_status photon_look_up_cpu(const photon_cloud *photons, const mote_cloud *queries, float *irradiance) {
+mote_status photon_look_up_on_cpu(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
+                                  float *irradiance) {
     gather g = {.records = photons->records, .known = photons->irradiance, .irradiance = irradiance};
     memset(irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance);
-    MOTE_TRY(find_normals(photons->index->ctx, queries, g.normals));
-    return search(photons, queries, &g, LOOK_UP_K, 1);
+    MOTE_TRY(find_normals(device->ctx, queries, g.normals));
+    return search(photons, queries, &g, PHOTON_LOOK_UP_K, 1);
 }

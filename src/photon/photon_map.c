@@ -5,9 +5,6 @@
 #include "device/backend.h"
 #include "knn/knn.h"
 
-#define BATCH            65536u /* photons traced between two reports of progress */
-#define IRRADIANCE_EVERY 4u     /* of photons has irradiance made for it (Christensen 1999) */
-
 mote_photon_emission mote_photon_emission_defaults(void) {
     mote_photon_emission emission;
     memset(&emission, 0, sizeof emission);
@@ -17,43 +14,7 @@ mote_photon_emission mote_photon_emission_defaults(void) {
 
 /* ---- emission */
 
-typedef struct emitting {
-    mote_photon_map *map;
-    uint64_t seed, photons;
-    double unit;
-    uint32_t *counts; /* [photons]: how many records each has; later of a batch where they start */
-    uint64_t *starts; /* [BATCH] */
-} emitting;
-
-static uint32_t batch_of(const emitting *e, uint64_t first) {
-    return e->photons - first < BATCH ? (uint32_t)(e->photons - first) : BATCH;
-}
-
-static mote_status count_photons(emitting *e, photon_tally *tally) {
-    mote_photon_map *map = e->map;
-    for (uint64_t first = 0; first < e->photons; first += BATCH) {
-        MOTE_TRY(mote_progress(map->ctx, 0.5 * (double)first / (double)e->photons, "counting photons"));
-        MOTE_TRY(map->ops->count(map->scene, e->seed, first, batch_of(e, first), e->unit, e->counts + first, tally));
-    }
-    return MOTE_OK;
-}
-
-static mote_status store_photons(emitting *e) {
-    mote_photon_map *map = e->map;
-    uint64_t next = 0;
-    for (uint64_t first = 0; first < e->photons; first += BATCH) {
-        const uint32_t count = batch_of(e, first);
-        MOTE_TRY(mote_progress(map->ctx, 0.5 + 0.4 * (double)first / (double)e->photons, "emitting photons"));
-        for (uint32_t i = 0; i < count; i++) {
-            e->starts[i] = next;
-            next += e->counts[first + i];
-        }
-        MOTE_TRY(map->ops->store(map->scene, e->seed, first, count, e->unit, e->starts, map->records));
-    }
-    return MOTE_OK;
-}
-
-static void note_facts(mote_photon_map *map, const emitting *e, const photon_tally *tally) {
+static void note_facts(mote_photon_map *map, const photon_emitting *e, const photon_tally *tally) {
     mote_photon_facts *f = &map->facts;
     double power[PHOTON_FATES];
     for (int i = 0; i < PHOTON_FATES; i++) {
@@ -72,54 +33,55 @@ static void note_facts(mote_photon_map *map, const emitting *e, const photon_tal
     f->cut_power = power[PHOTON_CUT];
 }
 
-static mote_status emit_counted(emitting *e) {
-    mote_photon_map *map = e->map;
-    photon_tally tally;
-    memset(&tally, 0, sizeof tally);
-    e->counts = mote_alloc(map->ctx, e->photons * sizeof *e->counts, "photon counts");
-    e->starts = mote_alloc(map->ctx, BATCH * sizeof *e->starts, "photon counts");
-    if (e->counts == NULL || e->starts == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(count_photons(e, &tally));
-    note_facts(map, e, &tally);
-    if (map->facts.stored >= UINT32_MAX) {
-        return mote_fail(map->ctx, MOTE_ERROR_UNSUPPORTED, "%llu photons to be stored, more than 2^32 - 2",
-                         (unsigned long long)map->facts.stored);
-    }
-    map->records = mote_alloc(map->ctx, map->facts.stored * sizeof *map->records, "photons");
-    return map->records != NULL ? store_photons(e) : MOTE_ERROR_MEMORY;
+mote_status photon_check_stored(mote_context *ctx, const photon_tally *tally, uint64_t *count) {
+    *count = tally->stored[PHOTON_DIRECT] + tally->stored[PHOTON_CAUSTIC] + tally->stored[PHOTON_INDIRECT];
+    if (*count < UINT32_MAX) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%llu photons to be stored, more than 2^32 - 2",
+                     (unsigned long long)*count);
 }
 
 static mote_status emit(mote_photon_map *map, const mote_photon_emission *emission) {
     const double power = map->scene->view.power;
-    emitting e = {.map = map, .seed = emission->seed, .photons = emission->photons};
-    e.unit = power / (double)emission->photons;
+    const photon_emitting e = {map->scene, emission->seed, emission->photons, power / (double)emission->photons};
+    photon_tally tally;
+    memset(&tally, 0, sizeof tally);
     map->facts.power = power;
-    const mote_status status = power > 0 ? emit_counted(&e) : MOTE_OK;
-    mote_free(map->ctx, e.counts);
-    mote_free(map->ctx, e.starts);
-    return status;
+    map->all.unit = e.unit;
+    if (!(power > 0)) {
+        map->all.records = photon_alloc(map->device, 0, "photons");
+        return map->all.records != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    }
+    MOTE_TRY(map->ops->open_scene(map->device, map->scene));
+    MOTE_TRY(map->ops->emit(map->device, &e, &map->all, &tally));
+    note_facts(map, &e, &tally);
+    return MOTE_OK;
 }
 
 /* ---- clouds of records */
 
-static mote_status wrap_records(mote_context *ctx, const photon_record *records, uint64_t count, mote_cloud **out) {
+/* A cloud that looks at memory of the device. */
+static mote_status wrap(mote_device *device, uint64_t count, const mote_column *columns, uint32_t column_count,
+                        mote_cloud **out) {
+    return device->ops == NULL ? mote_cloud_wrap(device->ctx, count, columns, column_count, out)
+                               : mote_cloud_wrap_device(device->ctx, count, columns, column_count, out);
+}
+
+static mote_status wrap_records(mote_device *device, const photon_record *records, uint64_t count, mote_cloud **out) {
     static const char *const names[] = {"x",           "y",          "z",           "power_red",
                                         "power_green", "power_blue", "direction_x", "direction_y",
                                         "direction_z", "normal_x",   "normal_y",    "normal_z"};
-    static const photon_record none;
     mote_column columns[13];
-    const char *const base = (const char *)(count > 0 ? records : &none);
     memset(columns, 0, sizeof columns);
     for (int i = 0; i < 13; i++) {
         columns[i].name = i < 12 ? names[i] : "bounce";
         columns[i].type = i < 12 ? MOTE_FLOAT32 : MOTE_UINT8; /* the low byte of a small number */
-        columns[i].data = base + 4 * (size_t)i;
+        columns[i].data = (const char *)records + 4 * (size_t)i;
         columns[i].stride_bytes = sizeof *records;
     }
-    return mote_cloud_wrap(ctx, count, columns, 13, out);
+    return wrap(device, count, columns, 13, out);
 }
 
-mote_status photon_wrap_queries(mote_context *ctx, const photon_query *queries, uint64_t count, mote_cloud **out) {
+mote_status photon_wrap_queries(mote_device *device, const photon_query *queries, uint64_t count, mote_cloud **out) {
     static const char *const names[] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
     mote_column columns[6];
     memset(columns, 0, sizeof columns);
@@ -129,68 +91,48 @@ mote_status photon_wrap_queries(mote_context *ctx, const photon_query *queries, 
         columns[i].data = (const char *)queries + 4 * (size_t)i;
         columns[i].stride_bytes = sizeof *queries;
     }
-    return mote_cloud_wrap(ctx, count, columns, 6, out);
+    return wrap(device, count, columns, 6, out);
 }
 
-static mote_status index_cloud(mote_context *ctx, photon_cloud *photons) {
-    if (photons->cloud == NULL) MOTE_TRY(wrap_records(ctx, photons->records, photons->count, &photons->cloud));
-    return photons->index != NULL ? MOTE_OK : knn_build_on(mote_cpu_device(ctx), photons->cloud, &photons->index);
+static mote_status index_cloud(mote_device *device, photon_cloud *photons) {
+    if (photons->cloud == NULL) MOTE_TRY(wrap_records(device, photons->records, photons->count, &photons->cloud));
+    return photons->index != NULL ? MOTE_OK : knn_build_on(device, photons->cloud, &photons->index);
 }
 
-static void free_cloud(mote_context *ctx, photon_cloud *photons, bool owns_records) {
+static void free_cloud(mote_device *device, photon_cloud *photons) {
     mote_knn_destroy(photons->index);
     mote_cloud_destroy(photons->cloud);
-    mote_free(ctx, photons->irradiance);
-    if (owns_records) mote_free(ctx, photons->records);
+    photon_free(device, photons->irradiance);
+    photon_free(device, photons->records);
     memset(photons, 0, sizeof *photons);
 }
 
-mote_status photon_map_index(mote_photon_map *map) { return index_cloud(map->ctx, &map->all); }
-
-static bool is_chosen(const mote_photon_map *map, int choice, uint64_t i) {
-    if (choice == PHOTON_CHOSEN_IRRADIANCE) return i % IRRADIANCE_EVERY == 0;
-    return map->records[i].bounce == (choice == PHOTON_CHOSEN_DIRECT ? PHOTON_DIRECT : PHOTON_CAUSTIC);
-}
-
-static mote_status choose_records(const mote_photon_map *map, int choice, photon_cloud *to) {
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < map->facts.stored; i++) count += is_chosen(map, choice, i);
-    to->records = mote_alloc(map->ctx, count * sizeof *to->records, "photons");
-    if (to->records == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < map->facts.stored; i++) {
-        if (is_chosen(map, choice, i)) to->records[to->count++] = map->records[i];
-    }
-    return MOTE_OK;
-}
-
 static mote_status make_irradiance(mote_photon_map *map, photon_cloud *to, const mote_photon_gathering *gathering) {
-    to->irradiance = mote_alloc(map->ctx, 3 * to->count * sizeof *to->irradiance, "photon irradiance");
+    to->irradiance = photon_alloc(map->device, 3 * to->count * sizeof *to->irradiance, "photon irradiance");
     if (to->irradiance == NULL) return MOTE_ERROR_MEMORY;
-    return map->ops->gather(&map->all, to->cloud, gathering, to->irradiance);
+    return map->ops->gather(map->device, &map->all, to->cloud, gathering, to->irradiance);
 }
 
 mote_status photon_map_choose(mote_photon_map *map, int choice, const mote_photon_gathering *gathering) {
     photon_cloud *to = &map->chosen[choice];
     const bool irradiance = choice == PHOTON_CHOSEN_IRRADIANCE;
     if (to->index != NULL && !irradiance) return MOTE_OK;
-    free_cloud(map->ctx, to, true); /* the irradiance may have been gathered otherwise */
-    mote_status status = choose_records(map, choice, to);
-    if (status == MOTE_OK) status = index_cloud(map->ctx, to);
-    if (status == MOTE_OK && irradiance) status = photon_map_index(map);
+    free_cloud(map->device, to); /* the irradiance may have been gathered otherwise */
+    to->unit = map->all.unit;
+    mote_status status = map->ops->choose(map->device, &map->all, choice, to);
+    if (status == MOTE_OK) status = index_cloud(map->device, to);
     if (status == MOTE_OK && irradiance) status = make_irradiance(map, to, gathering);
-    if (status != MOTE_OK) free_cloud(map->ctx, to, true);
+    if (status != MOTE_OK) free_cloud(map->device, to);
     return status;
 }
 
 /* ---- public entries */
 
-mote_status photon_find_ops(mote_context *ctx, uint64_t photons, const mote_photon_ops **ops) {
-    const mote_device *device =
-        ctx->params.device == MOTE_DEVICE_CUDA ? mote_device_choose(ctx, photons) : mote_cpu_device(ctx);
-    if (device == NULL) return MOTE_ERROR_DEVICE; /* the context says why */
-    *ops = device->backend->photon;
-    if (*ops != NULL) return MOTE_OK;
-    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no photon mapping", device->backend->name);
+mote_status photon_find_device(mote_context *ctx, uint64_t photons, mote_device **device) {
+    *device = ctx->params.device == MOTE_DEVICE_CUDA ? mote_device_choose(ctx, photons) : mote_cpu_device(ctx);
+    if (*device == NULL) return MOTE_ERROR_DEVICE; /* the context says why */
+    if ((*device)->backend->photon != NULL) return MOTE_OK;
+    return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "the %s backend has no photon mapping", (*device)->backend->name);
 }
 
 mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emission, mote_photon_map **out) {
@@ -198,26 +140,27 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
     *out = NULL;
     if (scene == NULL) return MOTE_ERROR_ARGUMENT;
     mote_context *ctx = scene->ctx;
-    const mote_photon_ops *ops = NULL;
+    mote_device *device = NULL;
     MOTE_TRY(mote_check_reserved(ctx, e.reserved, sizeof e.reserved, "mote_photon_emission",
                                  "mote_photon_emission_defaults()"));
     if (e.photons < 1 || e.photons > MOTE_PHOTON_MAX_PHOTONS) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu photons, needs 1 to %u", (unsigned long long)e.photons,
                          MOTE_PHOTON_MAX_PHOTONS);
     }
-    MOTE_TRY(photon_find_ops(ctx, e.photons, &ops));
+    MOTE_TRY(photon_find_device(ctx, e.photons, &device));
     mote_photon_map *map = mote_alloc_zero(ctx, sizeof *map, "photons");
     if (map == NULL) return MOTE_ERROR_MEMORY;
     map->ctx = ctx;
     map->scene = scene;
-    map->ops = ops;
+    map->device = device;
+    map->ops = device->backend->photon;
     mote_stage(ctx, "photons");
+    mote_progress_share(ctx, 0, 0.9);
     mote_status status = emit(map, &e);
-    map->all.records = map->records;
-    map->all.count = map->facts.stored;
+    mote_progress_share(ctx, 0, 1);
     if (status == MOTE_OK) status = mote_progress(ctx, 0.9, "sorting photons");
     mote_progress_share(ctx, 0.9, 1);
-    if (status == MOTE_OK) status = photon_map_index(map);
+    if (status == MOTE_OK) status = index_cloud(map->device, &map->all);
     mote_progress_share(ctx, 0, 1);
     mote_stage(ctx, NULL);
     if (status == MOTE_OK) {
@@ -230,15 +173,29 @@ mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emis
 
 void mote_photon_destroy(mote_photon_map *map) {
     if (map == NULL) return;
-    for (int i = 0; i < 3; i++) free_cloud(map->ctx, &map->chosen[i], true);
-    free_cloud(map->ctx, &map->all, false);
-    mote_free(map->ctx, map->records);
+    for (int i = 0; i < PHOTON_CHOICES; i++) free_cloud(map->device, &map->chosen[i]);
+    free_cloud(map->device, &map->all);
+    mote_cloud_destroy(map->host_cloud);
+    mote_free(map->ctx, map->host_records);
     mote_free(map->ctx, map);
 }
 
 mote_photon_facts mote_photon_map_facts(const mote_photon_map *map) { return map->facts; }
 
-const mote_cloud *mote_photon_cloud(const mote_photon_map *map) { return map->all.cloud; }
+/* Brings the photons to the host. */
+static mote_status fetch_photons(mote_photon_map *map) {
+    const uint64_t size_bytes = map->all.count * sizeof *map->host_records;
+    if (map->host_records == NULL) map->host_records = mote_alloc(map->ctx, size_bytes, "photons");
+    if (map->host_records == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(photon_fetch(map->device, map->host_records, map->all.records, size_bytes));
+    return wrap_records(mote_cpu_device(map->ctx), map->host_records, map->all.count, &map->host_cloud);
+}
+
+const mote_cloud *mote_photon_cloud(mote_photon_map *map) {
+    if (map->device->ops == NULL) return map->all.cloud;
+    if (map->host_cloud == NULL && fetch_photons(map) != MOTE_OK) return NULL;
+    return map->host_cloud;
+}
 
 mote_photon_gathering mote_photon_gathering_defaults(void) {
     mote_photon_gathering gathering;
@@ -264,15 +221,33 @@ mote_status photon_check_gathering(mote_context *ctx, const mote_photon_gatherin
     return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the filter is out of range");
 }
 
+static mote_status gather_to_host(mote_photon_map *map, const mote_cloud *queries, const mote_photon_gathering *g,
+                                  float *irradiance) {
+    const uint64_t size_bytes = 3 * mote_cloud_count(queries) * sizeof *irradiance;
+    float *const gathered = photon_alloc(map->device, size_bytes, "photon irradiance");
+    if (gathered == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = map->ops->gather(map->device, &map->all, queries, g, gathered);
+    if (status == MOTE_OK) status = photon_fetch(map->device, irradiance, gathered, size_bytes);
+    photon_free(map->device, gathered);
+    return status;
+}
+
 mote_status mote_photon_gather(mote_photon_map *map, const mote_cloud *queries, const mote_photon_gathering *gathering,
                                float *irradiance) {
     const mote_photon_gathering g = gathering != NULL ? *gathering : mote_photon_gathering_defaults();
     if (queries == NULL || irradiance == NULL)
         return mote_fail(map->ctx, MOTE_ERROR_ARGUMENT, "no queries, or no place");
     MOTE_TRY(photon_check_gathering(map->ctx, &g));
-    MOTE_TRY(mote_cloud_need_host(map->ctx, queries, "gathering photons"));
+    const bool on_gpu = map->device->ops != NULL;
+    if (!on_gpu) MOTE_TRY(mote_cloud_need_host(map->ctx, queries, "gathering photons"));
+    if (!on_gpu && g.on_device) {
+        return mote_fail(map->ctx, MOTE_ERROR_UNSUPPORTED,
+                         "irradiance on the device is asked for, and the map is on the CPU");
+    }
     mote_stage(map->ctx, "gather");
-    const mote_status status = map->ops->gather(&map->all, queries, &g, irradiance);
+    const mote_status status = on_gpu && !g.on_device
+                                   ? gather_to_host(map, queries, &g, irradiance)
+                                   : map->ops->gather(map->device, &map->all, queries, &g, irradiance);
     mote_stage(map->ctx, NULL);
     return status;
 }

@@ -1,19 +1,15 @@
-/* What a backend supplies for photon mapping. Steps are coarse: each is many photons, samples or queries at once. */
+/* What a backend supplies for photon mapping. Steps are coarse: each is many photons, samples or queries at once.
+   Arrays are in the memory of the device, except where it says otherwise. */
 #ifndef MOTE_PHOTON_OPS_H
 #define MOTE_PHOTON_OPS_H
 
 #include "mote/knn.h"
 #include "photon/photon_emit.h"
-#include "photon/photon_eye.h"
+#include "photon/photon_pixel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A place whose irradiance is asked for. */
-typedef struct photon_query {
-    float place[3], normal[3];
-} photon_query;
 
 /* Photons, their index, and the irradiance of those at which it was made once. */
 typedef struct photon_cloud {
@@ -21,36 +17,90 @@ typedef struct photon_cloud {
     mote_knn_index *index;
     photon_record *records;
     uint64_t count;
+    double unit;       /* the power of every photon */
     float *irradiance; /* [3 · count]; NULL: not made */
 } photon_cloud;
 
+/* Photons that are to leave the lights of a scene that has some. */
+typedef struct photon_emitting {
+    const mote_scene *scene;
+    uint64_t seed, photons;
+    double unit;
+} photon_emitting;
+
 typedef struct mote_photon_ops {
-    /* Photons first to first + count: how many records each has, and what became of them all. */
-    mote_status (*count)(const mote_scene *scene, uint64_t seed, uint64_t first, uint32_t count, double unit,
-                         uint32_t *counts, photon_tally *tally);
-    /* Their records; those of photon first + i from starts[i] on. */
-    mote_status (*store)(const mote_scene *scene, uint64_t seed, uint64_t first, uint32_t count, double unit,
-                         const uint64_t *starts, photon_record *records);
+    /* Samples, and rays of final gathering, that a picture has in memory at once. */
+    uint32_t batch_samples, batch_rays;
+
+    /* Makes what the device needs of a scene, if it was not made yet; photon_scene_close frees it. */
+    mote_status (*open_scene)(mote_device *device, mote_scene *scene);
+    void (*close_scene)(mote_scene *scene);
+
+    /* Emits photons: records, by the number of the photon and then along its path, and count of to. tally: of the host,
+       zero before. */
+    mote_status (*emit)(mote_device *device, const photon_emitting *e, photon_cloud *to, photon_tally *tally);
+    /* Those of a choice, in the same order: records and count of to. */
+    mote_status (*choose)(mote_device *device, const photon_cloud *from, int choice, photon_cloud *to);
+
     /* Samples first to first + count of a picture. */
-    mote_status (*look)(const mote_scene *scene, const photon_picture *picture, uint64_t first, uint32_t count,
-                        photon_sample *samples);
+    mote_status (*look)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
+                        uint32_t count, photon_sample *samples);
     /* Irradiance of samples by shadow rays. */
-    mote_status (*light)(const mote_scene *scene, const photon_picture *picture, uint64_t first, uint32_t count,
-                         const photon_sample *samples, float *irradiance);
+    mote_status (*light)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
+                         uint32_t count, const photon_sample *samples, float *irradiance);
     /* Rays of final gathering, gather_rays for each sample. */
-    mote_status (*scatter)(const mote_scene *scene, const photon_picture *picture, uint64_t first, uint32_t count,
-                           const photon_sample *samples, photon_sample *rays);
+    mote_status (*scatter)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
+                           uint32_t count, const photon_sample *samples, photon_sample *rays);
     /* Radiance of samples by the path tracer. */
-    mote_status (*path)(const mote_scene *scene, const photon_picture *picture, uint64_t first, uint32_t count,
-                        float *radiance);
-    /* Irradiance of queries by the k nearest photons in front of them. */
-    mote_status (*gather)(const photon_cloud *photons, const mote_cloud *queries,
+    mote_status (*path)(mote_device *device, const mote_scene *scene, const photon_picture *picture, uint64_t first,
+                        uint32_t count, float *radiance);
+
+    /* Irradiance of queries by the k nearest photons in front of them. queries: on the device or the host. */
+    mote_status (*gather)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
                           const mote_photon_gathering *gathering, float *irradiance);
     /* The irradiance of the nearest photon of a surface of that direction. */
-    mote_status (*look_up)(const photon_cloud *photons, const mote_cloud *queries, float *irradiance);
+    mote_status (*look_up)(mote_device *device, const photon_cloud *photons, const mote_cloud *queries,
+                           float *irradiance);
+
+    /* What photons are asked for: the places of samples. */
+    mote_status (*ask)(mote_device *device, const photon_sample *samples, uint64_t count, photon_query *queries);
+    /* to[i] += part[i] */
+    mote_status (*add)(mote_device *device, float *to, const float *part, uint64_t count);
+    /* Adds to the irradiance of count samples what their rays, each of them so many, tell. known: [3 · rays] */
+    mote_status (*add_rays)(mote_device *device, const photon_sample *rays, uint32_t rays_each, const float *known,
+                            uint32_t count, float *irradiance);
+    /* Irradiance of samples becomes their radiance. */
+    mote_status (*finish)(mote_device *device, const photon_sample *samples, uint32_t count, float *irradiance);
+    /* The means of pixels, each of so many samples in a row. pixels: [3 · count] */
+    mote_status (*average)(mote_device *device, const float *radiance, uint32_t samples_each, uint32_t count,
+                           float *pixels);
 } mote_photon_ops;
 
 extern const mote_photon_ops mote_photon_cpu;
+extern const mote_photon_ops mote_photon_on_cuda;
+
+/* How many records a tally tells of; MOTE_ERROR_UNSUPPORTED where these are too many for one map. */
+mote_status photon_check_stored(mote_context *ctx, const photon_tally *tally, uint64_t *count);
+
+/* ---- memory of a device, which may be the host */
+
+static inline void *photon_alloc(mote_device *device, uint64_t size_bytes, const char *structure) {
+    return device->ops == NULL ? mote_alloc(device->ctx, size_bytes, structure)
+                               : device_alloc(device, size_bytes, structure);
+}
+static inline void photon_free(mote_device *device, void *memory) {
+    if (device->ops == NULL) {
+        mote_free(device->ctx, memory);
+    } else {
+        device_free(device, memory);
+    }
+}
+/* To the host. */
+static inline mote_status photon_fetch(mote_device *device, void *host, const void *memory, uint64_t size_bytes) {
+    if (device->ops != NULL) return device_download(device, host, memory, size_bytes);
+    memcpy(host, memory, size_bytes);
+    return MOTE_OK;
+}
 
 #ifdef __cplusplus
 }

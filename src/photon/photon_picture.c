@@ -1,22 +1,22 @@
 /* Pictures: batches of samples, each through the steps of a method, summed to pixels in their order. */
-#include "core/cloud.h"
+#include "device/backend.h"
 #include "photon/photon_map.h"
 
-#define BATCH_SAMPLES 65536u  /* about as many at once, whole pixels */
-#define BATCH_RAYS    262144u /* of final gathering */
-
+/* Arrays are in the memory of the device. */
 typedef struct drawing {
     mote_context *ctx;
-    const mote_scene *scene;
+    mote_device *device;
+    mote_scene *scene;
     mote_photon_map *map;
     const mote_photon_ops *ops;
     const mote_photon_params *params;
     photon_picture picture;
-    uint32_t batch; /* samples */
+    uint32_t batch, batch_rays; /* samples, rays of final gathering; whole pixels, and whole samples */
     photon_sample *samples, *rays;
     photon_query *queries; /* of samples, or of rays */
     float *irradiance;     /* [3 · samples] what arrives at each, summed over the steps */
     float *part;           /* [3 · queries] of one step */
+    float *pixels;         /* [3 · batch] */
 } drawing;
 
 mote_photon_params mote_photon_defaults(void) {
@@ -55,67 +55,37 @@ static photon_camera camera_of(const mote_camera *camera, const mote_photon_para
 
 /* ---- steps */
 
-static void add_part(float *to, const float *part, uint32_t count) {
-    for (uint64_t i = 0; i < 3ull * count; i++) to[i] += part[i];
-}
-
-static void set_query(photon_query *query, const photon_sample *sample) {
-    query->place[0] = (float)sample->place.x;
-    query->place[1] = (float)sample->place.y;
-    query->place[2] = (float)sample->place.z;
-    query->normal[0] = (float)sample->normal.x;
-    query->normal[1] = (float)sample->normal.y;
-    query->normal[2] = (float)sample->normal.z;
-    if (!(photon_sum(sample->weight) > 0)) query->place[0] = NAN; /* nothing is searched for it */
-}
-
 /* The irradiance of samples by photons; of NULL gathering what is known at the nearest. */
 static mote_status ask_photons(drawing *d, const photon_cloud *photons, const photon_sample *samples, uint64_t count,
                                const mote_photon_gathering *gathering) {
     mote_cloud *queries = NULL;
-    for (uint64_t i = 0; i < count; i++) set_query(&d->queries[i], &samples[i]);
-    mote_status status = photon_wrap_queries(d->ctx, d->queries, count, &queries);
-    if (status == MOTE_OK) {
-        status = gathering != NULL ? d->ops->gather(photons, queries, gathering, d->part)
-                                   : d->ops->look_up(photons, queries, d->part);
-    }
+    MOTE_TRY(d->ops->ask(d->device, samples, count, d->queries));
+    MOTE_TRY(photon_wrap_queries(d->device, d->queries, count, &queries));
+    const mote_status status = gathering != NULL ? d->ops->gather(d->device, photons, queries, gathering, d->part)
+                                                 : d->ops->look_up(d->device, photons, queries, d->part);
     mote_cloud_destroy(queries);
     return status;
 }
 
 static mote_status add_gathered(drawing *d, const photon_cloud *photons, uint32_t count) {
     MOTE_TRY(ask_photons(d, photons, d->samples, count, &d->params->gathering));
-    add_part(d->irradiance, d->part, count);
-    return MOTE_OK;
+    return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
 }
 
 static mote_status add_shadow_rays(drawing *d, uint64_t first, uint32_t count) {
-    MOTE_TRY(d->ops->light(d->scene, &d->picture, first, count, d->samples, d->part));
-    add_part(d->irradiance, d->part, count);
-    return MOTE_OK;
+    MOTE_TRY(d->ops->light(d->device, d->scene, &d->picture, first, count, d->samples, d->part));
+    return d->ops->add(d->device, d->irradiance, d->part, 3ull * count);
 }
 
 /* Final gathering: of light that comes off diffuse surfaces, what is known at the photons there. */
 static mote_status add_final(drawing *d, uint64_t first, uint32_t count) {
-    const uint32_t rays = d->params->gather_rays;
+    const uint32_t rays = d->params->gather_rays, step = d->batch_rays / rays;
     const photon_cloud *known = &d->map->chosen[PHOTON_CHOSEN_IRRADIANCE];
-    const uint32_t step = BATCH_RAYS / rays > 0 ? BATCH_RAYS / rays : 1;
     for (uint32_t begin = 0; begin < count; begin += step) {
         const uint32_t part = count - begin < step ? count - begin : step;
-        MOTE_TRY(d->ops->scatter(d->scene, &d->picture, first + begin, part, d->samples + begin, d->rays));
+        MOTE_TRY(d->ops->scatter(d->device, d->scene, &d->picture, first + begin, part, d->samples + begin, d->rays));
         MOTE_TRY(ask_photons(d, known, d->rays, (uint64_t)part * rays, NULL));
-        for (uint32_t i = 0; i < part; i++) {
-            photon_vec sum = photon_vec_of(0, 0, 0);
-            for (uint64_t j = (uint64_t)i * rays; j < (uint64_t)(i + 1) * rays; j++) {
-                const float *e = d->part + 3 * j;
-                sum = photon_add(
-                    sum, photon_mul(d->rays[j].weight, photon_vec_of((double)e[0], (double)e[1], (double)e[2])));
-            }
-            float *const to = d->irradiance + 3ull * (begin + i);
-            to[0] += (float)sum.x;
-            to[1] += (float)sum.y;
-            to[2] += (float)sum.z;
-        }
+        MOTE_TRY(d->ops->add_rays(d->device, d->rays, rays, d->part, part, d->irradiance + 3ull * begin));
     }
     return MOTE_OK;
 }
@@ -134,32 +104,27 @@ static mote_status light_samples(drawing *d, uint64_t first, uint32_t count) {
 
 /* ---- batches */
 
-static mote_status draw_samples(drawing *d, uint64_t first, uint32_t count) {
-    if (d->params->method == MOTE_PHOTON_PATH) {
-        return d->ops->path(d->scene, &d->picture, first, count, d->irradiance);
-    }
-    MOTE_TRY(d->ops->look(d->scene, &d->picture, first, count, d->samples));
-    memset(d->irradiance, 0, 3ull * count * sizeof *d->irradiance);
-    MOTE_TRY(light_samples(d, first, count));
-    for (uint32_t i = 0; i < count; i++) {
-        const photon_sample *s = &d->samples[i];
-        float *const to = d->irradiance + 3ull * i;
-        to[0] = (float)(s->shine.x + s->weight.x * (double)to[0]);
-        to[1] = (float)(s->shine.y + s->weight.y * (double)to[1]);
-        to[2] = (float)(s->shine.z + s->weight.z * (double)to[2]);
-    }
+static mote_status fill_zero(mote_device *device, float *values, uint64_t count) {
+    if (device->ops != NULL) return device_fill(device, values, 0, count * sizeof *values);
+    memset(values, 0, count * sizeof *values);
     return MOTE_OK;
 }
 
-/* The means of pixels, whose samples follow each other. */
-static void write_pixels(const drawing *d, uint32_t count, float *rgb) {
-    const uint32_t per_pixel = d->picture.samples * d->picture.samples;
-    for (uint32_t pixel = 0; pixel < count / per_pixel; pixel++) {
-        const float *from = d->irradiance + 3ull * pixel * per_pixel;
-        double sum[3] = {0, 0, 0};
-        for (uint64_t i = 0; i < 3ull * per_pixel; i++) sum[i % 3] += (double)from[i];
-        for (int k = 0; k < 3; k++) rgb[3ull * pixel + (uint32_t)k] = (float)(sum[k] / per_pixel);
+static mote_status draw_samples(drawing *d, uint64_t first, uint32_t count) {
+    if (d->params->method == MOTE_PHOTON_PATH) {
+        return d->ops->path(d->device, d->scene, &d->picture, first, count, d->irradiance);
     }
+    MOTE_TRY(d->ops->look(d->device, d->scene, &d->picture, first, count, d->samples));
+    MOTE_TRY(fill_zero(d->device, d->irradiance, 3ull * count));
+    MOTE_TRY(light_samples(d, first, count));
+    return d->ops->finish(d->device, d->samples, count, d->irradiance);
+}
+
+/* The means of pixels, whose samples follow each other. */
+static mote_status write_pixels(const drawing *d, uint32_t count, float *rgb) {
+    const uint32_t per_pixel = d->picture.samples * d->picture.samples, pixels = count / per_pixel;
+    MOTE_TRY(d->ops->average(d->device, d->irradiance, per_pixel, pixels, d->pixels));
+    return photon_fetch(d->device, rgb, d->pixels, 3ull * pixels * sizeof *rgb);
 }
 
 static mote_status draw(drawing *d, float *rgb) {
@@ -171,28 +136,47 @@ static mote_status draw(drawing *d, float *rgb) {
         const double to = 0.1 + 0.9 * (double)(first + count) / (double)total;
         MOTE_TRY(mote_progress(d->ctx, from, "picture"));
         mote_progress_share(d->ctx, from, to);
-        const mote_status status = draw_samples(d, first, count);
+        mote_status status = draw_samples(d, first, count);
+        if (status == MOTE_OK) status = write_pixels(d, count, rgb + 3 * (first / per_pixel));
         mote_progress_share(d->ctx, 0, 1);
         if (status != MOTE_OK) return status;
-        write_pixels(d, count, rgb + 3 * (first / per_pixel));
     }
     return MOTE_OK;
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* How much goes together: what the device likes, at least a pixel and a sample's rays, no more than the picture has. */
+static void plan_batches(drawing *d) {
+    const uint32_t per_pixel = d->picture.samples * d->picture.samples, rays = d->params->gather_rays;
+    const uint64_t samples = (uint64_t)d->picture.width * d->picture.height * per_pixel;
+    const uint32_t batch =
+        d->ops->batch_samples > per_pixel ? d->ops->batch_samples / per_pixel * per_pixel : per_pixel;
+    const uint32_t batch_rays = d->ops->batch_rays > rays ? d->ops->batch_rays / rays * rays : rays;
+    d->batch = (uint32_t)least(batch, samples);
+    d->batch_rays = (uint32_t)least(batch_rays, (uint64_t)d->batch * rays);
+}
+
+static mote_status allocate(drawing *d) {
+    mote_device *device = d->device;
+    const uint64_t rays = d->params->method == MOTE_PHOTON_FULL ? d->batch_rays : 0;
+    const uint64_t queries = rays > d->batch ? rays : d->batch;
+    d->samples = photon_alloc(device, d->batch * sizeof *d->samples, "picture samples");
+    d->irradiance = photon_alloc(device, 3ull * d->batch * sizeof *d->irradiance, "picture samples");
+    d->queries = photon_alloc(device, queries * sizeof *d->queries, "picture samples");
+    d->part = photon_alloc(device, 3 * queries * sizeof *d->part, "picture samples");
+    d->pixels = photon_alloc(device, 3ull * d->batch * sizeof *d->pixels, "picture samples");
+    d->rays = photon_alloc(device, rays * sizeof *d->rays, "picture rays");
+    const bool complete = d->samples != NULL && d->irradiance != NULL && d->queries != NULL && d->part != NULL &&
+                          d->pixels != NULL && d->rays != NULL;
+    return complete ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
 static mote_status prepare(drawing *d) {
-    const uint32_t per_pixel = d->picture.samples * d->picture.samples;
-    const uint32_t rays = d->params->gather_rays > BATCH_RAYS ? d->params->gather_rays : BATCH_RAYS;
     const bool final = d->params->method == MOTE_PHOTON_FULL;
-    d->batch = per_pixel > BATCH_SAMPLES ? per_pixel : BATCH_SAMPLES / per_pixel * per_pixel;
-    const uint64_t queries = final && rays > d->batch ? rays : d->batch;
-    d->samples = mote_alloc(d->ctx, d->batch * sizeof *d->samples, "picture samples");
-    d->irradiance = mote_alloc(d->ctx, 3ull * d->batch * sizeof *d->irradiance, "picture samples");
-    d->queries = mote_alloc(d->ctx, queries * sizeof *d->queries, "picture samples");
-    d->part = mote_alloc(d->ctx, 3 * queries * sizeof *d->part, "picture samples");
-    d->rays = mote_alloc(d->ctx, (final ? rays : 0) * sizeof *d->rays, "picture rays");
-    const bool complete =
-        d->samples != NULL && d->irradiance != NULL && d->queries != NULL && d->part != NULL && d->rays != NULL;
-    if (!complete) return MOTE_ERROR_MEMORY;
+    plan_batches(d);
+    MOTE_TRY(allocate(d));
+    MOTE_TRY(d->ops->open_scene(d->device, d->scene));
     mote_progress_share(d->ctx, 0, 0.1);
     mote_status status = MOTE_OK;
     if (d->params->method == MOTE_PHOTON_DIRECT) {
@@ -206,11 +190,12 @@ static mote_status prepare(drawing *d) {
 }
 
 static void release(drawing *d) {
-    mote_free(d->ctx, d->rays);
-    mote_free(d->ctx, d->part);
-    mote_free(d->ctx, d->queries);
-    mote_free(d->ctx, d->irradiance);
-    mote_free(d->ctx, d->samples);
+    photon_free(d->device, d->rays);
+    photon_free(d->device, d->pixels);
+    photon_free(d->device, d->part);
+    photon_free(d->device, d->queries);
+    photon_free(d->device, d->irradiance);
+    photon_free(d->device, d->samples);
 }
 
 /* ---- the entry */
@@ -236,6 +221,17 @@ static mote_status check(mote_context *ctx, const mote_photon_map *map, const mo
     return photon_check_gathering(ctx, &p->gathering);
 }
 
+/* That of the photons. */
+static mote_status find_device(drawing *d) {
+    if (d->map != NULL) {
+        d->device = d->map->device;
+    } else {
+        MOTE_TRY(photon_find_device(d->ctx, 0, &d->device));
+    }
+    d->ops = d->device->backend->photon;
+    return MOTE_OK;
+}
+
 mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mote_camera *camera,
                                const mote_photon_params *params, float *rgb) {
     const mote_photon_params p = params != NULL ? *params : mote_photon_defaults();
@@ -247,7 +243,7 @@ mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map, const mo
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the photon map is of another scene");
     }
     drawing d = {.ctx = ctx, .scene = scene, .map = map, .params = &p};
-    MOTE_TRY(photon_find_ops(ctx, 0, &d.ops));
+    MOTE_TRY(find_device(&d));
     d.picture.camera = camera_of(camera, &p);
     d.picture.width = p.width;
     d.picture.height = p.height;

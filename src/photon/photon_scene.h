@@ -20,6 +20,7 @@ extern "C" {
 #define PHOTON_WIDTH      4u
 #define PHOTON_MAX_LEVELS 16u
 #define PHOTON_NO_SHAPE   UINT32_MAX
+#define PHOTON_NO_TEXTURE UINT32_MAX
 
 typedef struct photon_node {
     float low[3][PHOTON_WIDTH], high[3][PHOTON_WIDTH]; /* rounded outwards; low > high: empty */
@@ -37,7 +38,19 @@ typedef struct photon_surface {
     double refraction;
     uint32_t kind; /* mote_material_kind */
     uint32_t shines;
+    uint32_t texture; /* PHOTON_NO_TEXTURE: color alone */
 } photon_surface;
+
+typedef struct photon_texture {
+    uint64_t first; /* byte of texels */
+    uint32_t width, height;
+    uint32_t wrap_u, wrap_v; /* mote_texture_wrap */
+} photon_texture;
+
+/* Texture coordinates of a triangle's corners. */
+typedef struct photon_corners {
+    float u[3], v[3];
+} photon_corners;
 
 enum { PHOTON_LIGHT_AREA, PHOTON_LIGHT_POINT, PHOTON_LIGHT_SPOT };
 
@@ -56,6 +69,13 @@ typedef struct photon_view {
     const photon_node *nodes; /* level after level, the lowest first */
     const photon_surface *surfaces;
     const photon_light *lights;
+    const photon_corners *corners;  /* [shape_count]; NULL: no shape has a texture, and so the next three */
+    const photon_texture *textures; /* [texture_count] */
+    const uint8_t *texels;          /* [texel_bytes] red, green, blue, sRGB; texture after texture */
+    const float *linear;            /* [256] what they mean */
+    uint64_t texel_bytes;
+    uint32_t texture_count;
+    uint32_t has_glass;
     uint32_t shape_count, light_count;
     uint32_t level_count;
     uint32_t level_first[PHOTON_MAX_LEVELS]; /* in nodes */
@@ -69,7 +89,12 @@ struct mote_scene {
     photon_node *nodes;
     photon_surface *surfaces;
     photon_light *lights;
+    photon_corners *corners;
+    photon_texture *textures;
+    uint8_t *texels;
+    float *linear;
     photon_view view;
+    struct photon_scene_cuda *cuda; /* the same on a GPU; photon_scene_cuda.h */
     mote_camera camera;
     mote_box bounds;
 };

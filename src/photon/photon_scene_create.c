@@ -3,7 +3,8 @@
 
 #include <float.h>
 
-#include "photon/photon_light.h"
+#include "device/backend.h"
+#include "photon/photon_ops.h"
 
 /* ---- checks */
 
@@ -30,10 +31,35 @@ static mote_status check_materials(mote_context *ctx, const mote_scene_params *p
                              "material %llu: its kind is unknown, its color not in 0..1, or its emission below 0",
                              (unsigned long long)i);
         }
+        if (m->texture > p->texture_count) {
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "material %llu: texture %llu of %llu", (unsigned long long)i,
+                             (unsigned long long)m->texture, (unsigned long long)p->texture_count);
+        }
         if (m->kind == MOTE_MATERIAL_GLASS && !(m->refraction >= 1 && m->refraction <= 10)) {
             return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "material %llu: an index of refraction of %g, needs 1 to 10",
                              (unsigned long long)i, m->refraction);
         }
+    }
+    return MOTE_OK;
+}
+
+static mote_status check_textures(mote_context *ctx, const mote_scene_params *p) {
+    for (uint64_t i = 0; i < p->texture_count; i++) {
+        const mote_texture *t = &p->textures[i];
+        MOTE_TRY(mote_check_reserved(ctx, t->reserved, sizeof t->reserved, "mote_texture", "a struct of zeros"));
+        if (t->srgb == NULL || t->width < 1 || t->height < 1 || t->width > MOTE_TEXTURE_MAX_SIDE ||
+            t->height > MOTE_TEXTURE_MAX_SIDE || (unsigned)t->wrap_u > MOTE_TEXTURE_MIRROR ||
+            (unsigned)t->wrap_v > MOTE_TEXTURE_MIRROR) {
+            return mote_fail(ctx, MOTE_ERROR_ARGUMENT,
+                             "texture %llu: no texels, a side not in 1..%u, or its wrap is out of range",
+                             (unsigned long long)i, MOTE_TEXTURE_MAX_SIDE);
+        }
+    }
+    if (p->texture_count == 0 || p->texture_coordinates == NULL) return MOTE_OK;
+    for (uint64_t i = 0; i < 6 * p->triangle_count; i++) {
+        if (fabsf(p->texture_coordinates[i]) <= 1e30f) continue;
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "triangle %llu: a texture coordinate is not finite",
+                         (unsigned long long)(i / 6));
     }
     return MOTE_OK;
 }
@@ -101,17 +127,20 @@ static mote_status check_spheres(mote_context *ctx, const mote_scene_params *p) 
 static mote_status check(mote_context *ctx, const mote_scene_params *p) {
     MOTE_TRY(mote_check_reserved(ctx, p->reserved, sizeof p->reserved, "mote_scene_params", "a struct of zeros"));
     if (p->triangle_count > MOTE_SCENE_MAX_SIZE || p->sphere_count > MOTE_SCENE_MAX_SIZE - p->triangle_count ||
-        p->light_count > MOTE_SCENE_MAX_SIZE || p->material_count > MOTE_SCENE_MAX_SIZE) {
-        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "a scene of more than %u triangles, spheres, lights or materials",
+        p->light_count > MOTE_SCENE_MAX_SIZE || p->material_count > MOTE_SCENE_MAX_SIZE ||
+        p->texture_count > MOTE_SCENE_MAX_SIZE) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
+                         "a scene of more than %u triangles, spheres, lights, materials or textures",
                          MOTE_SCENE_MAX_SIZE);
     }
     if ((p->position_count > 0 && p->positions == NULL) || (p->triangle_count > 0 && p->triangles == NULL) ||
         (p->sphere_count > 0 && p->spheres == NULL) || (p->material_count > 0 && p->materials == NULL) ||
-        (p->light_count > 0 && p->lights == NULL)) {
+        (p->light_count > 0 && p->lights == NULL) || (p->texture_count > 0 && p->textures == NULL)) {
         return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "an array of the scene is missing");
     }
     MOTE_TRY(check_materials(ctx, p));
     MOTE_TRY(check_lights(ctx, p));
+    MOTE_TRY(check_textures(ctx, p));
     MOTE_TRY(check_positions(ctx, p));
     MOTE_TRY(check_triangles(ctx, p));
     return check_spheres(ctx, p);
@@ -145,7 +174,54 @@ static void copy_surfaces(mote_scene *scene, const mote_scene_params *p) {
         to->refraction = p->materials[i].refraction;
         to->kind = (uint32_t)p->materials[i].kind;
         to->shines = photon_sum(to->emission) > 0;
+        to->texture = p->materials[i].texture > 0 ? (uint32_t)(p->materials[i].texture - 1) : PHOTON_NO_TEXTURE;
+        scene->view.has_glass |= to->kind == MOTE_MATERIAL_GLASS;
     }
+}
+
+/* ---- textures */
+
+static float linear_of(uint32_t srgb) {
+    const double v = srgb / 255.0;
+    return (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4)); /* rounded: the same on every machine */
+}
+
+static void copy_corners(mote_scene *scene, const mote_scene_params *p) {
+    for (uint64_t i = 0; i < p->triangle_count && p->texture_coordinates != NULL; i++) {
+        for (uint64_t j = 0; j < 3; j++) {
+            scene->corners[i].u[j] = p->texture_coordinates[6 * i + 2 * j];
+            scene->corners[i].v[j] = p->texture_coordinates[6 * i + 2 * j + 1];
+        }
+    }
+}
+
+static mote_status copy_textures(mote_scene *scene, const mote_scene_params *p) {
+    mote_context *ctx = scene->ctx;
+    photon_view *view = &scene->view;
+    if (p->texture_count == 0) return MOTE_OK;
+    for (uint64_t i = 0; i < p->texture_count; i++) {
+        view->texel_bytes += 3ull * p->textures[i].width * p->textures[i].height;
+    }
+    view->texture_count = (uint32_t)p->texture_count;
+    scene->corners = mote_alloc_zero(ctx, view->shape_count * sizeof *scene->corners, "scene textures");
+    scene->textures = mote_alloc(ctx, p->texture_count * sizeof *scene->textures, "scene textures");
+    scene->texels = mote_alloc(ctx, view->texel_bytes, "scene textures");
+    scene->linear = mote_alloc(ctx, 256 * sizeof *scene->linear, "scene textures");
+    if (scene->corners == NULL || scene->textures == NULL || scene->texels == NULL || scene->linear == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    uint64_t first = 0;
+    for (uint64_t i = 0; i < p->texture_count; i++) {
+        const mote_texture *from = &p->textures[i];
+        const photon_texture to = {first, from->width, from->height, (uint32_t)from->wrap_u, (uint32_t)from->wrap_v};
+        const uint64_t size_bytes = 3ull * from->width * from->height;
+        scene->textures[i] = to;
+        memcpy(scene->texels + first, from->srgb, size_bytes);
+        first += size_bytes;
+    }
+    for (uint32_t i = 0; i < 256; i++) scene->linear[i] = linear_of(i);
+    copy_corners(scene, p);
+    return MOTE_OK;
 }
 
 /* ---- lights */
@@ -176,6 +252,13 @@ static void add_area_lights(mote_scene *scene, const mote_scene_params *p) {
     }
 }
 
+/* The cosine of an angle in [0, pi]; the C library's differs from machine to machine. */
+static double cosine_of(double angle_rad) {
+    double sine, cosine;
+    photon_turn(angle_rad / (2 * PHOTON_PI), &sine, &cosine);
+    return cosine;
+}
+
 static void add_other_lights(mote_scene *scene, const mote_scene_params *p) {
     for (uint64_t i = 0; i < p->light_count; i++) {
         const mote_light *from = &p->lights[i];
@@ -186,8 +269,8 @@ static void add_other_lights(mote_scene *scene, const mote_scene_params *p) {
         light.a = photon_vec_from(from->position);
         light.b = spot ? photon_unit(photon_vec_from(from->direction)) : photon_vec_of(0, 0, 1);
         light.strength = photon_vec_from(from->intensity);
-        light.cos_inner = spot ? cos(from->inner_rad) : -1;
-        light.cos_outer = spot ? cos(from->outer_rad) : -1;
+        light.cos_inner = spot ? cosine_of(from->inner_rad) : -1;
+        light.cos_outer = spot ? cosine_of(from->outer_rad) : -1;
         const double solid = spot ? (1 - light.cos_inner) + 0.5 * (light.cos_inner - light.cos_outer) : 2;
         light.power = 2 * PHOTON_PI * solid * photon_sum(light.strength);
         add_light(scene, &light);
@@ -231,7 +314,8 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
         copy_surfaces(scene, params);
         add_area_lights(scene, params);
         add_other_lights(scene, params);
-        status = photon_tree_build(scene);
+        status = copy_textures(scene, params);
+        if (status == MOTE_OK) status = photon_tree_build(scene);
     }
     if (status != MOTE_OK) {
         mote_scene_destroy(scene);
@@ -242,6 +326,10 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
     scene->view.nodes = scene->nodes;
     scene->view.surfaces = scene->surfaces;
     scene->view.lights = scene->lights;
+    scene->view.corners = scene->corners;
+    scene->view.textures = scene->textures;
+    scene->view.texels = scene->texels;
+    scene->view.linear = scene->linear;
     *out = scene;
     return MOTE_OK;
 }
@@ -249,6 +337,11 @@ mote_status mote_scene_create(mote_context *ctx, const mote_scene_params *params
 void mote_scene_destroy(mote_scene *scene) {
     if (scene == NULL) return;
     mote_context *ctx = scene->ctx;
+    if (scene->cuda != NULL) mote_gpu_backend->photon->close_scene(scene);
+    mote_free(ctx, scene->linear);
+    mote_free(ctx, scene->texels);
+    mote_free(ctx, scene->textures);
+    mote_free(ctx, scene->corners);
     mote_free(ctx, scene->lights);
     mote_free(ctx, scene->surfaces);
     mote_free(ctx, scene->nodes);

@@ -55,6 +55,17 @@ static void measure(mote_scene *scene) {
     memcpy(scene->bounds.max, all.high, sizeof all.high);
 }
 
+static mote_status sort_corners(mote_scene *scene, const uint32_t *order) {
+    if (scene->corners == NULL) return MOTE_OK;
+    const uint32_t count = scene->view.shape_count;
+    photon_corners *const sorted = mote_alloc(scene->ctx, count * sizeof *sorted, "scene textures");
+    if (sorted == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) sorted[i] = scene->corners[order[i]];
+    mote_free(scene->ctx, scene->corners);
+    scene->corners = sorted;
+    return MOTE_OK;
+}
+
 static mote_status sort_shapes(mote_scene *scene) {
     mote_context *ctx = scene->ctx;
     const uint32_t count = scene->view.shape_count;
@@ -73,6 +84,7 @@ static mote_status sort_shapes(mote_scene *scene) {
         photon_shape *const unsorted = scene->shapes;
         scene->shapes = sorted;
         sorted = unsorted;
+        status = sort_corners(scene, order);
     }
     mote_free(ctx, sorted);
     mote_free(ctx, order);

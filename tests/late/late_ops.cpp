@@ -5,6 +5,7 @@
 #include "lod/lod_ops.h"
 #include "normals/normals_ops.h"
 #include "order/order_ops.h"
+#include "photon/photon_ops.h"
 #include "planes/planes_ops.h"
 #include "render/render_ops.h"
 
@@ -16,3 +17,4 @@ extern "C" const mote_knn_ops mote_knn_on_cuda = {};
 extern "C" const mote_normals_ops mote_normals_on_cuda = {};
 extern "C" const mote_planes_ops mote_planes_on_cuda = {};
 extern "C" const mote_render_ops mote_render_on_cuda = {};
+extern "C" const mote_photon_ops mote_photon_on_cuda = {};

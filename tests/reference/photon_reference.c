@@ -135,7 +135,8 @@ static void gather(const mote_cloud *photons, photon_vec place, photon_vec norma
         const photon_vec d = photon_sub(vec(photons, "x", "y", "z", i), place);
         const double along = photon_dot(d, normal);
         near_photon one = {photon_dot(d, d) + (g->compression * g->compression - 1) * along * along, i, false};
-        one.front = photon_dot(vec(photons, "direction_x", "direction_y", "direction_z", i), normal) < 0;
+        one.front = one.square > 0 && /* the photon at the place itself does not count */
+                    photon_dot(vec(photons, "direction_x", "direction_y", "direction_z", i), normal) < 0;
         if (g->radius == 0 || one.square <= g->radius * g->radius) list[within++] = one;
     }
     qsort(list, within, sizeof *list, by_distance);

@@ -1,0 +1,143 @@
+/* A scene while it is read from files. */
+#include "io/scene/scene_draft.h"
+
+#include <math.h>
+
+mote_status scene_draft_reserve(scene_draft *d, uint64_t positions, uint64_t triangles) {
+    mote_context *ctx = d->ctx;
+    if (triangles > MOTE_SCENE_MAX_SIZE - d->triangle_count) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: more than %u triangles", d->path, MOTE_SCENE_MAX_SIZE);
+    }
+    if (positions > 3ull * MOTE_SCENE_MAX_SIZE - d->position_count) {
+        return mote_fail(ctx, MOTE_ERROR_UNSUPPORTED, "%s: more than %u positions", d->path, 3 * MOTE_SCENE_MAX_SIZE);
+    }
+    const uint64_t p = d->position_count + positions, t = d->triangle_count + triangles;
+    const bool done =
+        mote_reserve(ctx, (void **)&d->positions, &d->position_capacity, p, 3 * sizeof(double), "scene file") &&
+        mote_reserve(ctx, (void **)&d->triangles, &d->triangle_capacity, t, 3 * sizeof(uint32_t), "scene file") &&
+        mote_reserve(ctx, (void **)&d->triangle_materials, &d->triangle_material_capacity, t, sizeof(uint32_t),
+                     "scene file") &&
+        mote_reserve(ctx, (void **)&d->coordinates, &d->coordinate_capacity, t, 6 * sizeof(float), "scene file");
+    return done ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
+uint32_t scene_draft_add_position(scene_draft *d, double x, double y, double z) {
+    double *to = d->positions + 3 * d->position_count;
+    to[0] = x;
+    to[1] = y;
+    to[2] = z;
+    return (uint32_t)d->position_count++;
+}
+
+static bool has_area(const double *a, const double *b, const double *c) {
+    double u[3], v[3], square = 0;
+    for (int k = 0; k < 3; k++) {
+        u[k] = b[k] - a[k];
+        v[k] = c[k] - a[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        square += (u[i] * v[j] - u[j] * v[i]) * (u[i] * v[j] - u[j] * v[i]);
+    }
+    return square > 0;
+}
+
+void scene_draft_add_triangle(scene_draft *d, const uint32_t corners[3], uint32_t material, const float *coordinates) {
+    const double *p = d->positions;
+    if (!has_area(p + 3ull * corners[0], p + 3ull * corners[1], p + 3ull * corners[2])) {
+        d->degenerate++;
+        return;
+    }
+    memcpy(d->triangles + 3 * d->triangle_count, corners, 3 * sizeof *corners);
+    float *const to = d->coordinates + 6 * d->triangle_count;
+    if (coordinates != NULL) {
+        memcpy(to, coordinates, 6 * sizeof *to);
+    } else {
+        memset(to, 0, 6 * sizeof *to);
+    }
+    d->triangle_materials[d->triangle_count++] = material;
+}
+
+mote_material *scene_draft_add_material(scene_draft *d) {
+    if (!mote_reserve(d->ctx, (void **)&d->materials, &d->material_capacity, d->material_count + 1,
+                      sizeof *d->materials, "scene file")) {
+        return NULL;
+    }
+    mote_material *m = &d->materials[d->material_count++];
+    memset(m, 0, sizeof *m);
+    m->kind = MOTE_MATERIAL_DIFFUSE;
+    m->color[0] = m->color[1] = m->color[2] = 0.8;
+    m->refraction = 1.5;
+    return m;
+}
+
+mote_light *scene_draft_add_light(scene_draft *d) {
+    if (!mote_reserve(d->ctx, (void **)&d->lights, &d->light_capacity, d->light_count + 1, sizeof *d->lights,
+                      "scene file")) {
+        return NULL;
+    }
+    mote_light *light = &d->lights[d->light_count++];
+    memset(light, 0, sizeof *light);
+    return light;
+}
+
+mote_texture *scene_draft_add_texture(scene_draft *d) {
+    if (!mote_reserve(d->ctx, (void **)&d->textures, &d->texture_capacity, d->texture_count + 1, sizeof *d->textures,
+                      "scene file")) {
+        return NULL;
+    }
+    mote_texture *texture = &d->textures[d->texture_count++];
+    memset(texture, 0, sizeof *texture);
+    return texture;
+}
+
+void scene_draft_free(scene_draft *d) {
+    for (uint64_t i = 0; i < d->texture_count; i++) mote_free(d->ctx, (void *)(uintptr_t)d->textures[i].srgb);
+    mote_free(d->ctx, d->textures);
+    mote_free(d->ctx, d->lights);
+    mote_free(d->ctx, d->materials);
+    mote_free(d->ctx, d->coordinates);
+    mote_free(d->ctx, d->triangle_materials);
+    mote_free(d->ctx, d->triangles);
+    mote_free(d->ctx, d->positions);
+}
+
+/* ---- files beside it */
+
+/* Whether a name stays within the folder that it starts in. */
+static bool stays_inside(const char *name) {
+    int depth = 0;
+    for (const char *at = name; *at != '\0';) {
+        const char *slash = strchr(at, '/');
+        const size_t length = slash != NULL ? (size_t)(slash - at) : strlen(at);
+        if (length == 2 && at[0] == '.' && at[1] == '.') {
+            depth--;
+        } else if (length > 0 && !(length == 1 && at[0] == '.')) {
+            depth++;
+        }
+        if (depth < 0) return false;
+        at += length + (slash != NULL);
+    }
+    return name[0] != '/' && name[0] != '\0';
+}
+
+mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *file) {
+    memset(file, 0, sizeof *file);
+    const char *slash = strrchr(d->path, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - d->path) + 1 : 0, length = strlen(name);
+    file->path = mote_alloc(d->ctx, folder + length + 1, "scene file");
+    if (file->path == NULL) return MOTE_ERROR_MEMORY;
+    memcpy(file->path, d->path, folder);
+    for (size_t i = 0; i <= length; i++) file->path[folder + i] = name[i] == '\\' ? '/' : name[i];
+    if (strchr(name, ':') != NULL || !stays_inside(file->path + folder)) {
+        return mote_fail(d->ctx, MOTE_ERROR_DATA,
+                         "%s: names the file \"%.200s\", which is not in the folder of the scene or below it", d->path,
+                         name);
+    }
+    return mote_input_open(d->ctx, file->path, &file->input);
+}
+
+void scene_file_close(mote_context *ctx, scene_file *file) {
+    if (file->input.data != NULL) mote_input_close(ctx, &file->input);
+    mote_free(ctx, file->path);
+}

@@ -1,0 +1,34 @@
+/* Photon mapping on a GPU: what its files share. */
+#ifndef MOTE_PHOTON_CUDA_H
+#define MOTE_PHOTON_CUDA_H
+
+#include "device/cuda/cuda.h"
+#include "photon/photon_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PHOTON_CUDA_ARRAYS 8u /* of a scene */
+
+/* A scene in the memory of a GPU, made when it is first needed: the tree is the host's. */
+typedef struct photon_scene_cuda {
+    mote_device *device;
+    photon_view view; /* with pointers of the device */
+    void *arrays[PHOTON_CUDA_ARRAYS];
+} photon_scene_cuda;
+
+/* As the entries of mote_photon_ops. */
+mote_status photon_open_scene_on_cuda(mote_device *gpu, mote_scene *scene);
+void photon_close_scene_on_cuda(mote_scene *scene);
+mote_status photon_emit_on_cuda(mote_device *gpu, const photon_emitting *e, photon_cloud *to, photon_tally *tally);
+mote_status photon_choose_on_cuda(mote_device *gpu, const photon_cloud *from, int choice, photon_cloud *to);
+mote_status photon_gather_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
+                                  const mote_photon_gathering *params, float *irradiance);
+mote_status photon_look_up_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
+                                   float *irradiance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

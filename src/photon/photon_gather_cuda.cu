@@ -1,0 +1,395 @@
+/* Gathering on a GPU: rows of neighbours of some queries at a time, in the order of the curve, from each of which a
+   warp makes an irradiance.
+
+   row      [n0 n1 n2 ... ]     neighbours, nearest first
+   front     1  0  1  ...       those that count, a bit each: lane j keeps the bits of n(32 j) to n(32 j + 31)
+
+   Places whose k neighbours are not all from the front are searched once more with k + k/8 + 8, and those that still do
+   not hold k with twice as many, up to the largest k. How many are searched for does not change the answer. */
+#include "core/cloud.h"
+#include "core/column_math.h"
+#include "device/cuda/warp.cuh"
+#include "device/device_cloud.h"
+#include "knn/knn.h"
+#include "knn/knn_visit_cuda.cuh"
+#include "photon/photon_cuda.h"
+#include "photon/photon_gather.h"
+
+/* A warp for each query, rows of 12 bytes for each neighbour; other numbers were not measured. */
+struct gather_policy {
+    static constexpr uint32_t threads = 128;
+    static constexpr uint64_t row_bytes = 256ull << 20; /* of the rows that are in memory at once */
+};
+
+/* ---- queries: columns on the device */
+
+#define AXES 6 /* x, y, z and the normal */
+
+typedef struct query_columns {
+    mote_column axes[AXES];
+} query_columns;
+
+static mote_status open_queries(mote_device *gpu, const mote_cloud *queries, device_cloud *device,
+                                query_columns *columns) {
+    static const char *const names[3] = {"x", "y", "z"};
+    const mote_column *normals[3];
+    mote_column axes[AXES];
+    mote_cloud view = *queries;
+    if (!knn_normals_of(queries, normals)) {
+        return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT,
+                         "the queries have no normals: columns normal_x, normal_y, normal_z");
+    }
+    for (int k = 0; k < 3; k++) {
+        const mote_column *axis = mote_cloud_find(queries, names[k]);
+        if (axis == NULL) return mote_fail(gpu->ctx, MOTE_ERROR_ARGUMENT, "the queries have no column %s", names[k]);
+        axes[k] = *axis;
+        axes[3 + k] = *normals[k];
+    }
+    view.columns = axes;
+    view.column_count = AXES;
+    MOTE_TRY(device_cloud_open(gpu, &view, device));
+    memcpy(columns->axes, device->columns, sizeof columns->axes);
+    return MOTE_OK;
+}
+
+static __device__ inline void read_normal(const query_columns *queries, uint64_t row, float normal[3]) {
+    double unit[3];
+    knn_unit_normal(column_value(&queries->axes[3], row), column_value(&queries->axes[4], row),
+                    column_value(&queries->axes[5], row), unit);
+    for (int k = 0; k < 3; k++) normal[k] = (float)unit[k];
+}
+
+/* ---- from a row to an irradiance */
+
+typedef struct gather_args {
+    const photon_record *records;
+    query_columns queries;
+    const uint32_t *order; /* of the queries, by place */
+    uint32_t first, end;   /* places whose rows these are */
+    const uint32_t *index; /* [places][searched] */
+    const double *distance2;
+    uint32_t searched, k;
+    mote_photon_filter filter;
+    double radius, steps;
+    float *irradiance;   /* [3 · queries], zeros */
+    uint8_t *unresolved; /* [queries], zeros; NULL: this is the last search */
+} gather_args;
+
+/* Which of a row's neighbours count, k at most. Returns how many; *last: the place in the row of the last; *count: of
+   all neighbours. */
+static __device__ inline uint32_t find_front(const gather_args *args, const float normal[3], const uint32_t *index,
+                                             const double *distance2, uint32_t *bits, uint32_t *last, uint32_t *count) {
+    const uint32_t lane = warp_lane();
+    uint32_t found = 0;
+    *bits = *last = *count = 0;
+    for (uint32_t first = 0; first < args->searched && found < args->k; first += CUDA_WARP) {
+        const uint32_t neighbor = first + lane < args->searched ? index[first + lane] : UINT32_MAX;
+        const bool exists = neighbor != UINT32_MAX;
+        const bool counts = exists && photon_counts(&args->records[neighbor], normal, distance2[first + lane]);
+        const uint32_t all = __ballot_sync(CUDA_ALL, counts);
+        const bool wanted = counts && found + warp_rank(all) < args->k;
+        const uint32_t mine = __ballot_sync(CUDA_ALL, wanted);
+        *count += (uint32_t)__popc(__ballot_sync(CUDA_ALL, exists));
+        found += (uint32_t)__popc(mine);
+        if (mine != 0) *last = first + 31 - (uint32_t)__clz((int)mine);
+        if (lane == first / CUDA_WARP) *bits = mine;
+    }
+    return found;
+}
+
+/* The sum over the neighbours with a bit, before a place in the row. */
+static __device__ inline photon_power_sum sum_front(const gather_args *args, const uint32_t *index,
+                                                    const double *distance2, uint32_t bits, uint32_t end,
+                                                    double radius2) {
+    const uint32_t lane = warp_lane();
+    photon_power_sum sum = {{0, 0, 0}};
+    for (uint32_t first = 0; first < end; first += CUDA_WARP) {
+        const uint32_t mine = warp_broadcast(bits, first / CUDA_WARP), i = first + lane;
+        if (i >= end || (mine >> lane & 1) == 0) continue;
+        photon_sum_power(&sum, args->records[index[i]].power,
+                         photon_filter_weight(args->filter, distance2[i] / radius2), args->steps);
+    }
+    __syncwarp();
+    for (int k = 0; k < 3; k++) sum.steps[k] = warp_sum((unsigned long long)sum.steps[k]);
+    return sum;
+}
+
+static __global__ __launch_bounds__(gather_policy::threads) void gather_rows(const gather_args args) {
+    const uint64_t at = (uint64_t)blockIdx.x * (gather_policy::threads / CUDA_WARP) + threadIdx.x / CUDA_WARP;
+    if (args.first + at >= args.end) return;
+    const uint64_t row = args.order[args.first + at];
+    const uint32_t *const index = args.index + at * args.searched;
+    const double *const distance2 = args.distance2 + at * args.searched;
+    float normal[3], irradiance[3];
+    uint32_t bits, last, count, counted;
+    double radius2;
+    read_normal(&args.queries, row, normal);
+    const uint32_t found = find_front(&args, normal, index, distance2, &bits, &last, &count);
+    const bool complete = count < args.searched;
+    if (found < args.k && !complete && args.unresolved != NULL) {
+        if (warp_lane() == 0) args.unresolved[row] = 1;
+        return;
+    }
+    const double last2 = found > 0 ? distance2[last] : 0;
+    if (!photon_disc(found, args.k, complete, args.radius, last2, &counted, &radius2)) return;
+    const uint32_t end = counted == found ? args.searched : last;
+    const photon_power_sum sum = sum_front(&args, index, distance2, bits, end, radius2);
+    photon_irradiance_of(&sum, radius2, args.steps, irradiance);
+    if (warp_lane() < 3) args.irradiance[3 * row + warp_lane()] = irradiance[warp_lane()];
+}
+
+/* ---- one search of all queries */
+
+typedef struct gathering {
+    mote_device *gpu;
+    const photon_cloud *photons;
+    const mote_photon_gathering *params;
+    float *irradiance;
+    uint8_t *unresolved;
+    uint32_t searched;
+} gathering;
+
+static mote_status make_search(const gathering *g, const mote_cloud *queries, const knn_cuda_query_set *query_set,
+                               knn_search_args *args) {
+    mote_knn_params params = mote_knn_defaults();
+    params.k = g->searched;
+    params.radius = g->params->radius;
+    params.compression = g->params->compression;
+    memset(args, 0, sizeof *args);
+    args->tree = *query_set->tree;
+    args->queries = query_set->points;
+    args->k = g->searched;
+    args->keys = args->tree.metric;
+    args->limit = knn_key_limit(&args->tree.metric, params.radius);
+    args->by_place = true;
+    args->deferred_buffers = &g->photons->index->cuda->deferred_buffers;
+    if (!(params.compression > 1)) return MOTE_OK;
+    return knn_cuda_normal_weight(g->photons->index, queries, query_set, &params, args);
+}
+
+/* Rows of some queries at a time. */
+static mote_status gather_parts(const gathering *g, knn_search_args *args, gather_args *to, uint64_t queries,
+                                uint64_t rows) {
+    for (uint64_t first = 0; first < queries; first += rows) {
+        args->first = to->first = (uint32_t)first;
+        args->end = to->end = (uint32_t)(queries - first < rows ? queries : first + rows);
+        MOTE_TRY(knn_cuda_search_large_k(g->gpu, args));
+        CUDA_LAUNCH(g->gpu, gather_rows, cuda_blocks(to->end - first, gather_policy::threads / CUDA_WARP),
+                    gather_policy::threads, *to);
+        MOTE_TRY(cuda_launched(g->gpu, "gathering photons"));
+        MOTE_TRY(mote_progress(g->gpu->ctx, (double)to->end / (double)queries, "gathering photons"));
+    }
+    return MOTE_OK;
+}
+
+static mote_status gather_queries(const gathering *g, const mote_cloud *queries, const query_columns *columns,
+                                  const knn_cuda_query_set *query_set) {
+    mote_device *gpu = g->gpu;
+    const uint64_t neighbor_bytes = sizeof(uint32_t) + sizeof(double);
+    const uint64_t max_rows = gather_policy::row_bytes / (g->searched * neighbor_bytes) + 1;
+    const uint64_t rows = query_set->rows < max_rows ? query_set->rows : max_rows;
+    knn_search_args args;
+    MOTE_TRY(make_search(g, queries, query_set, &args));
+    args.rows.index32 = (uint32_t *)cuda_alloc(gpu, rows * g->searched * sizeof(uint32_t), "photon rows");
+    args.rows.distance2_wide = (double *)cuda_alloc(gpu, rows * g->searched * sizeof(double), "photon rows");
+    const gather_args to = {g->photons->records,
+                            *columns,
+                            args.queries.order,
+                            0,
+                            0,
+                            args.rows.index32,
+                            args.rows.distance2_wide,
+                            g->searched,
+                            g->params->k,
+                            g->params->filter,
+                            g->params->radius,
+                            photon_sum_steps(g->photons->unit),
+                            g->irradiance,
+                            g->unresolved};
+    gather_args part = to;
+    mote_status status = args.rows.index32 != NULL && args.rows.distance2_wide != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = gather_parts(g, &args, &part, query_set->rows, rows);
+    cuda_free(gpu, args.rows.distance2_wide);
+    cuda_free(gpu, args.rows.index32);
+    return status;
+}
+
+static mote_status search(const gathering *g, const mote_cloud *queries, const query_columns *columns) {
+    knn_cuda_query_set query_set;
+    mote_status status = knn_cuda_query_set_open(g->photons->index, queries, &query_set);
+    if (status == MOTE_OK) status = gather_queries(g, queries, columns, &query_set);
+    knn_cuda_query_set_close(g->gpu, &query_set);
+    return status;
+}
+
+/* ---- queries whose neighbours came from behind: once more, with more of them */
+
+/* First k, which most places do with: searches for 64, 128 and 256 are much faster than for a few more. */
+static uint32_t next_search(uint32_t searched, uint32_t k) {
+    const uint32_t more = photon_search_k(k), next = searched < more ? more : 2 * searched;
+    return next < MOTE_KNN_MAX_K ? next : MOTE_KNN_MAX_K;
+}
+
+static __global__ void copy_column(mote_column from, uint32_t value_bytes, const uint32_t *rows, uint64_t count,
+                                   uint8_t *to) {
+    const uint64_t i = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
+    if (i >= count) return;
+    const uint8_t *at = (const uint8_t *)from.data + rows[i] * from.stride_bytes;
+    for (uint32_t b = 0; b < value_bytes; b++) to[i * value_bytes + b] = at[b];
+}
+
+static __global__ void copy_back(const float *from, const uint32_t *rows, uint64_t count, float *to) {
+    const uint64_t i = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
+    if (i >= count) return;
+    for (uint32_t k = 0; k < 3; k++) to[3ull * rows[i] + k] = from[3 * i + k];
+}
+
+/* Some of the queries; of them, memory: 8 bytes for each value, columns one behind the other. */
+static mote_status wrap_subset(mote_device *gpu, const query_columns *columns, const uint32_t *rows, uint64_t count,
+                               uint8_t *memory, mote_cloud **out) {
+    static const char *const names[AXES] = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
+    query_columns subset = *columns;
+    for (uint32_t i = 0; i < AXES; i++) {
+        uint8_t *const to = memory + i * count * sizeof(double);
+        const uint32_t value_bytes = (uint32_t)mote_type_size(columns->axes[i].type);
+        CUDA_LAUNCH(gpu, copy_column, cuda_blocks(count, gather_policy::threads), gather_policy::threads,
+                    columns->axes[i], value_bytes, rows, count, to);
+        subset.axes[i].name = names[i];
+        subset.axes[i].data = to;
+        subset.axes[i].stride_bytes = value_bytes;
+    }
+    MOTE_TRY(cuda_launched(gpu, "photon queries"));
+    return mote_cloud_wrap_device(gpu->ctx, count, subset.axes, AXES, out);
+}
+
+static mote_status gather_stage(gathering *g, const mote_cloud *queries);
+
+static mote_status gather_again(const gathering *g, const query_columns *columns, const uint32_t *rows,
+                                uint64_t count) {
+    mote_device *gpu = g->gpu;
+    gathering again = *g;
+    mote_cloud *subset = NULL;
+    uint8_t *const memory = (uint8_t *)cuda_alloc(gpu, AXES * count * sizeof(double), "photon queries");
+    again.irradiance = (float *)cuda_alloc(gpu, 3 * count * sizeof(float), "photon queries");
+    again.searched = next_search(g->searched, g->params->k);
+    mote_status status = memory != NULL && again.irradiance != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = wrap_subset(gpu, columns, rows, count, memory, &subset);
+    if (status == MOTE_OK) status = gather_stage(&again, subset);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, copy_back, cuda_blocks(count, gather_policy::threads), gather_policy::threads,
+                    again.irradiance, rows, count, g->irradiance);
+        status = cuda_launched(gpu, "gathering photons");
+    }
+    mote_cloud_destroy(subset);
+    cuda_free(gpu, again.irradiance);
+    cuda_free(gpu, memory);
+    return status;
+}
+
+static mote_status gather_unresolved(const gathering *g, const query_columns *columns, uint64_t queries) {
+    mote_device *gpu = g->gpu;
+    uint64_t count = 0;
+    uint32_t *const rows = (uint32_t *)cuda_alloc(gpu, queries * sizeof *rows, "photon queries");
+    uint64_t *const found = (uint64_t *)cuda_alloc(gpu, sizeof *found, "photon queries");
+    mote_status status = rows != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = cuda_select(gpu, g->unresolved, queries, rows, found);
+    if (status == MOTE_OK) status = cuda_download(gpu, &count, found, sizeof count);
+    if (status == MOTE_OK && count > 0) status = gather_again(g, columns, rows, count);
+    cuda_free(gpu, found);
+    cuda_free(gpu, rows);
+    return status;
+}
+
+static mote_status gather_opened(gathering *g, const mote_cloud *queries, const query_columns *columns) {
+    const uint64_t count = mote_cloud_count(queries);
+    MOTE_TRY(cuda_fill(g->gpu, g->irradiance, 0, 3 * count * sizeof *g->irradiance));
+    if (g->searched == MOTE_KNN_MAX_K) return search(g, queries, columns);
+    g->unresolved = (uint8_t *)cuda_alloc(g->gpu, count, "photon queries");
+    if (g->unresolved == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = cuda_fill(g->gpu, g->unresolved, 0, count);
+    if (status == MOTE_OK) status = search(g, queries, columns);
+    if (status == MOTE_OK) status = gather_unresolved(g, columns, count);
+    cuda_free(g->gpu, g->unresolved);
+    return status;
+}
+
+/* All queries with so many neighbours each, then those that this does not resolve with more. */
+static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
+    device_cloud device;
+    query_columns columns;
+    memset(&device, 0, sizeof device);
+    g->unresolved = NULL;
+    mote_status status = open_queries(g->gpu, queries, &device, &columns);
+    if (status == MOTE_OK) status = gather_opened(g, queries, &columns);
+    device_cloud_close(&device);
+    return status;
+}
+
+mote_status photon_gather_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
+                                  const mote_photon_gathering *params, float *irradiance) {
+    /* Photons that are asked for find themselves, which do not count: k are too few for all of them. */
+    const bool at_photons = mote_cloud_find(queries, "bounce") != NULL;
+    gathering g = {gpu, photons, params, irradiance, NULL, at_photons ? photon_search_k(params->k) : params->k};
+    return mote_cloud_count(queries) > 0 ? gather_stage(&g, queries) : MOTE_OK;
+}
+
+/* ---- what is known at photons */
+
+static __global__ void look_up_rows(query_columns queries, const photon_record *records, const float *known,
+                                    const uint32_t *index, uint64_t count, float *irradiance) {
+    const uint64_t row = (uint64_t)blockIdx.x * gather_policy::threads + threadIdx.x;
+    if (row >= count) return;
+    const uint32_t *const list = index + row * PHOTON_LOOK_UP_K;
+    float normal[3];
+    uint32_t best = list[0];
+    if (best == UINT32_MAX) return;
+    read_normal(&queries, row, normal);
+    for (uint32_t i = 0; i < PHOTON_LOOK_UP_K && list[i] != UINT32_MAX; i++) {
+        if (!photon_is_alike(&records[list[i]], normal)) continue;
+        best = list[i];
+        break;
+    }
+    for (uint32_t k = 0; k < 3; k++) irradiance[3 * row + k] = known[3ull * best + k];
+}
+
+static mote_status look_up_queries(mote_device *gpu, const photon_cloud *photons, const query_columns *columns,
+                                   const knn_cuda_query_set *query_set, float *irradiance) {
+    const uint64_t count = query_set->rows;
+    knn_search_args args;
+    memset(&args, 0, sizeof args);
+    args.tree = *query_set->tree;
+    args.queries = query_set->points;
+    args.end = args.queries.count;
+    args.k = PHOTON_LOOK_UP_K;
+    args.keys = args.tree.metric;
+    args.limit = knn_key_limit(&args.tree.metric, 0);
+    args.deferred_buffers = &photons->index->cuda->deferred_buffers;
+    args.rows.index32 = (uint32_t *)cuda_alloc(gpu, count * PHOTON_LOOK_UP_K * sizeof(uint32_t), "photon rows");
+    if (args.rows.index32 == NULL) return MOTE_ERROR_MEMORY;
+    mote_status status = knn_cuda_search_small_k(gpu, &args);
+    if (status == MOTE_OK) {
+        CUDA_LAUNCH(gpu, look_up_rows, cuda_blocks(count, gather_policy::threads), gather_policy::threads, *columns,
+                    photons->records, photons->irradiance, args.rows.index32, count, irradiance);
+        status = cuda_launched(gpu, "final gathering");
+    }
+    cuda_free(gpu, args.rows.index32);
+    return status;
+}
+
+mote_status photon_look_up_on_cuda(mote_device *gpu, const photon_cloud *photons, const mote_cloud *queries,
+                                   float *irradiance) {
+    knn_cuda_query_set query_set;
+    device_cloud device;
+    query_columns columns;
+    if (mote_cloud_count(queries) == 0) return MOTE_OK;
+    memset(&device, 0, sizeof device);
+    MOTE_TRY(cuda_fill(gpu, irradiance, 0, 3 * mote_cloud_count(queries) * sizeof *irradiance));
+    mote_status status = open_queries(gpu, queries, &device, &columns);
+    if (status == MOTE_OK) {
+        status = knn_cuda_query_set_open(photons->index, queries, &query_set);
+        if (status == MOTE_OK) status = look_up_queries(gpu, photons, &columns, &query_set, irradiance);
+        knn_cuda_query_set_close(gpu, &query_set);
+    }
+    device_cloud_close(&device);
+    return status;
+}
