@@ -5,6 +5,7 @@
 #include "core/cloud.h"
 #include "mote/planes.h"
 #include "planes/planes_ops.h"
+#include "planes/planes_refused.h"
 
 #define PLANES_GUARD 2.0 /* tolerances: points so near a plane that was found do not vote for others */
 
@@ -35,6 +36,8 @@ struct mote_planes {
     mote_plane *planes;
     uint32_t *first_corner; /* [count + 1] */
     double *corners;        /* x y z each */
+    uint32_t refused_count;
+    mote_plane_refused *refused;
 };
 
 /* One run. */
@@ -55,6 +58,7 @@ typedef struct planes_run {
     planes_found *found;
     uint32_t found_count;
     bool local; /* planes are those that planes_search_locally found */
+    planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;
 
@@ -127,6 +131,14 @@ mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure)
 /* Finds planes anew, from what is flat nearby to what is flat as a whole; if they explain all points better than those
    that the vote found, they take their place. all: that sample */
 mote_status planes_search_locally(planes_run *run, const planes_sample *all);
+
+/* ---- planes_refused.c */
+
+/* Notes that a plane that was found is none. */
+void planes_refuse_found(planes_run *run, const planes_found *found, mote_planes_reason reason, double value,
+                         double limit);
+/* What was refused becomes part of the answer. */
+mote_status planes_explain(const planes_run *run, mote_planes *out);
 
 /* ---- planes_extent.c */
 

@@ -68,6 +68,19 @@ static int compare_found(const void *a, const void *b) {
     return x->fit.offset < y->fit.offset ? -1 : x->fit.offset > y->fit.offset;
 }
 
+/* Why a plane does not stand: what planes_stands asks, in its order. */
+static void note_fallen(planes_run *run, const planes_found *f) {
+    const double own = (double)f->sums.own, min = (double)run->min_points;
+    const double below = (double)f->sums.in_bands[0], above = (double)f->sums.in_bands[1], mean = 0.5 * (below + above);
+    if (own - mean < min) {
+        planes_refuse_found(run, f, MOTE_PLANES_FEW_POINTS, fmax(own - mean, 0), min);
+    } else if (own < PLANES_CONTRAST * fmax(below, above) || own - mean < PLANES_SIGNIFICANT * sqrt(mean + 1)) {
+        planes_refuse_found(run, f, MOTE_PLANES_DENSE_SIDE, fmax(below, above) / own, 1 / PLANES_CONTRAST);
+    } else {
+        planes_refuse_found(run, f, MOTE_PLANES_NO_PEAK, (double)f->sums.inner / own, PLANES_PEAKED);
+    }
+}
+
 /* Sorts planes by their points and drops those that are none and those that are another. Returns how many went. */
 static uint32_t drop_planes(planes_run *run) {
     uint32_t kept = 0;
@@ -76,6 +89,7 @@ static uint32_t drop_planes(planes_run *run) {
         const planes_found *f = &run->found[i];
         bool keep = f->fit.valid && planes_stands(f->sums.own, f->sums.inner, f->sums.in_bands[0], f->sums.in_bands[1],
                                                   run->min_points, !run->tolerance_given);
+        if (!keep) note_fallen(run, f);
         for (uint32_t k = 0; k < kept && keep && !run->local; k++) keep = !is_same(run, &run->found[k], f);
         if (keep) run->found[kept++] = *f;
     }

@@ -232,7 +232,11 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
     for (uint32_t i = 0; i < run->found_count; i++) {
         const bool large = at < footprint->count && footprint->components[at].plane == i;
         while (at < footprint->count && footprint->components[at].plane == i) at++;
-        if (large) run->found[kept++] = run->found[i];
+        if (large) {
+            run->found[kept++] = run->found[i];
+        } else {
+            planes_refuse_found(run, &run->found[i], MOTE_PLANES_SCATTERED, 0, (double)run->min_points);
+        }
     }
     const uint32_t dropped = run->found_count - kept;
     run->found_count = kept;

@@ -30,6 +30,30 @@
 #define MAX_NOISE      1.2 /* times the largest, measured */
 #define TOLD_NOISE     1.5 /* floors: below, points say nothing of how they lie about the plane */
 
+/* ---- what comes to nothing */
+
+static bool refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
+    g->reason = reason;
+    g->value = value;
+    g->limit = limit;
+    return false;
+}
+
+void planes_refuse_growth(const planes_local *s, const planes_growth *g, double points) {
+    planes_refused refused;
+    if (s->params.refusals == NULL) return;
+    memset(&refused, 0, sizeof refused);
+    refused.reason = g->reason;
+    memcpy(refused.normal, g->normal, sizeof refused.normal);
+    memcpy(refused.at, g->at, sizeof refused.at);
+    refused.points = points;
+    refused.noise = g->noise;
+    refused.size = sqrt(g->area);
+    refused.value = g->value;
+    refused.limit = g->limit;
+    planes_refuse(s->params.refusals, &refused);
+}
+
 /* ---- points near a plane */
 
 /* The density of a plane's points across it, at the plane, in nats; and how it falls with the square of the distance.
@@ -201,14 +225,15 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
         above += s->cell_beside[2 * cell + 1];
         squares += (double)s->cell_in[cell] * s->cell_in[cell];
     }
-    if (count < MIN_COMPONENT || cells < MIN_CELLS) return false;
+    if (count < MIN_COMPONENT || cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
     *strays = fmin(fmin(below, above), 0.9 * count);
     g->count = count;
     g->area = cells * g->cell * g->cell;
     g->density = count / cells;
     g->strays = *strays / cells;
     g->crowding = sqrt(g->density * fmax(squares / count - 1, 0.5));
-    return g->density >= MIN_CONTRAST * g->strays;
+    if (g->density >= MIN_CONTRAST * g->strays) return true;
+    return refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / MIN_CONTRAST);
 }
 
 static bool is_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
@@ -287,13 +312,19 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
-bool planes_growth_stands(const planes_local *s, const planes_growth *g) {
-    const double own = g->count - g->strays * (g->area / (g->cell * g->cell));
-    if (own < s->params.min_points || g->noise > PLANE_FLATNESS * sqrt(g->area)) return false;
-    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) return false;
+bool planes_growth_stands(const planes_local *s, planes_growth *g) {
+    const double own = g->count - g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double min_central = MIN_CENTRAL - 1 / sqrt(g->count);
+    if (own < s->params.min_points) return refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
+    if (g->noise > PLANE_FLATNESS * side) return refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
+    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) {
+        return refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
+    }
     if (g->noise <= TOLD_NOISE * s->params.floor) return true;
-    return g->shoulders[0] <= MAX_SHOULDERS && g->shoulders[1] <= MAX_SHOULDER &&
-           g->central >= MIN_CENTRAL - 1 / sqrt(g->count) && g->structure <= MAX_STRUCTURE;
+    if (g->shoulders[0] > MAX_SHOULDERS) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[0], MAX_SHOULDERS);
+    if (g->shoulders[1] > MAX_SHOULDER) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[1], MAX_SHOULDER);
+    if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    return g->structure <= MAX_STRUCTURE || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, MAX_STRUCTURE);
 }
 
 /* ---- growth */
@@ -324,14 +355,18 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
     g->density = POINTS_A_CELL;
     g->radius = 1.5 * patch->size;
+    refuse(g, MOTE_PLANES_SCATTERED, 0, MIN_COMPONENT); /* unless something else is said */
     /* The patch as a disc: its radius is the root mean square distance to its middle times the root of 2. */
     const double area = 2 * 3.14159265358979323846 * patch->size * patch->size;
     g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
 }
 
-static bool is_something_else(const planes_local *s, const planes_patch *patch, const planes_growth *g) {
-    return g->noise > fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor) ||
-           (g->noise < NOISE_SHRINKS * patch->noise && g->max_noise <= 0);
+/* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
+static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
+    const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
+    if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
+    if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,

@@ -10,6 +10,7 @@
 #define MOTE_PLANES_LOCAL_H
 
 #include "planes/planes_ops.h"
+#include "planes/planes_refused.h"
 
 #define PLANES_LOCAL_MAX    1024u /* planes of a call */
 #define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
@@ -20,6 +21,7 @@
 typedef struct planes_local_params {
     double floor;        /* steps: no noise is less */
     uint32_t min_points; /* of the sample, that a plane has */
+    planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
 
 /* A flat part of a window. */
@@ -61,6 +63,9 @@ typedef struct planes_growth {
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
     double low[2], high[2]; /* of its points along u and v, from at */
+    /* Where it came to nothing: why; see mote_plane_refused. */
+    mote_planes_reason reason;
+    double value, limit;
 } planes_growth;
 
 /* A plane that stands. */
@@ -125,8 +130,10 @@ bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
 /* Lays a plane out in all of the sample, where it is: every cell that has more points than strays account for is in the
    scratch; area and count are theirs. growth: normal, at, noise, cell and self are given. False: there is none. */
 bool planes_lay(planes_local *search, planes_growth *growth);
-/* Whether a growth is a plane. */
-bool planes_growth_stands(const planes_local *search, const planes_growth *growth);
+/* Whether a growth is a plane; if not, why is in it. */
+bool planes_growth_stands(const planes_local *search, planes_growth *growth);
+/* Notes a growth that came to nothing, with about that many points of the sample. */
+void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
 
 /* ---- planes_selection.c */
 

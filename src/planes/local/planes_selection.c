@@ -123,14 +123,28 @@ static void note_failure(planes_local *s, const planes_patch *p) {
     }
 }
 
+static bool refuse_growth(const planes_local *s, const planes_growth *g, const planes_patch *patch) {
+    planes_refuse_growth(s, g, fmax(g->count, (double)patch->count * patch->stride));
+    return false;
+}
+
 /* Returns whether it has become a plane, or made one larger. */
 static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
     planes_growth g;
     uint32_t won;
-    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) return false;
+    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
+        return refuse_growth(s, &g, patch);
+    }
     int32_t number = same_plane(s, &g);
     if (number < 0) {
-        if (planes_claim_points(s, &g, -1, &won) <= PLANES_LOCAL_NATS || won < s->params.min_points) return false;
+        const double gain = planes_claim_points(s, &g, -1, &won);
+        if (gain <= PLANES_LOCAL_NATS || won < s->params.min_points) {
+            const bool few = gain > PLANES_LOCAL_NATS;
+            g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_EXPLAINED;
+            g.value = few ? won : gain;
+            g.limit = few ? s->params.min_points : PLANES_LOCAL_NATS;
+            return refuse_growth(s, &g, patch);
+        }
         number = add_plane(s);
     } else if (g.count <= s->planes[number].count) {
         return false;
@@ -192,6 +206,21 @@ static int compare_planes(const void *a, const void *b) {
     return x->number - y->number;
 }
 
+/* Notes that a plane is dropped, of too few points or too noisy. */
+static void refuse_plane(const planes_local *s, const planes_local_plane *plane, double max_noise) {
+    const bool few = plane->count < s->params.min_points;
+    planes_growth g;
+    memset(&g, 0, sizeof g);
+    memcpy(g.normal, plane->normal, sizeof g.normal);
+    memcpy(g.at, plane->centroid, sizeof g.at);
+    g.noise = plane->noise;
+    g.area = plane->area;
+    g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_UNLIKE;
+    g.value = few ? plane->count : plane->noise;
+    g.limit = few ? s->params.min_points : max_noise;
+    planes_refuse_growth(s, &g, plane->count);
+}
+
 /* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
    others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
@@ -200,7 +229,11 @@ static void keep_planes(planes_local *s, double max_noise) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise) s->planes[kept++] = *plane;
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
+            s->planes[kept++] = *plane;
+        } else {
+            refuse_plane(s, plane, max_noise);
+        }
     }
     s->plane_count = kept;
     qsort(s->planes, kept, sizeof *s->planes, compare_planes);
@@ -236,6 +269,7 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         const bool stands = planes_grow(s, &patch, max_noise, LARGER_CELLS * s->planes[i].cell, (int32_t)i, g) &&
                             planes_growth_stands(s, g);
         s->tally[i] = stands;
+        if (!stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
     }
     for (uint32_t i = 0; i < before; i++) s->renumber[i] = s->tally[i] != 0 ? 1 : -1;
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
