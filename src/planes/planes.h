@@ -17,6 +17,7 @@ typedef struct planes_found {
     double tolerance;   /* of its own, steps; 0: that of the run */
     double cell;        /* of its footprint, steps; 0: that of the run */
     planes_reach reach; /* as far as it was seen to go */
+    bool turned;        /* its normal is known better than its points tell, and stays */
 } planes_found;
 
 /* What was measured of a cloud, in steps. */
@@ -107,6 +108,9 @@ planes_refining planes_how_to_refine(const planes_run *run, uint32_t min);
 mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32_t count, uint32_t min);
 
 /* ---- planes_fit.c */
+
+/* Fits a plane to the points of sums; that of a plane that keeps its normal moves along it only. */
+planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums);
 
 /* Fits planes to all points, and drops those that do not stand or are another.
    quick  a few turns, before others are looked for; else until that changes nothing */

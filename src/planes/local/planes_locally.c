@@ -135,6 +135,7 @@ static void take_plane(planes_run *run, const planes_local_plane *plane) {
     to->tolerance = fmax(PLANES_REACH_NOISES * plane->noise, fmax(4, run->scale.resolution));
     if (run->tolerance_given) to->tolerance = run->tolerance;
     to->cell = fmax(plane->cell, fmax(2, 2 * to->tolerance));
+    to->turned = plane->turned;
     to->reach.bounded = 1;
     for (int k = 0; k < 3; k++) {
         to->reach.u[k] = (float)plane->u[k];

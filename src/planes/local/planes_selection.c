@@ -22,6 +22,10 @@
 #define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
+#define MIN_BODY        2.0  /* times the points of a plane: of what may be several */
+#define BODY_FLATNESS   0.1
+#define PARALLEL        0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
+#define SAME_BODY       0.97 /* cosine */
 #define REPORT          64u  /* patches, from one report of progress to the next */
 
 /* ---- claims */
@@ -63,6 +67,7 @@ static void commit(planes_local *s, const planes_growth *g, int32_t number) {
     plane->noise = g->noise;
     plane->area = g->area;
     plane->cell = g->cell;
+    plane->turned = g->turned;
     planes_claim_points(s, g, number, &won);
 }
 
@@ -123,32 +128,60 @@ static void note_failure(planes_local *s, const planes_patch *p) {
     }
 }
 
-static bool refuse_growth(const planes_local *s, const planes_growth *g, const planes_patch *patch) {
-    planes_refuse_growth(s, g, fmax(g->count, (double)patch->count * patch->stride));
-    return false;
+/* Whether the middle of b is in a, and they are about parallel. */
+static bool is_same_body(const planes_growth *a, const planes_growth *b) {
+    const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
+    double off = 0, far = 0, cosine = 0;
+    for (int k = 0; k < 3; k++) {
+        off += away[k] * a->normal[k];
+        far += away[k] * away[k];
+        cosine += a->normal[k] * b->normal[k];
+    }
+    return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
+}
+
+/* Notes a growth that is no plane, but may be several: its points are not normal about it. */
+static void note_body(planes_local *s, const planes_growth *g) {
+    const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
+                         (g->reason == MOTE_PLANES_THICKENS && g->noise < BODY_FLATNESS * sqrt(g->area));
+    uint32_t at = s->body_count;
+    if (!several || g->count < MIN_BODY * s->params.min_points) return;
+    for (uint32_t i = 0; i < s->body_count; i++) {
+        if (is_same_body(&s->bodies[i], g)) return;
+    }
+    while (at > 0 && s->bodies[at - 1].count < g->count) at--;
+    if (at == PLANES_LOCAL_BODIES) return;
+    if (s->body_count < PLANES_LOCAL_BODIES) s->body_count++;
+    memmove(&s->bodies[at + 1], &s->bodies[at], (s->body_count - 1 - at) * sizeof *s->bodies);
+    s->bodies[at] = *g;
+}
+
+bool planes_add_growth(planes_local *s, planes_growth *g) {
+    uint32_t won;
+    const double gain = planes_claim_points(s, g, -1, &won);
+    if (gain <= PLANES_LOCAL_NATS || won < s->params.min_points) {
+        const bool few = gain > PLANES_LOCAL_NATS;
+        g->reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_EXPLAINED;
+        g->value = few ? won : gain;
+        g->limit = few ? s->params.min_points : PLANES_LOCAL_NATS;
+        planes_refuse_growth(s, g, g->count);
+        return false;
+    }
+    commit(s, g, add_plane(s));
+    return true;
 }
 
 /* Returns whether it has become a plane, or made one larger. */
 static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
     planes_growth g;
-    uint32_t won;
     if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
-        return refuse_growth(s, &g, patch);
-    }
-    int32_t number = same_plane(s, &g);
-    if (number < 0) {
-        const double gain = planes_claim_points(s, &g, -1, &won);
-        if (gain <= PLANES_LOCAL_NATS || won < s->params.min_points) {
-            const bool few = gain > PLANES_LOCAL_NATS;
-            g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_EXPLAINED;
-            g.value = few ? won : gain;
-            g.limit = few ? s->params.min_points : PLANES_LOCAL_NATS;
-            return refuse_growth(s, &g, patch);
-        }
-        number = add_plane(s);
-    } else if (g.count <= s->planes[number].count) {
+        planes_refuse_growth(s, &g, fmax(g.count, (double)patch->count * patch->stride));
+        if (max_noise <= 0) note_body(s, &g);
         return false;
     }
+    const int32_t number = same_plane(s, &g);
+    if (number < 0) return planes_add_growth(s, &g);
+    if (g.count <= s->planes[number].count) return false;
     commit(s, &g, number);
     return true;
 }
@@ -257,7 +290,15 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.size = 0.5 * sqrt(plane->area);
     patch.count = plane->count;
     patch.stride = 1;
+    patch.turned = plane->turned;
     return patch;
+}
+
+/* Whether a growth is parallel to a plane; -1: to none. */
+static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
+    if (number < 0) return false;
+    const double *n = s->planes[number].normal;
+    return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
 /* Grows each plane again, without the points of the others; then they share the points out anew. */
@@ -278,13 +319,16 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         planes_growth *g = &s->growths[i];
         if (s->renumber[i] < 0) continue;
         g->self = -1;
-        if (planes_grow_again(s, g) && same_plane(s, g) < 0) commit(s, g, add_plane(s));
+        if (planes_grow_again(s, g) && !is_parallel(s, g, same_plane(s, g))) commit(s, g, add_plane(s));
     }
 }
 
 mote_status planes_select(planes_local *s) {
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
     MOTE_TRY(try_patches(s, 0, 0, 0.4));
+    bool split = false;
+    MOTE_TRY(planes_split_bodies(s, &split));
+    if (split) grow_planes_again(s, 0);
     keep_alike(s, ALIKE);
     const double max_noise = KNOWN_NOISE * middle_noise(s);
     grow_planes_again(s, 0);
