@@ -18,6 +18,7 @@
 #include "planes/local/planes_local.h"
 
 #define MAX_POINTS    4096u  /* of a body, that vote */
+#define FIRST_POINTS  1024u  /* of these, while all directions are tried */
 #define DIRECTIONS    2500u  /* on the half sphere: 2.9 degrees apart */
 #define FIRST_STEP    0.03   /* radians, of the refinement */
 #define LAST_STEP     0.001
@@ -83,13 +84,14 @@ static void blur(const float *from, uint32_t bins, double deviation, float *to) 
     }
 }
 
-/* False: the body reaches too far along the direction for so small bins. */
-static bool make_profile(const composite_body *body, const double n[3], double bin, composite_profile *p) {
+/* Of each stride-th point. False: the body reaches too far along the direction for so small bins. */
+static bool make_profile(const composite_body *body, const double n[3], uint32_t stride, double bin,
+                         composite_profile *p) {
     float distance[MAX_POINTS], along[MAX_BINS];
     const double slope = (n[0] * body->normal[0] + n[1] * body->normal[1]) + n[2] * body->normal[2];
     const float a = (float)n[0], b = (float)n[1], c = (float)n[2];
     float low = INFINITY, high = -INFINITY;
-    for (uint32_t i = 0; i < body->count; i++) {
+    for (uint32_t i = 0; i < body->count; i += stride) {
         distance[i] = fmaf(a, body->x[i], fmaf(b, body->y[i], c * body->z[i]));
         low = fminf(low, distance[i]);
         high = fmaxf(high, distance[i]);
@@ -104,7 +106,7 @@ static bool make_profile(const composite_body *body, const double n[3], double b
     const float by = (float)(1 / bin), from = (float)p->low, m[3] = {(float)(slope * body->normal[0]),
                                                                      (float)(slope * body->normal[1]),
                                                                      (float)(slope * body->normal[2])};
-    for (uint32_t i = 0; i < body->count; i++) {
+    for (uint32_t i = 0; i < body->count; i += stride) {
         const float off = fmaf(m[0], body->x[i], fmaf(m[1], body->y[i], m[2] * body->z[i]));
         p->counts[(uint32_t)((distance[i] - from) * by)]++;
         const float rest = (distance[i] - off - from) * by;
@@ -115,10 +117,10 @@ static bool make_profile(const composite_body *body, const double n[3], double b
 }
 
 /* The nats that a direction says more than expected; as many bins say by chance are taken off. */
-static double score_direction(const composite_body *body, const double n[3]) {
+static double score_direction(const composite_body *body, const double n[3], uint32_t stride) {
     composite_profile p;
     double nats = 0;
-    if (!make_profile(body, n, body->noise / BINS_A_NOISE, &p)) return 0;
+    if (!make_profile(body, n, stride, body->noise / BINS_A_NOISE, &p)) return 0;
     for (uint32_t i = 0; i < p.bins; i++) {
         const double count = (double)p.counts[i], expected = (double)p.expected[i] + 0.25;
         if (count > 0) nats += count * log(count / expected);
@@ -144,11 +146,12 @@ static void turn(const double n[3], const double u[3], const double v[3], double
 }
 
 static void score_directions(const planes_local *s, const composite_body *body, double *scores) {
+    const uint32_t stride = body->count > FIRST_POINTS ? body->count / FIRST_POINTS : 1;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(s->ctx->threads)
     for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
         double n[3];
         direction_at((uint32_t)i, n);
-        scores[i] = score_direction(body, n);
+        scores[i] = score_direction(body, n, stride) * stride;
     }
 }
 
@@ -175,7 +178,7 @@ static bool next_direction(const double *scores, double (*before)[3], uint32_t c
 
 /* Climbs from a direction to the best one nearby; returns its score. */
 static double refine_direction(const composite_body *body, double best[3]) {
-    double score = score_direction(body, best), step = FIRST_STEP;
+    double score = score_direction(body, best, 1), step = FIRST_STEP;
     for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
         double u[3], v[3], better[3];
         bool moved = false;
@@ -183,7 +186,7 @@ static double refine_direction(const composite_body *body, double best[3]) {
         for (int k = 0; k < 4; k++) {
             double n[3];
             turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, n);
-            const double other = score_direction(body, n);
+            const double other = score_direction(body, n, 1);
             if (other <= score) continue;
             score = other;
             memcpy(better, n, sizeof better);
@@ -251,7 +254,7 @@ static void find_heaps(const composite_body *body, const double n[3], double max
     composite_profile p;
     const double all = body->count;
     memset(best, 0, sizeof *best);
-    if (!make_profile(body, n, body->noise / FINE_BINS, &p)) return;
+    if (!make_profile(body, n, 1, body->noise / FINE_BINS, &p)) return;
     double noise = fmin(body->noise / 1.2, max_noise), best_nats = 0;
     for (int i = 0; i < FIRST_NOISES; i++, noise /= 1.4) {
         composite_heaps heaps;
