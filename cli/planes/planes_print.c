@@ -47,7 +47,7 @@ static const struct {
     const char *name, *words;
 } reasons[] = {
     {"few_points", "few points that are no strays: %s, needs %s"},
-    {"scattered", "not connected: %s points, needs %s"},
+    {"scattered", "not connected: a part of %s, needs %s"},
     {"thickens", "thicker as it grows, a curve or steps: noise %s, at most %s"},
     {"thick", "thick for its size: noise to side %s, at most %s"},
     {"dense_side", "dense beside it: %s of what is in it, at most %s"},
@@ -68,8 +68,8 @@ static void print_reason(const mote_plane_refused *p) {
     snprintf(value, sizeof value, "%.3g", p->value);
     snprintf(limit, sizeof limit, "%.3g", p->limit);
     const char *words = reasons[reason_of(p)].words, *first = strstr(words, "%s"), *second = strstr(first + 2, "%s");
-    snprintf(line, sizeof line, "%.*s%s%.*s%s", (int)(first - words), words, value, (int)(second - first - 2), first + 2,
-             limit);
+    snprintf(line, sizeof line, "%.*s%s%.*s%s", (int)(first - words), words, value, (int)(second - first - 2),
+             first + 2, limit);
     puts(line);
 }
 

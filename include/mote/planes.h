@@ -83,7 +83,7 @@ typedef struct mote_planes_facts {
 /// Why what looked like a plane is none. value and limit: see mote_plane_refused.
 typedef enum mote_planes_reason {
     MOTE_PLANES_FEW_POINTS, ///< beyond what strays account for: points, and how many it needs
-    MOTE_PLANES_SCATTERED,  ///< its points are not connected: points of the densest part, and how many it needs
+    MOTE_PLANES_SCATTERED,  ///< its points are not connected: points or cells of a part, and how many it needs
     MOTE_PLANES_THICKENS,   ///< its noise grows with it, as on curves and steps: lengths
     MOTE_PLANES_THICK,      ///< noise to the root of its area
     MOTE_PLANES_DENSE_SIDE, ///< points beside it, to those in its middle: densities, or points

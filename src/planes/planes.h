@@ -58,7 +58,7 @@ typedef struct planes_run {
     uint64_t min_points, free_points;
     planes_found *found;
     uint32_t found_count;
-    bool local; /* planes are those that planes_search_locally found */
+    bool local;                /* planes are those that planes_search_locally found */
     planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;

@@ -5,6 +5,7 @@
 
 #define SAME_COSINE  0.985 /* 10 degrees */
 #define SAME_NOISES  3.0
+#define SAME_RATIO   4.0  /* of noises */
 #define FOUND_NOISES 2.0  /* times the rms of a plane: a candidate that is thicker is something else */
 #define FOUND_MARGIN 0.05 /* of the sides of a plane's rectangle, around it */
 
@@ -12,10 +13,12 @@
 
 static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
-/* Whether two candidates are one: parallel, and the middle of the smaller one is on the other and within its size. */
+/* Whether two candidates are one: parallel, about as thick, and the middle of the smaller one is on the other and
+ * within its size. */
 static bool is_same(const planes_refused *a, const planes_refused *b) {
     const double away[3] = {a->at[0] - b->at[0], a->at[1] - b->at[1], a->at[2] - b->at[2]};
     const double noise = fmax(a->noise, b->noise), size = fmax(a->size, b->size);
+    if (noise > SAME_RATIO * fmin(a->noise, b->noise)) return false;
     return fabs(dot(a->normal, b->normal)) >= SAME_COSINE && dot(away, away) <= size * size &&
            fmax(fabs(dot(away, a->normal)), fabs(dot(away, b->normal))) <= SAME_NOISES * noise;
 }

@@ -17,26 +17,26 @@
 
 #include "planes/local/planes_local.h"
 
-#define MAX_POINTS    4096u  /* of a body, that vote */
-#define FIRST_POINTS  1024u  /* of these, while all directions are tried */
-#define DIRECTIONS    2500u  /* on the half sphere: 2.9 degrees apart */
-#define FIRST_STEP    0.03   /* radians, of the refinement */
+#define MAX_POINTS    4096u /* of a body, that vote */
+#define FIRST_POINTS  1024u /* of these, while all directions are tried */
+#define DIRECTIONS    2500u /* on the half sphere: 2.9 degrees apart */
+#define FIRST_STEP    0.03  /* radians, of the refinement */
 #define LAST_STEP     0.001
 #define MAX_MOVES     60
 #define MAX_BINS      2048u
-#define BINS_A_NOISE  3.0    /* of the body, when directions are searched for */
-#define FINE_BINS     8.0    /* when heaps are told apart */
-#define MIN_SCORE     60.0   /* nats that a direction says more, of those that vote */
-#define MAX_FAMILIES  4u     /* directions of a body */
-#define FAMILY_SHARE  0.25   /* of the best direction's nats, another has */
-#define FAR_COSINE    0.94   /* 20 degrees: another */
-#define ALIKE         1.3    /* times the noise of a body's planes before: of others */
-#define TRUNCATED     4      /* deviations of a normal distribution */
+#define BINS_A_NOISE  3.0  /* of the body, when directions are searched for */
+#define FINE_BINS     8.0  /* when heaps are told apart */
+#define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
+#define MAX_FAMILIES  4u   /* directions of a body */
+#define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
+#define FAR_COSINE    0.94 /* 20 degrees: another */
+#define ALIKE         1.3  /* times the noise of a body's planes before: of others */
+#define TRUNCATED     4    /* deviations of a normal distribution */
 #define MAX_HEAPS     64u
-#define HEAP_CONTRAST 1.15   /* of a heap's top to what is expected there */
-#define FIRST_NOISES  6      /* that are tried, each 1.4 times less than the one before */
-#define TURNS         40     /* of expectation and maximization */
-#define MAX_SPLITS    8      /* of a body, one after the other */
+#define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
+#define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
+#define TURNS         40   /* of expectation and maximization */
+#define MAX_SPLITS    8    /* of a body, one after the other */
 #define GOLDEN_ANGLE  2.399963229728653
 #define ROOT_TWO_PI   2.5066282746310002
 
@@ -103,9 +103,9 @@ static bool make_profile(const composite_body *body, const double n[3], uint32_t
     p->bins = (uint32_t)(width / bin) + 2;
     memset(p->counts, 0, p->bins * sizeof *p->counts);
     memset(along, 0, p->bins * sizeof *along);
-    const float by = (float)(1 / bin), from = (float)p->low, m[3] = {(float)(slope * body->normal[0]),
-                                                                     (float)(slope * body->normal[1]),
-                                                                     (float)(slope * body->normal[2])};
+    const float by = (float)(1 / bin), from = (float)p->low,
+                m[3] = {(float)(slope * body->normal[0]), (float)(slope * body->normal[1]),
+                        (float)(slope * body->normal[2])};
     for (uint32_t i = 0; i < body->count; i += stride) {
         const float off = fmaf(m[0], body->x[i], fmaf(m[1], body->y[i], m[2] * body->z[i]));
         p->counts[(uint32_t)((distance[i] - from) * by)]++;

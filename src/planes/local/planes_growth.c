@@ -6,34 +6,34 @@
 
 #include "planes/local/planes_local.h"
 
-#define TURNS          16
-#define BESIDE         9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define POINTS_A_CELL  8.0
-#define MIN_CELL       2.0 /* points: of the component */
-#define STRAY_SHARE    0.4 /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CONTRAST   1.6 /* points to strays of a cell */
-#define MIN_COMPONENT  8.0 /* points */
-#define MIN_CELLS      3.0
-#define NOISE_GROWS    2.0 /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS  0.3
-#define NOISE_RANGE    0.55  /* of the largest noise, where that is known: the least */
-#define TRUNCATION     1.014 /* what is cut at 3 deviations looks so much narrower */
-#define ROOT_TWO_PI    2.5066282746310002
-#define LAY_TURNS      2 /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE      0.35 /* of these points, a cell of the plane has */
-#define SETTLED        0.01 /* of the points: where so few change, it is done */
-#define MAX_NUMBER     250u /* components that begin near the patch */
-#define PIECE_SHARE    0.2  /* of the points of the largest component: others that large are the plane's, too */
-#define PLANE_FLATNESS 0.1  /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS  0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER   0.85 /* and on the other, where another plane may be near */
-#define MIN_CENTRAL    0.44
-#define MAX_STRUCTURE  0.25
+#define TURNS           16
+#define BESIDE          9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL   8.0
+#define MIN_CELL        2.0 /* points: of the component */
+#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST    1.6 /* points to strays of a cell */
+#define MIN_COMPONENT   8.0 /* points */
+#define MIN_CELLS       3.0
+#define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS   0.3
+#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
+#define ROOT_TWO_PI     2.5066282746310002
+#define LAY_TURNS       2    /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE       0.35 /* of these points, a cell of the plane has */
+#define SETTLED         0.01 /* of the points: where so few change, it is done */
+#define MAX_NUMBER      250u /* components that begin near the patch */
+#define PIECE_SHARE     0.2  /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS  0.1  /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS   0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER    0.85 /* and on the other, where another plane may be near */
+#define MIN_CENTRAL     0.44
+#define MAX_STRUCTURE   0.25
 #define LOOSE_SHOULDERS 0.6 /* the same while planes that cross it may not be known yet */
-#define LOOSE_CENTRAL  0.36
+#define LOOSE_CENTRAL   0.36
 #define LOOSE_STRUCTURE 0.45
-#define MAX_NOISE      1.2 /* times the largest, measured */
-#define TOLD_NOISE     1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define MAX_NOISE       1.2 /* times the largest, measured */
+#define TOLD_NOISE      1.5 /* floors: below, points say nothing of how they lie about the plane */
 
 /* ---- what comes to nothing */
 
@@ -230,7 +230,8 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
         above += s->cell_beside[2 * cell + 1];
         squares += (double)s->cell_in[cell] * s->cell_in[cell];
     }
-    if (count < MIN_COMPONENT || cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
+    if (count < MIN_COMPONENT) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
+    if (cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
     *strays = fmin(fmin(below, above), 0.9 * count);
     g->count = count;
     g->area = cells * g->cell * g->cell;
@@ -338,8 +339,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
         if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
     }
     if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
-    return g->structure <= limits->structure ||
-           refuse(g, MOTE_PLANES_STRUCTURE, g->structure, limits->structure);
+    return g->structure <= limits->structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, limits->structure);
 }
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
@@ -416,9 +416,7 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }
 
-bool planes_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
-    return is_in_component(s, g, i);
-}
+bool planes_in_component(const planes_local *s, const planes_growth *g, uint32_t i) { return is_in_component(s, g, i); }
 
 bool planes_lay_component(planes_local *s, planes_growth *g) {
     g->look = INFINITY;

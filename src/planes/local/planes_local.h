@@ -19,8 +19,8 @@
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {
-    double floor;        /* steps: no noise is less */
-    uint32_t min_points; /* of the sample, that a plane has */
+    double floor;              /* steps: no noise is less */
+    uint32_t min_points;       /* of the sample, that a plane has */
     planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
 
