@@ -28,6 +28,7 @@ void planes_refuse(planes_refusals *list, const planes_refused *candidate) {
     if (list == NULL) return;
     planes_refused taken = *candidate;
     taken.points *= list->share;
+    if (taken.points < 3) return; /* what others have taken all points of */
     for (uint32_t i = 0; i < list->count; i++) {
         if (is_same(&taken, &list->list[i])) {
             if (taken.points >= list->list[i].points) list->list[i] = taken;

@@ -31,6 +31,7 @@
 #define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
 #define FAR_COSINE    0.94 /* 20 degrees: another */
 #define ALIKE         1.3  /* times the noise of a body's planes before: of others */
+#define MAX_REACH     64   /* bins, of a blur */
 #define TRUNCATED     4    /* deviations of a normal distribution */
 #define MAX_HEAPS     64u
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
@@ -64,9 +65,12 @@ typedef struct composite_heaps {
 
 /* ---- a direction */
 
+/* Spreads each bin normally, deviation: bins; what would go beyond an end stays there. */
 static void blur(const float *from, uint32_t bins, double deviation, float *to) {
-    float kernel[2 * TRUNCATED * 16 + 1];
-    const int reach = (int)fmin(ceil(TRUNCATED * deviation), TRUNCATED * 16);
+    float kernel[2 * MAX_REACH + 1] = {0};
+    const int wanted = (int)ceil(TRUNCATED * deviation), reach = wanted < 0           ? 0
+                                                                 : wanted < MAX_REACH ? wanted
+                                                                                      : MAX_REACH;
     double sum = 0;
     for (int k = -reach; k <= reach; k++) {
         const double at = k / fmax(deviation, 0.3);
