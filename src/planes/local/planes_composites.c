@@ -68,9 +68,8 @@ typedef struct composite_heaps {
 /* Spreads each bin normally, deviation: bins; what would go beyond an end stays there. */
 static void blur(const float *from, uint32_t bins, double deviation, float *to) {
     float kernel[2 * MAX_REACH + 1] = {0};
-    const int wanted = (int)ceil(TRUNCATED * deviation), reach = wanted < 0           ? 0
-                                                                 : wanted < MAX_REACH ? wanted
-                                                                                      : MAX_REACH;
+    const int wanted = deviation > 0 ? (int)ceil(TRUNCATED * deviation) : 0;
+    const int reach = wanted < MAX_REACH ? wanted : MAX_REACH;
     double sum = 0;
     for (int k = -reach; k <= reach; k++) {
         const double at = k / fmax(deviation, 0.3);
@@ -361,15 +360,26 @@ static uint32_t find_directions(const composite_body *body, const double *scores
     return found;
 }
 
-/* Adds the planes of a body's points that have none. Returns how many. */
+/* Takes the last planes back. */
+static void take_back(planes_local *s, uint32_t first) {
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
+    }
+    s->plane_count = first;
+}
+
+/* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
+   loosely, may be a part of something round. */
 static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *scores, double *noise) {
     double directions[MAX_FAMILIES][3];
+    const uint32_t first = s->plane_count;
     uint32_t added = 0;
     if (!take_body(s, g, body)) return 0;
     score_directions(s, body, scores);
     const uint32_t families = find_directions(body, scores, directions);
     for (uint32_t i = 0; i < families; i++) added += add_family(s, g, body, directions[i], noise);
-    return added;
+    if (added == 1) take_back(s, first);
+    return added > 1 ? added : 0;
 }
 
 mote_status planes_split_bodies(planes_local *s, bool *any) {
