@@ -443,6 +443,7 @@ static void mark_all(planes_local *s, planes_growth *g, double min) {
 }
 
 bool planes_lay(planes_local *s, planes_growth *g) {
+    double central = 0, shoulders[2] = {0, 0};
     g->look = INFINITY;
     g->density = POINTS_A_CELL;
     planes_perpendicular(g->normal, g->u, g->v);
@@ -453,8 +454,14 @@ bool planes_lay(planes_local *s, planes_growth *g) {
         count_cells(s, g);
         mark_all(s, g, fmax(MIN_CELL, LAY_SHARE * typical));
         if (!(g->count > 0) || !describe_component(s, g)) return false;
-        if (turn + 1 < LAY_TURNS) g->cell = fmin(g->cell, next_cell(g));
+        if (turn > 0) continue;
+        /* Small cells are chosen by what they have in the middle: these know no more how the points lie about it. */
+        central = g->central;
+        memcpy(shoulders, g->shoulders, sizeof shoulders);
+        g->cell = fmin(g->cell, next_cell(g));
     }
+    g->central = central;
+    memcpy(g->shoulders, shoulders, sizeof g->shoulders);
     return true;
 }
 
