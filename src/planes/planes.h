@@ -136,7 +136,7 @@ mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure)
    that the vote found, they take their place. all: that sample */
 mote_status planes_search_locally(planes_run *run, const planes_sample *all);
 
-/* ---- planes_refused.c */
+/* ---- planes_explain.c */
 
 /* Notes that a plane that was found is none. */
 void planes_refuse_found(planes_run *run, const planes_found *found, mote_planes_reason reason, double value,

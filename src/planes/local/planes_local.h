@@ -150,16 +150,22 @@ bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
 
+/* ---- planes_claims.c */
+
+/* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
+   none does. */
+double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
+/* A new plane without points. Returns its number. */
+int32_t planes_add_empty(planes_local *search);
+/* The growth in the scratch becomes that plane, with the points that it wins and those that the plane had. */
+void planes_commit(planes_local *search, const planes_growth *growth, int32_t number);
+/* Makes the growth in the scratch a new plane, if it gains enough. */
+bool planes_add_growth(planes_local *search, planes_growth *growth);
+
 /* ---- planes_selection.c */
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
-/* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
-   none does. */
-double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
-
-/* Makes the growth in the scratch a new plane, if it gains enough. */
-bool planes_add_growth(planes_local *search, planes_growth *growth);
 
 /* ---- planes_composites.c */
 
