@@ -23,6 +23,7 @@ static const command_help help = {
     "  mote planes scan.las --boundaries planes.obj     the hulls as faces\n"
     "  mote planes scan.las --min-points 300            smaller ones too\n"
     "  mote planes scan.las --tolerance 0.03            points up to 3 cm off\n"
+    "  mote planes scan.las --explain                   and what was refused, and why\n"
     "  mote planes scan.las --directions grid --csv     180 x 180 directions, as spreadsheets want it\n",
     "A plane is normal · (x, y, z) = offset. Tolerance, bins and support are measured from the cloud, and printed; "
     "lengths\n"
@@ -76,6 +77,7 @@ static int check_angles(const planes_options *o) {
 
 static int check_usage(planes_options *o, const common_options *common, const io_paths *paths) {
     if (o->csv && common->json) return usage_error("planes", "--csv or --json, not both");
+    if (o->csv && o->params.explain) return usage_error("planes", "--explain is for the table and --json, not --csv");
     if (common->hash && paths->output == NULL)
         return usage_error("planes", "--hash is of the output, and there is none");
     if (o->max_given && (o->max < 1 || o->max > MOTE_PLANES_MAX)) {
@@ -178,7 +180,7 @@ static void emit_inputs(json_writer *json, const io_paths *paths) {
     emit_close(json, ']');
 }
 
-static void print_json(const session *s, const planes_task *task, const char *hash) {
+static void print_json(const session *s, const planes_options *o, const planes_task *task, const char *hash) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     json_writer json;
@@ -187,7 +189,7 @@ static void print_json(const session *s, const planes_task *task, const char *ha
     emit_inputs(&json, task->paths);
     emit_count(&json, "points", task->points);
     emit_count(&json, "skipped", facts.skipped);
-    planes_emit(task->planes, &json);
+    planes_emit(task->planes, o->params.explain, &json);
     if (task->output != NULL) {
         emit_text(&json, "output", task->output);
         emit_count(&json, "bytes", report_bytes(task->output));
@@ -207,6 +209,7 @@ static void print_text(const session *s, const planes_options *o, const planes_t
         planes_print_csv(task->planes);
     } else {
         planes_print_table(task->planes);
+        if (o->params.explain) planes_print_refused(task->planes);
     }
     if (o->stats) {
         putchar('\n');
@@ -229,7 +232,7 @@ static int report(session *s, const planes_options *o, const planes_task *task) 
                 task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
                 text_count(task->points).chars, text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {
-        print_json(s, task, digits);
+        print_json(s, o, task, digits);
     } else {
         print_text(s, o, task, digits);
     }
@@ -317,6 +320,7 @@ int cmd_planes(int argc, char **argv) {
         {"parts", 0, OPTION_FLAG, &p->components, NULL, NULL, "what is not connected is a plane of its own"},
         {"whole", 0, OPTION_FLAG, &p->whole, NULL, NULL, "planes without end: also points far from the others"},
         {"boundaries", 0, OPTION_TEXT, &o.boundaries, NULL, "OUT.obj", "writes the convex hulls as faces"},
+        {"explain", 0, OPTION_FLAG, &p->explain, NULL, NULL, "also what was refused, and why"},
         {"csv", 0, OPTION_FLAG, &o.csv, NULL, NULL, "prints a line of values per plane"},
         {"votes", 0, OPTION_CHOICE, &o.votes, NULL, "all|normals",
          "who votes for a direction: all points, or those whose\nnormal is near it; default all"},

@@ -40,6 +40,54 @@ void planes_print_table(const mote_planes *planes) {
     }
 }
 
+/* ---- what was refused */
+
+/* For programs, for people, and what follows the measured value and its limit; in the order of mote_planes_reason. */
+static const struct {
+    const char *name, *words;
+} reasons[] = {
+    {"few_points", "few points that are no strays: %s, needs %s"},
+    {"scattered", "not connected: a part of %s, needs %s"},
+    {"thickens", "thicker as it grows, a curve or steps: noise %s, at most %s"},
+    {"thick", "thick for its size: noise to side %s, at most %s"},
+    {"dense_side", "dense beside it: %s of what is in it, at most %s"},
+    {"no_peak", "spread through its thickness: %s in its middle, needs %s"},
+    {"structure", "bent, or several: %s of the variance between places, at most %s"},
+    {"unlike", "not as noisy as the cloud's planes: %s, limit %s"},
+    {"explained", "other planes explain its points: gains %s nats, needs %s"},
+};
+#define REASONS (sizeof reasons / sizeof *reasons)
+
+static size_t reason_of(const mote_plane_refused *refused) {
+    const size_t reason = (size_t)refused->reason;
+    return reason < REASONS ? reason : REASONS - 1;
+}
+
+static void print_reason(const mote_plane_refused *p) {
+    char value[32], limit[32], line[160];
+    snprintf(value, sizeof value, "%.3g", p->value);
+    snprintf(limit, sizeof limit, "%.3g", p->limit);
+    const char *words = reasons[reason_of(p)].words, *first = strstr(words, "%s"), *second = strstr(first + 2, "%s");
+    snprintf(line, sizeof line, "%.*s%s%.*s%s", (int)(first - words), words, value, (int)(second - first - 2),
+             first + 2, limit);
+    puts(line);
+}
+
+void planes_print_refused(const mote_planes *planes) {
+    const mote_planes_facts facts = mote_planes_get_facts(planes);
+    const int decimals = offset_decimals(&facts);
+    const uint32_t count = mote_planes_refused_count(planes);
+    printf("\nrefused: %u\n", count);
+    if (count == 0) return;
+    printf("%12s  %-29s %14s %10s %10s  %s\n", "points", "normal", "offset", "noise", "size", "why");
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_plane_refused *p = mote_planes_refused_at(planes, i);
+        printf("%12s  %9.6f %9.6f %9.6f %14.*f %10.3g %10.4g  ", text_count(p->points).chars, p->normal[0],
+               p->normal[1], p->normal[2], decimals, p->offset, p->noise, p->size);
+        print_reason(p);
+    }
+}
+
 /* ---- csv */
 
 static void print_values(const double *values, int count) {
@@ -95,11 +143,32 @@ static void emit_plane(const mote_planes *planes, uint32_t i, json_writer *json)
     emit_close(json, '}');
 }
 
-void planes_emit(const mote_planes *planes, json_writer *json) {
+static void emit_refused(const mote_plane_refused *p, json_writer *json) {
+    emit_open(json, NULL, '{');
+    emit_text(json, "reason", reasons[reason_of(p)].name);
+    emit_triple(json, "normal", p->normal);
+    emit_real(json, "offset", p->offset);
+    emit_triple(json, "centroid", p->centroid);
+    emit_count(json, "points", p->points);
+    emit_real(json, "noise", p->noise);
+    emit_real(json, "size", p->size);
+    emit_real(json, "value", p->value);
+    emit_real(json, "limit", p->limit);
+    emit_close(json, '}');
+}
+
+void planes_emit(const mote_planes *planes, bool explain, json_writer *json) {
     const mote_planes_facts f = mote_planes_get_facts(planes);
     emit_open(json, "planes", '[');
     for (uint32_t i = 0; i < mote_planes_count(planes); i++) emit_plane(planes, i, json);
     emit_close(json, ']');
+    if (explain) {
+        emit_open(json, "refused", '[');
+        for (uint32_t i = 0; i < mote_planes_refused_count(planes); i++) {
+            emit_refused(mote_planes_refused_at(planes, i), json);
+        }
+        emit_close(json, ']');
+    }
     emit_real(json, "extent", f.extent);
     emit_real(json, "spacing", f.spacing);
     emit_real(json, "noise", f.noise);

@@ -42,6 +42,7 @@ typedef struct mote_planes_params {
     bool greedy;            ///< one plane a round: find, remove its points, vote again
     bool whole;             ///< planes reach across gaps, however thin: points far from the others belong too
     bool components;        ///< what is not connected is a plane of its own
+    bool explain;           ///< keep what was refused, for mote_planes_refused_at
     uint64_t reserved[8];   ///< zero, see types.h
 } mote_planes_params;
 /// Ball of 2 degrees, all vote; cone 20, normals within 45 degrees; all else chosen.
@@ -79,6 +80,30 @@ typedef struct mote_planes_facts {
     uint64_t reserved[8]; ///< zero, see types.h
 } mote_planes_facts;
 
+/// Why what looked like a plane is none. value and limit: see mote_plane_refused.
+typedef enum mote_planes_reason {
+    MOTE_PLANES_FEW_POINTS, ///< beyond what strays account for: points, and how many it needs
+    MOTE_PLANES_SCATTERED,  ///< its points are not connected: points or cells of a part, and how many it needs
+    MOTE_PLANES_THICKENS,   ///< its noise grows with it, as on curves and steps: lengths
+    MOTE_PLANES_THICK,      ///< noise to the root of its area
+    MOTE_PLANES_DENSE_SIDE, ///< points beside it, to those in its middle: densities, or points
+    MOTE_PLANES_NO_PEAK,    ///< share of its points that are in its middle: here value is below limit
+    MOTE_PLANES_STRUCTURE,  ///< share of the variance of its points that lies between places, as across steps
+    MOTE_PLANES_UNLIKE,     ///< noisier than the other planes of the cloud: lengths
+    MOTE_PLANES_EXPLAINED   ///< other planes explain its points as well: nats gained, and how many it needs
+} mote_planes_reason;
+
+/// What looked like a plane and was refused.
+typedef struct mote_plane_refused {
+    mote_planes_reason reason;
+    double normal[3], offset, centroid[3]; ///< as those of mote_plane, when it was refused
+    uint64_t points;                       ///< about how many of all were on it
+    double noise;                          ///< standard deviation along the normal
+    double size;                           ///< the root of its area; 0: not known
+    double value, limit;                   ///< what was measured, and what a plane has at most (few points: at least)
+    uint64_t reserved[4];                  ///< zero, see types.h
+} mote_plane_refused;
+
 /// Planes of a cloud, those of the most points first.
 typedef struct mote_planes mote_planes;
 
@@ -102,6 +127,11 @@ MOTE_API const mote_plane *mote_planes_at(const mote_planes *planes, uint32_t i)
 /// count  out
 /// Returns [3 · count] x y z; NULL if there is no such plane
 MOTE_API const double *mote_planes_hull(const mote_planes *planes, uint32_t i, uint32_t *count);
+/// How many candidates were refused, where params.explain asked for them: those of the most points, 256 at most, each
+/// place once, none of which a plane was found. Peaks of votes that fail on the sample are not among them.
+MOTE_API uint32_t mote_planes_refused_count(const mote_planes *planes);
+/// The i-th, by points; NULL if there is none.
+MOTE_API const mote_plane_refused *mote_planes_refused_at(const mote_planes *planes, uint32_t i);
 /// What was chosen and done.
 MOTE_API mote_planes_facts mote_planes_get_facts(const mote_planes *planes);
 

@@ -150,6 +150,7 @@ static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
     planes_directions_close(ctx, &run->table);
     mote_free(ctx, run->found);
+    mote_free(ctx, run->refusals);
     if (run->points != NULL) run->ops->release(run->points);
     mote_stage(ctx, NULL);
 }
@@ -177,6 +178,10 @@ static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *ou
     if (run->points->finite > 0) {
         run->found = mote_alloc(ctx, MOTE_PLANES_MAX * sizeof *run->found, "planes found");
         if (run->found == NULL) return MOTE_ERROR_MEMORY;
+        if (run->params.explain) {
+            run->refusals = mote_alloc_zero(ctx, sizeof *run->refusals, "planes refused");
+            if (run->refusals == NULL) return MOTE_ERROR_MEMORY;
+        }
         MOTE_TRY(prepare_run(run));
         MOTE_TRY(search(run));
     } else {
@@ -185,6 +190,7 @@ static mote_status find_planes(planes_run *run, int32_t *labels, mote_planes *ou
     if (run->points->finite > 0) write_measures(run);
     out->facts = run->facts;
     MOTE_TRY(planes_finish(run, out));
+    MOTE_TRY(planes_explain(run, out));
     if (labels != NULL && run->points->finite > 0) MOTE_TRY(run->ops->read_labels(run->points, labels));
     if (labels != NULL && run->points->finite == 0) memset(labels, 0xFF, run->points->cloud->count * sizeof *labels);
     return mote_progress(ctx, 1, "finding planes");
@@ -281,6 +287,7 @@ void mote_planes_destroy(mote_planes *planes) {
     mote_free(ctx, planes->planes);
     mote_free(ctx, planes->first_corner);
     mote_free(ctx, planes->corners);
+    mote_free(ctx, planes->refused);
     mote_free(ctx, planes);
 }
 
@@ -295,6 +302,12 @@ const double *mote_planes_hull(const mote_planes *planes, uint32_t i, uint32_t *
     if (i >= planes->count) return NULL;
     *count = planes->first_corner[i + 1] - planes->first_corner[i];
     return planes->corners + 3 * (uint64_t)planes->first_corner[i];
+}
+
+uint32_t mote_planes_refused_count(const mote_planes *planes) { return planes->refused_count; }
+
+const mote_plane_refused *mote_planes_refused_at(const mote_planes *planes, uint32_t i) {
+    return i < planes->refused_count ? &planes->refused[i] : NULL;
 }
 
 mote_planes_facts mote_planes_get_facts(const mote_planes *planes) { return planes->facts; }

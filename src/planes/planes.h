@@ -5,6 +5,7 @@
 #include "core/cloud.h"
 #include "mote/planes.h"
 #include "planes/planes_ops.h"
+#include "planes/planes_refused.h"
 
 #define PLANES_GUARD 2.0 /* tolerances: points so near a plane that was found do not vote for others */
 
@@ -16,6 +17,7 @@ typedef struct planes_found {
     double tolerance;   /* of its own, steps; 0: that of the run */
     double cell;        /* of its footprint, steps; 0: that of the run */
     planes_reach reach; /* as far as it was seen to go */
+    bool turned;        /* its normal is known better than its points tell, and stays */
 } planes_found;
 
 /* What was measured of a cloud, in steps. */
@@ -35,6 +37,8 @@ struct mote_planes {
     mote_plane *planes;
     uint32_t *first_corner; /* [count + 1] */
     double *corners;        /* x y z each */
+    uint32_t refused_count;
+    mote_plane_refused *refused;
 };
 
 /* One run. */
@@ -54,7 +58,8 @@ typedef struct planes_run {
     uint64_t min_points, free_points;
     planes_found *found;
     uint32_t found_count;
-    bool local; /* planes are those that planes_search_locally found */
+    bool local;                /* planes are those that planes_search_locally found */
+    planes_refusals *refusals; /* NULL: not asked for */
     mote_planes_facts facts;
 } planes_run;
 
@@ -104,6 +109,9 @@ mote_status planes_calibrate(planes_run *run, const planes_start *starts, uint32
 
 /* ---- planes_fit.c */
 
+/* Fits a plane to the points of sums; that of a plane that keeps its normal moves along it only. */
+planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums);
+
 /* Fits planes to all points, and drops those that do not stand or are another.
    quick  a few turns, before others are looked for; else until that changes nothing */
 mote_status planes_fit_all(planes_run *run, bool quick);
@@ -127,6 +135,14 @@ mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure)
 /* Finds planes anew, from what is flat nearby to what is flat as a whole; if they explain all points better than those
    that the vote found, they take their place. all: that sample */
 mote_status planes_search_locally(planes_run *run, const planes_sample *all);
+
+/* ---- planes_explain.c */
+
+/* Notes that a plane that was found is none. */
+void planes_refuse_found(planes_run *run, const planes_found *found, mote_planes_reason reason, double value,
+                         double limit);
+/* What was refused becomes part of the answer. */
+mote_status planes_explain(const planes_run *run, mote_planes *out);
 
 /* ---- planes_extent.c */
 

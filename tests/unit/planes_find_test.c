@@ -366,7 +366,8 @@ static void threads_do_not_matter(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_are_kept),
         cmocka_unit_test(planes_of_any_direction_are_found),
@@ -377,6 +378,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_flat_has_no_planes),
         cmocka_unit_test(small_clouds_have_none),
         cmocka_unit_test(strays_and_nan_do_no_harm),
+        cmocka_unit_test(what_is_refused_is_told),
         cmocka_unit_test(votes_measure_what_they_need),
         cmocka_unit_test(strays_are_few),
         cmocka_unit_test(normals_tell_planes_apart),

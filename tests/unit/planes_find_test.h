@@ -31,6 +31,7 @@ void what_is_not_flat_has_no_planes(void **state);
 void small_clouds_have_none(void **state);
 void strays_are_few(void **state);
 void strays_and_nan_do_no_harm(void **state);
+void what_is_refused_is_told(void **state);
 
 /* planes_find_test_scans.c */
 void real_scans_have_floors_and_walls(void **state);

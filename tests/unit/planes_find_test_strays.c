@@ -114,3 +114,82 @@ void strays_and_nan_do_no_harm(void **state) {
     mote_cloud_destroy(cloud);
     mote_context_destroy(ctx);
 }
+
+/* ---- what was refused */
+
+/* A floor of 5,000 points, a small plane of 150, a ball of 2,000 far from both, and strays. */
+static mote_cloud *make_refused(mote_context *ctx) {
+    enum { FLOOR = 5000, SMALL = 150, BALL = 2000, STRAYS = 400, ALL = FLOOR + SMALL + BALL + STRAYS };
+    double *stored = planes_find_room(3 * ALL, sizeof *stored);
+    for (uint64_t i = 0; i < ALL; i++) {
+        const double a = test_random(41, i), b = test_random(42, i), c = test_random(43, i);
+        const double off = 0.003 * planes_find_gauss(i, 44);
+        double *to = stored + 3 * i;
+        if (i < FLOOR) {
+            to[0] = 6 * a - 3, to[1] = 4 * b - 2, to[2] = off;
+        } else if (i < FLOOR + SMALL) {
+            to[0] = 0.6 * a, to[1] = off, to[2] = 0.5 + 0.5 * b;
+        } else if (i < FLOOR + SMALL + BALL) {
+            const double z = 2 * a - 1, turn = 6.283185307179586 * b, radius = sqrt(1 - z * z);
+            to[0] = 8 + radius * cos(turn), to[1] = radius * sin(turn), to[2] = z;
+        } else {
+            to[0] = 6 * a - 3, to[1] = 4 * b - 2, to[2] = 4 * c - 2;
+        }
+    }
+    mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, ALL);
+    free(stored);
+    return cloud;
+}
+
+static void check_refused(const mote_planes *planes) {
+    const uint32_t count = mote_planes_refused_count(planes);
+    bool small = false, round = false;
+    assert_in_range(count, 2, 256);
+    assert_null(mote_planes_refused_at(planes, count));
+    for (uint32_t i = 0; i < count; i++) {
+        const mote_plane_refused *p = mote_planes_refused_at(planes, i);
+        double away = -p->offset;
+        for (int k = 0; k < 3; k++) away += p->normal[k] * p->centroid[k];
+        assert_true(fabs(away) < 1e-9 && p->noise > 0 && p->limit - p->limit == 0 && p->value - p->value == 0);
+        assert_true(i == 0 || p->points <= mote_planes_refused_at(planes, i - 1)->points);
+        /* The floor was found; it is not refused. */
+        assert_false(fabs(p->normal[2]) > 0.999 && fabs(p->offset) < 0.01 && p->noise < 0.01 && p->points > 2000);
+        small = small || (fabs(p->normal[1]) > 0.99 && fabs(p->offset) < 0.03 && p->noise < 0.01 && p->points > 100 &&
+                          p->points < 200 && p->value < p->limit);
+        round = round || (p->centroid[0] > 6.5 && p->points > 100);
+    }
+    assert_true(small && round);
+}
+
+void what_is_refused_is_told(void **state) {
+    (void)state;
+    planes_answer answers[3];
+    mote_context *contexts[3];
+    for (int i = 0; i < 3; i++) {
+        mote_context *ctx = contexts[i] = test_context(i < 2 ? 1 : 3);
+        mote_cloud *cloud = make_refused(ctx);
+        mote_planes_params params = mote_planes_defaults();
+        params.min_points = 400;
+        params.explain = i > 0;
+        planes_answer *a = &answers[i];
+        *a = planes_find_answer(ctx, cloud, &params);
+        assert_int_equal(mote_planes_count(a->planes), 1);
+        if (i == 0) {
+            assert_int_equal(mote_planes_refused_count(a->planes), 0);
+        } else {
+            check_refused(a->planes);
+            assert_memory_equal(a->labels, answers[0].labels, 7550 * sizeof *a->labels);
+        }
+        if (i == 2) {
+            const uint32_t count = mote_planes_refused_count(a->planes);
+            assert_int_equal(count, mote_planes_refused_count(answers[1].planes));
+            assert_memory_equal(mote_planes_refused_at(a->planes, 0), mote_planes_refused_at(answers[1].planes, 0),
+                                count * sizeof(mote_plane_refused));
+        }
+        mote_cloud_destroy(cloud);
+    }
+    for (int i = 0; i < 3; i++) {
+        planes_answer_free(&answers[i]);
+        mote_context_destroy(contexts[i]);
+    }
+}

@@ -14,6 +14,7 @@ static mote_status use_all(mote_context *ctx, void *user) {
     mote_planes_peak peaks[4];
     uint32_t count;
     params.resolution_deg = 8;
+    params.explain = true;
     mote_status status = mote_generate(ctx, "room", 700, NULL, &cloud);
     if (status == MOTE_OK) status = mote_planes_find(ctx, cloud, &params, labels, &planes);
     if (status == MOTE_OK) assert_true(mote_planes_count(planes) > 0);

@@ -1,6 +1,6 @@
 /* Planes of scenes of many kinds: how many are found, how many are none, how far off they are.
      planes_scenes_test table [SEEDS [POINTS [KIND [verbose]]]]
-   prints the table of docs/planes.md.
+   prints the table of docs/planes.md; SEEDS: how many, or FIRST-LAST.
      planes_scenes_test write FOLDER [SEEDS [POINTS]]
    writes the scenes, N.xyz (doubles) and N.noise (its noise, a text), for other programs;
      planes_scenes_test judge FOLDER [SEEDS [POINTS]]
@@ -66,14 +66,14 @@ static void print_score(const char *name, const planes_scene_score *s, double se
            s->angle_deg, 1e3 * s->offset_m, seconds);
 }
 
-static int print_table(uint64_t seeds, uint64_t points, uint64_t only, bool verbose) {
+static int print_table(uint64_t first, uint64_t last, uint64_t points, uint64_t only, bool verbose) {
     planes_scene_score all = {0, 0, 0, 0, 0, 0};
     double all_seconds = 0;
     for (uint64_t kind = 0; kind < PLANES_SCENE_KINDS; kind++) {
         planes_scene_score sum = {0, 0, 0, 0, 0, 0};
         double seconds = 0;
         if (only < PLANES_SCENE_KINDS && kind != only) continue;
-        for (uint64_t seed = 0; seed < seeds; seed++) {
+        for (uint64_t seed = first; seed <= last; seed++) {
             const planes_scene_params p = scene_of(kind, seed, points);
             double taken = 0;
             const planes_scene_score one = try_scene(&p, 1, &taken);
@@ -225,8 +225,11 @@ static void scores_tell_right_from_wrong(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "table") == 0) {
-        return print_table(number_of(argc, argv, 2, 8), number_of(argc, argv, 3, 40000),
-                           number_of(argc, argv, 4, PLANES_SCENE_KINDS), argc > 5);
+        const char *range = argc > 2 ? strchr(argv[2], '-') : NULL;
+        const uint64_t seeds = number_of(argc, argv, 2, 8), first = range != NULL ? seeds : 0;
+        const uint64_t last = range != NULL ? strtoull(range + 1, NULL, 10) : seeds - 1;
+        return print_table(first, last, number_of(argc, argv, 3, 40000), number_of(argc, argv, 4, PLANES_SCENE_KINDS),
+                           argc > 5);
     }
     if (argc > 2 && strcmp(argv[1], "write") == 0) {
         return write_scenes(argv[2], number_of(argc, argv, 3, 8), number_of(argc, argv, 4, 40000));

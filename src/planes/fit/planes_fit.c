@@ -31,6 +31,15 @@ static mote_status sum_all(planes_run *run, planes_sums *sums) {
     return status;
 }
 
+planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums) {
+    planes_fit fit = planes_fit_sums(sums);
+    if (!fit.valid || !found->turned) return fit;
+    memcpy(fit.normal, found->fit.normal, sizeof fit.normal);
+    fit.offset = (fit.normal[0] * fit.centroid[0] + fit.normal[1] * fit.centroid[1]) + fit.normal[2] * fit.centroid[2];
+    fit.rms = planes_mean_distance(sums, &fit);
+    return fit;
+}
+
 static bool same_sums(const planes_sums *a, const planes_sums *b) {
     return a->count == b->count && memcmp(a->first, b->first, sizeof a->first) == 0;
 }
@@ -46,7 +55,7 @@ static mote_status settle(planes_run *run, int turns) {
             planes_found *found = &run->found[i];
             changed = changed || !same_sums(&sums[i], &found->sums);
             found->sums = sums[i];
-            const planes_fit next = planes_fit_sums(&sums[i]);
+            const planes_fit next = planes_fit_found(found, &sums[i]);
             found->fit.valid = next.valid;
             if (next.valid) found->fit = next;
         }
@@ -68,14 +77,35 @@ static int compare_found(const void *a, const void *b) {
     return x->fit.offset < y->fit.offset ? -1 : x->fit.offset > y->fit.offset;
 }
 
+/* Why a plane does not stand: what planes_stands asks, in its order. */
+static void note_fallen(planes_run *run, const planes_found *f) {
+    const double own = (double)(run->local ? f->sums.count : f->sums.own), min = (double)run->min_points;
+    const double below = (double)f->sums.in_bands[0], above = (double)f->sums.in_bands[1], mean = 0.5 * (below + above);
+    if (own - mean < min) {
+        planes_refuse_found(run, f, MOTE_PLANES_FEW_POINTS, fmax(own - mean, 0), min);
+    } else if (own < PLANES_CONTRAST * fmax(below, above) || own - mean < PLANES_SIGNIFICANT * sqrt(mean + 1)) {
+        planes_refuse_found(run, f, MOTE_PLANES_DENSE_SIDE, fmax(below, above) / own, 1 / PLANES_CONTRAST);
+    } else {
+        planes_refuse_found(run, f, MOTE_PLANES_NO_PEAK, (double)f->sums.inner / own, PLANES_PEAKED);
+    }
+}
+
+/* Planes of a local search have shared the points out by likelihood, and their points are normal about them: there what
+   a larger plane has within its tolerance counts, too. */
+static bool stands(const planes_run *run, const planes_found *f) {
+    const uint64_t *in_bands = f->sums.in_bands;
+    if (run->local) return planes_stands(f->sums.count, 0, in_bands[0], in_bands[1], run->min_points, false);
+    return planes_stands(f->sums.own, f->sums.inner, in_bands[0], in_bands[1], run->min_points, !run->tolerance_given);
+}
+
 /* Sorts planes by their points and drops those that are none and those that are another. Returns how many went. */
 static uint32_t drop_planes(planes_run *run) {
     uint32_t kept = 0;
     qsort(run->found, run->found_count, sizeof *run->found, compare_found);
     for (uint32_t i = 0; i < run->found_count; i++) {
         const planes_found *f = &run->found[i];
-        bool keep = f->fit.valid && planes_stands(f->sums.own, f->sums.inner, f->sums.in_bands[0], f->sums.in_bands[1],
-                                                  run->min_points, !run->tolerance_given);
+        bool keep = f->fit.valid && stands(run, f);
+        if (!keep) note_fallen(run, f);
         for (uint32_t k = 0; k < kept && keep && !run->local; k++) keep = !is_same(run, &run->found[k], f);
         if (keep) run->found[kept++] = *f;
     }

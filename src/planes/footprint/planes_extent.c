@@ -161,8 +161,9 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
 /* ---- the last fit */
 
 /* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
-static mote_status weigh(planes_run *run, const planes_sums *sums, const double *tolerance, uint32_t count,
-                         planes_mixture *mixtures, planes_sums *weighted, planes_fit *fits) {
+static mote_status weigh(planes_run *run, const planes_component *const *component, const planes_sums *sums,
+                         const double *tolerance, uint32_t count, planes_mixture *mixtures, planes_sums *weighted,
+                         planes_fit *fits) {
     for (uint32_t i = 0; i < count; i++) {
         const double deviation = fmax(fits[i].rms, MIN_DEVIATION * tolerance[i]);
         mixtures[i] = planes_mixture_of(&fits[i], deviation, tolerance[i]);
@@ -170,7 +171,7 @@ static mote_status weigh(planes_run *run, const planes_sums *sums, const double 
     const planes_assignment how = {NULL, mixtures, count, weighted, NULL};
     MOTE_TRY(run->ops->assign(run->points, &how));
     for (uint32_t i = 0; i < count; i++) {
-        const planes_fit next = planes_fit_sums(&weighted[i]);
+        const planes_fit next = planes_fit_found(&run->found[component[i]->plane], &weighted[i]);
         const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
         if (!next.valid || weight < MIN_WEIGHT * (double)sums[i].count) continue;
         fits[i] = next;
@@ -180,14 +181,14 @@ static mote_status weigh(planes_run *run, const planes_sums *sums, const double 
 }
 
 /* fits: in, of sums; out. */
-static mote_status fit_likely(planes_run *run, const planes_sums *sums, const double *tolerance, uint32_t count,
-                              planes_fit *fits) {
+static mote_status fit_likely(planes_run *run, const planes_component *const *component, const planes_sums *sums,
+                              const double *tolerance, uint32_t count, planes_fit *fits) {
     mote_context *ctx = run->ctx;
     planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
     planes_sums *weighted = mote_alloc(ctx, count * sizeof *weighted, "planes found");
     mote_status status = mixtures != NULL && weighted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (int turn = 0; turn < LIKELY_TURNS && status == MOTE_OK; turn++) {
-        status = weigh(run, sums, tolerance, count, mixtures, weighted, fits);
+        status = weigh(run, component, sums, tolerance, count, mixtures, weighted, fits);
     }
     mote_free(ctx, mixtures);
     mote_free(ctx, weighted);
@@ -209,11 +210,11 @@ static mote_status make_answer(planes_run *run, const planes_component *const *c
             ? run->ops->assign(run->points, &how)
             : MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        fits[i] = planes_fit_sums(&sums[i]);
+        fits[i] = planes_fit_found(&run->found[component[i]->plane], &sums[i]);
         if (!fits[i].valid) fits[i] = run->found[component[i]->plane].fit;
         tolerance[i] = planes_tolerance_of(run, &run->found[component[i]->plane]);
     }
-    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, sums, tolerance, out->count, fits);
+    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, component, sums, tolerance, out->count, fits);
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
         describe(run, &run->found[component[i]->plane], component[i], &fits[i], sums[i].count, &out->planes[i]);
         out->facts.labelled += sums[i].count;
@@ -232,7 +233,11 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
     for (uint32_t i = 0; i < run->found_count; i++) {
         const bool large = at < footprint->count && footprint->components[at].plane == i;
         while (at < footprint->count && footprint->components[at].plane == i) at++;
-        if (large) run->found[kept++] = run->found[i];
+        if (large) {
+            run->found[kept++] = run->found[i];
+        } else {
+            planes_refuse_found(run, &run->found[i], MOTE_PLANES_SCATTERED, 0, (double)run->min_points);
+        }
     }
     const uint32_t dropped = run->found_count - kept;
     run->found_count = kept;

@@ -6,29 +6,58 @@
 
 #include "planes/local/planes_local.h"
 
-#define TURNS          16
-#define BESIDE         9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define POINTS_A_CELL  8.0
-#define MIN_CELL       2.0 /* points: of the component */
-#define STRAY_SHARE    0.4 /* of the way from strays to points: between them a cell is the plane's */
-#define MIN_CONTRAST   1.6 /* points to strays of a cell */
-#define MIN_COMPONENT  8.0 /* points */
-#define MIN_CELLS      3.0
-#define NOISE_GROWS    2.0 /* times that of the patch, and it is something else that grows */
-#define NOISE_SHRINKS  0.3
-#define NOISE_RANGE    0.55  /* of the largest noise, where that is known: the least */
-#define TRUNCATION     1.014 /* what is cut at 3 deviations looks so much narrower */
-#define ROOT_TWO_PI    2.5066282746310002
-#define SETTLED        0.01 /* of the points: where so few change, it is done */
-#define MAX_NUMBER     250u /* components that begin near the patch */
-#define PIECE_SHARE    0.2  /* of the points of the largest component: others that large are the plane's, too */
-#define PLANE_FLATNESS 0.1  /* the noise is below so much of the root of the area */
-#define MAX_SHOULDERS  0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
-#define MAX_SHOULDER   0.85 /* and on the other, where another plane may be near */
-#define MIN_CENTRAL    0.44
-#define MAX_STRUCTURE  0.25
-#define MAX_NOISE      1.2 /* times the largest, measured */
-#define TOLD_NOISE     1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define TURNS           16
+#define BESIDE          9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define POINTS_A_CELL   8.0
+#define MIN_CELL        2.0 /* points: of the component */
+#define STRAY_SHARE     0.4 /* of the way from strays to points: between them a cell is the plane's */
+#define MIN_CONTRAST    1.6 /* points to strays of a cell */
+#define MIN_COMPONENT   8.0 /* points */
+#define MIN_CELLS       3.0
+#define NOISE_GROWS     2.0 /* times that of the patch, and it is something else that grows */
+#define NOISE_SHRINKS   0.3
+#define NOISE_RANGE     0.55  /* of the largest noise, where that is known: the least */
+#define TRUNCATION      1.014 /* what is cut at 3 deviations looks so much narrower */
+#define ROOT_TWO_PI     2.5066282746310002
+#define LAY_TURNS       2    /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE       0.35 /* of these points, a cell of the plane has */
+#define SETTLED         0.01 /* of the points: where so few change, it is done */
+#define MAX_NUMBER      250u /* components that begin near the patch */
+#define PIECE_SHARE     0.2  /* of the points of the largest component: others that large are the plane's, too */
+#define PLANE_FLATNESS  0.1  /* the noise is below so much of the root of the area */
+#define MAX_SHOULDERS   0.45 /* density on the less dense side; 0.11 of a plane alone, 1 of points spread evenly */
+#define MAX_SHOULDER    0.85 /* and on the other, where another plane may be near */
+#define MIN_CENTRAL     0.44
+#define MAX_STRUCTURE   0.25
+#define LOOSE_SHOULDERS 0.6 /* the same while planes that cross it may not be known yet */
+#define LOOSE_CENTRAL   0.36
+#define LOOSE_STRUCTURE 0.45
+#define MAX_NOISE       1.2 /* times the largest, measured */
+#define TOLD_NOISE      1.5 /* floors: below, points say nothing of how they lie about the plane */
+
+/* ---- what comes to nothing */
+
+static bool refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
+    g->reason = reason;
+    g->value = value;
+    g->limit = limit;
+    return false;
+}
+
+void planes_refuse_growth(const planes_local *s, const planes_growth *g, double points) {
+    planes_refused refused;
+    if (s->params.refusals == NULL) return;
+    memset(&refused, 0, sizeof refused);
+    refused.reason = g->reason;
+    memcpy(refused.normal, g->normal, sizeof refused.normal);
+    memcpy(refused.at, g->at, sizeof refused.at);
+    refused.points = points;
+    refused.noise = g->noise;
+    refused.size = sqrt(g->area);
+    refused.value = g->value;
+    refused.limit = g->limit;
+    planes_refuse(s->params.refusals, &refused);
+}
 
 /* ---- points near a plane */
 
@@ -201,14 +230,16 @@ static bool count_component(const planes_local *s, planes_growth *g, double coun
         above += s->cell_beside[2 * cell + 1];
         squares += (double)s->cell_in[cell] * s->cell_in[cell];
     }
-    if (count < MIN_COMPONENT || cells < MIN_CELLS) return false;
+    if (count < MIN_COMPONENT) return refuse(g, MOTE_PLANES_SCATTERED, count, MIN_COMPONENT);
+    if (cells < MIN_CELLS) return refuse(g, MOTE_PLANES_SCATTERED, cells, MIN_CELLS);
     *strays = fmin(fmin(below, above), 0.9 * count);
     g->count = count;
     g->area = cells * g->cell * g->cell;
     g->density = count / cells;
     g->strays = *strays / cells;
     g->crowding = sqrt(g->density * fmax(squares / count - 1, 0.5));
-    return g->density >= MIN_CONTRAST * g->strays;
+    if (g->density >= MIN_CONTRAST * g->strays) return true;
+    return refuse(g, MOTE_PLANES_DENSE_SIDE, g->strays / g->density, 1 / MIN_CONTRAST);
 }
 
 static bool is_in_component(const planes_local *s, const planes_growth *g, uint32_t i) {
@@ -231,11 +262,13 @@ static bool fit_component(planes_local *s, planes_growth *g) {
         farthest2 = fmax(farthest2, u * u + v * v);
     }
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
+    double rms = fit.rms;
+    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal, fit.middle));
     const double reach2 = PLANES_REACH_NOISES * PLANES_REACH_NOISES * g->noise * g->noise;
-    const double variance = (m.count * fit.rms * fit.rms - strays * reach2 / 3) / (m.count - strays);
-    const double sure = fmax(variance, 0.1 * fit.rms * fit.rms) * m.count / (m.count - 3);
+    const double variance = (m.count * rms * rms - strays * reach2 / 3) / (m.count - strays);
+    const double sure = fmax(variance, 0.1 * rms * rms) * m.count / (m.count - 3);
     for (int k = 0; k < 3; k++) {
-        g->normal[k] = fit.normal[k];
+        if (!g->turned) g->normal[k] = fit.normal[k];
         g->at[k] = fit.middle[k] + p[k];
     }
     g->farthest = sqrt(farthest2);
@@ -287,13 +320,36 @@ static bool describe_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
-bool planes_growth_stands(const planes_local *s, const planes_growth *g) {
-    const double own = g->count - g->strays * (g->area / (g->cell * g->cell));
-    if (own < s->params.min_points || g->noise > PLANE_FLATNESS * sqrt(g->area)) return false;
-    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) return false;
+/* The tests, with limits of their own. */
+typedef struct growth_limits {
+    double shoulders, shoulder, central, structure;
+} growth_limits;
+
+static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
+    const double own = g->count - g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
+    const double min_central = limits->central - 1 / sqrt(g->count);
+    if (own < s->params.min_points) return refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);
+    if (g->noise > PLANE_FLATNESS * side) return refuse(g, MOTE_PLANES_THICK, g->noise / side, PLANE_FLATNESS);
+    if (g->max_noise > 0 && g->measured_noise > MAX_NOISE * g->max_noise) {
+        return refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, MAX_NOISE * g->max_noise);
+    }
     if (g->noise <= TOLD_NOISE * s->params.floor) return true;
-    return g->shoulders[0] <= MAX_SHOULDERS && g->shoulders[1] <= MAX_SHOULDER &&
-           g->central >= MIN_CENTRAL - 1 / sqrt(g->count) && g->structure <= MAX_STRUCTURE;
+    for (int k = 0; k < 2; k++) {
+        const double limit = k == 0 ? limits->shoulders : limits->shoulder;
+        if (g->shoulders[k] > limit) return refuse(g, MOTE_PLANES_DENSE_SIDE, g->shoulders[k], limit);
+    }
+    if (g->central < min_central) return refuse(g, MOTE_PLANES_NO_PEAK, g->central, min_central);
+    return g->structure <= limits->structure || refuse(g, MOTE_PLANES_STRUCTURE, g->structure, limits->structure);
+}
+
+bool planes_growth_stands(const planes_local *s, planes_growth *g) {
+    static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
+    return stands(s, g, &strict);
+}
+
+bool planes_growth_may_stand(const planes_local *s, planes_growth *g) {
+    static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+    return stands(s, g, &loose);
 }
 
 /* ---- growth */
@@ -319,19 +375,24 @@ static void begin(const planes_patch *patch, double max_noise, double max_cell, 
     memcpy(g->normal, patch->normal, sizeof g->normal);
     memcpy(g->at, patch->at, sizeof g->at);
     g->self = self;
+    g->turned = patch->turned;
     g->max_noise = max_noise;
     g->max_cell = max_cell;
     g->noise = max_noise > 0 ? fmin(patch->noise, max_noise) : patch->noise;
     g->density = POINTS_A_CELL;
     g->radius = 1.5 * patch->size;
+    refuse(g, MOTE_PLANES_SCATTERED, 0, MIN_COMPONENT); /* unless something else is said */
     /* The patch as a disc: its radius is the root mean square distance to its middle times the root of 2. */
     const double area = 2 * 3.14159265358979323846 * patch->size * patch->size;
     g->cell = sqrt(POINTS_A_CELL * area / patch->count / patch->stride);
 }
 
-static bool is_something_else(const planes_local *s, const planes_patch *patch, const planes_growth *g) {
-    return g->noise > fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor) ||
-           (g->noise < NOISE_SHRINKS * patch->noise && g->max_noise <= 0);
+/* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
+static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
+    const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
+    if (g->noise > max) return !refuse(g, MOTE_PLANES_THICKENS, g->noise, max);
+    if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
+    return !refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
@@ -355,13 +416,25 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return lay_component(s, g, g->radius); }
 
-/* Marks all cells that have more points than strays account for; area: theirs. */
-static void mark_all(planes_local *s, planes_growth *g) {
+bool planes_in_component(const planes_local *s, const planes_growth *g, uint32_t i) { return is_in_component(s, g, i); }
+
+bool planes_lay_component(planes_local *s, planes_growth *g) {
+    g->look = INFINITY;
+    g->density = POINTS_A_CELL;
+    g->strays = 0;
+    planes_perpendicular(g->normal, g->u, g->v);
+    if (!lay_component(s, g, INFINITY) || !describe_component(s, g)) return false;
+    g->cell = next_cell(g);
+    return lay_component(s, g, INFINITY) && describe_component(s, g);
+}
+
+/* Marks all cells that have so many points, and more than strays account for; area: theirs. */
+static void mark_all(planes_local *s, planes_growth *g, double min) {
     uint32_t cells = 0;
     double points = 0;
     for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
         const double beside = fmin(s->cell_beside[2 * cell], s->cell_beside[2 * cell + 1]);
-        s->cell_mark[cell] = s->cell_in[cell] >= fmax(MIN_CELL, MIN_CONTRAST * beside);
+        s->cell_mark[cell] = s->cell_in[cell] >= fmax(min, MIN_CONTRAST * beside);
         cells += s->cell_mark[cell];
         points += s->cell_mark[cell] != 0 ? s->cell_in[cell] : 0;
     }
@@ -370,14 +443,26 @@ static void mark_all(planes_local *s, planes_growth *g) {
 }
 
 bool planes_lay(planes_local *s, planes_growth *g) {
+    double central = 0, shoulders[2] = {0, 0};
     g->look = INFINITY;
     g->density = POINTS_A_CELL;
     planes_perpendicular(g->normal, g->u, g->v);
     take_near(s, g, BESIDE * g->noise);
-    if (!lay_grid(s, g)) return false;
-    count_cells(s, g);
-    mark_all(s, g);
-    return g->count > 0 && describe_component(s, g);
+    for (int turn = 0; turn < LAY_TURNS; turn++) {
+        const double typical = turn > 0 ? fmin(g->crowding, POINTS_A_CELL) : 0;
+        if (!lay_grid(s, g)) return false;
+        count_cells(s, g);
+        mark_all(s, g, fmax(MIN_CELL, LAY_SHARE * typical));
+        if (!(g->count > 0) || !describe_component(s, g)) return false;
+        if (turn > 0) continue;
+        /* Small cells are chosen by what they have in the middle: these know no more how the points lie about it. */
+        central = g->central;
+        memcpy(shoulders, g->shoulders, sizeof shoulders);
+        g->cell = fmin(g->cell, next_cell(g));
+    }
+    g->central = central;
+    memcpy(g->shoulders, shoulders, sizeof g->shoulders);
+    return true;
 }
 
 bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {

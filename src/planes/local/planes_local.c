@@ -139,17 +139,37 @@ static void begin_claim(const planes_local_claim *claim, planes_growth *g) {
     memcpy(g->normal, claim->normal, sizeof g->normal);
     for (int k = 0; k < 3; k++) g->at[k] = claim->normal[k] * claim->offset;
     g->self = -1;
+    g->reason = MOTE_PLANES_SCATTERED;
     g->noise = claim->noise;
     g->cell = claim->cell;
+}
+
+/* Whether a plane that was measured is the one that is claimed; in: points near it, of any component. */
+static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim, bool pieces, uint32_t in,
+                          planes_growth *g) {
+    const double noise = g->measured_noise, min_pieces = ONE_PIECE * in - g->strays * s->near_count;
+    const bool thick = noise > WIDER_NOISE * claim->noise, thin = noise < NARROWER_NOISE * claim->noise;
+    if (thick || thin) {
+        g->reason = MOTE_PLANES_UNLIKE;
+        g->value = noise;
+        g->limit = (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise;
+    } else if (!pieces && g->pieces < min_pieces) {
+        g->reason = MOTE_PLANES_SCATTERED;
+        g->value = g->pieces;
+        g->limit = min_pieces;
+    } else {
+        return planes_growth_stands(s, g);
+    }
+    return false;
 }
 
 static bool confirm(planes_local *s, const planes_local_claim *claim, bool pieces) {
     planes_growth g;
     uint32_t in = 0;
     begin_claim(claim, &g);
-    if (!planes_measure(s, &g, &in)) return false;
-    if (g.measured_noise > WIDER_NOISE * claim->noise || g.measured_noise < NARROWER_NOISE * claim->noise) return false;
-    return (pieces || g.pieces >= ONE_PIECE * in - g.strays * s->near_count) && planes_growth_stands(s, &g);
+    if (planes_measure(s, &g, &in) && is_as_claimed(s, claim, pieces, in, &g)) return true;
+    planes_refuse_growth(s, &g, fmax(g.count, in));
+    return false;
 }
 
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -159,7 +179,10 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     if (sample->count == 0) return MOTE_OK;
     const mote_status status = open_search(&search, ctx, sample, params);
     *all_stand = status == MOTE_OK;
-    for (uint32_t i = 0; i < count && *all_stand; i++) *all_stand = confirm(&search, &claims[i], pieces);
+    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
+        *all_stand = confirm(&search, &claims[i], pieces) && *all_stand;
+        if (!*all_stand && params->refusals == NULL) break;
+    }
     close_search(&search);
     return status;
 }

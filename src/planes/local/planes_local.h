@@ -10,6 +10,7 @@
 #define MOTE_PLANES_LOCAL_H
 
 #include "planes/planes_ops.h"
+#include "planes/planes_refused.h"
 
 #define PLANES_LOCAL_MAX    1024u /* planes of a call */
 #define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
@@ -18,8 +19,9 @@
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 typedef struct planes_local_params {
-    double floor;        /* steps: no noise is less */
-    uint32_t min_points; /* of the sample, that a plane has */
+    double floor;              /* steps: no noise is less */
+    uint32_t min_points;       /* of the sample, that a plane has */
+    planes_refusals *refusals; /* what is refused; NULL: not asked for */
 } planes_local_params;
 
 /* A flat part of a window. */
@@ -30,6 +32,7 @@ typedef struct planes_patch {
     uint32_t first, window;  /* the window: where it begins and how many points it has, of which each */
     uint32_t stride;         /*   stride-th was looked at */
     uint32_t count;          /* points looked at that are on it */
+    bool turned;             /* the normal is known better than its points tell */
 } planes_patch;
 
 /* A plane that was grown. Its footprint, while it is in the scratch:
@@ -51,6 +54,7 @@ typedef struct planes_growth {
     double max_noise; /* of planes of a cloud whose noise is known; 0: unknown */
     double max_cell;  /* 0: any */
     int32_t self;     /* its number among the planes; -1: none yet */
+    bool turned;      /* the normal is known better than its points tell, and stays */
     /* Of the component. */
     double count, area;
     double density, strays, crowding; /* points, strays, and points where a typical point is, of a cell */
@@ -61,6 +65,9 @@ typedef struct planes_growth {
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
     double low[2], high[2]; /* of its points along u and v, from at */
+    /* Where it came to nothing: why; see mote_plane_refused. */
+    mote_planes_reason reason;
+    double value, limit;
 } planes_growth;
 
 /* A plane that stands. */
@@ -70,11 +77,14 @@ typedef struct planes_local_plane {
     double noise, area, cell;
     uint32_t count; /* points that it owns */
     int32_t number; /* before planes were dropped and sorted */
+    bool turned;    /* see planes_patch */
 } planes_local_plane;
 
 typedef struct planes_local_box {
     float low[3], high[3];
 } planes_local_box;
+
+#define PLANES_LOCAL_BODIES 8u /* composites of a search */
 
 /* A search. */
 typedef struct planes_local {
@@ -104,6 +114,9 @@ typedef struct planes_local {
     uint8_t *cell_mark;
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
+    /* What grew and is no plane, but may be several; the most points first. */
+    uint32_t body_count;
+    planes_growth bodies[PLANES_LOCAL_BODIES];
 } planes_local;
 
 /* ---- planes_windows.c */
@@ -125,16 +138,40 @@ bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
 /* Lays a plane out in all of the sample, where it is: every cell that has more points than strays account for is in the
    scratch; area and count are theirs. growth: normal, at, noise, cell and self are given. False: there is none. */
 bool planes_lay(planes_local *search, planes_growth *growth);
-/* Whether a growth is a plane. */
-bool planes_growth_stands(const planes_local *search, const planes_growth *growth);
+/* Finds the component of the most points of a plane that stays where it is, and measures it. growth: normal, at, noise
+   and cell are given. */
+bool planes_lay_component(planes_local *search, planes_growth *growth);
+/* Whether the i-th near point is the component's. */
+bool planes_in_component(const planes_local *search, const planes_growth *growth, uint32_t i);
+/* Whether a growth is a plane; if not, why is in it. */
+bool planes_growth_stands(const planes_local *search, planes_growth *growth);
+/* The same, less strictly: points of others that cross it may still count. */
+bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
+/* Notes a growth that came to nothing, with about that many points of the sample. */
+void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
+
+/* ---- planes_claims.c */
+
+/* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
+   none does. */
+double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
+/* A new plane without points. Returns its number. */
+int32_t planes_add_empty(planes_local *search);
+/* The growth in the scratch becomes that plane, with the points that it wins and those that the plane had. */
+void planes_commit(planes_local *search, const planes_growth *growth, int32_t number);
+/* Makes the growth in the scratch a new plane, if it gains enough. */
+bool planes_add_growth(planes_local *search, planes_growth *growth);
 
 /* ---- planes_selection.c */
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */
 mote_status planes_select(planes_local *search);
-/* The nats that the growth in the scratch gains, and the points that it wins. number: the plane that takes them, or -1:
-   none does. */
-double planes_claim_points(planes_local *search, const planes_growth *growth, int32_t number, uint32_t *won);
+
+/* ---- planes_composites.c */
+
+/* Looks for planes within the bodies; any: whether there are. They stand loosely, for all of them are to be grown
+   again. */
+mote_status planes_split_bodies(planes_local *search, bool *any);
 
 /* ---- planes_local.c */
 
@@ -179,6 +216,17 @@ static inline void planes_moments_add(planes_moments *m, double x, double y, dou
     m->products[3] += y * y;
     m->products[4] += y * z;
     m->products[5] += z * z;
+}
+
+/* The mean square distance of points to a plane through their middle. */
+static inline double planes_moments_along(const planes_moments *m, const double n[3], const double middle[3]) {
+    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
+    double sum = 0;
+    for (int k = 0; k < PLANES_PRODUCTS; k++) {
+        const double covariance = m->products[k] / m->count - middle[rows[k]] * middle[columns[k]];
+        sum += (rows[k] == columns[k] ? 1 : 2) * n[rows[k]] * n[columns[k]] * covariance;
+    }
+    return fmax(sum, 0);
 }
 
 /* Of points: the middle, and how far they are from it and from their plane, root mean square. */

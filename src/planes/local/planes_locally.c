@@ -31,6 +31,8 @@ static planes_local_params params_of(const planes_run *run, const planes_sample 
     planes_local_params params;
     params.floor = fmax(FLOOR, 0.5 * run->scale.resolution);
     if (run->tolerance_given) params.floor = run->tolerance / PLANES_REACH_NOISES;
+    params.refusals = run->refusals;
+    if (run->refusals != NULL) run->refusals->share = 1 / share;
     params.min_points = (uint32_t)fmax(min, SHARE * (double)run->min_points * share);
     return params;
 }
@@ -133,6 +135,7 @@ static void take_plane(planes_run *run, const planes_local_plane *plane) {
     to->tolerance = fmax(PLANES_REACH_NOISES * plane->noise, fmax(4, run->scale.resolution));
     if (run->tolerance_given) to->tolerance = run->tolerance;
     to->cell = fmax(plane->cell, fmax(2, 2 * to->tolerance));
+    to->turned = plane->turned;
     to->reach.bounded = 1;
     for (int k = 0; k < 3; k++) {
         to->reach.u[k] = (float)plane->u[k];

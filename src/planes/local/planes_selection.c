@@ -11,8 +11,6 @@
 
 #include "planes/local/planes_local.h"
 
-#define CLAIM_REACH     3.2 /* noises */
-#define ROOT_TWO_PI     2.5066282746310002
 #define EXPLAINED_NOISE 3.0 /* times the noise of a patch: a thicker plane does not explain its points */
 #define SAME_NOISE      2.0 /* times: planes of one place are the same */
 #define ALIKE           1.4 /* times the middle noise, the first pass keeps; the second */
@@ -22,55 +20,13 @@
 #define FAILURES        2    /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2  /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u /* growths in a row that come to nothing, and the rest would */
+#define MIN_BODY        2.0  /* times the points of a plane: of what may be several */
+#define BODY_FLATNESS   0.1
+#define PARALLEL        0.94 /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
+#define SAME_BODY       0.97 /* cosine */
 #define REPORT          64u  /* patches, from one report of progress to the next */
 
-/* ---- claims */
-
-double planes_claim_points(planes_local *s, const planes_growth *g, int32_t number, uint32_t *won) {
-    const double base = log((g->count / g->area) / (g->noise * ROOT_TWO_PI)), narrow = 0.5 / (g->noise * g->noise);
-    double gain = 0;
-    *won = 0;
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const double distance = (double)s->near_distance[i];
-        if (fabs(distance) > CLAIM_REACH * g->noise || s->cell_mark[s->near_cell[i]] == 0) continue;
-        const uint32_t point = s->near_point[i];
-        const int32_t owner = s->owner[point];
-        const double mine = base - distance * distance * narrow;
-        const double theirs = owner >= 0 ? (double)s->likelihood[point] : s->background;
-        if (mine <= theirs) continue;
-        gain += mine - theirs;
-        (*won)++;
-        if (number < 0) continue;
-        if (owner >= 0) s->planes[owner].count--;
-        s->planes[number].count++;
-        s->owner[point] = number;
-        s->likelihood[point] = (float)mine;
-    }
-    return gain;
-}
-
-/* The growth becomes plane `number`, with the points that it wins and those that this plane had. */
-static void commit(planes_local *s, const planes_growth *g, int32_t number) {
-    planes_local_plane *plane = &s->planes[number];
-    uint32_t won;
-    memcpy(plane->normal, g->normal, sizeof plane->normal);
-    memcpy(plane->centroid, g->at, sizeof plane->centroid);
-    memcpy(plane->u, g->u, sizeof plane->u);
-    memcpy(plane->v, g->v, sizeof plane->v);
-    memcpy(plane->low, g->low, sizeof plane->low);
-    memcpy(plane->high, g->high, sizeof plane->high);
-    plane->offset = (g->normal[0] * g->at[0] + g->normal[1] * g->at[1]) + g->normal[2] * g->at[2];
-    plane->noise = g->noise;
-    plane->area = g->area;
-    plane->cell = g->cell;
-    planes_claim_points(s, g, number, &won);
-}
-
-static int32_t add_plane(planes_local *s) {
-    const int32_t number = (int32_t)s->plane_count++;
-    memset(&s->planes[number], 0, sizeof s->planes[number]);
-    return number;
-}
+/* ---- which plane a growth is */
 
 /* The plane that owns most of the component's inner points; -1: none does. */
 static int32_t main_owner(planes_local *s, const planes_growth *g) {
@@ -123,19 +79,46 @@ static void note_failure(planes_local *s, const planes_patch *p) {
     }
 }
 
+/* Whether the middle of b is in a, and they are about parallel. */
+static bool is_same_body(const planes_growth *a, const planes_growth *b) {
+    const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
+    double off = 0, far = 0, cosine = 0;
+    for (int k = 0; k < 3; k++) {
+        off += away[k] * a->normal[k];
+        far += away[k] * away[k];
+        cosine += a->normal[k] * b->normal[k];
+    }
+    return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
+}
+
+/* Notes a growth that is no plane, but may be several: its points are not normal about it. */
+static void note_body(planes_local *s, const planes_growth *g) {
+    const bool several = g->reason == MOTE_PLANES_NO_PEAK || g->reason == MOTE_PLANES_STRUCTURE ||
+                         (g->reason == MOTE_PLANES_THICKENS && g->noise < BODY_FLATNESS * sqrt(g->area));
+    uint32_t at = s->body_count;
+    if (!several || g->count < MIN_BODY * s->params.min_points) return;
+    for (uint32_t i = 0; i < s->body_count; i++) {
+        if (is_same_body(&s->bodies[i], g)) return;
+    }
+    while (at > 0 && s->bodies[at - 1].count < g->count) at--;
+    if (at == PLANES_LOCAL_BODIES) return;
+    if (s->body_count < PLANES_LOCAL_BODIES) s->body_count++;
+    memmove(&s->bodies[at + 1], &s->bodies[at], (s->body_count - 1 - at) * sizeof *s->bodies);
+    s->bodies[at] = *g;
+}
+
 /* Returns whether it has become a plane, or made one larger. */
 static bool try_patch(planes_local *s, const planes_patch *patch, double max_noise) {
     planes_growth g;
-    uint32_t won;
-    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) return false;
-    int32_t number = same_plane(s, &g);
-    if (number < 0) {
-        if (planes_claim_points(s, &g, -1, &won) <= PLANES_LOCAL_NATS || won < s->params.min_points) return false;
-        number = add_plane(s);
-    } else if (g.count <= s->planes[number].count) {
+    if (!planes_grow(s, patch, max_noise, 0, -1, &g) || !planes_growth_stands(s, &g)) {
+        planes_refuse_growth(s, &g, fmax(g.count, (double)patch->count * patch->stride));
+        if (max_noise <= 0) note_body(s, &g);
         return false;
     }
-    commit(s, &g, number);
+    const int32_t number = same_plane(s, &g);
+    if (number < 0) return planes_add_growth(s, &g);
+    if (g.count <= s->planes[number].count) return false;
+    planes_commit(s, &g, number);
     return true;
 }
 
@@ -192,6 +175,21 @@ static int compare_planes(const void *a, const void *b) {
     return x->number - y->number;
 }
 
+/* Notes that a plane is dropped, of too few points or too noisy. */
+static void refuse_plane(const planes_local *s, const planes_local_plane *plane, double max_noise) {
+    const bool few = plane->count < s->params.min_points;
+    planes_growth g;
+    memset(&g, 0, sizeof g);
+    memcpy(g.normal, plane->normal, sizeof g.normal);
+    memcpy(g.at, plane->centroid, sizeof g.at);
+    g.noise = plane->noise;
+    g.area = plane->area;
+    g.reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_UNLIKE;
+    g.value = few ? plane->count : plane->noise;
+    g.limit = few ? s->params.min_points : max_noise;
+    planes_refuse_growth(s, &g, plane->count);
+}
+
 /* Keeps planes of enough points (max_noise infinite), and of a noise up to max_noise; the most points first. What the
    others own is nobody's. */
 static void keep_planes(planes_local *s, double max_noise) {
@@ -200,7 +198,11 @@ static void keep_planes(planes_local *s, double max_noise) {
         planes_local_plane *plane = &s->planes[i];
         plane->number = (int32_t)i;
         s->renumber[i] = -1;
-        if (plane->count >= s->params.min_points && plane->noise <= max_noise) s->planes[kept++] = *plane;
+        if (plane->count >= s->params.min_points && plane->noise <= max_noise) {
+            s->planes[kept++] = *plane;
+        } else {
+            refuse_plane(s, plane, max_noise);
+        }
     }
     s->plane_count = kept;
     qsort(s->planes, kept, sizeof *s->planes, compare_planes);
@@ -224,7 +226,15 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.size = 0.5 * sqrt(plane->area);
     patch.count = plane->count;
     patch.stride = 1;
+    patch.turned = plane->turned;
     return patch;
+}
+
+/* Whether a growth is parallel to a plane; -1: to none. */
+static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
+    if (number < 0) return false;
+    const double *n = s->planes[number].normal;
+    return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
 }
 
 /* Grows each plane again, without the points of the others; then they share the points out anew. */
@@ -236,6 +246,7 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         const bool stands = planes_grow(s, &patch, max_noise, LARGER_CELLS * s->planes[i].cell, (int32_t)i, g) &&
                             planes_growth_stands(s, g);
         s->tally[i] = stands;
+        if (!stands) planes_refuse_growth(s, g, fmax(g->count, s->planes[i].count));
     }
     for (uint32_t i = 0; i < before; i++) s->renumber[i] = s->tally[i] != 0 ? 1 : -1;
     for (uint32_t i = 0; i < s->sample->count; i++) s->owner[i] = -1;
@@ -244,13 +255,16 @@ static void grow_planes_again(planes_local *s, double max_noise) {
         planes_growth *g = &s->growths[i];
         if (s->renumber[i] < 0) continue;
         g->self = -1;
-        if (planes_grow_again(s, g) && same_plane(s, g) < 0) commit(s, g, add_plane(s));
+        if (planes_grow_again(s, g) && !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
     }
 }
 
 mote_status planes_select(planes_local *s) {
     qsort(s->patches, s->patch_count, sizeof *s->patches, compare_patches);
     MOTE_TRY(try_patches(s, 0, 0, 0.4));
+    bool split = false;
+    MOTE_TRY(planes_split_bodies(s, &split));
+    if (split) grow_planes_again(s, 0);
     keep_alike(s, ALIKE);
     const double max_noise = KNOWN_NOISE * middle_noise(s);
     grow_planes_again(s, 0);

@@ -1,0 +1,69 @@
+/* Claims: the points that a plane wins from those that have them, because it makes them likelier. */
+#include <math.h>
+#include <string.h>
+
+#include "planes/local/planes_local.h"
+
+#define CLAIM_REACH 3.2 /* noises */
+#define ROOT_TWO_PI 2.5066282746310002
+
+double planes_claim_points(planes_local *s, const planes_growth *g, int32_t number, uint32_t *won) {
+    const double base = log((g->count / g->area) / (g->noise * ROOT_TWO_PI)), narrow = 0.5 / (g->noise * g->noise);
+    double gain = 0;
+    *won = 0;
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double distance = (double)s->near_distance[i];
+        if (fabs(distance) > CLAIM_REACH * g->noise || s->cell_mark[s->near_cell[i]] == 0) continue;
+        const uint32_t point = s->near_point[i];
+        const int32_t owner = s->owner[point];
+        const double mine = base - distance * distance * narrow;
+        const double theirs = owner >= 0 ? (double)s->likelihood[point] : s->background;
+        if (mine <= theirs) continue;
+        gain += mine - theirs;
+        (*won)++;
+        if (number < 0) continue;
+        if (owner >= 0) s->planes[owner].count--;
+        s->planes[number].count++;
+        s->owner[point] = number;
+        s->likelihood[point] = (float)mine;
+    }
+    return gain;
+}
+
+void planes_commit(planes_local *s, const planes_growth *g, int32_t number) {
+    planes_local_plane *plane = &s->planes[number];
+    uint32_t won;
+    memcpy(plane->normal, g->normal, sizeof plane->normal);
+    memcpy(plane->centroid, g->at, sizeof plane->centroid);
+    memcpy(plane->u, g->u, sizeof plane->u);
+    memcpy(plane->v, g->v, sizeof plane->v);
+    memcpy(plane->low, g->low, sizeof plane->low);
+    memcpy(plane->high, g->high, sizeof plane->high);
+    plane->offset = (g->normal[0] * g->at[0] + g->normal[1] * g->at[1]) + g->normal[2] * g->at[2];
+    plane->noise = g->noise;
+    plane->area = g->area;
+    plane->cell = g->cell;
+    plane->turned = g->turned;
+    planes_claim_points(s, g, number, &won);
+}
+
+int32_t planes_add_empty(planes_local *s) {
+    const int32_t number = (int32_t)s->plane_count++;
+    memset(&s->planes[number], 0, sizeof s->planes[number]);
+    return number;
+}
+
+bool planes_add_growth(planes_local *s, planes_growth *g) {
+    uint32_t won;
+    const double gain = planes_claim_points(s, g, -1, &won);
+    if (gain <= PLANES_LOCAL_NATS || won < s->params.min_points) {
+        const bool few = gain > PLANES_LOCAL_NATS;
+        g->reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_EXPLAINED;
+        g->value = few ? won : gain;
+        g->limit = few ? s->params.min_points : PLANES_LOCAL_NATS;
+        planes_refuse_growth(s, g, g->count);
+        return false;
+    }
+    planes_commit(s, g, planes_add_empty(s));
+    return true;
+}

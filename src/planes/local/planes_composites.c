@@ -1,0 +1,402 @@
+/* Composites: bodies that seem thick and flat, but are several planes: steps of a stair, slabs close to each other.
+   Windows of the order see the whole thickness at once, and where the noise is about as large as the steps, no patch is
+   thin. But over the whole body many points agree: seen along the normal of the treads their distances pile up.
+
+       body                          distances along n               along the body's own normal
+              __|                    #     #     #                          #
+           __|                       ##   ###   ###                      # ####
+        __|         n ^              ##   ###   ###                     #########
+     __|              |              ---------------> evenly else       one heap
+
+   A Hough transform of the body alone: over all directions, how much more the histogram of distances says than if the
+   place along the body and the distance from it were independent; that is what a body without planes in it looks like.
+   Along the best direction the heaps are told apart as normal distributions of one noise, and each becomes a plane of
+   that direction. Points that have a plane are left out, and the body is looked at again. */
+#include <math.h>
+#include <string.h>
+
+#include "planes/local/planes_local.h"
+
+#define MAX_POINTS    4096u /* of a body, that vote */
+#define FIRST_POINTS  1024u /* of these, while all directions are tried */
+#define DIRECTIONS    2500u /* on the half sphere: 2.9 degrees apart */
+#define FIRST_STEP    0.03  /* radians, of the refinement */
+#define LAST_STEP     0.001
+#define MAX_MOVES     60
+#define MAX_BINS      2048u
+#define BINS_A_NOISE  3.0  /* of the body, when directions are searched for */
+#define FINE_BINS     8.0  /* when heaps are told apart */
+#define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
+#define MAX_FAMILIES  4u   /* directions of a body */
+#define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
+#define FAR_COSINE    0.94 /* 20 degrees: another */
+#define ALIKE         1.3  /* times the noise of a body's planes before: of others */
+#define MAX_REACH     64   /* bins, of a blur */
+#define TRUNCATED     4    /* deviations of a normal distribution */
+#define MAX_HEAPS     64u
+#define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
+#define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
+#define TURNS         40   /* of expectation and maximization */
+#define MAX_SPLITS    8    /* of a body, one after the other */
+#define GOLDEN_ANGLE  2.399963229728653
+#define ROOT_TWO_PI   2.5066282746310002
+
+/* The points of a body that vote, from its middle. */
+typedef struct composite_body {
+    uint32_t count;
+    double weight; /* points of the sample for each */
+    float x[MAX_POINTS], y[MAX_POINTS], z[MAX_POINTS];
+    double normal[3], noise;
+} composite_body;
+
+/* Distances along a direction: as they are, and as they would be if they were independent. */
+typedef struct composite_profile {
+    double low, bin;
+    uint32_t bins;
+    float counts[MAX_BINS], expected[MAX_BINS];
+} composite_profile;
+
+/* Heaps of one noise along a direction; the rest of the points lies as expected. */
+typedef struct composite_heaps {
+    uint32_t count;
+    double at[MAX_HEAPS], share[MAX_HEAPS], noise, rest;
+    double nats;
+} composite_heaps;
+
+/* ---- a direction */
+
+/* Spreads each bin normally, deviation: bins; what would go beyond an end stays there. */
+static void blur(const float *from, uint32_t bins, double deviation, float *to) {
+    float kernel[2 * MAX_REACH + 1] = {0};
+    const int wanted = deviation > 0 ? (int)ceil(TRUNCATED * deviation) : 0;
+    const int reach = wanted < MAX_REACH ? wanted : MAX_REACH;
+    double sum = 0;
+    for (int k = -reach; k <= reach; k++) {
+        const double at = k / fmax(deviation, 0.3);
+        kernel[k + reach] = (float)exp(-0.5 * at * at);
+        sum += (double)kernel[k + reach];
+    }
+    for (int k = 0; k <= 2 * reach; k++) kernel[k] /= (float)sum;
+    memset(to, 0, bins * sizeof *to);
+    for (int i = 0; i < (int)bins; i++) {
+        if (from[i] == 0) continue;
+        for (int k = -reach; k <= reach; k++) {
+            const int at = i + k < 0 ? 0 : i + k >= (int)bins ? (int)bins - 1 : i + k;
+            to[at] += from[i] * kernel[k + reach];
+        }
+    }
+}
+
+/* Of each stride-th point. False: the body reaches too far along the direction for so small bins. */
+static bool make_profile(const composite_body *body, const double n[3], uint32_t stride, double bin,
+                         composite_profile *p) {
+    float distance[MAX_POINTS], along[MAX_BINS];
+    const double slope = (n[0] * body->normal[0] + n[1] * body->normal[1]) + n[2] * body->normal[2];
+    const float a = (float)n[0], b = (float)n[1], c = (float)n[2];
+    float low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < body->count; i += stride) {
+        distance[i] = fmaf(a, body->x[i], fmaf(b, body->y[i], c * body->z[i]));
+        low = fminf(low, distance[i]);
+        high = fmaxf(high, distance[i]);
+    }
+    const double margin = TRUNCATED * body->noise, width = (double)high - (double)low + 2 * margin;
+    if (!(width < (MAX_BINS - 2) * bin)) return false;
+    p->low = (double)low - margin;
+    p->bin = bin;
+    p->bins = (uint32_t)(width / bin) + 2;
+    memset(p->counts, 0, p->bins * sizeof *p->counts);
+    memset(along, 0, p->bins * sizeof *along);
+    const float by = (float)(1 / bin), from = (float)p->low,
+                m[3] = {(float)(slope * body->normal[0]), (float)(slope * body->normal[1]),
+                        (float)(slope * body->normal[2])};
+    for (uint32_t i = 0; i < body->count; i += stride) {
+        const float off = fmaf(m[0], body->x[i], fmaf(m[1], body->y[i], m[2] * body->z[i]));
+        p->counts[(uint32_t)((distance[i] - from) * by)]++;
+        const float rest = (distance[i] - off - from) * by;
+        along[rest <= 0 ? 0 : (uint32_t)rest >= p->bins ? p->bins - 1 : (uint32_t)rest]++;
+    }
+    blur(along, p->bins, body->noise / bin, p->expected);
+    return true;
+}
+
+/* The nats that a direction says more than expected; as many bins say by chance are taken off. */
+static double score_direction(const composite_body *body, const double n[3], uint32_t stride) {
+    composite_profile p;
+    double nats = 0;
+    if (!make_profile(body, n, stride, body->noise / BINS_A_NOISE, &p)) return 0;
+    for (uint32_t i = 0; i < p.bins; i++) {
+        const double count = (double)p.counts[i], expected = (double)p.expected[i] + 0.25;
+        if (count > 0) nats += count * log(count / expected);
+        nats -= count - expected + (count > 0 ? 0.5 : 0);
+    }
+    return nats;
+}
+
+static void direction_at(uint32_t i, double n[3]) {
+    n[2] = (i + 0.5) / DIRECTIONS;
+    const double radius = sqrt(1 - n[2] * n[2]), angle = GOLDEN_ANGLE * i;
+    n[0] = radius * cos(angle);
+    n[1] = radius * sin(angle);
+}
+
+static void turn(const double n[3], const double u[3], const double v[3], double a, double b, double to[3]) {
+    double length = 0;
+    for (int k = 0; k < 3; k++) {
+        to[k] = n[k] + a * u[k] + b * v[k];
+        length += to[k] * to[k];
+    }
+    for (int k = 0; k < 3; k++) to[k] /= sqrt(length);
+}
+
+static void score_directions(const planes_local *s, const composite_body *body, double *scores) {
+    const uint32_t stride = body->count > FIRST_POINTS ? body->count / FIRST_POINTS : 1;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(s->ctx->threads)
+    for (int64_t i = 0; i < (int64_t)DIRECTIONS; i++) {
+        double n[3];
+        direction_at((uint32_t)i, n);
+        scores[i] = score_direction(body, n, stride) * stride;
+    }
+}
+
+static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
+    for (uint32_t k = 0; k < count; k++) {
+        if (fabs((n[0] * from[k][0] + n[1] * from[k][1]) + n[2] * from[k][2]) >= FAR_COSINE) return false;
+    }
+    return true;
+}
+
+/* The best direction that is far from those before; false: none says that much. */
+static bool next_direction(const double *scores, double (*before)[3], uint32_t count, double least, double best[3]) {
+    double score = least;
+    for (uint32_t i = 0; i < DIRECTIONS; i++) {
+        double n[3];
+        if (scores[i] <= score) continue;
+        direction_at(i, n);
+        if (!is_far(n, before, count)) continue;
+        memcpy(best, n, sizeof n);
+        score = scores[i];
+    }
+    return score > least;
+}
+
+/* Climbs from a direction to the best one nearby; returns its score. */
+static double refine_direction(const composite_body *body, double best[3]) {
+    double score = score_direction(body, best, 1), step = FIRST_STEP;
+    for (int move = 0; move < MAX_MOVES && step > LAST_STEP; move++) {
+        double u[3], v[3], better[3];
+        bool moved = false;
+        planes_perpendicular(best, u, v);
+        for (int k = 0; k < 4; k++) {
+            double n[3];
+            turn(best, u, v, (k == 0) * step - (k == 1) * step, (k == 2) * step - (k == 3) * step, n);
+            const double other = score_direction(body, n, 1);
+            if (other <= score) continue;
+            score = other;
+            memcpy(better, n, sizeof better);
+            moved = true;
+        }
+        if (moved) memcpy(best, better, sizeof better);
+        if (!moved) step *= 0.5;
+    }
+    return score;
+}
+
+/* ---- heaps */
+
+static double density_at(const composite_heaps *heaps, uint32_t k, double at) {
+    const double z = (at - heaps->at[k]) / heaps->noise;
+    return fabs(z) < TRUNCATED ? heaps->share[k] * exp(-0.5 * z * z) / (heaps->noise * ROOT_TWO_PI) : 0;
+}
+
+/* Where the profile, blurred by the noise, is highest and above what is expected. */
+static void begin_heaps(const composite_profile *p, double all, double noise, composite_heaps *heaps) {
+    float smooth[MAX_BINS];
+    heaps->count = 0;
+    heaps->noise = noise;
+    heaps->rest = 0.5;
+    blur(p->counts, p->bins, 0.5 * noise / p->bin, smooth);
+    for (uint32_t i = 1; i + 1 < p->bins && heaps->count < MAX_HEAPS; i++) {
+        if (smooth[i] <= smooth[i - 1] || smooth[i] < smooth[i + 1]) continue;
+        if (smooth[i] < (float)HEAP_CONTRAST * p->expected[i] || (double)smooth[i] * noise / p->bin < 0.004 * all)
+            continue;
+        heaps->at[heaps->count++] = p->low + (i + 0.5) * p->bin;
+    }
+    for (uint32_t k = 0; k < heaps->count; k++) heaps->share[k] = 0.5 / heaps->count;
+}
+
+/* A turn of expectation and maximization. */
+static void improve_heaps(const composite_profile *p, double all, composite_heaps *heaps) {
+    double share[MAX_HEAPS] = {0}, first[MAX_HEAPS] = {0}, squares = 0, rest = 0, in_heaps = 0, nats = 0;
+    for (uint32_t i = 0; i < p->bins; i++) {
+        double densities[MAX_HEAPS], sum = 0;
+        const double at = p->low + (i + 0.5) * p->bin, count = (double)p->counts[i];
+        if (count <= 0) continue;
+        const double expected = ((double)p->expected[i] + 0.02) / (all * p->bin), other = heaps->rest * expected;
+        for (uint32_t k = 0; k < heaps->count; k++) sum += densities[k] = density_at(heaps, k, at);
+        nats += count * log((sum + other) / expected);
+        rest += count * other / (sum + other);
+        for (uint32_t k = 0; k < heaps->count; k++) {
+            const double part = count * densities[k] / (sum + other), off = at - heaps->at[k];
+            share[k] += part;
+            first[k] += part * off;
+            squares += part * off * off;
+            in_heaps += part;
+        }
+    }
+    heaps->rest = rest / all;
+    heaps->nats = nats;
+    if (in_heaps > 0) heaps->noise = fmax(sqrt(squares / in_heaps), 0.5 * p->bin);
+    for (uint32_t k = 0; k < heaps->count; k++) {
+        heaps->share[k] = share[k] / all;
+        if (share[k] > 0) heaps->at[k] += first[k] / share[k];
+    }
+}
+
+/* The heaps that say most; each costs what telling its place and share does. max_noise: of a heap. */
+static void find_heaps(const composite_body *body, const double n[3], double max_noise, composite_heaps *best) {
+    composite_profile p;
+    const double all = body->count;
+    memset(best, 0, sizeof *best);
+    if (!make_profile(body, n, 1, body->noise / FINE_BINS, &p)) return;
+    double noise = fmin(body->noise / 1.2, max_noise), best_nats = 0;
+    for (int i = 0; i < FIRST_NOISES; i++, noise /= 1.4) {
+        composite_heaps heaps;
+        begin_heaps(&p, all, noise, &heaps);
+        if (heaps.count == 0) continue;
+        for (int k = 0; k < TURNS; k++) improve_heaps(&p, all, &heaps);
+        const double nats = heaps.nats - heaps.count * log(all);
+        if (nats <= best_nats || heaps.noise > max_noise) continue;
+        best_nats = nats;
+        *best = heaps;
+    }
+}
+
+/* ---- planes */
+
+/* The points of a growth that have no plane; false: too few. */
+static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
+    uint32_t all = 0, seen = 0;
+    if (!planes_grow_again(s, g)) return false;
+    for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
+    if (all < 2 * s->params.min_points) return false;
+    body->count = 0;
+    body->noise = g->noise;
+    memcpy(body->normal, g->normal, sizeof body->normal);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const uint32_t point = s->near_point[i];
+        if (!planes_in_component(s, g, i) || s->owner[point] >= 0) continue;
+        const uint64_t next = (uint64_t)body->count * all / MAX_POINTS;
+        if (all > MAX_POINTS && seen++ < next) continue;
+        if (body->count == MAX_POINTS) break;
+        body->x[body->count] = s->sample->x[point] - (float)g->at[0];
+        body->y[body->count] = s->sample->y[point] - (float)g->at[1];
+        body->z[body->count++] = s->sample->z[point] - (float)g->at[2];
+    }
+    body->weight = (double)all / body->count;
+    return true;
+}
+
+/* The middle of the points of a heap. */
+static void middle_of(const composite_body *body, const double n[3], double at, double noise, double middle[3]) {
+    double count = 0, sum[3] = {0, 0, 0};
+    for (uint32_t i = 0; i < body->count; i++) {
+        const double p[3] = {(double)body->x[i], (double)body->y[i], (double)body->z[i]};
+        if (fabs((n[0] * p[0] + n[1] * p[1]) + n[2] * p[2] - at) > noise) continue;
+        for (int k = 0; k < 3; k++) sum[k] += p[k];
+        count++;
+    }
+    for (int k = 0; k < 3; k++) middle[k] = count > 0 ? sum[k] / count : 0;
+    const double off = at - ((n[0] * middle[0] + n[1] * middle[1]) + n[2] * middle[2]);
+    for (int k = 0; k < 3; k++) middle[k] += off * n[k];
+}
+
+/* Each connected part of a heap that stands becomes a plane. Returns how many do. */
+static uint32_t add_parts(planes_local *s, const planes_growth *of, const double n[3], const double at[3],
+                          double noise) {
+    uint32_t added = 0;
+    for (int part = 0; part < MAX_SPLITS * 4 && s->plane_count < PLANES_LOCAL_MAX; part++) {
+        planes_growth g = *of;
+        memcpy(g.normal, n, sizeof g.normal);
+        planes_turn_up(g.normal);
+        for (int k = 0; k < 3; k++) g.at[k] = of->at[k] + at[k];
+        g.noise = fmax(noise, s->params.floor);
+        g.max_noise = 0;
+        g.turned = true;
+        if (!planes_lay_component(s, &g)) break;
+        if (!planes_growth_may_stand(s, &g) || !planes_add_growth(s, &g)) break;
+        added++;
+    }
+    return added;
+}
+
+/* Adds the planes of a direction. noise: of the body's planes so far; infinite: none are known. */
+static uint32_t add_family(planes_local *s, const planes_growth *g, const composite_body *body, const double n[3],
+                           double *noise) {
+    composite_heaps heaps;
+    uint32_t added = 0;
+    find_heaps(body, n, ALIKE * *noise, &heaps);
+    for (uint32_t k = 0; k < heaps.count; k++) {
+        double middle[3];
+        if (heaps.share[k] * body->count * body->weight < 0.5 * s->params.min_points) continue;
+        middle_of(body, n, heaps.at[k], heaps.noise, middle);
+        added += add_parts(s, g, n, middle, heaps.noise);
+    }
+    if (added > 0) *noise = fmin(*noise, heaps.noise);
+    return added;
+}
+
+/* The directions that say most, none near another. Returns how many. */
+static uint32_t find_directions(const composite_body *body, const double *scores, double (*directions)[3]) {
+    double starts[MAX_FAMILIES][3], least = MIN_SCORE;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < MAX_FAMILIES && next_direction(scores, starts, i, least, starts[i]); i++) {
+        double n[3];
+        memcpy(n, starts[i], sizeof n);
+        const double score = refine_direction(body, n);
+        if (!is_far(n, directions, found)) continue;
+        memcpy(directions[found++], n, sizeof n);
+        least = fmax(least, FAMILY_SHARE * score);
+    }
+    return found;
+}
+
+/* Takes the last planes back. */
+static void take_back(planes_local *s, uint32_t first) {
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
+    }
+    s->plane_count = first;
+}
+
+/* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
+   loosely, may be a part of something round. */
+static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *scores, double *noise) {
+    double directions[MAX_FAMILIES][3];
+    const uint32_t first = s->plane_count;
+    uint32_t added = 0;
+    if (!take_body(s, g, body)) return 0;
+    score_directions(s, body, scores);
+    const uint32_t families = find_directions(body, scores, directions);
+    for (uint32_t i = 0; i < families; i++) added += add_family(s, g, body, directions[i], noise);
+    if (added == 1) take_back(s, first);
+    return added > 1 ? added : 0;
+}
+
+mote_status planes_split_bodies(planes_local *s, bool *any) {
+    mote_context *ctx = s->ctx;
+    if (s->body_count == 0) return MOTE_OK;
+    composite_body *body = mote_alloc(ctx, sizeof *body, "planes composites");
+    double *scores = mote_alloc(ctx, DIRECTIONS * sizeof *scores, "planes composites");
+    mote_status status = body != NULL && scores != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < s->body_count && status == MOTE_OK; i++) {
+        double noise = INFINITY;
+        for (int turn = 0; turn < MAX_SPLITS && status == MOTE_OK; turn++) {
+            status = mote_progress(ctx, 0.4, "growing planes");
+            if (status != MOTE_OK || split(s, &s->bodies[i], body, scores, &noise) == 0) break;
+            *any = true;
+        }
+    }
+    mote_free(ctx, body);
+    mote_free(ctx, scores);
+    return status;
+}

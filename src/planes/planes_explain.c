@@ -1,0 +1,102 @@
+/* What was refused: from planes that were found, and into the answer. */
+#include <stdlib.h>
+
+#include "planes/planes.h"
+
+#define SAME_COSINE  0.985 /* 10 degrees */
+#define SAME_NOISES  3.0
+#define FOUND_NOISES 2.0  /* times the rms of a plane: a candidate that is thicker is something else */
+#define FOUND_MARGIN 0.05 /* of the sides of a plane's rectangle, around it */
+
+static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+void planes_refuse_found(planes_run *run, const planes_found *found, mote_planes_reason reason, double value,
+                         double limit) {
+    planes_refused candidate;
+    if (run->refusals == NULL || !found->fit.valid) return;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.reason = reason;
+    memcpy(candidate.normal, found->fit.normal, sizeof candidate.normal);
+    memcpy(candidate.at, found->fit.centroid, sizeof candidate.at);
+    candidate.points = (double)found->sums.count;
+    candidate.noise = found->fit.rms;
+    candidate.value = value;
+    candidate.limit = limit;
+    run->refusals->share = 1;
+    planes_refuse(run->refusals, &candidate);
+}
+
+/* ---- the answer */
+
+static bool is_length(mote_planes_reason reason) {
+    return reason == MOTE_PLANES_THICKENS || reason == MOTE_PLANES_UNLIKE;
+}
+
+static void describe(const planes_frame *frame, const planes_refused *from, mote_plane_refused *to) {
+    const double unit = is_length(from->reason) ? frame->step : 1;
+    double normal[3] = {from->normal[0], from->normal[1], from->normal[2]};
+    planes_turn_up(normal);
+    memset(to, 0, sizeof *to);
+    to->reason = from->reason;
+    for (int k = 0; k < 3; k++) {
+        to->normal[k] = normal[k];
+        to->centroid[k] = frame->centre[k] + from->at[k] * frame->step;
+    }
+    to->offset = dot(to->normal, to->centroid);
+    to->points = (uint64_t)rint(from->points);
+    to->noise = from->noise * frame->step;
+    to->size = from->size * frame->step;
+    to->value = from->value * unit;
+    to->limit = from->limit * unit;
+}
+
+/* Whether a place in a plane is within its rectangle, or near it. */
+static bool is_in_rectangle(const mote_plane *plane, const double at[3]) {
+    const double *corner = plane->rectangle[0];
+    for (int side = 1; side < 4; side += 2) {
+        double along[3], away[3];
+        for (int k = 0; k < 3; k++) {
+            along[k] = plane->rectangle[side][k] - corner[k];
+            away[k] = at[k] - corner[k];
+        }
+        const double share = dot(along, away) / fmax(dot(along, along), 1e-300);
+        if (share < -FOUND_MARGIN || share > 1 + FOUND_MARGIN) return false;
+    }
+    return true;
+}
+
+/* Whether a candidate is one of the planes that were found in the end. */
+static bool is_found(const mote_planes *planes, const mote_plane_refused *refused) {
+    for (uint32_t i = 0; i < planes->count; i++) {
+        const mote_plane *plane = &planes->planes[i];
+        const double away = fabs(dot(plane->normal, refused->centroid) - plane->offset);
+        if (fabs(dot(plane->normal, refused->normal)) >= SAME_COSINE && refused->noise <= FOUND_NOISES * plane->rms &&
+            away <= SAME_NOISES * plane->rms && is_in_rectangle(plane, refused->centroid)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_refused(const void *a, const void *b) {
+    const mote_plane_refused *x = a, *y = b;
+    if (x->points != y->points) return x->points > y->points ? -1 : 1;
+    for (int k = 0; k < 3; k++) {
+        if (x->centroid[k] != y->centroid[k]) return x->centroid[k] < y->centroid[k] ? -1 : 1;
+    }
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+mote_status planes_explain(const planes_run *run, mote_planes *out) {
+    const planes_refusals *list = run->refusals;
+    if (list == NULL || list->count == 0) return MOTE_OK;
+    out->refused = mote_alloc(run->ctx, list->count * sizeof *out->refused, "planes refused");
+    if (out->refused == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t i = 0; i < list->count; i++) {
+        mote_plane_refused *to = &out->refused[out->refused_count];
+        describe(&run->points->frame, &list->list[i], to);
+        if (!is_found(out, to)) out->refused_count++;
+    }
+    qsort(out->refused, out->refused_count, sizeof *out->refused, compare_refused);
+    return MOTE_OK;
+}
