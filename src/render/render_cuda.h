@@ -5,7 +5,6 @@
 #include "device/cuda/cuda.h"
 #include "render/points/render_depths.h"
 #include "render/points/render_points_math.h"
-#include "render/points/render_short_math.h"
 #include "render/render_ops.h"
 #include "render/screen/render_screen_math.h"
 #include "render/shade/render_samples.h"
@@ -21,9 +20,17 @@ typedef struct render_buffer {
     uint64_t size_bytes;
 } render_buffer;
 
+/* Lists of batches of a frame; then those of layers, or of averages. */
+enum {
+    RENDER_LIST_KNOWN,
+    RENDER_LIST_OTHERS,
+    RENDER_LIST_MORE,
+    RENDER_LISTS = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS
+};
+
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
-    unsigned long long known, drawn; /* batches that the last frame shows; that this one draws */
+    uint32_t listed[RENDER_LISTS]; /* batches */
     unsigned long long covered, closed, splats, iterations;
     unsigned long long errors, error_sum, error_squares; /* of normals */
     uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
@@ -32,8 +39,8 @@ typedef struct render_counters {
 /* Batches whose points are projected, in any order. */
 typedef struct render_list {
     uint32_t *batches;
-    render_short *shorts; /* how the frame sees them */
-    uint32_t *count;      /* in device memory */
+    struct render_steps *steps; /* how the frame sees them */
+    uint32_t *count;            /* in device memory */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */
@@ -42,6 +49,7 @@ typedef struct render_sums_cuda {
 } render_sums_cuda;
 
 typedef struct render_frame_cuda {
+    uint32_t number; /* of the frame: batches that show something are marked with it */
     render_counters *counters;
     uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
     uint8_t *batch_states;
@@ -75,8 +83,12 @@ mote_status render_set_normals_cuda(mote_renderer *renderer, const float *const 
 void render_unload_points_cuda(mote_renderer *renderer);
 mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *job);
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer);
+/* Marks the batches that the frame shows; render_show_points_cuda does, too. */
+mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view);
 mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
+/* frame->others: the batches that are not behind frame->limits. */
+mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);
 /* Fills frame->depths from frame->keys[0], or from frame->limits. */
 mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits);
 

@@ -103,6 +103,7 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
     for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    MOTE_TRY(render_note_shown_cuda(renderer, &job->view));
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
     const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
