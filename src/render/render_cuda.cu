@@ -70,7 +70,7 @@ static void free_frame(mote_renderer *renderer) {
 
 static mote_status draw_mode(mote_renderer *renderer, const render_job *job) {
     switch (job->params->mode) {
-    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job);
+    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job, NULL);
     case MOTE_RENDER_SURFACE: return render_surface_cuda(renderer, job);
     default: return render_average_cuda(renderer, job);
     }

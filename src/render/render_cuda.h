@@ -85,7 +85,8 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer);
 /* Marks the batches that the frame shows; render_show_points_cuda does, too. */
 mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view);
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
+/* sums: of averages, or NULL: the nearest points. */
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums);
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
 /* frame->others: the batches that are not behind frame->limits. */
 mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);

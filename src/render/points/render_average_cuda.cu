@@ -137,11 +137,6 @@ static __global__ void set_limits(render_view view, render_points points, const 
     if (i < (uint64_t)view.width * view.height) limits[i] = render_average_limit(&view, &points, keys[i], tolerance);
 }
 
-static __global__ void show_averages(const render_color_sums *sums, uint64_t samples, render_samples to) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < samples) render_show_average(&sums[i], to.color + 4 * i);
-}
-
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
@@ -156,7 +151,6 @@ mote_status render_average_cuda(mote_renderer *renderer, const render_job *job) 
     MOTE_TRY(render_list_within_cuda(renderer, &job->view));
     CUDA_LAUNCH(gpu, add_list, cuda_resident_blocks(gpu, (const void *)add_list, THREADS), THREADS, points, job->view,
                 frame->others, frame->limits, frame->color_sums);
-    MOTE_TRY(render_show_points_cuda(renderer, job));
-    CUDA_LAUNCH(gpu, show_averages, blocks, THREADS, frame->color_sums, samples, frame->samples);
-    return cuda_launched(gpu, "averaging");
+    MOTE_TRY(cuda_launched(gpu, "averaging"));
+    return render_show_points_cuda(renderer, job, frame->color_sums);
 }

@@ -12,13 +12,11 @@
 #include "render/points/render_steps_cuda.cuh"
 #include "render/render_cuda.h"
 
-#define THREADS      256u
-#define WARPS        (THREADS / CUDA_WARP)
-#define PARTS        4u /* of a batch, each the work of a warp */
-#define CHUNKS       (RENDER_BATCH / PARTS / RENDER_CHUNK)
-#define GROUPS       6u    /* samples of a warp's points that are told apart before each lane goes on by itself */
-#define LAST_THREADS 512u  /* of the one block that makes the last levels of depths */
-#define LAST_SQUARES 4096u /* of the largest of these */
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define PARTS   4u /* of a batch, each the work of a warp */
+#define CHUNKS  (RENDER_BATCH / PARTS / RENDER_CHUNK)
+#define GROUPS  6u /* samples of a warp's points that are told apart before each lane goes on by itself */
 
 enum { OUTSIDE, DRAWN_BEFORE, NEW };
 
@@ -67,10 +65,10 @@ static __global__ void list_visible(render_points points, render_view view, rend
     render_steps steps;
     if (b < points.batch_count && (only_new ? states[b] == NEW : states[b] != OUTSIDE)) {
         const render_batch *batch = &points.batches[b];
-        render_reach reach = render_box_reach(&view, batch->min, batch->max);
         steps = render_make_steps(&view, batch->min, batch->max);
-        if (!reach.outside && steps.usable != 0) render_tighten(&view, &steps, batch->min, batch->max, &reach);
-        visible = !reach.outside && !render_is_hidden_box(&view, &depths, keys, limits, &reach);
+        const render_reach reach = steps.usable != 0 ? render_tight_reach(&view, &steps, batch->min, batch->max)
+                                                     : render_box_reach(&view, batch->min, batch->max);
+        visible = !render_is_hidden_box(&view, &depths, keys, limits, &reach);
     }
     const uint32_t place = block_reserve(list.count, visible);
     if (!visible) return;
@@ -198,33 +196,54 @@ static __global__ void __launch_bounds__(THREADS, 4)
     }
 }
 
-/* ---- what stands in front */
+/* ---- what stands in front: a block for 64 x 64 samples
+
+     level 0   8 x 8 squares of 8 x 8 samples, a warp for each row of them
+     level 1   4 x 4        level 2   2 x 2        level 3   1, in shared memory
+
+   Larger squares are not made: a box that covers more is compared with several of these. */
+
+#define LEVELS 4u
+#define SIDE   8u /* squares of a block's side, at level 0 */
+
+/* Of a square of 8 x 8 samples, two for each lane; all lanes get it. */
+static __device__ __forceinline__ uint32_t farthest_of(const render_view *view, const uint64_t *keys,
+                                                       const uint32_t *limits, uint32_t x, uint32_t y) {
+    const uint32_t u = x * RENDER_DEPTHS_SIDE + warp_lane() % RENDER_DEPTHS_SIDE;
+    uint32_t farthest = 0;
+    for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t v = y * RENDER_DEPTHS_SIDE + half * 4 + warp_lane() / RENDER_DEPTHS_SIDE;
+        if (u >= view->width || v >= view->height) continue;
+        const uint64_t i = (uint64_t)v * view->width + u;
+        farthest = max(farthest, keys != NULL ? render_key_depth(keys[i]) : limits[i]);
+    }
+    return render_warp_max(farthest);
+}
 
 static __global__ void measure_squares(render_view view, const uint64_t *keys, const uint32_t *limits,
-                                       render_depths depths) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t width = depths.width[0];
-    if (i >= (uint64_t)width * depths.height[0]) return;
-    depths.farthest[i] = render_farthest_of_square(&view, keys, limits, (uint32_t)(i % width), (uint32_t)(i / width));
-}
-
-static __device__ __forceinline__ void measure_square(const render_depths *depths, uint32_t level, uint64_t i) {
-    const uint32_t width = depths->width[level];
-    depths->farthest[depths->first[level] + i] =
-        render_farthest_of_four(depths, level - 1, (uint32_t)(i % width), (uint32_t)(i / width));
-}
-
-static __global__ void measure_level(render_depths depths, uint32_t level) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint64_t)depths.width[level] * depths.height[level]) measure_square(&depths, level, i);
-}
-
-/* All levels from one on, which are small: one block, and one launch. */
-static __global__ void measure_last_levels(render_depths depths, uint32_t level) {
-    for (; level < depths.level_count; level++) {
-        const uint64_t squares = (uint64_t)depths.width[level] * depths.height[level];
-        for (uint64_t i = threadIdx.x; i < squares; i += LAST_THREADS) measure_square(&depths, level, i);
+                                       render_depths depths, uint32_t blocks_u) {
+    __shared__ uint32_t squares[SIDE][SIDE];
+    const uint32_t x0 = blockIdx.x % blocks_u * SIDE, y0 = blockIdx.x / blocks_u * SIDE, row = threadIdx.x / CUDA_WARP;
+    for (uint32_t x = 0; x < SIDE; x++) {
+        const uint32_t farthest = farthest_of(&view, keys, limits, x0 + x, y0 + row);
+        if (warp_lane() == x) squares[row][x] = farthest;
+    }
+    for (uint32_t level = 0; level < depths.level_count; level++) {
+        const uint32_t side = SIDE >> level, x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
+        const bool mine = x < side && y < side;
+        uint32_t farthest = 0;
         __syncthreads();
+        if (mine && level == 0) farthest = squares[y][x];
+        if (mine && level > 0) {
+            farthest = max(max(squares[2 * y][2 * x], squares[2 * y][2 * x + 1]),
+                           max(squares[2 * y + 1][2 * x], squares[2 * y + 1][2 * x + 1]));
+        }
+        __syncthreads();
+        if (!mine) continue;
+        squares[y][x] = farthest;
+        const uint32_t u = (x0 >> level) + x, v = (y0 >> level) + y;
+        if (u >= depths.width[level] || v >= depths.height[level]) continue;
+        depths.farthest[depths.first[level] + (uint64_t)v * depths.width[level] + u] = farthest;
     }
 }
 
@@ -233,18 +252,9 @@ mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_vie
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_depths *depths = &frame->depths;
     const uint64_t *keys = of_limits ? NULL : frame->keys[0];
-    for (uint32_t level = 0; level < depths->level_count; level++) {
-        const uint64_t squares = (uint64_t)depths->width[level] * depths->height[level];
-        const uint32_t blocks = cuda_blocks(squares, THREADS);
-        if (level == 0) {
-            CUDA_LAUNCH(gpu, measure_squares, blocks, THREADS, *view, keys, frame->limits, *depths);
-        } else if (squares > LAST_SQUARES) {
-            CUDA_LAUNCH(gpu, measure_level, blocks, THREADS, *depths, level);
-        } else {
-            CUDA_LAUNCH(gpu, measure_last_levels, 1, LAST_THREADS, *depths, level);
-            break;
-        }
-    }
+    const uint32_t blocks_u = (depths->width[0] + SIDE - 1) / SIDE, blocks_v = (depths->height[0] + SIDE - 1) / SIDE;
+    if (depths->level_count > LEVELS) depths->level_count = LEVELS;
+    CUDA_LAUNCH(gpu, measure_squares, blocks_u * blocks_v, THREADS, *view, keys, frame->limits, *depths, blocks_u);
     return cuda_launched(gpu, "measuring depths");
 }
 
@@ -299,10 +309,10 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
 
 /* ---- samples */
 
-/* Marks the batches that are shown, too. What a sample shows is put together in registers: its colour is written by one
-   instruction. */
+/* Marks the batches that are shown, too. sums: of averages, or NULL. What a sample shows is put together in registers:
+   its colour is written by one instruction. */
 static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, double radius,
-                                   bool normals, uint32_t number, render_samples to) {
+                                   bool normals, uint32_t number, const render_color_sums *sums, render_samples to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= (uint64_t)view.width * view.height) return;
     const uint64_t key = radius >= 1 ? render_key_around(&view, keys, radius, i) : keys[i];
@@ -312,6 +322,7 @@ static __global__ void show_points(render_view view, render_points points, const
     const render_samples here = {&depth, color, normal, &index, NULL};
     note_batch(&points, radius >= 1 ? keys[i] : key, number);
     render_show_point(&view, &points, key, normals, &here, 0);
+    if (sums != NULL && key != RENDER_NO_KEY) render_show_average(&sums[i], color);
     to.depth[i] = depth;
     ((uint64_t *)to.color)[i] =
         (uint64_t)color[3] << 48 | (uint64_t)color[2] << 32 | (uint64_t)color[1] << 16 | (uint64_t)color[0];
@@ -326,10 +337,10 @@ mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *v
     return cuda_launched(renderer->device, "drawing points");
 }
 
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job) {
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums) {
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS, job->view, renderer->points,
-                frame->keys[0], job->point_radius, job->wants_normals, frame->number, frame->samples);
+                frame->keys[0], job->point_radius, job->wants_normals, frame->number, sums, frame->samples);
     return cuda_launched(gpu, "showing points");
 }

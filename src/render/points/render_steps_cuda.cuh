@@ -126,10 +126,12 @@ static __device__ __forceinline__ uint32_t render_step_sample(const render_steps
 
 #define RENDER_LOOK_AT 8u /* samples a side: a box that covers at most so many is compared with each of them */
 
-/* The samples that the points of a usable batch can be in. */
-static __device__ __forceinline__ void render_tighten(const render_view *view, const render_steps *s,
-                                                      const double min[3], const double max[3], render_reach *reach) {
-    double low_u = 1e300, low_v = 1e300, high_u = -1e300, high_v = -1e300;
+/* What the box of a usable batch in the picture can show, tighter than render_box_reach. */
+static __device__ __forceinline__ render_reach render_tight_reach(const render_view *view, const render_steps *s,
+                                                                  const double min[3], const double max[3]) {
+    double low_u = 1e300, low_v = 1e300, high_u = -1e300, high_v = -1e300, nearest = 1e300;
+    render_reach reach;
+    CUDA_ROLLED
     for (int corner = 0; corner < 8; corner++) {
         const render_place place =
             render_to_camera(view, (corner & 1) != 0 ? max[0] : min[0], (corner & 2) != 0 ? max[1] : min[1],
@@ -140,11 +142,15 @@ static __device__ __forceinline__ void render_tighten(const render_view *view, c
         low_v = v < low_v ? v : low_v;
         high_u = u > high_u ? u : high_u;
         high_v = v > high_v ? v : high_v;
+        nearest = place.z < nearest ? place.z : nearest;
     }
-    reach->u0 = render_clamp_sample(low_u - s->slack, view->left, view->width);
-    reach->v0 = render_clamp_sample(low_v - s->slack, view->top, view->height);
-    reach->u1 = render_clamp_sample(high_u + s->slack, view->left, view->width);
-    reach->v1 = render_clamp_sample(high_v + s->slack, view->top, view->height);
+    reach.outside = false;
+    reach.depth = nearest - s->depth_slack;
+    reach.u0 = render_clamp_sample(low_u - s->slack, view->left, view->width);
+    reach.v0 = render_clamp_sample(low_v - s->slack, view->top, view->height);
+    reach.u1 = render_clamp_sample(high_u + s->slack, view->left, view->width);
+    reach.v1 = render_clamp_sample(high_v + s->slack, view->top, view->height);
+    return reach;
 }
 
 /* Whether a box is behind all that its samples show: keys, or, if these are NULL, limits. Boxes of many samples are
@@ -229,6 +235,14 @@ static __device__ __forceinline__ uint32_t render_warp_min(uint32_t value) {
     return __reduce_min_sync(CUDA_ALL, value);
 #else
     return warp_min(value);
+#endif
+}
+
+static __device__ __forceinline__ uint32_t render_warp_max(uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(CUDA_ALL, value);
+#else
+    return warp_max(value);
 #endif
 }
 

@@ -98,11 +98,11 @@ static __device__ __forceinline__ uint32_t covered_of(const render_look *look, c
 
 /* Blocks share out the pixels, so that few of them add to the count of samples that show something. */
 static __global__ void write_pixels(render_look look, render_samples samples, render_pixels to, uint32_t width,
-                                    uint64_t pixels, render_counters *counters) {
+                                    uint32_t pixels, render_counters *counters) {
     __shared__ uint32_t buffer[THREADS / CUDA_WARP];
     uint32_t covered = 0;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < pixels; i += (uint64_t)gridDim.x * THREADS) {
-        const uint32_t x = (uint32_t)(i % width), y = (uint32_t)(i / width);
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < pixels; i += gridDim.x * THREADS) {
+        const uint32_t x = i % width, y = i / width;
         render_write_pixel(&look, &samples, &to, x, y);
         covered += covered_of(&look, samples.depth, x, y);
     }
@@ -132,7 +132,8 @@ static mote_status write_arrays(mote_renderer *renderer, const render_job *job, 
     const render_pixels to = {(uint8_t *)arrays[0].written, (uint16_t *)arrays[1].written, (float *)arrays[2].written,
                               (float *)arrays[3].written, (uint32_t *)arrays[4].written};
     const uint32_t blocks = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), pixels, THREADS);
-    CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, pixels, frame->counters);
+    CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, (uint32_t)pixels,
+                frame->counters);
     MOTE_TRY(cuda_launched(gpu, "shading"));
     for (int i = 0; i < ARRAYS && !on_device; i++) {
         if (arrays[i].wanted == NULL) continue;
