@@ -60,6 +60,7 @@ typedef struct render_frame_cuda {
     render_color_sums *color_sums;
     render_screen screen;
     uint32_t seen_count;
+    uint32_t *near, *found; /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
     render_shape *shapes;
     render_splat *splats;
     render_sums_cuda *sums;
@@ -67,7 +68,7 @@ typedef struct render_frame_cuda {
     uint32_t *best_splat;
     uint8_t *holes;
     render_value shown;
-    render_buffer buffers[40];
+    render_buffer buffers[48];
     uint32_t buffer_count; /* that this frame has asked for */
 } render_frame_cuda;
 

@@ -2,6 +2,7 @@
    atomics on integers, so that their order does not matter. */
 #include "device/cuda/warp.cuh"
 #include "render/render_cuda.h"
+#include "render/screen/render_near_cuda.cuh"
 
 #define THREADS 128u
 #define WARPS   (THREADS / CUDA_WARP)
@@ -21,10 +22,45 @@ typedef struct splat_pass {
 
 /* ---- making splats */
 
+/* Neighbours that were found, for render_end_shape by one thread.
+
+     near    k seen points for each seen point, of which the first count are set
+     found   bits 31…16 windows that were searched    bits 15…0 count */
+
+/* A warp for each seen point. */
+static __global__ void search_near(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
+                                   uint32_t *near, uint32_t *found) {
+    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (i >= count) return;
+    render_warp_search search;
+    render_shape shape;
+    float radius;
+    if (!render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) return;
+    search.k = rules.k;
+    const uint32_t windows = render_warp_find_near(&screen, i, radius, &search);
+    if (warp_lane() < search.count) near[(uint64_t)i * rules.k + warp_lane()] = search.seen;
+    if (warp_lane() == 0) found[i] = windows << 16 | search.count;
+}
+
 static __global__ void find_shapes(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
-                                   render_shape *shapes) {
+                                   const uint32_t *near, const uint32_t *found, render_shape *shapes) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) render_find_shape(&screen, &points, &rules, i, &shapes[i]);
+    if (i >= count) return;
+    const render_seen *seen = &screen.seen;
+    render_shape shape;
+    render_search search;
+    float radius;
+    if (render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
+        search.k = rules.k;
+        search.count = found[i] & 0xFFFFu;
+        for (uint32_t j = 0; j < search.count; j++) {
+            const uint32_t other = near[(uint64_t)i * rules.k + j];
+            search.list[j].seen = other;
+            search.list[j].distance2 = render_distance2(seen, other, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+        }
+        render_end_shape(&screen, &rules, i, &search, found[i] >> 16, &shape);
+    }
+    shapes[i] = shape;
 }
 
 static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
@@ -129,6 +165,8 @@ static mote_status reserve_splats(mote_renderer *renderer, const render_job *job
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const uint64_t samples = (uint64_t)job->view.width * job->view.height, count = frame->seen_count;
+    frame->near = (uint32_t *)render_buffer_of(renderer, count * job->params->k * sizeof(uint32_t));
+    frame->found = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
     frame->shapes = (render_shape *)render_buffer_of(renderer, count * sizeof(render_shape));
     frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
     frame->sums = (render_sums_cuda *)render_buffer_of(renderer, samples * sizeof(render_sums_cuda));
@@ -141,6 +179,7 @@ static mote_status reserve_splats(mote_renderer *renderer, const render_job *job
         MOTE_TRY(cuda_fill(gpu, frame->best, 0, samples * sizeof(unsigned long long)));
         MOTE_TRY(cuda_fill(gpu, frame->best_splat, 0xFF, samples * sizeof(uint32_t)));
     }
+    if (frame->near == NULL || frame->found == NULL) return MOTE_ERROR_MEMORY;
     if (frame->shapes == NULL || frame->splats == NULL || frame->sums == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->sums, 0, samples * sizeof(render_sums_cuda)));
     MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
@@ -168,7 +207,10 @@ mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) 
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));
     mote_stage(renderer->ctx, "neighbours");
     const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS), warps = cuda_blocks(count, WARPS);
-    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes);
+    CUDA_LAUNCH(gpu, search_near, warps, THREADS, frame->screen, renderer->points, rules, count, frame->near,
+                frame->found);
+    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,
+                frame->found, frame->shapes);
     CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,
                 frame->splats, frame->counters);
     MOTE_TRY(mote_progress(renderer->ctx, 0.6, "drawing splats"));
