@@ -32,6 +32,7 @@ enum {
 typedef struct render_counters {
     uint32_t listed[RENDER_LISTS]; /* batches */
     unsigned long long covered, closed, splats, iterations;
+    unsigned long long tiles;                            /* of all splats; 2^48 and more: of one too many */
     unsigned long long errors, error_sum, error_squares; /* of normals */
     uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
 } render_counters;
@@ -64,8 +65,6 @@ typedef struct render_frame_cuda {
     render_shape *shapes;
     render_splat *splats;
     render_sums_cuda *sums;
-    unsigned long long *best; /* SURFACE: the largest weight of a sample, and the place of the splat it is of */
-    uint32_t *best_splat;
     uint8_t *holes;
     render_value shown;
     render_buffer buffers[48];
