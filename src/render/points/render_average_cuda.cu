@@ -56,16 +56,17 @@ static __device__ __forceinline__ void add_together(uint32_t sample, color_sums 
 }
 
 /* Which points are surely within the limits of their samples: the others become RENDER_OUTSIDE, or unsure. */
-static __device__ __forceinline__ bool keep_within(const uint32_t *limits, render_four *four) {
+static __device__ __forceinline__ bool keep_within(const render_steps *steps, const uint32_t *limits,
+                                                   render_four *four) {
     bool any = false;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const uint32_t sample = four->sample[j];
         if (sample == RENDER_OUTSIDE) continue;
         const uint32_t limit = limits[sample];
-        if (four->high[j] > limit) {
+        if (render_high(steps, four->depth[j]) > limit) {
             four->sample[j] = RENDER_OUTSIDE;
-            if (four->low[j] <= limit) four->unsure |= 1u << j;
+            if (render_low(steps, four->depth[j]) <= limit) four->unsure |= 1u << j;
         } else {
             any = true;
         }
@@ -122,7 +123,7 @@ static __global__ void __launch_bounds__(THREADS, 4) add_list(render_points poin
             render_four four;
             if (first + RENDER_CHUNK < end) next = render_load_words(&points, first + RENDER_CHUNK);
             render_find_four(&view, &steps, words, &four);
-            const bool any = keep_within(limits, &four);
+            const bool any = keep_within(&steps, limits, &four);
             if (__any_sync(CUDA_ALL, any)) add_within(&points, first, &four, any, sums);
             if (!__any_sync(CUDA_ALL, four.unsure != 0)) continue;
             render_for_asked(four.unsure, queue,

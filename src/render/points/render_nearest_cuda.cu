@@ -122,36 +122,39 @@ static __device__ __forceinline__ uint32_t lower_together(uint64_t *keys, uint32
 
 /* Rules out what is surely hidden. BEHIND: what is not surely behind the layer before is unsure, or ruled out. */
 template <bool BEHIND>
-static __device__ __forceinline__ void rule_out(const uint64_t *keys, const uint64_t *before, render_four *four) {
+static __device__ __forceinline__ void rule_out(const render_steps *steps, const uint64_t *keys, const uint64_t *before,
+                                                render_four *four) {
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const uint32_t sample = four->sample[j];
         if (sample == RENDER_OUTSIDE) continue;
-        bool out = four->low[j] > render_key_depth(keys[sample]);
+        bool out = render_low(steps, four->depth[j]) > render_key_depth(keys[sample]);
         if (BEHIND && !out) {
             const uint32_t front = render_key_depth(before[sample]);
-            out = four->low[j] <= front;
-            if (out && four->high[j] > front) four->unsure |= 1u << j;
+            out = render_low(steps, four->depth[j]) <= front;
+            if (out && render_high(steps, four->depth[j]) > front) four->unsure |= 1u << j;
         }
         if (out) four->sample[j] = RENDER_OUTSIDE;
     }
 }
 
 /* Which of a lane's points may be the nearest of their samples, a bit for each. All lanes call it. */
-static __device__ __forceinline__ uint32_t find_candidates(uint64_t *keys, const render_four *four) {
+static __device__ __forceinline__ uint32_t find_candidates(const render_steps *steps, uint64_t *keys,
+                                                           const render_four *four) {
     uint32_t mine = RENDER_OUTSIDE, bound = UINT32_MAX, candidates = four->unsure;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         if (four->sample[j] == RENDER_OUTSIDE) continue;
         if (mine == RENDER_OUTSIDE) mine = four->sample[j];
-        if (four->sample[j] == mine) bound = min(bound, four->high[j]);
+        if (four->sample[j] == mine) bound = min(bound, render_high(steps, four->depth[j]));
     }
     const uint32_t now = lower_together(keys, mine, bound);
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const uint32_t sample = four->sample[j];
         if (sample == RENDER_OUTSIDE) continue;
-        if (four->low[j] <= (sample == mine ? now : lower(keys, sample, four->high[j]))) candidates |= 1u << j;
+        const uint32_t least = sample == mine ? now : lower(keys, sample, render_high(steps, four->depth[j]));
+        if (render_low(steps, four->depth[j]) <= least) candidates |= 1u << j;
     }
     return candidates;
 }
@@ -186,11 +189,11 @@ static __global__ void __launch_bounds__(THREADS, 4)
             render_four four;
             if (first + RENDER_CHUNK < end) next = render_load_words(&points, first + RENDER_CHUNK);
             render_find_four(&view, &steps, words, &four);
-            rule_out<BEHIND>(keys, before, &four);
+            rule_out<BEHIND>(&steps, keys, before, &four);
             bool any = four.unsure != 0;
             for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
             if (!__any_sync(CUDA_ALL, any)) continue;
-            render_for_asked(find_candidates(keys, &four), queue,
+            render_for_asked(find_candidates(&steps, keys, &four), queue,
                              [&](uint32_t i) { draw_point<BEHIND>(&points, &view, first + i, before, keys); });
         }
     }

@@ -173,12 +173,27 @@ static __device__ __forceinline__ bool render_is_hidden_box(const render_view *v
 
 /* ---- points of a warp */
 
-/* What a frame of steps calls for four points of each lane: see render_find_steps. */
+/* What steps tell of four points of each lane. */
 typedef struct render_four {
-    uint32_t sample[RENDER_AT_ONCE];                    /* RENDER_OUTSIDE: ruled out, or unsure */
-    uint32_t low[RENDER_AT_ONCE], high[RENDER_AT_ONCE]; /* of depth, as ordered integers */
-    uint32_t unsure;                                    /* a bit for each */
+    uint32_t sample[RENDER_AT_ONCE]; /* RENDER_OUTSIDE: ruled out, or unsure */
+    float depth[RENDER_AT_ONCE];     /* within the slack */
+    uint32_t unsure;                 /* a bit for each */
 } render_four;
+
+/* render_ordered_float in two instructions. */
+static __device__ __forceinline__ uint32_t render_ordered(float value) {
+    const uint32_t bits = __float_as_uint(value);
+    return bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000u);
+}
+
+/* The depth of a point is at least, and at most, that, as an ordered integer. */
+static __device__ __forceinline__ uint32_t render_low(const render_steps *s, float depth) {
+    return render_ordered(depth - s->depth_slack);
+}
+
+static __device__ __forceinline__ uint32_t render_high(const render_steps *s, float depth) {
+    return render_ordered(depth + s->depth_slack);
+}
 
 /* The steps of four points. */
 typedef struct render_words {
@@ -193,20 +208,18 @@ static __device__ __forceinline__ render_words render_load_words(const render_po
 
 static __device__ __forceinline__ void render_find_four(const render_view *view, const render_steps *s,
                                                         render_words words, render_four *four) {
-    const uint64_t x = words.x, y = words.y, z = words.z;
     four->unsure = 0;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
-        const bool drawn = (x >> 16 * j & RENDER_STEP_DRAWN) != 0;
-        float depth = 0;
-        uint32_t sample = render_step_sample(s, view, render_step_float(x, j), render_step_float(y, j),
-                                             render_step_float(z, j), &depth);
-        if (s->usable == 0) sample = RENDER_UNSURE;
-        if (!drawn) sample = RENDER_OUTSIDE;
-        if (sample == RENDER_UNSURE) four->unsure |= 1u << j;
-        four->sample[j] = sample == RENDER_UNSURE ? RENDER_OUTSIDE : sample;
-        four->low[j] = render_ordered_float(depth - s->depth_slack);
-        four->high[j] = render_ordered_float(depth + s->depth_slack);
+        const bool drawn = (words.x >> 16 * j & RENDER_STEP_DRAWN) != 0;
+        uint32_t sample = RENDER_UNSURE;
+        four->depth[j] = 0;
+        if (s->usable != 0) {
+            sample = render_step_sample(s, view, render_step_float(words.x, j), render_step_float(words.y, j),
+                                        render_step_float(words.z, j), &four->depth[j]);
+        }
+        if (drawn && sample == RENDER_UNSURE) four->unsure |= 1u << j;
+        four->sample[j] = drawn && sample != RENDER_UNSURE ? sample : RENDER_OUTSIDE;
     }
 }
 
