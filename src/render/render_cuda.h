@@ -40,7 +40,7 @@ typedef struct render_counters {
 /* Batches whose points are projected, in any order. */
 typedef struct render_list {
     uint32_t *batches;
-    struct render_steps *steps; /* how the frame sees them */
+    struct render_steps *steps; /* of render_steps_cuda.cuh: how the frame sees them */
     uint32_t *count;            /* in device memory */
 } render_list;
 

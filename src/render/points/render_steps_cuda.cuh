@@ -13,8 +13,9 @@
 #define MOTE_RENDER_STEPS_CUH
 
 #include "device/cuda/warp.cuh"
+#include "render/points/render_depths.h"
 #include "render/points/render_short_math.h"
-#include "render/render_cuda.h"
+#include "render/renderer.h"
 
 #define RENDER_STEPS      32768.0
 #define RENDER_STEP_DRAWN 0x8000u
