@@ -14,8 +14,6 @@
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
-#define PARTS   4u /* of a batch, each the work of a warp */
-#define CHUNKS  (RENDER_BATCH / PARTS / RENDER_CHUNK)
 #define GROUPS  6u /* samples of a warp's points that are told apart before each lane goes on by itself */
 
 enum { OUTSIDE, DRAWN_BEFORE, NEW };
@@ -175,27 +173,28 @@ static __device__ __forceinline__ void draw_point(const render_points *points, c
 template <bool BEHIND>
 static __global__ void __launch_bounds__(THREADS, 4)
     draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
-    __shared__ uint8_t queues[WARPS][RENDER_CHUNK];
-    uint8_t *queue = queues[threadIdx.x / CUDA_WARP];
-    const uint32_t count = *list.count * PARTS;
-    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += gridDim.x * WARPS) {
-        const render_steps steps = list.steps[at / PARTS];
-        const uint32_t begin = list.batches[at / PARTS] * RENDER_BATCH + at % PARTS * CHUNKS * RENDER_CHUNK;
-        const uint32_t end = begin + CHUNKS * RENDER_CHUNK;
+    __shared__ uint16_t queues[WARPS][RENDER_QUEUE];
+    uint16_t *queue = queues[threadIdx.x / CUDA_WARP];
+    const uint32_t warps = gridDim.x * WARPS, parts = render_parts_of(*list.count, warps), count = *list.count * parts;
+    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += warps) {
+        const render_steps steps = list.steps[at / parts];
+        const uint32_t size = RENDER_BATCH / parts, begin = list.batches[at / parts] * RENDER_BATCH + at % parts * size;
+        uint32_t asked = 0;
         render_words next = render_load_words(&points, begin);
         CUDA_ROLLED
-        for (uint32_t first = begin; first < end; first += RENDER_CHUNK) {
+        for (uint32_t first = 0; first < size; first += RENDER_CHUNK) {
             const render_words words = next;
             render_four four;
-            if (first + RENDER_CHUNK < end) next = render_load_words(&points, first + RENDER_CHUNK);
+            if (first + RENDER_CHUNK < size) next = render_load_words(&points, begin + first + RENDER_CHUNK);
             render_find_four(&view, &steps, words, &four);
             rule_out<BEHIND>(&steps, keys, before, &four);
             bool any = four.unsure != 0;
             for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
             if (!__any_sync(CUDA_ALL, any)) continue;
-            render_for_asked(find_candidates(&steps, keys, &four), queue,
-                             [&](uint32_t i) { draw_point<BEHIND>(&points, &view, first + i, before, keys); });
+            render_ask(find_candidates(&steps, keys, &four), first, queue, &asked);
         }
+        render_for_asked(queue, asked,
+                         [&](uint32_t i) { draw_point<BEHIND>(&points, &view, begin + i, before, keys); });
     }
 }
 

@@ -224,19 +224,32 @@ static __device__ __forceinline__ void render_find_four(const render_view *view,
     }
 }
 
-#define RENDER_CHUNK (CUDA_WARP * RENDER_AT_ONCE) /* points of a warp */
+#define RENDER_CHUNK  (CUDA_WARP * RENDER_AT_ONCE) /* points that a warp takes at once */
+#define RENDER_CHUNKS (RENDER_BATCH / RENDER_CHUNK)
+#define RENDER_PARTS  2u /* of a batch, each the work of a warp */
+#define RENDER_QUEUE  (RENDER_BATCH / RENDER_PARTS)
 
-/* The points of a warp that doubles decide about, one after the other: visit(point of the chunk). So that lanes do not
-   wait for each other. asked: a bit for each of a lane's four; queue: [RENDER_CHUNK] of this warp, in shared memory */
-template <class VISIT>
-static __device__ __forceinline__ void render_for_asked(uint32_t asked, uint8_t *queue, VISIT visit) {
-    uint32_t count = 0;
+/* How many parts batches have: of few batches as many as there are chunks, so that many warps have work. */
+static __device__ __forceinline__ uint32_t render_parts_of(uint32_t batches, uint32_t warps) {
+    return batches * RENDER_CHUNKS <= warps ? RENDER_CHUNKS : RENDER_PARTS;
+}
+
+/* Points that doubles decide about are put into a queue: of all chunks of a part, so that lanes do not wait for each
+   other. asked: a bit for each of a lane's four; first: of the chunk, in the part; queue: [RENDER_QUEUE] of this warp,
+   in shared memory; count: the same in all lanes */
+static __device__ __forceinline__ void render_ask(uint32_t asked, uint32_t first, uint16_t *queue, uint32_t *count) {
+    if (!__any_sync(CUDA_ALL, asked != 0)) return;
 #pragma unroll
     for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
         const bool wanted = (asked >> j & 1) != 0;
-        const uint32_t place = warp_append(wanted, &count);
-        if (wanted) queue[place] = (uint8_t)(RENDER_AT_ONCE * warp_lane() + j);
+        const uint32_t place = warp_append(wanted, count);
+        if (wanted) queue[place] = (uint16_t)(first + RENDER_AT_ONCE * warp_lane() + j);
     }
+}
+
+/* visit(point of the part) for all that was asked. */
+template <class VISIT>
+static __device__ __forceinline__ void render_for_asked(const uint16_t *queue, uint32_t count, VISIT visit) {
     __syncwarp();
     for (uint32_t at = warp_lane(); at < count; at += CUDA_WARP) visit((uint32_t)queue[at]);
     __syncwarp();
