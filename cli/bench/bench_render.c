@@ -27,15 +27,15 @@ static const render_case cases[] = {
     {"points far", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 325, false},
     {"points overview", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 287, false},
     {"points street", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 408, false},
-    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 556, false},
+    {"points close-up", "city", 0, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 556, false},
     {"average far", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 8, 128, false},
     {"average overview", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 87, false},
     {"average street", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 203, false},
-    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 282, false},
+    {"average close-up", "city", 0, MOTE_RENDER_AVERAGE, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 282, false},
     {"many far", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 8, 369, false},
     {"many overview", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.6}, 0.8, 358, false},
     {"many street", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.12, 501, false},
-    {"many close-up", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.3}, 0.03, 749, false},
+    {"many close-up", "city", MANY, MOTE_RENDER_POINTS, 1920, 1080, {-0.6, -1, 0.1}, 0.06, 749, false},
     {"surface 36k", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 3.76, false},
     {"surface 36k close", "torus", 35947, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.35, 3.76, false},
     {"surface 424k", "torus", 423565, MOTE_RENDER_SURFACE, 1024, 1024, {-0.6, -1, 0.6}, 0.8, 14.37, false},
@@ -57,12 +57,18 @@ typedef struct render_work {
     uint64_t points;
 } render_work;
 
-/* A cloud is made once for the cases that draw it. */
+/* A cloud, and what draws it: made once for the cases that draw it. */
 typedef struct render_subject {
     const char *kind;
     uint64_t points;
     mote_cloud *cloud;
+    mote_context *ctx; /* of the renderer */
+    mote_renderer *renderer;
+    mote_context *cpu; /* of the renderer that pictures of a GPU are compared to; NULL: not made yet */
+    mote_renderer *expected;
 } render_subject;
+
+#define MAX_COMPARED 200000000u /* points; of more, the CPU's picture takes minutes and as much memory again */
 
 /* ---- points that move */
 
@@ -130,20 +136,42 @@ static void turn_camera(mote_camera *camera) {
 }
 
 /* What the GPU drew last against what the CPU draws. */
-static mote_status check_frame(const session *s, const render_work *work, const mote_cloud *cloud, bool *is_right) {
+static mote_status compare_frame(const render_work *work, mote_renderer *expected, bool *is_right) {
     const size_t bytes = (size_t)work->params.width * work->params.height * 4;
-    mote_context_params params = bench_context_params(s, mote_context_threads(work->ctx));
-    mote_context *ctx = NULL;
-    mote_render_result expected = {.color8 = malloc(bytes)};
+    mote_render_result drawn = {.color8 = malloc(bytes)};
     uint8_t *found = malloc(bytes);
-    params.device = MOTE_DEVICE_CPU;
-    mote_status status =
-        expected.color8 != NULL && found != NULL ? mote_context_create(&params, &ctx) : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = mote_render(ctx, cloud, &work->camera, &work->params, &expected);
+    mote_status status = drawn.color8 != NULL && found != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = mote_render_draw(expected, &work->camera, &work->params, &drawn);
     if (status == MOTE_OK) status = mote_device_copy(work->ctx, found, work->result.color8, bytes);
-    *is_right = status == MOTE_OK && memcmp(found, expected.color8, bytes) == 0;
+    *is_right = status == MOTE_OK && memcmp(found, drawn.color8, bytes) == 0;
     free(found);
-    free(expected.color8);
+    free(drawn.color8);
+    return status;
+}
+
+static mote_status open_expected(const session *s, const mote_cloud *cloud, mote_context **ctx,
+                                 mote_renderer **expected) {
+    mote_context_params params = bench_context_params(s, mote_context_threads(s->ctx));
+    params.device = MOTE_DEVICE_CPU;
+    const mote_status status = mote_context_create(&params, ctx);
+    return status == MOTE_OK ? mote_render_create(*ctx, cloud, expected) : status;
+}
+
+/* moving: a cloud of this case alone; NULL: that of the subject. */
+static mote_status check_frame(const session *s, const render_work *work, render_subject *subject,
+                               const mote_cloud *moving, bool *is_right) {
+    mote_context *ctx = NULL;
+    mote_renderer *expected = NULL;
+    mote_status status = MOTE_OK;
+    *is_right = true;
+    if (!work->on_gpu || subject->points > MAX_COMPARED) return MOTE_OK;
+    if (moving != NULL) {
+        status = open_expected(s, moving, &ctx, &expected);
+    } else if (subject->expected == NULL) {
+        status = open_expected(s, subject->cloud, &subject->cpu, &subject->expected);
+    }
+    if (status == MOTE_OK) status = compare_frame(work, moving != NULL ? expected : subject->expected, is_right);
+    mote_render_destroy(expected);
     mote_context_destroy(ctx);
     return status;
 }
@@ -163,33 +191,37 @@ static mote_status draw_frames(const bench_options *o, render_work *work, bench_
     return session_cancelled() ? MOTE_CANCELLED : status;
 }
 
-static mote_status measure_case(session *s, const bench_options *o, const render_case *c, const mote_cloud *cloud,
-                                bench_runs *runs, render_work *work, bool *is_right) {
-    mote_context *own = NULL;
-    mote_cloud *moving = NULL;
-    memset(work, 0, sizeof *work);
-    work->on_gpu = bench_on_gpu(s);
+static void set_params(render_work *work, const render_case *c) {
     work->params = mote_render_defaults();
     work->params.mode = c->mode;
     work->params.width = c->width;
     work->params.height = c->height;
     if (c->mode != MOTE_RENDER_SURFACE) work->params.edl_strength = 0;
     if (c->moves) work->params.k = 6;
-    mote_status status = work->on_gpu ? MOTE_OK : bench_context(s, mote_context_threads(s->ctx), &own);
-    work->ctx = own != NULL ? own : s->ctx;
-    if (status == MOTE_OK && c->moves) status = make_moving(work, cloud, &moving);
-    const mote_cloud *shown = moving != NULL ? moving : cloud;
-    if (status == MOTE_OK) status = mote_render_create(work->ctx, shown, &work->renderer);
+}
+
+static mote_status measure_case(session *s, const bench_options *o, const render_case *c, render_subject *subject,
+                                bench_runs *runs, render_work *work, bool *is_right) {
+    mote_cloud *moving = NULL;
+    mote_renderer *own = NULL;
+    memset(work, 0, sizeof *work);
+    work->on_gpu = bench_on_gpu(s);
+    work->ctx = subject->ctx;
+    set_params(work, c);
+    mote_status status = c->moves ? make_moving(work, subject->cloud, &moving) : MOTE_OK;
+    if (status == MOTE_OK && moving != NULL) status = mote_render_create(work->ctx, moving, &own);
+    if (status == MOTE_OK && moving == NULL && subject->renderer == NULL) {
+        status = mote_render_create(work->ctx, subject->cloud, &subject->renderer);
+    }
+    work->renderer = own != NULL ? own : subject->renderer;
     if (status == MOTE_OK) status = open_arrays(work);
     if (status == MOTE_OK) status = set_camera(work, c);
     if (status == MOTE_OK) status = draw_frames(o, work, runs);
-    *is_right = true;
-    if (status == MOTE_OK && work->on_gpu) status = check_frame(s, work, shown, is_right);
+    if (status == MOTE_OK) status = check_frame(s, work, subject, moving, is_right);
     close_arrays(work);
-    mote_render_destroy(work->renderer);
+    mote_render_destroy(own);
     mote_cloud_destroy(moving);
     free(work->rest);
-    mote_context_destroy(own);
     progress_clear(&s->bar);
     return status;
 }
@@ -222,15 +254,25 @@ static void print_row(const render_case *c, const bench_result *line, const mote
     fflush(stdout);
 }
 
+static void drop_subject(const session *s, render_subject *subject) {
+    mote_render_destroy(subject->renderer);
+    mote_render_destroy(subject->expected);
+    mote_context_destroy(subject->cpu);
+    mote_cloud_destroy(subject->cloud);
+    if (subject->ctx != s->ctx) mote_context_destroy(subject->ctx);
+    memset(subject, 0, sizeof *subject);
+}
+
 /* The cloud of a case: that of the last one, if it is the same. */
 static mote_status take_subject(session *s, const char *kind, uint64_t points, render_subject *subject) {
     if (subject->cloud != NULL && subject->points == points && strcmp(subject->kind, kind) == 0) return MOTE_OK;
-    mote_cloud_destroy(subject->cloud);
-    subject->cloud = NULL;
+    drop_subject(s, subject);
     subject->kind = kind;
     subject->points = points;
     s->bar.points = points;
-    const mote_status status = mote_generate(s->ctx, kind, points, NULL, &subject->cloud);
+    subject->ctx = s->ctx;
+    mote_status status = bench_on_gpu(s) ? MOTE_OK : bench_context(s, mote_context_threads(s->ctx), &subject->ctx);
+    if (status == MOTE_OK) status = mote_generate(s->ctx, kind, points, NULL, &subject->cloud);
     progress_clear(&s->bar);
     return status;
 }
@@ -243,7 +285,7 @@ static int run_case(session *s, const bench_options *o, const render_case *c, re
     const uint64_t all = o->count_given ? o->count : bench_on_gpu(s) ? GPU_POINTS : o->count;
     const uint64_t points = c->points == 0 || (o->count_given && o->count < c->points) ? all : c->points;
     mote_status status = take_subject(s, c->kind, points, subject);
-    if (status == MOTE_OK) status = measure_case(s, o, c, subject->cloud, &runs, &work, &is_right);
+    if (status == MOTE_OK) status = measure_case(s, o, c, subject, &runs, &work, &is_right);
     if (status == MOTE_CANCELLED) return session_fail(s, status, false);
     if (status == MOTE_ERROR_MEMORY) {
         printf("%-18s not run: out of memory\n", c->name);
@@ -274,7 +316,8 @@ static bool is_wanted(const session *s, const bench_options *o, const render_cas
 int bench_render(session *s, const bench_options *o) {
     const char *names[CASES + 1] = {NULL};
     bool any = false;
-    render_subject subject = {NULL, 0, NULL};
+    render_subject subject;
+    memset(&subject, 0, sizeof subject);
     for (size_t i = 0; i < CASES; i++) {
         names[i] = cases[i].name;
         any = any || is_wanted(s, o, &cases[i]);
@@ -285,6 +328,6 @@ int bench_render(session *s, const bench_options *o) {
     for (size_t i = 0; i < CASES && code == EXIT_DONE; i++) {
         if (is_wanted(s, o, &cases[i])) code = run_case(s, o, &cases[i], &subject);
     }
-    mote_cloud_destroy(subject.cloud);
+    drop_subject(s, &subject);
     return code;
 }

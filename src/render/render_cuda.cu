@@ -2,6 +2,7 @@
 #include "render/render_cuda.h"
 
 #include "device/cuda/cuda_kernel.cuh"
+#include "render/points/render_steps_cuda.cuh"
 #include "render/shade/render_look.h"
 
 /* ---- buffers */
@@ -16,6 +17,11 @@ void *render_buffer_of(mote_renderer *renderer, uint64_t size_bytes) {
     return buffer->memory;
 }
 
+/* Which point a sample shows is found where it is asked for, and where splats and closing write it. */
+static bool shows_index(const render_job *job) {
+    return job->wants_splats || job->params->mode == MOTE_RENDER_SURFACE || job->params->close_pixels > 0;
+}
+
 /* What every frame needs; first of all, so that frames of all kinds share these buffers. */
 static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     if (renderer->frame == NULL) renderer->frame = mote_alloc_zero(renderer->ctx, sizeof(render_frame_cuda), "frame");
@@ -26,13 +32,13 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     frame->counters = (render_counters *)render_buffer_of(renderer, sizeof(render_counters));
     frame->keys[0] = (uint64_t *)render_buffer_of(renderer, samples * sizeof(uint64_t));
     frame->batch_states = (uint8_t *)render_buffer_of(renderer, batches);
-    frame->known.batches = (uint32_t *)render_buffer_of(renderer, (batches + 1) * sizeof(uint32_t));
-    frame->others.batches = (uint32_t *)render_buffer_of(renderer, (batches + 1) * sizeof(uint32_t));
-    frame->known.shorts = (render_short *)render_buffer_of(renderer, batches * sizeof(render_short));
-    frame->others.shorts = (render_short *)render_buffer_of(renderer, batches * sizeof(render_short));
+    frame->known.batches = (uint32_t *)render_buffer_of(renderer, batches * sizeof(uint32_t));
+    frame->others.batches = (uint32_t *)render_buffer_of(renderer, batches * sizeof(uint32_t));
+    frame->known.steps = (render_steps *)render_buffer_of(renderer, batches * sizeof(render_steps));
+    frame->others.steps = (render_steps *)render_buffer_of(renderer, batches * sizeof(render_steps));
     frame->samples.depth = (float *)render_buffer_of(renderer, samples * sizeof(float));
     frame->samples.color = (uint16_t *)render_buffer_of(renderer, 4 * samples * sizeof(uint16_t));
-    frame->samples.index = (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t));
+    frame->samples.index = shows_index(job) ? (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t)) : NULL;
     frame->samples.normal =
         job->wants_normals ? (float *)render_buffer_of(renderer, 3 * samples * sizeof(float)) : NULL;
     frame->samples.value = job->wants_values ? (float *)render_buffer_of(renderer, samples * sizeof(float)) : NULL;
@@ -45,8 +51,8 @@ static mote_status open_frame(mote_renderer *renderer, const render_job *job) {
     for (uint32_t b = 0; b < frame->buffer_count; b++) {
         if (frame->buffers[b].memory == NULL) return MOTE_ERROR_MEMORY;
     }
-    frame->known.count = frame->known.batches + batches;
-    frame->others.count = frame->others.batches + batches;
+    frame->known.count = &frame->counters->listed[RENDER_LIST_KNOWN];
+    frame->others.count = &frame->counters->listed[RENDER_LIST_OTHERS];
     return cuda_fill(renderer->device, frame->counters, 0, sizeof *frame->counters);
 }
 
@@ -64,7 +70,7 @@ static void free_frame(mote_renderer *renderer) {
 
 static mote_status draw_mode(mote_renderer *renderer, const render_job *job) {
     switch (job->params->mode) {
-    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job);
+    case MOTE_RENDER_POINTS: return render_show_points_cuda(renderer, job, NULL);
     case MOTE_RENDER_SURFACE: return render_surface_cuda(renderer, job);
     default: return render_average_cuda(renderer, job);
     }
@@ -78,7 +84,7 @@ static mote_status tell_counters(mote_renderer *renderer, const render_job *job,
     result->covered = counters.covered;
     result->closed = counters.closed;
     result->batches = renderer->points.batch_count;
-    result->batches_drawn = counters.drawn;
+    result->batches_drawn = (uint64_t)counters.listed[RENDER_LIST_KNOWN] + counters.listed[RENDER_LIST_OTHERS];
     if (job->params->mode == MOTE_RENDER_SURFACE) {
         result->seen = frame->seen_count;
         result->splats = counters.splats;

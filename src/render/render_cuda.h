@@ -5,7 +5,6 @@
 #include "device/cuda/cuda.h"
 #include "render/points/render_depths.h"
 #include "render/points/render_points_math.h"
-#include "render/points/render_short_math.h"
 #include "render/render_ops.h"
 #include "render/screen/render_screen_math.h"
 #include "render/shade/render_samples.h"
@@ -21,10 +20,19 @@ typedef struct render_buffer {
     uint64_t size_bytes;
 } render_buffer;
 
+/* Lists of batches of a frame; then those of layers, or of averages. */
+enum {
+    RENDER_LIST_KNOWN,
+    RENDER_LIST_OTHERS,
+    RENDER_LIST_MORE,
+    RENDER_LISTS = RENDER_LIST_MORE + MOTE_RENDER_MAX_LAYERS
+};
+
 /* What kernels count, and the host is told at the end of a frame. */
 typedef struct render_counters {
-    unsigned long long known, drawn; /* batches that the last frame shows; that this one draws */
+    uint32_t listed[RENDER_LISTS]; /* batches */
     unsigned long long covered, closed, splats, iterations;
+    unsigned long long tiles;                            /* of all splats; 2^48 and more: of one too many */
     unsigned long long errors, error_sum, error_squares; /* of normals */
     uint32_t min_value, max_value;                       /* of false colours, as ordered integers */
 } render_counters;
@@ -32,8 +40,8 @@ typedef struct render_counters {
 /* Batches whose points are projected, in any order. */
 typedef struct render_list {
     uint32_t *batches;
-    render_short *shorts; /* how the frame sees them */
-    uint32_t *count;      /* in device memory */
+    struct render_steps *steps; /* of render_steps_cuda.cuh: how the frame sees them */
+    uint32_t *count;            /* in device memory */
 } render_list;
 
 /* Sums of a sample, as atomics add them. */
@@ -42,6 +50,7 @@ typedef struct render_sums_cuda {
 } render_sums_cuda;
 
 typedef struct render_frame_cuda {
+    uint32_t number; /* of the frame: batches that show something are marked with it */
     render_counters *counters;
     uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
     uint8_t *batch_states;
@@ -52,14 +61,13 @@ typedef struct render_frame_cuda {
     render_color_sums *color_sums;
     render_screen screen;
     uint32_t seen_count;
+    uint32_t *near, *found; /* [k · seen], [seen]: neighbours, see render_splat_cuda.cu */
     render_shape *shapes;
     render_splat *splats;
     render_sums_cuda *sums;
-    unsigned long long *best; /* SURFACE: the largest weight of a sample, and the place of the splat it is of */
-    uint32_t *best_splat;
     uint8_t *holes;
     render_value shown;
-    render_buffer buffers[40];
+    render_buffer buffers[48];
     uint32_t buffer_count; /* that this frame has asked for */
 } render_frame_cuda;
 
@@ -75,8 +83,13 @@ mote_status render_set_normals_cuda(mote_renderer *renderer, const float *const 
 void render_unload_points_cuda(mote_renderer *renderer);
 mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *job);
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer);
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job);
+/* Marks the batches that the frame shows; render_show_points_cuda does, too. */
+mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view);
+/* sums: of averages, or NULL: the nearest points. */
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums);
 mote_status render_average_cuda(mote_renderer *renderer, const render_job *job);
+/* frame->others: the batches that are not behind frame->limits. */
+mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view);
 /* Fills frame->depths from frame->keys[0], or from frame->limits. */
 mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_view *view, bool of_limits);
 

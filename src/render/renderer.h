@@ -31,18 +31,19 @@ extern "C" {
 typedef struct render_batch {
     double min[3], max[3];
     float spacing;  /* between neighbours, world units: the median of its sub-batches */
-    uint32_t drawn; /* 1: the last frame shows one of its points */
+    uint32_t drawn; /* CPU: 1: the last frame shows one of its points; GPU: the number of the last frame that does */
 } render_batch;
 
 /* Points in memory of the renderer's device. */
 typedef struct render_points {
     uint32_t count; /* of points with a finite position */
     uint32_t batch_count;
-    bool tied;       /* two points or more are in one place: their colours decide which is first */
-    double *at[3];   /* [count], rounded up to whole batches with copies of the last */
-    float *local[3]; /* the same, see render_short_math.h */
-    uint32_t *color; /* [count] */
-    uint32_t *index; /* [all]: finite points first */
+    bool tied;          /* two points or more are in one place: their colours decide which is first */
+    double *at[3];      /* [count], rounded up to whole batches with copies of the last */
+    float *local[3];    /* CPU: the same, see render_short_math.h */
+    uint64_t *steps[3]; /* GPU: [count / 4], see render_steps_cuda.cuh */
+    uint32_t *color;    /* [count] */
+    uint32_t *index;    /* [all]: finite points first */
     render_batch *batches;
     float *normal[3]; /* [rows of the cloud]; NULL: none are given */
     float *spacing;   /* [rows of the cloud] or NULL */

@@ -199,7 +199,7 @@ static void awkward_clouds_look_the_same(void **state) {
 
 static void generated_clouds_look_the_same(void **state) {
     static const char *const kinds[] = {"uniform", "clusters", "torus", "city", "room", "lattice"};
-    const uint64_t count = parity_extent(1500, 6000, 400000);
+    const uint64_t count = parity_extent(1500, 3000, 400000);
     parity_pair *pair = *state;
     for (uint32_t c = 0; c < sizeof kinds / sizeof kinds[0]; c++) {
         mote_cloud *cloud = NULL;
@@ -209,7 +209,7 @@ static void generated_clouds_look_the_same(void **state) {
         for (uint32_t frame = 0; frame < 6; frame++) { /* a camera that moves: what stands behind is left out */
             mote_render_params p = settings(frame * 5 + c);
             mote_camera camera;
-            p.width = p.height = (uint32_t)parity_extent(40, 90, 700);
+            p.width = p.height = (uint32_t)parity_extent(40, 60, 700);
             assert_true(look(&t, frame, &p, &camera));
             compare(&t, &camera, &p, 31, frame == 2);
         }

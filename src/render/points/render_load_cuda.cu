@@ -7,7 +7,7 @@
 #include "order/order_cuda.h"
 #include "order/sort/order_keys_cuda.h"
 #include "render/points/render_load.h"
-#include "render/points/render_short_math.h"
+#include "render/points/render_steps_cuda.cuh"
 #include "render/render_cuda.h"
 
 #define THREADS 256u
@@ -142,14 +142,26 @@ static __global__ void bound_batches(render_points points) {
     batch->drawn = 0;
 }
 
-/* Coordinates from the middle of the batch's box. */
-static __global__ void shorten_points(render_points points, uint64_t end) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= end) return;
-    const render_batch *batch = &points.batches[i / RENDER_BATCH];
+/* Four points, whose colours tell which are drawn. */
+static __global__ void make_steps(render_points points, uint64_t words) {
+    const uint64_t w = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (w >= words) return;
+    const render_batch *batch = &points.batches[w * RENDER_AT_ONCE / RENDER_BATCH];
     for (int k = 0; k < 3; k++) {
-        points.local[k][i] = (float)(points.at[k][i] - render_batch_middle(batch->min[k], batch->max[k]));
+        uint64_t word = 0;
+        for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+            const uint64_t i = w * RENDER_AT_ONCE + j;
+            uint32_t step = render_step_of(points.at[k][i], batch->min[k], batch->max[k]);
+            if (k == 0 && points.color[i] == RENDER_NO_COLOR) step &= ~RENDER_STEP_DRAWN;
+            word |= (uint64_t)step << 16 * j;
+        }
+        points.steps[k][w] = word;
     }
+}
+
+static void launch_steps(mote_renderer *renderer) {
+    const uint64_t words = (uint64_t)renderer->points.batch_count * (RENDER_BATCH / RENDER_AT_ONCE);
+    CUDA_LAUNCH(renderer->device, make_steps, cuda_blocks(words, THREADS), THREADS, renderer->points, words);
 }
 
 static mote_status keep_boxes(mote_renderer *renderer) {
@@ -178,8 +190,8 @@ static bool reserve_points(mote_renderer *renderer) {
     bool complete = points->index != NULL && points->color != NULL && points->batches != NULL;
     for (int k = 0; k < 3; k++) {
         points->at[k] = (double *)cuda_alloc(gpu, padded * sizeof(double), what);
-        points->local[k] = (float *)cuda_alloc(gpu, padded * sizeof(float), what);
-        complete = complete && points->at[k] != NULL && points->local[k] != NULL;
+        points->steps[k] = (uint64_t *)cuda_alloc(gpu, padded / RENDER_AT_ONCE * sizeof(uint64_t), what);
+        complete = complete && points->at[k] != NULL && points->steps[k] != NULL;
     }
     return complete && renderer->boxes != NULL;
 }
@@ -195,7 +207,7 @@ static mote_status place_points(mote_renderer *renderer, const render_source *fr
     CUDA_LAUNCH(gpu, gather, cuda_blocks(end, THREADS), THREADS, from->axes[0], from->axes[1], from->axes[2],
                 from->colors, *points, end);
     CUDA_LAUNCH(gpu, bound_batches, points->batch_count, BOX_BLOCK, *points);
-    CUDA_LAUNCH(gpu, shorten_points, cuda_blocks(end, THREADS), THREADS, *points, end);
+    launch_steps(renderer);
     MOTE_TRY(cuda_fill(gpu, found, 0, sizeof *found));
     CUDA_LAUNCH(gpu, find_one_place, cuda_blocks(points->count, THREADS), THREADS, *points, found);
     MOTE_TRY(cuda_launched(gpu, "reading points"));
@@ -296,6 +308,7 @@ static mote_status load_from(mote_renderer *renderer, const render_source *from)
     cuda_pairs64 pairs;
     if (!reserve_points(renderer)) return MOTE_ERROR_MEMORY;
     renderer->points.count = renderer->points.batch_count = 0;
+    if (renderer->frame != NULL) ((render_frame_cuda *)renderer->frame)->number = 0; /* new batches are marked with 0 */
     render_keep_boxes(renderer, NULL);
     if (rows == 0) return MOTE_OK;
     memset(&pairs, 0, sizeof pairs);
@@ -327,6 +340,7 @@ static mote_status recolor(mote_renderer *renderer, const uint8_t *rgba) {
     if (status == MOTE_OK && !renderer->points.tied && renderer->points.count > 0) {
         CUDA_LAUNCH(gpu, gather_colors, cuda_blocks(renderer->points.count, THREADS), THREADS, from.colors,
                     renderer->points);
+        launch_steps(renderer);
         status = cuda_launched(gpu, "colouring points");
     }
     device_cloud_close(&from.view);
@@ -369,7 +383,7 @@ void render_unload_points_cuda(mote_renderer *renderer) {
     drop_normals(renderer);
     for (int k = 0; k < 3; k++) {
         cuda_free(gpu, points->at[k]);
-        cuda_free(gpu, points->local[k]);
+        cuda_free(gpu, points->steps[k]);
     }
     cuda_free(gpu, points->color);
     cuda_free(gpu, points->index);

@@ -1,11 +1,20 @@
-/* The nearest point of each sample on a GPU, and averages: a block of threads for each batch; see render_nearest_cpu.c
-   for which batches are drawn when. */
+/* The nearest point of each sample on a GPU; see render_nearest_cpu.c for which batches are drawn when.
+
+   A warp takes 128 points of a batch, each lane four. Steps (render_steps_cuda.cuh) tell the samples of most, and
+   within what their depths are. What is surely behind what its sample shows is ruled out. Of the others, the least
+   upper bound of depth is first found among the warp's points of a sample, and goes into the sample's key; then only
+   points that can be nearer than that are left, about one for each sample. They are projected in double precision.
+
+     bits 63…32 upper bound of depth    bits 31…0 all set     a key that says: a point is here, no deeper than that
+
+   Such a key never stays: the point that it is of has a lesser one, and is projected. */
 #include "device/cuda/warp.cuh"
+#include "render/points/render_steps_cuda.cuh"
 #include "render/render_cuda.h"
 
-#define THREADS      256u
-#define LAST_THREADS 512u  /* of the one block that makes the last levels of depths */
-#define LAST_SQUARES 4096u /* of the largest of these */
+#define THREADS 256u
+#define WARPS   (THREADS / CUDA_WARP)
+#define GROUPS  6u /* samples of a warp's points that are told apart before each lane goes on by itself */
 
 enum { OUTSIDE, DRAWN_BEFORE, NEW };
 
@@ -13,155 +22,230 @@ static uint64_t samples_of(const render_view *view) { return (uint64_t)view->wid
 
 /* ---- which batches */
 
-static __global__ void count_known(render_points points, render_counters *counters) {
-    const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, b < points.batch_count && points.batches[b].drawn != 0);
-    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->known, (unsigned long long)__popc(lanes));
+/* Where this thread's item of a list goes, one atomic operation for a block. All threads call it. */
+static __device__ __forceinline__ uint32_t block_reserve(uint32_t *count, bool wanted) {
+    __shared__ uint32_t buffer[WARPS], first;
+    uint32_t total = 0;
+    const uint32_t place = block_append<WARPS>(wanted, buffer, &total);
+    if (threadIdx.x == 0) first = total > 0 ? atomicAdd(count, total) : 0;
+    __syncthreads();
+    return first + place;
 }
 
 static __device__ __forceinline__ void list_batch(const render_points *points, const render_view *view, uint32_t b,
                                                   uint32_t place, const render_list *list) {
     list->batches[place] = b;
-    list->shorts[place] = render_make_short(view, points->batches[b].min, points->batches[b].max);
+    list->steps[place] = render_make_steps(view, points->batches[b].min, points->batches[b].max);
 }
 
-/* Batches in the picture: those that the last frame shows go to known, the others are marked NEW. */
-static __global__ void sort_batches(render_points points, render_view view, const render_counters *counters,
-                                    uint8_t *states, render_list known) {
+/* Batches in the picture: those that the last frame shows go to known, the others are marked NEW. Before the first
+   frame all are marked with its last one, 0. */
+static __global__ void sort_batches(render_points points, render_view view, uint32_t last, uint8_t *states,
+                                    render_list known) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     bool drawn = false;
     if (b < points.batch_count) {
         const render_batch *batch = &points.batches[b];
         const render_reach reach = render_box_reach(&view, batch->min, batch->max);
-        drawn = !reach.outside && (counters->known == 0 || batch->drawn != 0);
+        drawn = !reach.outside && batch->drawn == last;
         states[b] = (uint8_t)(reach.outside ? OUTSIDE : drawn ? DRAWN_BEFORE : NEW);
     }
-    const uint32_t place = warp_reserve(known.count, __ballot_sync(CUDA_ALL, drawn));
+    const uint32_t place = block_reserve(known.count, drawn);
     if (drawn) list_batch(&points, &view, b, place, &known);
 }
 
-/* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside. */
-static __global__ void list_visible(render_points points, render_view view, render_depths depths, const uint8_t *states,
-                                    bool only_new, render_list list) {
+/* Of some batches those that are not behind what stands there. only_new: of those marked NEW; else of all inside.
+   keys, limits: one is NULL */
+static __global__ void list_visible(render_points points, render_view view, render_depths depths, const uint64_t *keys,
+                                    const uint32_t *limits, const uint8_t *states, bool only_new, render_list list) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     bool visible = false;
+    render_steps steps;
     if (b < points.batch_count && (only_new ? states[b] == NEW : states[b] != OUTSIDE)) {
-        const render_reach reach = render_box_reach(&view, points.batches[b].min, points.batches[b].max);
-        visible = !reach.outside && !render_is_behind(&depths, &reach);
+        const render_batch *batch = &points.batches[b];
+        steps = render_make_steps(&view, batch->min, batch->max);
+        const render_reach reach = steps.usable != 0 ? render_tight_reach(&view, &steps, batch->min, batch->max)
+                                                     : render_box_reach(&view, batch->min, batch->max);
+        visible = !render_is_hidden_box(&view, &depths, keys, limits, &reach);
     }
-    const uint32_t place = warp_reserve(list.count, __ballot_sync(CUDA_ALL, visible));
-    if (visible) list_batch(&points, &view, b, place, &list);
+    const uint32_t place = block_reserve(list.count, visible);
+    if (!visible) return;
+    list.batches[place] = b;
+    list.steps[place] = steps;
 }
 
 static __global__ void list_inside(render_points points, render_view view, const uint8_t *states, render_list list) {
     const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
     const bool inside = b < points.batch_count && states[b] != OUTSIDE;
-    const uint32_t place = warp_reserve(list.count, __ballot_sync(CUDA_ALL, inside));
+    const uint32_t place = block_reserve(list.count, inside);
     if (inside) list_batch(&points, &view, b, place, &list);
 }
 
-/* Before note_drawn; and how many were read. */
-static __global__ void forget_drawn(render_points points, render_list known, render_list others,
-                                    render_counters *counters) {
-    const uint32_t b = blockIdx.x * THREADS + threadIdx.x;
-    if (b < points.batch_count) points.batches[b].drawn = 0;
-    if (b == 0) counters->drawn = (unsigned long long)*known.count + *others.count;
+/* The batch of what a sample shows. */
+static __device__ __forceinline__ void note_batch(const render_points *points, uint64_t key, uint32_t number) {
+    if (key == RENDER_NO_KEY) return;
+    uint32_t *drawn = &points->batches[(uint32_t)key / RENDER_BATCH].drawn;
+    if (*drawn != number) *drawn = number;
 }
 
-static __global__ void note_drawn(const uint64_t *keys, uint64_t samples, render_points points) {
+static __global__ void note_batches(const uint64_t *keys, uint64_t samples, render_points points, uint32_t number) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= samples || keys[i] == RENDER_NO_KEY) return;
-    uint32_t *drawn = &points.batches[(uint32_t)keys[i] / RENDER_BATCH].drawn;
-    if (*drawn == 0) *drawn = 1;
+    if (i < samples) note_batch(&points, keys[i], number);
 }
 
 /* ---- their points */
 
-/* Whether short coordinates rule a point out. What keys show only gets nearer: an old one decides for less. */
-static __device__ __forceinline__ bool is_ruled_out(const render_short *s, bool perspective,
-                                                    const render_points *points, uint32_t i, const uint64_t *keys) {
-    float nearest = 0;
-    if (s->usable == 0) return false;
-    const uint32_t sample =
-        render_short_sample(s, perspective, points->local[0][i], points->local[1][i], points->local[2][i], &nearest);
-    if (sample == RENDER_OUTSIDE) return true;
-    return sample != RENDER_UNSURE && render_ordered_float(nearest) > render_key_depth(keys[sample]);
+/* Lowers what a sample shows to a bound of depth; returns how deep it is now, at most. */
+static __device__ __forceinline__ uint32_t lower(uint64_t *keys, uint32_t sample, uint32_t bound) {
+    const uint32_t now = render_key_depth(keys[sample]); /* may be old: then it is less by now */
+    if (now <= bound) return now;
+    const uint64_t key = (uint64_t)bound << 32 | UINT32_MAX;
+    const uint64_t before = atomicMin((unsigned long long *)&keys[sample], (unsigned long long)key);
+    return min(render_key_depth(before), bound);
 }
 
-/* The threads of a block get how the frame sees its batch. */
-static __device__ __forceinline__ void share_short(const render_short *from, render_short *to) {
-    const uint32_t words = sizeof(render_short) / sizeof(uint32_t);
-    __syncthreads(); /* the last batch is done with */
-    if (threadIdx.x < words) ((uint32_t *)to)[threadIdx.x] = ((const uint32_t *)from)[threadIdx.x];
-    __syncthreads();
+/* The same for all lanes together: of lanes with the same sample one asks, for the least of their bounds.
+   sample: RENDER_OUTSIDE for a lane that has nothing */
+static __device__ __forceinline__ uint32_t lower_together(uint64_t *keys, uint32_t sample, uint32_t bound) {
+    uint32_t rest = __ballot_sync(CUDA_ALL, sample != RENDER_OUTSIDE), leader = warp_lane(), now = 0, same;
+    for (uint32_t g = 0; g < GROUPS && rest != 0; g++, rest &= ~same) {
+        const uint32_t first = warp_first(rest), of = warp_value_of(rest, sample, &same);
+        const uint32_t least = render_warp_min(sample == of ? bound : UINT32_MAX);
+        if (sample == of) leader = first, bound = least;
+        if ((same & (same - 1)) == 0) break; /* sparse: the others have samples of their own, too */
+    }
+    if (sample != RENDER_OUTSIDE && leader == warp_lane()) now = lower(keys, sample, bound);
+    return __shfl_sync(CUDA_ALL, now, (int)leader);
 }
 
-static __global__ void draw_list(render_points points, render_view view, render_list list, const uint64_t *before,
-                                 uint64_t *keys) {
-    __shared__ render_short here;
-    const uint32_t count = *list.count;
-    for (uint32_t at = blockIdx.x; at < count; at += gridDim.x) {
-        const uint32_t first = list.batches[at] * RENDER_BATCH;
-        share_short(&list.shorts[at], &here);
-        for (uint32_t i = first + threadIdx.x; i < first + RENDER_BATCH; i += THREADS) {
-            if (is_ruled_out(&here, view.perspective, &points, i, keys)) continue;
-            const render_place place = render_to_camera(&view, points.at[0][i], points.at[1][i], points.at[2][i]);
-            const uint32_t sample = render_sample_of(&view, place);
-            if (sample == RENDER_OUTSIDE) continue;
-            const uint64_t key = render_key((float)place.z, i);
-            if (key >= keys[sample]) continue; /* may be old by now: then the atomic decides */
-            if (before != NULL && render_key_depth(key) <= render_key_depth(before[sample])) continue;
-            if (points.color[i] == RENDER_NO_COLOR) continue;
-            atomicMin((unsigned long long *)&keys[sample], (unsigned long long)key);
+/* Rules out what is surely hidden. BEHIND: what is not surely behind the layer before is unsure, or ruled out. */
+template <bool BEHIND>
+static __device__ __forceinline__ void rule_out(const render_steps *steps, const uint64_t *keys, const uint64_t *before,
+                                                render_four *four) {
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        const uint32_t sample = four->sample[j];
+        if (sample == RENDER_OUTSIDE) continue;
+        bool out = render_low(steps, four->depth[j]) > render_key_depth(keys[sample]);
+        if (BEHIND && !out) {
+            const uint32_t front = render_key_depth(before[sample]);
+            out = render_low(steps, four->depth[j]) <= front;
+            if (out && render_high(steps, four->depth[j]) > front) four->unsure |= 1u << j;
         }
+        if (out) four->sample[j] = RENDER_OUTSIDE;
     }
 }
 
-static __global__ void add_list(render_points points, render_view view, render_list list, const uint32_t *limits,
-                                render_color_sums *sums) {
-    const uint32_t count = *list.count;
-    for (uint32_t at = blockIdx.x; at < count; at += gridDim.x) {
-        const uint32_t first = list.batches[at] * RENDER_BATCH;
-        for (uint32_t i = first + threadIdx.x; i < first + RENDER_BATCH; i += THREADS) {
-            const render_place place = render_to_camera(&view, points.at[0][i], points.at[1][i], points.at[2][i]);
-            const uint32_t sample = render_sample_of(&view, place);
-            if (sample == RENDER_OUTSIDE || render_ordered_float((float)place.z) > limits[sample]) continue;
-            const uint32_t color = points.color[i];
-            if (color == RENDER_NO_COLOR) continue;
-            unsigned long long *const sum = (unsigned long long *)&sums[sample];
-            for (int c = 0; c < 3; c++) atomicAdd(&sum[c], (unsigned long long)(color >> 8 * c & 255u));
-            atomicAdd(&sum[3], 1ull);
+/* Which of a lane's points may be the nearest of their samples, a bit for each. All lanes call it. */
+static __device__ __forceinline__ uint32_t find_candidates(const render_steps *steps, uint64_t *keys,
+                                                           const render_four *four) {
+    uint32_t mine = RENDER_OUTSIDE, bound = UINT32_MAX, candidates = four->unsure;
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        if (four->sample[j] == RENDER_OUTSIDE) continue;
+        if (mine == RENDER_OUTSIDE) mine = four->sample[j];
+        if (four->sample[j] == mine) bound = min(bound, render_high(steps, four->depth[j]));
+    }
+    const uint32_t now = lower_together(keys, mine, bound);
+#pragma unroll
+    for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) {
+        const uint32_t sample = four->sample[j];
+        if (sample == RENDER_OUTSIDE) continue;
+        const uint32_t least = sample == mine ? now : lower(keys, sample, render_high(steps, four->depth[j]));
+        if (render_low(steps, four->depth[j]) <= least) candidates |= 1u << j;
+    }
+    return candidates;
+}
+
+/* In double precision. */
+template <bool BEHIND>
+static __device__ __forceinline__ void draw_point(const render_points *points, const render_view *view, uint32_t i,
+                                                  const uint64_t *before, uint64_t *keys) {
+    const render_place place = render_to_camera(view, points->at[0][i], points->at[1][i], points->at[2][i]);
+    const uint32_t sample = render_sample_of(view, place);
+    if (sample == RENDER_OUTSIDE) return;
+    const uint64_t key = render_key((float)place.z, i);
+    if (key >= keys[sample]) return; /* may be old by now: then the atomic decides */
+    if (BEHIND && render_key_depth(key) <= render_key_depth(before[sample])) return;
+    atomicMin((unsigned long long *)&keys[sample], (unsigned long long)key);
+}
+
+template <bool BEHIND>
+static __global__ void __launch_bounds__(THREADS, 4)
+    draw_list(render_points points, render_view view, render_list list, const uint64_t *before, uint64_t *keys) {
+    __shared__ uint16_t queues[WARPS][RENDER_QUEUE];
+    uint16_t *queue = queues[threadIdx.x / CUDA_WARP];
+    const uint32_t warps = gridDim.x * WARPS, parts = render_parts_of(*list.count, warps), count = *list.count * parts;
+    for (uint32_t at = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP; at < count; at += warps) {
+        const render_steps steps = list.steps[at / parts];
+        const uint32_t size = RENDER_BATCH / parts, begin = list.batches[at / parts] * RENDER_BATCH + at % parts * size;
+        uint32_t asked = 0;
+        render_words next = render_load_words(&points, begin);
+        CUDA_ROLLED
+        for (uint32_t first = 0; first < size; first += RENDER_CHUNK) {
+            const render_words words = next;
+            render_four four;
+            if (first + RENDER_CHUNK < size) next = render_load_words(&points, begin + first + RENDER_CHUNK);
+            render_find_four(&view, &steps, words, &four);
+            rule_out<BEHIND>(&steps, keys, before, &four);
+            bool any = four.unsure != 0;
+            for (uint32_t j = 0; j < RENDER_AT_ONCE; j++) any = any || four.sample[j] != RENDER_OUTSIDE;
+            if (!__any_sync(CUDA_ALL, any)) continue;
+            render_ask(find_candidates(&steps, keys, &four), first, queue, &asked);
         }
+        render_for_asked(queue, asked,
+                         [&](uint32_t i) { draw_point<BEHIND>(&points, &view, begin + i, before, keys); });
     }
 }
 
-/* ---- what stands in front */
+/* ---- what stands in front: a block for 64 x 64 samples
+
+     level 0   8 x 8 squares of 8 x 8 samples, a warp for each row of them
+     level 1   4 x 4        level 2   2 x 2        level 3   1, in shared memory
+
+   Larger squares are not made: a box that covers more is compared with several of these. */
+
+#define LEVELS 4u
+#define SIDE   8u /* squares of a block's side, at level 0 */
+
+/* Of a square of 8 x 8 samples, two for each lane; all lanes get it. */
+static __device__ __forceinline__ uint32_t farthest_of(const render_view *view, const uint64_t *keys,
+                                                       const uint32_t *limits, uint32_t x, uint32_t y) {
+    const uint32_t u = x * RENDER_DEPTHS_SIDE + warp_lane() % RENDER_DEPTHS_SIDE;
+    uint32_t farthest = 0;
+    for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t v = y * RENDER_DEPTHS_SIDE + half * 4 + warp_lane() / RENDER_DEPTHS_SIDE;
+        if (u >= view->width || v >= view->height) continue;
+        const uint64_t i = (uint64_t)v * view->width + u;
+        farthest = max(farthest, keys != NULL ? render_key_depth(keys[i]) : limits[i]);
+    }
+    return render_warp_max(farthest);
+}
 
 static __global__ void measure_squares(render_view view, const uint64_t *keys, const uint32_t *limits,
-                                       render_depths depths) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t width = depths.width[0];
-    if (i >= (uint64_t)width * depths.height[0]) return;
-    depths.farthest[i] = render_farthest_of_square(&view, keys, limits, (uint32_t)(i % width), (uint32_t)(i / width));
-}
-
-static __device__ __forceinline__ void measure_square(const render_depths *depths, uint32_t level, uint64_t i) {
-    const uint32_t width = depths->width[level];
-    depths->farthest[depths->first[level] + i] =
-        render_farthest_of_four(depths, level - 1, (uint32_t)(i % width), (uint32_t)(i / width));
-}
-
-static __global__ void measure_level(render_depths depths, uint32_t level) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint64_t)depths.width[level] * depths.height[level]) measure_square(&depths, level, i);
-}
-
-/* All levels from one on, which are small: one block, and one launch. */
-static __global__ void measure_last_levels(render_depths depths, uint32_t level) {
-    for (; level < depths.level_count; level++) {
-        const uint64_t squares = (uint64_t)depths.width[level] * depths.height[level];
-        for (uint64_t i = threadIdx.x; i < squares; i += LAST_THREADS) measure_square(&depths, level, i);
+                                       render_depths depths, uint32_t blocks_u) {
+    __shared__ uint32_t squares[SIDE][SIDE];
+    const uint32_t x0 = blockIdx.x % blocks_u * SIDE, y0 = blockIdx.x / blocks_u * SIDE, row = threadIdx.x / CUDA_WARP;
+    for (uint32_t x = 0; x < SIDE; x++) {
+        const uint32_t farthest = farthest_of(&view, keys, limits, x0 + x, y0 + row);
+        if (warp_lane() == x) squares[row][x] = farthest;
+    }
+    for (uint32_t level = 0; level < depths.level_count; level++) {
+        const uint32_t side = SIDE >> level, x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
+        const bool mine = x < side && y < side;
+        uint32_t farthest = 0;
         __syncthreads();
+        if (mine && level == 0) farthest = squares[y][x];
+        if (mine && level > 0) {
+            farthest = max(max(squares[2 * y][2 * x], squares[2 * y][2 * x + 1]),
+                           max(squares[2 * y + 1][2 * x], squares[2 * y + 1][2 * x + 1]));
+        }
+        __syncthreads();
+        if (!mine) continue;
+        squares[y][x] = farthest;
+        const uint32_t u = (x0 >> level) + x, v = (y0 >> level) + y;
+        if (u >= depths.width[level] || v >= depths.height[level]) continue;
+        depths.farthest[depths.first[level] + (uint64_t)v * depths.width[level] + u] = farthest;
     }
 }
 
@@ -170,18 +254,9 @@ mote_status render_measure_depths_cuda(mote_renderer *renderer, const render_vie
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     render_depths *depths = &frame->depths;
     const uint64_t *keys = of_limits ? NULL : frame->keys[0];
-    for (uint32_t level = 0; level < depths->level_count; level++) {
-        const uint64_t squares = (uint64_t)depths->width[level] * depths->height[level];
-        const uint32_t blocks = cuda_blocks(squares, THREADS);
-        if (level == 0) {
-            CUDA_LAUNCH(gpu, measure_squares, blocks, THREADS, *view, keys, frame->limits, *depths);
-        } else if (squares > LAST_SQUARES) {
-            CUDA_LAUNCH(gpu, measure_level, blocks, THREADS, *depths, level);
-        } else {
-            CUDA_LAUNCH(gpu, measure_last_levels, 1, LAST_THREADS, *depths, level);
-            break;
-        }
-    }
+    const uint32_t blocks_u = (depths->width[0] + SIDE - 1) / SIDE, blocks_v = (depths->height[0] + SIDE - 1) / SIDE;
+    if (depths->level_count > LEVELS) depths->level_count = LEVELS;
+    CUDA_LAUNCH(gpu, measure_squares, blocks_u * blocks_v, THREADS, *view, keys, frame->limits, *depths, blocks_u);
     return cuda_launched(gpu, "measuring depths");
 }
 
@@ -192,24 +267,31 @@ mote_status render_find_nearest_cuda(mote_renderer *renderer, const render_job *
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
     const render_points points = renderer->points;
     const render_view view = job->view;
-    const uint32_t blocks = cuda_blocks(points.batch_count, THREADS), full = cuda_full_blocks(gpu, THREADS);
+    const uint32_t blocks = cuda_blocks(points.batch_count, THREADS),
+                   full = cuda_resident_blocks(gpu, (const void *)draw_list<false>, THREADS);
     render_depths_size(&view, &frame->depths);
     frame->depths.farthest = (uint32_t *)render_buffer_of(renderer, frame->depths.total * sizeof(uint32_t));
     if (frame->depths.farthest == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[0], 0xFF, samples_of(&view) * sizeof(uint64_t)));
-    MOTE_TRY(cuda_fill(gpu, frame->known.count, 0, sizeof(uint32_t)));
-    MOTE_TRY(cuda_fill(gpu, frame->others.count, 0, sizeof(uint32_t)));
-    CUDA_LAUNCH(gpu, count_known, blocks, THREADS, points, frame->counters);
-    CUDA_LAUNCH(gpu, sort_batches, blocks, THREADS, points, view, frame->counters, frame->batch_states, frame->known);
-    CUDA_LAUNCH(gpu, draw_list, full, THREADS, points, view, frame->known, (const uint64_t *)NULL, frame->keys[0]);
+    CUDA_LAUNCH(gpu, sort_batches, blocks, THREADS, points, view, frame->number++, frame->batch_states, frame->known);
+    CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->known, (const uint64_t *)NULL,
+                frame->keys[0]);
     MOTE_TRY(render_measure_depths_cuda(renderer, &view, false));
-    CUDA_LAUNCH(gpu, list_visible, blocks, THREADS, points, view, frame->depths, frame->batch_states, true,
-                frame->others);
-    CUDA_LAUNCH(gpu, draw_list, full, THREADS, points, view, frame->others, (const uint64_t *)NULL, frame->keys[0]);
-    CUDA_LAUNCH(gpu, forget_drawn, blocks, THREADS, points, frame->known, frame->others, frame->counters);
-    CUDA_LAUNCH(gpu, note_drawn, cuda_blocks(samples_of(&view), THREADS), THREADS, frame->keys[0], samples_of(&view),
-                points);
+    CUDA_LAUNCH(gpu, list_visible, blocks, THREADS, points, view, frame->depths, frame->keys[0], (const uint32_t *)NULL,
+                frame->batch_states, true, frame->others);
+    CUDA_LAUNCH(gpu, (draw_list<false>), full, THREADS, points, view, frame->others, (const uint64_t *)NULL,
+                frame->keys[0]);
     return cuda_launched(gpu, "drawing points");
+}
+
+mote_status render_list_within_cuda(mote_renderer *renderer, const render_view *view) {
+    mote_device *gpu = renderer->device;
+    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE];
+    MOTE_TRY(render_measure_depths_cuda(renderer, view, true));
+    CUDA_LAUNCH(gpu, list_visible, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points, *view,
+                frame->depths, (const uint64_t *)NULL, frame->limits, frame->batch_states, false, frame->others);
+    return cuda_launched(gpu, "listing points");
 }
 
 mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *job, uint32_t layer) {
@@ -219,61 +301,48 @@ mote_status render_find_behind_cuda(mote_renderer *renderer, const render_job *j
     frame->keys[layer + 1] = (uint64_t *)render_buffer_of(renderer, size_bytes);
     if (frame->keys[layer + 1] == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(cuda_fill(gpu, frame->keys[layer + 1], 0xFF, size_bytes));
-    MOTE_TRY(cuda_fill(gpu, frame->others.count, 0, sizeof(uint32_t)));
+    frame->others.count = &frame->counters->listed[RENDER_LIST_MORE + layer];
     CUDA_LAUNCH(gpu, list_inside, cuda_blocks(renderer->points.batch_count, THREADS), THREADS, renderer->points,
                 job->view, frame->batch_states, frame->others);
-    CUDA_LAUNCH(gpu, draw_list, cuda_full_blocks(gpu, THREADS), THREADS, renderer->points, job->view, frame->others,
-                frame->keys[layer], frame->keys[layer + 1]);
+    CUDA_LAUNCH(gpu, (draw_list<true>), cuda_resident_blocks(gpu, (const void *)draw_list<true>, THREADS), THREADS,
+                renderer->points, job->view, frame->others, frame->keys[layer], frame->keys[layer + 1]);
     return cuda_launched(gpu, "drawing layers");
 }
 
 /* ---- samples */
 
+/* Marks the batches that are shown, too. sums: of averages, or NULL. What a sample shows is put together in registers:
+   its colour is written by one instruction. */
 static __global__ void show_points(render_view view, render_points points, const uint64_t *keys, double radius,
-                                   bool normals, render_samples to) {
+                                   bool normals, uint32_t number, const render_color_sums *sums, render_samples to) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= (uint64_t)view.width * view.height) return;
     const uint64_t key = radius >= 1 ? render_key_around(&view, keys, radius, i) : keys[i];
-    render_show_point(&view, &points, key, normals, &to, i);
+    float depth, normal[3];
+    uint32_t index;
+    uint16_t color[4];
+    const render_samples here = {&depth, color, normal, &index, NULL, NULL};
+    note_batch(&points, radius >= 1 ? keys[i] : key, number);
+    render_show_point(&view, &points, key, normals, &here, 0);
+    if (sums != NULL && key != RENDER_NO_KEY) render_show_average(&sums[i], color);
+    to.depth[i] = depth;
+    ((uint64_t *)to.color)[i] =
+        (uint64_t)color[3] << 48 | (uint64_t)color[2] << 32 | (uint64_t)color[1] << 16 | (uint64_t)color[0];
+    if (to.index != NULL) to.index[i] = index;
+    for (int k = 0; k < 3 && normals; k++) to.normal[3 * i + k] = normal[k];
 }
 
-static __global__ void set_limits(render_view view, render_points points, const uint64_t *keys, double tolerance,
-                                  uint32_t *limits) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < (uint64_t)view.width * view.height) limits[i] = render_average_limit(&view, &points, keys[i], tolerance);
+mote_status render_note_shown_cuda(mote_renderer *renderer, const render_view *view) {
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    CUDA_LAUNCH(renderer->device, note_batches, cuda_blocks(samples_of(view), THREADS), THREADS, frame->keys[0],
+                samples_of(view), renderer->points, frame->number);
+    return cuda_launched(renderer->device, "drawing points");
 }
 
-static __global__ void show_averages(const render_color_sums *sums, uint64_t samples, render_samples to) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < samples) render_show_average(&sums[i], to.color + 4 * i);
-}
-
-mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job) {
+mote_status render_show_points_cuda(mote_renderer *renderer, const render_job *job, const render_color_sums *sums) {
     mote_device *gpu = renderer->device;
     const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     CUDA_LAUNCH(gpu, show_points, cuda_blocks(samples_of(&job->view), THREADS), THREADS, job->view, renderer->points,
-                frame->keys[0], job->point_radius, job->wants_normals, frame->samples);
+                frame->keys[0], job->point_radius, job->wants_normals, frame->number, sums, frame->samples);
     return cuda_launched(gpu, "showing points");
-}
-
-mote_status render_average_cuda(mote_renderer *renderer, const render_job *job) {
-    mote_device *gpu = renderer->device;
-    render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
-    const render_points points = renderer->points;
-    const uint64_t samples = samples_of(&job->view);
-    const uint32_t blocks = cuda_blocks(samples, THREADS);
-    frame->color_sums = (render_color_sums *)render_buffer_of(renderer, samples * sizeof(render_color_sums));
-    if (frame->color_sums == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(gpu, frame->color_sums, 0, samples * sizeof(render_color_sums)));
-    MOTE_TRY(cuda_fill(gpu, frame->others.count, 0, sizeof(uint32_t)));
-    CUDA_LAUNCH(gpu, set_limits, blocks, THREADS, job->view, points, frame->keys[0], job->params->tolerance,
-                frame->limits);
-    MOTE_TRY(render_measure_depths_cuda(renderer, &job->view, true));
-    CUDA_LAUNCH(gpu, list_visible, cuda_blocks(points.batch_count, THREADS), THREADS, points, job->view, frame->depths,
-                frame->batch_states, false, frame->others);
-    CUDA_LAUNCH(gpu, add_list, cuda_full_blocks(gpu, THREADS), THREADS, points, job->view, frame->others, frame->limits,
-                frame->color_sums);
-    MOTE_TRY(render_show_points_cuda(renderer, job));
-    CUDA_LAUNCH(gpu, show_averages, blocks, THREADS, frame->color_sums, samples, frame->samples);
-    return cuda_launched(gpu, "averaging");
 }

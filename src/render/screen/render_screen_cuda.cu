@@ -2,6 +2,7 @@
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
 #include "render/render_cuda.h"
+#include "render/screen/render_near_cuda.cuh"
 
 #define THREADS 256u
 #define WARPS   (THREADS / CUDA_WARP)
@@ -103,6 +104,7 @@ mote_status render_see_cuda(mote_renderer *renderer, const render_job *job) {
     render_screen_size(screen);
     for (uint32_t l = 0; l + 1 < screen->layer_count; l++) MOTE_TRY(render_find_behind_cuda(renderer, job, l));
     for (uint32_t l = 0; l < MOTE_RENDER_MAX_LAYERS; l++) keys.keys[l] = frame->keys[l];
+    MOTE_TRY(render_note_shown_cuda(renderer, &job->view));
     MOTE_TRY(reserve_screen(renderer, screen));
     const uint32_t blocks = cuda_blocks(screen->block_count, WARPS);
     const uint64_t all = (uint64_t)screen->block_count * screen->layer_count;
@@ -123,23 +125,25 @@ typedef struct neighbor_lists {
     uint8_t *iterations;
 } neighbor_lists;
 
+/* A warp for each seen point. */
 static __global__ void find_neighbors(render_screen screen, render_points points, uint32_t count, uint32_t k,
                                       neighbor_lists out) {
-    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP, j = warp_lane();
     if (i >= count) return;
     const uint32_t sample = screen.seen.sample[i];
     const float radius = render_radius_of(&screen, sample % screen.view.width, sample / screen.view.width, k);
-    render_search search;
+    render_warp_search search;
     search.k = k;
     search.limit2 = INFINITY;
-    out.iterations[i] = (uint8_t)render_find_near(&screen, i, radius, &search);
-    out.point[i] = points.index[screen.seen.place[i]];
-    for (uint32_t j = 0; j < k; j++) {
-        const uint64_t to = (uint64_t)i * k + j;
-        const bool found = j < search.count;
-        out.neighbor[to] = found ? points.index[screen.seen.place[search.list[j].seen]] : MOTE_RENDER_NO_POINT;
-        out.distance2[to] = found ? (float)search.list[j].distance2 : INFINITY;
+    const uint32_t windows = render_warp_find_near(&screen, i, radius, &search);
+    if (j == 0) {
+        out.iterations[i] = (uint8_t)windows;
+        out.point[i] = points.index[screen.seen.place[i]];
     }
+    if (j >= k) return;
+    const bool found = j < search.count;
+    out.neighbor[(uint64_t)i * k + j] = found ? points.index[search.place] : MOTE_RENDER_NO_POINT;
+    out.distance2[(uint64_t)i * k + j] = found ? (float)search.distance2 : INFINITY;
 }
 
 mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote_render_neighbors *out) {
@@ -155,7 +159,7 @@ mote_status render_find_neighbors_cuda(mote_renderer *renderer, uint32_t k, mote
     if (lists.point == NULL || lists.neighbor == NULL || lists.distance2 == NULL || lists.iterations == NULL) {
         return MOTE_ERROR_MEMORY;
     }
-    CUDA_LAUNCH(gpu, find_neighbors, cuda_blocks(count, THREADS), THREADS, frame->screen, renderer->points,
+    CUDA_LAUNCH(gpu, find_neighbors, cuda_blocks(count, WARPS), THREADS, frame->screen, renderer->points,
                 (uint32_t)count, k, lists);
     MOTE_TRY(cuda_launched(gpu, "finding neighbours"));
     MOTE_TRY(cuda_download(gpu, out->point, lists.point, count * sizeof(uint32_t)));

@@ -252,6 +252,17 @@ MOTE_HD float render_ball_reach(const render_view *view, render_place place, dou
     return (float)(view->focal * radius * sqrt(1 + slope * slope) / (place.z - radius) * 1.0001);
 }
 
+/* The radius of the next window. found, looked_at: of k neighbours, and candidates, in this one; reach: of a ball that
+   holds those found */
+MOTE_HD float render_wider(uint32_t k, uint32_t found, uint32_t looked_at, float radius, float reach) {
+    if (found < k && looked_at < k) {
+        const float more = sqrtf(2.0f * (float)k / (float)(looked_at > 0 ? looked_at : 1));
+        const float wider = radius * (more > 1.5f ? more : 1.5f);
+        return wider < reach ? wider : reach;
+    }
+    return reach < 2.0f * radius ? reach : 2.0f * radius; /* the k-th nearest so far may be on another surface */
+}
+
 /* The k nearest of a seen point, itself among them: search->k and limit2 are set. Returns how many windows it took. */
 MOTE_HD uint32_t render_find_near(const render_screen *screen, uint32_t i, float radius, render_search *search) {
     const uint32_t sample = screen->seen.sample[i], u = sample % screen->view.width, v = sample / screen->view.width;
@@ -268,13 +279,7 @@ MOTE_HD uint32_t render_find_near(const render_screen *screen, uint32_t i, float
         const float reach = farthest2 < INFINITY ? render_ball_reach(&screen->view, place, sqrt(farthest2)) : INFINITY;
         /* Whole samples of the window are looked at: a place within the sample may be that much nearer to its edge. */
         if (reach <= radius) return iterations;
-        if (search->count < search->k && search->looked_at < search->k) {
-            const float more = sqrtf(2.0f * (float)search->k / (float)(search->looked_at > 0 ? search->looked_at : 1));
-            radius *= more > 1.5f ? more : 1.5f;
-            radius = radius < reach ? radius : reach;
-        } else { /* the k-th nearest so far may be on another surface: a wider window finds nearer ones */
-            radius = reach < 2.0f * radius ? reach : 2.0f * radius;
-        }
+        radius = render_wider(search->k, search->count, search->looked_at, radius, reach);
     }
 }
 

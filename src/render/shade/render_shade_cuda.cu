@@ -38,12 +38,6 @@ mote_status render_close_cuda(mote_renderer *renderer, const render_job *job) {
 
 /* ---- facts */
 
-static __global__ void count_covered(const float *depth, uint64_t samples, render_counters *counters) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t lanes = __ballot_sync(CUDA_ALL, i < samples && depth[i] < INFINITY);
-    if (warp_lane() == 0 && lanes != 0) atomicAdd(&counters->covered, (unsigned long long)__popc(lanes));
-}
-
 static __global__ void find_range(const float *depth, const float *values, uint64_t samples,
                                   render_counters *counters) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -91,10 +85,29 @@ static mote_status set_range(mote_renderer *renderer, const float *values, rende
 
 /* ---- pixels */
 
+/* Samples of a pixel that show something. */
+static __device__ __forceinline__ uint32_t covered_of(const render_look *look, const float *depth, uint32_t x,
+                                                      uint32_t y) {
+    const uint32_t side = look->samples;
+    uint32_t covered = 0;
+    for (uint32_t s = 0; s < side * side; s++) {
+        covered += depth[(uint64_t)(y * side + s / side) * look->view.width + x * side + s % side] < INFINITY;
+    }
+    return covered;
+}
+
+/* Blocks share out the pixels, so that few of them add to the count of samples that show something. */
 static __global__ void write_pixels(render_look look, render_samples samples, render_pixels to, uint32_t width,
-                                    uint64_t pixels) {
-    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < pixels) render_write_pixel(&look, &samples, &to, (uint32_t)(i % width), (uint32_t)(i / width));
+                                    uint32_t pixels, render_counters *counters) {
+    __shared__ uint32_t buffer[THREADS / CUDA_WARP];
+    uint32_t covered = 0;
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < pixels; i += gridDim.x * THREADS) {
+        const uint32_t x = i % width, y = i / width;
+        render_write_pixel(&look, &samples, &to, x, y);
+        covered += covered_of(&look, samples.depth, x, y);
+    }
+    covered = block_sum<THREADS / CUDA_WARP>(covered, buffer);
+    if (threadIdx.x == 0 && covered != 0) atomicAdd(&counters->covered, (unsigned long long)covered);
 }
 
 /* An array of the caller's, and where the device writes it. */
@@ -108,6 +121,7 @@ typedef struct wanted_array {
 static mote_status write_arrays(mote_renderer *renderer, const render_job *job, const render_look *look,
                                 const render_samples *samples, bool on_device, wanted_array arrays[ARRAYS]) {
     mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const uint64_t pixels = (uint64_t)job->part.width * job->part.height;
     for (int i = 0; i < ARRAYS; i++) {
         arrays[i].written = arrays[i].wanted;
@@ -117,7 +131,9 @@ static mote_status write_arrays(mote_renderer *renderer, const render_job *job, 
     }
     const render_pixels to = {(uint8_t *)arrays[0].written, (uint16_t *)arrays[1].written, (float *)arrays[2].written,
                               (float *)arrays[3].written, (uint32_t *)arrays[4].written};
-    CUDA_LAUNCH(gpu, write_pixels, cuda_blocks(pixels, THREADS), THREADS, *look, *samples, to, job->part.width, pixels);
+    const uint32_t blocks = cuda_blocks_up_to(cuda_full_blocks(gpu, THREADS), pixels, THREADS);
+    CUDA_LAUNCH(gpu, write_pixels, blocks, THREADS, *look, *samples, to, job->part.width, (uint32_t)pixels,
+                frame->counters);
     MOTE_TRY(cuda_launched(gpu, "shading"));
     for (int i = 0; i < ARRAYS && !on_device; i++) {
         if (arrays[i].wanted == NULL) continue;
@@ -141,8 +157,6 @@ mote_status render_shade_cuda(mote_renderer *renderer, const render_job *job, mo
     const bool chosen = look.show_min != look.show_max;
     if (look.show == MOTE_RENDER_SHOW_DEPTH && !chosen) MOTE_TRY(set_range(renderer, frame->samples.depth, &look));
     if (look.show == MOTE_RENDER_SHOW_RADIUS && !chosen) MOTE_TRY(set_range(renderer, frame->samples.value, &look));
-    CUDA_LAUNCH(gpu, count_covered, cuda_blocks(samples, THREADS), THREADS, frame->samples.depth, samples,
-                frame->counters);
     if (look.show == MOTE_RENDER_SHOW_NORMAL_ERROR) {
         CUDA_LAUNCH(gpu, measure_errors, cuda_blocks(samples, THREADS), THREADS, look, frame->samples, frame->counters);
     }

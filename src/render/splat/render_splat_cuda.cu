@@ -1,30 +1,54 @@
-/* Splats on a GPU: a warp for each, its lanes over the samples that the splat can cover. Limits and sums are kept by
-   atomics on integers, so that their order does not matter. */
+/* Splats on a GPU: they are made here. They are drawn tile by tile (render_tiles_cuda.cu), or, where some of them cover
+   so much that lists of tiles would be long, here: a warp for each, its lanes over the samples that the splat can
+   cover. Limits and sums are kept by atomics on integers then, so that their order does not matter. */
 #include "device/cuda/warp.cuh"
-#include "render/render_cuda.h"
+#include "render/screen/render_near_cuda.cuh"
+#include "render/splat/render_splat_cuda.cuh"
 
 #define THREADS 128u
 #define WARPS   (THREADS / CUDA_WARP)
 
-/* What the passes over fragments share. */
-typedef struct splat_pass {
-    render_view view;
-    const render_splat *splats;
-    uint32_t count;
-    uint32_t *limits; /* ordered integers */
-    render_sums_cuda *sums;
-    unsigned long long *best;
-    uint32_t *best_splat;
-    float near_depth, focal;
-    bool wants_normals;
-} splat_pass;
-
 /* ---- making splats */
 
+/* Neighbours that were found, for render_end_shape by one thread.
+
+     near    k seen points for each seen point, of which the first count are set
+     found   bits 31…16 windows that were searched    bits 15…0 count */
+
+/* A warp for each seen point. */
+static __global__ void search_near(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
+                                   uint32_t *near, uint32_t *found) {
+    const uint32_t i = blockIdx.x * WARPS + threadIdx.x / CUDA_WARP;
+    if (i >= count) return;
+    render_warp_search search;
+    render_shape shape;
+    float radius;
+    if (!render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) return;
+    search.k = rules.k;
+    const uint32_t windows = render_warp_find_near(&screen, i, radius, &search);
+    if (warp_lane() < search.count) near[(uint64_t)i * rules.k + warp_lane()] = search.seen;
+    if (warp_lane() == 0) found[i] = windows << 16 | search.count;
+}
+
 static __global__ void find_shapes(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
-                                   render_shape *shapes) {
+                                   const uint32_t *near, const uint32_t *found, render_shape *shapes) {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < count) render_find_shape(&screen, &points, &rules, i, &shapes[i]);
+    if (i >= count) return;
+    const render_seen *seen = &screen.seen;
+    render_shape shape;
+    render_search search;
+    float radius;
+    if (render_begin_shape(&screen, &points, &rules, i, &shape, &radius, &search.limit2)) {
+        search.k = rules.k;
+        search.count = found[i] & 0xFFFFu;
+        for (uint32_t j = 0; j < search.count; j++) {
+            const uint32_t other = near[(uint64_t)i * rules.k + j];
+            search.list[j].seen = other;
+            search.list[j].distance2 = render_distance2(seen, other, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
+        }
+        render_end_shape(&screen, &rules, i, &search, found[i] >> 16, &shape);
+    }
+    shapes[i] = shape;
 }
 
 static __global__ void make_splats(render_screen screen, render_points points, render_splat_rules rules, uint32_t count,
@@ -126,60 +150,102 @@ static __global__ void show_splats(splat_pass pass, render_screen screen, const 
 /* ---- a frame */
 
 static mote_status reserve_splats(mote_renderer *renderer, const render_job *job, splat_pass *pass) {
-    mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
-    const uint64_t samples = (uint64_t)job->view.width * job->view.height, count = frame->seen_count;
+    const uint64_t count = frame->seen_count;
+    frame->near = (uint32_t *)render_buffer_of(renderer, count * job->params->k * sizeof(uint32_t));
+    frame->found = (uint32_t *)render_buffer_of(renderer, count * sizeof(uint32_t));
     frame->shapes = (render_shape *)render_buffer_of(renderer, count * sizeof(render_shape));
     frame->splats = (render_splat *)render_buffer_of(renderer, count * sizeof(render_splat));
-    frame->sums = (render_sums_cuda *)render_buffer_of(renderer, samples * sizeof(render_sums_cuda));
-    frame->best = NULL;
-    frame->best_splat = NULL;
-    if (job->wants_splats) {
-        frame->best = (unsigned long long *)render_buffer_of(renderer, samples * sizeof(unsigned long long));
-        frame->best_splat = (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t));
-        if (frame->best == NULL || frame->best_splat == NULL) return MOTE_ERROR_MEMORY;
-        MOTE_TRY(cuda_fill(gpu, frame->best, 0, samples * sizeof(unsigned long long)));
-        MOTE_TRY(cuda_fill(gpu, frame->best_splat, 0xFF, samples * sizeof(uint32_t)));
+    if (frame->near == NULL || frame->found == NULL || frame->shapes == NULL || frame->splats == NULL) {
+        return MOTE_ERROR_MEMORY;
     }
-    if (frame->shapes == NULL || frame->splats == NULL || frame->sums == NULL) return MOTE_ERROR_MEMORY;
-    MOTE_TRY(cuda_fill(gpu, frame->sums, 0, samples * sizeof(render_sums_cuda)));
-    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
+    memset(pass, 0, sizeof *pass);
     pass->view = job->view;
     pass->splats = frame->splats;
     pass->count = frame->seen_count;
     pass->limits = frame->limits;
-    pass->sums = frame->sums;
-    pass->best = frame->best;
-    pass->best_splat = frame->best_splat;
     pass->near_depth = job->view.perspective ? (float)job->view.near_depth : -INFINITY;
     pass->focal = (float)job->view.focal;
     pass->wants_normals = job->wants_normals;
+    pass->wants_best = job->wants_splats;
     return MOTE_OK;
 }
 
-mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) {
+/* What atomics add to. */
+static mote_status reserve_sums(mote_renderer *renderer, splat_pass *pass) {
     mote_device *gpu = renderer->device;
     render_frame_cuda *frame = (render_frame_cuda *)renderer->frame;
+    const uint64_t samples = (uint64_t)pass->view.width * pass->view.height;
+    frame->sums = (render_sums_cuda *)render_buffer_of(renderer, samples * sizeof(render_sums_cuda));
+    pass->sums = frame->sums;
+    if (frame->sums == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(gpu, frame->sums, 0, samples * sizeof(render_sums_cuda)));
+    if (!pass->wants_best) return MOTE_OK;
+    pass->best = (unsigned long long *)render_buffer_of(renderer, samples * sizeof(unsigned long long));
+    pass->best_splat = (uint32_t *)render_buffer_of(renderer, samples * sizeof(uint32_t));
+    if (pass->best == NULL || pass->best_splat == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(gpu, pass->best, 0, samples * sizeof(unsigned long long)));
+    return cuda_fill(gpu, pass->best_splat, 0xFF, samples * sizeof(uint32_t));
+}
+
+static mote_status hide(mote_renderer *renderer) {
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    CUDA_LAUNCH(renderer->device, hide_splats, cuda_blocks(frame->seen_count, THREADS), THREADS, frame->screen,
+                frame->limits, frame->seen_count, frame->splats, frame->counters);
+    return cuda_launched(renderer->device, "drawing splats");
+}
+
+static mote_status draw_by_atomics(mote_renderer *renderer, splat_pass *pass) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    const uint64_t samples = (uint64_t)pass->view.width * pass->view.height;
+    const uint32_t warps = cuda_blocks(pass->count, WARPS);
+    MOTE_TRY(reserve_sums(renderer, pass));
+    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
+    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, *pass);
+    MOTE_TRY(hide(renderer));
+    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, samples * sizeof(uint32_t)));
+    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, *pass);
+    CUDA_LAUNCH(gpu, add_splats, warps, THREADS, *pass);
+    if (pass->wants_best) CUDA_LAUNCH(gpu, name_best, warps, THREADS, *pass);
+    CUDA_LAUNCH(gpu, show_splats, cuda_blocks(samples, THREADS), THREADS, *pass, frame->screen, renderer->points.index,
+                frame->samples, frame->shown);
+    return cuda_launched(gpu, "drawing splats");
+}
+
+static mote_status draw_by_tiles(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
+    MOTE_TRY(render_fill_tiles_cuda(renderer, pass, tiles));
+    MOTE_TRY(render_limit_tiles_cuda(renderer, pass, tiles));
+    MOTE_TRY(hide(renderer));
+    return render_show_tiles_cuda(renderer, pass, tiles);
+}
+
+static mote_status make_splats_of(mote_renderer *renderer, const render_job *job) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
     const render_splat_rules rules = render_rules_of(job);
+    const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS);
+    CUDA_LAUNCH(gpu, search_near, cuda_blocks(count, WARPS), THREADS, frame->screen, renderer->points, rules, count,
+                frame->near, frame->found);
+    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->near,
+                frame->found, frame->shapes);
+    CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,
+                frame->splats, frame->counters);
+    return cuda_launched(gpu, "finding neighbours");
+}
+
+mote_status render_surface_cuda(mote_renderer *renderer, const render_job *job) {
     splat_pass pass;
+    splat_tiles tiles;
+    bool fits = false;
     mote_stage(renderer->ctx, "layers");
     MOTE_TRY(render_see_cuda(renderer, job));
     MOTE_TRY(reserve_splats(renderer, job, &pass));
     MOTE_TRY(mote_progress(renderer->ctx, 0.5, "finding neighbours"));
     mote_stage(renderer->ctx, "neighbours");
-    const uint32_t count = frame->seen_count, blocks = cuda_blocks(count, THREADS), warps = cuda_blocks(count, WARPS);
-    CUDA_LAUNCH(gpu, find_shapes, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes);
-    CUDA_LAUNCH(gpu, make_splats, blocks, THREADS, frame->screen, renderer->points, rules, count, frame->shapes,
-                frame->splats, frame->counters);
+    MOTE_TRY(make_splats_of(renderer, job));
     MOTE_TRY(mote_progress(renderer->ctx, 0.6, "drawing splats"));
     mote_stage(renderer->ctx, "splats");
-    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, pass);
-    CUDA_LAUNCH(gpu, hide_splats, blocks, THREADS, frame->screen, frame->limits, count, frame->splats, frame->counters);
-    MOTE_TRY(cuda_fill(gpu, frame->limits, 0xFF, (uint64_t)job->view.width * job->view.height * sizeof(uint32_t)));
-    CUDA_LAUNCH(gpu, limit_splats, warps, THREADS, pass);
-    CUDA_LAUNCH(gpu, add_splats, warps, THREADS, pass);
-    if (job->wants_splats) CUDA_LAUNCH(gpu, name_best, warps, THREADS, pass);
-    CUDA_LAUNCH(gpu, show_splats, cuda_blocks((uint64_t)job->view.width * job->view.height, THREADS), THREADS, pass,
-                frame->screen, renderer->points.index, frame->samples, frame->shown);
-    return cuda_launched(gpu, "drawing splats");
+    MOTE_TRY(render_count_tiles_cuda(renderer, &pass, &tiles, &fits));
+    return fits ? draw_by_tiles(renderer, &pass, &tiles) : draw_by_atomics(renderer, &pass);
 }

@@ -431,16 +431,18 @@ MOTE_HD void render_round_shape(float radius, render_shape *shape) {
     shape->long_radius = shape->short_radius = radius;
 }
 
-/* The first pass over seen points. */
-MOTE_HD void render_find_shape(const render_screen *screen, const render_points *points,
-                               const render_splat_rules *rules, uint32_t i, render_shape *shape) {
+/* The shape of a seen point before its neighbours are known, and how they are searched for. Returns false if it needs
+   none. */
+MOTE_HD bool render_begin_shape(const render_screen *screen, const render_points *points,
+                                const render_splat_rules *rules, uint32_t i, render_shape *shape, float *radius,
+                                double *limit2) {
     const render_view *view = &screen->view;
     const render_seen *seen = &screen->seen;
     const uint32_t sample = seen->sample[i], row = points->index[seen->place[i]];
     const render_place at = render_to_camera(view, seen->at[0][i], seen->at[1][i], seen->at[2][i]);
-    const float radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
-    const double reach = RENDER_REACH * radius / render_scale_at(view, at.z);
-    render_search search;
+    *radius = render_radius_of(screen, sample % view->width, sample / view->width, rules->k);
+    const double reach = RENDER_REACH * *radius / render_scale_at(view, at.z);
+    *limit2 = reach * reach;
     for (int k = 0; k < 3; k++) {
         shape->middle[k] = shape->normal[k] = shape->along[k] = 0;
         shape->contour.linear[k] = shape->contour.across[k] = 0;
@@ -449,28 +451,42 @@ MOTE_HD void render_find_shape(const render_screen *screen, const render_points 
     shape->long_radius = shape->short_radius = shape->contour.bend = 0;
     shape->iterations = 0;
     const bool given = rules->given && render_take_normal(points, row, shape->normal);
-    if (given && points->spacing != NULL) {
-        const float r = (float)((double)points->spacing[row] * sqrt(rules->share / RENDER_PI));
-        render_round_shape(r > 0 && r < INFINITY ? r : 0, shape);
-        return;
+    if (!given || points->spacing == NULL) return true;
+    const float r = (float)((double)points->spacing[row] * sqrt(rules->share / RENDER_PI));
+    render_round_shape(r > 0 && r < INFINITY ? r : 0, shape);
+    return false;
+}
+
+/* search: the neighbours that were found, in iterations windows. */
+MOTE_HD void render_end_shape(const render_screen *screen, const render_splat_rules *rules, uint32_t i,
+                              const render_search *search, uint32_t iterations, render_shape *shape) {
+    const bool given = shape->normal[0] != 0 || shape->normal[1] != 0 || shape->normal[2] != 0;
+    shape->iterations = iterations;
+    for (uint32_t j = 0; j < 3 && j + 1 < search->count; j++) {
+        const uint32_t other = search->list[j + 1].seen; /* itself is first, but for points in one place */
+        shape->near[j] = other != i ? other : search->list[0].seen;
     }
-    search.k = rules->k;
-    search.count = search.looked_at = 0;
-    search.limit2 = reach * reach;
-    shape->iterations = render_find_near(screen, i, radius, &search);
-    for (uint32_t j = 0; j < 3 && j + 1 < search.count; j++) {
-        const uint32_t other = search.list[j + 1].seen; /* itself is first, but for points in one place */
-        shape->near[j] = other != i ? other : search.list[0].seen;
-    }
-    if (search.count < RENDER_MIN_NEIGHBORS || rules->given) {
-        const double farthest = search.count > 1 ? sqrt(search.list[search.count - 1].distance2) : 0;
-        const double stretch = sqrt(rules->share / (search.count > 1 ? search.count - 1 : 1));
+    if (search->count < RENDER_MIN_NEIGHBORS || rules->given) {
+        const double farthest = search->count > 1 ? sqrt(search->list[search->count - 1].distance2) : 0;
+        const double stretch = sqrt(rules->share / (search->count > 1 ? search->count - 1 : 1));
         if (!given) return;
         render_round_shape((float)(farthest * stretch), shape);
-    } else if (!render_fit_plane(screen, &search, i, rules->share, shape)) {
+    } else if (!render_fit_plane(screen, search, i, rules->share, shape)) {
         return;
     }
-    render_find_contour(screen, &search, i, shape->normal, given, shape->long_radius, &shape->contour);
+    render_find_contour(screen, search, i, shape->normal, given, shape->long_radius, &shape->contour);
+}
+
+/* The first pass over seen points. */
+MOTE_HD void render_find_shape(const render_screen *screen, const render_points *points,
+                               const render_splat_rules *rules, uint32_t i, render_shape *shape) {
+    render_search search;
+    float radius;
+    if (!render_begin_shape(screen, points, rules, i, shape, &radius, &search.limit2)) return;
+    search.k = rules->k;
+    search.count = search.looked_at = 0;
+    const uint32_t iterations = render_find_near(screen, i, radius, &search);
+    render_end_shape(screen, rules, i, &search, iterations, shape);
 }
 
 /* The middle one of three. */

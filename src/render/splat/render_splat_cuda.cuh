@@ -1,0 +1,40 @@
+/* What the two ways to draw splats on a GPU share. */
+#ifndef MOTE_RENDER_SPLAT_CUH
+#define MOTE_RENDER_SPLAT_CUH
+
+#include "render/render_cuda.h"
+
+/* What the passes over fragments share. */
+typedef struct splat_pass {
+    render_view view;
+    const render_splat *splats;
+    uint32_t count;
+    uint32_t *limits; /* ordered integers */
+    render_sums_cuda *sums;
+    unsigned long long *best;
+    uint32_t *best_splat;
+    float near_depth, focal;
+    bool wants_normals, wants_best;
+} splat_pass;
+
+/* Lists of the splats that can cover a tile of 8 x 8 samples.
+
+     first    [tiles + 1]   0       2       5   ...     where the list of a tile begins
+     splats   3 7 | 1 3 4 | 2 ...                        in any order within a tile */
+typedef struct splat_tiles {
+    uint32_t wide, count; /* tiles of a row; of the picture */
+    uint32_t *first, *filled;
+    uint32_t *splats;
+    uint64_t total;
+} splat_tiles;
+
+/* ---- render_tiles_cuda.cu */
+/* fits: whether lists are short enough. Waits. */
+mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits);
+mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles);
+/* Sets pass->limits. */
+mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
+/* With the limits of splats that are drawn still: sums of all up to these, and the samples that show them. */
+mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles);
+
+#endif

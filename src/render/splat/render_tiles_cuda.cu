@@ -1,0 +1,148 @@
+/* Splats by tiles of 8 x 8 samples, for speed: a block for each tile, a thread for each sample, which keeps its limit
+   and its sums in registers. No atomics on samples, and no sums in memory. */
+#include "device/cuda/cuda_primitives.h"
+#include "device/cuda/warp.cuh"
+#include "render/splat/render_splat_cuda.cuh"
+
+#define THREADS   128u /* of kernels with a thread for each splat */
+#define SIDE      8u
+#define SAMPLES   (SIDE * SIDE)
+#define MAX_TILES 1024u /* of a splat: if one has more, none is drawn by tiles */
+#define MAX_LISTS 24u   /* tiles of a splat, on average */
+
+/* Calls visit(tile) for each tile of a splat. */
+template <class VISIT>
+static __device__ __forceinline__ void for_tiles(const render_splat *splat, uint32_t wide, VISIT visit) {
+    for (uint32_t v = splat->v0 / SIDE; v <= splat->v1 / SIDE; v++) {
+        for (uint32_t u = splat->u0 / SIDE; u <= splat->u1 / SIDE; u++) visit(v * wide + u);
+    }
+}
+
+static __global__ void count_tiles(splat_pass pass, splat_tiles tiles, render_counters *counters) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    unsigned long long mine = 0;
+    if (i < pass.count && render_is_drawn(&pass.splats[i])) {
+        const render_splat *splat = &pass.splats[i];
+        mine =
+            (unsigned long long)(splat->u1 / SIDE - splat->u0 / SIDE + 1) * (splat->v1 / SIDE - splat->v0 / SIDE + 1);
+        if (mine > MAX_TILES) {
+            mine = 1ull << 48;
+        } else {
+            for_tiles(splat, tiles.wide, [&](uint32_t tile) { atomicAdd(&tiles.filled[tile], 1u); });
+        }
+    }
+    mine = warp_sum(mine);
+    if (warp_lane() == 0 && mine != 0) atomicAdd(&counters->tiles, mine);
+}
+
+static __global__ void fill_tiles(splat_pass pass, splat_tiles tiles) {
+    const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= pass.count || !render_is_drawn(&pass.splats[i])) return;
+    for_tiles(&pass.splats[i], tiles.wide,
+              [&](uint32_t tile) { tiles.splats[tiles.first[tile] + atomicAdd(&tiles.filled[tile], 1u)] = i; });
+}
+
+/* Calls visit(fragment, splat, its number) for what covers this thread's sample. */
+template <class VISIT>
+static __device__ __forceinline__ void for_fragments(const splat_pass *pass, const splat_tiles *tiles, uint32_t u,
+                                                     uint32_t v, VISIT visit) {
+    const uint32_t end = tiles->first[blockIdx.x + 1];
+    for (uint32_t at = tiles->first[blockIdx.x]; at < end; at++) {
+        const uint32_t i = tiles->splats[at];
+        const render_splat splat = pass->splats[i];
+        if (u < splat.u0 || u > splat.u1 || v < splat.v0 || v > splat.v1) continue;
+        const float du = (float)((int32_t)u - splat.u) + splat.off_u, dv = (float)((int32_t)v - splat.v) + splat.off_v;
+        const render_fragment f = render_fragment_at(&splat, pass->view.perspective, pass->near_depth, du, dv);
+        if (f.inside != 0) visit(f, splat, i);
+    }
+}
+
+static __device__ __forceinline__ uint32_t find_limit(const splat_pass *pass, const splat_tiles *tiles, uint32_t u,
+                                                      uint32_t v) {
+    uint32_t limit = UINT32_MAX;
+    for_fragments(pass, tiles, u, v, [&](const render_fragment &f, const render_splat &splat, uint32_t) {
+        limit = min(limit, render_ordered_float(f.depth + splat.tolerance));
+    });
+    return limit;
+}
+
+/* The sample of this thread; false: beyond the picture. */
+static __device__ __forceinline__ bool sample_of_thread(const splat_pass *pass, const splat_tiles *tiles, uint32_t *u,
+                                                        uint32_t *v) {
+    *u = blockIdx.x % tiles->wide * SIDE + threadIdx.x % SIDE;
+    *v = blockIdx.x / tiles->wide * SIDE + threadIdx.x / SIDE;
+    return *u < pass->view.width && *v < pass->view.height;
+}
+
+static __global__ void limit_tiles(splat_pass pass, splat_tiles tiles) {
+    uint32_t u, v;
+    if (!sample_of_thread(&pass, &tiles, &u, &v)) return;
+    pass.limits[(uint64_t)v * pass.view.width + u] = find_limit(&pass, &tiles, u, v);
+}
+
+static __global__ void show_tiles(splat_pass pass, splat_tiles tiles, render_screen screen, const uint32_t *index,
+                                  render_samples to, render_value shown) {
+    uint32_t u, v, best_splat = UINT32_MAX;
+    if (!sample_of_thread(&pass, &tiles, &u, &v)) return;
+    const float limit = render_float_of_ordered(find_limit(&pass, &tiles, u, v));
+    const float scale = render_depth_scale(pass.view.perspective, pass.focal, limit);
+    render_sums sums = {0, {0, 0, 0}, {0, 0, 0}, 0};
+    uint64_t best = 0;
+    for_fragments(&pass, &tiles, u, v, [&](const render_fragment &f, const render_splat &splat, uint32_t i) {
+        if (!(f.depth <= limit)) return;
+        const int32_t weight = render_weight_of(f.weight);
+        sums.weight += weight;
+        sums.depth += (int64_t)weight * render_depth_steps(limit, f.depth, scale);
+        for (int k = 0; k < 3; k++) {
+            sums.color[k] += weight * (int32_t)(splat.color >> 8 * k & 255u);
+            sums.normal[k] += weight * splat.normal[k];
+        }
+        const uint64_t mine = (uint64_t)weight << 32 | (uint32_t)~splat.place;
+        if (mine <= best) return;
+        best = mine;
+        best_splat = i;
+    });
+    render_show_splat(&screen, &sums, limit, pass.focal, pass.splats, pass.wants_best ? best_splat : UINT32_MAX, index,
+                      &to, shown, (uint64_t)v * pass.view.width + u);
+}
+
+mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles, bool *fits) {
+    mote_device *gpu = renderer->device;
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    unsigned long long total = 0;
+    memset(tiles, 0, sizeof *tiles);
+    tiles->wide = (pass->view.width + SIDE - 1) / SIDE;
+    tiles->count = tiles->wide * ((pass->view.height + SIDE - 1) / SIDE);
+    tiles->first = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
+    tiles->filled = (uint32_t *)render_buffer_of(renderer, ((uint64_t)tiles->count + 1) * sizeof(uint32_t));
+    if (tiles->first == NULL || tiles->filled == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_fill(gpu, tiles->filled, 0, ((uint64_t)tiles->count + 1) * sizeof(uint32_t)));
+    CUDA_LAUNCH(gpu, count_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles, frame->counters);
+    MOTE_TRY(cuda_launched(gpu, "drawing splats"));
+    MOTE_TRY(cuda_download(gpu, &total, &frame->counters->tiles, sizeof total));
+    tiles->total = total;
+    *fits = total <= MAX_LISTS * (uint64_t)pass->count && total < UINT32_MAX;
+    return MOTE_OK;
+}
+
+mote_status render_fill_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, splat_tiles *tiles) {
+    mote_device *gpu = renderer->device;
+    tiles->splats = (uint32_t *)render_buffer_of(renderer, tiles->total * sizeof(uint32_t));
+    if (tiles->splats == NULL) return MOTE_ERROR_MEMORY;
+    MOTE_TRY(cuda_sum32(gpu, tiles->filled, tiles->first, (uint64_t)tiles->count + 1));
+    MOTE_TRY(cuda_fill(gpu, tiles->filled, 0, tiles->count * sizeof(uint32_t)));
+    CUDA_LAUNCH(gpu, fill_tiles, cuda_blocks(pass->count, THREADS), THREADS, *pass, *tiles);
+    return cuda_launched(gpu, "drawing splats");
+}
+
+mote_status render_limit_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
+    CUDA_LAUNCH(renderer->device, limit_tiles, tiles->count, SAMPLES, *pass, *tiles);
+    return cuda_launched(renderer->device, "drawing splats");
+}
+
+mote_status render_show_tiles_cuda(mote_renderer *renderer, const splat_pass *pass, const splat_tiles *tiles) {
+    const render_frame_cuda *frame = (const render_frame_cuda *)renderer->frame;
+    CUDA_LAUNCH(renderer->device, show_tiles, tiles->count, SAMPLES, *pass, *tiles, frame->screen,
+                renderer->points.index, frame->samples, frame->shown);
+    return cuda_launched(renderer->device, "drawing splats");
+}
