@@ -15,10 +15,10 @@ logs=$build/gpu
 PATH=$PATH:/usr/local/cuda/bin
 mkdir -p "$logs"
 watched=(lod_filter_parity lod_sample_parity lod_tree_parity potree_parity laz_parity cuda_primitives knn_sample_parity
-    shuffle_parity)
+    shuffle_parity knn_shapes_parity)
 # many comparisons: eight processes at once make an eighth each
 shared=(lod_parity lod_poisson_parity lod_sorted_parity order_parity order_runs_parity normals_parity planes_parity
-    knn_parity knn_shapes_parity knn_shifted_parity knn_ellipsoid_parity photon_parity render_parity)
+    knn_parity knn_shifted_parity knn_ellipsoid_parity photon_parity render_parity)
 tools=(memcheck racecheck initcheck)
 results=$logs/results
 
