@@ -274,9 +274,9 @@ static int handle_request(struct mg_connection *conn) {
     if (!view_http_decode_path(request->request_uri, path, sizeof path))
         return send_status(conn, 400, "Bad Request", "");
     if (server->live != NULL && strcmp(path, LIVE_PATH) == 0) {
-        const int refusal = live_socket_refusal(server->live, conn, server->token);
-        const char *reason = refusal == 403 ? "Forbidden" : refusal == 426 ? "Upgrade Required" : "Service Unavailable";
-        return refusal == 0 ? 0 : send_status(conn, refusal, reason, "Connection: close\r\n");
+        const int answer = live_socket_answer(server->live, conn, server->token);
+        const char *reason = answer == 403 ? "Forbidden" : answer == 503 ? "Service Unavailable" : "OK";
+        return answer == 0 ? 0 : send_status(conn, answer, reason, "Connection: close\r\n");
     }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(conn, server->upload, path);

@@ -133,7 +133,8 @@ export const LIVE_CHECKS = {
         assert.equal((await open(live, { Origin: 'http://example.org' })).status, 403);
         assert.equal((await open(live, { Origin: null })).status, 403);
         assert.equal((await open(live, { Host: 'example.org', Origin: 'http://example.org' })).status, 403);
-        assert.equal((await open(live, { Upgrade: null })).status, 426);
+        assert.equal((await open(live, { Upgrade: null, Origin: 'http://example.org' })).status, 403);
+        assert.equal((await open(live, { Upgrade: null, Origin: null })).status, 200, 'a page of ours that asks plainly');
         const ended = async (...frames) => {
             const client = await open(live);
             assert.equal(client.status, 101);
@@ -171,6 +172,8 @@ export const LIVE_CHECKS = {
         const live = (token) => open(new URL(`live${token}`, server.url).href);
         assert.equal((await live('')).status, 403);
         assert.equal((await live(`?token=${'0'.repeat(32)}`)).status, 403);
+        assert.equal((await fetch(new URL('live', server.url))).status, 403);
+        assert.equal((await fetch(new URL(`live${url.search}`, server.url))).status, 200);
         const right = await live(url.search);
         assert.equal(right.status, 101);
         right.end();

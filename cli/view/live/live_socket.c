@@ -22,11 +22,12 @@ bool live_token_make(char token[LIVE_TOKEN_SIZE]) {
 
 /* ---- who may connect */
 
-/* A browser says which page asks. What is no browser says nothing or anything: it is kept out by the token. */
-static bool is_of_our_page(struct mg_connection *conn) {
+/* A browser says which page asks, unless the page asks its own server plainly. What is no browser says nothing or
+   anything: it is kept out by the token. */
+static bool is_of_our_page(struct mg_connection *conn, bool is_plain) {
     static const char scheme[] = "http://";
     const char *origin = mg_get_header(conn, "Origin"), *host = mg_get_header(conn, "Host");
-    if (origin == NULL || host == NULL) return false;
+    if (origin == NULL || host == NULL) return is_plain && host != NULL;
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcmp(origin + sizeof scheme - 1, host) == 0;
 }
 
@@ -43,11 +44,11 @@ static bool has_token(struct mg_connection *conn, const char *token) {
     return different == 0;
 }
 
-int live_socket_refusal(live_hub *l, struct mg_connection *conn, const char *token) {
-    const char *upgrade = mg_get_header(conn, "Upgrade");
-    if (!is_of_our_page(conn) || !has_token(conn, token)) return 403;
-    if (upgrade == NULL) return 426;
-    return live_has_room(l) ? 0 : 503;
+int live_socket_answer(live_hub *l, struct mg_connection *conn, const char *token) {
+    const bool is_plain = mg_get_header(conn, "Upgrade") == NULL;
+    if (!is_of_our_page(conn, is_plain) || !has_token(conn, token)) return 403;
+    if (!live_has_room(l)) return 503;
+    return is_plain ? 200 : 0;
 }
 
 /* ---- to and fro */
@@ -72,7 +73,7 @@ static bool send_packet(void *connection, live_packet packet, const void *data, 
 
 static int on_connect(const struct mg_connection *conn, void *user) {
     (void)conn, (void)user;
-    return 0; /* live_socket_refusal has looked at it */
+    return 0; /* live_socket_answer has looked at it */
 }
 
 static void on_ready(struct mg_connection *conn, void *user) {

@@ -13,9 +13,10 @@ struct mg_context;
 /// Makes a token. Returns false where the system gives no random bytes.
 bool live_token_make(char token[LIVE_TOKEN_SIZE]);
 
-/// Why a request for LIVE_PATH is refused: an HTTP status; 0: it may go on.
+/// What a request for LIVE_PATH is answered: an HTTP status; 0: it goes on as a websocket. A page whose websocket was
+/// closed asks for the same without one, and so learns why: 403 its address is wrong, 503 there is no room, 200 neither.
 /// token  that the address must hold; "": none
-int live_socket_refusal(live_hub *l, struct mg_connection *conn, const char *token);
+int live_socket_answer(live_hub *l, struct mg_connection *conn, const char *token);
 /// Serves LIVE_PATH of a server.
 void live_socket_serve(live_hub *l, struct mg_context *context);
 
