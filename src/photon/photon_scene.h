@@ -94,7 +94,7 @@ struct mote_scene {
     uint8_t *texels;
     float *linear;
     photon_view view;
-    struct photon_scene_cuda *cuda; /* the same on a GPU; photon_scene_cuda.h */
+    struct photon_scene_cuda *cuda; /* the same on a GPU: photon_cuda.h */
     mote_camera camera;
     mote_box bounds;
 };

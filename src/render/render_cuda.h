@@ -8,7 +8,7 @@
 #include "render/render_ops.h"
 #include "render/screen/render_screen_math.h"
 #include "render/shade/render_samples.h"
-#include "render/splat/render_splat_math.h"
+#include "render/splat/render_fragment_math.h"
 
 #ifdef __cplusplus
 extern "C" {
