@@ -99,6 +99,9 @@ struct mote_scene {
     mote_box bounds;
 };
 
+/* What a number of sRGB means, 0..1: rounded to float, so that it is the same on every machine. */
+float photon_linear_of(uint8_t srgb);
+
 /* Sorts the shapes and makes the nodes over them. */
 mote_status photon_tree_build(mote_scene *scene);
 
