@@ -131,7 +131,7 @@ static bool is_over(live_watcher *w, double begin, double seconds, int pictures)
     return is_enough || is_gone || past > seconds + WAIT_S || session_cancelled();
 }
 
-/* Moves for a time, and until so many pictures have come. Returns how long it took. */
+/* Moves for a time, and until that number of pictures has come. Returns how long it took, in seconds. */
 static double drag(live_watcher *w, const live_case *c, const mote_box *box, double seconds, int pictures) {
     const double begin = seconds_now();
     double next = begin;

@@ -88,7 +88,7 @@ static mote_status make_scene(photon_bench *b, const char *name) {
     return name != NULL ? mote_scene_builtin(b->ctx, name, &b->scene) : make_ground(b);
 }
 
-/* A map of the scene of about so many stored photons. */
+/* A map of the scene, of about that number of stored photons. */
 static mote_status make_map(photon_bench *b, uint64_t stored) {
     mote_photon_emission emission = mote_photon_emission_defaults();
     emission.photons = RATIO_TRIAL;
@@ -375,7 +375,7 @@ static int table_of_pictures(photon_bench *b) {
     return code;
 }
 
-/* ---- */
+/* ---- all of them */
 
 static int check_case(const bench_options *o) {
     const char *names[40] = {NULL};

@@ -54,6 +54,7 @@ static const bench benches[] = {
     {"render", bench_render, 10000000, 15}, {"live", bench_live, 1000000, 5},
     {"photon", bench_photon, 1000000, 5},
 };
+#define NAMES       "order, lod, laz, knn, normals, shifted, dynamic, planes, render, live or photon"
 #define BENCH_COUNT (sizeof benches / sizeof benches[0])
 
 #define FILES_COUNT 100000000u /* lod --files with a GPU */
@@ -164,19 +165,16 @@ int cmd_bench(int argc, char **argv) {
     const option rows[] = {
         {"count", 'n', OPTION_COUNT, &o.count, &o.count_given, "N",
          "points; default 10M, laz 5M, live and photon 1M,\nlod --files on a GPU 100M, knn, normals: of each cloud, "
-         "shifted 100k "
-         "(GPU 2M), "
-         "dynamic "
-         "424k"},
+         "shifted 100k (GPU 2M), dynamic 424k"},
         {"sizes", 0, OPTION_TEXT, &o.sizes, NULL, "N,N,…",
          "lod on a GPU: one table each; default 10M,100M.\nknn --scaling: a line each; default 10k,100k,1M,10M,100M"},
         {"runs", 0, OPTION_INT, &o.runs, &runs_given, "N",
-         "of each case; default 7 (order), 3 (planes), 15 (render),\n5 (others);\ndynamic: frames, default 60; live: "
-         "seconds, default 5"},
+         "of each case; default 7 (order), 3 (planes), 15 (render),\n5 (others);\n"
+         "dynamic: frames, default 60; live: seconds, default 5"},
         {"case", 0, OPTION_TEXT, &o.only, NULL, "NAME",
-         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; knn, normals, render, "
-         "live, photon:\nthose "
-         "whose name begins so;\nshifted: clouds, queries, points, k, lambda, compression"},
+         "only this one; laz: decode, positions, encode, or\n\"to device\" on a GPU; "
+         "knn, normals, render, live, photon:\nthose whose name begins so;\n"
+         "shifted: clouds, queries, points, k, lambda, compression"},
         {"stages", 0, OPTION_FLAG, &o.stages, NULL, NULL,
          "lod on a GPU: also milliseconds per stage and bytes per\nstructure, of the last run"},
         {"files", 0, OPTION_FLAG, &o.from_files, NULL, NULL,
@@ -192,17 +190,9 @@ int cmd_bench(int argc, char **argv) {
     arguments words;
     const parse_result parsed = options_parse(&help, rows, COMMON_RUN, &o.common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
-    if (words.count < 1)
-        return usage_error(
-            "bench",
-            "bench needs a name: order, lod, laz, knn, normals, shifted, dynamic, planes, render, live or photon");
+    if (words.count < 1) return usage_error("bench", "bench needs a name: " NAMES);
     const bench *found = find_bench(words.words[0]);
-    if (found == NULL) {
-        return usage_error("bench",
-                           "there is no benchmark \"%s\": order, lod, laz, knn, normals, shifted, dynamic, planes, "
-                           "render, live or photon",
-                           words.words[0]);
-    }
+    if (found == NULL) return usage_error("bench", "there is no benchmark \"%s\": " NAMES, words.words[0]);
     if (words.count > 1 && found->run != bench_laz) return usage_error("bench", "only laz takes files");
     o.files = words.words + 1;
     o.file_count = words.count - 1;

@@ -53,9 +53,8 @@ int cmd_render(int argc, char **argv) {
         {"ortho", 0, OPTION_FLAG, &o.ortho, NULL, NULL, "parallel rays instead of perspective"},
         {"gsd", 0, OPTION_REAL, &o.gsd, &o.gsd_given, "G", "with --ortho: a pixel is so many units wide"},
         {"color", 0, OPTION_TEXT, &o.color, NULL, "NAME",
-         "rgb, height, intensity, class, plane, normal, return,\ngps-time, none, or any attribute; default rgb where "
-         "there "
-         "is\ncolour, height of landscapes"},
+         "rgb, height, intensity, class, plane, normal, return,\ngps-time, none, or any attribute; "
+         "default rgb where there is\ncolour, height of landscapes"},
         {"map", 0, OPTION_CHOICE, &o.map, &o.map_given, COLOR_MAPS, "colours of numbers; default spectrum"},
         {"range", 0, OPTION_TEXT, &o.range, NULL, "LOW:HIGH",
          "what its ends stand for: values, or shares of all points;\ndefault 1%:99%"},

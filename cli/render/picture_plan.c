@@ -184,18 +184,13 @@ static int take_color(const picture_options *o, picture_plan *plan) {
     return EXIT_DONE;
 }
 
-/* Several pictures: tiles, an orbit, a path. */
-static int take_sequence(const picture_options *o, picture_plan *plan) {
-    plan->is_map = o->gsd_given && o->size == NULL && !plan->view.has_eye && !plan->view.has_target;
-    if (o->tile_given && (o->tile < 64 || o->tile > PICTURE_MAX_SIDE)) {
-        return usage_error("render", "--tile: %llu is not in 64..%u", (unsigned long long)o->tile, PICTURE_MAX_SIDE);
-    }
-    if (o->orbit_given && (o->orbit < 1 || o->orbit > MAX_FRAMES)) {
-        return usage_error("render", "--orbit: %llu is not in 1..%u", (unsigned long long)o->orbit, MAX_FRAMES);
-    }
-    if (o->frames_given && (o->frames < 1 || o->frames > MAX_FRAMES)) {
-        return usage_error("render", "--frames: %llu is not in 1..%u", (unsigned long long)o->frames, MAX_FRAMES);
-    }
+static int check_number(const char *name, bool given, uint64_t number, uint32_t min, uint32_t max) {
+    if (!given || (number >= min && number <= max)) return EXIT_DONE;
+    return usage_error("render", "%s: %llu is not in %u..%u", name, (unsigned long long)number, min, max);
+}
+
+/* What pictures in a sequence, or of a map, exclude. */
+static int check_sequence(const picture_options *o, const picture_plan *plan) {
     if (o->cameras == NULL && (o->frames_given || o->closed)) {
         return usage_error("render", "--frames and --closed are for --cameras");
     }
@@ -205,9 +200,7 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
     if (o->orbit_given && (o->cameras != NULL || plan->is_map)) {
         return usage_error("render", "--orbit is one path: not with --cameras, nor of a map");
     }
-    if (o->wave_given && (o->wave < 1 || o->wave > MAX_FRAMES)) {
-        return usage_error("render", "--wave: %llu is not in 1..%u", (unsigned long long)o->wave, MAX_FRAMES);
-    }
+    if (check_number("--wave", o->wave_given, o->wave, 1, MAX_FRAMES) != EXIT_DONE) return EXIT_USAGE;
     if (o->wave_given && o->moving) return usage_error("render", "--moving and --wave both move the points");
     if ((o->wave_given || o->moving) && plan->is_map) {
         return usage_error("render", "--moving and --wave are not of a map: its size is that of the points");
@@ -219,6 +212,17 @@ static int take_sequence(const picture_options *o, picture_plan *plan) {
         return usage_error("render",
                            "--scale-bar is for --ortho: in perspective no length holds for the whole picture");
     }
+    return EXIT_DONE;
+}
+
+/* Several pictures: tiles, an orbit, a path, points that move. */
+static int take_sequence(const picture_options *o, picture_plan *plan) {
+    plan->is_map = o->gsd_given && o->size == NULL && !plan->view.has_eye && !plan->view.has_target;
+    int code = check_number("--tile", o->tile_given, o->tile, 64, PICTURE_MAX_SIDE);
+    if (code == EXIT_DONE) code = check_number("--orbit", o->orbit_given, o->orbit, 1, MAX_FRAMES);
+    if (code == EXIT_DONE) code = check_number("--frames", o->frames_given, o->frames, 1, MAX_FRAMES);
+    if (code == EXIT_DONE) code = check_sequence(o, plan);
+    if (code != EXIT_DONE) return code;
     plan->tile = o->tile_given ? (uint32_t)o->tile : 0;
     plan->orbit = o->orbit_given ? (uint32_t)o->orbit : 0;
     plan->cameras = o->cameras;

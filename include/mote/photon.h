@@ -16,7 +16,8 @@
 ///
 /// Colours are linear red, green and blue. Lengths are world units, radiance is power per area and solid angle.
 /// The path of a photon, and of a ray of a picture, depends on the seed and on its number alone: maps and pictures are
-/// the same bytes for any number of threads. A scene and a map belong to the context that they were made with.
+/// the same bytes for any number of threads, on CPU and GPU. A scene and a map belong to the context that they were
+/// made with.
 #ifndef MOTE_PHOTON_H
 #define MOTE_PHOTON_H
 
@@ -176,7 +177,8 @@ typedef struct mote_photon_map mote_photon_map;
 /// the scene. A scene without light gives an empty map.
 /// emission  NULL means defaults
 /// Returns   MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_ERROR_UNSUPPORTED, MOTE_CANCELLED
-/// Cost      two walks through the scene for each photon, 52 bytes for each stored photon and the index of neighbours
+/// Cost      a walk through the scene for each photon, on a CPU two; 52 bytes for each stored photon and the index of
+///           neighbours
 /// Source    Jensen 1996
 MOTE_API mote_status mote_photon_emit(mote_scene *scene, const mote_photon_emission *emission, mote_photon_map **out);
 /// Frees the map. NULL is allowed.
@@ -208,8 +210,8 @@ typedef struct mote_photon_gathering {
 MOTE_API mote_photon_gathering mote_photon_gathering_defaults(void);
 
 /// Gathers the irradiance at places: the power of the photons around, divided by the area of the disc that they lie in.
-/// The radius of the disc is the distance of the k-th photon that arrives from the front; those from behind never
-/// count. Where the nearest 1024 photons do not hold k from the front, the radius is that of the last of them.
+/// The radius of the disc is the distance of the k-th photon that counts: photons from behind and one at the very place
+/// do not. Where the nearest 1024 photons do not hold k that count, the radius is that of the last of them.
 /// queries     x, y, z and normals as for mote_knn_search; of a map on a GPU they may be there too
 /// irradiance  [3 · queries] out: red, green, blue; 0 where there are fewer than 2 photons
 /// Returns     MOTE_OK, MOTE_ERROR_ARGUMENT, MOTE_ERROR_MEMORY, MOTE_CANCELLED,
@@ -250,10 +252,13 @@ MOTE_API mote_status mote_photon_render(mote_scene *scene, mote_photon_map *map,
                                         const mote_photon_params *params, float *rgb);
 /// Makes a picture as the mean of passes. Each emits photons of its own and gathers fewer of them than the last, so
 /// that discs shrink: with more passes the picture goes to what a path tracer makes, caustics included. Memory does not
-/// grow with the number of passes. emission  of each pass; NULL means defaults params    of the first pass: its method
-/// MAP or DIRECT; k and radius shrink from there on. NULL means defaults, and MAP. passes    1..MOTE_PHOTON_MAX_PASSES;
-/// the error falls with the cube root of it Returns   as mote_photon_emit and mote_photon_render Source    Hachisuka,
-/// Ogaki, Jensen 2008; Knaus, Zwicker 2011
+/// grow with the number of passes.
+/// emission  of each pass; NULL means defaults
+/// params    of the first pass: its method MAP or DIRECT; k and radius shrink from there on. NULL: defaults, and MAP
+/// passes    1..MOTE_PHOTON_MAX_PASSES; the error falls with the cube root of it
+/// rgb       [3 · width · height] out: linear radiance, the first row at the top
+/// Returns   as mote_photon_emit and mote_photon_render
+/// Source    Hachisuka, Ogaki, Jensen 2008; Knaus, Zwicker 2011
 MOTE_API mote_status mote_photon_render_progressive(mote_scene *scene, const mote_camera *camera,
                                                     const mote_photon_emission *emission,
                                                     const mote_photon_params *params, uint32_t passes, float *rgb);

@@ -41,6 +41,8 @@ typedef struct knn_query_set {
     uint64_t *codes; /* NULL: the points themselves */
 } knn_query_set;
 
+/* queries: NULL for the points themselves, for which nothing is allocated. After a failure nothing is held, and freeing
+   the set is allowed. */
 mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set);
 void knn_query_set_free(mote_context *ctx, knn_query_set *query_set);
 

@@ -116,7 +116,7 @@ static __global__ __launch_bounds__(emit_policy::threads) void store_photons(con
 typedef struct emitter {
     mote_device *gpu;
     const photon_emitting *e;
-    uint32_t *counts; /* [photons] records of each; */
+    uint32_t *counts; /* [photons] records of each */
     uint64_t *starts; /* [photons] where they begin */
     photon_tally *tally;
     photon_spool spool;

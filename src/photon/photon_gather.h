@@ -21,8 +21,7 @@ MOTE_HD bool photon_is_in_front(const photon_record *photon, const float normal[
    normal (zeros: from anywhere), and does not lie at the place itself. Where irradiance is made at photons that is the
    photon there, of which it is known beforehand that it is there: counting it would make all of them too bright. */
 MOTE_HD bool photon_counts(const photon_record *photon, const float normal[3], double square) {
-    const bool all = normal[0] == 0 && normal[1] == 0 && normal[2] == 0;
-    return square > 0 && (all || photon_is_in_front(photon, normal));
+    return square > 0 && photon_is_in_front(photon, normal);
 }
 
 /* The weight of a photon at the square of its distance over that of the disc's radius; its mean over a disc is 1. */
@@ -47,13 +46,14 @@ MOTE_HD bool photon_disc(uint32_t found, uint32_t k, bool complete, double radiu
 
 /* ---- sums of power: integers, so that they do not depend on the order
 
-   A step is 2^-40 of a photon's power. Weights are at most 3 and photons at most 1,024: sums are below 2^52. */
+   A step is a photon's power / PHOTON_POWER_STEPS. Weights are at most 3 and photons at most 1,024: sums are below
+   2^52. */
 typedef struct photon_power_sum {
     uint64_t steps[3];
 } photon_power_sum;
 
 /* Steps for each unit of power. Floats hold no power of photons of less than this unit. */
-static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? 0x1p40 / unit : 0; }
+static inline double photon_sum_steps(double unit) { return unit > 1e-60 ? PHOTON_POWER_STEPS / unit : 0; }
 
 MOTE_HD void photon_sum_power(photon_power_sum *sum, const float power[3], double weight, double steps_of_power) {
     for (int k = 0; k < 3; k++) {

@@ -313,7 +313,7 @@ static mote_status gather_opened(gathering *g, const mote_cloud *queries, const 
     return status;
 }
 
-/* All queries with so many neighbours each, then those that this does not resolve with more. */
+/* All queries with g->searched neighbours each, then those that this does not resolve with more. */
 static mote_status gather_stage(gathering *g, const mote_cloud *queries) {
     device_cloud device;
     query_columns columns;

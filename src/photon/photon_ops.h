@@ -66,12 +66,12 @@ typedef struct mote_photon_ops {
     mote_status (*ask)(mote_device *device, const photon_sample *samples, uint64_t count, photon_query *queries);
     /* to[i] += part[i] */
     mote_status (*add)(mote_device *device, float *to, const float *part, uint64_t count);
-    /* Adds to the irradiance of count samples what their rays, each of them so many, tell. known: [3 · rays] */
+    /* Adds to the irradiance of count samples what their rays, rays_each of each sample, tell. known: [3 · rays] */
     mote_status (*add_rays)(mote_device *device, const photon_sample *rays, uint32_t rays_each, const float *known,
                             uint32_t count, float *irradiance);
     /* Irradiance of samples becomes their radiance. */
     mote_status (*finish)(mote_device *device, const photon_sample *samples, uint32_t count, float *irradiance);
-    /* The means of pixels, each of so many samples in a row. pixels: [3 · count] */
+    /* The means of pixels, each of samples_each samples in a row. pixels: [3 · count] */
     mote_status (*average)(mote_device *device, const float *radiance, uint32_t samples_each, uint32_t count,
                            float *pixels);
 } mote_photon_ops;

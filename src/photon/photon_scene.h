@@ -94,10 +94,13 @@ struct mote_scene {
     uint8_t *texels;
     float *linear;
     photon_view view;
-    struct photon_scene_cuda *cuda; /* the same on a GPU; photon_scene_cuda.h */
+    struct photon_scene_cuda *cuda; /* the same on a GPU: photon_cuda.h */
     mote_camera camera;
     mote_box bounds;
 };
+
+/* What a number of sRGB means, 0..1: rounded to float, so that it is the same on every machine. */
+float photon_linear_of(uint8_t srgb);
 
 /* Sorts the shapes and makes the nodes over them. */
 mote_status photon_tree_build(mote_scene *scene);

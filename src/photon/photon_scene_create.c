@@ -181,9 +181,9 @@ static void copy_surfaces(mote_scene *scene, const mote_scene_params *p) {
 
 /* ---- textures */
 
-static float linear_of(uint32_t srgb) {
+float photon_linear_of(uint8_t srgb) {
     const double v = srgb / 255.0;
-    return (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4)); /* rounded: the same on every machine */
+    return (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
 }
 
 static void copy_corners(mote_scene *scene, const mote_scene_params *p) {
@@ -219,7 +219,7 @@ static mote_status copy_textures(mote_scene *scene, const mote_scene_params *p) 
         memcpy(scene->texels + first, from->srgb, size_bytes);
         first += size_bytes;
     }
-    for (uint32_t i = 0; i < 256; i++) scene->linear[i] = linear_of(i);
+    for (uint32_t i = 0; i < 256; i++) scene->linear[i] = photon_linear_of((uint8_t)i);
     copy_corners(scene, p);
     return MOTE_OK;
 }

@@ -6,7 +6,7 @@
 #include "render/points/render_points_math.h"
 #include "render/render_ops.h"
 #include "render/shade/render_samples.h"
-#include "render/splat/render_splat_math.h"
+#include "render/splat/render_fragment_math.h"
 
 /* What a frame sees, and the sizes of its arrays. */
 typedef struct render_screen_cpu {

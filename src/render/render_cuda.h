@@ -8,7 +8,7 @@
 #include "render/render_ops.h"
 #include "render/screen/render_screen_math.h"
 #include "render/shade/render_samples.h"
-#include "render/splat/render_splat_math.h"
+#include "render/splat/render_fragment_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,12 +49,13 @@ typedef struct render_sums_cuda {
     unsigned long long weight, color[3], normal[3], depth;
 } render_sums_cuda;
 
+/* What frames keep from one to the next, in device memory except where it says otherwise. */
 typedef struct render_frame_cuda {
     uint32_t number; /* of the frame: batches that show something are marked with it */
     render_counters *counters;
-    uint64_t *keys[MOTE_RENDER_MAX_LAYERS];
-    uint8_t *batch_states;
-    render_list known, others;
+    uint64_t *keys[MOTE_RENDER_MAX_LAYERS]; /* [samples] the nearest point of each, of each layer */
+    uint8_t *batch_states;                  /* [batches] see render_nearest_cuda.cu */
+    render_list known, others;              /* batches that the last frame showed; others that are not hidden */
     render_depths depths;
     render_samples samples;
     uint32_t *limits; /* AVERAGE, SURFACE: of depth, as ordered integers */

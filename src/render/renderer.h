@@ -5,7 +5,8 @@
 
      place       0        1        2   ...      1023 | 1024   ...
      at[3]     x y z    x y z    x y z  ...          |                 world coordinates, doubles, an array per axis
-     local[3]  x y z    x y z    x y z  ...          |                 from the middle of the batch's box, floats
+     local[3]  x y z    x y z    x y z  ...          |                 CPU: from the middle of the batch's box, floats
+     steps[3]  x y z    x y z    x y z  ...          |                 GPU: in the batch's box, 15 bits
      color     rgba     rgba     rgba                |                 alpha 0: not drawn
      index     row      row      row                 |                 which point of the cloud
      batches   \___________ batch 0 ________________/ \__ batch 1 ...  box, spacing

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "knn/knn_visit.h"
 #include "reference/awkward_clouds.h"
 #include "reference/knn_reference.h"
 #include "support/knn_found.h"
@@ -52,6 +53,30 @@ static void survives_failing_allocations(void **state) {
     test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("some not finite"));
     test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("one place"));
     test_each_allocation_fails(use_all, (void *)(uintptr_t)awkward_cloud_named("far clusters"));
+}
+
+/* A query set that could not be made holds nothing: it is freed here only where it was made. */
+static mote_status make_query_set(mote_context *ctx, void *user) {
+    mote_cloud *cloud = awkward_cloud_make(ctx, user, 300, 0);
+    mote_cloud *queries = awkward_cloud_make(ctx, awkward_cloud_named("mixed types"), 100, 0);
+    mote_knn_index *index = NULL;
+    knn_query_set query_set;
+    mote_status status = cloud != NULL && queries != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) status = mote_knn_build(ctx, cloud, &index);
+    if (status == MOTE_OK) {
+        status = knn_query_set_make(index, queries, &query_set);
+        if (status == MOTE_OK) knn_query_set_free(ctx, &query_set);
+        assert_true(query_set.codes == NULL && query_set.owned_order == NULL);
+    }
+    mote_knn_destroy(index);
+    mote_cloud_destroy(queries);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
+static void query_sets_that_fail_hold_nothing(void **state) {
+    (void)state;
+    test_each_allocation_fails(make_query_set, (void *)(uintptr_t)awkward_cloud_named("some not finite"));
 }
 
 static void cancels_at_every_step(void **state) {
@@ -304,11 +329,17 @@ static void finds_what_the_printed_rule_misses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survives_failing_allocations),     cmocka_unit_test(cancels_at_every_step),
-        cmocka_unit_test(progress_goes_forwards),           cmocka_unit_test(refuses_wrong_parameters),
-        cmocka_unit_test(refuses_clouds_without_positions), cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(order_of_points_does_not_matter),  cmocka_unit_test(approximation_is_near),
-        cmocka_unit_test(rebuilds_after_a_change),          cmocka_unit_test(finds_what_the_printed_rule_misses),
+        cmocka_unit_test(survives_failing_allocations),
+        cmocka_unit_test(cancels_at_every_step),
+        cmocka_unit_test(progress_goes_forwards),
+        cmocka_unit_test(refuses_wrong_parameters),
+        cmocka_unit_test(refuses_clouds_without_positions),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(order_of_points_does_not_matter),
+        cmocka_unit_test(approximation_is_near),
+        cmocka_unit_test(rebuilds_after_a_change),
+        cmocka_unit_test(finds_what_the_printed_rule_misses),
+        cmocka_unit_test(query_sets_that_fail_hold_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

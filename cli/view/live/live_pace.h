@@ -10,7 +10,7 @@ typedef struct live_pace {
     double target_s; /* what a picture may take */
     double scale;    /* of width and height, LIVE_SCALE_MIN..1 */
     double cost_s;   /* of a picture at this scale, mean of the last ones */
-    int pictures;    /* that the mean is of; below 0: so many still have another scale */
+    int pictures;    /* that the mean is of; below 0: how many are still to come with another scale */
     bool is_trial;   /* the scale was lowered, and whether that helps is not known yet */
     bool is_in_vain; /* it did not: the time goes with points, not with pixels */
     double scale_before, cost_before;

@@ -14,7 +14,8 @@ struct mg_context;
 bool live_token_make(char token[LIVE_TOKEN_SIZE]);
 
 /// What a request for LIVE_PATH is answered: an HTTP status; 0: it goes on as a websocket. A page whose websocket was
-/// closed asks for the same without one, and so learns why: 403 its address is wrong, 503 there is no room, 200 neither.
+/// closed asks for the same without one, and so learns why: 403 is a wrong token or origin, 503 too many pages, and
+/// 200 neither.
 /// token  that the address must hold; "": none
 int live_socket_answer(live_hub *l, struct mg_connection *conn, const char *token);
 /// Serves LIVE_PATH of a server.

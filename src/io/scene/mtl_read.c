@@ -23,6 +23,17 @@ uint32_t obj_names_find(const obj_names *names, const char *name) {
     return UINT32_MAX;
 }
 
+mote_status obj_names_add(scene_draft *d, obj_names *names, const char *name) {
+    if (!mote_reserve(d->ctx, (void **)&names->names, &names->capacity, names->count + 1, sizeof *names->names,
+                      "scene file")) {
+        return MOTE_ERROR_MEMORY;
+    }
+    char *const copy = mote_strdup(d->ctx, name);
+    if (copy == NULL) return MOTE_ERROR_MEMORY;
+    names->names[names->count++] = copy;
+    return scene_draft_add_material(d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+}
+
 static void set_color(double to[3], const double from[3], double max) {
     for (int k = 0; k < 3; k++) to[k] = fmin(fmax(from[k], 0), max);
 }
@@ -43,14 +54,7 @@ static void finish(scene_draft *d, const mtl_material *m) {
 static mote_status begin(scene_draft *d, obj_lines *l, obj_names *names) {
     if (!obj_next_rest(l)) return obj_malformed(l, "newmtl has no name");
     if (names->count >= MOTE_SCENE_MAX_SIZE) return obj_malformed(l, "too many materials");
-    if (!mote_reserve(d->ctx, (void **)&names->names, &names->capacity, names->count + 1, sizeof *names->names,
-                      "scene file")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    char *const name = mote_strdup(d->ctx, l->word);
-    if (name == NULL) return MOTE_ERROR_MEMORY;
-    names->names[names->count++] = name;
-    return scene_draft_add_material(d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return obj_names_add(d, names, l->word);
 }
 
 /* The file of map_Kd: what follows its options, of which each has as many words as it needs. */

@@ -38,6 +38,8 @@ typedef struct obj_names {
 
 /* The material of a name; UINT32_MAX: there is none. */
 uint32_t obj_names_find(const obj_names *names, const char *name);
+/* Adds a material of a name to the draft: diffuse, grey of 0.8. */
+mote_status obj_names_add(scene_draft *d, obj_names *names, const char *name);
 /* Reads a library of materials, which are appended to the draft's; of those of one name the last counts. */
 mote_status obj_read_materials(scene_draft *d, const char *name, obj_names *names);
 /* The same of an input that is open. */

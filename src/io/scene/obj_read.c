@@ -84,15 +84,8 @@ static mote_status need_material(obj_reader *r) {
     if (r->material != UINT32_MAX) return MOTE_OK;
     r->material = obj_names_find(&r->names, "");
     if (r->material != UINT32_MAX) return MOTE_OK;
-    if (!mote_reserve(r->d->ctx, (void **)&r->names.names, &r->names.capacity, r->names.count + 1,
-                      sizeof *r->names.names, "scene file")) {
-        return MOTE_ERROR_MEMORY;
-    }
-    char *const name = mote_strdup(r->d->ctx, "");
-    if (name == NULL) return MOTE_ERROR_MEMORY;
     r->material = (uint32_t)r->names.count;
-    r->names.names[r->names.count++] = name;
-    return scene_draft_add_material(r->d) != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    return obj_names_add(r->d, &r->names, "");
 }
 
 /* A polygon becomes a fan around its first corner: right where it is convex. */

@@ -1,7 +1,6 @@
 /* Textures: PNG by libpng, JPEG by libturbojpeg. */
-#include <math.h>
-
 #include "io/scene/scene_draft.h"
+#include "photon/photon_scene.h"
 
 #ifdef MOTE_HAVE_PNG
 #include <png.h>
@@ -112,10 +111,7 @@ mote_status scene_image_decode(mote_context *ctx, const char *name, const uint8_
 void scene_image_mean(const mote_texture *texture, double mean[3]) {
     const uint64_t count = (uint64_t)texture->width * texture->height;
     double linear[256], sum[3] = {0, 0, 0};
-    for (int i = 0; i < 256; i++) {
-        const double v = i / 255.0;
-        linear[i] = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
-    }
+    for (int i = 0; i < 256; i++) linear[i] = (double)photon_linear_of((uint8_t)i);
     for (uint64_t i = 0; i < 3 * count; i++) sum[i % 3] += linear[texture->srgb[i]];
     for (int k = 0; k < 3; k++) mean[k] = sum[k] / (double)count;
 }

@@ -149,14 +149,7 @@ static mote_status choose_tree(mote_knn_index *index, const mote_column *const a
     return make_other_tree(index, reading->world);
 }
 
-mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set) {
-    memset(query_set, 0, sizeof *query_set);
-    if (queries == NULL) {
-        query_set->tree = &index->stored;
-        query_set->points = index->stored.points;
-        query_set->rows = index->cloud->count;
-        return MOTE_OK;
-    }
+static mote_status read_queries(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set) {
     knn_reading reading;
     uint64_t finite;
     memset(&reading, 0, sizeof reading);
@@ -169,8 +162,22 @@ mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries,
     return knn_points_read(index->ctx, &reading, query_set->owned_order, finite, &query_set->points);
 }
 
+mote_status knn_query_set_make(mote_knn_index *index, const mote_cloud *queries, knn_query_set *query_set) {
+    memset(query_set, 0, sizeof *query_set);
+    if (queries == NULL) {
+        query_set->tree = &index->stored;
+        query_set->points = index->stored.points;
+        query_set->rows = index->cloud->count;
+        return MOTE_OK;
+    }
+    const mote_status status = read_queries(index, queries, query_set);
+    if (status != MOTE_OK) knn_query_set_free(index->ctx, query_set);
+    return status;
+}
+
 void knn_query_set_free(mote_context *ctx, knn_query_set *query_set) {
     if (query_set->owned_order != NULL) mote_free(ctx, query_set->points.leaves);
     mote_free(ctx, query_set->owned_order);
     mote_free(ctx, query_set->codes);
+    memset(query_set, 0, sizeof *query_set);
 }

@@ -3,7 +3,7 @@
    A warp takes 128 points of a batch, each lane four. Steps (render_steps_cuda.cuh) tell the samples of most, and
    within what their depths are. What is surely behind what its sample shows is ruled out. Of the others, the least
    upper bound of depth is first found among the warp's points of a sample, and goes into the sample's key; then only
-   points that can be nearer than that are left, about one for each sample. They are projected in double precision.
+   points that can be nearer than that remain, about one for each sample. They are projected in double precision.
 
      bits 63…32 upper bound of depth    bits 31…0 all set     a key that says: a point is here, no deeper than that
 

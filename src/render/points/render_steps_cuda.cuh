@@ -125,7 +125,7 @@ static __device__ __forceinline__ uint32_t render_step_sample(const render_steps
 
 /* ---- boxes */
 
-#define RENDER_LOOK_AT 8u /* samples a side: a box that covers at most so many is compared with each of them */
+#define RENDER_LOOK_AT 8u /* samples a side: a box that covers no more is compared with each of them */
 
 /* What the box of a usable batch in the picture can show, tighter than render_box_reach. */
 static __device__ __forceinline__ render_reach render_tight_reach(const render_view *view, const render_steps *s,

@@ -7,7 +7,7 @@
    Lanes look at candidates side by side: the samples of a block, or, where a window has many blocks, a block each. A
    window that grows looks at its new samples alone: the nearest so far are kept. That leaves the same list, for it does
    not depend on the order of candidates; and the same number of windows, for how many were looked at only matters while
-   there are fewer than k, when no block is left out but by limit2. */
+   there are fewer than k, when a block is left out by limit2 alone. */
 #ifndef MOTE_RENDER_NEAR_CUH
 #define MOTE_RENDER_NEAR_CUH
 

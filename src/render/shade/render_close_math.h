@@ -1,7 +1,7 @@
 /* Closing holes: samples that show nothing, with a surface all around. One copy for C and CUDA.
 
        . . # . .      From a hole, eight ways to what is nearest around it. Two opposite ways make a gap. A hole is
-   closed . # o # .      if three of its four gaps are narrow enough: those of a crack are, but for the one along it;
+   closed . # o # .      if three of its four gaps are narrow enough: those of a crack are, except the one along it;
    those . . # . .      at the edge of a surface are not.
 
    It then shows the mean of what is at the ends of its narrow gaps, the nearer the more. First all holes are marked,

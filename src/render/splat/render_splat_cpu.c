@@ -5,7 +5,7 @@
    A tile is one thread's, so nothing is locked, and what it sums are integers, so that the order of its splats does
    not matter. Sums are kept in 32 bits while no sample can have more fragments than these hold. */
 #include "render/render_cpu.h"
-#include "render/splat/render_splat_math.h"
+#include "render/splat/render_fragment_math.h"
 
 #define TILE         32u /* samples of a side; whole rows of LANES */
 #define TILE_SAMPLES (TILE * TILE)

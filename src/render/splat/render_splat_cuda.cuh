@@ -23,8 +23,9 @@ typedef struct splat_pass {
      splats   3 7 | 1 3 4 | 2 ...                        in any order within a tile */
 typedef struct splat_tiles {
     uint32_t wide, count; /* tiles of a row; of the picture */
-    uint32_t *first, *filled;
-    uint32_t *splats;
+    uint32_t *first;      /* [count + 1] */
+    uint32_t *filled;     /* [count + 1] splats of a tile: while they are counted, and while its list is filled */
+    uint32_t *splats;     /* [total] */
     uint64_t total;
 } splat_tiles;
 

@@ -8,7 +8,7 @@
 #define SIDE      8u
 #define SAMPLES   (SIDE * SIDE)
 #define MAX_TILES 1024u /* of a splat: if one has more, none is drawn by tiles */
-#define MAX_LISTS 24u   /* tiles of a splat, on average */
+#define MAX_MEAN  24u   /* tiles of a splat, on average */
 
 /* Calls visit(tile) for each tile of a splat. */
 template <class VISIT>
@@ -121,7 +121,7 @@ mote_status render_count_tiles_cuda(mote_renderer *renderer, const splat_pass *p
     MOTE_TRY(cuda_launched(gpu, "drawing splats"));
     MOTE_TRY(cuda_download(gpu, &total, &frame->counters->tiles, sizeof total));
     tiles->total = total;
-    *fits = total <= MAX_LISTS * (uint64_t)pass->count && total < UINT32_MAX;
+    *fits = total <= MAX_MEAN * (uint64_t)pass->count && total < UINT32_MAX;
     return MOTE_OK;
 }
 

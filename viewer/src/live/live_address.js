@@ -26,19 +26,19 @@ export function readLiveSettings(query) {
     return Object.fromEntries(Object.entries(found).filter(([, v]) => v !== undefined));
 }
 
-// The camera of a query, null where it says none.
+// The camera of a query; null: the query has none.
 export function readLiveCamera(query) {
     const [x, y, z, yaw, pitch, distance] = numbersOf(query.get('cam'), 6) ?? [];
     return distance > 0 ? { target: [x, y, z], yaw, pitch, distance } : null;
 }
 
-// A camera as text, and the camera that this text is read as: the picture moves by less than is seen.
+// A camera as text, rounded: the picture moves by less than is seen. settle() puts the camera where the text says.
 function cameraText({ target, yaw, pitch, distance }) {
     const digits = Math.max(0, Math.min(15, Math.ceil(-Math.log10(distance * CAMERA_STEP))));
     return [...target.map((c) => c.toFixed(digits)), yaw.toFixed(5), pitch.toFixed(5), Number(distance.toPrecision(6))].join();
 }
 
-// Adds a view to a query; what is as it is without is left out.
+// Adds a view to a query; settings that have their default value are left out.
 export function writeLiveView({ settings: s, camera }, query) {
     const said = {
         mode: s.mode === 'auto' ? '' : s.mode, color: s.color, show: s.show === 'color' ? '' : s.show, ramp: s.map === 'spectrum' ? '' : s.map,
