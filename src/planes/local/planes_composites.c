@@ -11,7 +11,8 @@
    A Hough transform of the body alone: over all directions, how much more the histogram of distances says than if the
    place along the body and the distance from it were independent; that is what a body without planes in it looks like.
    Along the best direction the heaps are told apart as normal distributions of one noise, and each becomes a plane of
-   that direction. Points that have a plane are left out, and the body is looked at again. */
+   that direction; the planes of all directions then turn each other (planes_rectangles.c). Points that have a plane
+   are left out, and the body is looked at again. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +28,6 @@
 #define BINS_A_NOISE  3.0  /* of the body, when directions are searched for */
 #define FINE_BINS     8.0  /* when heaps are told apart */
 #define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
-#define MAX_FAMILIES  4u   /* directions of a body */
 #define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
 #define FAR_COSINE    0.94 /* 20 degrees: another */
 #define ALIKE         1.3  /* times the noise of a body's planes before: of others */
@@ -46,7 +46,8 @@ typedef struct composite_body {
     uint32_t count;
     double weight; /* points of the sample for each */
     float x[MAX_POINTS], y[MAX_POINTS], z[MAX_POINTS];
-    double normal[3], noise;
+    uint32_t point[MAX_POINTS]; /* of the sample */
+    double at[3], normal[3], noise;
 } composite_body;
 
 /* Distances along a direction: as they are, and as they would be if they were independent. */
@@ -281,6 +282,7 @@ static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
     if (all < 2 * s->params.min_points) return false;
     body->count = 0;
     body->noise = g->noise;
+    memcpy(body->at, g->at, sizeof body->at);
     memcpy(body->normal, g->normal, sizeof body->normal);
     for (uint32_t i = 0; i < s->near_count; i++) {
         const uint32_t point = s->near_point[i];
@@ -288,6 +290,7 @@ static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
         const uint64_t next = (uint64_t)body->count * all / MAX_POINTS;
         if (all > MAX_POINTS && seen++ < next) continue;
         if (body->count == MAX_POINTS) break;
+        body->point[body->count] = point;
         body->x[body->count] = s->sample->x[point] - (float)g->at[0];
         body->y[body->count] = s->sample->y[point] - (float)g->at[1];
         body->z[body->count++] = s->sample->z[point] - (float)g->at[2];
@@ -347,9 +350,9 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
 
 /* The directions that say most, none near another. Returns how many. */
 static uint32_t find_directions(const composite_body *body, const double *scores, double (*directions)[3]) {
-    double starts[MAX_FAMILIES][3], least = MIN_SCORE;
+    double starts[PLANES_MAX_FAMILIES][3], least = MIN_SCORE;
     uint32_t found = 0;
-    for (uint32_t i = 0; i < MAX_FAMILIES && next_direction(scores, starts, i, least, starts[i]); i++) {
+    for (uint32_t i = 0; i < PLANES_MAX_FAMILIES && next_direction(scores, starts, i, least, starts[i]); i++) {
         double n[3];
         memcpy(n, starts[i], sizeof n);
         const double score = refine_direction(body, n);
@@ -368,18 +371,30 @@ static void take_back(planes_local *s, uint32_t first) {
     s->plane_count = first;
 }
 
+static void refit(planes_local *s, const planes_families *families, const composite_body *body) {
+    planes_body_points points = {body->count, body->x, body->y, body->z, body->point, {0, 0, 0}, {0, 0, 0}};
+    memcpy(points.middle, body->at, sizeof points.middle);
+    memcpy(points.normal, body->normal, sizeof points.normal);
+    planes_refit_families(s, families, &points);
+}
+
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
 static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *scores, double *noise) {
-    double directions[MAX_FAMILIES][3];
-    const uint32_t first = s->plane_count;
+    planes_families families;
     uint32_t added = 0;
     if (!take_body(s, g, body)) return 0;
     score_directions(s, body, scores);
-    const uint32_t families = find_directions(body, scores, directions);
-    for (uint32_t i = 0; i < families; i++) added += add_family(s, g, body, directions[i], noise);
-    if (added == 1) take_back(s, first);
-    return added > 1 ? added : 0;
+    families.count = find_directions(body, scores, families.normals);
+    for (uint32_t i = 0; i < families.count; i++) {
+        families.first[i] = s->plane_count;
+        added += add_family(s, g, body, families.normals[i], noise);
+    }
+    families.first[families.count] = s->plane_count;
+    if (added == 1) take_back(s, families.first[0]);
+    if (added <= 1) return 0;
+    refit(s, &families, body);
+    return added;
 }
 
 mote_status planes_split_bodies(planes_local *s, bool *any) {

@@ -163,21 +163,19 @@ static void take_noise(planes_run *run, const planes_local_plane *planes, uint32
     planes_choose_tolerance(run);
 }
 
-/* done: whether there is nothing more to find. */
-static mote_status search_round(planes_run *run, int round, bool *done) {
+/* sample: out, the points that belonged to no plane. done: whether there is nothing more to find. */
+static mote_status search_round(planes_run *run, int round, planes_sample *sample, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->min_points;
-    planes_sample sample;
     planes_local_plane *planes = NULL;
     uint32_t count = 0;
     mote_progress_share(run->ctx, 0.9 - 0.1 / (1 << round), 0.9 - 0.05 / (1 << round));
     mote_status status =
-        read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, &sample);
-    if (status == MOTE_OK) status = find_locally(run, &sample, MIN_SUPPORT, &planes, &count);
+        read_sample(run, run->free_points, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, sample);
+    if (status == MOTE_OK) status = find_locally(run, sample, MIN_SUPPORT, &planes, &count);
     for (uint32_t i = 0; i < count && run->found_count < MOTE_PLANES_MAX; i++) take_plane(run, &planes[i]);
     if (round == 0 && status == MOTE_OK) take_noise(run, planes, count);
-    *done = count == 0 || sample.count == run->free_points;
+    *done = count == 0 || sample->count == run->free_points;
     mote_free(run->ctx, planes);
-    planes_sample_free(run->ctx, &sample);
     mote_progress_share(run->ctx, 0, 1);
     MOTE_TRY(status);
     if (count == 0) return MOTE_OK;
@@ -193,7 +191,8 @@ typedef struct planes_kept {
     planes_scale scale;
 } planes_kept;
 
-static mote_status search_rounds(planes_run *run) {
+/* first: out, the sample of the first round: of all points. */
+static mote_status search_rounds(planes_run *run, planes_sample *first) {
     bool done = false;
     run->found_count = 0;
     run->local = true;
@@ -201,7 +200,10 @@ static mote_status search_rounds(planes_run *run) {
     for (int round = 0; round < MAX_ROUNDS && !done; round++) {
         mote_stage(run->ctx, "growing planes");
         if (run->free_points < run->min_points || run->free_points < MIN_SUPPORT) break;
-        MOTE_TRY(search_round(run, round, &done));
+        planes_sample rest;
+        const mote_status status = search_round(run, round, round == 0 ? first : &rest, &done);
+        if (round > 0) planes_sample_free(run->ctx, &rest);
+        MOTE_TRY(status);
     }
     return MOTE_OK;
 }
@@ -222,16 +224,39 @@ static bool is_vote_better(const planes_local_worth *by_vote, const planes_local
     return by_vote->peaked_points >= MOSTLY * by_vote->points && by_vote->peaked_nats > FAR_BETTER * locally->nats;
 }
 
+static bool is_any_turned(const planes_run *run) {
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        if (run->found[i].turned) return true;
+    }
+    return false;
+}
+
+/* How well both explain a sample. */
+static mote_status judge_both(planes_run *run, const planes_kept *kept, const planes_sample *sample,
+                              planes_local_worth *by_vote, planes_local_worth *locally) {
+    planes_run before = *run;
+    before.found = kept->found;
+    before.found_count = kept->found_count;
+    before.tolerance = kept->tolerance;
+    before.scale = kept->scale;
+    MOTE_TRY(judge_found(&before, sample, by_vote));
+    return judge_found(run, sample, locally);
+}
+
 mote_status planes_search_locally(planes_run *run, const planes_sample *all) {
     planes_kept kept = {NULL, run->found_count, run->tolerance, run->scale};
     planes_local_worth by_vote, locally;
-    MOTE_TRY(judge_found(run, all, &by_vote));
+    planes_sample first;
+    memset(&first, 0, sizeof first);
     kept.found = mote_alloc(run->ctx, run->found_count * sizeof *kept.found, "planes found");
     if (kept.found == NULL) return MOTE_ERROR_MEMORY;
     memcpy(kept.found, run->found, run->found_count * sizeof *kept.found);
-    mote_status status = search_rounds(run);
-    if (status == MOTE_OK) status = judge_found(run, all, &locally);
+    mote_status status = search_rounds(run, &first);
+    /* Among few points the cells of a plane are as large as the steps of a body. */
+    const planes_sample *sample = is_any_turned(run) ? &first : all;
+    if (status == MOTE_OK) status = judge_both(run, &kept, sample, &by_vote, &locally);
     if (status == MOTE_OK && is_vote_better(&by_vote, &locally)) status = come_back(run, &kept);
+    planes_sample_free(run->ctx, &first);
     mote_free(run->ctx, kept.found);
     return status;
 }
