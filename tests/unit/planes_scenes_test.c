@@ -210,6 +210,68 @@ static void planes_of_bodies_are_turned_together(void **state) {
     }
 }
 
+/* ---- bodies: what must not matter */
+
+#define BODY_POINTS 5000u
+#define BODY_PLANES 15u /* without those within the body at most one is found */
+
+static mote_cloud *make_body(mote_context *ctx, planes_scene *scene) {
+    const planes_scene_params p = scene_of(PLANES_SCENE_STAIRS, 5, BODY_POINTS);
+    planes_scene_make(ctx, &p, NULL, scene);
+    return scene->cloud;
+}
+
+/* Point i of the one is point i * 7 + 3 of the other, round and round. */
+static uint64_t shuffled(uint64_t i) { return (i * 7 + 3) % BODY_POINTS; }
+
+static void shuffle_points(mote_cloud *cloud) {
+    static const char *const names[3] = {"x", "y", "z"};
+    uint8_t *copy = planes_scene_array(BODY_POINTS, sizeof(double));
+    for (int k = 0; k < 3; k++) {
+        const mote_column *column = mote_cloud_find(cloud, names[k]);
+        uint8_t *data = mote_cloud_column_data(cloud, names[k]);
+        const uint64_t size = mote_type_size(column->type);
+        for (uint64_t i = 0; i < BODY_POINTS; i++) memcpy(copy + i * size, data + i * column->stride_bytes, size);
+        for (uint64_t i = 0; i < BODY_POINTS; i++) {
+            memcpy(data + shuffled(i) * column->stride_bytes, copy + i * size, size);
+        }
+    }
+    free(copy);
+}
+
+/* The planes of the body, and the labels in the order of the scene. Returns how many planes. */
+static uint32_t find_in_body(int threads, bool shuffle, int32_t *labels, mote_plane *planes) {
+    mote_context *ctx = test_context(threads);
+    planes_scene scene;
+    mote_planes *found;
+    int32_t *all = planes_scene_array(BODY_POINTS, sizeof *all);
+    mote_cloud *cloud = make_body(ctx, &scene);
+    if (shuffle) shuffle_points(cloud);
+    assert_int_equal(mote_planes_find(ctx, cloud, NULL, all, &found), MOTE_OK);
+    for (uint64_t i = 0; i < BODY_POINTS; i++) labels[i] = all[shuffle ? shuffled(i) : i];
+    const uint32_t count = mote_planes_count(found);
+    assert_true(count >= BODY_PLANES && count <= PLANES_SCENES_MAX);
+    for (uint32_t i = 0; i < count; i++) planes[i] = *mote_planes_at(found, i);
+    mote_planes_destroy(found);
+    free(all);
+    planes_scene_free(&scene);
+    mote_context_destroy(ctx);
+    return count;
+}
+
+static void bodies_split_alike(void **state) {
+    (void)state;
+    static int32_t labels[BODY_POINTS], others[BODY_POINTS];
+    static mote_plane planes[PLANES_SCENES_MAX], other_planes[PLANES_SCENES_MAX];
+    const uint32_t count = find_in_body(1, false, labels, planes);
+    for (int turn = 0; turn < 3; turn++) {
+        const int threads = turn == 0 ? 2 : 7;
+        assert_int_equal(find_in_body(threads, turn == 2, others, other_planes), count);
+        assert_memory_equal(labels, others, sizeof labels);
+        assert_memory_equal(planes, other_planes, count * sizeof *planes);
+    }
+}
+
 /* What judges must be judged: the true labels are all right, one plane in two halves is a split, any points are a false
    plane, and two planes as one are found at most once. */
 static void scores_tell_right_from_wrong(void **state) {
@@ -250,10 +312,12 @@ int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "judge") == 0) {
         return judge_scenes(argv[2], number_of(argc, argv, 3, 8), number_of(argc, argv, 4, 40000));
     }
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_tell_right_from_wrong),
         cmocka_unit_test(planes_of_scenes_are_found),
         cmocka_unit_test(planes_of_bodies_are_turned_together),
+        cmocka_unit_test(bodies_split_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
