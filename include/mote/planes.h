@@ -127,8 +127,9 @@ MOTE_API const mote_plane *mote_planes_at(const mote_planes *planes, uint32_t i)
 /// count  out
 /// Returns [3 · count] x y z; NULL if there is no such plane
 MOTE_API const double *mote_planes_hull(const mote_planes *planes, uint32_t i, uint32_t *count);
-/// How many candidates were refused, where params.explain asked for them: those of the most points, 256 at most, each
-/// place once, none of which a plane was found. Peaks of votes that fail on the sample are not among them.
+/// How many candidates were refused, where params.explain asked for them; else 0. The list holds the 256 with the most
+/// points, each place once, except places where a plane was found after all. Peaks of the vote that fail on its sample
+/// are not in it.
 MOTE_API uint32_t mote_planes_refused_count(const mote_planes *planes);
 /// The i-th, by points; NULL if there is none.
 MOTE_API const mote_plane_refused *mote_planes_refused_at(const mote_planes *planes, uint32_t i);

@@ -253,7 +253,8 @@ static void improve_heaps(const composite_profile *p, double all, composite_heap
     }
 }
 
-/* The heaps that say most; each costs what telling its place and share does. max_noise: of a heap. */
+/* Tries numbers of heaps and noises, and keeps those that explain the distances best, in nats; each heap costs what
+   its place and its share cost to tell. max_noise: heaps of more noise are not kept. */
 static void find_heaps(const composite_body *body, const double n[3], double max_noise, composite_heaps *best) {
     composite_profile p;
     const double all = body->count;
@@ -348,7 +349,7 @@ static uint32_t add_family(planes_local *s, const planes_growth *g, const compos
     return added;
 }
 
-/* The directions that say most, none near another. Returns how many. */
+/* The directions of the highest scores, each at least 20 degrees from all others. Returns how many. */
 static uint32_t find_directions(const composite_body *body, const double *scores, double (*directions)[3]) {
     double starts[PLANES_MAX_FAMILIES][3], least = MIN_SCORE;
     uint32_t found = 0;

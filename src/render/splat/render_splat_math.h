@@ -22,7 +22,7 @@
 
 #define RENDER_NORMAL_ONE    1023 /* what 1 is in a splat's normal */
 #define RENDER_EDGE_ON       1e-4 /* cosine below which a splat is seen from its edge, and not drawn */
-#define RENDER_REACH         64.0 /* neighbours are looked for within so many radii of the picture's density */
+#define RENDER_REACH         64.0 /* the largest search for neighbours, in radii of the picture's density */
 #define RENDER_LONELY        3.0f /* a splat is at most so much larger than those of its nearest neighbours */
 #define RENDER_DOT           0.9  /* radius in samples of what stands alone: it covers the sample that it is in */
 #define RENDER_MIN_NEIGHBORS 4u
