@@ -428,8 +428,8 @@ bool planes_lay_component(planes_local *s, planes_growth *g) {
     return lay_component(s, g, INFINITY) && describe_component(s, g);
 }
 
-/* Marks each cell that has min points and MIN_CONTRAST times as many as lie on its emptier side, and no others. Area and
-   count become those of the marked cells. */
+/* Marks each cell that has min points and MIN_CONTRAST times as many as lie on its emptier side, and no others.
+   The area and the count become those of the marked cells. */
 static void mark_all(planes_local *s, planes_growth *g, double min) {
     uint32_t cells = 0;
     double points = 0;
