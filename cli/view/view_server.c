@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* realpath, O_CLOEXEC, st_mtim */
+#define _GNU_SOURCE /* realpath, mkdtemp, O_CLOEXEC, st_mtim */
 #include "view/view_server.h"
 
 #include <stdio.h>
@@ -22,6 +22,7 @@ void view_server_stop(view_server *server) { (void)server; }
 
 #include "view/live/live_socket.h"
 #include "view/view_http.h"
+#include "view/view_strip.h"
 #include "view/view_upload.h"
 
 #include <civetweb.h>
@@ -52,6 +53,8 @@ struct view_server {
     atomic_size_t source_count; /* grows when a dropped file has been converted */
     view_upload *upload;        /* of a local server; else NULL */
     bool is_local;              /* bound to loopback: only requests to a loopback name are answered */
+    atomic_bool is_ending;      /* cancels a strip that is being cut */
+    atomic_flag is_cutting;     /* a strip; one at a time */
     live_hub *live;
     const char *token;
     int port;
@@ -73,6 +76,9 @@ static const char COMMON_HEADERS[] =
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' http: https: ws:; "
     "frame-ancestors 'self'\r\n";
 
+/* Tells the page that this server also cuts strips out of its clouds. */
+static const char TOOLS_HEADER[] = "X-Mote-Tools: strip\r\n";
+
 static int send_status(struct mg_connection *conn, int status, const char *reason, const char *extra) {
     char body[64];
     const int length = snprintf(body, sizeof body, "%d %s\n", status, reason);
@@ -82,6 +88,14 @@ static int send_status(struct mg_connection *conn, int status, const char *reaso
               "Cache-Control: no-store\r\n%s%s\r\n",
               status, reason, length, COMMON_HEADERS, extra);
     if (!is_head) mg_write(conn, body, (size_t)length);
+    return status;
+}
+
+static int send_text(struct mg_connection *conn, int status, const char *reason, const char *text) {
+    mg_printf(conn,
+              "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n"
+              "Cache-Control: no-store\r\n%s\r\n%s",
+              status, reason, strlen(text), COMMON_HEADERS, text);
     return status;
 }
 
@@ -151,6 +165,8 @@ static void send_bytes(struct mg_connection *conn, int fd, uint64_t first, uint6
 static int send_file(struct mg_connection *conn, const served_file *file) {
     const char *range = mg_get_header(conn, "Range");
     const char *if_range = mg_get_header(conn, "If-Range");
+    const view_server *server = mg_get_request_info(conn)->user_data;
+    const char *tools = server->upload != NULL ? TOOLS_HEADER : "";
     char header[256];
     uint64_t first = 0;
     uint64_t last = file->bytes - 1; /* unused where the file is empty */
@@ -179,9 +195,9 @@ static int send_file(struct mg_connection *conn, const served_file *file) {
     /* no-cache: kept, but asked for again, because a new conversion may replace the data set at any time. */
     mg_printf(conn,
               "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %" PRIu64 "\r\nAccept-Ranges: bytes\r\n"
-              "ETag: %s\r\nCache-Control: no-cache\r\n%s%s\r\n",
+              "ETag: %s\r\nCache-Control: no-cache\r\n%s%s%s\r\n",
               status, status == 206 ? "Partial Content" : "OK", file->type,
-              file->bytes == 0 ? UINT64_C(0) : last - first + 1, file->etag, header, COMMON_HEADERS);
+              file->bytes == 0 ? UINT64_C(0) : last - first + 1, file->etag, header, tools, COMMON_HEADERS);
     if (file->bytes > 0 && strcmp(mg_get_request_info(conn)->request_method, "GET") == 0)
         send_bytes(conn, file->fd, first, last);
     return status;
@@ -260,13 +276,71 @@ static int handle_convert(struct mg_connection *conn, view_upload *upload, const
     return send_json(conn, 202, "Accepted", "{}\n");
 }
 
+/* A folder for one file, that no other program knows. out: the file's path, too. */
+static bool make_temporary(char *folder, char *out) {
+    const char *base = getenv("TMPDIR");
+    if (base == NULL || base[0] != '/') base = "/tmp";
+    if (snprintf(folder, PATH_MAX - 16, "%s/mote-strip-XXXXXX", base) >= PATH_MAX - 16) return false;
+    if (mkdtemp(folder) == NULL) return false;
+    snprintf(out, PATH_MAX, "%.*s/points.las", PATH_MAX - 16, folder);
+    return true;
+}
+
+/* Cuts the strip out of a source into a file that goes when it is closed. Returns the file, or -1 and why. */
+static int cut_strip(view_server *server, size_t source, const view_strip *strip, char *error, size_t size) {
+    char from[PATH_MAX];
+    char folder[PATH_MAX];
+    char out[PATH_MAX];
+    uint64_t count;
+    const char *file = server->sources[source].file;
+    const int length = snprintf(from, sizeof from, "%s%s%s", server->sources[source].root, file != NULL ? "/" : "",
+                                file != NULL ? file : "");
+    if (length >= (int)sizeof from || !make_temporary(folder, out)) {
+        snprintf(error, size, "there is no place for the file");
+        return -1;
+    }
+    const bool is_written = view_strip_write(from, strip, out, &server->is_ending, &count, error, size);
+    const int fd = is_written ? open(out, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (is_written && fd < 0) snprintf(error, size, "%s", strerror(errno));
+    unlink(out);
+    rmdir(folder);
+    return fd;
+}
+
+/* POST /strip/N?path=…&width=…: the points of the N-th cloud beside a path, as LAS (view_strip.h). */
+static int handle_strip(struct mg_connection *conn, view_server *server, const char *path) {
+    const char *query = mg_get_request_info(conn)->query_string;
+    char error[512] = "";
+    view_strip strip;
+    struct stat info;
+    char *end;
+    const unsigned long number = strtoul(path, &end, 10);
+    if (!is_of_our_page(conn)) return send_status(conn, 403, "Forbidden", "");
+    if (end == path || *end != '\0' || number < 1 || number > server->source_count)
+        return send_status(conn, 404, "Not Found", "");
+    if (query == NULL || !view_strip_parse(query, &strip)) return send_status(conn, 400, "Bad Request", "");
+    if (atomic_flag_test_and_set(&server->is_cutting))
+        return send_status(conn, 503, "Service Unavailable", "Retry-After: 1\r\n");
+    served_file file = {.fd = cut_strip(server, number - 1, &strip, error, sizeof error)};
+    atomic_flag_clear(&server->is_cutting);
+    if (file.fd < 0 || fstat(file.fd, &info) != 0) return send_text(conn, 500, "Internal Server Error", error);
+    mg_printf(conn,
+              "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %" PRIu64 "\r\n"
+              "Cache-Control: no-store\r\n%s\r\n",
+              (uint64_t)info.st_size, COMMON_HEADERS);
+    send_bytes(conn, file.fd, 0, (uint64_t)info.st_size - 1);
+    close(file.fd);
+    return 200;
+}
+
 static int handle_request(struct mg_connection *conn) {
     const struct mg_request_info *request = mg_get_request_info(conn);
-    const view_server *server = request->user_data;
+    view_server *server = request->user_data;
     char path[PATH_MAX];
     served_file file;
     const bool is_read = strcmp(request->request_method, "GET") == 0 || strcmp(request->request_method, "HEAD") == 0;
-    if (!is_read && (server->upload == NULL || strcmp(request->request_method, "PUT") != 0))
+    const bool is_post = strcmp(request->request_method, "POST") == 0;
+    if (!is_read && (server->upload == NULL || (!is_post && strcmp(request->request_method, "PUT") != 0)))
         return send_status(conn, 405, "Method Not Allowed", "Allow: GET, HEAD\r\nConnection: close\r\n");
     /* A page of another site could let its own host name point at 127.0.0.1 and so read private scans. */
     if (server->is_local && !view_http_is_loopback_host(mg_get_header(conn, "Host")))
@@ -277,6 +351,10 @@ static int handle_request(struct mg_connection *conn) {
         const int answer = live_socket_answer(server->live, conn, server->token);
         const char *reason = answer == 403 ? "Forbidden" : answer == 503 ? "Service Unavailable" : "OK";
         return answer == 0 ? 0 : send_status(conn, answer, reason, "Connection: close\r\n");
+    }
+    if (is_post) {
+        if (strncmp(path, "/strip/", 7) == 0) return handle_strip(conn, server, path + 7);
+        return send_status(conn, 405, "Method Not Allowed", "Connection: close\r\n");
     }
     if (server->upload != NULL && (!is_read || strcmp(path, "/convert") == 0))
         return handle_convert(conn, server->upload, path);
@@ -384,6 +462,7 @@ int view_server_port(const view_server *server) { return server->port; }
 void view_server_stop(view_server *server) {
     if (server == NULL) return;
     if (server->live != NULL) live_close(server->live);
+    atomic_store(&server->is_ending, true);
     if (server->context != NULL) mg_stop(server->context);
     view_upload_free(server->upload);
     mg_exit_library();

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle, stats } from './checks.mjs';
-import { grid, ONE_NODE, POSITION, press } from './hand.mjs';
+import { grid, makeCity, ONE_NODE, PLAIN, POSITION, press, withQuery } from './hand.mjs';
 import { readPng } from './png.mjs';
 import { DEFAULT_ATTRIBUTES, writeDataset } from '../viewer/make_dataset.mjs';
 
@@ -244,6 +244,50 @@ export const MEASURE_CHECKS = {
             await page.getByText(/^\d\d points shown/).waitFor();
             await page.locator('#profile-close').click();
             assert.ok(!(await page.locator('#profile').isVisible()));
+        },
+    },
+    'a profile as LAS has all points of the file beside the line, not only those drawn, where no filter hides any': {
+        needsMote: true,
+        data: (folder, mote) => makeCity(mote, folder, 'city.copc.laz'),
+        async run({ page, url, mote, folder }) {
+            const read = (name) => {
+                execFileSync(mote, ['convert', join(folder, name), '-o', join(folder, `${name}.csv`), '-q']);
+                return readFileSync(join(folder, `${name}.csv`), 'utf8').trim().split('\n').slice(1).map((line) => line.split(/[,\s]+/).slice(0, 3).map(Number));
+            };
+            const all = read('city.las');
+            const [low, high] = [Math.min, Math.max].map((f) => [0, 1].map((k) => all.reduce((m, p) => f(m, p[k]), all[0][k])));
+            const at = (u, v) => [low[0] + u * (high[0] - low[0]), low[1] + v * (high[1] - low[1])];
+            const path = [at(0.1, 0.2), at(0.6, 0.45), at(0.55, 0.9)].map(([x, y]) => [Math.round(x) + 0.0003, Math.round(y) + 0.0003]);
+            const width = 20;
+            const beside = all.filter(([x, y]) => path.slice(1).some(([bx, by], i) => {
+                const [ax, ay] = path[i];
+                const length = Math.hypot(bx - ax, by - ay);
+                const [u, v] = [((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length, ((x - ax) * (by - ay) - (y - ay) * (bx - ax)) / length];
+                return u >= 0 && u <= length && Math.abs(v) <= width / 2;
+            }));
+            assert.ok(beside.length > 1000, `${beside.length} points`);
+            const mark = encodeURIComponent(`profile;w${width};${path.map((p) => [...p, 0].join()).join(';')}`);
+            await page.goto(withQuery(url, PLAIN, `budget=2000&mark=${mark}`));
+            await idle(page);
+            await page.getByText('Show profile').click();
+            await page.locator('#profile-count').getByText(/points shown/).waitFor();
+            const save = async (name) => {
+                writeFileSync(join(folder, name), (await saved(page, '#profile-las')).bytes);
+                return read(name);
+            };
+            const sorted = (points) => points.map((p) => p.join()).sort();
+            assert.deepEqual(sorted(await save('all.las')), sorted(beside));
+            // What is hidden is not saved.
+            await page.evaluate(() => window.mote.hideClasses([2]));
+            await idle(page);
+            assert.ok((await save('shown.las')).length < beside.length / 2);
+            // Who is no page of this server, asks for nonsense or for another cloud is refused.
+            const ask = (url, headers = {}) => fetch(new URL(url, page.url()), { method: 'POST', headers }).then(({ status }) => status);
+            const origin = { Origin: new URL(page.url()).origin };
+            assert.deepEqual(await Promise.all(['strip/1?path=0,0,1,1&width=1', 'strip/1?path=0,0,1,1&width=1'].map((url, i) => ask(url, i ? { Origin: 'http://elsewhere' } : {}))), [403, 403]);
+            for (const query of ['', '?path=0,0&width=1', '?path=0,0,1,x&width=1', '?path=0,0,1,1&width=-1', '?path=0,0,1,1&width=1&up=3', `?path=${'0,0,'.repeat(300)}1,1&width=1`])
+                assert.equal(await ask(`strip/1${query}`, origin), 400, query);
+            for (const name of ['strip/2?path=0,0,1,1&width=1', 'strip/0?path=0,0,1,1&width=1', 'strip/1x?path=0,0,1,1&width=1']) assert.equal(await ask(name, origin), 404);
         },
     },
     'a clip box is dragged and turned by its handles; what it cuts off is not there': {

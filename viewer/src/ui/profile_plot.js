@@ -4,6 +4,7 @@ import { walkProfile } from '../measure/profile.js';
 import { reachOf } from '../measure/figures.js';
 import { csv } from '../data/csv.js';
 import { writeLas } from '../data/las_write.js';
+import { cutStrip } from '../data/strip.js';
 import { upAxis } from '../view/up_axis.js';
 import { coordinates, plain, value } from './format.js';
 import { download, fileStem } from './download.js';
@@ -156,9 +157,21 @@ export class ProfilePlot {
         canvas.toBlob((blob) => download(`${this.stem}.png`, blob));
     }
 
-    // The points of the active cloud, with all attributes that LAS has a place for.
+    // All points of the file beside the line, cut out by the server, where that is a `mote view` on this machine and no
+    // filter hides any; else those that are shown.
     async saveLas() {
         const cloud = this.viewer.active;
+        try {
+            const all = cloud.filter.isActive ? null : await cutStrip(cloud, this.mark, upAxis(this.viewer.settings.up).axis);
+            if (all) return download(`${this.stem}.las`, all, 'application/octet-stream');
+        } catch (error) {
+            return this.status.error(`The points could not be saved: ${error.message}`);
+        }
+        return this.saveShown(cloud);
+    }
+
+    // The points of a cloud that are shown, with all attributes that LAS has a place for.
+    async saveShown(cloud) {
         const { meta } = cloud.dataset;
         const points = this.points.filter(({ node }) => node.cloud === cloud);
         const columns = new Map();
