@@ -81,15 +81,6 @@ static void print_json(const session *s, const point_run *run, const point_facts
     emit_end(&json);
 }
 
-static void print_text(const session *s, const point_run *run, const point_facts *facts, const char *digits) {
-    const mote_usage own[OWN_LINES] = {writing(run)};
-    if (run->stats) {
-        facts->print(facts->user);
-        costs_print(s, own, OWN_LINES, run->points);
-    }
-    if (s->options.hash) printf("%s  %s\n", digits, run->output);
-}
-
 int point_run_report(session *s, const point_run *run, const char *found, const point_facts *facts) {
     const double seconds = seconds_now() - s->started;
     char digits[20];
@@ -107,7 +98,12 @@ int point_run_report(session *s, const point_run *run, const char *found, const 
     if (s->options.json) {
         print_json(s, run, facts, digits);
     } else {
-        print_text(s, run, facts, digits);
+        const mote_usage own[OWN_LINES] = {writing(run)};
+        if (run->stats) {
+            facts->print(facts->user);
+            costs_print(s, own, OWN_LINES, run->points);
+        }
+        if (s->options.hash) printf("%s  %s\n", digits, run->output);
     }
     return EXIT_DONE;
 }

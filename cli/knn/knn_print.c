@@ -18,19 +18,6 @@ static void own_costs(const knn_report *r, mote_usage own[OWN_LINES]) {
     own[1] = writing;
 }
 
-static void say_done(session *s, const knn_report *r) {
-    const knn_answer *a = r->answer;
-    const double seconds = seconds_now() - s->started, work = r->build_s + r->search_s;
-    session_say(s, "%s: %s neighbours of %s points, %s in %s; index and search %s, %s points/s", r->output,
-                text_count(a->neighbors).chars, text_count(a->queries).chars, text_bytes(r->bytes).chars,
-                text_seconds(seconds).chars, text_seconds(work).chars,
-                text_rate(work > 0 ? (double)a->queries / work : 0).chars);
-    if (a->skipped > 0) {
-        session_say(s, "warning: %s points without a finite position have no neighbours and are nobody's",
-                    text_count(a->skipped).chars);
-    }
-}
-
 static void print_recall(const knn_report *r) {
     const knn_recall *recall = r->recall;
     printf("recall      %.6f\n", recall->recall);
@@ -94,7 +81,16 @@ static void print_json(const session *s, const knn_report *r) {
 
 void knn_print(session *s, const knn_report *r) {
     session_printing(s);
-    say_done(s, r);
+    const knn_answer *a = r->answer;
+    const double seconds = seconds_now() - s->started, work = r->build_s + r->search_s;
+    session_say(s, "%s: %s neighbours of %s points, %s in %s; index and search %s, %s points/s", r->output,
+                text_count(a->neighbors).chars, text_count(a->queries).chars, text_bytes(r->bytes).chars,
+                text_seconds(seconds).chars, text_seconds(work).chars,
+                text_rate(work > 0 ? (double)a->queries / work : 0).chars);
+    if (a->skipped > 0) {
+        session_say(s, "warning: %s points without a finite position have no neighbours and are nobody's",
+                    text_count(a->skipped).chars);
+    }
     if (s->options.json) {
         print_json(s, r);
         return;

@@ -50,7 +50,7 @@ int lod_levels(const mote_lod *lod, level_stats levels[LEVELS_MAX]) {
     return level_count;
 }
 
-static void print_levels(const mote_lod *lod) {
+void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
     level_stats levels[LEVELS_MAX];
     const int count = lod_levels(lod, levels);
     printf("%5s %9s %9s %9s %14s   %s\n", "level", "nodes", "inner", "leaves", "points",
@@ -62,10 +62,6 @@ static void print_levels(const mote_lod *lod) {
                i, l->nodes, l->inner, l->leaves, text_count(l->points).chars, l->node_min, l->node_median, l->node_p90,
                l->node_max);
     }
-}
-
-void lod_print_stats(const session *s, const mote_lod *lod, const lod_written *written, uint64_t input_points) {
-    print_levels(lod);
     printf("\n%s points in, %s stored, %s left out (no finite position); %s %s, %s %s\n",
            text_count(input_points).chars, text_count(written->points).chars, text_count(mote_lod_skipped(lod)).chars,
            written->copc ? "file" : "octree.bin", text_bytes(written->bytes).chars,
