@@ -111,15 +111,6 @@ static flight plan_lines(uint64_t count, uint64_t seed) {
     return f;
 }
 
-/* Shares the pulses that count points take among lines and sweeps, as far apart along as across. */
-static void plan_sweeps(flight *f, uint64_t count, double echoes_per_pulse) {
-    const double pulses = (double)count / echoes_per_pulse / (double)f->lines;
-    const double per_sweep = floor(sqrt(pulses * f->swath_m / f->side_m) + 0.5);
-    f->sweep_pulses = per_sweep < 1 ? 1 : (uint64_t)per_sweep;
-    const double sweeps = floor(pulses / (double)f->sweep_pulses + 0.5);
-    f->sweeps = sweeps < 1 ? 1 : (uint64_t)sweeps;
-}
-
 static bool flies_north(const shot *s) { return s->line % 2 == 0; }
 static uint8_t channel_of(const shot *s) { return (uint8_t)(s->sweep % 2); }
 static bool sweeps_east(const shot *s) { return s->sweep % 2 == 0; }
@@ -265,14 +256,13 @@ static mote_status scan_open(mote_context *ctx, uint64_t count, uint64_t seed, s
     if (s->caches == NULL || s->parts == NULL || s->starts == NULL) return MOTE_ERROR_MEMORY;
     for (int i = 0; i < ctx->threads; i++) city_cache_clear(&s->caches[i], seed);
     s->flight = plan_lines(count, seed);
-    plan_sweeps(&s->flight, count, sample_echoes(ctx, &s->flight, count, s->caches));
+    /* Shares the pulses that count points take among lines and sweeps, as far apart along as across. */
+    const double pulses = (double)count / sample_echoes(ctx, &s->flight, count, s->caches) / (double)s->flight.lines;
+    const double per_sweep = floor(sqrt(pulses * s->flight.swath_m / s->flight.side_m) + 0.5);
+    s->flight.sweep_pulses = per_sweep < 1 ? 1 : (uint64_t)per_sweep;
+    const double sweeps = floor(pulses / (double)s->flight.sweep_pulses + 0.5);
+    s->flight.sweeps = sweeps < 1 ? 1 : (uint64_t)sweeps;
     return MOTE_OK;
-}
-
-static void scan_close(mote_context *ctx, scan *s) {
-    mote_free(ctx, s->caches);
-    mote_free(ctx, s->parts);
-    mote_free(ctx, s->starts);
 }
 
 /* A turn: all threads scan a few blocks each, then their records go where they belong. done counts the points. */
@@ -313,7 +303,9 @@ static mote_status scan_city(mote_context *ctx, uint64_t count, uint64_t seed, u
         status = mote_progress(ctx, (double)done / (double)count, "scanning the city");
         if (status == MOTE_OK) scan_turn(ctx, &s, pulse, count, &done, records);
     }
-    scan_close(ctx, &s);
+    mote_free(ctx, s.caches);
+    mote_free(ctx, s.parts);
+    mote_free(ctx, s.starts);
     if (status == MOTE_OK) mend_last_pulse(count, records);
     return status == MOTE_OK ? mote_progress(ctx, 1, "scanning the city") : status;
 }

@@ -43,22 +43,19 @@ void cuda_copies_close(mote_device *gpu) {
 
 /* ---- the ring */
 
-static mote_status make_ring(mote_device *gpu, cuda_ring *ring) {
-    if (ring->memory != NULL) return MOTE_OK;
+/* A low limit of memory leaves room for the small ring only. */
+static mote_status ring_for(mote_device *gpu, uint64_t size_bytes, cuda_ring **out) {
+    const uint64_t limit_bytes = gpu->ctx->params.memory_limit_bytes;
+    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * large_policy::slots * large_policy::slot_bytes;
+    cuda_ring *ring = size_bytes <= small_policy::slot_bytes || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
+    *out = ring;
+    if (ring->memory != NULL) return MOTE_OK; /* otherwise it is used for the first time */
     for (uint32_t i = 0; i < ring->slot_count; i++) {
         if (ring->done[i] != NULL) continue;
         CUDA_TRY(gpu, cudaEventCreateWithFlags(&ring->done[i], cudaEventDisableTiming), "making an event");
     }
     ring->memory = (uint8_t *)cuda_pinned_alloc(gpu, ring->slot_count * ring->slot_bytes, RING_PURPOSE);
     return ring->memory != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-}
-
-/* A low limit of memory leaves room for the small ring only. */
-static mote_status ring_for(mote_device *gpu, uint64_t size_bytes, cuda_ring **ring) {
-    const uint64_t limit_bytes = gpu->ctx->params.memory_limit_bytes;
-    const bool roomy = limit_bytes == 0 || limit_bytes >= 8 * large_policy::slots * large_policy::slot_bytes;
-    *ring = size_bytes <= small_policy::slot_bytes || !roomy ? &state_of(gpu)->small : &state_of(gpu)->large;
-    return make_ring(gpu, *ring);
 }
 
 static uint8_t *slot_memory(const cuda_ring *ring, uint32_t slot) { return ring->memory + slot * ring->slot_bytes; }
