@@ -151,20 +151,6 @@ static uint32_t add_columns_from(mote_pcd_plan *p, uint32_t i) {
     return count;
 }
 
-static void add_fields(mote_pcd_plan *p) {
-    const mote_pcd_color *const color = choose_color(p);
-    bool color_done = false;
-    for (uint32_t i = 0; i < p->column_count;) {
-        if (is_packed(color, p->columns[i])) {
-            if (!color_done) add_color(p, color);
-            color_done = true;
-            i++;
-        } else {
-            i += add_columns_from(p, i);
-        }
-    }
-}
-
 mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const char *names, mote_pcd_plan *plan) {
     memset(plan, 0, sizeof *plan);
     MOTE_TRY(mote_text_pick_columns(ctx, cloud, names, &plan->columns, &plan->column_count));
@@ -175,7 +161,17 @@ mote_status mote_pcd_plan_make(mote_context *ctx, const mote_cloud *cloud, const
     plan->targets = mote_alloc(ctx, plan->column_count * sizeof *plan->targets, "output");
     plan->values = mote_alloc(ctx, plan->column_count * sizeof *plan->values, "output");
     if (plan->targets == NULL || plan->values == NULL) return MOTE_ERROR_MEMORY;
-    add_fields(plan);
+    const mote_pcd_color *const color = choose_color(plan);
+    bool color_done = false;
+    for (uint32_t i = 0; i < plan->column_count;) {
+        if (is_packed(color, plan->columns[i])) {
+            if (!color_done) add_color(plan, color);
+            color_done = true;
+            i++;
+        } else {
+            i += add_columns_from(plan, i);
+        }
+    }
     return MOTE_OK;
 }
 

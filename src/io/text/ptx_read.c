@@ -34,13 +34,6 @@ bool mote_ptx_probe(const mote_input *input) {
 
 /* ---- points */
 
-static void lay_out(ptx_reader *r) {
-    r->record_bytes = AT_COLOR + (r->file.color ? 3 : 0);
-    r->scan_offset = r->record_bytes;
-    r->scan_type = r->file.scan_count <= 1u << 16 ? MOTE_UINT16 : MOTE_UINT32;
-    if (r->file.scan_count > 1) r->record_bytes += mote_type_size(r->scan_type);
-}
-
 /* *count: points that are whole. */
 static mote_status parse_points(ptx_reader *r, const mote_ptx_scan *scan, uint8_t *records, uint64_t *count) {
     mote_text_field fields[7] = {{.type = MOTE_FLOAT64, .offset = 0, .decimals = true},
@@ -132,21 +125,20 @@ static mote_status add_columns(const ptx_reader *r) {
     return MOTE_OK;
 }
 
-/* The points stand sweep after sweep, so that a row of the grid is a column of the scanner. */
-static mote_status set_grid(const ptx_reader *r) {
+static mote_status read_points(ptx_reader *r, bool salvage) {
+    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, salvage, &r->file));
+    r->record_bytes = AT_COLOR + (r->file.color ? 3 : 0);
+    r->scan_offset = r->record_bytes;
+    r->scan_type = r->file.scan_count <= 1u << 16 ? MOTE_UINT16 : MOTE_UINT32;
+    if (r->file.scan_count > 1) r->record_bytes += mote_type_size(r->scan_type);
+    MOTE_TRY(mote_cloud_new(r->ctx, r->file.point_count, &r->cloud));
+    MOTE_TRY(read_scans(r));
+    MOTE_TRY(add_columns(r));
+    /* The points stand sweep after sweep, so that a row of the grid is a column of the scanner. */
     const mote_ptx_scan *const scan = &r->file.scans[0];
     if (r->file.scan_count > 1 || r->file.point_count == 0) return MOTE_OK;
     if (r->cloud->count != scan->columns * scan->rows) return MOTE_OK; /* some are missing */
     return mote_cloud_set_grid(r->cloud, scan->rows, scan->columns);
-}
-
-static mote_status read_points(ptx_reader *r, bool salvage) {
-    MOTE_TRY(mote_ptx_find_scans(r->ctx, r->input, salvage, &r->file));
-    lay_out(r);
-    MOTE_TRY(mote_cloud_new(r->ctx, r->file.point_count, &r->cloud));
-    MOTE_TRY(read_scans(r));
-    MOTE_TRY(add_columns(r));
-    return set_grid(r);
 }
 
 mote_status mote_ptx_read(mote_context *ctx, mote_input *input, const mote_read_params *params, mote_cloud **out) {

@@ -312,8 +312,11 @@ mote_status mote_text_malformed(mote_context *ctx, const mote_text_table *table,
                           (unsigned long long)column, why);
 }
 
-/* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
-static void quote_word(const mote_text_table *table, uint64_t offset, char word[32]) {
+/* What is wrong with a row. */
+static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
+    char word[32];
+    /* The word at offset, cut to a size that fits a message; bytes that do not print become '?'. */
+    uint64_t offset = bad->offset;
     const uint8_t *const data = table->input->data;
     size_t length = 0;
     while (offset < table->end && length < 28 && !mote_text_is_blank(data[offset])) {
@@ -321,12 +324,6 @@ static void quote_word(const mote_text_table *table, uint64_t offset, char word[
         word[length++] = c > ' ' && c < 0x7F ? (char)c : '?';
     }
     word[length] = '\0';
-}
-
-/* What is wrong with a row. */
-static void describe(const mote_text_table *table, const piece_result *bad, uint32_t fields, char *text, size_t size) {
-    char word[32];
-    quote_word(table, bad->offset, word);
     const char *why = "is no number";
     switch (bad->error) {
     case ROW_SHORT: snprintf(text, size, "the row ends after %u values, it needs %u", bad->field, fields); return;
