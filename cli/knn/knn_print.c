@@ -1,7 +1,6 @@
 /* What mote knn prints besides doing its work. */
 #include "knn/knn_print.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -55,9 +54,7 @@ static void print_json(const session *s, const knn_report *r) {
     const knn_answer *a = r->answer;
     json_writer json;
     mote_usage own[OWN_LINES];
-    char digits[20];
     own_costs(r, own);
-    snprintf(digits, sizeof digits, "%016" PRIx64, r->hash);
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", r->output);
@@ -72,7 +69,7 @@ static void print_json(const session *s, const knn_report *r) {
     emit_real(&json, "build_seconds", r->build_s);
     emit_real(&json, "search_seconds", r->search_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(r->hash).chars);
     if (r->recall != NULL) emit_recall(&json, r->recall);
     costs_emit(s, own, OWN_LINES, &json);
     emit_close(&json, '}');
@@ -97,5 +94,5 @@ void knn_print(session *s, const knn_report *r) {
     }
     if (r->recall != NULL) print_recall(r);
     if (r->stats) print_stats(s, r);
-    if (s->options.hash) printf("%016" PRIx64 "  %s\n", r->hash, r->output);
+    if (s->options.hash) printf("%s  %s\n", text_hash(r->hash).chars, r->output);
 }

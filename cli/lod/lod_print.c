@@ -91,8 +91,6 @@ static void emit_levels(json_writer *json, const mote_lod *lod) {
 void lod_print_json(const session *s, const mote_lod *lod, const lod_written *written, const char *output,
                     uint64_t input_points) {
     json_writer json;
-    char digits[20];
-    snprintf(digits, sizeof digits, "%016" PRIx64, written->hash);
     emit_start(&json, stdout, false);
     emit_open(&json, NULL, '{');
     emit_text(&json, "output", output);
@@ -104,7 +102,7 @@ void lod_print_json(const session *s, const mote_lod *lod, const lod_written *wr
     emit_count(&json, "hierarchy_bytes", written->hierarchy_bytes);
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", digits);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(written->hash).chars);
     emit_levels(&json, lod);
     costs_emit(s, NULL, 0, &json);
     emit_close(&json, '}');

@@ -178,7 +178,7 @@ static void emit_inputs(json_writer *json, const io_paths *paths) {
     emit_close(json, ']');
 }
 
-static void print_json(const session *s, const planes_options *o, const planes_task *task, const char *hash) {
+static void print_json(const session *s, const planes_options *o, const planes_task *task, uint64_t hash) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     json_writer json;
@@ -195,13 +195,13 @@ static void print_json(const session *s, const planes_options *o, const planes_t
     emit_text(&json, "backend", mote_context_backend(s->ctx));
     emit_real(&json, "work_seconds", task->work_s);
     emit_real(&json, "seconds", seconds_now() - s->started);
-    if (s->options.hash) emit_text(&json, "hash", hash);
+    if (s->options.hash) emit_text(&json, "hash", text_hash(hash).chars);
     costs_emit(s, own, task->output != NULL, &json);
     emit_close(&json, '}');
     emit_end(&json);
 }
 
-static void print_text(const session *s, const planes_options *o, const planes_task *task, const char *hash) {
+static void print_text(const session *s, const planes_options *o, const planes_task *task, uint64_t hash) {
     const mote_usage own[1] = {{.name = "write cloud", .seconds = task->write_s}};
     if (o->csv) {
         planes_print_csv(task->planes);
@@ -213,26 +213,24 @@ static void print_text(const session *s, const planes_options *o, const planes_t
         putchar('\n');
         costs_print(s, own, task->output != NULL, task->points);
     }
-    if (s->options.hash) printf("%s  %s\n", hash, task->output);
+    if (s->options.hash) printf("%s  %s\n", text_hash(hash).chars, task->output);
 }
 
 static int report(session *s, const planes_options *o, const planes_task *task) {
     const mote_planes_facts facts = mote_planes_get_facts(task->planes);
-    char digits[20];
     uint64_t hash = 0;
     if (s->options.hash) {
         const int code = report_hash(s, task->output, &hash);
         if (code != EXIT_DONE) return code;
     }
-    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     session_printing(s);
     session_say(s, "%s%s: %u planes among %s points in %s", task->paths->inputs[0],
                 task->paths->input_count > 1 ? ", …" : "", mote_planes_count(task->planes),
                 text_count(task->points).chars, text_seconds(seconds_now() - s->started).chars);
     if (s->options.json) {
-        print_json(s, o, task, digits);
+        print_json(s, o, task, hash);
     } else {
-        print_text(s, o, task, digits);
+        print_text(s, o, task, hash);
     }
     if (facts.skipped > 0) session_note(s, "%s points have no finite position", text_count(facts.skipped).chars);
     if (facts.outside > 0)
